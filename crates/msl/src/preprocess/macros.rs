@@ -1,0 +1,222 @@
+//! Macros, and those that exist from the start.
+
+use super::{Preprocessor, behind};
+use crate::diagnostics::Diagnostic;
+use crate::lex::token::Punct;
+use crate::lex::{RawKind, RawToken, Symbol};
+use crate::source::Span;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A macro.
+pub(super) struct Macro {
+    pub(super) name: Symbol,
+    /// The name in its definition.
+    pub(super) definition: Span,
+    pub(super) kind: Kind,
+    pub(super) body: Box<[RawToken]>,
+    /// The body has `#`, `##` or `__VA_OPT__`.
+    pub(super) has_operators: bool,
+    /// It is being expanded, and its name is left alone meanwhile.
+    pub(super) disabled: Cell<bool>,
+}
+
+/// What follows a macro's name where it is used.
+#[derive(PartialEq)]
+pub(super) enum Kind {
+    /// Nothing.
+    Object,
+    /// Arguments.
+    Function(Parameters),
+    /// This preprocessor computes it.
+    Builtin(Builtin),
+}
+
+#[derive(PartialEq, Default)]
+pub(super) struct Parameters {
+    pub(super) names: Vec<Symbol>,
+    /// The last one takes all the arguments that are left.
+    pub(super) variadic: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Builtin {
+    File,
+    Line,
+    Counter,
+    IncludeLevel,
+    HasInclude,
+    HasAttribute,
+    HasFunction,
+    HasFeature,
+}
+
+const BUILTINS: &[(&str, Builtin)] = &[
+    ("__FILE__", Builtin::File),
+    ("__LINE__", Builtin::Line),
+    ("__COUNTER__", Builtin::Counter),
+    ("__INCLUDE_LEVEL__", Builtin::IncludeLevel),
+    ("__has_include", Builtin::HasInclude),
+    ("__has_attribute", Builtin::HasAttribute),
+    ("__has_cpp_attribute", Builtin::HasAttribute),
+    ("__has_builtin", Builtin::HasFunction),
+    ("__has_feature", Builtin::HasFeature),
+    ("__has_extension", Builtin::HasFeature),
+];
+
+/// Attributes that Metal sources ask for and that change nothing they could miss.
+const ATTRIBUTES: &[&str] = &[
+    "aligned",
+    "always_inline",
+    "const",
+    "deprecated",
+    "flatten",
+    "host_name",
+    "maybe_unused",
+    "noinline",
+    "packed",
+    "pure",
+    "unused",
+    "used",
+    "visible",
+    "visibility",
+];
+
+const FEATURES: &[&str] = &[
+    "cxx_alias_templates",
+    "cxx_alignas",
+    "cxx_alignof",
+    "cxx_attributes",
+    "cxx_auto_type",
+    "cxx_binary_literals",
+    "cxx_constexpr",
+    "cxx_decltype",
+    "cxx_default_function_template_args",
+    "cxx_defaulted_functions",
+    "cxx_deleted_functions",
+    "cxx_explicit_conversions",
+    "cxx_generalized_initializers",
+    "cxx_inline_namespaces",
+    "cxx_nonstatic_member_init",
+    "cxx_noexcept",
+    "cxx_nullptr",
+    "cxx_override_control",
+    "cxx_range_for",
+    "cxx_raw_string_literals",
+    "cxx_reference_qualified_functions",
+    "cxx_relaxed_constexpr",
+    "cxx_rvalue_references",
+    "cxx_static_assert",
+    "cxx_strong_enums",
+    "cxx_trailing_return",
+    "cxx_unicode_literals",
+    "cxx_unrestricted_unions",
+    "cxx_user_literals",
+    "cxx_variable_templates",
+    "cxx_variadic_templates",
+    "cxx_decltype_auto",
+    "cxx_aggregate_nsdmi",
+    "cxx_return_type_deduction",
+    "attribute_ext_vector_type",
+];
+
+impl Builtin {
+    /// The answer of `__has_attribute(name)` and the like.
+    pub(super) fn has(self, name: &str) -> bool {
+        let name = name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name);
+        match self {
+            Builtin::HasAttribute => ATTRIBUTES.contains(&name),
+            Builtin::HasFeature => FEATURES.contains(&name),
+            _ => false,
+        }
+    }
+}
+
+impl Preprocessor<'_> {
+    pub(super) fn macro_named(&self, name: Symbol) -> Option<&Rc<Macro>> {
+        self.macros.get(name.0 as usize)?.as_ref()
+    }
+
+    /// The place for the macro `name`.
+    pub(super) fn macro_slot(&mut self, name: Symbol) -> &mut Option<Rc<Macro>> {
+        let index = name.0 as usize;
+        if self.macros.len() <= index {
+            self.macros.resize(index + 1, None);
+        }
+        &mut self.macros[index]
+    }
+
+    pub(super) fn define_builtins(&mut self) {
+        for &(text, builtin) in BUILTINS {
+            let name = self.symbols.intern(text);
+            *self.macro_slot(name) = Some(Rc::new(Macro {
+                name,
+                definition: Span::default(),
+                kind: Kind::Builtin(builtin),
+                body: Box::default(),
+                has_operators: false,
+                disabled: Cell::new(false),
+            }));
+        }
+    }
+
+    /// The text of the file `<built-in>`.
+    pub(super) fn predefined(&self) -> String {
+        let std = self.options.std;
+        let cplusplus = if std.major >= 4 { "201703L" } else { "201402L" };
+        let version = std.major * 100 + std.minor * 10;
+        let bfloat = if (std.major, std.minor) >= (3, 1) { "#define __HAVE_BFLOAT__ 1\n" } else { "" };
+        format!(
+            "#define __METAL__ 1\n#define __METAL_MACOS__ 1\n#define __METAL_VERSION__ {version}\n\
+             #define __cplusplus {cplusplus}\n{bfloat}"
+        )
+    }
+
+    /// The text of the file `<command line>`. As in clang, a definition ends with its first line.
+    pub(super) fn command_line_definitions(&self) -> String {
+        let mut text = String::new();
+        for (name, body) in &self.options.defines {
+            let body = body.as_deref().unwrap_or("1");
+            let line = format!("{name} {body}");
+            let line = line.lines().next().unwrap_or("").trim_end_matches('\\');
+            text.push_str("#define ");
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// `__has_include(…)`, `__has_attribute(…)` and the like.
+    pub(super) fn has_operator(&mut self, name: RawToken, builtin: Builtin) -> bool {
+        let text = self.symbols.name(name.symbol);
+        let Some(open) = self.next_unexpanded().filter(|token| token.is(Punct::LParen)) else {
+            self.error("condition", behind(name), format!("missing '(' after '{text}'"));
+            return false;
+        };
+        let mut tokens = Vec::new();
+        let mut depth = 0_usize;
+        loop {
+            let Some(token) = self.next_unexpanded() else {
+                let place = behind(*tokens.last().unwrap_or(&open));
+                let error = Diagnostic::error("condition", place, format!("missing ')' after '{text}'"));
+                self.report(error.note(open.span, "to match this '('"));
+                return false;
+            };
+            match token.kind {
+                RawKind::Punct(Punct::LParen) => depth += 1,
+                RawKind::Punct(Punct::RParen) if depth == 0 => break,
+                RawKind::Punct(Punct::RParen) => depth -= 1,
+                _ => {}
+            }
+            tokens.push(token);
+        }
+        if builtin == Builtin::HasInclude {
+            return self.has_include(open, &tokens);
+        }
+        let Some(feature) = tokens.iter().rev().find(|token| token.kind == RawKind::Ident) else {
+            self.error("condition", behind(open), format!("builtin feature check macro '{text}' requires a name"));
+            return false;
+        };
+        builtin.has(self.symbols.text(feature.symbol))
+    }
+}
