@@ -1,0 +1,405 @@
+//! Declarations: at namespace scope, in classes, in blocks.
+
+use super::ast::*;
+use super::declarators::{Declarator, Named, Parens};
+use super::names::{Name, NameKind, ScopeKind};
+use super::paths::{Denotes, ParsedPath};
+use super::specifiers::{DeclSpecifiers, Place};
+use super::{Failed, Parse, Parser};
+use crate::diagnostics::Diagnostic;
+use crate::lex::token::{Keyword, Punct, TokenKind};
+use crate::source::Span;
+
+impl Parser {
+    /// The whole program.
+    pub(super) fn translation_unit(&mut self) -> Vec<Decl> {
+        let mut decls = Vec::new();
+        while !self.at_end() {
+            if self.at(Punct::RBrace) {
+                self.error("syntax", self.span(), "extraneous closing brace ('}')");
+                self.bump();
+                continue;
+            }
+            self.declaration_or_skip(Place::Namespace, &mut decls);
+        }
+        decls
+    }
+
+    /// A declaration; after an error, what is left of it is skipped.
+    pub(super) fn declaration_or_skip(&mut self, place: Place, decls: &mut Vec<Decl>) {
+        let (before, scope, late, count) = (self.position, self.scope, self.late.len(), decls.len());
+        if self.declaration(place, decls).is_err() {
+            self.skip_failed(before);
+            if decls.len() == count {
+                self.late.truncate(late);
+            }
+        }
+        self.scope = scope;
+        if self.position == before && !self.at_end() && !self.at(Punct::RBrace) {
+            self.bump();
+        }
+    }
+
+    /// Any declaration but those that only a class has.
+    pub(super) fn declaration(&mut self, place: Place, decls: &mut Vec<Decl>) -> Parse<()> {
+        let start = self.span();
+        let TokenKind::Keyword(keyword) = *self.kind() else {
+            if self.eat(Punct::Semi) {
+                decls.push(Decl { kind: DeclKind::Empty, span: start });
+                return Ok(());
+            }
+            return self.simple_declaration(place, Vec::new(), start, decls);
+        };
+        match keyword {
+            Keyword::Namespace => self.namespace(decls),
+            Keyword::Inline if *self.nth(1) == TokenKind::Keyword(Keyword::Namespace) => self.namespace(decls),
+            Keyword::Using => self.using(place, decls),
+            Keyword::Template => self.template(place, decls),
+            Keyword::Extern if *self.nth(1) == TokenKind::Keyword(Keyword::Template) => self.template(place, decls),
+            Keyword::Extern if matches!(self.nth(1), TokenKind::Str(_)) => self.linkage_block(decls),
+            Keyword::StaticAssert => self.static_assert(decls),
+            Keyword::Asm => {
+                self.unsupported("'asm' is not supported in Metal");
+                Err(Failed)
+            }
+            _ => self.simple_declaration(place, Vec::new(), start, decls),
+        }
+    }
+
+    /// `static_assert(c, "…");`
+    fn static_assert(&mut self, decls: &mut Vec<Decl>) -> Parse<()> {
+        let start = self.span();
+        self.bump();
+        let opening = self.span();
+        self.expect_after(Punct::LParen, "'static_assert'")?;
+        let condition = self.with_greater_closing(false, Self::conditional_expression)?;
+        let mut message = None;
+        if self.eat(Punct::Comma) {
+            let TokenKind::Str(text) = self.kind() else {
+                return Err(self.fail("expected string literal for diagnostic message in static_assert"));
+            };
+            message = Some(text.clone());
+            self.bump();
+        }
+        self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
+        self.expect_semicolon("expected ';' after 'static_assert'");
+        decls.push(Decl { kind: DeclKind::StaticAssert { condition, message }, span: start.to(self.last_span) });
+        Ok(())
+    }
+
+    /// Specifiers and declarators: variables, functions, typedefs, classes, enums.
+    pub(super) fn simple_declaration(
+        &mut self,
+        place: Place,
+        headers: Vec<TemplateHeader>,
+        start: Span,
+        decls: &mut Vec<Decl>,
+    ) -> Parse<()> {
+        let mut specifiers = self.decl_specifiers(place, &headers)?;
+        let first = decls.len();
+        if let Some(mut declared) = specifiers.declared.take() {
+            declared.span = start.to(self.last_span);
+            decls.push(declared);
+        } else if self.is_unnamed_type_of_many(&specifiers) {
+            decls.push(self.name_unnamed_type(&mut specifiers));
+        }
+        let headers = if decls.len() > first && !self.at_declarator() { Vec::new() } else { headers };
+        let result = if self.at(Punct::Semi) || (decls.len() > first && self.is_semicolon_missing_after_type()) {
+            self.declaration_without_declarator(&mut specifiers, first, start, decls);
+            Ok(())
+        } else {
+            self.init_declarators(place, &specifiers, &headers, start, decls)
+        };
+        if specifiers.is_friend {
+            let friends: Vec<Decl> = decls.drain(first..).collect();
+            let wrap = |decl: Decl| Decl { span: decl.span, kind: DeclKind::Friend(Box::new(decl)) };
+            decls.extend(friends.into_iter().map(wrap));
+        }
+        result
+    }
+
+    /// Something that a declarator can begin with.
+    fn at_declarator(&self) -> bool {
+        use Punct::{And, AndAnd, ColonColon, LParen, Star};
+        let is_punct = matches!(self.kind(), TokenKind::Punct(Star | And | AndAnd | LParen | ColonColon));
+        is_punct || self.at_identifier().is_some() || self.at_keyword(Keyword::Operator)
+    }
+
+    /// Behind `struct S { … }` stands no `;`, and nothing that could be a declarator of it.
+    fn is_semicolon_missing_after_type(&self) -> bool {
+        match self.kind() {
+            TokenKind::Ident(name) => {
+                let found = self.names.lookup(self.scope, name);
+                let is_type = found.is_some_and(|found| found.kind == NameKind::Type);
+                is_type && self.at_identifier_nth(1)
+            }
+            TokenKind::Punct(Punct::Star | Punct::And | Punct::AndAnd | Punct::LParen | Punct::Colon) => false,
+            TokenKind::Keyword(Keyword::Operator) => false,
+            _ => !self.at_attribute(),
+        }
+    }
+
+    /// `struct S { … };`, `union { … };`, `int;`
+    fn declaration_without_declarator(
+        &mut self,
+        specifiers: &mut DeclSpecifiers,
+        first: usize,
+        start: Span,
+        decls: &mut Vec<Decl>,
+    ) {
+        let kind = match specifiers.base.take() {
+            _ if decls.len() > first => None,
+            Some(TypeExpr { kind: TypeExprKind::Class(class), .. }) => {
+                // The members of an unnamed union belong to the scope around it.
+                if let Some(members) = specifiers.members {
+                    let scope = self.names.declaring_scope(self.scope);
+                    self.names.link(scope, members);
+                }
+                Some(DeclKind::Class(*class))
+            }
+            Some(TypeExpr { kind: TypeExprKind::Enum(decl), .. }) => Some(DeclKind::Enum(*decl)),
+            _ if specifiers.is_friend => None,
+            _ => {
+                let warning =
+                    Diagnostic::warning("missing-declarations", start, "declaration does not declare anything");
+                self.report(warning);
+                Some(DeclKind::Empty)
+            }
+        };
+        if let Some(kind) = kind {
+            decls.push(Decl { kind, span: start.to(self.last_span) });
+        }
+        let what = match decls.last().map(|decl| &decl.kind) {
+            Some(DeclKind::Class(ClassDecl { key: ClassKey::Struct, .. })) => "expected ';' after struct",
+            Some(DeclKind::Class(ClassDecl { key: ClassKey::Class, .. })) => "expected ';' after class",
+            Some(DeclKind::Class(ClassDecl { key: ClassKey::Union, .. })) => "expected ';' after union",
+            Some(DeclKind::Enum(_)) => "expected ';' after enum",
+            _ => "expected ';' at end of declaration",
+        };
+        if self.at(Punct::Semi) {
+            self.bump();
+        } else {
+            self.report(Diagnostic::error("syntax", self.last_span.after(), what).suggest(";"));
+        }
+    }
+
+    /// An unnamed class or enum with several declarators, all of which have to refer to it.
+    fn is_unnamed_type_of_many(&self, specifiers: &DeclSpecifiers) -> bool {
+        let base = specifiers.base.as_ref().map(|base| &base.kind);
+        if !matches!(base, Some(TypeExprKind::Class(_) | TypeExprKind::Enum(_))) {
+            return false;
+        }
+        let mut position = self.position;
+        loop {
+            match self.tokens[position].kind {
+                TokenKind::Punct(Punct::Comma) => return true,
+                TokenKind::Eof | TokenKind::Punct(Punct::Semi | Punct::RBrace) => return false,
+                _ => position = self.closing.get(&position).copied().unwrap_or(position) + 1,
+            }
+        }
+    }
+
+    fn name_unnamed_type(&mut self, specifiers: &mut DeclSpecifiers) -> Decl {
+        self.unnamed += 1;
+        let span = specifiers.span;
+        let name = smol_str::format_smolstr!("__unnamed_{}", self.unnamed);
+        let segments = vec![PathSegment { name: name.clone(), span, args: None }];
+        let path = Path { global: false, segments, span };
+        let named = TypeExpr { kind: TypeExprKind::Named(path.clone()), span };
+        let kind = match specifiers.base.replace(named).map(|base| base.kind) {
+            Some(TypeExprKind::Class(mut class)) => {
+                class.name = Some(path);
+                DeclKind::Class(*class)
+            }
+            Some(TypeExprKind::Enum(mut decl)) => {
+                decl.name = Some(Ident { name: name.clone(), span });
+                DeclKind::Enum(*decl)
+            }
+            _ => DeclKind::Empty,
+        };
+        let scope = self.names.declaring_scope(self.scope);
+        self.names.declare(scope, name, Name { kind: NameKind::Type, scope: specifiers.members });
+        Decl { kind, span }
+    }
+
+    /// Declarators with commas between them, and the `;` or body behind the last.
+    fn init_declarators(
+        &mut self,
+        place: Place,
+        specifiers: &DeclSpecifiers,
+        headers: &[TemplateHeader],
+        start: Span,
+        decls: &mut Vec<Decl>,
+    ) -> Parse<()> {
+        let scope = self.scope;
+        loop {
+            let ended = self.init_declarator(place, specifiers, headers, start, decls)?;
+            self.scope = scope;
+            if ended {
+                return Ok(());
+            }
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        let is_function = matches!(decls.last(), Some(Decl { kind: DeclKind::Function(_), .. }));
+        let message = match place {
+            Place::Class => "expected ';' at end of declaration list",
+            Place::Namespace if is_function && !self.at_identifier_nth(0) && !self.at_end() => {
+                "expected function body after function declarator"
+            }
+            Place::Namespace => "expected ';' after top level declarator",
+            _ => "expected ';' at end of declaration",
+        };
+        self.expect_semicolon(message);
+        Ok(())
+    }
+
+    /// One declarator with its initializer or body; true where the body ends the declaration.
+    fn init_declarator(
+        &mut self,
+        place: Place,
+        specifiers: &DeclSpecifiers,
+        headers: &[TemplateHeader],
+        start: Span,
+        decls: &mut Vec<Decl>,
+    ) -> Parse<bool> {
+        if place == Place::Class && self.at(Punct::Colon) {
+            let declarator = Declarator::default();
+            self.variable(place, specifiers, headers, declarator, start, decls)?;
+            return Ok(false);
+        }
+        self.check_type_or_nameless(place, specifiers)?;
+        let parens = match place {
+            _ if specifiers.base.is_none() || specifiers.is_typedef => Parens::Parameters,
+            Place::Namespace if is_void(specifiers) => Parens::Parameters,
+            Place::Namespace => Parens::OrRareInitializer,
+            Place::Block => Parens::OrInitializer,
+            _ => Parens::Parameters,
+        };
+        let declarator = self.declarator_with(Named::Yes, parens)?;
+        if specifiers.is_typedef {
+            self.typedef(specifiers, headers, declarator, start, decls);
+            return Ok(false);
+        }
+        if declarator.is_function() {
+            return self.function(place, specifiers, headers, declarator, start, decls);
+        }
+        self.variable(place, specifiers, headers, declarator, start, decls)?;
+        Ok(false)
+    }
+
+    /// Without a type only constructors, destructors and conversions can be declared.
+    fn check_type_or_nameless(&mut self, place: Place, specifiers: &DeclSpecifiers) -> Parse<()> {
+        if specifiers.base.is_some() || self.at(Punct::Tilde) || self.at_keyword(Keyword::Operator) {
+            return Ok(());
+        }
+        if !self.at_path() {
+            let message = match place {
+                Place::Class => "expected member name or ';' after declaration specifiers",
+                _ => "expected unqualified-id",
+            };
+            return Err(self.fail(message));
+        }
+        if place == Place::Class && self.at_constructor() {
+            return Ok(());
+        }
+        let mark = self.mark();
+        let parsed = self.path(super::paths::PathPlace::Ordinary)?;
+        let is_call = self.at(Punct::LParen);
+        let before_type = parsed.denotes == Denotes::Unknown && matches!(self.kind(), TokenKind::Keyword(_));
+        self.reset(mark);
+        if parsed.qualifier.is_some() && is_call && !matches!(parsed.qualifier, Some(Denotes::Namespace(_))) {
+            return Ok(());
+        }
+        if before_type {
+            // Most likely a macro that nobody defined.
+            let message = format!("unknown type name '{}'", parsed.path.last().name);
+            return Err(self.fail(message));
+        }
+        Err(self.fail("C++ requires a type specifier for all declarations"))
+    }
+
+    fn typedef(
+        &mut self,
+        specifiers: &DeclSpecifiers,
+        headers: &[TemplateHeader],
+        mut declarator: Declarator,
+        start: Span,
+        decls: &mut Vec<Decl>,
+    ) {
+        let (Some(parsed), Some(base)) = (declarator.name.take(), specifiers.ty()) else {
+            return;
+        };
+        let segment = parsed.path.last();
+        let name = Ident { name: segment.name.clone(), span: segment.span };
+        let ty = declarator.apply(base);
+        let members = specifiers.members.or_else(|| self.members_of(&ty));
+        let scope = self.names.declaring_scope(self.scope);
+        self.names.declare(scope, name.name.clone(), Name { kind: NameKind::Type, scope: members });
+        let alias = AliasDecl { name, ty, template: headers.last().cloned() };
+        decls.push(Decl { kind: DeclKind::Alias(alias), span: start.to(self.last_span) });
+    }
+
+    /// A variable or data member: its name is known in its own initializer.
+    fn variable(
+        &mut self,
+        place: Place,
+        specifiers: &DeclSpecifiers,
+        headers: &[TemplateHeader],
+        mut declarator: Declarator,
+        start: Span,
+        decls: &mut Vec<Decl>,
+    ) -> Parse<()> {
+        let mut attributes = specifiers.attributes.clone();
+        attributes.append(&mut declarator.attributes);
+        let name = declarator.name.take();
+        let base = self.required_type(specifiers, "C++ requires a type specifier for all declarations")?;
+        let ty = declarator.apply(base);
+        if let Some(parsed) = &name {
+            let kind = if headers.is_empty() { NameKind::Value } else { NameKind::VariableTemplate };
+            self.declare_unqualified(parsed, kind);
+        }
+        let bit_width = match place {
+            Place::Class if self.eat(Punct::Colon) => Some(self.conditional_expression()?),
+            _ => None,
+        };
+        self.opt_attributes(&mut attributes)?;
+        let init = self.opt_initializer()?;
+        self.opt_attributes(&mut attributes)?;
+        let variable = VarDecl {
+            name: name.map(|parsed| parsed.path),
+            ty,
+            init,
+            specifiers: specifiers.specifiers,
+            attributes,
+            bit_width,
+            template: headers.last().cloned(),
+        };
+        decls.push(Decl { kind: DeclKind::Var(variable), span: start.to(self.last_span) });
+        Ok(())
+    }
+
+    /// Makes a name known in the scope around; one with `::` was declared before.
+    pub(super) fn declare_unqualified(&mut self, parsed: &ParsedPath, kind: NameKind) {
+        let [segment] = &*parsed.path.segments else {
+            return;
+        };
+        if parsed.path.global || !matches!(parsed.kind, FunctionKind::Plain | FunctionKind::Operator(_)) {
+            return;
+        }
+        // An explicit specialization declares no new name, and a constructor's name remains the class's.
+        let scope = self.names.declaring_scope(self.scope);
+        let is_constructor =
+            self.names.kind(scope) == ScopeKind::Class && self.names.class_name(scope) == Some(&segment.name);
+        if segment.args.is_none() && !is_constructor {
+            self.names.declare(scope, segment.name.clone(), Name::new(kind));
+        }
+    }
+}
+
+/// A type that no variable has.
+fn is_void(specifiers: &DeclSpecifiers) -> bool {
+    let base = specifiers.base.as_ref().map(|base| &base.kind);
+    matches!(base, Some(TypeExprKind::Builtin(BuiltinType::Void)))
+}

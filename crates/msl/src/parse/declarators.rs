@@ -1,0 +1,327 @@
+//! Declarators: the part of a declaration around its name, read from the inside out.
+//!
+//! `(*f[2])(int)` becomes the list *array of 2, pointer, function*: what one meets on the way out from the name.
+//! Applied to the specifiers' type in reverse, it gives the type of the name.
+
+use super::ast::{Attribute, Expr, Param, Qualifiers, TypeExpr, TypeExprKind};
+use super::names::{ScopeId, ScopeKind};
+use super::paths::{Denotes, ParsedPath, PathPlace};
+use super::specifiers::{Place, qualified};
+use super::{Attempt, Parse, Parser};
+use crate::lex::token::{Keyword, Punct, TokenKind};
+
+/// Whether a declarator has a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    Yes,
+    No,
+    Maybe,
+}
+
+/// What a parenthesis behind the name may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parens {
+    /// Parameters.
+    Parameters,
+    /// Parameters whose types are all known; anything else makes the whole no declarator.
+    StrictParameters,
+    /// Parameters, or the initializer of a variable: left to the caller.
+    OrInitializer,
+    /// The same at namespace scope, where functions are likelier.
+    OrRareInitializer,
+}
+
+/// One layer around a name.
+pub(super) enum Layer {
+    Pointer(Qualifiers),
+    Reference { rvalue: bool },
+    Array(Option<Box<Expr>>),
+    Function(Box<FunctionLayer>),
+}
+
+/// A parameter list and what follows it.
+pub(super) struct FunctionLayer {
+    pub(super) params: Vec<Param>,
+    pub(super) quals: Qualifiers,
+    /// `-> T`
+    pub(super) result: Option<TypeExpr>,
+    /// Where the parameters are known.
+    pub(super) scope: ScopeId,
+}
+
+/// A name with the layers around it, innermost first.
+#[derive(Default)]
+pub(super) struct Declarator {
+    pub(super) name: Option<ParsedPath>,
+    pub(super) layers: Vec<Layer>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) is_pack: bool,
+}
+
+impl Declarator {
+    /// The type of the name, where `base` is what the specifiers say.
+    pub(super) fn apply(self, base: TypeExpr) -> TypeExpr {
+        apply_layers(self.layers, base)
+    }
+
+    /// The name itself is a function.
+    pub(super) fn is_function(&self) -> bool {
+        matches!(self.layers.first(), Some(Layer::Function(_)))
+    }
+}
+
+pub(super) fn apply_layers(layers: Vec<Layer>, base: TypeExpr) -> TypeExpr {
+    layers.into_iter().rev().fold(base, |inner, layer| {
+        let span = inner.span;
+        let kind = match layer {
+            Layer::Pointer(quals) => {
+                let pointer = TypeExpr { kind: TypeExprKind::Pointer(Box::new(inner)), span };
+                return qualified(pointer, quals, span);
+            }
+            Layer::Reference { rvalue } => TypeExprKind::Reference { inner: Box::new(inner), rvalue },
+            Layer::Array(length) => TypeExprKind::Array { element: Box::new(inner), length },
+            Layer::Function(function) => {
+                let result = Box::new(function.result.unwrap_or(inner));
+                TypeExprKind::Function { result, params: function.params }
+            }
+        };
+        TypeExpr { kind, span }
+    })
+}
+
+/// `pointers` as written, from left to right.
+pub(super) fn apply_pointers(mut pointers: Vec<Layer>, base: TypeExpr) -> TypeExpr {
+    pointers.reverse();
+    apply_layers(pointers, base)
+}
+
+impl Parser {
+    /// A declarator without a name in a type-id.
+    pub(super) fn declarator(&mut self, named: Named) -> Parse<Declarator> {
+        self.declarator_with(named, Parens::StrictParameters)
+    }
+
+    /// Pointers, then the name or a declarator in parentheses, then arrays and parameter lists.
+    ///
+    /// A qualified name leaves the parser in the scope of the class or namespace it names, so that what follows
+    /// finds the members; the caller restores the scope.
+    pub(super) fn declarator_with(&mut self, named: Named, parens: Parens) -> Parse<Declarator> {
+        let mut pointers = self.pointer_operators()?;
+        // In a type-id, `T...` is an expansion, which is the caller's.
+        let is_pack = named != Named::No && self.eat(Punct::Ellipsis);
+        let mut declarator = self.direct_declarator(named, parens)?;
+        declarator.is_pack |= is_pack;
+        pointers.reverse();
+        declarator.layers.append(&mut pointers);
+        Ok(declarator)
+    }
+
+    /// `* const`, `&`, `&&`, as written.
+    pub(super) fn pointer_operators(&mut self) -> Parse<Vec<Layer>> {
+        let mut pointers = Vec::new();
+        loop {
+            let layer = match self.kind() {
+                TokenKind::Punct(Punct::Star) => Layer::Pointer(Qualifiers::default()),
+                TokenKind::Punct(Punct::And) => Layer::Reference { rvalue: false },
+                TokenKind::Punct(Punct::AndAnd) => Layer::Reference { rvalue: true },
+                _ => return Ok(pointers),
+            };
+            if pointers.len() >= super::MAX_NESTING as usize {
+                return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
+            }
+            self.bump();
+            let mut quals = Qualifiers::default();
+            while self.opt_qualifier(&mut quals) {}
+            pointers.push(if matches!(layer, Layer::Pointer(_)) { Layer::Pointer(quals) } else { layer });
+        }
+    }
+
+    fn direct_declarator(&mut self, named: Named, parens: Parens) -> Parse<Declarator> {
+        let mut declarator = Declarator::default();
+        let mut in_parentheses = false;
+        if self.at(Punct::LParen) && self.at_declarator_in_parentheses(named) {
+            let opening = self.span();
+            self.bump();
+            let inner = if parens == Parens::StrictParameters { parens } else { Parens::Parameters };
+            declarator = self.nested(|p| p.declarator_with(named, inner))?;
+            self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
+            in_parentheses = true;
+        } else if named == Named::Yes {
+            self.opt_attributes(&mut declarator.attributes)?;
+            declarator.name = Some(self.declarator_id()?);
+        } else if named == Named::Maybe && self.at_identifier().is_some() {
+            declarator.name = Some(self.parameter_name());
+        }
+        self.declarator_suffixes(&mut declarator, parens, in_parentheses)?;
+        Ok(declarator)
+    }
+
+    /// Behind `(`: another declarator rather than parameters.
+    fn at_declarator_in_parentheses(&self, named: Named) -> bool {
+        let is_pointer = matches!(self.nth(1), TokenKind::Punct(Punct::Star | Punct::And | Punct::AndAnd));
+        match named {
+            Named::Yes => true,
+            Named::No => is_pointer,
+            Named::Maybe => {
+                let is_value = |name: &str| {
+                    let found = self.names.lookup(self.scope, name);
+                    !found.is_some_and(|found| {
+                        matches!(found.kind, super::names::NameKind::Type | super::names::NameKind::ClassTemplate)
+                    })
+                };
+                is_pointer || matches!(self.nth(1), TokenKind::Ident(name) if is_value(name))
+            }
+        }
+    }
+
+    /// The name that is declared.
+    fn declarator_id(&mut self) -> Parse<ParsedPath> {
+        if self.at(Punct::LBracket) {
+            return Err(self.fail("decomposition declarations are a C++17 extension"));
+        }
+        let is_name = self.at_path() || self.at_keyword(Keyword::Operator) || self.at(Punct::Tilde);
+        if !is_name {
+            return Err(self.fail("expected unqualified-id"));
+        }
+        let parsed = self.path(PathPlace::Ordinary)?;
+        if let Some(Denotes::Type(Some(scope)) | Denotes::Namespace(scope)) = parsed.qualifier {
+            self.scope = self.names.member_definition_scope(self.scope, scope);
+        }
+        Ok(parsed)
+    }
+
+    /// A parameter's name: a single identifier, whatever it means outside.
+    fn parameter_name(&mut self) -> ParsedPath {
+        let span = self.span();
+        let name = self.at_identifier().cloned().unwrap_or_default();
+        self.bump();
+        let segments = vec![super::ast::PathSegment { name, span, args: None }];
+        ParsedPath {
+            path: super::ast::Path { global: false, segments, span },
+            denotes: Denotes::Unknown,
+            kind: super::ast::FunctionKind::Plain,
+            conversion: None,
+            qualifier: None,
+        }
+    }
+
+    /// Arrays, parameter lists and attributes behind a name.
+    fn declarator_suffixes(
+        &mut self,
+        declarator: &mut Declarator,
+        parens: Parens,
+        in_parentheses: bool,
+    ) -> Parse<()> {
+        let mut count = 0;
+        loop {
+            if self.at_attribute() {
+                self.opt_attributes(&mut declarator.attributes)?;
+            } else if self.at(Punct::LBracket) {
+                declarator.layers.push(self.array_bounds()?);
+            } else if self.at(Punct::LParen) {
+                let parens = match parens {
+                    Parens::OrInitializer | Parens::OrRareInitializer if in_parentheses => Parens::Parameters,
+                    other => other,
+                };
+                let Some(function) = self.opt_function_suffix(declarator, parens)? else {
+                    return Ok(());
+                };
+                declarator.layers.push(Layer::Function(Box::new(function)));
+            } else {
+                return Ok(());
+            }
+            count += 1;
+            if count > super::MAX_NESTING {
+                return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
+            }
+        }
+    }
+
+    /// `[n]` or `[]`
+    fn array_bounds(&mut self) -> Parse<Layer> {
+        let opening = self.span();
+        self.bump();
+        let length = if self.at(Punct::RBracket) {
+            None
+        } else {
+            let length =
+                self.nested(|p| p.unevaluated(|p| p.with_greater_closing(false, Self::assignment_expression)))?;
+            Some(Box::new(length))
+        };
+        self.expect_closing(Punct::RBracket, Punct::LBracket, opening)?;
+        Ok(Layer::Array(length))
+    }
+
+    /// A parameter list, unless the parenthesis is an initializer.
+    fn opt_function_suffix(&mut self, declarator: &mut Declarator, parens: Parens) -> Parse<Option<FunctionLayer>> {
+        let attributes = &mut declarator.attributes;
+        match parens {
+            Parens::Parameters => self.function_suffix(Place::Parameter, attributes).map(Some),
+            Parens::StrictParameters => self.function_suffix(Place::StrictParameter, attributes).map(Some),
+            Parens::OrInitializer | Parens::OrRareInitializer => {
+                let is_rare = parens == Parens::OrRareInitializer;
+                let place = if is_rare { Place::Parameter } else { Place::StrictParameter };
+                let mut found = Vec::new();
+                let function = self.attempt(Attempt::Parameters, |p| p.function_suffix(place, &mut found));
+                if function.is_some() {
+                    attributes.append(&mut found);
+                } else if is_rare && self.at_likely_parameter() {
+                    // Parse again for the sake of the error message.
+                    return self.function_suffix(place, attributes).map(Some);
+                }
+                Ok(function)
+            }
+        }
+    }
+
+    /// Behind `(` stands a type that is not called.
+    fn at_likely_parameter(&self) -> bool {
+        let is_type = match self.nth(1) {
+            TokenKind::Keyword(keyword) => {
+                super::types::BuiltinWords::is_word(*keyword)
+                    || super::specifiers::address_space(*keyword).is_some()
+                    || matches!(keyword, Keyword::Const | Keyword::Struct | Keyword::Typename | Keyword::Auto)
+            }
+            TokenKind::Ident(name) => {
+                let found = self.names.lookup(self.scope, name);
+                found.is_some_and(|found| {
+                    matches!(found.kind, super::names::NameKind::Type | super::names::NameKind::ClassTemplate)
+                })
+            }
+            _ => false,
+        };
+        is_type && !self.at_nth(2, Punct::LParen) && !self.at_nth(2, Punct::LBrace)
+    }
+
+    /// `(params) const noexcept -> T`
+    fn function_suffix(&mut self, place: Place, attributes: &mut Vec<Attribute>) -> Parse<FunctionLayer> {
+        let scope = self.names.add_scope(ScopeKind::Block, Some(self.scope));
+        self.in_scope(scope, |p| {
+            let params = p.parameter_list(place)?;
+            let mut quals = Qualifiers::default();
+            loop {
+                if p.opt_qualifier(&mut quals) {
+                    continue;
+                }
+                match p.kind() {
+                    TokenKind::Keyword(Keyword::Noexcept) => p.noexcept_specification()?,
+                    TokenKind::Ident(word) if matches!(word.as_str(), "override" | "final") => p.bump(),
+                    TokenKind::Punct(Punct::And | Punct::AndAnd) if place == Place::Parameter => p.bump(),
+                    _ if p.at_attribute() => p.opt_attributes(attributes)?,
+                    _ => break,
+                }
+            }
+            let result = if p.eat(Punct::Arrow) { Some(p.type_id()?) } else { None };
+            Ok(FunctionLayer { params, quals, result, scope })
+        })
+    }
+
+    /// `noexcept` or `noexcept(c)`: there are no exceptions to promise about.
+    pub(super) fn noexcept_specification(&mut self) -> Parse<()> {
+        self.bump();
+        if self.at(Punct::LParen) {
+            self.skip_balanced();
+        }
+        Ok(())
+    }
+}

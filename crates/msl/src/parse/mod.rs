@@ -1,0 +1,233 @@
+//! From tokens to the syntax tree.
+//!
+//! ```text
+//! tokens ── declarations ─┬─ specifiers ── types, classes, enums
+//!                         ├─ declarators ── parameters
+//!                         ├─ templates                         names (what is a type, a template, a value)
+//!                         └─ statements ── expressions         paths (names with `::` and `<…>`)
+//! ```
+//!
+//! Recursive descent over the token array. C++ cannot be parsed without knowing which names are types and which are
+//! templates, so the parser keeps the scopes of the program ([`names`]); what a name *means* is for the checker.
+//!
+//! A production answers [`Failed`] once it has reported an error; the nearest statement, member or declaration then
+//! skips to its end and carries on, so that one mistake gives one message. Where the grammar needs to look ahead
+//! without limit, [`Parser::attempt`] tries a production and takes it back. Failures are remembered by position:
+//! each production fails at each token at most once, which keeps nested attempts from doubling the work per level.
+
+mod ambiguities;
+pub mod ast;
+mod attributes;
+mod classes;
+mod declarations;
+mod declarators;
+pub mod dump;
+mod enums;
+mod expressions;
+mod functions;
+mod initializers;
+mod lambdas;
+mod late;
+pub mod names;
+pub mod names_in;
+mod namespaces;
+mod operators;
+mod parameters;
+mod paths;
+mod primary;
+mod recovery;
+mod specifiers;
+mod statements;
+mod templates;
+mod tokens;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+use crate::diagnostics::Diagnostic;
+use crate::lex::token::{Pragma, Token};
+use crate::source::Span;
+use ast::TranslationUnit;
+use late::LateBody;
+use names::{Names, ScopeId};
+use std::collections::{HashMap, HashSet};
+
+/// Brackets, statements, declarators and operators may be nested this deep; clang's default.
+const MAX_NESTING: u32 = 256;
+
+/// A left-leaning chain such as `a + b + c` may have this many links: later stages walk it recursively.
+const MAX_CHAIN: u32 = 1024;
+
+/// Parses a program. `tokens` ends in [`crate::lex::token::TokenKind::Eof`].
+pub fn parse(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> TranslationUnit {
+    let mut parser = Parser::new(tokens);
+    let decls = parser.translation_unit();
+    diagnostics.append(&mut parser.diagnostics);
+    TranslationUnit { decls }
+}
+
+/// An error was reported; the caller passes this on up to a place that can carry on.
+#[derive(Clone, Copy, Debug)]
+struct Failed;
+
+type Parse<T> = Result<T, Failed>;
+
+/// A production that is tried and may be taken back.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Attempt {
+    CastType,
+    Constructor,
+    Declaration,
+    OperandType,
+    Parameters,
+    TemplateArguments,
+    TypeArgument,
+}
+
+/// A state to return to.
+#[derive(Clone, Copy)]
+struct Mark {
+    position: usize,
+    split: u8,
+    last_span: Span,
+    scope: ScopeId,
+    diagnostics: usize,
+    late: usize,
+}
+
+struct Parser {
+    /// Without pragmas; ends in `Eof`.
+    tokens: Vec<Token>,
+    /// The pragmas that stand before a token.
+    pragmas: HashMap<usize, Vec<Pragma>>,
+    /// For each opening bracket the position of its closing one.
+    closing: HashMap<usize, usize>,
+    position: usize,
+    /// How many characters of the current token were already used: `>>` closes two template argument lists.
+    split: u8,
+    /// The span of the token before the current one.
+    last_span: Span,
+    diagnostics: Vec<Diagnostic>,
+    names: Names,
+    /// Where names are looked up and declared.
+    scope: ScopeId,
+    nesting: u32,
+    /// `>` closes a template argument list and is no operator.
+    greater_closes: bool,
+    /// Inside a template argument, an array bound, `decltype` and the like, which have no lambdas. That is more than
+    /// a rule of C++14: it keeps statements out of all that is read twice.
+    is_unevaluated: bool,
+    /// How many classes are open around the current token, within the innermost function body.
+    open_classes: u32,
+    /// Bodies of member functions, to be parsed when the outermost class is complete.
+    late: Vec<LateBody>,
+    /// What was tried in vain, and where.
+    failures: HashSet<(Attempt, usize)>,
+    /// A limit was exceeded: nothing more is said.
+    gave_up: bool,
+    /// How many unnamed types were given names.
+    unnamed: u32,
+}
+
+impl Parser {
+    fn new(all_tokens: Vec<Token>) -> Parser {
+        let (tokens, pragmas) = tokens::set_pragmas_aside(all_tokens);
+        let closing = tokens::closing_brackets(&tokens);
+        Parser {
+            closing,
+            pragmas,
+            position: 0,
+            split: 0,
+            last_span: tokens[0].span,
+            tokens,
+            diagnostics: Vec::new(),
+            names: Names::new(),
+            scope: ScopeId::ROOT,
+            nesting: 0,
+            greater_closes: false,
+            is_unevaluated: false,
+            open_classes: 0,
+            late: Vec::new(),
+            failures: HashSet::new(),
+            gave_up: false,
+            unnamed: 0,
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            position: self.position,
+            split: self.split,
+            last_span: self.last_span,
+            scope: self.scope,
+            diagnostics: self.diagnostics.len(),
+            late: self.late.len(),
+        }
+    }
+
+    fn reset(&mut self, mark: Mark) {
+        // After a limit the parser stands at the end for good, and its message stays.
+        if self.gave_up {
+            return;
+        }
+        self.position = mark.position;
+        self.split = mark.split;
+        self.last_span = mark.last_span;
+        self.scope = mark.scope;
+        self.diagnostics.truncate(mark.diagnostics);
+        self.late.truncate(mark.late);
+    }
+
+    /// Tries `production`; where it fails, everything is as before.
+    fn attempt<T>(&mut self, what: Attempt, production: impl FnOnce(&mut Self) -> Parse<T>) -> Option<T> {
+        let key = (what, self.position);
+        if self.failures.contains(&key) {
+            return None;
+        }
+        let mark = self.mark();
+        match production(self) {
+            Ok(value) => Some(value),
+            Err(Failed) => {
+                self.reset(mark);
+                self.failures.insert(key);
+                None
+            }
+        }
+    }
+
+    /// Runs `production` one level deeper.
+    fn nested<T>(&mut self, production: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.nesting >= MAX_NESTING {
+            return Err(self.give_up("bracket nesting level exceeded maximum of 256"));
+        }
+        self.nesting += 1;
+        let result = production(self);
+        self.nesting -= 1;
+        result
+    }
+
+    /// Runs `production` with `>` as an operator, as inside any kind of brackets, or as a closing bracket.
+    fn with_greater_closing<T>(&mut self, closes: bool, production: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.greater_closes, closes);
+        let result = production(self);
+        self.greater_closes = before;
+        result
+    }
+
+    /// Runs `production` where lambdas are not allowed.
+    fn unevaluated<T>(&mut self, production: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.is_unevaluated, true);
+        let result = production(self);
+        self.is_unevaluated = before;
+        result
+    }
+
+    /// Runs `production` in `scope`.
+    fn in_scope<T>(&mut self, scope: ScopeId, production: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.scope, scope);
+        let result = production(self);
+        self.scope = before;
+        result
+    }
+}

@@ -1,0 +1,380 @@
+//! Statements.
+
+use super::ast::{Block, Condition, Decl, DeclKind, Expr, ExprKind, Stmt, StmtKind, VarDecl};
+use super::declarators::{Named, Parens};
+use super::names::{Name, NameKind, ScopeKind};
+use super::specifiers::{DeclSpecifiers, Place};
+use super::{Failed, Parse, Parser};
+use crate::lex::token::{Keyword, Pragma, Punct, TokenKind};
+use crate::source::Span;
+
+impl Parser {
+    /// `{ … }`, in the current scope.
+    pub(super) fn block(&mut self) -> Parse<Block> {
+        let opening = self.span();
+        self.expect(Punct::LBrace)?;
+        let mut stmts = Vec::new();
+        while !self.at(Punct::RBrace) && !self.at_end() {
+            stmts.push(self.statement_or_skip());
+        }
+        // The end of the file was reached: it was reported, and the block is what there is.
+        let _ = self.expect_closing(Punct::RBrace, Punct::LBrace, opening);
+        Ok(Block { stmts, span: opening.to(self.last_span) })
+    }
+
+    /// A statement; after an error, what is left of it is skipped and an empty one takes its place.
+    fn statement_or_skip(&mut self) -> Stmt {
+        let (before, scope, start) = (self.position, self.scope, self.span());
+        let statement = self.nested(Self::statement);
+        self.scope = scope;
+        match statement {
+            Ok(statement) => statement,
+            Err(Failed) => {
+                self.skip_failed(before);
+                if self.position == before && !self.at(Punct::RBrace) {
+                    self.bump();
+                }
+                Stmt { kind: StmtKind::Empty, span: start }
+            }
+        }
+    }
+
+    fn statement(&mut self) -> Parse<Stmt> {
+        let start = self.span();
+        let pragmas = self.pragmas.get(&self.position).cloned().unwrap_or_default();
+        if self.at_attribute_brackets() && self.skip_statement_attributes()? {
+            return self.statement();
+        }
+        let kind = match *self.kind() {
+            TokenKind::Punct(Punct::LBrace) => StmtKind::Block(self.scoped_block()?),
+            TokenKind::Punct(Punct::Semi) => {
+                self.bump();
+                StmtKind::Empty
+            }
+            TokenKind::Keyword(keyword) => self.keyword_statement(keyword, pragmas)?,
+            TokenKind::Ident(_) if self.at_nth(1, Punct::Colon) => return self.label(),
+            _ => self.declaration_or_expression()?,
+        };
+        Ok(Stmt { kind, span: start.to(self.last_span) })
+    }
+
+    fn scoped_block(&mut self) -> Parse<Block> {
+        let scope = self.names.add_scope(ScopeKind::Block, Some(self.scope));
+        self.in_scope(scope, Self::block)
+    }
+
+    /// `[[likely]]` and kin before a statement say nothing; before a declaration they belong to it.
+    fn skip_statement_attributes(&mut self) -> Parse<bool> {
+        let mark = self.mark();
+        self.opt_attributes(&mut Vec::new())?;
+        if self.at_declaration() {
+            self.reset(mark);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn keyword_statement(&mut self, keyword: Keyword, pragmas: Vec<Pragma>) -> Parse<StmtKind> {
+        match keyword {
+            Keyword::If => self.in_new_scope(Self::if_statement),
+            Keyword::While => self.in_new_scope(|p| p.while_statement(pragmas)),
+            Keyword::Do => self.do_statement(pragmas),
+            Keyword::For => self.in_new_scope(|p| p.for_statement(pragmas)),
+            Keyword::Switch => self.in_new_scope(Self::switch_statement),
+            Keyword::Case => self.case_label(),
+            Keyword::Default => self.default_label(),
+            Keyword::Break => Ok(self.jump_statement(StmtKind::Break, "expected ';' after break statement")),
+            Keyword::Continue => {
+                Ok(self.jump_statement(StmtKind::Continue, "expected ';' after continue statement"))
+            }
+            Keyword::Return => self.return_statement(),
+            Keyword::Goto => {
+                self.unsupported("'goto' is not supported in Metal");
+                Err(Failed)
+            }
+            Keyword::Try => self.try_block(),
+            Keyword::Asm => {
+                self.unsupported("'asm' is not supported in Metal");
+                Err(Failed)
+            }
+            _ => self.declaration_or_expression(),
+        }
+    }
+
+    fn in_new_scope<T>(&mut self, production: impl FnOnce(&mut Self) -> T) -> T {
+        let scope = self.names.add_scope(ScopeKind::Block, Some(self.scope));
+        self.in_scope(scope, production)
+    }
+
+    fn declaration_or_expression(&mut self) -> Parse<StmtKind> {
+        let start = self.position;
+        if self.at_declaration() {
+            let mut decls = Vec::new();
+            let result = self.declaration(Place::Block, &mut decls);
+            if result.is_err() && decls.is_empty() {
+                return Err(Failed);
+            }
+            if result.is_err() {
+                self.skip_failed(start);
+            }
+            return Ok(StmtKind::Decl(decls));
+        }
+        let expr = self.expression()?;
+        self.expect_semicolon("expected ';' after expression");
+        Ok(StmtKind::Expr(expr))
+    }
+
+    /// The statement after a condition, a label or `else`.
+    fn substatement(&mut self) -> Box<Stmt> {
+        if self.at(Punct::RBrace) || self.at_end() {
+            let span = self.span();
+            self.error("syntax", span, "expected statement");
+            return Box::new(Stmt { kind: StmtKind::Empty, span });
+        }
+        // What is declared here is not known outside, even without braces.
+        Box::new(self.in_new_scope(Self::statement_or_skip))
+    }
+
+    fn if_statement(&mut self) -> Parse<StmtKind> {
+        self.bump();
+        let is_constexpr = self.eat_keyword(Keyword::Constexpr);
+        let (init, condition) = self.parenthesized_condition("'if'")?;
+        let then = self.substatement();
+        let otherwise = if self.eat_keyword(Keyword::Else) { Some(self.substatement()) } else { None };
+        Ok(StmtKind::If { is_constexpr, init, condition, then, otherwise })
+    }
+
+    fn while_statement(&mut self, pragmas: Vec<Pragma>) -> Parse<StmtKind> {
+        self.bump();
+        let (_, condition) = self.parenthesized_condition("'while'")?;
+        let body = self.substatement();
+        Ok(StmtKind::While { condition, body, pragmas })
+    }
+
+    fn switch_statement(&mut self) -> Parse<StmtKind> {
+        self.bump();
+        let (_, condition) = self.parenthesized_condition("'switch'")?;
+        let body = self.substatement();
+        Ok(StmtKind::Switch { condition, body })
+    }
+
+    fn do_statement(&mut self, pragmas: Vec<Pragma>) -> Parse<StmtKind> {
+        self.bump();
+        let body = self.substatement();
+        if !self.eat_keyword(Keyword::While) {
+            return Err(self.fail("expected 'while' in do/while loop"));
+        }
+        let opening = self.span();
+        self.expect_after(Punct::LParen, "'do/while'")?;
+        let condition = self.expression()?;
+        self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
+        self.expect_semicolon("expected ';' after do/while statement");
+        Ok(StmtKind::DoWhile { condition, body, pragmas })
+    }
+
+    /// `(init; c)`; where it is wrong, the statement behind it is still read.
+    fn parenthesized_condition(&mut self, after: &str) -> Parse<(Option<Box<Stmt>>, Condition)> {
+        let opening = self.span();
+        self.expect_after(Punct::LParen, after)?;
+        let result = self.init_and_condition().and_then(|found| {
+            self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
+            Ok(found)
+        });
+        result.or_else(|Failed| {
+            let is_closed = self.skip_past_parenthesis();
+            let error = Expr { kind: ExprKind::Error, span: opening };
+            if is_closed || self.at(Punct::LBrace) { Ok((None, Condition::Expr(error))) } else { Err(Failed) }
+        })
+    }
+
+    fn init_and_condition(&mut self) -> Parse<(Option<Box<Stmt>>, Condition)> {
+        let start = self.span();
+        if self.eat(Punct::Semi) {
+            return Ok((None, self.condition()?));
+        }
+        if !self.at_declaration() {
+            let expr = self.expression()?;
+            if !self.eat(Punct::Semi) {
+                return Ok((None, Condition::Expr(expr)));
+            }
+            let init = Stmt { kind: StmtKind::Expr(expr), span: start.to(self.last_span) };
+            return Ok((Some(Box::new(init)), self.condition()?));
+        }
+        let specifiers = self.decl_specifiers(Place::Block, &[])?;
+        let mut variable = self.condition_variable(&specifiers)?;
+        if !(self.at(Punct::Semi) || self.at(Punct::Comma)) {
+            return Ok((None, Condition::Var(Box::new(variable))));
+        }
+        let mut decls = Vec::new();
+        loop {
+            decls.push(Decl { kind: DeclKind::Var(variable), span: start.to(self.last_span) });
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+            variable = self.condition_variable(&specifiers)?;
+        }
+        self.expect_semicolon("expected ';' at end of declaration");
+        let init = Stmt { kind: StmtKind::Decl(decls), span: start.to(self.last_span) };
+        Ok((Some(Box::new(init)), self.condition()?))
+    }
+
+    /// An expression, or a variable with its initializer.
+    fn condition(&mut self) -> Parse<Condition> {
+        if !self.at_declaration() {
+            return self.expression().map(Condition::Expr);
+        }
+        let specifiers = self.decl_specifiers(Place::Block, &[])?;
+        self.condition_variable(&specifiers).map(|variable| Condition::Var(Box::new(variable)))
+    }
+
+    fn condition_variable(&mut self, specifiers: &DeclSpecifiers) -> Parse<VarDecl> {
+        let mut variable = self.single_variable(specifiers)?;
+        variable.init = self.opt_initializer()?;
+        let is_init = self.at(Punct::Semi) || self.at(Punct::Comma);
+        if variable.init.is_none() && !is_init {
+            return Err(self.fail("variable declaration in condition must have an initializer"));
+        }
+        Ok(variable)
+    }
+
+    /// A variable without its initializer, in a condition or a range-based `for`.
+    fn single_variable(&mut self, specifiers: &DeclSpecifiers) -> Parse<VarDecl> {
+        let base = self.required_type(specifiers, "expected a type")?;
+        let mut declarator = self.declarator_with(Named::Yes, Parens::OrInitializer)?;
+        let name = declarator.name.take().map(|parsed| parsed.path);
+        if let Some(name) = name.as_ref().and_then(|path| path.as_ident()) {
+            self.names.declare(self.scope, name.clone(), Name::new(NameKind::Value));
+        }
+        let mut attributes = specifiers.attributes.clone();
+        attributes.append(&mut declarator.attributes);
+        let ty = declarator.apply(base);
+        let specifiers = specifiers.specifiers;
+        Ok(VarDecl { name, ty, init: None, specifiers, attributes, bit_width: None, template: None })
+    }
+
+    fn for_statement(&mut self, pragmas: Vec<Pragma>) -> Parse<StmtKind> {
+        self.bump();
+        let opening = self.span();
+        self.expect_after(Punct::LParen, "'for'")?;
+        match self.for_head(opening) {
+            Ok(head) => {
+                let body = self.substatement();
+                Ok(match head {
+                    ForHead::Range(variable, range) => StmtKind::RangeFor { variable, range, body, pragmas },
+                    ForHead::Loop(init, condition, step) => StmtKind::For { init, condition, step, body, pragmas },
+                })
+            }
+            Err(Failed) => {
+                // Skip the rest of the head, which has semicolons in it, and still read the body.
+                while !self.at(Punct::RBrace) && !self.at_end() && !self.skip_past_parenthesis() {
+                    if !self.eat(Punct::Semi) {
+                        break;
+                    }
+                }
+                let body = self.substatement();
+                Ok(StmtKind::For { init: None, condition: None, step: None, body, pragmas })
+            }
+        }
+    }
+
+    fn for_head(&mut self, opening: Span) -> Parse<ForHead> {
+        let start = self.span();
+        let mut init = None;
+        if self.at(Punct::Semi) {
+            self.bump();
+        } else if self.at_declaration() {
+            let mark = self.mark();
+            if let Ok(specifiers) = self.decl_specifiers(Place::Block, &[])
+                && let Ok(variable) = self.single_variable(&specifiers)
+                && self.eat(Punct::Colon)
+            {
+                return self.range(variable, opening);
+            }
+            self.reset(mark);
+            let mut decls = Vec::new();
+            self.declaration(Place::Block, &mut decls)?;
+            if self.diagnostics.len() > mark.diagnostics {
+                return Err(Failed);
+            }
+            init = Some(Box::new(Stmt { kind: StmtKind::Decl(decls), span: start.to(self.last_span) }));
+        } else {
+            let expr = self.expression()?;
+            self.for_semicolon()?;
+            init = Some(Box::new(Stmt { kind: StmtKind::Expr(expr), span: start.to(self.last_span) }));
+        }
+        let condition = if self.at(Punct::Semi) { None } else { Some(self.condition()?) };
+        self.for_semicolon()?;
+        let step = if self.at(Punct::RParen) { None } else { Some(self.expression()?) };
+        self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
+        Ok(ForHead::Loop(init, condition, step))
+    }
+
+    fn range(&mut self, variable: VarDecl, opening: Span) -> Parse<ForHead> {
+        let range = self.initializer_clause()?;
+        self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
+        Ok(ForHead::Range(Box::new(variable), range))
+    }
+
+    fn for_semicolon(&mut self) -> Parse<()> {
+        if self.eat(Punct::Semi) { Ok(()) } else { Err(self.fail("expected ';' in 'for' statement specifier")) }
+    }
+
+    fn case_label(&mut self) -> Parse<StmtKind> {
+        self.bump();
+        let value = self.conditional_expression()?;
+        self.expect_after(Punct::Colon, "'case'")?;
+        Ok(StmtKind::Case { value, body: self.substatement() })
+    }
+
+    fn default_label(&mut self) -> Parse<StmtKind> {
+        self.bump();
+        self.expect_after(Punct::Colon, "'default'")?;
+        Ok(StmtKind::Default(self.substatement()))
+    }
+
+    fn jump_statement(&mut self, kind: StmtKind, message: &str) -> StmtKind {
+        self.bump();
+        self.expect_semicolon(message);
+        kind
+    }
+
+    fn return_statement(&mut self) -> Parse<StmtKind> {
+        self.bump();
+        let value = if self.at(Punct::Semi) || self.at(Punct::RBrace) {
+            None
+        } else if self.at(Punct::LBrace) {
+            Some(self.braced_list()?)
+        } else {
+            Some(self.expression()?)
+        };
+        self.expect_semicolon("expected ';' after return statement");
+        Ok(StmtKind::Return(value))
+    }
+
+    /// `name:`, which only `goto` could use.
+    fn label(&mut self) -> Parse<Stmt> {
+        self.unsupported("labels are not supported in Metal");
+        self.bump();
+        self.bump();
+        Ok(*self.substatement())
+    }
+
+    /// Refuses `try` but reads what is inside.
+    fn try_block(&mut self) -> Parse<StmtKind> {
+        self.unsupported("cannot use 'try' with exceptions disabled");
+        self.bump();
+        let block = self.scoped_block()?;
+        while self.eat_keyword(Keyword::Catch) {
+            self.skip_balanced();
+            if self.at(Punct::LBrace) {
+                self.skip_balanced();
+            }
+        }
+        Ok(StmtKind::Block(block))
+    }
+}
+
+enum ForHead {
+    Range(Box<VarDecl>, Expr),
+    Loop(Option<Box<Stmt>>, Option<Condition>, Option<Expr>),
+}

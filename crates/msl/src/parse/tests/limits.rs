@@ -1,0 +1,107 @@
+//! Deep nesting and long chains end in an error, not in a full stack or an endless wait.
+
+use super::parse_text;
+use std::time::{Duration, Instant};
+
+/// Parses on a stack of 8 MB, which is what a main thread has.
+fn messages(text: String) -> Vec<String> {
+    let parse = move || {
+        let start = Instant::now();
+        let (_, diagnostics) = parse_text(&text);
+        assert!(start.elapsed() < Duration::from_secs(20), "slow: {}", &text[..text.len().min(60)]);
+        diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()
+    };
+    std::thread::Builder::new().stack_size(8 << 20).spawn(parse).unwrap().join().unwrap()
+}
+
+#[test]
+fn nesting_is_limited() {
+    for (start, repeated) in [
+        ("void f() { x = ", "("),
+        ("void f() { ", "{"),
+        ("void f() { x = a", "[a"),
+        ("void f() { x = a", "<a"),
+        ("void f() { x = ", "!"),
+        ("void f() { x = ", "- "),
+        ("void f() { x = ", "(int)"),
+        ("void f() { x = ", "sizeof "),
+        ("void f() { x = ", "1 ? "),
+        ("void f() { x = ", "a = "),
+        ("void f() { x = ", "[] { "),
+        ("void f() { x = ", "a || b && c | d ^ e & f == g < h << i + j * ("),
+        ("void f() { ", "if (1) "),
+        ("void f() { ", "if (1); else "),
+        ("void f() { ", "for (;;) "),
+        ("void f() { switch (1) { ", "case 1: "),
+        ("int x = ", "{"),
+        ("int ", "("),
+        ("int ", "*"),
+        ("int x", "[1]"),
+        ("void f(", "void (*g)("),
+        ("", "vec<"),
+        ("", "template <"),
+        ("", "template <template <"),
+        ("", "template <typename T> "),
+        ("", "struct {"),
+        ("", "struct S {"),
+        ("", "namespace a {"),
+        ("", "extern \"C\" "),
+        ("", "decltype("),
+        ("", "[[a("),
+    ] {
+        let found = messages(format!("{start}{}", repeated.repeat(100_000)));
+        assert_eq!(found, ["bracket nesting level exceeded maximum of 256"], "{start}{repeated}…");
+    }
+}
+
+#[test]
+fn nesting_in_late_bodies_is_limited() {
+    let classes = |count: usize| format!("{}{}", "struct S { void f() { ".repeat(count), "} };".repeat(count));
+    assert_eq!(messages(classes(100)), [""; 0]);
+    assert_eq!(messages(classes(100_000)), ["bracket nesting level exceeded maximum of 256"]);
+}
+
+#[test]
+fn chains_are_limited() {
+    for repeated in ["+ 1", "()", ".a", "[1]", ", 1", "++"] {
+        let found = messages(format!("int x = (f{});", repeated.repeat(100_000)));
+        assert_eq!(found, ["expression chain exceeded maximum of 1024"], "{repeated}");
+    }
+}
+
+#[test]
+fn attempts_do_not_multiply() {
+    for (start, repeated) in [
+        ("void f() { x = ", "u<"),
+        ("void f() { x = ", "u<(u<"),
+        ("void f() { x = ", "(vec<("),
+        ("void f() { x = ", "vec<vec<float, u<"),
+        ("struct S { template <typename T> void g(); }; void f() { x = ", "a.g<a.g<"),
+        ("void f() { ", "int(("),
+        ("void f() { int x(", "int(int("),
+        ("void f() { ", "vec<decltype([] { vec<decltype([] { "),
+        ("void f() { ", "int(x[[] { int(x[[] { "),
+        ("void f() { ", "if (int x = [] { if (int x = [] { "),
+        ("void f() { ", "for (int x = [] { for (int x = [] { "),
+        ("struct S { ", "S<"),
+        ("struct S { ", "operator struct S { "),
+        ("struct ", "alignas(sizeof(vec<alignof("),
+    ] {
+        for count in [20, 60, 200] {
+            messages(format!("{start}{}", repeated.repeat(count)));
+        }
+    }
+}
+
+#[test]
+fn two_hundred_levels_are_accepted() {
+    let nested = |open: &str, middle: &str, close: &str| {
+        let program = format!("int x = {}{middle}{};", open.repeat(200), close.repeat(200));
+        assert_eq!(messages(program), [""; 0], "{open}…{close}");
+    };
+    nested("(", "1", ")");
+    nested("f(", "1", ")");
+    nested("a[", "1", "]");
+    let types = format!("template <typename T> struct v {{}}; {}int{} x;", "v<".repeat(200), ">".repeat(200));
+    assert_eq!(messages(types), [""; 0]);
+}
