@@ -1,0 +1,3 @@
+// <simd/matrix_types.h>: see <simd/simd.h>.
+#pragma once
+#include <simd/simd.h>

@@ -1,0 +1,3 @@
+// <simd/vector_types.h>: see <simd/simd.h>.
+#pragma once
+#include <simd/simd.h>

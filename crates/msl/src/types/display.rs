@@ -1,0 +1,87 @@
+//! How types are written in messages and reflection: `const device float *`, `float4`, `packed_half3`, `Tile<8>`.
+
+use super::{QualTy, Ty, TyKind, Types};
+
+impl Types {
+    /// `ty` as one would write it.
+    pub fn name(&self, ty: Ty) -> String {
+        self.qualified_name(QualTy::plain(ty))
+    }
+
+    /// `ty` with its qualifiers, as one would write it.
+    pub fn qualified_name(&self, ty: QualTy) -> String {
+        self.declare(ty, String::new())
+    }
+
+    /// The declaration of `inner` (a name, or a declarator around one) with type `ty`.
+    fn declare(&self, ty: QualTy, inner: String) -> String {
+        let spaced = |text: String| if inner.is_empty() { text } else { format!("{text} {inner}") };
+        match self.kind(ty.ty) {
+            TyKind::Pointer(pointee) => {
+                let quals = trailing_qualifiers(ty);
+                let needs_parens = matches!(self.kind(pointee.ty), TyKind::Function { .. } | TyKind::Array { .. });
+                let star = if needs_parens { format!("(*{quals}{inner})") } else { format!("*{quals}{inner}") };
+                self.declare(*pointee, star)
+            }
+            TyKind::Reference { to, rvalue } => {
+                let ampersand = if *rvalue { "&&" } else { "&" };
+                let needs_parens = matches!(self.kind(to.ty), TyKind::Function { .. } | TyKind::Array { .. });
+                let text = format!("{ampersand}{inner}");
+                self.declare(*to, if needs_parens { format!("({text})") } else { text })
+            }
+            TyKind::Array { element, len } => {
+                let len = len.map_or(String::new(), |n| n.to_string());
+                self.declare(ty.with_ty(*element), format!("{inner}[{len}]"))
+            }
+            TyKind::Function { result, params } => {
+                let params: Vec<String> = params.iter().map(|&p| self.name(p)).collect();
+                self.declare(QualTy::plain(*result), format!("{inner}({})", params.join(", ")))
+            }
+            _ => spaced(format!("{}{}", leading_qualifiers(ty), self.simple_name(ty.ty))),
+        }
+    }
+
+    fn simple_name(&self, ty: Ty) -> String {
+        match self.kind(ty) {
+            TyKind::Error => "<error>".into(),
+            TyKind::Dependent => "<dependent>".into(),
+            TyKind::Void => "void".into(),
+            TyKind::Bool => "bool".into(),
+            TyKind::Int(kind) => kind.name().into(),
+            TyKind::Float(kind) => kind.name().into(),
+            TyKind::NullPtr => "nullptr_t".into(),
+            TyKind::Vector { element, len } => format!("{}{len}", self.simple_name(*element)),
+            TyKind::PackedVector { element, len } => format!("packed_{}{len}", self.simple_name(*element)),
+            TyKind::Matrix { element, columns, rows } => {
+                format!("{}{columns}x{rows}", self.simple_name(*element))
+            }
+            TyKind::SimdgroupMatrix { element } => format!("simdgroup_{}8x8", self.simple_name(*element)),
+            TyKind::Atomic(element) => format!("atomic_{}", self.simple_name(*element)),
+            TyKind::Struct(id) => self.struct_(*id).name.to_string(),
+            TyKind::Enum(id) => self.enum_(*id).name.to_string(),
+            TyKind::Pointer(_) | TyKind::Reference { .. } | TyKind::Array { .. } | TyKind::Function { .. } => {
+                self.name(ty)
+            }
+        }
+    }
+}
+
+fn leading_qualifiers(ty: QualTy) -> String {
+    let mut text = String::new();
+    if ty.is_const {
+        text.push_str("const ");
+    }
+    if ty.is_volatile {
+        text.push_str("volatile ");
+    }
+    if let Some(space) = ty.space {
+        text.push_str(space.text());
+        text.push(' ');
+    }
+    text
+}
+
+fn trailing_qualifiers(ty: QualTy) -> String {
+    let text = leading_qualifiers(ty);
+    if text.is_empty() { text } else { format!(" {text}") }
+}

@@ -1,0 +1,29 @@
+//! Address spaces.
+
+/// Where a pointer or reference points, or a variable lives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[allow(missing_docs, reason = "each variant is the keyword of that name")]
+pub enum AddressSpace {
+    Thread,
+    Device,
+    Constant,
+    Threadgroup,
+    ThreadgroupImageblock,
+    RayData,
+    ObjectData,
+}
+
+impl AddressSpace {
+    /// How it is spelled.
+    pub fn text(self) -> &'static str {
+        match self {
+            AddressSpace::Thread => "thread",
+            AddressSpace::Device => "device",
+            AddressSpace::Constant => "constant",
+            AddressSpace::Threadgroup => "threadgroup",
+            AddressSpace::ThreadgroupImageblock => "threadgroup_imageblock",
+            AddressSpace::RayData => "ray_data",
+            AddressSpace::ObjectData => "object_data",
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Walking a checked program: the expressions in statements, and what a function can reach.
+
+use crate::program::{Expr, ExprKind, FunctionId, GlobalId, Program, Stmt, StmtKind, Value};
+use std::collections::BTreeSet;
+
+/// Calls `visit` for every statement, each before those inside it, in the order of the source.
+pub fn walk_stmts<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Stmt)) {
+    for stmt in stmts {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::Block(body) | StmtKind::Loop { body, .. } => walk_stmts(body, visit),
+            StmtKind::If { then, otherwise, .. } => {
+                walk_stmts(then, visit);
+                walk_stmts(otherwise, visit);
+            }
+            StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| walk_stmts(&case.body, visit)),
+            StmtKind::Expr(_)
+            | StmtKind::Local(..)
+            | StmtKind::Init { .. }
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_) => {}
+        }
+    }
+}
+
+/// Calls `visit` for every expression in `stmts`, those inside others included, each before its operands.
+pub fn walk_exprs<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Expr)) {
+    walk_stmts(stmts, &mut |stmt| stmt_exprs(stmt, &mut |expr| walk_expr(expr, visit)));
+}
+
+/// Calls `visit` for `expr` and every expression inside it, each before its operands.
+pub fn walk_expr<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
+    visit(expr);
+    operands(expr, &mut |operand| walk_expr(operand, visit));
+}
+
+/// Calls `visit` for the expressions directly in a statement, not those in statements inside it.
+pub fn stmt_exprs<'p>(stmt: &'p Stmt, visit: &mut dyn FnMut(&'p Expr)) {
+    match &stmt.kind {
+        StmtKind::Expr(expr) => visit(expr),
+        StmtKind::Local(_, init) => init.iter().for_each(visit),
+        StmtKind::Init { place, value } => {
+            visit(place);
+            visit(value);
+        }
+        StmtKind::If { condition, .. } => visit(condition),
+        StmtKind::Loop { condition, step, .. } => condition.iter().chain(step).for_each(visit),
+        StmtKind::Switch { value, .. } => visit(value),
+        StmtKind::Return(value) => value.iter().for_each(visit),
+        StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}
+    }
+}
+
+/// Calls `visit` for the expressions directly inside `expr`.
+pub fn operands<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
+    match &expr.kind {
+        ExprKind::Error
+        | ExprKind::Constant(_)
+        | ExprKind::Local(_)
+        | ExprKind::Global(_)
+        | ExprKind::Function(_)
+        | ExprKind::Zero => {}
+        ExprKind::Load(operand)
+        | ExprKind::Deref(operand)
+        | ExprKind::AddressOf(operand)
+        | ExprKind::Field { base: operand, .. }
+        | ExprKind::Swizzle { base: operand, .. }
+        | ExprKind::ThreadElements(operand)
+        | ExprKind::Decay(operand)
+        | ExprKind::Temporary(operand)
+        | ExprKind::Cast { operand, .. }
+        | ExprKind::Unary { operand, .. }
+        | ExprKind::Increment { place: operand, .. }
+        | ExprKind::Splat(operand) => visit(operand),
+        ExprKind::Index { base: first, index: second }
+        | ExprKind::Binary { lhs: first, rhs: second, .. }
+        | ExprKind::MatrixProduct { lhs: first, rhs: second }
+        | ExprKind::ShortCircuit { lhs: first, rhs: second, .. }
+        | ExprKind::PointerAdd { pointer: first, offset: second, .. }
+        | ExprKind::PointerDifference { lhs: first, rhs: second }
+        | ExprKind::Assign { place: first, value: second }
+        | ExprKind::CompoundAssign { place: first, value: second, .. }
+        | ExprKind::Comma(first, second) => {
+            visit(first);
+            visit(second);
+        }
+        ExprKind::Conditional { condition, then, otherwise } => {
+            visit(condition);
+            visit(then);
+            visit(otherwise);
+        }
+        ExprKind::Call { args, .. }
+        | ExprKind::Construct { args, .. }
+        | ExprKind::Aggregate(args)
+        | ExprKind::Compose(args) => args.iter().for_each(visit),
+    }
+}
+
+/// What a function can reach.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reachable {
+    /// The function itself and those that it calls or hands on, directly or not, also through globals' initializers.
+    pub functions: BTreeSet<FunctionId>,
+    /// The globals that these mention, and those in the initializers of such globals.
+    pub globals: BTreeSet<GlobalId>,
+}
+
+/// What can be reached from `functions` and `globals`, themselves included.
+pub fn reachable(
+    program: &Program,
+    functions: impl IntoIterator<Item = FunctionId>,
+    globals: impl IntoIterator<Item = GlobalId>,
+) -> Reachable {
+    let mut search = Search { reached: Reachable::default(), functions: Vec::new(), globals: Vec::new() };
+    functions.into_iter().for_each(|id| search.function(id));
+    globals.into_iter().for_each(|id| search.global(id));
+    loop {
+        if let Some(id) = search.functions.pop() {
+            let body = program.function(id).body.as_deref().unwrap_or_default();
+            walk_exprs(body, &mut |expr| search.expr(expr));
+        } else if let Some(id) = search.globals.pop() {
+            let global = program.global(id);
+            global.value.iter().for_each(|value| search.value(value));
+            global.init.iter().for_each(|init| walk_expr(init, &mut |expr| search.expr(expr)));
+        } else {
+            return search.reached;
+        }
+    }
+}
+
+/// The functions that `root` can reach, itself included, in the order of the program.
+pub fn reachable_functions(program: &Program, root: FunctionId) -> Vec<FunctionId> {
+    reachable(program, [root], []).functions.into_iter().collect()
+}
+
+/// What was reached, and which of it is still to be looked into.
+struct Search {
+    reached: Reachable,
+    functions: Vec<FunctionId>,
+    globals: Vec<GlobalId>,
+}
+
+impl Search {
+    fn function(&mut self, id: FunctionId) {
+        if self.reached.functions.insert(id) {
+            self.functions.push(id);
+        }
+    }
+
+    fn global(&mut self, id: GlobalId) {
+        if self.reached.globals.insert(id) {
+            self.globals.push(id);
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Function(id)
+            | ExprKind::Call { function: id, .. }
+            | ExprKind::Construct { constructor: id, .. } => self.function(*id),
+            ExprKind::Global(id) => self.global(*id),
+            ExprKind::Constant(value) => self.value(value),
+            _ => {}
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Function(id) => self.function(*id),
+            Value::Aggregate(parts) => parts.iter().for_each(|part| self.value(part)),
+            _ => {}
+        }
+    }
+}
