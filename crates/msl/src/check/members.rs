@@ -1,0 +1,365 @@
+//! Members: fields, methods, swizzles, indices.
+
+use super::Checker;
+use super::expressions::{FunctionSet, Operand};
+use super::scope::Symbol;
+use super::suggest::closest;
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+use crate::program::{Expr, ExprKind};
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
+
+impl<'a> Checker<'a> {
+    /// `base.member`, `base->member`
+    pub(super) fn check_member(
+        &mut self,
+        base: &'a ast::Expr,
+        arrow: bool,
+        member: &'a ast::Path,
+        span: Span,
+    ) -> Operand<'a> {
+        let mut object = self.check_expr(base);
+        if object.ty.ty.is_unknown() {
+            let ty = QualTy::plain(object.ty.ty);
+            return Operand::Value(Expr { kind: ExprKind::Error, ty, is_place: true, span });
+        }
+        if arrow {
+            let pointer = self.load(object);
+            let Some(_) = self.types().pointee(pointer.ty.ty) else {
+                let message = format!(
+                    "member reference type '{}' is not a pointer; did you mean to use '.'?",
+                    self.name_of(pointer.ty.ty)
+                );
+                self.error("not-a-pointer", member.span, message);
+                return Operand::Value(Expr::error(span));
+            };
+            object = self.deref(pointer, base.span);
+            if object.ty.ty.is_unknown() {
+                return Operand::Value(Expr {
+                    kind: ExprKind::Error,
+                    ty: QualTy::plain(Ty::DEPENDENT),
+                    is_place: true,
+                    span,
+                });
+            }
+        } else if let Some(pointee) = self.types().pointee(object.ty.ty) {
+            let message = format!(
+                "member reference type '{}' is a pointer; did you mean to use '->'?",
+                self.name_of(object.ty.ty)
+            );
+            let _ = pointee;
+            self.error("is-a-pointer", member.span, message);
+            return Operand::Value(Expr::error(span));
+        }
+        self.member_of(object, member, span)
+    }
+
+    fn member_of(&mut self, object: Expr, member: &'a ast::Path, span: Span) -> Operand<'a> {
+        let last = member.last();
+        let name = &last.name;
+        match *self.types().kind(object.ty.ty) {
+            TyKind::Struct(class) => {
+                self.complete_class(class);
+                self.class_member(object, class, member, span)
+            }
+            TyKind::Vector { element, len } | TyKind::PackedVector { element, len } => {
+                Operand::Value(self.swizzle(object, element, len, name, last.span, span))
+            }
+            TyKind::SimdgroupMatrix { element } if name == "thread_elements" => {
+                // A method in Metal: `m.thread_elements()` is called with no arguments.
+                let ty = self.types_mut().vector(element, 2);
+                let quals = object.ty.with_ty(ty);
+                let place = Expr::place(ExprKind::ThreadElements(Box::new(object)), quals, span);
+                Operand::Functions(FunctionSet {
+                    name: name.clone(),
+                    entities: Vec::new(),
+                    explicit: None,
+                    object: Some(place),
+                    span: last.span,
+                    allows_adl: false,
+                })
+            }
+            _ => {
+                let message = format!(
+                    "member reference base type '{}' is not a structure or union",
+                    self.name_of(object.ty.ty)
+                );
+                self.error("not-a-struct", last.span, message);
+                Operand::Value(Expr::error(span))
+            }
+        }
+    }
+
+    fn class_member(&mut self, object: Expr, class: StructId, member: &'a ast::Path, span: Span) -> Operand<'a> {
+        let last = member.last();
+        // `object.Base::member`
+        let found = match member.segments.len() {
+            1 => self.lookup_member(class, &last.name),
+            _ => self.resolve_path(member).ok().flatten(),
+        };
+        let Some(found) = found else {
+            return Operand::Value(self.no_member(class, last, span));
+        };
+        Operand::Value(match found.symbol {
+            Symbol::Field(field) => {
+                let owner = found.class.unwrap_or(class);
+                self.refuse_private_field(owner, field, last.span);
+                self.field_of(object, class, owner, field, span)
+            }
+            Symbol::Functions(entities) => {
+                return Operand::Functions(FunctionSet {
+                    name: last.name.clone(),
+                    entities,
+                    explicit: last.args.as_deref(),
+                    object: Some(object),
+                    span: last.span,
+                    allows_adl: false,
+                });
+            }
+            Symbol::Global(id) => {
+                self.force_global(id);
+                Expr::place(ExprKind::Global(id), self.program.global(id).ty, span)
+            }
+            Symbol::Value(ty, value) => Expr::constant(value, ty, span),
+            Symbol::Dependent => {
+                Expr { kind: ExprKind::Error, ty: QualTy::plain(Ty::DEPENDENT), is_place: true, span }
+            }
+            _ => {
+                let message = format!("cannot refer to type member '{}' with '.'", last.name);
+                self.error("member", last.span, message);
+                Expr::error(span)
+            }
+        })
+    }
+
+    fn no_member(&mut self, class: StructId, member: &ast::PathSegment, span: Span) -> Expr {
+        let message = format!("no member named '{}' in '{}'", member.name, self.types().struct_(class).name);
+        let mut names: Vec<&str> = self.scopes.names(self.class(class).scope).map(|n| n.as_str()).collect();
+        names.sort_unstable();
+        let near = closest(&member.name, names.into_iter());
+        let diagnostic = self.did_you_mean(Diagnostic::error("no-member", member.span, message), near);
+        self.report(diagnostic);
+        Expr::error(span)
+    }
+
+    fn refuse_private_field(&mut self, class: StructId, field: u32, span: Span) {
+        let access = self.class(class).field_access[field as usize];
+        if access == ast::Access::Public || self.may_access(class, access) {
+            return;
+        }
+        let word = if access == ast::Access::Private { "private" } else { "protected" };
+        let name = self.types().struct_(class).fields[field as usize].name.clone();
+        let message = format!("'{name}' is a {word} member of '{}'", self.types().struct_(class).name);
+        self.error("access", span, message);
+    }
+
+    /// A field, from the object of `class` down to `owner`, the class that declares it.
+    pub(super) fn field_of(
+        &mut self,
+        object: Expr,
+        class: StructId,
+        owner: StructId,
+        field: u32,
+        span: Span,
+    ) -> Expr {
+        let mut object = object;
+        let mut at = class;
+        for step in self.path_to_base(class, owner).unwrap_or_default() {
+            object = self.own_field(object, at, step, span);
+            at = self.types().struct_id(object.ty.ty).unwrap_or(at);
+        }
+        let place = self.own_field(object, owner, field, span);
+        self.through_reference_field(place)
+    }
+
+    fn own_field(&mut self, object: Expr, class: StructId, field: u32, span: Span) -> Expr {
+        let declared = self.types().struct_(class).fields[field as usize].ty;
+        let ty = QualTy {
+            ty: declared.ty,
+            is_const: object.ty.is_const || declared.is_const,
+            is_volatile: object.ty.is_volatile || declared.is_volatile,
+            space: object.ty.space,
+        };
+        let is_place = object.is_place;
+        Expr { kind: ExprKind::Field { base: Box::new(object), field }, ty, is_place, span }
+    }
+
+    fn through_reference_field(&mut self, field: Expr) -> Expr {
+        match self.types().kind(field.ty.ty) {
+            TyKind::Reference { .. } if field.is_place => self.through_reference(field),
+            TyKind::Reference { .. } => {
+                let span = field.span;
+                self.deref(field, span)
+            }
+            _ => field,
+        }
+    }
+
+    /// A method's object where none is written: `*this`, if it is of the right class.
+    pub(super) fn implicit_object(&mut self, class: StructId, span: Span) -> Option<Expr> {
+        let this = if self.function.is_lambda { self.captured_this(span) } else { None };
+        let this = match this {
+            Some(this) => this,
+            None => {
+                self.function.this?;
+                self.this_value(span)
+            }
+        };
+        let object = self.deref(this, span);
+        let own = self.types().struct_id(object.ty.ty)?;
+        self.path_to_base(own, class).map(|_| object)
+    }
+
+    /// A field named without an object.
+    pub(super) fn implicit_field(&mut self, class: StructId, field: u32, path: &'a ast::Path) -> Expr {
+        let span = path.span;
+        let Some(object) = self.implicit_object(class, span) else {
+            if self.unevaluated {
+                let ty = self.types().struct_(class).fields[field as usize].ty;
+                return Expr::place(ExprKind::Error, ty, span);
+            }
+            let message = format!("invalid use of non-static data member '{}'", path.last().name);
+            self.error("no-object", span, message);
+            return Expr::error(span);
+        };
+        let own = self.types().struct_id(object.ty.ty).expect("this is a class");
+        self.field_of(object, own, class, field, span)
+    }
+
+    // --- vectors -----------------------------------------------------------------------------------------------
+
+    fn swizzle(&mut self, vector: Expr, element: Ty, len: u8, name: &str, at: Span, span: Span) -> Expr {
+        let set = |letters: &str| name.chars().map(|c| letters.find(c)).collect::<Option<Vec<usize>>>();
+        let components = set("xyzw").or_else(|| set("rgba"));
+        let Some(components) = components.filter(|c| (1..=4).contains(&c.len())) else {
+            let message = format!("illegal vector component name '{name}'");
+            self.error("swizzle", at, message);
+            return Expr::error(span);
+        };
+        if let Some(&outside) = components.iter().find(|&&c| c >= usize::from(len)) {
+            let letter =
+                name.chars().nth(components.iter().position(|&c| c == outside).unwrap_or(0)).unwrap_or('?');
+            let message = format!(
+                "vector component access exceeds type '{}': it has no component '{letter}'",
+                self.name_of(vector.ty.ty)
+            );
+            self.error("swizzle", at, message);
+            return Expr::error(span);
+        }
+        let components: Vec<u8> = components.into_iter().map(|c| c as u8).collect();
+        let ty = self.types_mut().vector(element, components.len() as u8);
+        let (quals, is_place) = (vector.ty.with_ty(ty), vector.is_place);
+        Expr { kind: ExprKind::Swizzle { base: Box::new(vector), components }, ty: quals, is_place, span }
+    }
+
+    // --- indices -----------------------------------------------------------------------------------------------
+
+    /// `base[index]`
+    pub(super) fn check_index(&mut self, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Expr {
+        let base = self.check_expr(base);
+        if let TyKind::Struct(class) = *self.types().kind(base.ty.ty) {
+            return self.index_object(base, class, index, span);
+        }
+        let index = self.check_value(index);
+        if base.ty.ty.is_unknown() || index.ty.ty == Ty::ERROR {
+            let ty = if base.ty.ty == Ty::DEPENDENT { Ty::DEPENDENT } else { Ty::ERROR };
+            return Expr { kind: ExprKind::Error, ty: QualTy::plain(ty), is_place: true, span };
+        }
+        let (element, is_place) = match *self.types().kind(base.ty.ty) {
+            TyKind::Pointer(pointee) => {
+                if !self.check_index_type(&index) {
+                    return Expr::error(span);
+                }
+                let pointer = self.load(base);
+                if index.ty.ty == Ty::DEPENDENT {
+                    return Expr { kind: ExprKind::Error, ty: pointee, is_place: true, span };
+                }
+                let moved = self.pointer_add(pointer, pointee, index, false, span);
+                return match moved.ty.ty {
+                    Ty::ERROR => moved,
+                    _ => self.deref(moved, span),
+                };
+            }
+            TyKind::Array { element, .. } => (element, base.is_place),
+            TyKind::Vector { element, .. } | TyKind::PackedVector { element, .. } => (element, base.is_place),
+            TyKind::Matrix { element, rows, .. } => (self.types_mut().vector(element, rows), base.is_place),
+            _ => {
+                let message = format!(
+                    "subscripted value of type '{}' is not an array, pointer, or vector",
+                    self.name_of(base.ty.ty)
+                );
+                self.error("not-indexable", base.span, message);
+                return Expr::error(span);
+            }
+        };
+        if !self.check_index_type(&index) {
+            return Expr::error(span);
+        }
+        let quals = base.ty.with_ty(element);
+        if index.ty.ty == Ty::DEPENDENT {
+            return Expr { kind: ExprKind::Error, ty: quals, is_place, span };
+        }
+        self.refuse_index_out_of_range(&base, &index);
+        let index = self.index_value(index);
+        Expr { kind: ExprKind::Index { base: Box::new(base), index: Box::new(index) }, ty: quals, is_place, span }
+    }
+
+    fn check_index_type(&mut self, index: &Expr) -> bool {
+        let ty = index.ty.ty;
+        if ty.is_unknown() || self.is_integral_or_unscoped(ty) {
+            return true;
+        }
+        self.error("index-type", index.span, "array subscript is not an integer");
+        false
+    }
+
+    /// A constant index past the end is always a mistake.
+    fn refuse_index_out_of_range(&mut self, base: &Expr, index: &Expr) {
+        let len = match *self.types().kind(base.ty.ty) {
+            TyKind::Vector { len, .. } | TyKind::PackedVector { len, .. } => u64::from(len),
+            TyKind::Matrix { columns, .. } => u64::from(columns),
+            TyKind::Array { len: Some(len), .. } => len,
+            _ => return,
+        };
+        let ExprKind::Constant(crate::program::Value::Int(value)) = index.kind else { return };
+        if value < 0 || value as u64 >= len {
+            let message =
+                format!("index {value} is outside '{}', which has {len} elements", self.name_of(base.ty.ty));
+            self.warn("index-range", index.span, message);
+        }
+    }
+
+    fn index_object(&mut self, object: Expr, class: StructId, index: &'a ast::Expr, span: Span) -> Expr {
+        self.complete_class(class);
+        match self.lookup_member(class, "operator[]").map(|found| found.symbol) {
+            Some(Symbol::Functions(entities)) => {
+                let args = self.check_args(std::slice::from_ref(index));
+                let at = object.span;
+                let set = FunctionSet {
+                    name: "operator[]".into(),
+                    entities,
+                    explicit: None,
+                    object: Some(object),
+                    span: at,
+                    allows_adl: false,
+                };
+                self.call_set(set, args, span)
+            }
+            Some(Symbol::Dependent) => {
+                Expr { kind: ExprKind::Error, ty: QualTy::plain(Ty::DEPENDENT), is_place: true, span }
+            }
+            _ => {
+                let message =
+                    format!("type '{}' does not provide a subscript operator", self.name_of(object.ty.ty));
+                self.error("not-indexable", object.span, message);
+                Expr::error(span)
+            }
+        }
+    }
+
+    /// The address space of a place that has none written.
+    pub(super) fn place_space(place: &Expr) -> AddressSpace {
+        place.ty.space.unwrap_or(AddressSpace::Thread)
+    }
+}

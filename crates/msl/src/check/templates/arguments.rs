@@ -1,0 +1,392 @@
+//! Template arguments: what is written between the angle brackets, fitted to the parameters.
+
+use crate::check::scope::{ScopeId, ScopeKind, Symbol};
+use crate::check::{Checker, TemplateArg, evaluate};
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast::{self, TemplateParamKind};
+use crate::program::{ExprKind, Value};
+use crate::source::Span;
+use crate::types::{QualTy, Ty, TyKind};
+
+/// An argument that was given: as written, or already known from an expanded pack or from deduction.
+#[derive(Clone)]
+pub(in crate::check) enum Given<'a> {
+    Written(&'a ast::TemplateArg),
+    Known(TemplateArg),
+}
+
+impl<'a> Checker<'a> {
+    /// Fits arguments to parameters, with defaults filled in. Complains and gives `None` where they do not fit.
+    /// `headers` are the declarations of the template, that with the names first.
+    pub(in crate::check) fn fit_template_args(
+        &mut self,
+        headers: &[&'a ast::TemplateHeader],
+        declared_in: ScopeId,
+        given: &'a [ast::TemplateArg],
+        span: Span,
+        name: &str,
+    ) -> Option<Vec<TemplateArg>> {
+        let given = self.expand_given(given)?;
+        let params = &headers[0].params;
+        let scope = self.scopes.add(declared_in, ScopeKind::Template);
+        let mut fitted = Vec::with_capacity(params.len());
+        let mut given = given.into_iter();
+        for (index, param) in params.iter().enumerate() {
+            let arg = if param.is_pack {
+                let mut pack = Vec::new();
+                for one in given.by_ref() {
+                    pack.push(self.fit_one(param, one, scope)?);
+                }
+                TemplateArg::Pack(pack)
+            } else if let Some(one) = given.next() {
+                self.fit_one(param, one, scope)?
+            } else {
+                match self.default_arg(headers, index, scope)? {
+                    Some(arg) => arg,
+                    None => {
+                        let message = format!("too few template arguments for template '{name}'");
+                        let diagnostic = Diagnostic::error("template-arguments", span, message);
+                        self.report(diagnostic.note(headers[0].span, "template is declared here"));
+                        return None;
+                    }
+                }
+            };
+            self.bind_param(scope, param, &arg);
+            fitted.push(arg);
+        }
+        if given.next().is_some() {
+            let message = format!("too many template arguments for template '{name}'");
+            let diagnostic = Diagnostic::error("template-arguments", span, message);
+            self.report(diagnostic.note(headers[0].span, "template is declared here"));
+            return None;
+        }
+        Some(fitted)
+    }
+
+    /// The default of a parameter, looked for in all declarations: `None` after a complaint, `Some(None)` without one.
+    pub(in crate::check) fn default_arg(
+        &mut self,
+        headers: &[&'a ast::TemplateHeader],
+        index: usize,
+        scope: ScopeId,
+    ) -> Option<Option<TemplateArg>> {
+        for header in headers {
+            let Some(param) = header.params.get(index) else { continue };
+            let found = match &param.kind {
+                TemplateParamKind::Type { default: Some(ty) } => {
+                    let ty = self.in_scope(scope, |this| this.resolve_type(ty));
+                    (ty.ty != Ty::ERROR).then_some(TemplateArg::Type(ty))
+                }
+                TemplateParamKind::Value { ty, default: Some(default) } => self.in_scope(scope, |this| {
+                    let ty = this.value_param_type(ty)?;
+                    this.value_arg(default, ty)
+                }),
+                TemplateParamKind::Template { default: Some(path), .. } => {
+                    self.in_scope(scope, |this| this.template_named(path))
+                }
+                _ => continue,
+            };
+            return found.map(Some);
+        }
+        Some(None)
+    }
+
+    /// Pack expansions among the arguments, expanded.
+    pub(in crate::check) fn expand_given(&mut self, given: &'a [ast::TemplateArg]) -> Option<Vec<Given<'a>>> {
+        let mut expanded = Vec::with_capacity(given.len());
+        for arg in given {
+            match arg {
+                ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::PackExpansion(inner), span }) => {
+                    for bindings in self.pack_bindings_in_type(inner, *span)? {
+                        let scope = self.pack_scope(&bindings);
+                        let ty = self.in_scope(scope, |this| this.resolve_type(inner));
+                        expanded.push(Given::Known(TemplateArg::Type(ty)));
+                    }
+                }
+                ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::PackExpansion(inner), span }) => {
+                    for bindings in self.pack_bindings_in_expr(inner, *span)? {
+                        let scope = self.pack_scope(&bindings);
+                        let arg = self.in_scope(scope, |this| match this.expr_as_type(inner) {
+                            Some(ty) => Some(TemplateArg::Type(ty)),
+                            None => {
+                                let expr = this.check_value(inner);
+                                let ty = expr.ty.ty;
+                                this.constant_arg(&expr, ty)
+                            }
+                        })?;
+                        expanded.push(Given::Known(arg));
+                    }
+                }
+                arg => expanded.push(Given::Written(arg)),
+            }
+        }
+        Some(expanded)
+    }
+
+    pub(in crate::check) fn fit_one(
+        &mut self,
+        param: &'a ast::TemplateParam,
+        given: Given<'a>,
+        scope: ScopeId,
+    ) -> Option<TemplateArg> {
+        let written = match given {
+            Given::Known(arg) => return Some(arg),
+            Given::Written(arg) => arg,
+        };
+        match &param.kind {
+            TemplateParamKind::Type { .. } => self.type_argument(written).map(TemplateArg::Type),
+            TemplateParamKind::Value { ty, .. } => {
+                let ast::TemplateArg::Expr(expr) = written else {
+                    if let ast::TemplateArg::Type(ty) = written
+                        && self.resolve_type(ty).ty == Ty::ERROR
+                    {
+                        return None;
+                    }
+                    let message = "template argument for non-type template parameter must be an expression";
+                    let diagnostic = Diagnostic::error("template-argument-kind", written.span(), message);
+                    self.report(diagnostic.note(param.span, "template parameter is declared here"));
+                    return None;
+                };
+                let ty = self.in_scope(scope, |this| this.value_param_type(ty))?;
+                self.value_arg(expr, ty)
+            }
+            TemplateParamKind::Template { .. } => {
+                let path = match written {
+                    ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) => path,
+                    ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::Named(path), .. }) => path,
+                    _ => {
+                        let message = "template argument for template template parameter must be a class template";
+                        self.error("template-argument-kind", written.span(), message);
+                        return None;
+                    }
+                };
+                self.template_named(path)
+            }
+        }
+    }
+
+    /// The type of a value parameter: `None` after a complaint, `Some(None)` for `auto`.
+    fn value_param_type(&mut self, ty: &'a ast::TypeExpr) -> Option<Option<Ty>> {
+        if let ast::TypeExprKind::Auto = ty.kind {
+            return Some(None);
+        }
+        let resolved = self.resolve_type(ty);
+        let resolved = self.adjust_param_type(resolved, ty.span);
+        (resolved.ty != Ty::ERROR).then_some(Some(resolved.ty))
+    }
+
+    fn template_named(&mut self, path: &'a ast::Path) -> Option<TemplateArg> {
+        match self.resolve_path(path) {
+            Ok(Some(found)) => match found.symbol {
+                Symbol::ClassTemplate(id) => Some(TemplateArg::Template(id)),
+                Symbol::Dependent => Some(TemplateArg::UnknownValue),
+                Symbol::Type(ty) => {
+                    let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
+                    template.map(|(id, _)| TemplateArg::Template(id))
+                }
+                _ => {
+                    let message = format!("'{}' is not a class template", path.last().name);
+                    self.error("template-argument-kind", path.span, message);
+                    None
+                }
+            },
+            Ok(None) => {
+                self.undeclared(path, true);
+                None
+            }
+            Err(()) => None,
+        }
+    }
+
+    /// An argument that must be a type.
+    pub(in crate::check) fn type_argument(&mut self, arg: &'a ast::TemplateArg) -> Option<QualTy> {
+        let ty = match arg {
+            ast::TemplateArg::Type(ty) => self.resolve_type(ty),
+            ast::TemplateArg::Expr(expr) => match self.expr_as_type(expr) {
+                Some(ty) => ty,
+                None => {
+                    if let ast::ExprKind::Path(path) = &expr.kind
+                        && let Ok(None) = self.resolve_path(path)
+                    {
+                        self.undeclared(path, true);
+                        return None;
+                    }
+                    let message = "template argument for template type parameter must be a type";
+                    self.error("template-argument-kind", expr.span, message);
+                    return None;
+                }
+            },
+        };
+        (ty.ty != Ty::ERROR).then_some(ty)
+    }
+
+    pub(in crate::check) fn is_type_argument(&mut self, arg: &'a ast::TemplateArg) -> bool {
+        match arg {
+            ast::TemplateArg::Type(_) => true,
+            ast::TemplateArg::Expr(expr) => self.expr_as_type(expr).is_some(),
+        }
+    }
+
+    /// The type that an expression names, where the parser took a type for an expression.
+    pub(in crate::check) fn expr_as_type(&mut self, expr: &'a ast::Expr) -> Option<QualTy> {
+        let ast::ExprKind::Path(path) = &expr.kind else { return None };
+        let found = self.resolve_path(path).ok()??;
+        match found.symbol {
+            symbol @ (Symbol::Type(_)
+            | Symbol::ClassTemplate(_)
+            | Symbol::AliasTemplate(_)
+            | Symbol::NativeTemplate(_)) => {
+                Some(self.symbol_as_type(&symbol, path.last().args.as_deref(), path.last().span))
+            }
+            Symbol::Dependent => Some(QualTy::plain(Ty::DEPENDENT)),
+            _ => None,
+        }
+    }
+
+    /// An argument that must be a constant of type `ty`; complains where it is none.
+    pub(in crate::check) fn value_argument(&mut self, arg: &'a ast::TemplateArg, ty: Ty) -> Option<Value> {
+        let ast::TemplateArg::Expr(expr) = arg else {
+            self.error("template-argument-kind", arg.span(), "template argument must be an expression");
+            return None;
+        };
+        Some(match self.value_arg(expr, Some(ty))? {
+            TemplateArg::Int(_, value) => Value::Int(value),
+            _ => Value::Unknown,
+        })
+    }
+
+    /// A constant expression as argument for a parameter of type `ty`, or of its own type for `auto`.
+    fn value_arg(&mut self, expr: &'a ast::Expr, ty: Option<Ty>) -> Option<TemplateArg> {
+        if let Some(ty) = ty
+            && let Some(pointee) = self.types().pointee(ty)
+            && let TyKind::Function { .. } = self.types().kind(pointee.ty)
+        {
+            return self.function_arg(expr, pointee.ty);
+        }
+        let checked = self.check_value(expr);
+        let ty = ty.unwrap_or(checked.ty.ty);
+        self.constant_arg(&checked, ty)
+    }
+
+    /// A checked constant expression as argument for a parameter of type `ty`.
+    fn constant_arg(&mut self, expr: &crate::program::Expr, ty: Ty) -> Option<TemplateArg> {
+        if expr.ty.ty == Ty::ERROR || ty == Ty::ERROR {
+            return None;
+        }
+        if expr.ty.ty == Ty::DEPENDENT || ty == Ty::DEPENDENT {
+            return Some(TemplateArg::UnknownValue);
+        }
+        let is_value_type = self.types().is_integral(ty) || self.types().enum_id(ty).is_some();
+        if !is_value_type {
+            let message = format!("a non-type template parameter cannot have type '{}'", self.name_of(ty));
+            self.error("template-argument-kind", expr.span, message);
+            return None;
+        }
+        let value = self.evaluate_or_report(expr, "non-type template argument is not a constant expression")?;
+        if value == Value::Unknown {
+            return Some(TemplateArg::UnknownValue);
+        }
+        let from = expr.ty.ty;
+        let converts = from == ty || (self.types().is_integral(ty) && self.is_integral_or_unscoped(from));
+        if !converts {
+            let message = format!(
+                "value of type '{}' is not implicitly convertible to '{}'",
+                self.name_of(from),
+                self.name_of(ty)
+            );
+            self.error("template-argument-kind", expr.span, message);
+            return None;
+        }
+        if !evaluate::fits(self.types(), &value, ty) {
+            let shown = match &value {
+                Value::Int(value) => value.to_string(),
+                value => format!("{value:?}"),
+            };
+            let message = format!(
+                "non-type template argument evaluates to {shown}, which cannot be narrowed to type '{}'",
+                self.name_of(ty)
+            );
+            self.error("narrowing", expr.span, message);
+            return None;
+        }
+        match evaluate::convert(self.types(), &value, from, ty)? {
+            Value::Int(value) => Some(TemplateArg::Int(ty, value)),
+            Value::Bool(value) => Some(TemplateArg::Int(ty, i128::from(value))),
+            _ => None,
+        }
+    }
+
+    pub(in crate::check) fn is_integral_or_unscoped(&self, ty: Ty) -> bool {
+        self.types().is_integral(ty) || self.types().enum_id(ty).is_some_and(|id| !self.types().enum_(id).scoped)
+    }
+
+    /// A function as argument for a parameter that is a pointer to `function_ty`.
+    fn function_arg(&mut self, expr: &'a ast::Expr, function_ty: Ty) -> Option<TemplateArg> {
+        let operand = self.check_operand(expr);
+        let resolved = self.operand_as_function(operand, function_ty, expr.span)?;
+        match resolved.kind {
+            ExprKind::Function(id) => Some(TemplateArg::Function(id)),
+            ExprKind::Constant(Value::Function(id)) => Some(TemplateArg::Function(id)),
+            _ if resolved.ty.ty == Ty::DEPENDENT => Some(TemplateArg::UnknownValue),
+            ExprKind::Constant(Value::Unknown) => Some(TemplateArg::UnknownValue),
+            _ => None,
+        }
+    }
+
+    /// Lets a parameter's name mean its argument in `scope`.
+    pub(in crate::check) fn bind_param(
+        &mut self,
+        scope: ScopeId,
+        param: &'a ast::TemplateParam,
+        arg: &TemplateArg,
+    ) {
+        let Some(name) = &param.name else { return };
+        let symbol = match arg {
+            TemplateArg::Type(ty) => Symbol::Type(*ty),
+            TemplateArg::Int(Ty::BOOL, value) => Symbol::Value(Ty::BOOL, Value::Bool(*value != 0)),
+            TemplateArg::Int(ty, value) => Symbol::Value(*ty, Value::Int(*value)),
+            TemplateArg::Function(id) => {
+                let ty = self.function_pointer_type(*id);
+                Symbol::Value(ty, Value::Function(*id))
+            }
+            TemplateArg::Template(id) => Symbol::ClassTemplate(*id),
+            TemplateArg::Pack(args) => Symbol::Pack(args.clone()),
+            TemplateArg::UnknownValue => match &param.kind {
+                TemplateParamKind::Value { ty, .. } if !matches!(ty.kind, ast::TypeExprKind::Auto) => {
+                    let resolved = self.attempt(|this| this.in_scope(scope, |this| this.resolve_type(ty)));
+                    let ty = resolved.map_or(Ty::DEPENDENT, |ty| ty.ty);
+                    Symbol::Value(ty, Value::Unknown)
+                }
+                _ => Symbol::Dependent,
+            },
+        };
+        self.scopes.insert(scope, name.name.clone(), symbol);
+    }
+
+    /// A scope below `parent` in which the parameters of `header` mean `args`.
+    pub(in crate::check) fn bind_all(
+        &mut self,
+        header: &'a ast::TemplateHeader,
+        args: &[TemplateArg],
+        parent: ScopeId,
+    ) -> ScopeId {
+        let scope = self.scopes.add(parent, ScopeKind::Template);
+        for (param, arg) in header.params.iter().zip(args) {
+            self.bind_param(scope, param, arg);
+        }
+        scope
+    }
+
+    /// The arguments that stand for "not known yet" when a template is checked as written.
+    pub(in crate::check) fn unknown_args(&self, header: &ast::TemplateHeader) -> Vec<TemplateArg> {
+        let unknown = |param: &ast::TemplateParam| match param.kind {
+            TemplateParamKind::Type { .. } => TemplateArg::Type(QualTy::plain(Ty::DEPENDENT)),
+            TemplateParamKind::Value { .. } | TemplateParamKind::Template { .. } => TemplateArg::UnknownValue,
+        };
+        let arg = |param: &ast::TemplateParam| match param.is_pack {
+            true => TemplateArg::Pack(vec![unknown(param)]),
+            false => unknown(param),
+        };
+        header.params.iter().map(arg).collect()
+    }
+}

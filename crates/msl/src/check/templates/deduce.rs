@@ -1,0 +1,369 @@
+//! Deduction: which template arguments make a written parameter type equal to the type of an argument.
+//!
+//! Patterns are matched as written, name by name, in the scope where the template is declared. What cannot be deduced
+//! (`typename T::type`, an alias, an expression) matches anything here: the caller substitutes what was deduced and
+//! compares, so a wrong guess never survives.
+
+use crate::check::native::NativeTemplate;
+use crate::check::scope::{ScopeId, Symbol};
+use crate::check::{Checker, TemplateArg};
+use crate::parse::ast::{self, ExprKind, TemplateParamKind, TypeExprKind};
+use crate::types::{QualTy, StructId, Ty, TyKind};
+
+/// A deduction under way.
+#[derive(Clone)]
+pub(in crate::check) struct Deduction<'a> {
+    pub(in crate::check) params: &'a [ast::TemplateParam],
+    /// Where the template is declared: what other names in the pattern mean.
+    pub(in crate::check) scope: ScopeId,
+    pub(in crate::check) bound: Vec<Option<TemplateArg>>,
+}
+
+/// How closely qualifiers must agree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::check) enum Match {
+    /// A function argument: `const` may be added.
+    Convertible,
+    /// A template argument.
+    Exact,
+}
+
+impl<'a> Deduction<'a> {
+    pub(in crate::check) fn new(header: &'a ast::TemplateHeader, scope: ScopeId) -> Deduction<'a> {
+        Deduction { params: &header.params, scope, bound: vec![None; header.params.len()] }
+    }
+
+    fn param_named(&self, name: &str) -> Option<usize> {
+        self.params.iter().position(|param| param.name.as_ref().is_some_and(|n| n.name == name))
+    }
+
+    fn bind(&mut self, index: usize, arg: TemplateArg) -> bool {
+        match &self.bound[index] {
+            None => {
+                self.bound[index] = Some(arg);
+                true
+            }
+            Some(TemplateArg::Int(_, old)) => matches!(arg, TemplateArg::Int(_, new) if new == *old),
+            Some(old) => *old == arg || old.is_dependent() || arg.is_dependent(),
+        }
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// Matches a written type with a type.
+    pub(in crate::check) fn deduce_type(
+        &mut self,
+        pattern: &'a ast::TypeExpr,
+        actual: QualTy,
+        how: Match,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        if actual.ty.is_unknown() && !matches!(pattern.kind, TypeExprKind::Named(_)) {
+            return true;
+        }
+        match &pattern.kind {
+            TypeExprKind::Named(path) => self.deduce_named(path, actual, how, deduction),
+            TypeExprKind::Qualified { quals, inner } => {
+                let mut rest = actual;
+                if quals.is_const {
+                    if how == Match::Exact && !actual.is_const {
+                        return false;
+                    }
+                    rest.is_const = false;
+                }
+                if quals.is_volatile {
+                    if how == Match::Exact && !actual.is_volatile {
+                        return false;
+                    }
+                    rest.is_volatile = false;
+                }
+                if let Some(space) = quals.space {
+                    if actual.space != Some(space) {
+                        return false;
+                    }
+                    rest.space = None;
+                }
+                self.deduce_type(inner, rest, how, deduction)
+            }
+            TypeExprKind::Pointer(inner) => match *self.types().kind(actual.ty) {
+                TyKind::Pointer(pointee) => self.deduce_type(inner, pointee, how, deduction),
+                _ => false,
+            },
+            TypeExprKind::Reference { inner, .. } => match *self.types().kind(actual.ty) {
+                TyKind::Reference { to, .. } => self.deduce_type(inner, to, how, deduction),
+                _ if how == Match::Convertible => self.deduce_type(inner, actual, how, deduction),
+                _ => false,
+            },
+            TypeExprKind::Array { element, length } => match *self.types().kind(actual.ty) {
+                TyKind::Array { element: actual_element, len } => {
+                    let quals = actual.with_ty(actual_element);
+                    if !self.deduce_type(element, quals, how, deduction) {
+                        return false;
+                    }
+                    match (length.as_deref(), len) {
+                        (None, _) => true,
+                        (Some(length), Some(len)) => {
+                            self.deduce_value(length, &TemplateArg::Int(Ty::ULONG, i128::from(len)), deduction)
+                        }
+                        (Some(_), None) => false,
+                    }
+                }
+                _ => false,
+            },
+            TypeExprKind::Function { result, params } => match self.types().kind(actual.ty).clone() {
+                TyKind::Function { result: actual_result, params: actual_params } => {
+                    params.len() == actual_params.len()
+                        && self.deduce_type(result, QualTy::plain(actual_result), how, deduction)
+                        && params.iter().zip(actual_params).all(|(param, actual)| {
+                            self.deduce_type(&param.ty, QualTy::plain(actual), how, deduction)
+                        })
+                }
+                _ => false,
+            },
+            TypeExprKind::Builtin(builtin) => {
+                how == Match::Convertible || self.builtin_type(*builtin, pattern.span) == actual
+            }
+            TypeExprKind::PackExpansion(inner) => self.deduce_type(inner, actual, how, deduction),
+            TypeExprKind::Auto | TypeExprKind::Decltype(_) | TypeExprKind::Class(_) | TypeExprKind::Enum(_) => true,
+        }
+    }
+
+    fn deduce_named(
+        &mut self,
+        path: &'a ast::Path,
+        actual: QualTy,
+        how: Match,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        if let Some(name) = path.as_ident()
+            && let Some(index) = deduction.param_named(name)
+        {
+            return match deduction.params[index].kind {
+                TemplateParamKind::Type { .. } => {
+                    // `const` that the pattern does not take away belongs to the argument.
+                    deduction.bind(index, TemplateArg::Type(actual))
+                }
+                _ => false,
+            };
+        }
+        let Some(args) = &path.last().args else { return true };
+        if path.segments.len() == 1
+            && let Some(index) = deduction.param_named(&path.last().name)
+        {
+            return self.deduce_template_template(index, args, actual, how, deduction);
+        }
+        let scope = deduction.scope;
+        let Ok(Some(found)) = self.in_scope(scope, |this| this.resolve_path(path)) else { return true };
+        if actual.ty.is_unknown() {
+            return true;
+        }
+        match found.symbol {
+            Symbol::NativeTemplate(native) => self.deduce_native(native, args, actual.ty, deduction),
+            Symbol::ClassTemplate(template) => match self.instance_of(actual.ty, template, how) {
+                Some(actual_args) => self.deduce_args(args, &actual_args, deduction),
+                None => false,
+            },
+            Symbol::Type(ty) => {
+                let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
+                match template.and_then(|(template, _)| self.instance_of(actual.ty, template, how)) {
+                    Some(actual_args) => self.deduce_args(args, &actual_args, deduction),
+                    None => false,
+                }
+            }
+            _ => true,
+        }
+    }
+
+    fn deduce_template_template(
+        &mut self,
+        index: usize,
+        args: &'a [ast::TemplateArg],
+        actual: QualTy,
+        _how: Match,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        let Some(id) = self.types().struct_id(actual.ty) else { return actual.ty.is_unknown() };
+        let Some((template, actual_args)) = self.class(id).template.clone() else { return false };
+        deduction.bind(index, TemplateArg::Template(template)) && self.deduce_args(args, &actual_args, deduction)
+    }
+
+    /// The arguments with which `ty`, or for function arguments one of its bases, was made from `template`.
+    fn instance_of(
+        &mut self,
+        ty: Ty,
+        template: crate::check::ClassTemplateId,
+        how: Match,
+    ) -> Option<Vec<TemplateArg>> {
+        let mut candidates: Vec<StructId> = vec![self.types().struct_id(ty)?];
+        while let Some(id) = candidates.pop() {
+            if let Some((of, args)) = &self.class(id).template
+                && *of == template
+            {
+                return Some(args.clone());
+            }
+            if how == Match::Convertible {
+                self.complete_class(id);
+                candidates.extend(self.class(id).bases.iter().copied());
+            }
+        }
+        None
+    }
+
+    fn deduce_native(
+        &mut self,
+        native: NativeTemplate,
+        args: &'a [ast::TemplateArg],
+        actual: Ty,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        let int = |value: u8| TemplateArg::Int(Ty::INT, i128::from(value));
+        let of = |ty: Ty| TemplateArg::Type(QualTy::plain(ty));
+        let actual_args = match (native, self.types().kind(actual).clone()) {
+            (NativeTemplate::Vec, TyKind::Vector { element, len }) => vec![of(element), int(len)],
+            (NativeTemplate::PackedVec, TyKind::PackedVector { element, len }) => vec![of(element), int(len)],
+            (NativeTemplate::Matrix, TyKind::Matrix { element, columns, rows }) => {
+                vec![of(element), int(columns), int(rows)]
+            }
+            (NativeTemplate::SimdgroupMatrix, TyKind::SimdgroupMatrix { element }) => {
+                vec![of(element), int(8), int(8)]
+            }
+            (NativeTemplate::Atomic, TyKind::Atomic(element)) => vec![of(element)],
+            (NativeTemplate::ShapeOf | NativeTemplate::ElementOf, _) => return true,
+            _ => return false,
+        };
+        self.deduce_args(args, &actual_args, deduction)
+    }
+
+    /// Matches written template arguments with those of a type.
+    pub(in crate::check) fn deduce_args(
+        &mut self,
+        patterns: &'a [ast::TemplateArg],
+        actual: &[TemplateArg],
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        let actual: Vec<TemplateArg> = actual.iter().flat_map(flatten).collect();
+        let mut rest = actual.iter();
+        for pattern in patterns {
+            let pack = match pattern {
+                ast::TemplateArg::Type(ast::TypeExpr { kind: TypeExprKind::PackExpansion(_), .. }) => true,
+                ast::TemplateArg::Expr(ast::Expr { kind: ExprKind::PackExpansion(_), .. }) => true,
+                _ => false,
+            };
+            if pack {
+                return self.deduce_pack_arg(pattern, rest.as_slice(), deduction);
+            }
+            // A default argument of the pattern that was not written matches whatever is there.
+            let Some(arg) = rest.next() else { return false };
+            if !self.deduce_arg(pattern, arg, deduction) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn deduce_arg(
+        &mut self,
+        pattern: &'a ast::TemplateArg,
+        actual: &TemplateArg,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        match (pattern, actual) {
+            (ast::TemplateArg::Type(pattern), TemplateArg::Type(actual)) => {
+                self.deduce_type(pattern, *actual, Match::Exact, deduction)
+            }
+            (ast::TemplateArg::Expr(expr), TemplateArg::Type(actual)) => match &expr.kind {
+                ExprKind::Path(path) => self.deduce_named(path, *actual, Match::Exact, deduction),
+                _ => actual.ty.is_unknown(),
+            },
+            (ast::TemplateArg::Expr(expr), actual) => self.deduce_value(expr, actual, deduction),
+            (ast::TemplateArg::Type(pattern), TemplateArg::Template(template)) => match &pattern.kind {
+                TypeExprKind::Named(path) => match path.as_ident().and_then(|name| deduction.param_named(name)) {
+                    Some(index) => deduction.bind(index, TemplateArg::Template(*template)),
+                    None => true,
+                },
+                _ => false,
+            },
+            (ast::TemplateArg::Type(_), actual) => actual.is_dependent(),
+        }
+    }
+
+    fn deduce_pack_arg(
+        &mut self,
+        pattern: &'a ast::TemplateArg,
+        actual: &[TemplateArg],
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        let mut collected: Vec<(usize, Vec<TemplateArg>)> = Vec::new();
+        for (index, param) in deduction.params.iter().enumerate() {
+            if param.is_pack && deduction.bound[index].is_none() {
+                collected.push((index, Vec::new()));
+            }
+        }
+        for arg in actual {
+            let mut one = deduction.clone();
+            let inner = match pattern {
+                ast::TemplateArg::Type(ast::TypeExpr { kind: TypeExprKind::PackExpansion(inner), .. }) => match arg
+                {
+                    TemplateArg::Type(actual) => self.deduce_type(inner, *actual, Match::Exact, &mut one),
+                    _ => false,
+                },
+                ast::TemplateArg::Expr(ast::Expr { kind: ExprKind::PackExpansion(inner), .. }) => {
+                    match (arg, &inner.kind) {
+                        (TemplateArg::Type(actual), ExprKind::Path(path)) => {
+                            self.deduce_named(path, *actual, Match::Exact, &mut one)
+                        }
+                        (arg, _) => self.deduce_value(inner, arg, &mut one),
+                    }
+                }
+                _ => false,
+            };
+            if !inner {
+                return false;
+            }
+            for (index, pack) in &mut collected {
+                pack.extend(one.bound[*index].take());
+            }
+        }
+        collected.into_iter().all(|(index, pack)| deduction.bind(index, TemplateArg::Pack(pack)))
+    }
+
+    fn deduce_value(
+        &mut self,
+        pattern: &'a ast::Expr,
+        actual: &TemplateArg,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        let ExprKind::Path(path) = &pattern.kind else { return true };
+        let Some(index) = path.as_ident().and_then(|name| deduction.param_named(name)) else { return true };
+        match (&deduction.params[index].kind, actual) {
+            (TemplateParamKind::Type { .. }, TemplateArg::Type(_)) => deduction.bind(index, actual.clone()),
+            (TemplateParamKind::Value { ty, .. }, TemplateArg::Int(_, value)) => {
+                // The parameter's own type decides; one that depends on another parameter is checked on substitution.
+                let scope = deduction.scope;
+                let own = self.attempt(|this| this.in_scope(scope, |this| this.resolve_type(ty)));
+                let ty = match own {
+                    Ok(own) if !own.ty.is_unknown() => own.ty,
+                    _ => actual_type(actual),
+                };
+                deduction.bind(index, TemplateArg::Int(ty, *value))
+            }
+            (TemplateParamKind::Value { .. }, actual) => deduction.bind(index, actual.clone()),
+            (TemplateParamKind::Template { .. }, TemplateArg::Template(_)) => deduction.bind(index, actual.clone()),
+            _ => false,
+        }
+    }
+}
+
+fn actual_type(arg: &TemplateArg) -> Ty {
+    match arg {
+        TemplateArg::Int(ty, _) => *ty,
+        _ => Ty::ERROR,
+    }
+}
+
+fn flatten(arg: &TemplateArg) -> Vec<TemplateArg> {
+    match arg {
+        TemplateArg::Pack(args) => args.iter().flat_map(flatten).collect(),
+        arg => vec![arg.clone()],
+    }
+}

@@ -1,0 +1,407 @@
+//! What a written type means.
+
+use super::Checker;
+use super::native::NativeTemplate;
+use super::scope::Symbol;
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast::{self, BuiltinType, TypeExpr, TypeExprKind};
+use crate::program::Value;
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+
+const ERROR: QualTy = QualTy::plain(Ty::ERROR);
+const DEPENDENT: QualTy = QualTy::plain(Ty::DEPENDENT);
+
+impl<'a> Checker<'a> {
+    /// What `written` means; [`Ty::ERROR`] after a complaint.
+    pub(super) fn resolve_type(&mut self, written: &'a TypeExpr) -> QualTy {
+        let resolved = self.nested(written.span, |this| this.resolve_type_kind(written));
+        resolved.unwrap_or(ERROR)
+    }
+
+    fn resolve_type_kind(&mut self, written: &'a TypeExpr) -> QualTy {
+        match &written.kind {
+            TypeExprKind::Builtin(builtin) => self.builtin_type(*builtin, written.span),
+            TypeExprKind::Named(path) => self.resolve_type_path(path),
+            TypeExprKind::Auto => {
+                if let Some(binding) = self.auto_binding {
+                    return binding;
+                }
+                self.error("auto-not-allowed", written.span, "'auto' not allowed here");
+                ERROR
+            }
+            TypeExprKind::Decltype(expr) => self.resolve_decltype(expr),
+            TypeExprKind::Class(decl) => self.declare_class(decl).map_or(ERROR, QualTy::plain),
+            TypeExprKind::Enum(decl) => self.declare_enum(decl).map_or(ERROR, QualTy::plain),
+            TypeExprKind::Pointer(inner) => {
+                let pointee = self.resolve_type(inner);
+                self.pointer_to(pointee, written.span)
+            }
+            TypeExprKind::Reference { inner, rvalue } => {
+                let to = self.resolve_type(inner);
+                self.reference_to(to, *rvalue, written.span)
+            }
+            TypeExprKind::Array { element, length } => {
+                let element = self.resolve_type(element);
+                self.array_of(element, length.as_deref(), written.span)
+            }
+            TypeExprKind::Function { result, params } => {
+                let result = self.resolve_type(result).ty;
+                let params = params.iter().map(|p| self.param_type(p)).map(|p| p.ty).collect();
+                QualTy::plain(self.types_mut().intern(TyKind::Function { result, params }))
+            }
+            TypeExprKind::Qualified { quals, inner } => {
+                let inner = self.resolve_type(inner);
+                self.qualify(inner, *quals, written.span)
+            }
+            TypeExprKind::PackExpansion(_) => {
+                self.error("pack", written.span, "pack expansion is not allowed here");
+                ERROR
+            }
+        }
+    }
+
+    pub(super) fn builtin_type(&mut self, builtin: BuiltinType, span: Span) -> QualTy {
+        QualTy::plain(match builtin {
+            BuiltinType::Void => Ty::VOID,
+            BuiltinType::Bool => Ty::BOOL,
+            BuiltinType::Char => Ty::CHAR,
+            BuiltinType::UChar => Ty::UCHAR,
+            BuiltinType::Short => Ty::SHORT,
+            BuiltinType::UShort => Ty::USHORT,
+            BuiltinType::Int => Ty::INT,
+            BuiltinType::UInt => Ty::UINT,
+            BuiltinType::Long => Ty::LONG,
+            BuiltinType::ULong => Ty::ULONG,
+            BuiltinType::Half => Ty::HALF,
+            BuiltinType::BFloat => Ty::BFLOAT,
+            BuiltinType::Float => Ty::FLOAT,
+            BuiltinType::Double => {
+                self.error("double", span, "'double' is not supported in Metal");
+                Ty::ERROR
+            }
+        })
+    }
+
+    fn resolve_type_path(&mut self, path: &'a ast::Path) -> QualTy {
+        let Ok(found) = self.resolve_path(path) else { return ERROR };
+        let Some(found) = found else {
+            self.undeclared(path, true);
+            return ERROR;
+        };
+        let last = path.last();
+        self.symbol_as_type(&found.symbol, last.args.as_deref(), last.span)
+    }
+
+    /// The type that a symbol names, with template arguments where there are some.
+    pub(super) fn symbol_as_type(
+        &mut self,
+        symbol: &Symbol,
+        args: Option<&'a [ast::TemplateArg]>,
+        span: Span,
+    ) -> QualTy {
+        match (symbol, args) {
+            (Symbol::Dependent, _) => DEPENDENT,
+            (Symbol::Type(ty), None) => *ty,
+            // The name of a class template inside its own definition, with arguments.
+            (Symbol::Type(ty), Some(args)) => {
+                let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
+                match template {
+                    Some((template, _)) => self.class_template_type(template, args, span),
+                    None if ty.ty.is_unknown() => *ty,
+                    None => {
+                        let message = format!("'{}' is not a template", self.name_of(ty.ty));
+                        self.error("not-a-template", span, message);
+                        ERROR
+                    }
+                }
+            }
+            (Symbol::ClassTemplate(id), Some(args)) => self.class_template_type(*id, args, span),
+            (Symbol::AliasTemplate(id), Some(args)) => self.alias_template_type(*id, args, span),
+            (Symbol::NativeTemplate(native), Some(args)) => self.native_template_type(*native, args, span),
+            (Symbol::ClassTemplate(id), None) => {
+                let template = &self.class_templates[id.0 as usize];
+                if template.all_params_have_defaults() {
+                    return self.class_template_type(*id, &[], span);
+                }
+                let (name, declared) = (template.name.clone(), template.span);
+                let message = format!("use of class template '{name}' requires template arguments");
+                let diagnostic = Diagnostic::error("template-arguments", span, message);
+                self.report(diagnostic.note(declared, "template is declared here"));
+                ERROR
+            }
+            (Symbol::AliasTemplate(_) | Symbol::NativeTemplate(_), None) => {
+                let name = self.sources.text(span);
+                let message = format!("use of template '{name}' requires template arguments");
+                self.error("template-arguments", span, message);
+                ERROR
+            }
+            (Symbol::Pack(_), _) => {
+                self.error("pack", span, "the type contains an unexpanded parameter pack");
+                ERROR
+            }
+            _ => {
+                let name = self.sources.text(span);
+                let message = format!("'{name}' does not name a type");
+                self.error("not-a-type", span, message);
+                ERROR
+            }
+        }
+    }
+
+    fn native_template_type(&mut self, native: NativeTemplate, args: &'a [ast::TemplateArg], span: Span) -> QualTy {
+        let expected = match native {
+            NativeTemplate::Vec | NativeTemplate::PackedVec | NativeTemplate::ShapeOf => 2,
+            NativeTemplate::Matrix | NativeTemplate::SimdgroupMatrix => 3,
+            NativeTemplate::Atomic | NativeTemplate::ElementOf => 1,
+        };
+        if args.len() != expected {
+            let few = if args.len() < expected { "few" } else { "many" };
+            self.error("template-arguments", span, format!("too {few} template arguments: {expected} expected"));
+            return ERROR;
+        }
+        let Some(first) = self.type_argument(&args[0]) else { return ERROR };
+        let dimension = |this: &mut Self, index: usize| -> Option<Option<i128>> {
+            this.value_argument(&args[index], Ty::INT).map(|value| match value {
+                Value::Int(value) => Some(value),
+                _ => None,
+            })
+        };
+        if first.ty.is_unknown() {
+            for arg in &args[1..] {
+                if !self.is_type_argument(arg) {
+                    self.value_argument(arg, Ty::INT);
+                }
+            }
+            return first;
+        }
+        let element = first.ty;
+        match native {
+            NativeTemplate::Vec | NativeTemplate::PackedVec => {
+                let Some(len) = dimension(self, 1) else { return ERROR };
+                let Some(len) = len else { return DEPENDENT };
+                if !self.types().is_arithmetic(element) {
+                    let message = format!("'{}' cannot be the element of a vector", self.name_of(element));
+                    self.error("vector-element", span, message);
+                    return ERROR;
+                }
+                if !(1..=4).contains(&len) {
+                    self.error("vector-size", span, format!("a vector has 1 to 4 components, not {len}"));
+                    return ERROR;
+                }
+                let len = len as u8;
+                QualTy::plain(match native {
+                    NativeTemplate::PackedVec if len > 1 => {
+                        self.types_mut().intern(TyKind::PackedVector { element, len })
+                    }
+                    _ => self.types_mut().vector(element, len),
+                })
+            }
+            NativeTemplate::Matrix => {
+                let (Some(columns), Some(rows)) = (dimension(self, 1), dimension(self, 2)) else { return ERROR };
+                let (Some(columns), Some(rows)) = (columns, rows) else { return DEPENDENT };
+                let fits = |n: i128| (2..=4).contains(&n);
+                if !fits(columns) || !fits(rows) || self.types().float_kind(element).is_none() {
+                    self.error("matrix", span, "a matrix has 2 to 4 columns and rows of floating-point numbers");
+                    return ERROR;
+                }
+                let (columns, rows) = (columns as u8, rows as u8);
+                QualTy::plain(self.types_mut().intern(TyKind::Matrix { element, columns, rows }))
+            }
+            NativeTemplate::SimdgroupMatrix => {
+                let (Some(columns), Some(rows)) = (dimension(self, 1), dimension(self, 2)) else { return ERROR };
+                let (Some(columns), Some(rows)) = (columns, rows) else { return DEPENDENT };
+                if (columns, rows) != (8, 8) || self.types().float_kind(element).is_none() {
+                    let message = "a simdgroup_matrix is 8x8, of half, bfloat or float";
+                    self.error("simdgroup-matrix", span, message);
+                    return ERROR;
+                }
+                QualTy::plain(self.types_mut().intern(TyKind::SimdgroupMatrix { element }))
+            }
+            NativeTemplate::Atomic => {
+                let allowed = [Ty::INT, Ty::UINT, Ty::BOOL, Ty::ULONG, Ty::LONG, Ty::FLOAT];
+                if !allowed.contains(&element) {
+                    let message = format!("'{}' cannot be atomic", self.name_of(element));
+                    self.error("atomic", span, message);
+                    return ERROR;
+                }
+                QualTy::plain(self.types_mut().intern(TyKind::Atomic(element)))
+            }
+            NativeTemplate::ShapeOf => {
+                let Some(target) = self.type_argument(&args[1]) else { return ERROR };
+                let len = self.types().vector_parts(element).map_or(1, |(_, len)| len);
+                QualTy::plain(self.types_mut().vector(target.ty, len))
+            }
+            NativeTemplate::ElementOf => QualTy::plain(self.types().element_of(element)),
+        }
+    }
+
+    // --- compound types ----------------------------------------------------------------------------------------
+
+    pub(super) fn pointer_to(&mut self, pointee: QualTy, span: Span) -> QualTy {
+        if pointee.ty == Ty::ERROR {
+            return ERROR;
+        }
+        if let TyKind::Reference { .. } = self.types().kind(pointee.ty) {
+            let message = format!("'{}' declared as a pointer to a reference", self.name_of(pointee.ty));
+            self.error("pointer-to-reference", span, message);
+            return ERROR;
+        }
+        if !self.has_address_space(pointee, span) {
+            self.error("address-space", span, "pointer type must have explicit address space qualifier");
+            return ERROR;
+        }
+        if pointee.ty == Ty::DEPENDENT && pointee.space.is_none() {
+            return DEPENDENT;
+        }
+        QualTy::plain(self.types_mut().pointer(pointee))
+    }
+
+    pub(super) fn reference_to(&mut self, to: QualTy, rvalue: bool, span: Span) -> QualTy {
+        if to.ty == Ty::ERROR {
+            return ERROR;
+        }
+        // `T &&` where `T` is itself a reference collapses.
+        if let TyKind::Reference { .. } = self.types().kind(to.ty) {
+            return to;
+        }
+        if to.ty == Ty::VOID {
+            self.error("reference-to-void", span, "cannot form a reference to 'void'");
+            return ERROR;
+        }
+        if !self.has_address_space(to, span) {
+            self.error("address-space", span, "reference type must have explicit address space qualifier");
+            return ERROR;
+        }
+        if to.ty == Ty::DEPENDENT && to.space.is_none() {
+            return DEPENDENT;
+        }
+        QualTy::plain(self.types_mut().intern(TyKind::Reference { to, rvalue }))
+    }
+
+    fn has_address_space(&self, ty: QualTy, span: Span) -> bool {
+        ty.space.is_some()
+            || ty.ty.is_unknown()
+            || matches!(self.types().kind(ty.ty), TyKind::Function { .. })
+            || self.sources.file(span.file).builtin
+    }
+
+    fn array_of(&mut self, element: QualTy, length: Option<&'a ast::Expr>, span: Span) -> QualTy {
+        let len = match length {
+            None => None,
+            Some(length) => match self.array_length(length) {
+                Some(len) => len,
+                None => return ERROR,
+            },
+        };
+        if element.ty.is_unknown() && length.is_none() {
+            return element;
+        }
+        if len.is_none() && length.is_some() {
+            return DEPENDENT.with_quals_of(element);
+        }
+        match self.types().kind(element.ty) {
+            TyKind::Error => return ERROR,
+            TyKind::Dependent => return element,
+            TyKind::Void | TyKind::Function { .. } | TyKind::Reference { .. } => {
+                let message = format!("an array cannot have elements of type '{}'", self.name_of(element.ty));
+                self.error("array-element", span, message);
+                return ERROR;
+            }
+            TyKind::Array { len: None, .. } => {
+                self.error("array-element", span, "an array cannot have elements of unknown size");
+                return ERROR;
+            }
+            _ => {}
+        }
+        self.complete_type(element.ty);
+        let too_large = match (self.types().layout(element.ty), len) {
+            (Some(layout), Some(len)) => layout.size.checked_mul(len).is_none_or(|size| size > 1 << 40),
+            _ => false,
+        };
+        if too_large {
+            self.error("array-size", span, "the array is too large");
+            return ERROR;
+        }
+        element.with_ty(self.types_mut().array(element.ty, len))
+    }
+
+    /// The length of an array: `None` after a complaint, `Some(None)` while it is not known.
+    fn array_length(&mut self, length: &'a ast::Expr) -> Option<Option<u64>> {
+        let expr = self.check_value(length);
+        if expr.ty.ty.is_unknown() {
+            return if expr.ty.ty == Ty::ERROR { None } else { Some(None) };
+        }
+        if !self.types().is_integral(expr.ty.ty) && self.types().enum_id(expr.ty.ty).is_none() {
+            let message = format!("size of array has non-integer type '{}'", self.name_of(expr.ty.ty));
+            self.error("array-size", length.span, message);
+            return None;
+        }
+        match self.evaluate_or_report(&expr, "array size is not a constant expression")? {
+            Value::Unknown => Some(None),
+            Value::Bool(b) => Some(Some(u64::from(b))),
+            Value::Int(len) if len < 0 => {
+                self.error("array-size", length.span, "array size is negative");
+                None
+            }
+            Value::Int(len) => Some(Some(len as u64)),
+            _ => Some(None),
+        }
+    }
+
+    pub(super) fn qualify(&mut self, ty: QualTy, quals: ast::Qualifiers, span: Span) -> QualTy {
+        if ty.ty == Ty::ERROR {
+            return ERROR;
+        }
+        if let (Some(old), Some(new)) = (ty.space, quals.space)
+            && old != new
+        {
+            let message =
+                format!("multiple address spaces specified for type: '{}' and '{}'", old.text(), new.text());
+            self.error("address-space", span, message);
+            return ERROR;
+        }
+        QualTy {
+            ty: ty.ty,
+            is_const: ty.is_const || quals.is_const,
+            is_volatile: ty.is_volatile || quals.is_volatile,
+            space: quals.space.or(ty.space),
+        }
+    }
+
+    /// The type of a parameter: arrays and functions become pointers, top-level qualifiers go.
+    pub(super) fn param_type(&mut self, param: &'a ast::Param) -> QualTy {
+        let ty = self.resolve_type(&param.ty);
+        self.adjust_param_type(ty, param.span)
+    }
+
+    pub(super) fn adjust_param_type(&mut self, ty: QualTy, span: Span) -> QualTy {
+        match *self.types().kind(ty.ty) {
+            TyKind::Array { element, .. } => {
+                let pointer = self.pointer_to(ty.with_ty(element), span);
+                QualTy { is_const: false, ..pointer }
+            }
+            TyKind::Function { .. } => QualTy::plain(self.types_mut().pointer(QualTy::plain(ty.ty))),
+            _ => ty,
+        }
+    }
+
+    fn resolve_decltype(&mut self, expr: &'a ast::Expr) -> QualTy {
+        let saved = std::mem::replace(&mut self.unevaluated, true);
+        let operand = self.check_operand(expr);
+        let ty = self.type_of_operand(operand, expr);
+        self.unevaluated = saved;
+        ty
+    }
+
+    /// The qualifiers of a local without an address space are those of the thread.
+    pub(super) fn space_or_thread(ty: QualTy) -> AddressSpace {
+        ty.space.unwrap_or(AddressSpace::Thread)
+    }
+}
+
+impl QualTy {
+    fn with_quals_of(self, other: QualTy) -> QualTy {
+        QualTy { ty: self.ty, ..other }
+    }
+}

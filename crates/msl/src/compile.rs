@@ -1,0 +1,189 @@
+//! All stages in order.
+
+use crate::check::{CheckOptions, check};
+use crate::diagnostics::{Diagnostic, Severity, render};
+use crate::parse::parse;
+use crate::preprocess::{self, LanguageVersion, preprocess};
+use crate::program::Program;
+use crate::reflect::{Reflection, reflect};
+use crate::source::{FileId, SourceMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where `#include "…"` looks after the directory of the including file.
+    pub include_dirs: Vec<PathBuf>,
+    /// Macros defined before the first line: a name and, if not `1`, its text.
+    pub defines: Vec<(String, Option<String>)>,
+    /// The version of the language.
+    pub std: LanguageVersion,
+    /// Report warnings, too.
+    pub warnings: bool,
+}
+
+/// The result of a compilation: always something to look at, however wrong the source.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    /// The files that were read.
+    pub sources: SourceMap,
+    /// What is wrong, in the order in which it was found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The checked program; incomplete where there are errors.
+    pub program: Program,
+    /// How long each stage took.
+    pub timings: Timings,
+}
+
+/// How long each stage took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timings {
+    /// Reading, lexing and preprocessing.
+    pub preprocess: Duration,
+    /// Parsing.
+    pub parse: Duration,
+    /// Checking.
+    pub check: Duration,
+}
+
+/// A file that could not be read.
+#[derive(Debug)]
+pub struct ReadError {
+    path: PathBuf,
+    reason: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read '{}': {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// The recursion of parser and checker is bounded; this is room enough for it, debug builds included.
+const STACK_SIZE: usize = 256 << 20;
+
+/// Compiles a file.
+pub fn compile_file(path: &Path, options: &Options) -> Result<Compilation, ReadError> {
+    let error = |reason: String| ReadError { path: path.to_path_buf(), reason };
+    if path.is_dir() {
+        return Err(error("it is a directory".into()));
+    }
+    let bytes = std::fs::read(path).map_err(|io| match io.kind() {
+        std::io::ErrorKind::NotFound => error("no such file".into()),
+        std::io::ErrorKind::PermissionDenied => error("permission denied".into()),
+        _ => error(io.to_string()),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|utf8| {
+        let valid = utf8.utf8_error().valid_up_to();
+        let line = utf8.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count() + 1;
+        error(format!("it is not UTF-8 text (line {line})"))
+    })?;
+    if text.len() > u32::MAX as usize / 2 {
+        return Err(error("it is larger than 2 GiB".into()));
+    }
+    let mut sources = SourceMap::new();
+    let main = sources.add_file(path.display().to_string(), Some(path), text, None, false);
+    Ok(run(sources, main, options))
+}
+
+/// Compiles a text; `name` is what diagnostics call it.
+pub fn compile_source(name: &str, text: &str, options: &Options) -> Compilation {
+    let mut sources = SourceMap::new();
+    let main = sources.add_file(name, None, text, None, false);
+    run(sources, main, options)
+}
+
+fn run(sources: SourceMap, main: FileId, options: &Options) -> Compilation {
+    std::thread::scope(|scope| {
+        let spawned = std::thread::Builder::new()
+            .name("msl".into())
+            .stack_size(STACK_SIZE)
+            .spawn_scoped(scope, move || stages(sources, main, options));
+        match spawned.map(|thread| thread.join()) {
+            Ok(Ok(compilation)) => compilation,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => no_thread(),
+        }
+    })
+}
+
+/// The stages, in order.
+fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilation {
+    let mut diagnostics = Vec::new();
+    let mut timings = Timings::default();
+
+    let start = Instant::now();
+    let preprocessing = preprocess::Options {
+        include_dirs: options.include_dirs.clone(),
+        defines: options.defines.clone(),
+        std: options.std,
+    };
+    let tokens = preprocess(&mut sources, main, &preprocessing, &mut diagnostics);
+    timings.preprocess = start.elapsed();
+
+    let start = Instant::now();
+    let unit = parse(tokens, &mut diagnostics);
+    timings.parse = start.elapsed();
+
+    // What the parser could not read, the checker would complain about again in other words.
+    let start = Instant::now();
+    let mut program = Program::default();
+    if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        let check_options = CheckOptions { std: options.std, warnings: options.warnings };
+        program = check(&unit, &sources, check_options, &mut diagnostics);
+    }
+    timings.check = start.elapsed();
+
+    if !options.warnings {
+        diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error || diagnostic.id == "user-warning");
+    }
+    Compilation { sources, diagnostics, program, timings }
+}
+
+/// The machine has no room for another thread: say so instead of giving up the process.
+fn no_thread() -> Compilation {
+    let mut diagnostic =
+        Diagnostic::error("out-of-memory", Default::default(), "no memory for the compiler's stack");
+    diagnostic.span = None;
+    Compilation {
+        sources: SourceMap::new(),
+        diagnostics: vec![diagnostic],
+        program: Program::default(),
+        timings: Timings::default(),
+    }
+}
+
+impl Compilation {
+    /// Something is wrong with the source.
+    pub fn has_errors(&self) -> bool {
+        self.error_count() > 0
+    }
+
+    /// The number of errors.
+    pub fn error_count(&self) -> usize {
+        self.count(Severity::Error)
+    }
+
+    /// The number of warnings.
+    pub fn warning_count(&self) -> usize {
+        self.count(Severity::Warning)
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count()
+    }
+
+    /// What the host can know about the kernels.
+    pub fn reflect(&self) -> Reflection {
+        reflect(&self.program, &self.sources)
+    }
+
+    /// All diagnostics as clang would print them.
+    pub fn render_diagnostics(&self, color: bool) -> String {
+        render::render_all(&self.diagnostics, &self.sources, color)
+    }
+}

@@ -1,0 +1,74 @@
+//! Arguments: what a parameter points to, and what may be done with it.
+
+use super::{Access, Argument, ArgumentKind, FieldInfo};
+use crate::program::{Binding, BindingKind, Function, Program};
+use crate::types::{AddressSpace, Layout, QualTy, Ty, TyKind, Types};
+
+/// The argument of a binding; `None` for what the host does not bind.
+pub(super) fn argument(program: &Program, function: &Function, binding: &Binding) -> Option<Argument> {
+    let (kind, index) = match &binding.kind {
+        BindingKind::Buffer(index) => (ArgumentKind::Buffer, *index),
+        BindingKind::Threadgroup(index) => (ArgumentKind::ThreadgroupMemory, *index),
+        BindingKind::Texture(index) => (ArgumentKind::Texture, *index),
+        BindingKind::Sampler(index) => (ArgumentKind::Sampler, *index),
+        BindingKind::Other(_) => (ArgumentKind::Other, 0),
+        BindingKind::Builtin(_) => return None,
+    };
+    let types = &program.types;
+    let local = function.locals.get(binding.param.0 as usize)?;
+    let (element, is_pointer) = match *types.kind(local.ty.ty) {
+        TyKind::Pointer(pointee) => (pointee, true),
+        TyKind::Reference { to, .. } => (to, true),
+        _ => (local.ty, false),
+    };
+    let layout = types.layout(element.ty).unwrap_or(Layout { size: 0, align: 0 });
+    let mut fields = Vec::new();
+    if let TyKind::Struct(_) = types.kind(element.ty) {
+        add_fields(types, element.ty, 0, &mut fields);
+    }
+    Some(Argument {
+        name: local.name.to_string(),
+        kind,
+        index,
+        ty: types.qualified_name(local.ty),
+        address_space: element.space.filter(|_| is_pointer).map_or(String::new(), |space| space.text().into()),
+        access: if is_pointer { pointer_access(element) } else { texture_access(kind, &types.name(element.ty)) },
+        element_type: types.name(element.ty),
+        element_size: layout.size,
+        element_align: layout.align,
+        is_reference: matches!(types.kind(local.ty.ty), TyKind::Reference { .. }),
+        fields,
+        function_constant: binding.condition.map(|id| program.global(id).name.to_string()),
+    })
+}
+
+fn pointer_access(pointee: QualTy) -> Access {
+    if pointee.is_const || pointee.space == Some(AddressSpace::Constant) { Access::Read } else { Access::ReadWrite }
+}
+
+/// By the template argument, as in `texture2d<float, access::write>`; without one, a texture is sampled.
+fn texture_access(kind: ArgumentKind, name: &str) -> Access {
+    match kind {
+        ArgumentKind::Texture if name.contains("read_write") => Access::ReadWrite,
+        ArgumentKind::Texture if name.contains("access::write") => Access::Write,
+        _ => Access::Read,
+    }
+}
+
+/// The fields of a struct at `base`; those of unnamed members and base classes in their place.
+fn add_fields(types: &Types, ty: Ty, base: u64, into: &mut Vec<FieldInfo>) {
+    let Some(id) = types.struct_id(ty) else { return };
+    for field in &types.struct_(id).fields {
+        let offset = base.saturating_add(field.offset);
+        if field.name.is_empty() && types.struct_id(field.ty.ty).is_some() {
+            add_fields(types, field.ty.ty, offset, into);
+        } else if !field.name.is_empty() {
+            into.push(FieldInfo {
+                name: field.name.to_string(),
+                ty: types.qualified_name(field.ty),
+                offset,
+                size: types.layout(field.ty.ty).map_or(0, |layout| layout.size),
+            });
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Function constants: which must be set, and what stands for those that need not.
+
+use super::FunctionConstant;
+use crate::program::{Expr, ExprKind, GlobalId, Program, Value};
+use crate::walk::{walk_expr, walk_exprs};
+use std::collections::BTreeSet;
+
+/// All function constants, by index.
+pub(super) fn function_constants(program: &Program) -> Vec<FunctionConstant> {
+    let optional = optional(program);
+    let mut constants: Vec<FunctionConstant> = program
+        .globals
+        .iter()
+        .enumerate()
+        .filter_map(|(index, global)| {
+            let id = GlobalId(index as u32);
+            Some(FunctionConstant {
+                name: global.name.to_string(),
+                index: global.function_constant?.index,
+                ty: program.types.name(global.ty.ty),
+                default: program.globals.iter().find_map(|other| default(program, id, other.init.as_ref()?)),
+                required: !optional.contains(&id),
+            })
+        })
+        .collect();
+    constants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
+    constants
+}
+
+/// Those about which some code asks whether they are defined.
+fn optional(program: &Program) -> BTreeSet<GlobalId> {
+    let mut asked = BTreeSet::new();
+    let mut visit = |expr: &Expr| asked.extend(asks_for(program, expr));
+    for function in &program.functions {
+        walk_exprs(function.body.as_deref().unwrap_or_default(), &mut visit);
+    }
+    for global in &program.globals {
+        global.init.iter().for_each(|init| walk_expr(init, &mut visit));
+    }
+    asked
+}
+
+/// The function constant `c` in `is_function_constant_defined(c)`.
+fn asks_for(program: &Program, expr: &Expr) -> Option<GlobalId> {
+    let ExprKind::Call { function, args } = &expr.kind else { return None };
+    let builtin = program.function(*function).builtin.as_deref()?;
+    (builtin == "is_function_constant_defined").then_some(())?;
+    args.first().and_then(global_in)
+}
+
+/// The global that an expression reads or converts, if that is all it does.
+fn global_in(expr: &Expr) -> Option<GlobalId> {
+    match &expr.kind {
+        ExprKind::Global(id) => Some(*id),
+        ExprKind::Load(inner)
+        | ExprKind::AddressOf(inner)
+        | ExprKind::Temporary(inner)
+        | ExprKind::Cast { operand: inner, .. } => global_in(inner),
+        _ => None,
+    }
+}
+
+/// The `d` of `is_function_constant_defined(c) ? c : d`, where it is a constant. (The checker folds conversions.)
+fn default(program: &Program, constant: GlobalId, init: &Expr) -> Option<String> {
+    match &init.kind {
+        ExprKind::Conditional { condition, then, otherwise } => match &otherwise.kind {
+            ExprKind::Constant(value) => {
+                let asks = asks_for(program, condition) == Some(constant) && global_in(then) == Some(constant);
+                asks.then(|| text(value))
+            }
+            _ => None,
+        },
+        ExprKind::Load(inner) | ExprKind::Cast { operand: inner, .. } => default(program, constant, inner),
+        _ => None,
+    }
+}
+
+/// A constant as one would write it.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Unknown => "?".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::Aggregate(parts) => format!("{{{}}}", parts.iter().map(text).collect::<Vec<_>>().join(", ")),
+        Value::Function(_) | Value::Null => "nullptr".into(),
+        Value::Str(text) => format!("{text:?}"),
+    }
+}

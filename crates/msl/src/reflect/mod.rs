@@ -1,0 +1,266 @@
+//! What a host must know to call kernels: arguments and their bindings, function constants, threadgroup memory.
+//!
+//! Everything is in the order of the source, except function constants, which are sorted by index.
+
+mod arguments;
+mod constants;
+#[cfg(test)]
+mod tests;
+
+use crate::parse::ast::Stage;
+use crate::program::{BindingKind, EntryPoint, Function, FunctionId, Program};
+use crate::source::SourceMap;
+use crate::types::{AddressSpace, Layout};
+use crate::walk;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// All that a host can call or set in a program.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Reflection {
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+    /// Vertex, fragment and other functions that a host can ask for.
+    pub functions: Vec<OtherFunction>,
+    /// The function constants, by index.
+    pub function_constants: Vec<FunctionConstant>,
+}
+
+/// A kernel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Kernel {
+    /// The name by which the host asks for it.
+    pub name: String,
+    /// What the host binds, in the order of the parameters.
+    pub arguments: Vec<Argument>,
+    /// What Metal provides: positions and sizes.
+    pub builtins: Vec<Builtin>,
+    /// The indices of the function constants that it depends on, through its code, the globals that this reads, and
+    /// the conditions of its arguments.
+    pub function_constants: Vec<u32>,
+    /// The threadgroup variables of the kernel and of the functions that it reaches.
+    pub threadgroup_memory: Vec<ThreadgroupVariable>,
+    /// The bytes that these take one after the other, each at its alignment. Arguments in threadgroup memory come
+    /// on top.
+    pub static_threadgroup_memory: u64,
+    /// `[[max_total_threads_per_threadgroup(n)]]`
+    pub max_total_threads_per_threadgroup: Option<u32>,
+    /// The file that defines or instantiates it; for one that comes from a macro, the file that uses the macro.
+    pub file: String,
+    /// The line there, from 1.
+    pub line: u32,
+}
+
+/// A function that is not a kernel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OtherFunction {
+    /// The name by which the host asks for it.
+    pub name: String,
+    /// `vertex`, `fragment` or `other`.
+    pub stage: String,
+}
+
+/// What the host binds to a parameter.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Argument {
+    /// The parameter's name.
+    pub name: String,
+    /// Where it is bound.
+    pub kind: ArgumentKind,
+    /// The index within its kind; 0 for [`ArgumentKind::Other`].
+    pub index: u32,
+    /// The parameter's type, as written: `const device float *`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The address space that the parameter points to; empty for textures, samplers and others that are no pointers.
+    pub address_space: String,
+    /// What the kernel may do with it.
+    pub access: Access,
+    /// What the parameter points to, without qualifiers; the parameter's type where that is no pointer.
+    pub element_type: String,
+    /// The size of an element in bytes; 0 where it has none, such as a texture.
+    pub element_size: u64,
+    /// The alignment of an element in bytes; 0 where it has none.
+    pub element_align: u64,
+    /// The parameter is a reference: exactly one element is bound.
+    pub is_reference: bool,
+    /// The fields of an element that is a struct, those of base classes and unnamed members included.
+    pub fields: Vec<FieldInfo>,
+    /// The function constant without which the argument does not exist.
+    pub function_constant: Option<String>,
+}
+
+/// Where an argument is bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgumentKind {
+    /// `[[buffer(n)]]`
+    Buffer,
+    /// `[[threadgroup(n)]]`
+    ThreadgroupMemory,
+    /// `[[texture(n)]]`
+    Texture,
+    /// `[[sampler(n)]]`
+    Sampler,
+    /// `[[stage_in]]` and the like.
+    Other,
+}
+
+/// What a kernel may do with an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Read it.
+    Read,
+    /// Write it.
+    Write,
+    /// Both.
+    ReadWrite,
+}
+
+/// A field of a struct that an argument points to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FieldInfo {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Its place in the element, in bytes.
+    pub offset: u64,
+    /// Its size in bytes; 0 where it has none.
+    pub size: u64,
+}
+
+/// A parameter that Metal provides.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Builtin {
+    /// The parameter's name.
+    pub name: String,
+    /// The attribute's name: `thread_position_in_grid`.
+    pub attribute: String,
+    /// The parameter's type.
+    #[serde(rename = "type")]
+    pub ty: String,
+}
+
+/// A function constant.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FunctionConstant {
+    /// Its name.
+    pub name: String,
+    /// The index in `[[function_constant(index)]]`.
+    pub index: u32,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// What a program takes instead where it is not set: the constant `d` of a global that is initialized with
+    /// `is_function_constant_defined(c) ? c : d`.
+    pub default: Option<String>,
+    /// No code asks `is_function_constant_defined(it)`. Whether it is used only where that holds is not examined.
+    pub required: bool,
+}
+
+/// A variable in threadgroup memory.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ThreadgroupVariable {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its alignment in bytes.
+    pub align: u64,
+}
+
+/// Describes `program`.
+pub fn reflect(program: &Program, sources: &SourceMap) -> Reflection {
+    let others = program.entry_points.iter().filter(|entry| entry.stage != Stage::Kernel);
+    Reflection {
+        kernels: program.kernels().map(|entry| kernel(program, sources, entry)).collect(),
+        functions: others
+            .map(|entry| OtherFunction { name: entry.name.to_string(), stage: stage(entry.stage).into() })
+            .collect(),
+        function_constants: constants::function_constants(program),
+    }
+}
+
+fn stage(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Kernel => "kernel",
+        Stage::Vertex => "vertex",
+        Stage::Fragment => "fragment",
+        Stage::Other => "other",
+    }
+}
+
+fn kernel(program: &Program, sources: &SourceMap, entry: &EntryPoint) -> Kernel {
+    let function = program.function(entry.function);
+    let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
+    let reached = walk::reachable(program, [entry.function], conditions);
+    let constants: BTreeSet<u32> = reached
+        .globals
+        .iter()
+        .filter_map(|&id| program.global(id).function_constant)
+        .map(|constant| constant.index)
+        .collect();
+    let (threadgroup_memory, static_threadgroup_memory) =
+        threadgroup_memory(program, entry.function, &reached.functions);
+    let span = sources.outermost(entry.span);
+    Kernel {
+        name: entry.name.to_string(),
+        arguments: entry
+            .bindings
+            .iter()
+            .filter_map(|binding| arguments::argument(program, function, binding))
+            .collect(),
+        builtins: builtins(program, function, entry),
+        function_constants: constants.into_iter().collect(),
+        threadgroup_memory,
+        static_threadgroup_memory,
+        max_total_threads_per_threadgroup: entry.max_total_threads,
+        file: sources.file(span.file).name.clone(),
+        line: sources.line_column(span).line,
+    }
+}
+
+fn builtins(program: &Program, function: &Function, entry: &EntryPoint) -> Vec<Builtin> {
+    let builtin = |binding: &crate::program::Binding| {
+        let BindingKind::Builtin(attribute) = &binding.kind else { return None };
+        let local = function.locals.get(binding.param.0 as usize)?;
+        Some(Builtin {
+            name: local.name.to_string(),
+            attribute: attribute.to_string(),
+            ty: program.types.qualified_name(local.ty),
+        })
+    };
+    entry.bindings.iter().filter_map(builtin).collect()
+}
+
+/// The threadgroup variables, the kernel's own first, and the memory that they take.
+fn threadgroup_memory(
+    program: &Program,
+    kernel: FunctionId,
+    reached: &BTreeSet<FunctionId>,
+) -> (Vec<ThreadgroupVariable>, u64) {
+    let mut variables = Vec::new();
+    let mut total = 0u64;
+    let others = reached.iter().copied().filter(|&id| id != kernel);
+    for id in std::iter::once(kernel).chain(others) {
+        let function = program.function(id);
+        let own = function.locals.iter().skip(function.params.len());
+        for local in own.filter(|local| local.space == AddressSpace::Threadgroup) {
+            let layout = program.types.layout(local.ty.ty).unwrap_or(Layout { size: 0, align: 1 });
+            total = layout.align_up(total).saturating_add(layout.size);
+            variables.push(ThreadgroupVariable {
+                name: local.name.to_string(),
+                ty: program.types.name(local.ty.ty),
+                size: layout.size,
+                align: layout.align,
+            });
+        }
+    }
+    (variables, total)
+}
