@@ -1,0 +1,51 @@
+//! The program `metalworks`: one subcommand per stage, one file per subcommand.
+//!
+//! Results go to stdout, everything else to stderr. The exit status is 0 when all is fine, 1 when the input is wrong
+//! and 2 when it could not be tried at all; see [`output::Outcome`].
+
+mod check;
+mod input;
+mod language;
+mod output;
+mod reflect;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Check Metal shaders and print their interface, on any machine.
+#[derive(Parser)]
+#[command(name = "metalworks", version, arg_required_else_help = true)]
+#[command(max_term_width = 79, after_help = EXIT_STATUS)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check shaders and print diagnostics
+    ///
+    /// Preprocesses, parses and checks each file as Apple's compiler would, and prints every error with its source
+    /// line. A file that passes is named on stdout with the number of its kernels.
+    #[command(after_long_help = check::EXAMPLE)]
+    Check(check::Check),
+
+    /// Print the interface of the kernels in a file
+    ///
+    /// For each kernel: its arguments with binding, type, address space, access and element layout; its built-ins; the
+    /// function constants that it uses; its threadgroup memory; its limits.
+    #[command(after_long_help = reflect::EXAMPLE)]
+    Reflect(reflect::Reflect),
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong, 2 it could not be tried.";
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Check(check) => check.run(),
+        Command::Reflect(reflect) => reflect.run(),
+    };
+    output::exit_code(outcome)
+}

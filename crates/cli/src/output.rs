@@ -1,0 +1,104 @@
+//! Where output goes, in which colour, and with which exit status the program ends.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+/// How a run ended. The greater one wins when there are several files.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Outcome {
+    /// Everything was accepted.
+    Fine,
+    /// The input is wrong, and diagnostics say how.
+    Refused,
+    /// It could not be tried: no such file, not UTF-8, a directory.
+    NotTried,
+}
+
+/// When to colour diagnostics.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always, also into a pipe
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Whether what is written to stderr is to be coloured.
+    pub(crate) fn on_stderr(self) -> bool {
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                io::stderr().is_terminal() && !refused
+            }
+        }
+    }
+}
+
+/// Writes a result: the only way to stdout.
+pub(crate) fn result(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Writes JSON as a result, indented, with a newline at its end.
+pub(crate) fn json_result(value: &impl serde::Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    result(&text)
+}
+
+/// Writes diagnostics, as they are, to stderr.
+pub(crate) fn diagnostics(text: &str) -> io::Result<()> {
+    io::stderr().lock().write_all(text.as_bytes())
+}
+
+/// Writes an error that is not about a place in a shader.
+pub(crate) fn error(message: &str) -> io::Result<()> {
+    diagnostics(&format!("metalworks: error: {message}\n"))
+}
+
+/// `1 kernel`, `2 kernels`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// The exit status of a run. A reader that closed our stdout early, such as `head`, is no failure.
+pub(crate) fn exit_code(outcome: io::Result<Outcome>) -> ExitCode {
+    match outcome {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Refused) => ExitCode::from(1),
+        Ok(Outcome::NotTried) => ExitCode::from(2),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            // When stderr cannot be written to either, the exit status has to do.
+            let _ = error(&format!("cannot write: {failure}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(count(0, "kernel"), "0 kernels");
+        assert_eq!(count(1, "kernel"), "1 kernel");
+        assert_eq!(count(2, "kernel"), "2 kernels");
+    }
+
+    #[test]
+    fn what_was_not_tried_outweighs_what_was_refused() {
+        assert!(Outcome::Fine < Outcome::Refused && Outcome::Refused < Outcome::NotTried);
+    }
+}

@@ -1,0 +1,292 @@
+//! `metalworks reflect`: what do I have to bind to run these kernels?
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use msl::reflect::{Argument, FunctionConstant, Kernel, Reflection};
+use serde::Serialize;
+
+use crate::input;
+use crate::language::LanguageFlags;
+use crate::output::{self, Color, Outcome};
+use crate::table::{Align, Table};
+
+pub(crate) const EXAMPLE: &str = "\
+Examples:
+  metalworks reflect gemv.metal
+  metalworks reflect gemv.metal gemv --json
+
+Exit status: 0 printed, 1 the file has errors or no such kernel, 2 the file could not be read.";
+
+#[derive(Args)]
+pub(crate) struct Reflect {
+    /// Shader to read; `-` is stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Print this kernel only
+    ///
+    /// By the name that the host uses, which is the one in `[[host_name("…")]]` where there is one.
+    #[arg(value_name = "KERNEL")]
+    kernel: Option<String>,
+
+    #[command(flatten)]
+    language: LanguageFlags,
+
+    /// Print JSON
+    ///
+    /// One object with `kernels`, `functions` (the other stages) and `function_constants`.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Reflect {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let compilation = match input::compile(&self.file, &self.language.options()) {
+            Ok(compilation) => compilation,
+            Err(message) => {
+                output::error(&message)?;
+                return Ok(Outcome::NotTried);
+            }
+        };
+        if compilation.has_errors() {
+            output::diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
+            let summary = msl::diagnostics::render::summary(compilation.error_count(), compilation.warning_count());
+            output::diagnostics(&format!("{}\n", summary.unwrap_or_default().trim_end()))?;
+            return Ok(Outcome::Refused);
+        }
+        let mut reflection = compilation.reflect();
+        if let Some(name) = &self.kernel
+            && let Err(message) = keep_only(&mut reflection, name)
+        {
+            output::error(&format!("{}: {message}", input::display_name(&self.file)))?;
+            return Ok(Outcome::Refused);
+        }
+        if self.json {
+            output::json_result(&reflection)?;
+        } else {
+            output::result(&render(&reflection))?;
+        }
+        Ok(Outcome::Fine)
+    }
+}
+
+/// Leaves one kernel and the function constants that it uses.
+fn keep_only(reflection: &mut Reflection, name: &str) -> Result<(), String> {
+    let Some(kernel) = reflection.kernels.iter().find(|kernel| kernel.name == name) else {
+        let names: Vec<&str> = reflection.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        return Err(no_such_kernel(name, &names));
+    };
+    reflection.function_constants.retain(|constant| kernel.function_constants.contains(&constant.index));
+    reflection.kernels.retain(|kernel| kernel.name == name);
+    reflection.functions.clear();
+    Ok(())
+}
+
+/// How many names an error lists at most.
+const NAMES_LISTED: usize = 8;
+
+fn no_such_kernel(name: &str, kernels: &[&str]) -> String {
+    let near = near_matches(name, kernels);
+    let (question, listed, end) = match (near.is_empty(), kernels.is_empty()) {
+        (_, true) => return format!("no kernel named '{name}': there are no kernels"),
+        (true, false) => ("there are", kernels, ""),
+        (false, false) => ("did you mean", near.as_slice(), "?"),
+    };
+    let mut text = listed.iter().take(NAMES_LISTED).map(|near| format!("'{near}'")).collect::<Vec<_>>().join(", ");
+    if listed.len() > NAMES_LISTED {
+        text += &format!(" and {} more", listed.len() - NAMES_LISTED);
+    }
+    format!("no kernel named '{name}'; {question} {text}{end}")
+}
+
+/// Kernels that may have been meant, the nearest first: a few typing mistakes away, or with `name` inside.
+fn near_matches<'a>(name: &str, kernels: &[&'a str]) -> Vec<&'a str> {
+    let tolerance = (name.chars().count() / 3).max(1);
+    let mut near: Vec<(usize, &str)> = kernels
+        .iter()
+        .map(|kernel| (edit_distance(name, kernel), *kernel))
+        .filter(|(distance, kernel)| *distance <= tolerance || (!name.is_empty() && kernel.contains(name)))
+        .collect();
+    near.sort();
+    near.into_iter().map(|(_, kernel)| kernel).collect()
+}
+
+/// The number of characters to insert, delete or replace to get from `a` to `b` (Levenshtein), row by row.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, in_a) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, in_b) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(in_a != *in_b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The whole reflection for people.
+fn render(reflection: &Reflection) -> String {
+    let mut sections: Vec<String> =
+        reflection.kernels.iter().map(|kernel| render_kernel(kernel, &reflection.function_constants)).collect();
+    if reflection.kernels.is_empty() {
+        sections.push("no kernels\n".to_owned());
+    }
+    let others = reflection.functions.iter();
+    let others: String = others.map(|function| format!("{} {}\n", word(&function.stage), function.name)).collect();
+    if !others.is_empty() {
+        sections.push(others);
+    }
+    sections.join("\n")
+}
+
+/// A heading and a table for each thing that there is; tables are parted by an empty line.
+fn render_kernel(kernel: &Kernel, constants: &[FunctionConstant]) -> String {
+    let tables = [
+        argument_table(&kernel.arguments),
+        builtin_table(kernel),
+        function_constant_table(kernel, constants),
+        threadgroup_table(kernel),
+        limit_table(kernel),
+    ];
+    let tables: Vec<String> =
+        tables.iter().map(|table| table.render("  ")).filter(|table| !table.is_empty()).collect();
+    format!("kernel {}  ({}:{})\n{}", kernel.name, kernel.file, kernel.line, tables.join("\n"))
+}
+
+fn argument_table(arguments: &[Argument]) -> Table {
+    let mut table = Table::new([
+        ("argument", Align::Left),
+        ("binding", Align::Left),
+        ("space", Align::Left),
+        ("type", Align::Left),
+        ("access", Align::Left),
+        ("element", Align::Left),
+        ("size", Align::Right),
+        ("align", Align::Right),
+        ("only if", Align::Left),
+    ]);
+    for argument in arguments {
+        table.row([
+            argument.name.clone(),
+            format!("{}({})", word(&argument.kind), argument.index),
+            argument.address_space.clone(),
+            argument.ty.clone(),
+            word(&argument.access).replace('_', " "),
+            argument.element_type.clone(),
+            blank_if_zero(argument.element_size),
+            blank_if_zero(argument.element_align),
+            argument.function_constant.clone().unwrap_or_default(),
+        ]);
+    }
+    table
+}
+
+fn builtin_table(kernel: &Kernel) -> Table {
+    let mut table = Table::new([("built-in", Align::Left), ("attribute", Align::Left), ("type", Align::Left)]);
+    for builtin in &kernel.builtins {
+        table.row([builtin.name.clone(), builtin.attribute.clone(), builtin.ty.clone()]);
+    }
+    table
+}
+
+fn function_constant_table(kernel: &Kernel, constants: &[FunctionConstant]) -> Table {
+    let mut table = Table::new([
+        ("function constant", Align::Left),
+        ("index", Align::Right),
+        ("type", Align::Left),
+        ("default", Align::Left),
+    ]);
+    for constant in constants.iter().filter(|constant| kernel.function_constants.contains(&constant.index)) {
+        let default = match &constant.default {
+            Some(value) => value.clone(),
+            None if constant.required => "none: required".to_owned(),
+            None => "none".to_owned(),
+        };
+        table.row([constant.name.clone(), constant.index.to_string(), constant.ty.clone(), default]);
+    }
+    table
+}
+
+fn threadgroup_table(kernel: &Kernel) -> Table {
+    let mut table = Table::new([
+        ("threadgroup memory", Align::Left),
+        ("type", Align::Left),
+        ("size", Align::Right),
+        ("align", Align::Right),
+    ]);
+    for variable in &kernel.threadgroup_memory {
+        table.row([
+            variable.name.clone(),
+            variable.ty.clone(),
+            variable.size.to_string(),
+            variable.align.to_string(),
+        ]);
+    }
+    table
+}
+
+fn limit_table(kernel: &Kernel) -> Table {
+    let mut table = Table::new([("limit", Align::Left), ("value", Align::Right)]);
+    if let Some(threads) = kernel.max_total_threads_per_threadgroup {
+        table.row(["max_total_threads_per_threadgroup".to_owned(), threads.to_string()]);
+    }
+    if kernel.static_threadgroup_memory > 0 {
+        table.row(["static threadgroup memory, bytes".to_owned(), kernel.static_threadgroup_memory.to_string()]);
+    }
+    table
+}
+
+/// What has no layout, such as a texture, has no element size to show.
+fn blank_if_zero(size: u64) -> String {
+    if size == 0 { String::new() } else { size.to_string() }
+}
+
+/// The word that stands for a value in JSON, so that text and JSON agree.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_typing_mistakes() {
+        assert_eq!(edit_distance("gemv", "gemv"), 0);
+        assert_eq!(edit_distance("gemw", "gemv"), 1);
+        assert_eq!(edit_distance("", "gemv"), 4);
+        assert_eq!(edit_distance("gemv", ""), 4);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn near_matches_come_first_and_far_ones_not_at_all() {
+        let kernels = ["gemv_q4_0", "softmax", "gemv", "gemm"];
+        assert_eq!(near_matches("gemw", &kernels), ["gemm", "gemv"]);
+        assert_eq!(near_matches("gemv_q4", &kernels), ["gemv_q4_0"]);
+        assert_eq!(near_matches("rope", &kernels), [""; 0]);
+    }
+
+    #[test]
+    fn an_unknown_kernel_is_answered_with_names() {
+        assert_eq!(no_such_kernel("x", &[]), "no kernel named 'x': there are no kernels");
+        assert_eq!(no_such_kernel("gemw", &["gemv", "rope"]), "no kernel named 'gemw'; did you mean 'gemv'?");
+        assert_eq!(no_such_kernel("x", &["gemv", "rope"]), "no kernel named 'x'; there are 'gemv', 'rope'");
+    }
+
+    #[test]
+    fn a_long_list_of_names_is_cut() {
+        let names: Vec<String> = (0..20).map(|i| format!("copy_{i}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let message = no_such_kernel("softmax", &names);
+        assert!(message.ends_with("'copy_7' and 12 more"), "{message}");
+    }
+}

@@ -1,0 +1,47 @@
+//! The help texts and the command line's own errors.
+
+mod support;
+
+use support::metalworks;
+
+#[test]
+fn short_help_is_one_line_per_flag_within_79_columns() {
+    for arguments in [vec!["-h"], vec!["check", "-h"], vec!["reflect", "-h"]] {
+        let run = metalworks(&arguments).exits(0);
+        for line in run.stdout.lines() {
+            assert!(line.chars().count() <= 79, "{arguments:?}: {line}");
+        }
+        let flags = run.stdout.lines().filter(|line| line.trim_start().starts_with('-'));
+        for flag in flags {
+            let text = flag.trim_start().split_once("  ").map(|(_, text)| text.trim());
+            let verb = text.and_then(|text| text.chars().next());
+            assert!(verb.is_some_and(char::is_uppercase), "{arguments:?}: no text beside {flag}");
+        }
+    }
+}
+
+#[test]
+fn long_help_has_an_example_and_the_exit_status() {
+    for command in ["check", "reflect"] {
+        let run = metalworks([command, "--help"]).exits(0);
+        assert!(run.stdout.contains(&format!("  metalworks {command} ")), "{}", run.stdout);
+        assert!(run.stdout.contains("Exit status: 0"), "{}", run.stdout);
+        assert!(run.stdout.lines().all(|line| line.chars().count() <= 79), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let run = metalworks(["--version"]).exits(0);
+    assert_eq!(run.stdout, concat!("metalworks ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(metalworks(["-V"]).exits(0).stdout, run.stdout);
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_not_tried() {
+    metalworks([""; 0]).exits(2).says("Usage:");
+    metalworks(["chekc", "x.metal"]).exits(2).says("check");
+    metalworks(["check"]).exits(2).says("<FILES>");
+    metalworks(["check", "--no-such-flag", "examples/gemv.metal"]).exits(2).says("--no-such-flag");
+    metalworks(["reflect"]).exits(2).says("<FILE>");
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Downloads Metal shaders that others wrote, to try the front end on. They stay in a cache and are never committed.
+#
+#   scripts/corpus.sh         make the corpus, or leave it alone when it is there, and say what is in it
+#   scripts/corpus.sh --dir   print where it is, and do nothing else
+#
+# What it makes, in ${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/corpus:
+#
+#   candle/*.metal                     from the crate candle-metal-kernels
+#   ggml/ggml-metal/kernels/*.metal    from the sdist of llama-cpp-python; search ggml and ggml/ggml-metal for includes
+#   mlx/mlx/backend/metal/kernels/     headers from the wheel mlx-metal; search mlx for includes
+#
+# Each part is made aside and then renamed, and has a stamp of what it was made from: a part is whole or not there,
+# and one whose pin changed is made again. Needs cargo and python3. An archive put into the corpus directory by hand
+# is used instead of a download.
+set -euo pipefail
+
+CANDLE_VERSION=0.11.1
+LLAMA_VERSION=0.3.36
+LLAMA_ARCHIVE=llama_cpp_python-$LLAMA_VERSION.tar.gz
+LLAMA_SHA256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
+MLX_VERSION=0.32.4
+MLX_ARCHIVE=mlx_metal-$MLX_VERSION-py3-none-macosx_14_0_arm64.whl
+MLX_SHA256=8019b2db622599267d66cc168b2f0dbf5af929790a6c3b3913e00eabc42a7947
+LAYOUT=1 # to be raised when what is extracted, or where to, changes
+
+cache=${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}
+corpus=$cache/corpus
+
+fail() {
+  printf 'corpus: error: %s\n' "$1" >&2
+  exit 1
+}
+
+# Whether part $1 was made from $2.
+is_current() {
+  [ "$(cat "$corpus/$1/.stamp" 2>/dev/null)" = "$2 layout $LAYOUT" ]
+}
+
+# Runs $3 with a new directory to fill, and makes that directory the part $1, stamped as made from $2.
+make_part() {
+  local part=$1 stamp=$2 fill=$3
+  if is_current "$part" "$stamp"; then
+    return
+  fi
+  printf 'corpus: getting %s\n' "$stamp" >&2
+  mkdir "$temporary/$part"
+  "$fill" "$temporary/$part"
+  printf '%s layout %s\n' "$stamp" "$LAYOUT" >"$temporary/$part/.stamp"
+  if [ -e "$corpus/$part" ]; then
+    mv "$corpus/$part" "$temporary/old-$part"
+  fi
+  # Not mv, which would move it into a directory that another run has just put there.
+  python3 -c 'import os, sys; os.rename(sys.argv[1], sys.argv[2])' "$temporary/$part" "$corpus/$part" 2>/dev/null ||
+    is_current "$part" "$stamp" || fail "cannot move $part into $corpus"
+}
+
+# Sets pip to a command that works, as an array.
+find_pip() {
+  pip=(python3 -m pip)
+  "${pip[@]}" --version >/dev/null 2>&1 && return
+  # Debian's python3 comes without pip; a virtual environment has one, where python3-venv is installed.
+  if python3 -m venv "$temporary/venv" >/dev/null 2>&1; then
+    pip=("$temporary/venv/bin/python3" -m pip)
+    "${pip[@]}" --version >/dev/null 2>&1 && return
+  fi
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    printf 'corpus: installing python3-pip\n' >&2
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-pip; } \
+      >"$temporary/apt.log" 2>&1 || { tail -n 5 "$temporary/apt.log" >&2; fail 'cannot install python3-pip'; }
+    pip=(python3 -m pip)
+    "${pip[@]}" --version >/dev/null 2>&1 && return
+  fi
+  fail 'python3 has no pip: install python3-pip or python3-venv and run this again'
+}
+
+sha256() {
+  python3 -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' "$1"
+}
+
+# Sets archive to the path of the archive $1 with the checksum $2: the one in the corpus directory, or else the one
+# that `pip download` gets with the other arguments.
+get_archive() {
+  local name=$1 checksum=$2
+  shift 2
+  archive=$corpus/$name
+  if [ -f "$archive" ] && [ "$(sha256 "$archive")" = "$checksum" ]; then
+    return
+  fi
+  find_pip
+  "${pip[@]}" download --quiet --disable-pip-version-check --no-deps --dest "$temporary" "$@" \
+    >"$temporary/pip.log" 2>&1 ||
+    { tail -n 5 "$temporary/pip.log" >&2; fail "cannot download $name: is there a network? (or put it into $corpus)"; }
+  archive=$temporary/$name
+  [ -f "$archive" ] || fail "pip did not download $name but: $(cd "$temporary" && echo *.tar.gz *.whl)"
+  [ "$(sha256 "$archive")" = "$checksum" ] || fail "$name is not the file that was pinned: its SHA-256 differs"
+}
+
+# Cargo checks the checksum of the crate and knows where it has unpacked it.
+fill_candle() {
+  local package=$temporary/candle-package manifest
+  mkdir -p "$package/src"
+  touch "$package/src/lib.rs"
+  printf '[package]\nname = "corpus"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s\n[workspace]\n' \
+    "candle-metal-kernels = \"=$CANDLE_VERSION\"" >"$package/Cargo.toml"
+  cargo metadata --quiet --format-version 1 --manifest-path "$package/Cargo.toml" \
+    >"$temporary/metadata.json" 2>"$temporary/cargo.log" ||
+    { tail -n 5 "$temporary/cargo.log" >&2; fail 'cannot download candle-metal-kernels: is there a network?'; }
+  manifest=$(python3 -c '
+import json, sys
+packages = json.load(open(sys.argv[1]))["packages"]
+print(next(p["manifest_path"] for p in packages if p["name"] == "candle-metal-kernels"))' "$temporary/metadata.json")
+  cp "$(dirname "$manifest")"/src/metal_src/*.metal "$1"
+}
+
+# Not `--no-binary :all:`, with which pip would build even cmake from its source.
+fill_ggml() {
+  get_archive "$LLAMA_ARCHIVE" "$LLAMA_SHA256" --no-binary llama-cpp-python "llama-cpp-python==$LLAMA_VERSION"
+  extract "$archive" 'vendor/llama.cpp/ggml/src/' '^(ggml-common\.h|ggml-metal/.*\.(metal|h))$' "$1"
+}
+
+fill_mlx() {
+  get_archive "$MLX_ARCHIVE" "$MLX_SHA256" --only-binary=:all: --platform macosx_14_0_arm64 "mlx-metal==$MLX_VERSION"
+  extract "$archive" 'mlx/include/' '^mlx/backend/metal/kernels/.*\.h$' "$1"
+}
+
+# Extracts from archive $1 the files below the directory $2 whose path from there matches $3, into $4.
+extract() {
+  python3 - "$@" <<'PYTHON'
+import os, re, sys, tarfile, zipfile
+
+archive, below, pattern, destination = sys.argv[1:]
+
+def files():
+    if archive.endswith(".whl"):
+        with zipfile.ZipFile(archive) as wheel:
+            for name in wheel.namelist():
+                yield name, lambda: wheel.read(name)
+    else:
+        with tarfile.open(archive) as sdist:
+            for member in sdist:
+                if member.isfile():
+                    yield member.name, lambda: sdist.extractfile(member).read()
+
+count = 0
+for name, read in files():
+    start = name.find(below)
+    path = name[start + len(below):]
+    if start < 0 or ".." in path or not re.search(pattern, path):
+        continue
+    target = os.path.join(destination, path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as file:
+        file.write(read())
+    count += 1
+if count == 0:
+    sys.exit(f"corpus: error: nothing below {below} in {archive}")
+PYTHON
+}
+
+describe() {
+  printf '%6d %-7s %s\n' "$(find "$corpus/$1" -name "*.$2" | wc -l)" ".$2" "$1/$3"
+}
+
+case ${1:-} in
+  '') ;;
+  --dir) printf '%s\n' "$corpus" && exit ;;
+  *) printf 'usage: scripts/corpus.sh [--dir]\n' >&2 && exit 2 ;;
+esac
+
+for tool in cargo python3; do
+  command -v "$tool" >/dev/null || fail "needs $tool, which is not in PATH"
+done
+mkdir -p "$corpus"
+temporary=$(mktemp -d "$corpus/.making.XXXXXX")
+trap 'rm -rf "$temporary"' EXIT
+
+make_part candle "candle-metal-kernels $CANDLE_VERSION" fill_candle
+make_part ggml "llama-cpp-python $LLAMA_VERSION" fill_ggml
+make_part mlx "mlx-metal $MLX_VERSION" fill_mlx
+
+printf 'corpus: %s\n' "$corpus"
+describe candle metal '*.metal'
+describe ggml metal 'ggml-metal/kernels/*.metal'
+describe mlx h 'mlx/backend/metal/kernels/**/*.h'
