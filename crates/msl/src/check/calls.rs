@@ -14,9 +14,6 @@ use crate::types::{QualTy, StructId, Ty, TyKind};
 impl<'a> Checker<'a> {
     /// `callee(args)`
     pub(super) fn check_call(&mut self, callee: &'a ast::Expr, args: &'a [ast::Expr], span: Span) -> Expr {
-        if let Some(trait_value) = self.check_type_trait(callee, args, span) {
-            return trait_value;
-        }
         // An unqualified name that is not declared may be found among the functions of its arguments' namespaces.
         let target = match self.undeclared_callee(callee) {
             Some(path) => {
@@ -27,6 +24,13 @@ impl<'a> Checker<'a> {
         };
         match target {
             Operand::Type(ty) => self.construct_type(ty, args, span),
+            // `m.thread_elements()` of a simdgroup matrix is the only method of a native type.
+            Operand::Functions(FunctionSet { entities, object: Some(object), .. }) if entities.is_empty() => {
+                if let Some(arg) = args.first() {
+                    self.error("argument-count", arg.span, "too many arguments to function call, expected 0");
+                }
+                object
+            }
             Operand::Functions(set) => {
                 let operands = self.check_args(args);
                 self.call_set(set, operands, span)

@@ -74,7 +74,7 @@ impl<'a> Checker<'a> {
         if expr.is_place {
             let related = expr.ty.ty == to.ty || to.ty.is_unknown() || self.derives_from(expr.ty.ty, to.ty);
             if related {
-                let loses_const = expr.ty.is_const && !to.is_const;
+                let loses_const = expr.ty.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
                 let loses_volatile = expr.ty.is_volatile && !to.is_volatile;
                 if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue {
                     return None;
@@ -178,7 +178,9 @@ impl<'a> Checker<'a> {
     }
 
     fn pointer_conversion(&mut self, from: QualTy, to: QualTy) -> Option<Conversion> {
-        if from.space != to.space || (from.is_const && !to.is_const) || (from.is_volatile && !to.is_volatile) {
+        // What is in the constant address space is `const` without saying so.
+        let loses_const = from.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
+        if from.space != to.space || loses_const || (from.is_volatile && !to.is_volatile) {
             return None;
         }
         let added_quals = u8::from(to.is_const && !from.is_const) + u8::from(to.is_volatile && !from.is_volatile);

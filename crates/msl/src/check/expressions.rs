@@ -3,7 +3,8 @@
 use super::convert::Purpose;
 use super::evaluate::{self, Failure};
 use super::scope::Symbol;
-use super::{BodyState, Checker, EntityId};
+use super::templates::Given;
+use super::{BodyState, Checker, EntityId, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::FloatSuffix;
 use crate::parse::ast::{self, ExprKind as Ast};
@@ -245,6 +246,9 @@ impl<'a> Checker<'a> {
 
     fn check_path(&mut self, path: &'a ast::Path) -> Operand<'a> {
         let span = path.span;
+        if let Some(answer) = self.check_type_trait(path) {
+            return Operand::Value(answer);
+        }
         let found = match self.resolve_path(path) {
             Ok(Some(found)) => found,
             Ok(None) => {
@@ -647,37 +651,20 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `__is_enum(T)` and kin, which no header could define.
-    pub(super) fn check_type_trait(
-        &mut self,
-        callee: &'a ast::Expr,
-        args: &'a [ast::Expr],
-        span: Span,
-    ) -> Option<Expr> {
-        let Ast::Path(path) = &callee.kind else { return None };
-        let name = path.as_ident()?.clone();
-        if !name.starts_with("__is_") {
+    /// `__is_enum(T)` and kin, which no header could define. The parser keeps the operands as template arguments.
+    pub(super) fn check_type_trait(&mut self, path: &'a ast::Path) -> Option<Expr> {
+        let span = path.span;
+        let [ast::PathSegment { name, args: Some(args), .. }] = &*path.segments else { return None };
+        if !name.starts_with("__is_") || self.lookup(name).is_some() {
             return None;
         }
         let mut types = Vec::new();
-        for arg in args {
-            let operand = match &arg.kind {
-                Ast::PackExpansion(inner) => {
-                    for binding in self.pack_bindings_in_expr(inner, arg.span).unwrap_or_default() {
-                        let scope = self.pack_scope(&binding);
-                        if let Some(ty) = self.in_scope(scope, |this| this.expr_as_type(inner)) {
-                            types.push(ty);
-                        }
-                    }
-                    continue;
-                }
-                _ => self.check_operand(arg),
-            };
-            match operand {
-                Operand::Type(ty) => types.push(ty),
-                Operand::Value(value) if value.ty.ty.is_unknown() => types.push(value.ty),
-                _ => return None,
-            }
+        for given in self.expand_given(args)? {
+            types.push(match given {
+                Given::Known(TemplateArg::Type(ty)) => ty,
+                Given::Known(_) => return None,
+                Given::Written(arg) => self.type_argument(arg)?,
+            });
         }
         let value = |result: bool| Some(Expr::constant(Value::Bool(result), Ty::BOOL, span));
         if types.iter().any(|ty| ty.ty.is_unknown()) {

@@ -11,6 +11,8 @@ use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
 /// One item of a brace list: as written, or already checked while braces were elided.
 enum Item<'a> {
     Written(Option<&'a ast::Ident>, &'a ast::Expr),
+    /// `[i] = e`, `[i ... j] = e`
+    At(&'a ast::Expr, Option<&'a ast::Expr>, &'a ast::Expr),
     Checked(Expr),
 }
 
@@ -25,7 +27,11 @@ impl<'a> Items<'a> {
     }
 
     fn of_list(items: &'a [ast::InitItem]) -> Items<'a> {
-        Items { rest: items.iter().map(|item| Item::Written(item.designator.as_ref(), &item.value)).collect() }
+        let item = |item: &'a ast::InitItem| match &item.index {
+            Some((from, to)) => Item::At(from, to.as_ref(), &item.value),
+            None => Item::Written(item.designator.as_ref(), &item.value),
+        };
+        Items { rest: items.iter().map(item).collect() }
     }
 }
 
@@ -71,6 +77,12 @@ impl<'a> Checker<'a> {
             TyKind::Struct(id) => self.class(id).state != ClassState::Complete,
             _ => false,
         };
+        if let TyKind::SimdgroupMatrix { element } = *self.types().kind(ty.ty)
+            && self.types().float_kind(element).is_none()
+        {
+            self.error("simdgroup-matrix", span, "a simdgroup_matrix is 8x8, of half, bfloat or float");
+            return false;
+        }
         if incomplete {
             let message = format!("variable has incomplete type '{}'", self.name_of(ty.ty));
             self.error("incomplete", span, message);
@@ -301,7 +313,7 @@ impl<'a> Checker<'a> {
         };
         if let Some(extra) = items.rest.front() {
             let at = match extra {
-                Item::Written(_, expr) => expr.span,
+                Item::Written(_, expr) | Item::At(_, _, expr) => expr.span,
                 Item::Checked(expr) => expr.span,
             };
             let what = if self.types().struct_id(ty.ty).is_some() { "struct" } else { "array" };
@@ -315,7 +327,7 @@ impl<'a> Checker<'a> {
             Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), span }) => {
                 return self.list_initialize_items(ty, inner, *span);
             }
-            Item::Written(_, expr) => self.check_for_type(expr, ty),
+            Item::Written(_, expr) | Item::At(_, _, expr) => self.check_for_type(expr, ty),
             Item::Checked(value) => value,
         };
         self.refuse_narrowing(&value, ty.ty);
@@ -396,7 +408,7 @@ impl<'a> Checker<'a> {
             .rest
             .into_iter()
             .map(|item| match item {
-                Item::Written(_, expr) => self.check_expr(expr),
+                Item::Written(_, expr) | Item::At(_, _, expr) => self.check_expr(expr),
                 Item::Checked(expr) => expr,
             })
             .collect()
@@ -408,10 +420,11 @@ impl<'a> Checker<'a> {
     fn fill_one(&mut self, ty: QualTy, items: &mut Items<'a>, purpose: Purpose) -> Expr {
         let item = items.rest.pop_front().expect("an item is left");
         let value = match item {
-            Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), span }) => {
+            Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), span })
+            | Item::At(_, _, ast::Expr { kind: ast::ExprKind::InitList(inner), span }) => {
                 return self.list_initialize_items(ty, inner, *span);
             }
-            Item::Written(_, expr) => self.check_for_type(expr, ty),
+            Item::Written(_, expr) | Item::At(_, _, expr) => self.check_for_type(expr, ty),
             Item::Checked(value) => value,
         };
         let span = value.span;
@@ -435,15 +448,57 @@ impl<'a> Checker<'a> {
     }
 
     fn fill_array(&mut self, ty: QualTy, element: Ty, len: Option<u64>, items: &mut Items<'a>, span: Span) -> Expr {
-        // `char text[] = "…"` is no use on a GPU; arrays take lists.
-        let mut values = Vec::new();
-        while !items.rest.is_empty() && len.is_none_or(|len| (values.len() as u64) < len) {
+        let mut values: Vec<Expr> = Vec::new();
+        while let Some(item) = items.rest.front() {
+            if let Item::At(from, to, _) = item {
+                let (from, to) = (*from, *to);
+                let Some((first, last)) = self.designated_range(from, to, len) else {
+                    items.rest.pop_front();
+                    continue;
+                };
+                let value = self.fill_one(QualTy::plain(element), items, Purpose::Element);
+                values.truncate(first);
+                while values.len() < first {
+                    values.push(self.value_initialize(element, span));
+                }
+                values.extend(std::iter::repeat_n(value, last + 1 - first));
+                continue;
+            }
+            if len.is_some_and(|len| values.len() as u64 >= len) {
+                break;
+            }
             values.push(self.fill_one(QualTy::plain(element), items, Purpose::Element));
         }
         let actual = len.unwrap_or(values.len() as u64);
         let array = self.types_mut().array(element, Some(actual));
         let _ = ty;
         Expr::value(ExprKind::Aggregate(values), array, span)
+    }
+
+    /// The elements that `[i] =` or `[i ... j] =` names.
+    fn designated_range(
+        &mut self,
+        from: &'a ast::Expr,
+        to: Option<&'a ast::Expr>,
+        len: Option<u64>,
+    ) -> Option<(usize, usize)> {
+        const MOST: i128 = 1 << 20;
+        let first = self.designator_value(from)?;
+        let last = to.map_or(Some(first), |to| self.designator_value(to))?;
+        let end = len.map_or(MOST, i128::from).min(MOST);
+        if first < 0 || last < first || last >= end {
+            self.error("designator", from.span, format!("array designator [{first} ... {last}] is outside the array"));
+            return None;
+        }
+        Some((first as usize, last as usize))
+    }
+
+    fn designator_value(&mut self, index: &'a ast::Expr) -> Option<i128> {
+        let checked = self.check_value(index);
+        match self.evaluate_or_report(&checked, "array designator is not a constant expression")? {
+            Value::Int(value) => Some(value),
+            _ => None,
+        }
     }
 
     fn fill_struct(&mut self, class: StructId, items: &mut Items<'a>, span: Span) -> Expr {
@@ -784,7 +839,7 @@ impl<'a> Checker<'a> {
                 Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), span }) => {
                     self.list_initialize_items(QualTy::plain(column_ty), inner, *span)
                 }
-                Item::Written(_, expr) => self.check_value(expr),
+                Item::Written(_, expr) | Item::At(_, _, expr) => self.check_value(expr),
                 Item::Checked(expr) => expr,
             });
         }

@@ -81,7 +81,20 @@ impl<'a> Checker<'a> {
         segments: &'a [ast::PathSegment],
     ) -> Result<Option<Qualifier>, ()> {
         let mut qualifier = path.global.then_some(Qualifier::Namespace(ScopeId::GLOBAL));
-        for segment in segments {
+        for (position, segment) in segments.iter().enumerate() {
+            // `decltype(e)::x` is kept as a first segment with the expression as its argument.
+            if position == 0
+                && segment.name == "decltype"
+                && let Some([ast::TemplateArg::Expr(expr)]) = segment.args.as_deref()
+            {
+                let ty = self.resolve_decltype(expr);
+                qualifier = Some(match self.types().referent(ty).ty {
+                    Ty::ERROR => return Err(()),
+                    Ty::DEPENDENT => Qualifier::Dependent,
+                    ty => Qualifier::Type(ty),
+                });
+                continue;
+            }
             let found = match qualifier {
                 None => self.lookup(&segment.name),
                 Some(qualifier) => self.lookup_in(qualifier, &segment.name),

@@ -415,6 +415,7 @@ impl<'a> Checker<'a> {
         let fitted = self.attempt(|this| this.fit_explicit_args(header, declared_in, explicit));
         match fitted {
             Ok(Some(args)) => {
+                deduction.explicit = args.len();
                 for (slot, arg) in deduction.bound.iter_mut().zip(args) {
                     *slot = Some(arg);
                 }
@@ -519,7 +520,14 @@ impl<'a> Checker<'a> {
                 let pattern = strip_top_level(pattern);
                 let mentions = self.mentions_param(pattern, deduction);
                 let before = deduction.clone();
-                let fits = self.deduce_type(pattern, actual, Match::Convertible, deduction);
+                let by_value = !matches!(self.types().kind(actual.ty), TyKind::Array { .. });
+                let fits = match (&pattern.kind, self.types().pointee(actual.ty)) {
+                    // A parameter written as an array is a pointer.
+                    (TypeExprKind::Array { element, .. }, Some(pointee)) if by_value => {
+                        self.deduce_array_element(element, pointee, deduction)
+                    }
+                    _ => self.deduce_type(pattern, actual, Match::Convertible, deduction),
+                };
                 if !fits && !mentions {
                     // Nothing to deduce here: a conversion will do.
                     *deduction = before;
@@ -546,6 +554,20 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// `T x[N]` takes a pointer to the thread's memory where it does not say otherwise.
+    fn deduce_array_element(&mut self, element: &'a ast::TypeExpr, pointee: QualTy, deduction: &mut Deduction<'a>) -> bool {
+        let names_space = match &element.kind {
+            TypeExprKind::Qualified { quals, .. } => quals.space.is_some(),
+            _ => false,
+        };
+        let actual = match names_space {
+            true => pointee,
+            false if pointee.space == Some(AddressSpace::Thread) => QualTy { space: None, ..pointee },
+            false => return false,
+        };
+        self.deduce_type(element, actual, Match::Convertible, deduction)
+    }
+
     /// The type that deduction sees of an argument.
     fn argument_type(&mut self, pattern: &ast::TypeExpr, expr: &Expr) -> QualTy {
         if let TypeExprKind::Reference { .. } = strip_qualifiers(pattern).kind {
@@ -561,7 +583,8 @@ impl<'a> Checker<'a> {
         match &pattern.kind {
             TypeExprKind::Named(path) => {
                 let is_param = |name: &str| {
-                    deduction.params.iter().any(|param| param.name.as_ref().is_some_and(|n| n.name == name))
+                    let open = &deduction.params[deduction.explicit.min(deduction.params.len())..];
+                    open.iter().any(|param| param.name.as_ref().is_some_and(|n| n.name == name))
                 };
                 if path.segments.len() > 1 {
                     return false;

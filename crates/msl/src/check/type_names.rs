@@ -84,6 +84,20 @@ impl<'a> Checker<'a> {
     }
 
     fn resolve_type_path(&mut self, path: &'a ast::Path) -> QualTy {
+        if let [ast::PathSegment { name, args: Some(args), .. }] = &*path.segments
+            && name == "__underlying_type"
+            && let [arg] = &**args
+        {
+            let Some(ty) = self.type_argument(arg) else { return ERROR };
+            return match self.types().enum_id(ty.ty) {
+                Some(id) => QualTy::plain(self.types().enum_(id).underlying),
+                None if ty.ty.is_unknown() => ty,
+                None => {
+                    self.error("not-an-enum", path.span, format!("'{}' is not an enumeration", self.name_of(ty.ty)));
+                    ERROR
+                }
+            };
+        }
         let Ok(found) = self.resolve_path(path) else { return ERROR };
         let Some(found) = found else {
             self.undeclared(path, true);
@@ -211,7 +225,8 @@ impl<'a> Checker<'a> {
             NativeTemplate::SimdgroupMatrix => {
                 let (Some(columns), Some(rows)) = (dimension(self, 1), dimension(self, 2)) else { return ERROR };
                 let (Some(columns), Some(rows)) = (columns, rows) else { return DEPENDENT };
-                if (columns, rows) != (8, 8) || self.types().float_kind(element).is_none() {
+                // Another element is refused where a variable is made of it: templates name such types and never use them.
+                if (columns, rows) != (8, 8) || !self.types().is_arithmetic(element) {
                     let message = "a simdgroup_matrix is 8x8, of half, bfloat or float";
                     self.error("simdgroup-matrix", span, message);
                     return ERROR;
@@ -378,7 +393,9 @@ impl<'a> Checker<'a> {
     pub(super) fn adjust_param_type(&mut self, ty: QualTy, span: Span) -> QualTy {
         match *self.types().kind(ty.ty) {
             TyKind::Array { element, .. } => {
-                let pointer = self.pointer_to(ty.with_ty(element), span);
+                // An array parameter is a pointer, to the thread's memory where nothing else is said.
+                let space = Self::space_or_thread(ty);
+                let pointer = self.pointer_to(ty.with_ty(element).in_space(space), span);
                 QualTy { is_const: false, ..pointer }
             }
             TyKind::Function { .. } => QualTy::plain(self.types_mut().pointer(QualTy::plain(ty.ty))),
@@ -386,7 +403,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn resolve_decltype(&mut self, expr: &'a ast::Expr) -> QualTy {
+    pub(super) fn resolve_decltype(&mut self, expr: &'a ast::Expr) -> QualTy {
         let saved = std::mem::replace(&mut self.unevaluated, true);
         let operand = self.check_operand(expr);
         let ty = self.type_of_operand(operand, expr);

@@ -196,7 +196,8 @@ impl Preprocessor<'_> {
 
     fn open_builtin(&mut self, name: &HeaderName, text: &'static str, from: Span) {
         // Those with `#pragma once` are read once; the table of mathematical functions is read for each namespace.
-        if !text.contains("#pragma once") || self.once.insert(FileKey::Builtin(name.text.clone())) {
+        let once = text.lines().any(|line| line == "#pragma once");
+        if !once || self.once.insert(FileKey::Builtin(name.text.clone())) {
             let file = self.sources.add_file(format!("<{}>", name.text), None, text, Some(from), true);
             self.push_frame(file);
         }

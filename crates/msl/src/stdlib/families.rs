@@ -41,6 +41,12 @@ pub const FAMILIES: &[Family] = &[
         &["bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float"],
         ANY,
     ),
+    // `select` has overloads for `bfloat`, too.
+    each(
+        "__each_selectn",
+        &["bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "bfloat", "float"],
+        ANY,
+    ),
     // What moves between the threads of a SIMD-group or quad-group.
     each("__each_simdn", &["char", "uchar", "short", "ushort", "int", "uint", "half", "float"], ANY),
     each("__each_simdintn", &["char", "uchar", "short", "ushort", "int", "uint"], ANY),

@@ -353,8 +353,8 @@ impl<'a> Checker<'a> {
             TemplateArg::Pack(args) => Symbol::Pack(args.clone()),
             TemplateArg::UnknownValue => match &param.kind {
                 TemplateParamKind::Value { ty, .. } if !matches!(ty.kind, ast::TypeExprKind::Auto) => {
-                    let resolved = self.attempt(|this| this.in_scope(scope, |this| this.resolve_type(ty)));
-                    let ty = resolved.map_or(Ty::DEPENDENT, |ty| ty.ty);
+                    let resolved = self.attempt(|this| this.in_scope(scope, |this| this.value_param_type(ty)));
+                    let ty = resolved.ok().flatten().flatten().unwrap_or(Ty::DEPENDENT);
                     Symbol::Value(ty, Value::Unknown)
                 }
                 _ => Symbol::Dependent,

@@ -17,6 +17,8 @@ pub(in crate::check) struct Deduction<'a> {
     /// Where the template is declared: what other names in the pattern mean.
     pub(in crate::check) scope: ScopeId,
     pub(in crate::check) bound: Vec<Option<TemplateArg>>,
+    /// How many of the first parameters were given explicitly: nothing is deduced for them.
+    pub(in crate::check) explicit: usize,
 }
 
 /// How closely qualifiers must agree.
@@ -30,7 +32,7 @@ pub(in crate::check) enum Match {
 
 impl<'a> Deduction<'a> {
     pub(in crate::check) fn new(header: &'a ast::TemplateHeader, scope: ScopeId) -> Deduction<'a> {
-        Deduction { params: &header.params, scope, bound: vec![None; header.params.len()] }
+        Deduction { params: &header.params, scope, bound: vec![None; header.params.len()], explicit: 0 }
     }
 
     fn param_named(&self, name: &str) -> Option<usize> {
@@ -163,6 +165,18 @@ impl<'a> Checker<'a> {
                 Some(actual_args) => self.deduce_args(args, &actual_args, deduction),
                 None => false,
             },
+            Symbol::AliasTemplate(id) => {
+                // Through the alias: what its own parameters must be, then what its arguments say about that.
+                let alias = &self.alias_templates[id.0 as usize];
+                let (ty, mut inner) = (&alias.decl.ty, Deduction::new(alias.header, alias.scope));
+                if !self.deduce_type(ty, actual, how, &mut inner) {
+                    return false;
+                }
+                args.iter().zip(inner.bound).all(|(arg, bound)| match bound {
+                    Some(bound) => self.deduce_arg(arg, &bound, deduction),
+                    None => true,
+                })
+            }
             Symbol::Type(ty) => {
                 let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
                 match template.and_then(|(template, _)| self.instance_of(actual.ty, template, how)) {

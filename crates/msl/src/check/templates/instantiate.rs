@@ -45,10 +45,13 @@ impl<'a> Checker<'a> {
         args: Vec<TemplateArg>,
         span: Span,
     ) -> QualTy {
+        // `Tile<N - 1>` and `Tile<N>` look the same while N is unknown.
+        if args.iter().any(TemplateArg::is_dependent) {
+            return DEPENDENT;
+        }
         let known = self.class_templates[id.0 as usize].instances.get(&args).copied();
         match known {
             Some(instance) => QualTy::plain(self.struct_type(instance)),
-            None if args.iter().any(TemplateArg::is_dependent) => DEPENDENT,
             None => self.new_class_instance(id, args, span).map_or(ERROR, |id| QualTy::plain(self.struct_type(id))),
         }
     }
