@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
         let name = &path.last().name;
         let mut entities = Vec::new();
         self.add_associated(name, &args, &mut entities);
-        let dependent = args.iter().any(|arg| matches!(arg, Operand::Value(e) if e.ty.ty == Ty::DEPENDENT));
+        let dependent = args.iter().any(|arg| self.is_dependent_operand(arg));
         if entities.is_empty() && dependent {
             return Expr::value(ExprKind::Error, Ty::DEPENDENT, span);
         }
@@ -136,7 +136,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn call_set(&mut self, mut set: FunctionSet<'a>, args: Vec<Operand<'a>>, span: Span) -> Expr {
-        let dependent = args.iter().any(|arg| matches!(arg, Operand::Value(e) if e.ty.ty == Ty::DEPENDENT))
+        let dependent = args.iter().any(|arg| self.is_dependent_operand(arg))
             || set.explicit.is_some_and(|explicit| self.explicit_args_are_dependent(explicit));
         if dependent {
             return self.dependent_call(&set, span);
@@ -193,6 +193,10 @@ impl<'a> Checker<'a> {
                 checked.unwrap_or(false)
             }
         })
+    }
+
+    pub(super) fn is_dependent_operand(&self, operand: &Operand<'a>) -> bool {
+        matches!(operand, Operand::Value(expr) if self.is_dependent_type(expr.ty.ty))
     }
 
     pub(super) fn is_dependent_type(&self, ty: Ty) -> bool {

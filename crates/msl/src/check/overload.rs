@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
                 rivals.push(index);
             }
         }
-        let dependent = args.iter().any(|arg| matches!(arg, Operand::Value(expr) if expr.ty.ty.is_unknown()));
+        let dependent = args.iter().any(|arg| self.is_dependent_operand(arg));
         if rivals.is_empty() || dependent {
             return viable.into_iter().nth(best);
         }
