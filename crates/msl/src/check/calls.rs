@@ -280,7 +280,7 @@ impl<'a> Checker<'a> {
         for param in &signature.params[given.min(signature.params.len())..] {
             let Some(default) = param.default else { continue };
             let (scope, ty) = (signature.scope, param.ty);
-            let saved = std::mem::replace(&mut self.function.this, None);
+            let saved = self.function.this.take();
             let value = self.in_scope(scope, |this| this.check_for_type(default, ty));
             self.function.this = saved;
             converted.push(self.convert(value, ty, Purpose::Parameter));
@@ -581,6 +581,23 @@ impl<'a> Checker<'a> {
     fn check_builtin_call(&mut self, id: FunctionId, args: &[Expr], span: Span) -> Option<Expr> {
         let function = self.program.function(id);
         let builtin = function.builtin.clone()?;
+        if builtin == "is_function_constant_defined" && !self.in_pattern {
+            let names_constant = match args.first().map(|arg| &arg.kind) {
+                Some(ExprKind::AddressOf(place)) => match place.kind {
+                    ExprKind::Global(id) => self.program.global(id).function_constant.is_some(),
+                    _ => false,
+                },
+                _ => false,
+            };
+            if !names_constant {
+                self.error(
+                    "function-constant",
+                    span,
+                    "is_function_constant_defined takes the name of a function constant",
+                );
+                return Some(Expr::error(span));
+            }
+        }
         if builtin == "as_type" {
             let (to, from) = (function.result, args.first()?.ty.ty);
             let (a, b) = (self.types().layout(to), self.types().layout(from));

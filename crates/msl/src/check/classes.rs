@@ -330,11 +330,9 @@ impl<'a> Checker<'a> {
                     self.add_field(id, SmolStr::default(), QualTy::plain(ty), None, span, false, None, *access);
                 }
             }
+            // `using Base::f;`: members of a base are found anyway.
             DeclKind::Using(path) => {
-                // `using Base::f;`: members of a base are found anyway.
-                if let Err(()) = self.resolve_path(path) {
-                    return;
-                }
+                let _ = self.resolve_path(path);
             }
             _ => self.declare_anywhere(member),
         }

@@ -46,7 +46,6 @@ pub(super) enum Purpose {
     Parameter,
     Return,
     Assign,
-    Cast,
 }
 
 impl<'a> Checker<'a> {
@@ -472,7 +471,6 @@ impl<'a> Checker<'a> {
         } else {
             match purpose {
                 Purpose::Assign => format!("assigning to '{target}' from incompatible type '{from}'"),
-                Purpose::Cast => format!("cannot cast from type '{from}' to type '{target}'"),
                 Purpose::Variable => {
                     format!("cannot initialize a variable of type '{target}' with an {category} of type '{from}'")
                 }

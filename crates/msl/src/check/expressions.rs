@@ -98,10 +98,10 @@ impl<'a> Checker<'a> {
     /// A condition: anything that converts to `bool`.
     pub(super) fn check_condition_value(&mut self, expr: &'a ast::Expr) -> Expr {
         let value = self.check_expr(expr);
-        self.to_bool(value)
+        self.as_bool(value)
     }
 
-    pub(super) fn to_bool(&mut self, value: Expr) -> Expr {
+    pub(super) fn as_bool(&mut self, value: Expr) -> Expr {
         let span = value.span;
         if value.ty.ty.is_unknown() {
             return value;
@@ -234,10 +234,10 @@ impl<'a> Checker<'a> {
     }
 
     fn check_this(&mut self, span: Span) -> Expr {
-        if self.function.is_lambda {
-            if let Some(capture) = self.captured_this(span) {
-                return capture;
-            }
+        if self.function.is_lambda
+            && let Some(captured) = self.captured_this(span)
+        {
+            return captured;
         }
         self.this_value(span)
     }
@@ -442,7 +442,7 @@ impl<'a> Checker<'a> {
                 this.entities[entity.0 as usize].signatures.remove(&args);
                 this.signature(entity, &args)
             });
-            if let Err(Some(first)) = fitted {
+            if let Err(first) = fitted {
                 return Some(format!("no matching function '{name}': {}", first.message));
             }
         }

@@ -594,8 +594,9 @@ impl<'a> Checker<'a> {
         if has_note {
             self.instantiations.pop();
         }
+        function.fp_pragmas = source.latest().map(|decl| decl.fp_pragmas.clone()).unwrap_or_default();
+        self.warn_about_unused(&state, function.params.len());
         function.locals = state.locals;
-        function.fp_pragmas = state.fp_pragmas;
         function.result = result;
         function.body = Some(stmts);
     }

@@ -487,7 +487,11 @@ impl<'a> Checker<'a> {
         let last = to.map_or(Some(first), |to| self.designator_value(to))?;
         let end = len.map_or(MOST, i128::from).min(MOST);
         if first < 0 || last < first || last >= end {
-            self.error("designator", from.span, format!("array designator [{first} ... {last}] is outside the array"));
+            self.error(
+                "designator",
+                from.span,
+                format!("array designator [{first} ... {last}] is outside the array"),
+            );
             return None;
         }
         Some((first as usize, last as usize))

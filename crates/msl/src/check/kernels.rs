@@ -459,8 +459,6 @@ impl<'a> Checker<'a> {
             self.error("instantiation", path.span, message);
             return;
         }
-        self.call_sites.entry((id, id)).or_insert(path.span);
-        self.call_sites.remove(&(id, id));
         self.need_body(id);
         let stage = instantiation
             .specifiers
@@ -486,7 +484,7 @@ impl<'a> Checker<'a> {
         let span = self.entity(entity).span;
         let fitted = self.attempt(|this| this.fit_template_args(&[header], scope, explicit, span, &name));
         match fitted {
-            Err(Some(first)) => first.message,
+            Err(first) => first.message,
             Ok(Some(args)) => match self.signature(entity, &args) {
                 Some(signature) => {
                     let differs = signature.params.iter().zip(params).position(|(a, b)| a.ty.ty != b.ty);
@@ -502,7 +500,7 @@ impl<'a> Checker<'a> {
                 }
                 None => "substitution failed".into(),
             },
-            _ => "its arguments do not fit".into(),
+            Ok(None) => "its arguments do not fit".into(),
         }
     }
 }

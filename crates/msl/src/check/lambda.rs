@@ -1,7 +1,7 @@
 //! Lambdas: a closure is a struct of what is captured, its call operator a method of that struct.
 
 use super::expressions::Operand;
-use super::scope::{ScopeKind, Symbol};
+use super::scope::Symbol;
 use super::{Checker, Entity, EntityId, FunctionSource, Signature, TemplateArg};
 use crate::parse::ast::{self, Access, CaptureMode};
 use crate::parse::names_in::names_in_block;
@@ -134,19 +134,17 @@ impl<'a> Checker<'a> {
         let Some(mode) = lambda.default_capture else { return captures };
         let mut names = Vec::new();
         names_in_block(&lambda.body, &mut names);
-        let mut wants_this = false;
         for name in names {
             if captures.iter().any(|(captured, ..)| captured == name) {
                 continue;
             }
-            match self.lookup(name).map(|found| found.symbol) {
-                Some(Symbol::Local(_) | Symbol::Capture(_)) => captures.push((name.clone(), mode, None)),
-                Some(Symbol::Field(_) | Symbol::Functions(_)) => wants_this = true,
-                _ => {}
+            let symbol = self.lookup(name).map(|found| found.symbol);
+            if let Some(Symbol::Local(_) | Symbol::Capture(_)) = symbol {
+                captures.push((name.clone(), mode, None));
             }
         }
         let has_this = self.function.this.is_some();
-        if (wants_this || has_this) && has_this && !captures.iter().any(|(name, ..)| name == "this") {
+        if has_this && !captures.iter().any(|(name, ..)| name == "this") {
             captures.push((SmolStr::new_static("this"), mode, None));
         }
         captures
@@ -219,10 +217,5 @@ impl<'a> Checker<'a> {
         let ty = self.param_type(param);
         self.auto_binding = saved;
         ty
-    }
-
-    /// A scope kind check used when a lambda's body looks for names past its own closure.
-    pub(super) fn is_class_scope(&self, scope: super::scope::ScopeId) -> bool {
-        matches!(self.scopes.get(scope).kind, ScopeKind::Class(_))
     }
 }

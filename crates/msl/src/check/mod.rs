@@ -246,7 +246,6 @@ struct FunctionState {
     switches: u32,
     is_kernel: bool,
     is_lambda: bool,
-    fp_pragmas: Vec<SmolStr>,
     used_locals: HashSet<LocalId>,
     /// The values of constants, for array sizes and template arguments.
     known_locals: HashMap<LocalId, Value>,
@@ -357,19 +356,31 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error(id, span, message));
     }
 
+    fn warn_about_unused(&mut self, state: &FunctionState, params: usize) {
+        if !self.options.warnings || self.in_pattern {
+            return;
+        }
+        for (index, local) in state.locals.iter().enumerate().skip(params) {
+            let is_named = local.name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+            if is_named && !state.used_locals.contains(&LocalId(index as u32)) {
+                self.warn("unused-variable", local.span, format!("unused variable '{}'", local.name));
+            }
+        }
+    }
+
     fn warn(&mut self, id: &'static str, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::warning(id, span, message));
     }
 
-    /// Does `work` and takes back its complaints: for substitution failure that is not an error. Gives `None` and the
-    /// complaints' first where there were errors.
-    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Result<T, Option<Diagnostic>> {
+    /// Does `work` and takes back its complaints: for substitution failure that is not an error. Gives
+    /// the first of them where there were errors.
+    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Result<T, Box<Diagnostic>> {
         let saved = std::mem::take(&mut self.diagnostics);
         let result = work(self);
         let complaints = std::mem::replace(&mut self.diagnostics, saved);
         match complaints.into_iter().find(|d| d.severity == Severity::Error) {
             None => Ok(result),
-            Some(first) => Err(Some(first)),
+            Some(first) => Err(Box::new(first)),
         }
     }
 
@@ -433,7 +444,6 @@ impl FunctionState {
             switches: 0,
             is_kernel: false,
             is_lambda: false,
-            fp_pragmas: Vec::new(),
             used_locals: HashSet::new(),
             known_locals: HashMap::new(),
         }

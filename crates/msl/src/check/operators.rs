@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
                 span,
             );
         }
-        let value = self.to_bool(operand);
+        let value = self.as_bool(operand);
         Expr::value(ExprKind::Unary { op: program::UnaryOp::Not, operand: Box::new(value) }, Ty::BOOL, span)
     }
 
@@ -190,7 +190,7 @@ impl<'a> Checker<'a> {
             let rhs = self.convert_value(rhs, result);
             return Expr::value(ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, result, span);
         }
-        let (lhs, rhs) = (self.to_bool(lhs), self.to_bool(rhs));
+        let (lhs, rhs) = (self.as_bool(lhs), self.as_bool(rhs));
         let kind = ExprKind::ShortCircuit { is_or: op == BinaryOp::Or, lhs: Box::new(lhs), rhs: Box::new(rhs) };
         Expr::value(kind, Ty::BOOL, span)
     }
@@ -620,7 +620,7 @@ impl<'a> Checker<'a> {
             self.error("not-bool", condition.span, message);
             return Expr::error(span);
         }
-        let condition = self.to_bool(condition);
+        let condition = self.as_bool(condition);
         let (then, otherwise) = (self.check_expr(then), self.check_expr(otherwise));
         let unknown = |expr: &Expr| expr.ty.ty.is_unknown();
         if unknown(&condition) && condition.ty.ty == Ty::ERROR || unknown(&then) || unknown(&otherwise) {

@@ -422,7 +422,7 @@ impl<'a> Checker<'a> {
                 Ok(())
             }
             Ok(None) => Err("invalid explicitly-specified template argument".into()),
-            Err(first) => Err(first.map_or("invalid explicitly-specified template argument".into(), |d| d.message)),
+            Err(first) => Err(first.message),
         }
     }
 
@@ -479,10 +479,7 @@ impl<'a> Checker<'a> {
                             let name = param.name.as_ref().map_or("", |name| name.name.as_str());
                             return Err(format!("couldn't infer template argument '{name}'"));
                         }
-                        Err(first) => {
-                            let why = first.map_or(String::new(), |d| format!(": {}", d.message));
-                            return Err(format!("substitution failure{why}"));
-                        }
+                        Err(first) => return Err(format!("substitution failure: {}", first.message)),
                     }
                 }
             };
@@ -492,10 +489,7 @@ impl<'a> Checker<'a> {
         match self.attempt(|this| this.signature(id, &args)) {
             Ok(Some(signature)) => Ok((args, signature)),
             Ok(None) => Err("substitution failure".into()),
-            Err(first) => {
-                let why = first.map_or(String::new(), |d| format!(": {}", d.message));
-                Err(format!("substitution failure{why}"))
-            }
+            Err(first) => Err(format!("substitution failure: {}", first.message)),
         }
     }
 
@@ -555,7 +549,12 @@ impl<'a> Checker<'a> {
     }
 
     /// `T x[N]` takes a pointer to the thread's memory where it does not say otherwise.
-    fn deduce_array_element(&mut self, element: &'a ast::TypeExpr, pointee: QualTy, deduction: &mut Deduction<'a>) -> bool {
+    fn deduce_array_element(
+        &mut self,
+        element: &'a ast::TypeExpr,
+        pointee: QualTy,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
         let names_space = match &element.kind {
             TypeExprKind::Qualified { quals, .. } => quals.space.is_some(),
             _ => false,
@@ -739,7 +738,7 @@ fn strip_qualifiers(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
 }
 
 /// A parameter's type without what does not count in deduction: its own qualifiers, or the reference.
-fn strip_top_level<'a>(pattern: &'a ast::TypeExpr) -> &'a ast::TypeExpr {
+fn strip_top_level(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
     let unqualified = match &pattern.kind {
         TypeExprKind::Qualified { inner, .. } => strip_top_level(inner),
         _ => pattern,

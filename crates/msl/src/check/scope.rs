@@ -84,10 +84,6 @@ impl Scopes {
         &self.scopes[id.0 as usize]
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.scopes.len()
-    }
-
     /// Sets what `name` means; gives what it meant in this very scope.
     pub(super) fn insert(&mut self, scope: ScopeId, name: SmolStr, symbol: Symbol) -> Option<Symbol> {
         self.scopes[scope.0 as usize].names.insert(name, symbol)
@@ -170,17 +166,6 @@ impl Scopes {
                 visited.push(used);
                 self.collect(used, name, visited, functions, other);
             }
-        }
-    }
-
-    /// The class whose members (or member functions) see `scope`.
-    pub(super) fn enclosing_class(&self, mut scope: ScopeId) -> Option<StructId> {
-        loop {
-            let this = self.get(scope);
-            if let ScopeKind::Class(id) = this.kind {
-                return Some(id);
-            }
-            scope = this.parent?;
         }
     }
 

@@ -148,7 +148,7 @@ impl<'a> Checker<'a> {
             self.error("not-bool", value.span, message);
             return Expr::error(value.span);
         }
-        self.to_bool(value)
+        self.as_bool(value)
     }
 
     fn condition_value(&mut self, condition: &'a Condition, out: &mut Vec<Stmt>) -> Expr {
@@ -396,10 +396,11 @@ impl<'a> Checker<'a> {
                 diagnostic.span = Some(span);
             }
             self.function.known_locals.insert(id, value.unwrap_or(Value::Unknown));
-        } else if self.types().is_arithmetic(ty.ty) || self.types().enum_id(ty.ty).is_some() {
-            if let Ok(value) = self.try_evaluate(init) {
-                self.function.known_locals.insert(id, value);
-            }
+            return;
+        }
+        let is_number = self.types().is_arithmetic(ty.ty) || self.types().enum_id(ty.ty).is_some();
+        if is_number && let Ok(value) = self.try_evaluate(init) {
+            self.function.known_locals.insert(id, value);
         }
     }
 

@@ -5,6 +5,7 @@ use super::native::NativeTemplate;
 use super::scope::Symbol;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, BuiltinType, TypeExpr, TypeExprKind};
+use crate::preprocess::LanguageVersion;
 use crate::program::Value;
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -74,7 +75,13 @@ impl<'a> Checker<'a> {
             BuiltinType::Long => Ty::LONG,
             BuiltinType::ULong => Ty::ULONG,
             BuiltinType::Half => Ty::HALF,
-            BuiltinType::BFloat => Ty::BFLOAT,
+            BuiltinType::BFloat => {
+                if self.options.std < LanguageVersion::new(3, 1) && !self.sources.file(span.file).builtin {
+                    let message = format!("'bfloat' needs Metal 3.1; this is {}", self.options.std);
+                    self.error("bfloat", span, message);
+                }
+                Ty::BFLOAT
+            }
             BuiltinType::Float => Ty::FLOAT,
             BuiltinType::Double => {
                 self.error("double", span, "'double' is not supported in Metal");
@@ -93,7 +100,11 @@ impl<'a> Checker<'a> {
                 Some(id) => QualTy::plain(self.types().enum_(id).underlying),
                 None if ty.ty.is_unknown() => ty,
                 None => {
-                    self.error("not-an-enum", path.span, format!("'{}' is not an enumeration", self.name_of(ty.ty)));
+                    self.error(
+                        "not-an-enum",
+                        path.span,
+                        format!("'{}' is not an enumeration", self.name_of(ty.ty)),
+                    );
                     ERROR
                 }
             };

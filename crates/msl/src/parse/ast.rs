@@ -420,6 +420,8 @@ pub struct FunctionDecl {
     pub is_defaulted: bool,
     /// `= delete`
     pub is_deleted: bool,
+    /// `#pragma METAL fp …` in force: those of the file before it, then those in its body.
+    pub fp_pragmas: Vec<SmolStr>,
     /// `constexpr`, `static`, `kernel`, …
     pub specifiers: Specifiers,
     /// Attributes before the declaration and behind the parameters.

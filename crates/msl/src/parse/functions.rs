@@ -54,6 +54,7 @@ impl Parser {
             member_inits: Vec::new(),
             is_defaulted: false,
             is_deleted: false,
+            fp_pragmas: Vec::new(),
             specifiers: specifiers.specifiers,
             attributes,
             templates: headers.to_vec(),

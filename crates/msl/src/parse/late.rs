@@ -8,7 +8,9 @@ use super::ast::{Block, Decl, DeclKind, FunctionDecl, Init, MemberInit, TypeExpr
 use super::names::{ScopeId, ScopeKind};
 use super::paths::PathPlace;
 use super::{Parse, Parser};
+use crate::lex::token::Pragma;
 use crate::lex::token::Punct;
+use smol_str::SmolStr;
 
 /// A body that was skipped.
 pub(super) struct LateBody {
@@ -24,12 +26,31 @@ impl Parser {
     /// Initializers, if it is a constructor, and the block; in the scope of the parameters.
     pub(super) fn function_body(&mut self, function: &mut FunctionDecl) -> Parse<()> {
         let open_classes = std::mem::replace(&mut self.open_classes, 0);
+        let start = self.position;
         let result = self.member_inits_and_block();
         self.open_classes = open_classes;
         let (member_inits, block) = result?;
         function.member_inits = member_inits;
         function.body = Some(block);
+        function.fp_pragmas = self.fp_pragmas(start, self.position);
         Ok(())
+    }
+
+    /// The pragmas about floating point that a body from `start` to `end` is under. Those inside belong to it alone.
+    fn fp_pragmas(&mut self, start: usize, end: usize) -> Vec<SmolStr> {
+        let mut found: Vec<(usize, SmolStr)> = Vec::new();
+        for (&position, pragmas) in self.pragmas.iter_mut().filter(|(position, _)| **position < end) {
+            for pragma in pragmas.iter() {
+                if let Pragma::Fp(words) = pragma {
+                    found.push((position, words.clone()));
+                }
+            }
+            if position > start {
+                pragmas.retain(|pragma| !matches!(pragma, Pragma::Fp(_)));
+            }
+        }
+        found.sort_by_key(|(position, _)| *position);
+        found.into_iter().map(|(_, words)| words).collect()
     }
 
     fn member_inits_and_block(&mut self) -> Parse<(Vec<MemberInit>, Block)> {

@@ -36,11 +36,6 @@ pub const FAMILIES: &[Family] = &[
     each("__each_intn", INTEGERS, ANY),
     each("__each_int32n", &["int", "uint"], ANY),
     each("__each_booln", &["bool"], ANY),
-    each(
-        "__each_anyn",
-        &["bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float"],
-        ANY,
-    ),
     // `select` has overloads for `bfloat`, too.
     each(
         "__each_selectn",

@@ -15,7 +15,9 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use number::{convert, fits, zero_value};
+#[cfg(test)]
+pub(crate) use number::zero_value;
+pub(crate) use number::{convert, fits};
 
 use crate::program::{Expr, Function, FunctionId, GlobalId, Local, LocalId, Program, Value};
 use crate::source::Span;
@@ -55,6 +57,7 @@ pub(crate) struct Scope<'a> {
 
 /// The constant value of `expr`, which uses no local variables. [`Value::Unknown`] where it depends on something
 /// unknown, or an error in it was reported; an empty aggregate for `void`.
+#[cfg(test)]
 pub(crate) fn evaluate(program: &Program, expr: &Expr) -> Result<Value, Failure> {
     run(program, None, expr)
 }

@@ -156,9 +156,11 @@ fn fits_components(value: &Value, to: Scalar) -> bool {
 }
 
 /// The most parts a constant may have.
+#[cfg(test)]
 const MAX_PARTS: u64 = 1 << 20;
 
 /// Zero of any type that has one: `None` for `void`, references, textures, and what is too large.
+#[cfg(test)]
 pub(crate) fn zero_value(types: &Types, ty: Ty) -> Option<Value> {
     zero(types, ty, &mut { MAX_PARTS })
 }

@@ -258,11 +258,11 @@ impl<'a> Checker<'a> {
         let actual: Vec<TemplateArg> = actual.iter().flat_map(flatten).collect();
         let mut rest = actual.iter();
         for pattern in patterns {
-            let pack = match pattern {
-                ast::TemplateArg::Type(ast::TypeExpr { kind: TypeExprKind::PackExpansion(_), .. }) => true,
-                ast::TemplateArg::Expr(ast::Expr { kind: ExprKind::PackExpansion(_), .. }) => true,
-                _ => false,
-            };
+            let pack = matches!(
+                pattern,
+                ast::TemplateArg::Type(ast::TypeExpr { kind: TypeExprKind::PackExpansion(_), .. })
+                    | ast::TemplateArg::Expr(ast::Expr { kind: ExprKind::PackExpansion(_), .. })
+            );
             if pack {
                 return self.deduce_pack_arg(pattern, rest.as_slice(), deduction);
             }
