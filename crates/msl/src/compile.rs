@@ -7,6 +7,7 @@ use crate::preprocess::{self, LanguageVersion, preprocess};
 use crate::program::Program;
 use crate::reflect::{Reflection, reflect};
 use crate::source::{FileId, SourceMap};
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -129,19 +130,46 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     let unit = parse(tokens, &mut diagnostics);
     timings.parse = start.elapsed();
 
-    // What the parser could not read, the checker would complain about again in other words.
+    // Without an included file, or past a limit, nearly everything would look undeclared.
     let start = Instant::now();
     let mut program = Program::default();
-    if !diagnostics.iter().any(|d| d.severity == Severity::Error) {
+    if !diagnostics.iter().any(|d| matches!(d.id, "include" | "limit")) {
         let check_options = CheckOptions { std: options.std, warnings: options.warnings };
+        let syntax_errors = diagnostics.len();
         program = check(&unit, &sources, check_options, &mut diagnostics);
+        drop_consequences(&mut diagnostics, syntax_errors, &sources);
     }
     timings.check = start.elapsed();
 
+    diagnostics.sort_by_cached_key(|diagnostic| diagnostic.span.map(|span| sources.reading_order(span)));
     if !options.warnings {
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error || diagnostic.id == "user-warning");
     }
     Compilation { sources, diagnostics, program, timings }
+}
+
+/// Takes back complaints about names that are not declared because their declaration could not be parsed: those that
+/// stand near a syntax error. The first `syntax_errors` diagnostics are from before the checker.
+fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax_errors: usize, sources: &SourceMap) {
+    let mut lost: HashSet<&str> = HashSet::new();
+    for span in diagnostics[..syntax_errors].iter().filter(|d| d.id == "syntax").filter_map(|d| d.span) {
+        let span = sources.outermost(span);
+        let line = sources.line_column(span).line;
+        for line in line.saturating_sub(1)..=line + 1 {
+            let text = sources.line_text(span.file, line);
+            lost.extend(text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty()));
+        }
+    }
+    if lost.is_empty() {
+        return;
+    }
+    let mut position = 0;
+    diagnostics.retain(|diagnostic| {
+        position += 1;
+        let may_be_lost = matches!(diagnostic.id, "undeclared-identifier" | "unknown-type" | "no-member" | "not-a-type");
+        let name = diagnostic.span.map_or("", |span| sources.text(span));
+        position <= syntax_errors || !(may_be_lost && lost.contains(name))
+    });
 }
 
 /// The machine has no room for another thread: say so instead of giving up the process.

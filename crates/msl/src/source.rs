@@ -159,6 +159,20 @@ impl SourceMap {
         self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
+    /// A key by which spans sort in the order of reading: the places of the `#include`s that lead to it, from the
+    /// main file inwards, then its own.
+    pub fn reading_order(&self, span: Span) -> Vec<u32> {
+        let mut order = Vec::new();
+        let mut next = Some(span);
+        while let Some(span) = next {
+            let span = self.outermost(span);
+            order.push(span.start);
+            next = self.files.get(span.file.0 as usize).and_then(|file| file.included_from);
+        }
+        order.reverse();
+        order
+    }
+
     /// Where a person would look for `span`: the outermost use of the macros it came through.
     pub fn outermost(&self, mut span: Span) -> Span {
         while let Some(expansion) = self.expansion(span.expansion) {

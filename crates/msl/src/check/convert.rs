@@ -454,7 +454,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn cannot_convert(&mut self, expr: &Expr, to: QualTy, purpose: Purpose) {
-        let from = if expr.is_place { self.name_of_qual(expr.ty) } else { self.name_of(expr.ty.ty) };
+        let from = self.name_of_expr(expr);
         let target = self.name_of(to.ty);
         let category = if expr.is_place { "lvalue" } else { "rvalue" };
         let is_vector = |this: &Self, ty: Ty| this.types().vector_parts(ty).is_some();

@@ -586,7 +586,7 @@ impl<'a> Checker<'a> {
         self.unevaluated = saved_unevaluated;
         let state = std::mem::replace(&mut self.function, outer);
         let result = state.result.unwrap_or(Ty::VOID);
-        if result != Ty::VOID && !result.is_unknown() && can_fall_off(&stmts) {
+        if result != Ty::VOID && !result.is_unknown() && !self.in_pattern && can_fall_off(&stmts) {
             let end = Span { start: body.span.end.saturating_sub(1), ..body.span };
             let message = "non-void function does not return a value in all control paths";
             self.warn("return", end, message);

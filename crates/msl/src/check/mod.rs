@@ -44,7 +44,7 @@ use crate::parse::ast;
 use crate::preprocess::LanguageVersion;
 use crate::program::{FunctionId, LocalId, Program, Value};
 use crate::source::{SourceMap, Span};
-use crate::types::{QualTy, StructId, Ty, Types};
+use crate::types::{AddressSpace, QualTy, StructId, Ty, Types};
 use scope::{ScopeId, Scopes};
 use smol_str::SmolStr;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -417,6 +417,17 @@ impl<'a> Checker<'a> {
 
     fn name_of_qual(&self, ty: QualTy) -> String {
         self.types().qualified_name(ty)
+    }
+
+    /// The type of an expression as people think of it: that a variable is the thread's own goes without saying.
+    fn name_of_expr(&self, expr: &crate::program::Expr) -> String {
+        match expr.is_place {
+            true => {
+                let space = expr.ty.space.filter(|space| *space != AddressSpace::Thread);
+                self.name_of_qual(QualTy { space, ..expr.ty })
+            }
+            false => self.name_of(expr.ty.ty),
+        }
     }
 
     fn entity(&self, id: EntityId) -> &Entity<'a> {

@@ -152,8 +152,7 @@ impl<'a> Checker<'a> {
                 None => {
                     let to = self.name_of(param.ty.ty);
                     let from = match arg {
-                        Operand::Value(expr) if expr.is_place => self.name_of_qual(expr.ty),
-                        Operand::Value(expr) => self.name_of(expr.ty.ty),
+                        Operand::Value(expr) => self.name_of_expr(expr),
                         Operand::Braces(..) => "initializer list".into(),
                         _ => "overloaded function".into(),
                     };
@@ -327,7 +326,7 @@ impl<'a> Checker<'a> {
             let Some(arg) = rest.next() else { break };
             if !self.deduce_param(&param.ty, arg, &mut deduction) {
                 let shown = match arg {
-                    Operand::Value(expr) => self.name_of_qual(expr.ty),
+                    Operand::Value(expr) => self.name_of_expr(expr),
                     _ => "this argument".into(),
                 };
                 return Err(format!("could not match '{}' against '{shown}'", self.sources.text(param.ty.span)));
