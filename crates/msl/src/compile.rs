@@ -166,7 +166,8 @@ fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax_errors: usize, so
     let mut position = 0;
     diagnostics.retain(|diagnostic| {
         position += 1;
-        let may_be_lost = matches!(diagnostic.id, "undeclared-identifier" | "unknown-type" | "no-member" | "not-a-type");
+        let may_be_lost =
+            matches!(diagnostic.id, "undeclared-identifier" | "unknown-type" | "no-member" | "not-a-type");
         let name = diagnostic.span.map_or("", |span| sources.text(span));
         position <= syntax_errors || !(may_be_lost && lost.contains(name))
     });

@@ -9,7 +9,7 @@ use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, FunctionId};
 use crate::source::Span;
-use crate::types::{QualTy, StructId, Ty, TyKind};
+use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     /// `callee(args)`
@@ -252,7 +252,8 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Expr {
         let Candidate { entity, args: targs, signature, .. } = candidate;
-        if self.entity(entity).source.first().is_some_and(|decl| decl.is_deleted) {
+        let meant = self.specialization_of(entity, &targs).unwrap_or(entity);
+        if self.entity(meant).source.first().is_some_and(|decl| decl.is_deleted) {
             let message = format!("attempt to use a deleted function '{}'", self.entity(entity).name);
             let declared = self.entity(entity).span;
             let diagnostic = Diagnostic::error("deleted", span, message);
@@ -516,13 +517,12 @@ impl<'a> Checker<'a> {
             return Expr::error(span);
         }
         let name = self.name_of(ty);
-        let in_thread: Vec<EntityId> = constructors
-            .iter()
-            .copied()
-            .filter(|&c| {
-                self.object_fits(c, crate::types::AddressSpace::Thread) || self.entity(c).builtin.is_some()
-            })
-            .collect();
+        let mut in_thread = constructors.clone();
+        in_thread.retain(|&c| self.object_fits(c, AddressSpace::Thread) || self.entity(c).builtin.is_some());
+        // Outside functions objects are made in the constant address space.
+        if in_thread.is_empty() && self.function.id.is_none() {
+            in_thread = constructors;
+        }
         let site = CallSite { name: &name, explicit: None, object: None, span };
         let Some(candidate) = self.choose(&in_thread, &site, &args) else { return Expr::error(span) };
         let operands = args;

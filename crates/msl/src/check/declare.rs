@@ -347,7 +347,7 @@ impl<'a> Checker<'a> {
     /// A constant at namespace scope; `None` after a complaint.
     pub(super) fn declare_global(&mut self, var: &'a ast::VarDecl, name: SmolStr) -> Option<GlobalId> {
         let span = var.name.as_ref().map_or(var.ty.span, |name| name.last().span);
-        let (mut ty, init) = self.variable_type_and_init(var, AddressSpace::Constant)?;
+        let (mut ty, init) = self.variable_type_and_init(var)?;
         let is_sampler = self.is_opaque(ty.ty);
         if ty.space != Some(AddressSpace::Constant) && !is_sampler && !ty.ty.is_unknown() {
             let message = "program scope variable must reside in constant address space";

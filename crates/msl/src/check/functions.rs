@@ -176,6 +176,10 @@ impl<'a> Checker<'a> {
         match (self.entity(a).header, self.entity(b).header) {
             (None, None) => {
                 let (Some(a), Some(b)) = (self.signature(a, &[]), self.signature(b, &[])) else { return false };
+                let unknown = |p: &SignatureParam<'a>| self.is_dependent_type(p.ty.ty);
+                if a.params.iter().chain(&b.params).any(unknown) {
+                    return first.params.iter().zip(&second.params).all(|(a, b)| self.same_param_text(a, b));
+                }
                 a.params.iter().zip(&b.params).all(|(a, b)| a.ty.ty == b.ty.ty)
             }
             // Templates are the same where they are written the same.
@@ -239,7 +243,8 @@ impl<'a> Checker<'a> {
             return;
         };
         let params: Vec<QualTy> = function.params.iter().map(|param| self.param_type(param)).collect();
-        if params.iter().any(|ty| ty.ty == Ty::ERROR) {
+        let result = self.resolve_type(&function.result).ty;
+        if result == Ty::ERROR || params.iter().any(|ty| ty.ty == Ty::ERROR) {
             return;
         }
         for candidate in candidates {
@@ -247,7 +252,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let explicit = path.last().args.as_deref();
-            let Some(args) = self.deduce_from_types(candidate, explicit, &params) else { continue };
+            let Some(args) = self.deduce_from_types(candidate, explicit, &params, Some(result)) else { continue };
             let scope = self.scope;
             let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
             self.entities[candidate.0 as usize].specializations.push((args, entity));
@@ -429,8 +434,7 @@ impl<'a> Checker<'a> {
         if let Some(id) = self.entity(entity).functions.get(&args) {
             return *id;
         }
-        let specialized = self.entity(entity).specializations.iter().find(|(of, _)| *of == args).map(|(_, by)| *by);
-        if let Some(by) = specialized
+        if let Some(by) = self.specialization_of(entity, &args)
             && let Some(signature) = self.signature(by, &[])
         {
             return self.function_for(by, Vec::new(), signature);
@@ -441,6 +445,11 @@ impl<'a> Checker<'a> {
         self.instances.push(Instance { entity, args: args.clone(), signature, body: BodyState::Unneeded });
         self.entities[entity.0 as usize].functions.insert(args, id);
         id
+    }
+
+    /// The explicit specialization of a function template for these arguments.
+    pub(super) fn specialization_of(&self, entity: EntityId, args: &[TemplateArg]) -> Option<EntityId> {
+        self.entity(entity).specializations.iter().find(|(of, _)| of == args).map(|(_, by)| *by)
     }
 
     fn new_function(&mut self, entity: EntityId, args: &[TemplateArg], signature: &Signature<'a>) -> Function {

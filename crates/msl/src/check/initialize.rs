@@ -38,16 +38,16 @@ impl<'a> Items<'a> {
 impl<'a> Checker<'a> {
     /// The type of a variable, with `auto` and array lengths filled in, and its initial value.
     /// `None` after a complaint that leaves no type.
-    pub(super) fn variable_type_and_init(
-        &mut self,
-        var: &'a ast::VarDecl,
-        default_space: AddressSpace,
-    ) -> Option<(QualTy, Option<Expr>)> {
-        let span = var.name.as_ref().map_or(var.ty.span, |name| name.last().span);
-        let _ = default_space;
+    pub(super) fn variable_type_and_init(&mut self, var: &'a ast::VarDecl) -> Option<(QualTy, Option<Expr>)> {
         if contains_auto(&var.ty) {
-            return self.deduce_auto_variable(var, span);
+            return self.deduce_auto_variable(var);
         }
+        let ty = self.variable_type(var)?;
+        Some(self.variable_init(var, ty))
+    }
+
+    /// The type of a variable that says it; `None` after a complaint.
+    pub(super) fn variable_type(&mut self, var: &'a ast::VarDecl) -> Option<QualTy> {
         let mut ty = self.resolve_type(&var.ty);
         if ty.ty == Ty::ERROR {
             if let Some(init) = &var.init {
@@ -57,18 +57,20 @@ impl<'a> Checker<'a> {
         }
         ty.is_const |= var.specifiers.is_constexpr;
         self.complete_type(ty.ty);
-        if !self.can_be_variable(ty, span) {
-            return None;
-        }
-        let Some(init) = &var.init else { return Some((ty, None)) };
-        let value = self.initialize(ty, init, span);
+        self.can_be_variable(ty, variable_span(var)).then_some(ty)
+    }
+
+    /// The initial value of a variable, and its type with the length that the value gives an array.
+    pub(super) fn variable_init(&mut self, var: &'a ast::VarDecl, mut ty: QualTy) -> (QualTy, Option<Expr>) {
+        let Some(init) = &var.init else { return (ty, None) };
+        let value = self.initialize(ty, init, variable_span(var));
         // `float a[] = {1, 2}` takes its length from the list.
         if let TyKind::Array { element, len: None } = *self.types().kind(ty.ty)
             && let TyKind::Array { len: Some(len), .. } = *self.types().kind(value.ty.ty)
         {
             ty.ty = self.types_mut().array(element, Some(len));
         }
-        Some((ty, Some(value)))
+        (ty, Some(value))
     }
 
     fn can_be_variable(&mut self, ty: QualTy, span: Span) -> bool {
@@ -104,7 +106,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn deduce_auto_variable(&mut self, var: &'a ast::VarDecl, span: Span) -> Option<(QualTy, Option<Expr>)> {
+    pub(super) fn deduce_auto_variable(&mut self, var: &'a ast::VarDecl) -> Option<(QualTy, Option<Expr>)> {
+        let span = variable_span(var);
         let expr = match &var.init {
             Some(Init::Equal(expr)) => expr,
             Some(Init::Paren(exprs, _) | Init::Brace(exprs, _)) if exprs.len() == 1 => &exprs[0],
@@ -852,6 +855,10 @@ impl<'a> Checker<'a> {
         }
         self.compose_matrix(ty, args, span)
     }
+}
+
+fn variable_span(var: &ast::VarDecl) -> Span {
+    var.name.as_ref().map_or(var.ty.span, |name| name.last().span)
 }
 
 pub(super) fn contains_auto(written: &ast::TypeExpr) -> bool {

@@ -104,6 +104,7 @@ impl<'a> Checker<'a> {
         let mut grid_width: Option<(u8, Span)> = None;
         // First what is given, then the rest in order: automatic indices avoid those that are taken.
         for (param, &ty) in decl.params.iter().zip(&types) {
+            self.complete_type(ty.ty);
             let class = self.param_class(ty.ty);
             let condition = self.condition_of(param);
             kinds.push(self.given_binding(
@@ -429,7 +430,7 @@ impl<'a> Checker<'a> {
             if self.entity(entity).family.is_some() {
                 continue;
             }
-            if let Some(args) = self.deduce_from_types(entity, explicit, params) {
+            if let Some(args) = self.deduce_from_types(entity, explicit, params, Some(result)) {
                 matches.push((entity, args));
             }
         }

@@ -99,6 +99,9 @@ impl<'a> Checker<'a> {
             _ => self.resolve_path(member).ok().flatten(),
         };
         let Some(found) = found else {
+            if let Some(set) = self.conversion_named(&object, class, last) {
+                return Operand::Functions(set);
+            }
             return Operand::Value(self.no_member(class, last, span));
         };
         Operand::Value(match found.symbol {
@@ -130,6 +133,34 @@ impl<'a> Checker<'a> {
                 self.error("member", last.span, message);
                 Expr::error(span)
             }
+        })
+    }
+
+    /// `object.operator T()`: the conversion functions to `T`.
+    fn conversion_named(
+        &mut self,
+        object: &Expr,
+        class: StructId,
+        member: &ast::PathSegment,
+    ) -> Option<FunctionSet<'a>> {
+        let wanted = match self.lookup(member.name.strip_prefix("operator ")?)?.symbol {
+            Symbol::Type(ty) => ty.ty,
+            _ => return None,
+        };
+        let mut entities = self.class(class).conversions.clone();
+        entities.retain(|&entity| {
+            let signature = self.signature(entity, &[]);
+            signature.is_some_and(|signature| signature.result == Some(wanted))
+        });
+        let name = member.name.clone();
+        let object = Some(object.clone());
+        (!entities.is_empty()).then(|| FunctionSet {
+            name,
+            entities,
+            explicit: None,
+            object,
+            span: member.span,
+            allows_adl: false,
         })
     }
 

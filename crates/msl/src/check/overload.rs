@@ -379,6 +379,7 @@ impl<'a> Checker<'a> {
         id: EntityId,
         explicit: Option<&'a [ast::TemplateArg]>,
         types: &[QualTy],
+        result: Option<Ty>,
     ) -> Option<Vec<TemplateArg>> {
         let header = self.entity(id).header?;
         let declared_in = self.entity(id).scope;
@@ -389,9 +390,23 @@ impl<'a> Checker<'a> {
         if params.len() != types.len() && !has_pack {
             return None;
         }
-        for (param, ty) in params.iter().zip(types) {
-            if !self.deduce_type(&param.ty, *ty, Match::Exact, &mut deduction) {
+        for (param, ty) in params.iter().zip(types.iter().map(|ty| QualTy::plain(ty.ty))) {
+            let pattern = without_top_level_quals(&param.ty);
+            let fits = match (&pattern.kind, self.types().pointee(ty.ty)) {
+                (TypeExprKind::Array { element, .. }, Some(pointee)) => {
+                    self.deduce_array_element(element, pointee, &mut deduction)
+                }
+                _ => self.deduce_type(pattern, ty, Match::Exact, &mut deduction),
+            };
+            if !fits {
                 return None;
+            }
+        }
+        // What no parameter says, the result may.
+        if let (Some(result), Some(decl)) = (result, self.entity(id).source.first()) {
+            let before = deduction.clone();
+            if !self.deduce_type(&decl.result, QualTy::plain(result), Match::Exact, &mut deduction) {
+                deduction = before;
             }
         }
         let (args, signature) = self.finish_deduction(id, header, declared_in, deduction).ok()?;
@@ -683,7 +698,7 @@ impl<'a> Checker<'a> {
                         None => continue,
                     }
                 }
-                (Some(_), None) => match self.deduce_from_types(entity, set.explicit, &wanted) {
+                (Some(_), None) => match self.deduce_from_types(entity, set.explicit, &wanted, Some(result)) {
                     Some(args) => args,
                     None => continue,
                 },
@@ -732,6 +747,14 @@ fn same_params(signature: &Signature<'_>, wanted: &[QualTy]) -> bool {
 fn strip_qualifiers(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
     match &pattern.kind {
         TypeExprKind::Qualified { inner, .. } => strip_qualifiers(inner),
+        _ => pattern,
+    }
+}
+
+/// `const T x` and `T x` are the same parameter.
+fn without_top_level_quals(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
+    match &pattern.kind {
+        TypeExprKind::Qualified { quals, inner } if quals.space.is_none() => without_top_level_quals(inner),
         _ => pattern,
     }
 }

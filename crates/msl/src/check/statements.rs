@@ -267,28 +267,29 @@ impl<'a> Checker<'a> {
         let path = var.name.as_ref()?;
         let name = &path.last().name;
         let span = path.last().span;
-        let Some((ty, init)) = self.variable_type_and_init(var, AddressSpace::Thread) else {
-            // Known, so that its uses are not complained about again.
-            self.scopes.insert(self.scope, name.clone(), Symbol::Dependent);
+        let deduced = if contains_auto(&var.ty) { Some(self.deduce_auto_variable(var)) } else { None };
+        let ty = match &deduced {
+            Some(deduced) => deduced.as_ref().map(|(ty, _)| *ty),
+            None => self.variable_type(var),
+        };
+        let Some(ty) = ty else {
             self.poison(name);
             return None;
         };
         let space = Self::space_or_thread(ty);
         self.check_local_space(var, ty, space, span);
         if space == AddressSpace::Constant {
-            // A table that every thread shares is a global with a local name.
-            if let Some(init) = init {
-                let id = self.add_global(name.clone(), ty.constant(), span);
-                let message = "initializer of a variable in constant address space must be a constant expression";
-                let value = self.evaluate_or_report(&init, message);
-                self.program.globals[id.0 as usize].value = value;
-                self.scopes.insert(self.scope, name.clone(), Symbol::Global(id));
-            } else {
-                self.error("uninitialized", span, "variable in constant address space must be initialized");
-            }
+            self.check_local_constant(var, ty, deduced.flatten().and_then(|(_, init)| init), span);
             return None;
         }
+        // The name means the variable from here on, its own initializer included.
         let id = self.add_local(name.clone(), ty, space, span);
+        self.declare_local(name, id, span);
+        let (ty, init) = match deduced {
+            Some(deduced) => deduced?,
+            None => self.variable_init(var, ty),
+        };
+        self.function.locals[id.0 as usize].ty = ty;
         let init = match init {
             Some(init) => Some(init),
             None => self.uninitialized(var, ty, space, span),
@@ -296,9 +297,27 @@ impl<'a> Checker<'a> {
         if var.specifiers.is_constexpr || (ty.is_const && !ty.is_volatile) {
             self.remember_constant(id, init.as_ref(), var.specifiers.is_constexpr, ty, span);
         }
-        self.declare_local(name, id, span);
         out.push(Stmt { kind: StmtKind::Local(id, init), span });
         Some(id)
+    }
+
+    /// A table that every thread shares is a global with a local name.
+    fn check_local_constant(&mut self, var: &'a ast::VarDecl, ty: QualTy, deduced: Option<Expr>, span: Span) {
+        let Some(path) = &var.name else { return };
+        let name = path.last().name.clone();
+        let (ty, init) = match deduced {
+            Some(init) => (ty, Some(init)),
+            None => self.variable_init(var, ty),
+        };
+        let Some(init) = init else {
+            self.error("uninitialized", span, "variable in constant address space must be initialized");
+            return;
+        };
+        let id = self.add_global(name.clone(), ty.constant(), span);
+        let message = "initializer of a variable in constant address space must be a constant expression";
+        let value = self.evaluate_or_report(&init, message);
+        self.program.globals[id.0 as usize].value = value;
+        self.scopes.insert(self.scope, name, Symbol::Global(id));
     }
 
     /// After an error in its declaration, a name fits everywhere.

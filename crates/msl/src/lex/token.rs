@@ -94,7 +94,23 @@ macro_rules! keywords {
             /// The keyword spelled `text`.
             #[allow(clippy::should_implement_trait, reason = "not a failure when it is no keyword")]
             pub fn from_str(text: &str) -> Option<Keyword> {
-                match text { $($text => Some(Keyword::$variant),)* _ => None }
+                match Keyword::plain_spelling(text) { $($text => Some(Keyword::$variant),)* _ => None }
+            }
+
+            /// GNU's other spellings of a keyword, made plain.
+            fn plain_spelling(text: &str) -> &str {
+                match text {
+                    "__restrict__" => "__restrict",
+                    "__inline" | "__inline__" => "inline",
+                    "__const" | "__const__" => "const",
+                    "__volatile" | "__volatile__" => "volatile",
+                    "__signed" | "__signed__" => "signed",
+                    "__alignof" | "__alignof__" | "_Alignof" => "alignof",
+                    "__attribute" => "__attribute__",
+                    "__asm" | "__asm__" => "asm",
+                    "_Static_assert" => "static_assert",
+                    text => text,
+                }
             }
 
             /// How it is spelled.

@@ -167,8 +167,8 @@ impl Preprocessor<'_> {
         let version = std.major * 100 + std.minor * 10;
         let bfloat = if (std.major, std.minor) >= (3, 1) { "#define __HAVE_BFLOAT__ 1\n" } else { "" };
         format!(
-            "#define __METAL__ 1\n#define __METAL_MACOS__ 1\n#define __METAL_VERSION__ {version}\n\
-             #define __cplusplus {cplusplus}\n{bfloat}"
+            "{}#define __METAL_VERSION__ {version}\n#define __cplusplus {cplusplus}\n{bfloat}",
+            include_str!("predefined.h")
         )
     }
 

@@ -42,9 +42,6 @@ pub const FAMILIES: &[Family] = &[
         &["bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "bfloat", "float"],
         ANY,
     ),
-    // What moves between the threads of a SIMD-group or quad-group.
-    each("__each_simdn", &["char", "uchar", "short", "ushort", "int", "uint", "half", "float"], ANY),
-    each("__each_simdintn", &["char", "uchar", "short", "ushort", "int", "uint"], ANY),
     each("__each_simdgroup_matrix", &["half", "bfloat", "float"], SCALAR),
     // `T` of the `atomic<T>` that an atomic function takes: in device memory, in threadgroup memory, for sums in device
     // memory, for everything else.

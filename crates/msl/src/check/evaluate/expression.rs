@@ -99,7 +99,11 @@ impl<'p> Machine<'p> {
             ExprKind::Function(id) => Ok(Slot::Scalar(Value::Function(*id))),
             ExprKind::Load(place) => self.value(place),
             ExprKind::AddressOf(place) => self.place(place).map(Slot::Address),
-            ExprKind::Decay(array) => self.decay(array),
+            ExprKind::Decay(array) => match &array.kind {
+                // A string is its own address: nothing can be done with it but to pass it on.
+                ExprKind::Constant(text @ Value::Str(_)) => Ok(Slot::Scalar(text.clone())),
+                _ => self.decay(array),
+            },
             ExprKind::Field { base, field } => self.part(base, Step::Field(*field), expr),
             ExprKind::Index { base, index } => self.indexed(base, index, expr),
             ExprKind::Swizzle { base, components } => self.part(base, swizzle_step(components), expr),

@@ -254,9 +254,10 @@ impl<'a> Checker<'a> {
             .attempt(|this| this.in_scope(scope, |this| this.substitute_args(specialization.args, args)))
             .ok()??;
         let wanted: Vec<TemplateArg> = args.iter().flat_map(flat).collect();
-        // A pattern may leave out arguments that have defaults.
-        (substituted.len() <= wanted.len() && substituted.iter().zip(&wanted).all(|(a, b)| same_arg(a, b)))
-            .then_some(bound)
+        // A pattern may leave out arguments that have defaults, but not elements of a pack.
+        let has_pack = args.iter().any(|arg| matches!(arg, TemplateArg::Pack(_)));
+        let enough = if has_pack { substituted.len() == wanted.len() } else { substituted.len() <= wanted.len() };
+        (enough && substituted.iter().zip(&wanted).all(|(a, b)| same_arg(a, b))).then_some(bound)
     }
 
     /// Written arguments in the current scope, each of the kind that `like` has at its place.

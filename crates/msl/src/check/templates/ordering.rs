@@ -45,6 +45,10 @@ impl<'a> Checker<'a> {
             this.in_scope(scope, |this| a.args.iter().map(|arg| this.loose_arg(arg)).collect::<Vec<TemplateArg>>())
         });
         let Ok(args) = args else { return true };
+        let has_pack = b.header.params.iter().any(|param| param.is_pack);
+        if args.len() != b.args.len() && !has_pack {
+            return false;
+        }
         let mut deduction = Deduction::new(b.header, b.scope);
         self.deduce_args(b.args, &args, &mut deduction)
     }
