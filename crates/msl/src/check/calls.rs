@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
         if path.segments.len() > 1 || path.global {
             return None;
         }
-        self.lookup(&path.last().name).is_none().then_some(path)
+        (self.late_calls.contains(&path.span) || self.lookup(&path.last().name).is_none()).then_some(path)
     }
 
     fn call_by_argument_types(&mut self, path: &'a ast::Path, args: Vec<Operand<'a>>, span: Span) -> Expr {
@@ -60,7 +60,14 @@ impl<'a> Checker<'a> {
         self.add_associated(name, &args, &mut entities);
         let dependent = args.iter().any(|arg| self.is_dependent_operand(arg));
         if entities.is_empty() && dependent {
+            if self.in_pattern {
+                self.late_calls.insert(path.span);
+            }
             return Expr::value(ExprKind::Error, Ty::DEPENDENT, span);
+        }
+        if entities.is_empty() && self.late_calls.contains(&path.span) {
+            self.report_late_call(path);
+            return Expr::error(span);
         }
         if entities.is_empty() {
             self.undeclared(path, false);
@@ -75,6 +82,21 @@ impl<'a> Checker<'a> {
             allows_adl: false,
         };
         self.call_set(set, args, span)
+    }
+
+    fn report_late_call(&mut self, path: &'a ast::Path) {
+        let name = &path.last().name;
+        let Some(found) = self.lookup(name) else { return self.undeclared(path, false) };
+        let message = format!(
+            "call to function '{name}' that is neither visible in the template definition nor found by \
+             argument-dependent lookup"
+        );
+        let diagnostic = Diagnostic::error("late-declaration", path.span, message);
+        let declared = self.declared_at(&found.symbol);
+        self.report(match declared {
+            Some(span) => diagnostic.note(span, format!("'{name}' should be declared prior to the call site")),
+            None => diagnostic,
+        });
     }
 
     /// The arguments of a call: packs expanded, lists and function names left as they are.
@@ -259,6 +281,11 @@ impl<'a> Checker<'a> {
             let diagnostic = Diagnostic::error("deleted", span, message);
             self.report(diagnostic.note(declared, "it is deleted here"));
             return Expr::error(span);
+        }
+        let stage = self.entity(meant).source.first().and_then(|decl| decl.specifiers.stage);
+        if stage.is_some() && self.function.is_kernel {
+            let message = format!("'{}' is a kernel or graphics function and cannot be called by another one", self.entity(meant).name);
+            self.error("kernel-call", span, message);
         }
         let mut converted = Vec::with_capacity(signature.params.len() + 1);
         if signature.this.is_some() {

@@ -446,7 +446,7 @@ impl<'a> Checker<'a> {
     fn attach_outside_members(&mut self, id: StructId) {
         let Some((template, _)) = self.class(id).template else { return };
         for function in self.class_templates[template.0 as usize].outside_members.clone() {
-            self.attach_definition(id, function);
+            self.attach_definition(id, function, false);
         }
     }
 
@@ -457,6 +457,14 @@ impl<'a> Checker<'a> {
         let last_owner = owner.last().expect("the name is qualified");
         let found = if owner.len() == 1 { self.lookup(&last_owner.name) } else { None };
         match found.map(|found| found.symbol) {
+            // `template <> void Tile<float>::load() { … }`: for one instance alone.
+            Some(symbol @ Symbol::ClassTemplate(_)) if function.templates.iter().all(|h| h.params.is_empty()) => {
+                let ty = self.symbol_as_type(&symbol, last_owner.args.as_deref(), last_owner.span);
+                if let Some(id) = self.types().struct_id(ty.ty) {
+                    self.complete_class(id);
+                    self.define_member(id, function, true);
+                }
+            }
             Some(Symbol::ClassTemplate(template)) => {
                 self.class_templates[template.0 as usize].outside_members.push(function);
                 let mut instances: Vec<StructId> =
@@ -464,21 +472,12 @@ impl<'a> Checker<'a> {
                 instances.sort();
                 for instance in instances {
                     if self.class(instance).state == ClassState::Complete {
-                        self.attach_definition(instance, function);
+                        self.attach_definition(instance, function, false);
                     }
                 }
             }
             Some(Symbol::Type(ty)) => match self.types().struct_id(ty.ty) {
-                Some(id) => {
-                    if !self.attach_definition(id, function) {
-                        let message = format!(
-                            "out-of-line definition of '{}' does not match any declaration in '{}'",
-                            path.last().name,
-                            self.name_of(ty.ty)
-                        );
-                        self.error("out-of-line", path.last().span, message);
-                    }
-                }
+                Some(id) => self.define_member(id, function, false),
                 None => self.error("out-of-line", path.span, "expected a class before '::'"),
             },
             Some(Symbol::Namespace(namespace)) => {
@@ -489,13 +488,26 @@ impl<'a> Checker<'a> {
         }
     }
 
+    fn define_member(&mut self, id: StructId, function: &'a ast::FunctionDecl, replaces: bool) {
+        if self.attach_definition(id, function, replaces) {
+            return;
+        }
+        let member = function.name.last();
+        let message = format!(
+            "out-of-line definition of '{}' does not match any declaration in '{}'",
+            member.name,
+            self.types().struct_(id).name
+        );
+        self.error("out-of-line", member.span, message);
+    }
+
     fn undeclared_owner(&mut self, segment: &ast::PathSegment) {
         let message = format!("use of undeclared identifier '{}'", segment.name);
         self.error("undeclared-identifier", segment.span, message);
     }
 
-    /// Finds the member that `function` defines and gives it the body.
-    fn attach_definition(&mut self, id: StructId, function: &'a ast::FunctionDecl) -> bool {
+    /// Finds the member that `function` defines and gives it the body; `replaces` allows that it has one.
+    fn attach_definition(&mut self, id: StructId, function: &'a ast::FunctionDecl, replaces: bool) -> bool {
         let name = &function.name.last().name;
         let candidates = match function.kind {
             FunctionKind::Constructor => self.class(id).constructors.clone(),
@@ -507,7 +519,7 @@ impl<'a> Checker<'a> {
         };
         let same_shape = |this: &Self, entity: super::EntityId| {
             this.entity(entity).source.first().is_some_and(|declared| {
-                declared.body.is_none()
+                (replaces || declared.body.is_none())
                     && declared.params.len() == function.params.len()
                     && declared.method_quals == function.method_quals
                     && declared
@@ -522,7 +534,7 @@ impl<'a> Checker<'a> {
             self.entity(entity)
                 .source
                 .first()
-                .is_some_and(|declared| declared.body.is_none() && declared.params.len() == function.params.len())
+                .is_some_and(|d| (replaces || d.body.is_none()) && d.params.len() == function.params.len())
         });
         let Some(entity) = exact.or(by_count) else { return false };
         self.set_definition(entity, function);

@@ -280,6 +280,9 @@ struct Checker<'a> {
     instantiated: u32,
     /// An operand of `sizeof` or `decltype`: looked at for its type alone.
     unevaluated: bool,
+    /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
+    /// them, whatever is declared later.
+    late_calls: HashSet<Span>,
     /// What `auto` stands for while a type with `auto` in it is resolved.
     auto_binding: Option<QualTy>,
     /// Functions that fill structs whose members have initializers.
@@ -318,6 +321,7 @@ impl<'a> Checker<'a> {
             depth: 0,
             instantiated: 0,
             unevaluated: false,
+            late_calls: HashSet::new(),
             auto_binding: None,
             aggregate_constructors: HashMap::new(),
             in_pattern: false,

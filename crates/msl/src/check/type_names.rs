@@ -295,6 +295,11 @@ impl<'a> Checker<'a> {
             self.error("reference-to-void", span, "cannot form a reference to 'void'");
             return ERROR;
         }
+        // A reference to a pointer means one of the thread's own, unless it says otherwise.
+        let to = match self.types().kind(to.ty) {
+            TyKind::Pointer(_) if to.space.is_none() => to.in_space(AddressSpace::Thread),
+            _ => to,
+        };
         if !self.has_address_space(to, span) {
             self.error("address-space", span, "reference type must have explicit address space qualifier");
             return ERROR;

@@ -72,7 +72,19 @@ impl<'a> Checker<'a> {
 
     /// Of two function templates that fit a call equally well, `a` is the more specialized.
     pub(in crate::check) fn is_more_specialized_function(&mut self, a: EntityId, b: EntityId) -> bool {
-        self.params_fit(a, b) && !self.params_fit(b, a)
+        match (self.params_fit(a, b), self.params_fit(b, a)) {
+            (true, false) => true,
+            // Of two that fit each other, the one without a pack.
+            (true, true) => !self.has_param_pack(a) && self.has_param_pack(b),
+            (false, _) => false,
+        }
+    }
+
+    fn has_param_pack(&self, id: EntityId) -> bool {
+        let is_pack = |param: &ast::Param| {
+            param.is_pack || matches!(param.ty.kind, ast::TypeExprKind::PackExpansion(_))
+        };
+        self.entity(id).source.params().iter().any(is_pack)
     }
 
     fn params_fit(&mut self, a: EntityId, b: EntityId) -> bool {
