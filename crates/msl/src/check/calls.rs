@@ -9,7 +9,7 @@ use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, FunctionId};
 use crate::source::Span;
-use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
+use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     /// `callee(args)`
@@ -231,40 +231,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn refuse_inaccessible(&mut self, entity: EntityId, span: Span) {
-        let access = self.entity(entity).access;
-        let Some(class) = self.entity(entity).class else { return };
-        if access == ast::Access::Public || self.may_access(class, access) {
-            return;
-        }
-        let word = if access == ast::Access::Private { "private" } else { "protected" };
-        let message =
-            format!("'{}' is a {word} member of '{}'", self.entity(entity).name, self.types().struct_(class).name);
-        let declared = self.entity(entity).span;
-        let diagnostic = Diagnostic::error("access", span, message);
-        self.report(diagnostic.note(declared, format!("declared {word} here")));
-    }
-
-    /// Code in the current scope may use members of `class` that are not public.
-    pub(super) fn may_access(&mut self, class: StructId, access: ast::Access) -> bool {
-        let mut scope = Some(self.scope);
-        while let Some(id) = scope {
-            if let super::scope::ScopeKind::Class(inside) = self.scopes.get(id).kind {
-                let same_template = match (&self.class(inside).template, &self.class(class).template) {
-                    (Some((a, _)), Some((b, _))) => a == b,
-                    _ => false,
-                };
-                let derives = access == ast::Access::Protected && self.path_to_base(inside, class).is_some();
-                if inside == class || same_template || derives {
-                    return true;
-                }
-            }
-            scope = self.scopes.get(id).parent;
-        }
-        // A friend function is declared in the class's scope; its body is checked there.
-        false
-    }
-
     /// The call itself, once it is decided.
     fn call_candidate(
         &mut self,
@@ -284,7 +250,10 @@ impl<'a> Checker<'a> {
         }
         let stage = self.entity(meant).source.first().and_then(|decl| decl.specifiers.stage);
         if stage.is_some() && self.function.is_kernel {
-            let message = format!("'{}' is a kernel or graphics function and cannot be called by another one", self.entity(meant).name);
+            let message = format!(
+                "'{}' is a kernel or graphics function and cannot be called by another one",
+                self.entity(meant).name
+            );
             self.error("kernel-call", span, message);
         }
         let mut converted = Vec::with_capacity(signature.params.len() + 1);
@@ -369,7 +338,7 @@ impl<'a> Checker<'a> {
     }
 
     /// An argument as its parameter's type.
-    fn argument(&mut self, arg: Operand<'a>, to: QualTy) -> Expr {
+    pub(super) fn argument(&mut self, arg: Operand<'a>, to: QualTy) -> Expr {
         match arg {
             Operand::Value(expr) => self.convert(expr, to, Purpose::Parameter),
             Operand::Braces(items, span) => match *self.types().kind(to.ty) {
@@ -476,133 +445,6 @@ impl<'a> Checker<'a> {
         let args = args.into_iter().zip(params).map(|(arg, ty)| self.argument(arg, ty)).collect();
         self.call_function(id, args, span)
     }
-
-    // --- constructors ------------------------------------------------------------------------------------------
-
-    /// `T(args)` where `T` is a named type.
-    pub(super) fn construct_type(&mut self, ty: QualTy, args: &'a [ast::Expr], span: Span) -> Expr {
-        let ty = QualTy { is_const: false, ..ty };
-        if args.is_empty() && !ty.ty.is_unknown() {
-            return self.value_initialize(ty.ty, span);
-        }
-        if args.len() == 1 && !matches!(args[0].kind, ast::ExprKind::PackExpansion(_)) {
-            // A single argument is a cast.
-            if let ast::ExprKind::InitList(items) = &args[0].kind {
-                return self.list_initialize_items(ty, items, span);
-            }
-            let value = self.check_for_type(&args[0], ty);
-            return self.explicit_cast(value, ty, span, ast::CastKind::CStyle);
-        }
-        self.direct_initialize(ty, args, span)
-    }
-
-    /// A new object of `class` from arguments in parentheses.
-    pub(super) fn construct(&mut self, class: StructId, args: &'a [ast::Expr], span: Span) -> Expr {
-        self.complete_class(class);
-        let operands = self.check_args(args);
-        self.construct_operands(class, operands, span)
-    }
-
-    pub(super) fn construct_exprs(&mut self, class: StructId, args: Vec<Expr>, span: Span) -> Expr {
-        let operands = args.into_iter().map(Operand::Value).collect();
-        self.construct_operands(class, operands, span)
-    }
-
-    pub(super) fn construct_operands(&mut self, class: StructId, args: Vec<Operand<'a>>, span: Span) -> Expr {
-        let ty = self.struct_type(class);
-        if self.class(class).state != super::ClassState::Complete {
-            let message = format!("initialization of incomplete type '{}'", self.name_of(ty));
-            self.error("incomplete", span, message);
-            return Expr::error(span);
-        }
-        // A copy needs no constructor.
-        if let [Operand::Value(only)] = &*args
-            && (only.ty.ty == ty || self.derives_from(only.ty.ty, ty))
-        {
-            let only = only.clone();
-            let value = self.load(only);
-            return self.convert_value(value, ty);
-        }
-        let constructors = self.class(class).constructors.clone();
-        let dependent = args.iter().any(|arg| matches!(arg, Operand::Value(e) if e.ty.ty.is_unknown()));
-        if dependent {
-            return Expr::value(ExprKind::Error, ty, span);
-        }
-        if constructors.is_empty() {
-            if args.is_empty() {
-                return self.value_initialize(ty, span);
-            }
-            // A conversion function of the argument's class may lead here.
-            if let [Operand::Value(only)] = &*args {
-                let only = only.clone();
-                if self.conversion(&only, QualTy::plain(ty)).is_some() {
-                    return self.convert(only, QualTy::plain(ty), Purpose::Variable);
-                }
-            }
-            let message = format!("no matching constructor for initialization of '{}'", self.name_of(ty));
-            self.error("no-constructor", span, message);
-            return Expr::error(span);
-        }
-        let name = self.name_of(ty);
-        let mut in_thread = constructors.clone();
-        in_thread.retain(|&c| self.object_fits(c, AddressSpace::Thread) || self.entity(c).builtin.is_some());
-        // Outside functions objects are made in the constant address space.
-        if in_thread.is_empty() && self.function.id.is_none() {
-            in_thread = constructors;
-        }
-        let site = CallSite { name: &name, explicit: None, object: None, span };
-        let Some(candidate) = self.choose(&in_thread, &site, &args) else { return Expr::error(span) };
-        let operands = args;
-        let Candidate { entity, args: targs, signature, .. } = candidate;
-        if self.entity(entity).source.first().is_some_and(|decl| decl.is_deleted) {
-            let message = format!("call to deleted constructor of '{name}'");
-            self.error("deleted", span, message);
-            return Expr::error(span);
-        }
-        self.refuse_inaccessible(entity, span);
-        let mut converted = Vec::new();
-        let given = operands.len();
-        for (arg, param) in operands.into_iter().zip(&signature.params) {
-            converted.push(self.argument(arg, param.ty));
-        }
-        for param in &signature.params[given.min(signature.params.len())..] {
-            let Some(default) = param.default else { continue };
-            let (scope, ty) = (signature.scope, param.ty);
-            let value = self.in_scope(scope, |this| this.check_for_type(default, ty));
-            converted.push(self.convert(value, ty, Purpose::Parameter));
-        }
-        let id = self.function_for(entity, targs, signature);
-        self.note_call(id, span);
-        Expr::value(ExprKind::Construct { constructor: id, args: converted }, ty, span)
-    }
-
-    /// A new object by a constructor that is already chosen.
-    pub(super) fn construct_with(
-        &mut self,
-        constructor: EntityId,
-        explicit: Option<&'a [ast::TemplateArg]>,
-        args: Vec<Expr>,
-        ty: Ty,
-        span: Span,
-    ) -> Expr {
-        let Some((targs, signature)) = self.deduce_for_exprs(constructor, explicit, &args) else {
-            return Expr::error(span);
-        };
-        let mut converted = Vec::new();
-        for (arg, param) in args.into_iter().zip(&signature.params) {
-            converted.push(self.convert(arg, param.ty, Purpose::Parameter));
-        }
-        for param in signature.params.iter().skip(converted.len()) {
-            let Some(default) = param.default else { continue };
-            let value = self.in_scope(signature.scope, |this| this.check_for_type(default, param.ty));
-            converted.push(self.convert(value, param.ty, Purpose::Parameter));
-        }
-        let id = self.function_for(constructor, targs, signature);
-        self.note_call(id, span);
-        Expr::value(ExprKind::Construct { constructor: id, args: converted }, ty, span)
-    }
-
-    // --- functions of the library ------------------------------------------------------------------------------
 
     /// What the declarations in the headers cannot say about a call. `Some` replaces the call.
     fn check_builtin_call(&mut self, id: FunctionId, args: &[Expr], span: Span) -> Option<Expr> {

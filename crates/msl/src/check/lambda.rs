@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         let entity = EntityId(self.entities.len() as u32 - 1);
         self.scopes.add_function(class_scope, &SmolStr::new_static("operator()"), entity);
         let ty = self.struct_type(class);
-        let is_generic = lambda.params.iter().any(|param| super::initialize::contains_auto(&param.ty));
+        let is_generic = lambda.params.iter().any(|param| super::auto_types::contains_auto(&param.ty));
         if !is_generic {
             // Checked even if nobody calls it.
             if let Some(signature) = self.signature(entity, &[]) {
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
     ) -> Result<(Vec<TemplateArg>, Rc<Signature<'a>>), String> {
         let mut targs = Vec::new();
         for (param, arg) in lambda.params.iter().zip(args) {
-            if !super::initialize::contains_auto(&param.ty) {
+            if !super::auto_types::contains_auto(&param.ty) {
                 continue;
             }
             let Operand::Value(value) = arg else { return Err("the argument has no type".into()) };
@@ -206,7 +206,7 @@ impl<'a> Checker<'a> {
         param: &'a ast::Param,
         autos: &mut std::slice::Iter<'_, TemplateArg>,
     ) -> QualTy {
-        if !super::initialize::contains_auto(&param.ty) {
+        if !super::auto_types::contains_auto(&param.ty) {
             return self.param_type(param);
         }
         let binding = match autos.next() {

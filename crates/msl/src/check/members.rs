@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
         });
         let name = member.name.clone();
         let object = Some(object.clone());
-        (!entities.is_empty()).then(|| FunctionSet {
+        (!entities.is_empty()).then_some(FunctionSet {
             name,
             entities,
             explicit: None,

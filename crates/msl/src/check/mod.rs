@@ -15,29 +15,50 @@
 //! scope where the parameters are bound. **Invariant:** [`Ty::ERROR`] and [`Ty::DEPENDENT`] silence every complaint that
 //! involves them, so that one mistake gives one error.
 
+mod access;
+mod aggregates;
+mod arithmetic;
+mod assignment;
 mod attributes;
+mod auto_types;
+mod bodies;
 mod calls;
+mod casts;
 mod classes;
+mod compose;
+mod conditional;
+mod constants;
+mod constructors;
 mod convert;
 mod declare;
+mod deduce_call;
 mod evaluate;
 mod expressions;
+mod function_values;
 mod functions;
 mod initialize;
 mod kernels;
 mod lambda;
+mod locals;
 mod lookup;
 mod members;
+mod narrowing;
 mod native;
+mod operator_functions;
 mod operators;
 mod overload;
 mod packs;
+mod paths;
+mod range_for;
 mod recursion;
 mod scope;
+mod signatures;
 mod statements;
 mod suggest;
+mod switch;
 mod templates;
 mod type_names;
+mod type_traits;
 
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::parse::ast;

@@ -81,9 +81,8 @@ impl<'a> Checker<'a> {
     }
 
     fn has_param_pack(&self, id: EntityId) -> bool {
-        let is_pack = |param: &ast::Param| {
-            param.is_pack || matches!(param.ty.kind, ast::TypeExprKind::PackExpansion(_))
-        };
+        let is_pack =
+            |param: &ast::Param| param.is_pack || matches!(param.ty.kind, ast::TypeExprKind::PackExpansion(_));
         self.entity(id).source.params().iter().any(is_pack)
     }
 

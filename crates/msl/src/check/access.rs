@@ -1,0 +1,43 @@
+//! Private and protected members.
+
+use super::{Checker, EntityId};
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+use crate::source::Span;
+use crate::types::StructId;
+
+impl<'a> Checker<'a> {
+    pub(super) fn refuse_inaccessible(&mut self, entity: EntityId, span: Span) {
+        let access = self.entity(entity).access;
+        let Some(class) = self.entity(entity).class else { return };
+        if access == ast::Access::Public || self.may_access(class, access) {
+            return;
+        }
+        let word = if access == ast::Access::Private { "private" } else { "protected" };
+        let message =
+            format!("'{}' is a {word} member of '{}'", self.entity(entity).name, self.types().struct_(class).name);
+        let declared = self.entity(entity).span;
+        let diagnostic = Diagnostic::error("access", span, message);
+        self.report(diagnostic.note(declared, format!("declared {word} here")));
+    }
+
+    /// Code in the current scope may use members of `class` that are not public.
+    pub(super) fn may_access(&mut self, class: StructId, access: ast::Access) -> bool {
+        let mut scope = Some(self.scope);
+        while let Some(id) = scope {
+            if let super::scope::ScopeKind::Class(inside) = self.scopes.get(id).kind {
+                let same_template = match (&self.class(inside).template, &self.class(class).template) {
+                    (Some((a, _)), Some((b, _))) => a == b,
+                    _ => false,
+                };
+                let derives = access == ast::Access::Protected && self.path_to_base(inside, class).is_some();
+                if inside == class || same_template || derives {
+                    return true;
+                }
+            }
+            scope = self.scopes.get(id).parent;
+        }
+        // A friend function is declared in the class's scope; its body is checked there.
+        false
+    }
+}

@@ -1,0 +1,128 @@
+//! Signatures: the parameters and result of a function, for given template arguments.
+
+use super::scope::ScopeId;
+use super::{BodyState, Checker, EntityId, FunctionSource, Instance, Signature, SignatureParam, TemplateArg};
+use crate::parse::ast::{self, FunctionKind, TypeExprKind};
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use std::rc::Rc;
+
+impl<'a> Checker<'a> {
+    /// The signature for these template arguments; `None` where they do not make sense. Complains the first time.
+    pub(super) fn signature(&mut self, id: EntityId, args: &[TemplateArg]) -> Option<Rc<Signature<'a>>> {
+        if let Some(known) = self.entity(id).signatures.get(args) {
+            return known.clone();
+        }
+        let signature = self.make_signature(id, args).map(Rc::new);
+        self.entities[id.0 as usize].signatures.insert(args.to_vec(), signature.clone());
+        signature
+    }
+
+    pub(super) fn make_signature(&mut self, id: EntityId, args: &[TemplateArg]) -> Option<Signature<'a>> {
+        let entity = self.entity(id);
+        let (source, declared_in, class, span) = (entity.source, entity.scope, entity.class, entity.span);
+        let scope = match self.entity(id).header {
+            Some(header) => self.bind_all(header, args, declared_in),
+            None => declared_in,
+        };
+        let before = self.diagnostics.len();
+        let params = self.in_scope(scope, |this| match source {
+            FunctionSource::Declared { .. } => this.signature_params(source.params(), &[]),
+            FunctionSource::Lambda(_) => this.signature_params(source.params(), args),
+        });
+        let result = self.in_scope(scope, |this| match source {
+            FunctionSource::Declared { declaration, .. } => match &declaration.kind {
+                FunctionKind::Constructor => Some(Ty::VOID),
+                _ => this.result_type(&declaration.result),
+            },
+            FunctionSource::Lambda(lambda) => lambda.result.as_ref().and_then(|written| this.result_type(written)),
+        });
+        let this = match (class, source) {
+            (Some(class), FunctionSource::Declared { declaration, .. }) if !declaration.specifiers.is_static => {
+                let quals = declaration.method_quals;
+                let space = quals.space.unwrap_or(AddressSpace::Thread);
+                let ty = self.struct_type(class);
+                Some(QualTy { ty, is_const: quals.is_const, is_volatile: quals.is_volatile, space: Some(space) })
+            }
+            (Some(class), FunctionSource::Lambda(lambda)) => {
+                let ty = self.struct_type(class);
+                let space = Some(AddressSpace::Thread);
+                Some(QualTy { ty, is_const: !lambda.is_mutable, is_volatile: false, space })
+            }
+            _ => None,
+        };
+        let result = match result {
+            Some(ty) if matches!(self.types().kind(ty), TyKind::Array { .. } | TyKind::Function { .. }) => {
+                let message = format!("function cannot return type '{}'", self.name_of(ty));
+                self.error("return-type", span, message);
+                None?
+            }
+            result => result,
+        };
+        let failed = self.diagnostics[before..].iter().any(|d| d.severity == crate::diagnostics::Severity::Error);
+        (!failed).then_some(Signature { params, result, this, scope })
+    }
+
+    /// `None` for `auto`.
+    pub(super) fn result_type(&mut self, written: &'a ast::TypeExpr) -> Option<Ty> {
+        match self.type_without_qualifiers(written) {
+            TypeExprKind::Auto => None,
+            _ => Some(self.resolve_type(written).ty),
+        }
+    }
+
+    pub(super) fn type_without_qualifiers(&self, written: &'a ast::TypeExpr) -> &'a TypeExprKind {
+        match &written.kind {
+            TypeExprKind::Qualified { inner, .. } => self.type_without_qualifiers(inner),
+            kind => kind,
+        }
+    }
+
+    pub(super) fn signature_params(
+        &mut self,
+        params: &'a [ast::Param],
+        autos: &[TemplateArg],
+    ) -> Vec<SignatureParam<'a>> {
+        let mut autos = autos.iter();
+        let mut result = Vec::with_capacity(params.len());
+        for param in params {
+            // `f(void)`
+            if params.len() == 1
+                && param.name.is_none()
+                && matches!(param.ty.kind, TypeExprKind::Builtin(ast::BuiltinType::Void))
+            {
+                break;
+            }
+            if param.is_pack || matches!(param.ty.kind, TypeExprKind::PackExpansion(_)) {
+                let pattern = match &param.ty.kind {
+                    TypeExprKind::PackExpansion(inner) => &**inner,
+                    _ => &param.ty,
+                };
+                let Some(bindings) = self.pack_bindings_in_type(pattern, param.span) else { continue };
+                for binding in bindings {
+                    let scope = self.pack_scope(&binding);
+                    let ty = self.in_scope(scope, |this| this.resolve_type(pattern));
+                    let ty = self.adjust_param_type(ty, param.span);
+                    let span = param.span;
+                    result.push(SignatureParam { ty, name: None, default: None, pack: param.name.as_ref(), span });
+                }
+                continue;
+            }
+            let ty = self.lambda_param_type(param, &mut autos);
+            if ty.ty == Ty::VOID {
+                let message = "argument may not have 'void' type";
+                self.error("void", param.span, message);
+            }
+            let (name, default) = (param.name.as_ref(), param.default.as_ref());
+            result.push(SignatureParam { ty, name, default, pack: None, span: param.span });
+        }
+        result
+    }
+
+    /// A place in the list of instances for a function that no declaration stands behind.
+    pub(super) fn add_synthetic_instance(&mut self) {
+        let signature =
+            Rc::new(Signature { params: Vec::new(), result: Some(Ty::VOID), this: None, scope: ScopeId::GLOBAL });
+        let entity = EntityId(u32::MAX);
+        self.instances.push(Instance { entity, args: Vec::new(), signature, body: BodyState::Done });
+    }
+}
