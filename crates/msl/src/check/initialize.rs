@@ -176,8 +176,8 @@ impl<'a> Checker<'a> {
     }
 
     fn list_initialize_nested(&mut self, ty: QualTy, mut items: Items<'a>, span: Span) -> Expr {
-        if ty.ty.is_unknown() {
-            self.check_rest(items);
+        if self.is_dependent_type(ty.ty) || ty.ty == Ty::ERROR {
+            self.check_unknown_items(items);
             return Expr::value(ExprKind::Error, ty.ty, span);
         }
         self.complete_type(ty.ty);
@@ -255,6 +255,22 @@ impl<'a> Checker<'a> {
         self.refuse_narrowing(&value, ty.ty);
         let _ = span;
         self.convert(value, ty, Purpose::Variable)
+    }
+
+    /// Items for something whose type is not known: what can be wrong with them is only in themselves.
+    fn check_unknown_items(&mut self, items: Items<'a>) {
+        for item in items.rest {
+            match item {
+                Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), .. })
+                | Item::At(_, _, ast::Expr { kind: ast::ExprKind::InitList(inner), .. }) => {
+                    self.check_unknown_items(Items::of_list(inner));
+                }
+                Item::Written(_, expr) | Item::At(_, _, expr) => {
+                    self.check_operand(expr);
+                }
+                Item::Checked(_) => {}
+            }
+        }
     }
 
     fn check_rest(&mut self, items: Items<'a>) -> Vec<Expr> {

@@ -293,6 +293,7 @@ impl<'a> Checker<'a> {
             return self.index_object(base, class, index, span);
         }
         let index = self.check_value(index);
+        let index = self.scalar_from_class(index);
         if base.ty.ty.is_unknown() || index.ty.ty == Ty::ERROR {
             let ty = if base.ty.ty == Ty::DEPENDENT { Ty::DEPENDENT } else { Ty::ERROR };
             return Expr { kind: ExprKind::Error, ty: QualTy::plain(ty), is_place: true, span };

@@ -20,6 +20,7 @@ impl<'a> Checker<'a> {
         self.in_block(|this| {
             let value = this.condition_value(condition, &mut block);
             let value = this.load(value);
+            let value = this.scalar_from_class(value);
             let integral = this.is_integral_or_unscoped(value.ty.ty) || this.types().enum_id(value.ty.ty).is_some();
             if !integral && !value.ty.ty.is_unknown() {
                 let message = format!(

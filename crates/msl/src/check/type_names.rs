@@ -360,6 +360,7 @@ impl<'a> Checker<'a> {
     /// The length of an array: `None` after a complaint, `Some(None)` while it is not known.
     fn array_length(&mut self, length: &'a ast::Expr) -> Option<Option<u64>> {
         let expr = self.check_value(length);
+        let expr = self.scalar_from_class(expr);
         if expr.ty.ty.is_unknown() {
             return if expr.ty.ty == Ty::ERROR { None } else { Some(None) };
         }

@@ -164,10 +164,17 @@ impl Parser {
                 let Some(space) = address_space(keyword) else {
                     return false;
                 };
-                if quals.space.is_some_and(|other| other != space) {
-                    self.error("address-space", self.span(), "multiple address spaces specified for type");
-                }
-                quals.space = Some(space);
+                // `thread device float *p` is a variable of the thread; the other one is the pointee's.
+                quals.space = match quals.space {
+                    None | Some(AddressSpace::Thread) => Some(space),
+                    Some(other) if space == AddressSpace::Thread => Some(other),
+                    Some(other) => {
+                        if other != space {
+                            self.error("address-space", self.span(), "multiple address spaces specified for type");
+                        }
+                        Some(space)
+                    }
+                };
             }
         }
         self.bump();
