@@ -54,4 +54,4 @@ doc: cargo
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps
 
 cargo:
-	@command -v $(CARGO) >/dev/null || { echo 'cargo is not in PATH: install Rust, see https://rustup.rs' >&2; exit 1; }
+	@command -v $(CARGO) >/dev/null || { echo 'cargo is not in PATH: install Rust first' >&2; exit 1; }
