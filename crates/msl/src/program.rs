@@ -3,7 +3,7 @@
 //! Every expression has a type. Those with [`Expr::is_place`] denote memory ([`ExprKind::Load`] reads it); all others
 //! are values. A reference is an address: a local, field or parameter of reference type holds one, and the program
 //! dereferences it explicitly. Methods are functions whose first parameter, `this`, is a pointer to the object.
-//! Function calls are direct, recursion does not occur, and only what a kernel can reach needs to be generated.
+//! Function calls are direct but for those through a pointer variable, recursion does not occur, and only what a kernel can reach needs to be generated.
 
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, Types};
@@ -404,6 +404,13 @@ pub enum ExprKind {
     Call {
         /// What is called.
         function: FunctionId,
+        /// One per parameter.
+        args: Vec<Expr>,
+    },
+    /// A call through a function pointer: a parameter or variable that was given a function.
+    CallPointer {
+        /// The pointer.
+        pointer: Box<Expr>,
         /// One per parameter.
         args: Vec<Expr>,
     },

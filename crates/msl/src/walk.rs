@@ -90,6 +90,10 @@ pub fn operands<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
             visit(then);
             visit(otherwise);
         }
+        ExprKind::CallPointer { pointer, args } => {
+            visit(pointer);
+            args.iter().for_each(visit);
+        }
         ExprKind::Call { args, .. }
         | ExprKind::Construct { args, .. }
         | ExprKind::Aggregate(args)

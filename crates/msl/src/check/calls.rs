@@ -395,17 +395,15 @@ impl<'a> Checker<'a> {
             return self.call_known_function(id, args, span);
         }
         if let Some(pointee) = self.types().pointee(object.ty.ty)
-            && let TyKind::Function { result, .. } = *self.types().kind(pointee.ty)
+            && let TyKind::Function { result, params } = self.types().kind(pointee.ty).clone()
         {
             if matches!(object.kind, ExprKind::Constant(crate::program::Value::Unknown)) || self.in_pattern {
                 return self.result_expr(ExprKind::Error, result, span);
             }
-            self.error(
-                "function-pointer",
-                object.span,
-                "function pointers can only be called as template arguments",
-            );
-            return Expr::error(span);
+            let params: Vec<QualTy> = params.iter().map(|&ty| QualTy::plain(ty)).collect();
+            let Some(args) = self.fit_args("the function", args, &params, span) else { return Expr::error(span) };
+            let pointer = Box::new(self.load(object));
+            return self.result_expr(ExprKind::CallPointer { pointer, args }, result, span);
         }
         if let Some(class) = self.types().struct_id(object.ty.ty) {
             self.complete_class(class);
@@ -433,16 +431,21 @@ impl<'a> Checker<'a> {
         Expr::error(span)
     }
 
+    /// The arguments as the parameters' types, for a function that cannot be overloaded.
+    fn fit_args(&mut self, name: &str, args: Vec<Operand<'a>>, params: &[QualTy], span: Span) -> Option<Vec<Expr>> {
+        if args.len() != params.len() {
+            let message = format!("{name} takes {} arguments, but {} were provided", params.len(), args.len());
+            self.error("argument-count", span, message);
+            return None;
+        }
+        Some(args.into_iter().zip(params).map(|(arg, ty)| self.argument(arg, *ty)).collect())
+    }
+
     fn call_known_function(&mut self, id: FunctionId, args: Vec<Operand<'a>>, span: Span) -> Expr {
         let function = self.program.function(id);
         let params: Vec<QualTy> = function.params.iter().map(|p| function.locals[p.0 as usize].ty).collect();
-        if args.len() != params.len() {
-            let message =
-                format!("'{}' takes {} arguments, but {} were provided", function.name, params.len(), args.len());
-            self.error("argument-count", span, message);
-            return Expr::error(span);
-        }
-        let args = args.into_iter().zip(params).map(|(arg, ty)| self.argument(arg, ty)).collect();
+        let name = format!("'{}'", function.name);
+        let Some(args) = self.fit_args(&name, args, &params, span) else { return Expr::error(span) };
         self.call_function(id, args, span)
     }
 

@@ -63,3 +63,11 @@
 #define __FLT16_MAX__ 65504.0h
 #define __FLT16_MIN__ 6.103515625e-5h
 #define __FLT16_EPSILON__ 9.765625e-4h
+#define __HALF_DIG__ 3
+#define __HALF_MANT_DIG__ 11
+#define __HALF_MAX_EXP__ 16
+#define __HALF_MIN_EXP__ (-13)
+#define __HALF_MAX__ 65504.0h
+#define __HALF_MIN__ 6.103515625e-5h
+#define __HALF_EPSILON__ 9.765625e-4h
+#define __HALF_DENORM_MIN__ 5.9604644775390625e-8h

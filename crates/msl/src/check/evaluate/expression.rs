@@ -120,6 +120,10 @@ impl<'p> Machine<'p> {
             ExprKind::Conditional { condition, then, otherwise } => self.conditional(condition, then, otherwise),
             ExprKind::Comma(first, second) => self.comma(first, second),
             ExprKind::Call { function, args } => self.call_with(*function, args, span),
+            ExprKind::CallPointer { pointer, args } => match self.value(pointer)? {
+                Slot::Scalar(Value::Function(function)) => self.call_with(function, args, span),
+                _ => Err(not_constant(span, "the function that is called is not known")),
+            },
             ExprKind::Construct { constructor, args } => self.construct(*constructor, args, ty, span),
             ExprKind::Aggregate(parts) => self.aggregate(parts, ty, span),
             ExprKind::Compose(parts) => self.compose(parts, ty, span),
