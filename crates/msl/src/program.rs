@@ -71,6 +71,8 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// Its statements; `None` for a builtin and for what is declared only.
     pub body: Option<Vec<Stmt>>,
+    /// It may be used in constant expressions.
+    pub is_constexpr: bool,
     /// `__attribute__((noinline))`, `[[clang::noinline]]`
     pub no_inline: bool,
     /// Pragmas about floating-point mathematics in its body, in order.

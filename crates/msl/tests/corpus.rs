@@ -21,14 +21,7 @@ struct Corpus {
 }
 
 const CORPORA: [Corpus; 2] = [
-    Corpus {
-        name: "candle",
-        shaders: "",
-        include_dirs: &[],
-        defines: &[],
-        fragments: &[],
-        expected: (17, 1734),
-    },
+    Corpus { name: "candle", shaders: "", include_dirs: &[], defines: &[], fragments: &[], expected: (17, 1734) },
     Corpus {
         name: "ggml",
         shaders: "ggml-metal/kernels",

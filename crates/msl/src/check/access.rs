@@ -23,8 +23,18 @@ impl<'a> Checker<'a> {
 
     /// Code in the current scope may use members of `class` that are not public.
     pub(super) fn may_access(&mut self, class: StructId, access: ast::Access) -> bool {
+        let friends = &self.class(class).friends;
+        let function = self.function.id.map(|id| self.entity(self.instances[id.0 as usize].entity).name.clone());
+        if function.is_some_and(|name| friends.contains(&name)) {
+            return true;
+        }
         let mut scope = Some(self.scope);
         while let Some(id) = scope {
+            if let super::scope::ScopeKind::Class(inside) = self.scopes.get(id).kind
+                && self.class(class).friends.contains(&self.types().struct_(inside).name)
+            {
+                return true;
+            }
             if let super::scope::ScopeKind::Class(inside) = self.scopes.get(id).kind {
                 let same_template = match (&self.class(inside).template, &self.class(class).template) {
                     (Some((a, _)), Some((b, _))) => a == b,

@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
         self.complete_type(ty.ty);
         match *self.types().kind(ty.ty) {
             TyKind::Struct(class) => {
-                if !self.class(class).constructors.is_empty() {
+                if !self.class(class).constructors.is_empty() && !self.class(class).has_default_constructor {
                     return Some(self.construct(class, &[], span));
                 }
                 let fields = self.types().struct_(class).fields.clone();
@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
     pub(super) fn needs_construction(&mut self, class: StructId) -> bool {
         self.complete_class(class);
         let fields = self.types().struct_(class).fields.clone();
-        !self.class(class).constructors.is_empty()
+        (!self.class(class).constructors.is_empty() && !self.class(class).has_default_constructor)
             || self.class(class).field_inits.iter().any(Option::is_some)
             || fields.iter().any(|field| {
                 self.types()
@@ -250,6 +250,7 @@ impl<'a> Checker<'a> {
             result: Ty::VOID,
             locals: Vec::new(),
             body: None,
+            is_constexpr: true,
             no_inline: false,
             fp_pragmas: Vec::new(),
             span,

@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
                 let kind = ExprKind::PointerDifference { lhs: Box::new(lhs.clone()), rhs: Box::new(rhs.clone()) };
                 Some(Expr::value(kind, Ty::LONG, span))
             }
-            (Some(a), Some(b)) if op.is_comparison() && a.space == b.space => {
+            (Some(a), Some(b)) if op.is_comparison() && a.space == b.space && self.comparable(a.ty, b.ty) => {
                 let kind = ExprKind::Binary { op, lhs: Box::new(lhs.clone()), rhs: Box::new(rhs.clone()) };
                 Some(Expr::value(kind, Ty::BOOL, span))
             }
@@ -58,6 +58,11 @@ impl<'a> Checker<'a> {
                 Some(Expr::error(span))
             }
         }
+    }
+
+    /// Pointers compare where they point to the same type, or one to a base of the other's.
+    fn comparable(&mut self, a: Ty, b: Ty) -> bool {
+        a == b || a == Ty::VOID || b == Ty::VOID || self.derives_from(a, b) || self.derives_from(b, a)
     }
 
     pub(super) fn pointer_add(

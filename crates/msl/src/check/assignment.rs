@@ -102,6 +102,12 @@ impl<'a> Checker<'a> {
             self.invalid_operands(&place, &value, op_span);
             return Expr::error(span);
         }
+        // `bfloat += float` would have to convert back, which only a cast does.
+        let computed = Expr::value(ExprKind::Error, compute, span);
+        if self.conversion(&computed, QualTy::plain(quals.ty)).is_none() {
+            self.cannot_convert(&computed, QualTy::plain(quals.ty), Purpose::Assign);
+            return Expr::error(span);
+        }
         let value = self.convert_value(value, right);
         compound(compute, value, place)
     }

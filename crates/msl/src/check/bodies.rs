@@ -1,7 +1,9 @@
 //! Bodies of functions: checked when they are needed, in the scope of their template arguments and parameters.
 
 use super::scope::{ScopeId, ScopeKind, Symbol};
-use super::{BodyState, Checker, EntityId, FunctionSource, FunctionState, Signature, TemplateArg};
+use super::{
+    BodyState, Checker, EntityId, FunctionSource, FunctionState, MAX_INSTANTIATION_DEPTH, Signature, TemplateArg,
+};
 use crate::parse::ast::{self, FunctionKind, TypeExprKind};
 use crate::program::{self, Expr, ExprKind, Function, FunctionId, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
@@ -31,6 +33,14 @@ impl<'a> Checker<'a> {
         }
         instance.body = BodyState::InProgress;
         let (entity, args, signature) = (instance.entity, instance.args.clone(), instance.signature.clone());
+        if instance.depth > MAX_INSTANTIATION_DEPTH {
+            let span = self.requested_at(id).unwrap_or(self.program.function(id).span);
+            let message =
+                format!("recursive template instantiation exceeded maximum depth of {MAX_INSTANTIATION_DEPTH}");
+            self.error("template-depth", span, message);
+            self.instances[id.0 as usize].body = BodyState::Done;
+            return;
+        }
         let mut function = self.program.functions[id.0 as usize].clone();
         self.check_body_into(entity, &args, &signature, &mut function, Some(id));
         self.program.functions[id.0 as usize] = function;
@@ -79,6 +89,7 @@ impl<'a> Checker<'a> {
             locals: std::mem::take(&mut function.locals),
             result: signature.result,
             this: signature.this.map(|_| LocalId(0)),
+            depth: id.map_or(self.function.depth, |id| self.instances[id.0 as usize].depth),
             is_kernel: stage.is_some(),
             is_lambda: matches!(source, FunctionSource::Lambda(_)),
             ..FunctionState::outside()

@@ -170,7 +170,13 @@ impl<'a> Checker<'a> {
             self.add_associated(&set.name.clone(), &args, &mut set.entities);
         }
         let name = set.name.clone();
-        let site = CallSite { name: &name, explicit: set.explicit, object: set.object.as_ref(), span: set.span };
+        let site = CallSite {
+            name: &name,
+            explicit: set.explicit,
+            object: set.object.as_ref(),
+            is_constructor: false,
+            span: set.span,
+        };
         let Some(candidate) = self.choose(&set.entities, &site, &args) else { return Expr::error(span) };
         self.refuse_inaccessible(candidate.entity, set.span);
         self.call_candidate(candidate, set.object, args, span)

@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
                 return Expr::value(ExprKind::Splat(Box::new(element)), to.ty, span);
             }
             (TyKind::Float(_), TyKind::Float(_)) => {
-                // `half` and `bfloat`: through `float`.
+                // Into `bfloat`, and between it and `half`, through `float`.
                 let float = self.convert_value(operand, Ty::FLOAT);
                 return self.convert_value(float, to.ty);
             }
@@ -133,6 +133,15 @@ impl<'a> Checker<'a> {
             return self.deref(reference, span);
         }
         let space = value.ty.space.unwrap_or(AddressSpace::Thread);
+        let is_rvalue = matches!(*self.types().kind(to), TyKind::Reference { rvalue: true, .. });
+        if is_rvalue
+            && value.is_place
+            && value.ty.ty == target.ty
+            && target.space.is_none_or(|wanted| wanted == space)
+        {
+            // `static_cast<T &&>(x)`, as in move(): the same place.
+            return value;
+        }
         if !value.is_place || target.space.unwrap_or(AddressSpace::Thread) != space || kind == ast::CastKind::Static
         {
             let message =

@@ -100,6 +100,17 @@ impl<'a> Checker<'a> {
             self.refuse_late_specialization(id, args, path.span);
         } else {
             self.check_specialization_params(header, args);
+            let primary = &self.class_templates[id.0 as usize].header.params;
+            let is_primary = header.params.len() == args.len()
+                && primary.len() == args.len()
+                && !primary.iter().any(|param| param.is_pack)
+                && header.params.iter().zip(args).all(|(param, arg)| names_param(param, arg));
+            if is_primary {
+                let message = "class template partial specialization does not specialize any template argument; to define \
+                               the primary template, remove the template argument list";
+                self.error("specialization", path.span, message);
+                return;
+            }
         }
         let specialization = Specialization { header, args, decl, scope };
         self.class_templates[id.0 as usize].specializations.push(specialization);
@@ -290,7 +301,8 @@ impl<'a> Checker<'a> {
         init: Option<&'a ast::Init>,
         access: Access,
     ) -> u32 {
-        let field = Field { name, ty, offset: 0, bits: bits.map(|width| (0, width)), is_base, id: None, span };
+        let bits = bits.map(|width| (0, width));
+        let field = Field { name, ty, offset: 0, min_align: 1, bits, is_base, id: None, span };
         self.types_mut().struct_mut(id).fields.push(field);
         let class = self.class_mut(id);
         class.field_inits.push(init);
@@ -363,10 +375,14 @@ impl<'a> Checker<'a> {
             }
             _ => {}
         }
-        let bits = var.bit_width.as_ref().and_then(|width| self.bit_width(width, ty.ty));
+        let bits = var.bit_width.as_ref().and_then(|width| self.bit_width(width, ty.ty, var.name.is_some()));
         let name = var.name.as_ref().map(|path| path.last().name.clone()).unwrap_or_default();
         let init = var.init.as_ref();
         let index = self.add_field(id, name.clone(), ty, bits, span, false, init, access);
+        if let Some(attribute) = var.attributes.iter().find(|a| matches!(a.name.as_str(), "alignas" | "aligned")) {
+            let align = self.attribute_index(attribute, 1 << 20).map_or(1, u64::from);
+            self.types_mut().struct_mut(id).fields[index as usize].min_align = align;
+        }
         if let Some(attribute) = var.attributes.iter().find(|attribute| attribute.name == "id") {
             let number = self.attribute_index(attribute, u32::MAX);
             self.types_mut().struct_mut(id).fields[index as usize].id = number;
@@ -380,10 +396,20 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn bit_width(&mut self, width: &'a ast::Expr, ty: Ty) -> Option<u32> {
+    fn bit_width(&mut self, width: &'a ast::Expr, ty: Ty, is_named: bool) -> Option<u32> {
+        let integral = self.types().is_integral(ty) || self.types().enum_id(ty).is_some() || ty.is_unknown();
+        if !integral {
+            let message = format!("bit-field has non-integral type '{}'", self.name_of(ty));
+            self.error("bit-field", width.span, message);
+            return None;
+        }
         let checked = self.check_value(width);
         match self.evaluate_or_report(&checked, "bit-field width is not a constant expression")? {
             Value::Int(value) => {
+                if value == 0 && is_named {
+                    self.error("bit-field", width.span, "named bit-field has zero width");
+                    return None;
+                }
                 let most = self.types().layout(ty).map_or(64, |layout| layout.size * 8);
                 if value < 0 || value as u64 > most {
                     self.error(
@@ -424,6 +450,9 @@ impl<'a> Checker<'a> {
         }
         // A defaulted constructor or assignment is what the language does anyway.
         if function.is_defaulted {
+            if matches!(function.kind, FunctionKind::Constructor) && function.params.is_empty() {
+                self.class_mut(id).has_default_constructor = true;
+            }
             return None;
         }
         let entity = self.add_function_entity(function, self.scope, Some(id), access)?;
@@ -602,4 +631,14 @@ impl<'a> Checker<'a> {
 /// Specializations of templates that are native here (as in third-party copies of Apple's headers) change nothing.
 fn found_native(name: &str) -> bool {
     super::native::native_template(name).is_some()
+}
+
+/// The argument is just the parameter's name.
+fn names_param(param: &ast::TemplateParam, arg: &ast::TemplateArg) -> bool {
+    let path = match arg {
+        ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::Named(path), .. }) => path,
+        ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) => path,
+        _ => return false,
+    };
+    !param.is_pack && path.as_ident().is_some_and(|name| param.name.as_ref().is_some_and(|p| p.name == *name))
 }

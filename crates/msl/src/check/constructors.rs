@@ -59,6 +59,9 @@ impl<'a> Checker<'a> {
         if dependent {
             return Expr::value(ExprKind::Error, ty, span);
         }
+        if args.is_empty() && self.class(class).has_default_constructor {
+            return self.value_initialize(ty, span);
+        }
         if constructors.is_empty() {
             if args.is_empty() {
                 return self.value_initialize(ty, span);
@@ -81,7 +84,7 @@ impl<'a> Checker<'a> {
         if in_thread.is_empty() && self.function.id.is_none() {
             in_thread = constructors;
         }
-        let site = CallSite { name: &name, explicit: None, object: None, span };
+        let site = CallSite { name: &name, explicit: None, object: None, is_constructor: true, span };
         let Some(candidate) = self.choose(&in_thread, &site, &args) else { return Expr::error(span) };
         let operands = args;
         let Candidate { entity, args: targs, signature, .. } = candidate;

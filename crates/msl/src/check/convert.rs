@@ -72,7 +72,11 @@ impl<'a> Checker<'a> {
         let space = |ty: QualTy| ty.space.unwrap_or(AddressSpace::Thread);
         if expr.is_place {
             let related = expr.ty.ty == to.ty || to.ty.is_unknown() || self.derives_from(expr.ty.ty, to.ty);
-            if related {
+            let has_address = !self.is_vector_element(expr) && !self.is_bit_field(expr);
+            if related && !has_address && !to.is_const {
+                return None;
+            }
+            if related && has_address {
                 let loses_const = expr.ty.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
                 let loses_volatile = expr.ty.is_volatile && !to.is_volatile;
                 if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue {
@@ -111,7 +115,7 @@ impl<'a> Checker<'a> {
             (TyKind::Pointer(from), TyKind::Pointer(to)) => self.pointer_conversion(from, to),
             (TyKind::NullPtr, TyKind::Pointer(_)) => Some(Conversion::of(Rank::Conversion)),
             (TyKind::Int(_), TyKind::Pointer(_)) if is_literal_zero(expr) => Some(Conversion::of(Rank::Conversion)),
-            (TyKind::Pointer(_) | TyKind::NullPtr, TyKind::Bool) => Some(Conversion::of(Rank::Conversion)),
+            (TyKind::Pointer(_), TyKind::Bool) => Some(Conversion::of(Rank::Conversion)),
             (TyKind::Vector { element: a, len: m }, TyKind::PackedVector { element: b, len: n })
             | (TyKind::PackedVector { element: a, len: m }, TyKind::Vector { element: b, len: n })
                 if a == b && m == n =>
@@ -156,9 +160,9 @@ impl<'a> Checker<'a> {
             return None;
         }
         match (types.float_kind(from), types.float_kind(to)) {
-            (Some(FloatKind::Half), Some(FloatKind::BFloat)) | (Some(FloatKind::BFloat), Some(FloatKind::Half)) => {
-                None
-            }
+            // Into `bfloat` only a cast leads; out of it, `float` alone.
+            (Some(FloatKind::Half | FloatKind::Float), Some(FloatKind::BFloat)) => None,
+            (Some(FloatKind::BFloat), Some(FloatKind::Half)) => None,
             _ if from != to && self.promoted(from) == to => Some(Rank::Promotion),
             _ => Some(Rank::Conversion),
         }
@@ -299,7 +303,8 @@ impl<'a> Checker<'a> {
             return Expr { kind: ExprKind::Error, ty: QualTy::plain(ty), is_place: false, span };
         }
         if let TyKind::Reference { to: target, .. } = *self.types().kind(to.ty) {
-            let place = if expr.is_place && (expr.ty.ty == target.ty || self.derives_from(expr.ty.ty, target.ty)) {
+            let has_address = expr.is_place && !self.is_vector_element(&expr) && !self.is_bit_field(&expr);
+            let place = if has_address && (expr.ty.ty == target.ty || self.derives_from(expr.ty.ty, target.ty)) {
                 self.upcast_place(expr, target.ty)
             } else {
                 let value = self.apply(expr, QualTy::plain(target.ty), conversion);
@@ -462,6 +467,10 @@ impl<'a> Checker<'a> {
         let is_reference = matches!(self.types().kind(to.ty), TyKind::Reference { .. });
         let message = if is_vector(self, expr.ty.ty) && is_vector(self, to.ty) {
             format!("implicit conversions between vector types ('{from}' and '{target}') are not permitted")
+        } else if is_reference && expr.is_place && self.is_vector_element(expr) {
+            "non-const reference cannot bind to vector element".into()
+        } else if is_reference && expr.is_place && self.is_bit_field(expr) {
+            "non-const reference cannot bind to bit-field".into()
         } else if is_reference && expr.is_place {
             format!("reference of type '{target}' cannot bind to an lvalue of type '{from}'")
         } else if is_reference {

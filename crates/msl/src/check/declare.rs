@@ -64,8 +64,19 @@ impl<'a> Checker<'a> {
             DeclKind::StaticAssert { condition, message } => self.check_static_assert(condition, message.as_ref()),
             DeclKind::Friend(inner) => {
                 let namespace = self.scopes.enclosing_namespace(self.scope);
-                if let DeclKind::Function(function) = &inner.kind {
-                    self.declare_friend(function, namespace);
+                let ScopeKind::Class(class) = self.scopes.get(self.scope).kind else { return };
+                match &inner.kind {
+                    DeclKind::Function(function) => {
+                        self.class_mut(class).friends.push(function.name.last().name.clone());
+                        // The pattern of a template declares nothing: each instance has a friend of its own.
+                        if !self.class(class).is_pattern {
+                            self.declare_friend(function, namespace);
+                        }
+                    }
+                    DeclKind::Class(ast::ClassDecl { name: Some(name), .. }) => {
+                        self.class_mut(class).friends.push(name.last().name.clone());
+                    }
+                    _ => {}
                 }
             }
             DeclKind::Access(_) | DeclKind::Empty => {}
@@ -236,11 +247,23 @@ impl<'a> Checker<'a> {
         }
         let enumerators = decl.enumerators.as_ref()?;
         let id = self.types().enum_id(ty)?;
+        if !self.types().enum_(id).enumerators.is_empty() {
+            let previous = self.types().enum_(id).span;
+            let diagnostic = Diagnostic::error("redefinition", decl.span, format!("redefinition of '{name}'"));
+            self.report(diagnostic.note(previous, "previous definition is here"));
+            return Some(ty);
+        }
         let mut next: i128 = 0;
         let scope = self.scopes.add(self.scope, ScopeKind::Block);
         for enumerator in enumerators {
             if let Some(written) = &enumerator.value {
                 let checked = self.in_scope(scope, |this| this.check_value(written));
+                if !checked.ty.ty.is_unknown() && !self.is_integral_or_unscoped(checked.ty.ty) {
+                    let message =
+                        format!("enumerator value has non-integral type '{}'", self.name_of(checked.ty.ty));
+                    self.error("enum", written.span, message);
+                    continue;
+                }
                 let value = self.evaluate_or_report(&checked, "enumerator value is not a constant expression");
                 next = match value {
                     Some(Value::Int(value)) => value,
@@ -249,7 +272,17 @@ impl<'a> Checker<'a> {
                 };
             }
             let value = Symbol::Value(ty, Value::Int(next));
-            self.scopes.insert(scope, enumerator.name.name.clone(), value.clone());
+            // Inside the braces an enumerator is a plain number.
+            let number = Symbol::Value(underlying, Value::Int(next));
+            self.scopes.insert(scope, enumerator.name.name.clone(), number);
+            let fits = super::evaluate::fits(self.types(), &Value::Int(next), underlying);
+            if decl.underlying.is_some() && !fits {
+                let message = format!(
+                    "enumerator value {next} is not representable in the underlying type '{}'",
+                    self.name_of(underlying)
+                );
+                self.error("enum", enumerator.name.span, message);
+            }
             if !decl.scoped {
                 self.insert_once(&enumerator.name.name, value, enumerator.name.span);
             }
@@ -406,7 +439,7 @@ impl<'a> Checker<'a> {
         var: &'a ast::VarDecl,
         span: Span,
     ) {
-        let Some(index) = self.attribute_index(attribute, 65_536) else { return };
+        let Some(index) = self.attribute_index(attribute, 65_535) else { return };
         if var.init.is_some() {
             self.error("function-constant", span, "a function constant cannot have an initializer");
         }

@@ -127,7 +127,12 @@ impl<'a> Checker<'a> {
             }
         }
         let (args, signature) = self.finish_deduction(id, header, declared_in, deduction).ok()?;
-        let same = signature.params.len() == types.len()
+        let same_result = match (result, signature.result) {
+            (Some(wanted), Some(actual)) => wanted == actual || wanted.is_unknown() || actual.is_unknown(),
+            _ => true,
+        };
+        let same = same_result
+            && signature.params.len() == types.len()
             && signature.params.iter().zip(types).all(|(param, ty)| param.ty.ty == ty.ty || ty.ty.is_unknown());
         same.then_some(args)
     }

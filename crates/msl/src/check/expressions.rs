@@ -48,13 +48,18 @@ impl<'a> Checker<'a> {
     fn operand_as_expr(&mut self, operand: Operand<'a>, span: Span) -> Expr {
         match operand {
             Operand::Value(expr) => expr,
-            Operand::Functions(set) => match self.only_function(&set) {
+            Operand::Functions(set) => match self.only_function(&set).filter(|_| set.object.is_none()) {
                 Some(id) => {
                     let ty = self.function_pointer_type(id);
                     Expr::value(ExprKind::Function(id), ty, span)
                 }
                 None if self.in_pattern && set.explicit.is_some() => {
                     Expr::value(ExprKind::Error, Ty::DEPENDENT, span)
+                }
+                None if set.object.is_some() => {
+                    let message = "reference to non-static member function must be called";
+                    self.error("method-value", span, message);
+                    Expr::error(span)
                 }
                 None => {
                     let message = format!("reference to overloaded function '{}' could not be resolved", set.name);
@@ -162,6 +167,14 @@ impl<'a> Checker<'a> {
             Ast::Comma(first, second) => {
                 let first = self.check_expr(first);
                 let second = self.check_expr(second);
+                if self.is_overloadable(first.ty.ty) || self.is_overloadable(second.ty.ty) {
+                    let operands = vec![first.clone(), second.clone()];
+                    if let Ok(Some(result)) =
+                        self.attempt(|this| this.call_operator("operator,", operands, span, span))
+                    {
+                        return Operand::Value(result);
+                    }
+                }
                 let (ty, is_place) = (second.ty, second.is_place);
                 Expr { kind: ExprKind::Comma(Box::new(first), Box::new(second)), ty, is_place, span }
             }
@@ -248,9 +261,7 @@ impl<'a> Checker<'a> {
             self.error("address-of", span, message);
             return Expr::error(span);
         }
-        if let ExprKind::Swizzle { components, .. } = &place.kind
-            && components.len() > 1
-        {
+        if self.is_vector_element(&place) {
             self.error("address-of", span, "address of vector element requested");
             return Expr::error(span);
         }
@@ -294,6 +305,13 @@ impl<'a> Checker<'a> {
                 }
                 let declared = match &value.kind {
                     ExprKind::Local(id) => Some(self.function.locals[id.0 as usize].ty),
+                    ExprKind::Deref(address) => match &address.kind {
+                        ExprKind::Load(place) => match place.kind {
+                            ExprKind::Local(id) => Some(self.function.locals[id.0 as usize].ty),
+                            _ => None,
+                        },
+                        _ => None,
+                    },
                     _ => None,
                 };
                 declared.unwrap_or(QualTy { space: None, ..value.ty })

@@ -129,13 +129,14 @@ impl<'a> Checker<'a> {
                     let message = format!("redefinition of '{name}'");
                     let diagnostic = Diagnostic::error("redefinition", decl.name.span, message);
                     self.report(diagnostic.note(first.name.span, "previous definition is here"));
+                    self.refuse_other_result(other, entity);
                 }
                 (None, true) => {
                     self.refuse_other_result(other, entity);
                     self.set_definition(other, decl);
                     self.check_declared_function(other);
                 }
-                (_, false) => {}
+                (_, false) => self.refuse_other_result(other, entity),
             }
             return true;
         }
@@ -319,7 +320,8 @@ impl<'a> Checker<'a> {
         let function = self.new_function(entity, &args, &signature);
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(function);
-        self.instances.push(Instance { entity, args: args.clone(), signature, body: BodyState::Unneeded });
+        let depth = self.function.depth + usize::from(!args.is_empty());
+        self.instances.push(Instance { entity, args: args.clone(), signature, body: BodyState::Unneeded, depth });
         self.entities[entity.0 as usize].functions.insert(args, id);
         id
     }
@@ -341,6 +343,8 @@ impl<'a> Checker<'a> {
                 .iter()
                 .any(|a| matches!(a.name.as_str(), "noinline" | "clang::noinline" | "gnu::noinline"))
         });
+        let is_constexpr = description.source.first().is_some_and(|decl| decl.specifiers.is_constexpr)
+            || description.source.latest().is_some_and(|decl| decl.specifiers.is_constexpr);
         let builtin_args = match builtin.is_some() && has_args {
             true => args.iter().filter_map(builtin_argument).collect(),
             false => Vec::new(),
@@ -362,6 +366,7 @@ impl<'a> Checker<'a> {
             result: signature.result.unwrap_or(Ty::DEPENDENT),
             locals,
             body: None,
+            is_constexpr,
             no_inline,
             fp_pragmas: Vec::new(),
             span,

@@ -4,7 +4,7 @@ use super::auto_types::{contains_auto, variable_span};
 use super::convert::Purpose;
 use super::{Checker, ClassState};
 use crate::parse::ast::{self, Init};
-use crate::program::{Expr, ExprKind};
+use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
@@ -112,16 +112,35 @@ impl<'a> Checker<'a> {
             Init::Equal(ast::Expr { kind: ast::ExprKind::InitList(items), span }) => {
                 self.list_initialize(ty, Items::of_list(items), *span)
             }
+            Init::Equal(ast::Expr { kind: ast::ExprKind::Str(text), span }) if self.is_char_array(ty.ty) => {
+                self.string_array(text, ty.ty, *span)
+            }
             Init::Equal(expr) => {
                 let operand = self.check_for_type(expr, ty);
                 self.convert(operand, ty, Purpose::Variable)
             }
             Init::Paren(args, span) => self.direct_initialize(ty, args, *span),
-            Init::Brace(args, list_span) => {
-                let _ = span;
-                self.list_initialize(ty, Items::of_exprs(args), *list_span)
-            }
+            Init::Brace(args, list_span) => self.list_initialize_exprs(ty, args, *list_span),
         }
+    }
+
+    fn is_char_array(&self, ty: Ty) -> bool {
+        matches!(*self.types().kind(ty), TyKind::Array { element: Ty::CHAR | Ty::UCHAR, .. })
+    }
+
+    /// `char text[] = "abc"`
+    fn string_array(&mut self, text: &str, ty: Ty, span: Span) -> Expr {
+        let TyKind::Array { element, len } = *self.types().kind(ty) else { return Expr::error(span) };
+        let bytes = text.bytes().chain([0]);
+        let values: Vec<Expr> =
+            bytes.map(|byte| Expr::constant(Value::Int(i128::from(byte as i8)), element, span)).collect();
+        let actual = len.unwrap_or(values.len() as u64);
+        if values.len() as u64 > actual {
+            self.error("excess-elements", span, "initializer-string for char array is too long");
+            return Expr::error(span);
+        }
+        let array = self.types_mut().array(element, Some(actual));
+        Expr::value(ExprKind::Aggregate(values), array, span)
     }
 
     /// `T x(args)`, `T(args)`
@@ -162,7 +181,12 @@ impl<'a> Checker<'a> {
 
     /// `T x{…}`, `T{…}`
     pub(super) fn list_initialize_exprs(&mut self, ty: QualTy, args: &'a [ast::Expr], span: Span) -> Expr {
-        // `T{{a, b}}` and `T{a, b}` both arrive here with the outer braces off.
+        // Designators keep their own list: `T{.a = 1}` arrives as `{{.a = 1}}`.
+        if let [ast::Expr { kind: ast::ExprKind::InitList(items), .. }] = args
+            && items.iter().any(|item| item.designator.is_some() || item.index.is_some())
+        {
+            return self.list_initialize_items(ty, items, span);
+        }
         self.list_initialize(ty, Items::of_exprs(args), span)
     }
 
@@ -175,7 +199,8 @@ impl<'a> Checker<'a> {
         result.unwrap_or(Expr::error(span))
     }
 
-    fn list_initialize_nested(&mut self, ty: QualTy, mut items: Items<'a>, span: Span) -> Expr {
+    fn list_initialize_nested(&mut self, ty: QualTy, items: Items<'a>, span: Span) -> Expr {
+        let mut items = self.expand_packs(items);
         if self.is_dependent_type(ty.ty) || ty.ty == Ty::ERROR {
             self.check_unknown_items(items);
             return Expr::value(ExprKind::Error, ty.ty, span);
@@ -255,6 +280,23 @@ impl<'a> Checker<'a> {
         self.refuse_narrowing(&value, ty.ty);
         let _ = span;
         self.convert(value, ty, Purpose::Variable)
+    }
+
+    /// `{N...}`: one item for each element of the pack.
+    fn expand_packs(&mut self, items: Items<'a>) -> Items<'a> {
+        let mut rest = std::collections::VecDeque::new();
+        for item in items.rest {
+            match item {
+                Item::Written(None, ast::Expr { kind: ast::ExprKind::PackExpansion(inner), span }) => {
+                    for binding in self.pack_bindings_in_expr(inner, *span).unwrap_or_default() {
+                        let scope = self.pack_scope(&binding);
+                        rest.push_back(Item::Checked(self.in_scope(scope, |this| this.check_expr(inner))));
+                    }
+                }
+                item => rest.push_back(item),
+            }
+        }
+        Items { rest }
     }
 
     /// Items for something whose type is not known: what can be wrong with them is only in themselves.

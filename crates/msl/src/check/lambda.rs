@@ -107,7 +107,8 @@ impl<'a> Checker<'a> {
     }
 
     fn add_capture(&mut self, class: crate::types::StructId, name: &SmolStr, ty: QualTy, span: Span) -> u32 {
-        let field = Field { name: name.clone(), ty, offset: 0, bits: None, is_base: false, id: None, span };
+        let name = name.clone();
+        let field = Field { name, ty, offset: 0, min_align: 1, bits: None, is_base: false, id: None, span };
         self.types_mut().struct_mut(class).fields.push(field);
         self.class_mut(class).field_inits.push(None);
         self.class_mut(class).field_access.push(Access::Public);

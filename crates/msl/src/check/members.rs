@@ -25,7 +25,8 @@ impl<'a> Checker<'a> {
             return Operand::Value(Expr { kind: ExprKind::Error, ty, is_place: true, span });
         }
         if arrow {
-            let pointer = self.load(object);
+            let arrow_object = self.call_arrow(object, member.span);
+            let pointer = self.load(arrow_object);
             let Some(_) = self.types().pointee(pointer.ty.ty) else {
                 let message = format!(
                     "member reference type '{}' is not a pointer; did you mean to use '.'?",
@@ -53,6 +54,24 @@ impl<'a> Checker<'a> {
             return Operand::Value(Expr::error(span));
         }
         self.member_of(object, member, span)
+    }
+
+    /// `operator->` of a class, until it gives a pointer.
+    fn call_arrow(&mut self, mut object: Expr, at: Span) -> Expr {
+        for _ in 0..16 {
+            let Some(class) = self.types().struct_id(object.ty.ty) else { break };
+            self.complete_class(class);
+            let Some(Symbol::Functions(entities)) =
+                self.lookup_member(class, "operator->").map(|found| found.symbol)
+            else {
+                break;
+            };
+            let name = "operator->".into();
+            let set =
+                FunctionSet { name, entities, explicit: None, object: Some(object), span: at, allows_adl: false };
+            object = self.call_set(set, Vec::new(), at);
+        }
+        object
     }
 
     fn member_of(&mut self, object: Expr, member: &'a ast::Path, span: Span) -> Operand<'a> {
@@ -254,6 +273,7 @@ impl<'a> Checker<'a> {
             self.error("no-object", span, message);
             return Expr::error(span);
         };
+        self.refuse_private_field(class, field, path.last().span);
         let own = self.types().struct_id(object.ty.ty).expect("this is a class");
         self.field_of(object, own, class, field, span)
     }
@@ -294,6 +314,11 @@ impl<'a> Checker<'a> {
         }
         let index = self.check_value(index);
         let index = self.scalar_from_class(index);
+        // `2[p]` is `p[2]`.
+        let (base, index) = match (self.types().pointee(index.ty.ty), self.is_integral_or_unscoped(base.ty.ty)) {
+            (Some(_), true) => (index, self.load(base)),
+            _ => (base, index),
+        };
         if base.ty.ty.is_unknown() || index.ty.ty == Ty::ERROR {
             let ty = if base.ty.ty == Ty::DEPENDENT { Ty::DEPENDENT } else { Ty::ERROR };
             return Expr { kind: ExprKind::Error, ty: QualTy::plain(ty), is_place: true, span };
@@ -388,6 +413,22 @@ impl<'a> Checker<'a> {
                 Expr::error(span)
             }
         }
+    }
+
+    /// A component of a vector: it can be read and written, but has no address.
+    pub(super) fn is_vector_element(&self, place: &Expr) -> bool {
+        match &place.kind {
+            ExprKind::Swizzle { .. } => true,
+            ExprKind::Index { base, .. } => self.types().vector_parts(base.ty.ty).is_some(),
+            _ => false,
+        }
+    }
+
+    /// A bit-field.
+    pub(super) fn is_bit_field(&self, place: &Expr) -> bool {
+        let ExprKind::Field { base, field } = &place.kind else { return false };
+        let id = self.types().struct_id(base.ty.ty);
+        id.is_some_and(|id| self.types().struct_(id).fields[*field as usize].bits.is_some())
     }
 
     /// The address space of a place that has none written.

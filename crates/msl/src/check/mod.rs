@@ -213,6 +213,8 @@ struct Instance<'a> {
     args: Vec<TemplateArg>,
     signature: Rc<Signature<'a>>,
     body: BodyState,
+    /// How many instantiations led to this one.
+    depth: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,6 +242,10 @@ struct Class<'a> {
     field_access: Vec<ast::Access>,
     /// Initializers of its base see these arguments unknown.
     has_dependent_base: bool,
+    /// `S() = default;` stands beside other constructors.
+    has_default_constructor: bool,
+    /// Classes and functions that may use private members.
+    friends: Vec<SmolStr>,
     state: ClassState,
     /// Variables captured by a lambda's closure.
     closure: Option<lambda::Closure>,
@@ -265,6 +271,10 @@ struct FunctionState {
     this: Option<LocalId>,
     loops: u32,
     switches: u32,
+    /// How many instantiations led to this function.
+    depth: usize,
+    /// The result was deduced from a return statement.
+    is_deduced: bool,
     is_kernel: bool,
     is_lambda: bool,
     used_locals: HashSet<LocalId>,
@@ -304,6 +314,8 @@ struct Checker<'a> {
     /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
     /// them, whatever is declared later.
     late_calls: HashSet<Span>,
+    /// Templates are being compared by made-up arguments: dimensions may be anything.
+    is_ordering: bool,
     /// What `auto` stands for while a type with `auto` in it is resolved.
     auto_binding: Option<QualTy>,
     /// Functions that fill structs whose members have initializers.
@@ -343,6 +355,7 @@ impl<'a> Checker<'a> {
             instantiated: 0,
             unevaluated: false,
             late_calls: HashSet::new(),
+            is_ordering: false,
             auto_binding: None,
             aggregate_constructors: HashMap::new(),
             in_pattern: false,
@@ -367,6 +380,13 @@ impl<'a> Checker<'a> {
     /// Reports `diagnostic` with the instantiations that led to it.
     fn report(&mut self, mut diagnostic: Diagnostic) {
         if diagnostic.severity == Severity::Warning && !self.options.warnings {
+            return;
+        }
+        // A mistake that does not depend on the arguments was reported for the template as written.
+        let known = |old: &Diagnostic| {
+            (old.id, old.span, &old.message) == (diagnostic.id, diagnostic.span, &diagnostic.message)
+        };
+        if !self.instantiations.is_empty() && self.diagnostics.iter().any(known) {
             return;
         }
         for (message, span) in self.instantiations.iter().rev() {
@@ -440,17 +460,16 @@ impl<'a> Checker<'a> {
         self.types().name(ty)
     }
 
+    /// That something is the thread's own goes without saying.
     fn name_of_qual(&self, ty: QualTy) -> String {
-        self.types().qualified_name(ty)
+        let space = ty.space.filter(|space| *space != AddressSpace::Thread);
+        self.types().qualified_name(QualTy { space, ..ty })
     }
 
-    /// The type of an expression as people think of it: that a variable is the thread's own goes without saying.
+    /// The type of an expression; for a place with its qualifiers.
     fn name_of_expr(&self, expr: &crate::program::Expr) -> String {
         match expr.is_place {
-            true => {
-                let space = expr.ty.space.filter(|space| *space != AddressSpace::Thread);
-                self.name_of_qual(QualTy { space, ..expr.ty })
-            }
+            true => self.name_of_qual(expr.ty),
             false => self.name_of(expr.ty.ty),
         }
     }
@@ -478,6 +497,8 @@ impl FunctionState {
             this: None,
             loops: 0,
             switches: 0,
+            depth: 0,
+            is_deduced: false,
             is_kernel: false,
             is_lambda: false,
             used_locals: HashSet::new(),

@@ -105,6 +105,7 @@ impl<'a> Checker<'a> {
             let ty = arg.ty.ty;
             self.is_number_like(self.types().element_of(ty))
                 || self.types().enum_id(ty).is_some()
+                || self.types().pointee(ty).is_some()
                 || self.types().struct_id(ty).is_some_and(|class| self.number_conversion_of(class, arg).is_some())
         })
     }

@@ -26,6 +26,7 @@ pub(super) struct CallSite<'a, 'c> {
     pub(super) explicit: Option<&'a [ast::TemplateArg]>,
     /// The object of a method call.
     pub(super) object: Option<&'c Expr>,
+    pub(super) is_constructor: bool,
     pub(super) span: Span,
 }
 
@@ -39,6 +40,16 @@ impl<'a> Checker<'a> {
     ) -> Option<Candidate<'a>> {
         if let Some(candidate) = self.exact_family_member(entities, site, args) {
             return Some(candidate);
+        }
+        // A type that means nothing is the mistake, not that nothing fits it.
+        for arg in site.explicit.unwrap_or_default() {
+            if let ast::TemplateArg::Type(ty) = arg
+                && !matches!(ty.kind, ast::TypeExprKind::PackExpansion(_))
+                && let Err(first) = self.attempt(|this| this.resolve_type(ty))
+            {
+                self.report(*first);
+                return None;
+            }
         }
         let mut viable: Vec<Candidate<'a>> = Vec::new();
         let mut reasons: Vec<(Span, String)> = Vec::new();
@@ -245,8 +256,11 @@ impl<'a> Checker<'a> {
         if args.iter().any(failed) {
             return;
         }
-        let kind = if site.object.is_some() { "member function" } else { "function" };
-        let message = format!("no matching {kind} for call to '{}'", site.name);
+        let message = match (site.is_constructor, site.object) {
+            (true, _) => format!("no matching constructor for initialization of '{}'", site.name),
+            (false, Some(_)) => format!("no matching member function for call to '{}'", site.name),
+            (false, None) => format!("no matching function for call to '{}'", site.name),
+        };
         let mut diagnostic = Diagnostic::error("no-matching-function", site.span, message);
         let hidden = reasons.len().saturating_sub(5);
         for (span, reason) in reasons.into_iter().take(5) {

@@ -1,8 +1,13 @@
 //! Signatures: the parameters and result of a function, for given template arguments.
 
+use super::FunctionState;
+use super::auto_types::contains_auto;
 use super::scope::ScopeId;
+use super::scope::Symbol;
 use super::{BodyState, Checker, EntityId, FunctionSource, Instance, Signature, SignatureParam, TemplateArg};
 use crate::parse::ast::{self, FunctionKind, TypeExprKind};
+use crate::program::{Local, LocalId};
+use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use std::rc::Rc;
 
@@ -26,13 +31,13 @@ impl<'a> Checker<'a> {
         };
         let before = self.diagnostics.len();
         let params = self.in_scope(scope, |this| match source {
-            FunctionSource::Declared { .. } => this.signature_params(source.params(), &[]),
-            FunctionSource::Lambda(_) => this.signature_params(source.params(), args),
+            FunctionSource::Declared { .. } => this.signature_params(source.params(), &[], true),
+            FunctionSource::Lambda(_) => this.signature_params(source.params(), args, false),
         });
         let result = self.in_scope(scope, |this| match source {
             FunctionSource::Declared { declaration, .. } => match &declaration.kind {
                 FunctionKind::Constructor => Some(Ty::VOID),
-                _ => this.result_type(&declaration.result),
+                _ => this.result_type_among(&declaration.result, source.params(), &params),
             },
             FunctionSource::Lambda(lambda) => lambda.result.as_ref().and_then(|written| this.result_type(written)),
         });
@@ -59,14 +64,58 @@ impl<'a> Checker<'a> {
             result => result,
         };
         let failed = self.diagnostics[before..].iter().any(|d| d.severity == crate::diagnostics::Severity::Error);
-        (!failed).then_some(Signature { params, result, this, scope })
+        // An ordinary function with a mistake in its parameters still has a body to look at.
+        let is_plain = self.entity(id).header.is_none();
+        (!failed || is_plain).then_some(Signature { params, result, this, scope })
+    }
+
+    /// `-> decltype(x + y)` sees the parameters.
+    fn result_type_among(
+        &mut self,
+        written: &'a ast::TypeExpr,
+        params: &'a [ast::Param],
+        types: &[SignatureParam<'a>],
+    ) -> Option<Ty> {
+        if !contains_decltype(written) || params.len() != types.len() {
+            return self.result_type(written);
+        }
+        let local = |param: &SignatureParam<'a>| Local {
+            name: param.name.map(|name| name.name.clone()).unwrap_or_default(),
+            ty: param.ty,
+            space: AddressSpace::Thread,
+            span: param.span,
+        };
+        let state = FunctionState { locals: types.iter().map(local).collect(), ..FunctionState::outside() };
+        let outer = std::mem::replace(&mut self.function, state);
+        let result = self.in_block(|this| {
+            for (index, param) in params.iter().enumerate() {
+                if let Some(name) = &param.name {
+                    this.scopes.insert(this.scope, name.name.clone(), Symbol::Local(LocalId(index as u32)));
+                }
+            }
+            this.result_type(written)
+        });
+        self.function = outer;
+        result
     }
 
     /// `None` for `auto`.
     pub(super) fn result_type(&mut self, written: &'a ast::TypeExpr) -> Option<Ty> {
         match self.type_without_qualifiers(written) {
             TypeExprKind::Auto => None,
-            _ => Some(self.resolve_type(written).ty),
+            _ => {
+                let ty = self.resolve_type(written);
+                self.refuse_space_of_value(ty, "return type", written.span);
+                Some(ty.ty)
+            }
+        }
+    }
+
+    /// `device float x` as a parameter: only what is pointed to lives in an address space.
+    fn refuse_space_of_value(&mut self, ty: QualTy, what: &str, span: Span) {
+        let space = ty.space.filter(|space| *space != AddressSpace::Thread);
+        if space.is_some() && !ty.ty.is_unknown() {
+            self.error("address-space", span, format!("{what} may not be qualified with an address space"));
         }
     }
 
@@ -81,6 +130,7 @@ impl<'a> Checker<'a> {
         &mut self,
         params: &'a [ast::Param],
         autos: &[TemplateArg],
+        is_declared: bool,
     ) -> Vec<SignatureParam<'a>> {
         let mut autos = autos.iter();
         let mut result = Vec::with_capacity(params.len());
@@ -108,6 +158,10 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let ty = self.lambda_param_type(param, &mut autos);
+            self.refuse_space_of_value(ty, "parameter", param.span);
+            if is_declared && contains_auto(&param.ty) {
+                self.error("auto-not-allowed", param.span, "'auto' not allowed in function prototype");
+            }
             if ty.ty == Ty::VOID {
                 let message = "argument may not have 'void' type";
                 self.error("void", param.span, message);
@@ -123,6 +177,25 @@ impl<'a> Checker<'a> {
         let signature =
             Rc::new(Signature { params: Vec::new(), result: Some(Ty::VOID), this: None, scope: ScopeId::GLOBAL });
         let entity = EntityId(u32::MAX);
-        self.instances.push(Instance { entity, args: Vec::new(), signature, body: BodyState::Done });
+        let depth = self.function.depth;
+        self.instances.push(Instance { entity, args: Vec::new(), signature, body: BodyState::Done, depth });
+    }
+}
+
+fn contains_decltype(written: &ast::TypeExpr) -> bool {
+    match &written.kind {
+        TypeExprKind::Decltype(_) => true,
+        TypeExprKind::Qualified { inner, .. }
+        | TypeExprKind::Pointer(inner)
+        | TypeExprKind::Reference { inner, .. }
+        | TypeExprKind::PackExpansion(inner) => contains_decltype(inner),
+        TypeExprKind::Named(path) => path.segments.iter().any(|segment| {
+            segment.name == "decltype"
+                || segment.args.iter().flatten().any(|arg| match arg {
+                    ast::TemplateArg::Type(ty) => contains_decltype(ty),
+                    ast::TemplateArg::Expr(_) => false,
+                })
+        }),
+        _ => false,
     }
 }

@@ -222,11 +222,25 @@ impl<'a> Checker<'a> {
             }
             return None;
         };
-        let Some(result) = self.function.result else {
+        if self.function.result.is_none() || self.function.is_deduced {
             let checked = self.check_value(value);
-            self.function.result = Some(checked.ty.ty);
+            self.function.is_deduced = true;
+            match self.function.result {
+                Some(earlier)
+                    if earlier != checked.ty.ty && !earlier.is_unknown() && !checked.ty.ty.is_unknown() =>
+                {
+                    let message = format!(
+                        "'auto' in return type deduced as '{}' here but deduced as '{}' in earlier return statement",
+                        self.name_of(checked.ty.ty),
+                        self.name_of(earlier)
+                    );
+                    self.error("auto", span, message);
+                }
+                _ => self.function.result = Some(checked.ty.ty),
+            }
             return Some(checked);
-        };
+        }
+        let result = self.function.result.unwrap_or(Ty::VOID);
         if result == Ty::VOID {
             let checked = self.check_expr(value);
             if checked.ty.ty != Ty::VOID && !checked.ty.ty.is_unknown() {

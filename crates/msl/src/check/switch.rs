@@ -52,6 +52,7 @@ impl<'a> Checker<'a> {
         };
         let mut cases: Vec<Case> = Vec::new();
         let mut seen: Vec<(Option<i128>, Span)> = Vec::new();
+        let mut initialized: Option<Span> = None;
         self.in_block(|this| {
             for stmt in stmts {
                 let mut labels = Vec::new();
@@ -74,6 +75,12 @@ impl<'a> Checker<'a> {
                     }
                 }
                 let starts_case = !std::ptr::eq(inner, stmt);
+                if starts_case && let Some(variable) = initialized {
+                    let message = "cannot jump from switch statement to this case label";
+                    let diagnostic = Diagnostic::error("jump", stmt.span, message);
+                    this.report(diagnostic.note(variable, "jump bypasses variable initialization"));
+                    initialized = None;
+                }
                 if starts_case {
                     // Labels that stand together share a body.
                     match cases.last_mut() {
@@ -84,7 +91,13 @@ impl<'a> Checker<'a> {
                 match cases.last_mut() {
                     Some(case) => {
                         let mut body = std::mem::take(&mut case.body);
+                        let before = body.len();
                         this.check_stmt(inner, &mut body);
+                        let variable = body[before.min(body.len())..].iter().find_map(|stmt| match stmt.kind {
+                            StmtKind::Local(_, Some(_)) => Some(stmt.span),
+                            _ => None,
+                        });
+                        initialized = initialized.or(variable);
                         if let Some(case) = cases.last_mut() {
                             case.body = body;
                         }

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::native::NativeTemplate;
 use super::scope::Symbol;
+use super::templates::MADE_UP;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, BuiltinType, TypeExpr, TypeExprKind};
 use crate::preprocess::LanguageVersion;
@@ -205,7 +206,12 @@ impl<'a> Checker<'a> {
             NativeTemplate::Vec | NativeTemplate::PackedVec => {
                 let Some(len) = dimension(self, 1) else { return ERROR };
                 let Some(len) = len else { return DEPENDENT };
-                if !self.types().is_arithmetic(element) {
+                if self.is_ordering && len >= MADE_UP {
+                    // A length equal to no other.
+                    let len = 100 + (len - MADE_UP) as u8 % 100;
+                    return QualTy::plain(self.types_mut().intern(TyKind::Vector { element, len }));
+                }
+                if !self.types().is_arithmetic(element) && !self.is_ordering {
                     let message = format!("'{}' cannot be the element of a vector", self.name_of(element));
                     self.error("vector-element", span, message);
                     return ERROR;

@@ -20,6 +20,7 @@ fn function(name: &str, params: u32, locals: Vec<Local>, body: Option<Vec<Expr>>
         result: Ty::VOID,
         locals,
         body: body.map(|exprs| exprs.into_iter().map(statement).collect()),
+        is_constexpr: true,
         no_inline: false,
         fp_pragmas: Vec::new(),
         span: Span::default(),

@@ -45,8 +45,8 @@ impl Types {
                 let column = self.layout(*element)?.size * slots;
                 Layout { size: column * u64::from(*columns), align: column }
             }
-            // Each of the 32 threads of a SIMD-group holds two of the 64 components.
-            TyKind::SimdgroupMatrix { element } => Layout::scalar(self.layout(*element)?.size * 2),
+            // Storage for all 64 components in every thread, of which the first two are the thread's own.
+            TyKind::SimdgroupMatrix { element } => Layout::scalar(self.layout(*element)?.size * 64),
             TyKind::Atomic(element) => self.layout(*element)?,
             TyKind::Array { element, len } => {
                 let element = self.layout(*element)?;
@@ -64,6 +64,11 @@ impl Types {
         })
     }
 
+    /// A base class without fields takes no room.
+    fn is_empty_struct(&self, ty: Ty) -> bool {
+        self.struct_id(ty).is_some_and(|id| self.struct_(id).fields.iter().all(|field| field.is_base))
+    }
+
     /// Gives the fields of a struct their offsets, and the struct its size. `min_align` comes from `alignas`.
     pub(crate) fn lay_out(&mut self, id: StructId, min_align: u64) {
         let is_union = self.struct_(id).is_union;
@@ -71,7 +76,11 @@ impl Types {
         let mut bit_cursor: Option<(u64, u64, u32)> = None; // storage offset, storage size, next free bit
         for index in 0..self.struct_(id).fields.len() {
             let field = &self.struct_(id).fields[index];
-            let layout = self.layout(field.ty.ty).unwrap_or(Layout { size: 0, align: 1 });
+            let mut layout = self.layout(field.ty.ty).unwrap_or(Layout { size: 0, align: 1 });
+            layout.align = layout.align.max(field.min_align);
+            if field.is_base && self.is_empty_struct(field.ty.ty) {
+                layout.size = 0;
+            }
             let width = field.bits.map(|(_, width)| width);
             let (offset, bits) = match width {
                 Some(width) => {

@@ -248,6 +248,8 @@ pub struct Field {
     pub ty: QualTy,
     /// Its place in the struct, in bytes.
     pub offset: u64,
+    /// What `alignas` asks for, at least.
+    pub min_align: u64,
     /// For a bit-field: its first bit, counted from `offset`, and its width.
     pub bits: Option<(u32, u32)>,
     /// It holds a base class.
@@ -365,6 +367,11 @@ impl Types {
             return element;
         }
         self.intern(TyKind::Vector { element, len })
+    }
+
+    /// `vec<element, len>`, if the program names it.
+    pub fn find_vector(&self, element: Ty, len: u8) -> Option<Ty> {
+        self.index.get(&TyKind::Vector { element, len }).copied()
     }
 
     /// `pointee *`

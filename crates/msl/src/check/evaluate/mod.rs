@@ -279,6 +279,9 @@ impl<'p> Machine<'p> {
         {
             return result.map_err(|reason| not_constant(span, reason));
         }
+        if function.builtin.is_none() && !function.is_constexpr {
+            return Err(not_constant(span, non_constexpr(&function.name)));
+        }
         let Some(body) = &function.body else {
             return Err(match &function.builtin {
                 Some(_) => not_constant(span, non_constexpr(&function.name)),

@@ -101,6 +101,7 @@ fn function(program: &mut Program, params: u32, locals: &[Ty], result: Ty, body:
         result,
         locals: locals.collect(),
         body,
+        is_constexpr: true,
         no_inline: false,
         fp_pragmas: Vec::new(),
         span: SPAN,

@@ -8,6 +8,7 @@ use crate::check::native::NativeTemplate;
 use crate::check::scope::{ScopeId, Symbol};
 use crate::check::{Checker, TemplateArg};
 use crate::parse::ast::{self, ExprKind, TemplateParamKind, TypeExprKind};
+use crate::program::Value;
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
 /// A deduction under way.
@@ -172,10 +173,10 @@ impl<'a> Checker<'a> {
                 if !self.deduce_type(ty, actual, how, &mut inner) {
                     return false;
                 }
-                args.iter().zip(inner.bound).all(|(arg, bound)| match bound {
-                    Some(bound) => self.deduce_arg(arg, &bound, deduction),
+                match inner.bound.into_iter().collect::<Option<Vec<TemplateArg>>>() {
+                    Some(bound) => self.deduce_args(args, &bound, deduction),
                     None => true,
-                })
+                }
             }
             Symbol::Type(ty) => {
                 let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
@@ -341,14 +342,34 @@ impl<'a> Checker<'a> {
         collected.into_iter().all(|(index, pack)| deduction.bind(index, TemplateArg::Pack(pack)))
     }
 
+    /// A pattern that is a constant is that value.
+    fn is_value(&mut self, pattern: &'a ast::Expr, actual: &TemplateArg, scope: ScopeId) -> bool {
+        let value = self.attempt(|this| {
+            this.in_scope(scope, |this| {
+                let checked = this.check_value(pattern);
+                this.try_evaluate(&checked).ok()
+            })
+        });
+        match (value, actual) {
+            (Ok(Some(Value::Int(value))), TemplateArg::Int(_, actual)) => value == *actual,
+            (Ok(Some(Value::Bool(value))), TemplateArg::Int(_, actual)) => i128::from(value) == *actual,
+            _ => true,
+        }
+    }
+
     fn deduce_value(
         &mut self,
         pattern: &'a ast::Expr,
         actual: &TemplateArg,
         deduction: &mut Deduction<'a>,
     ) -> bool {
-        let ExprKind::Path(path) = &pattern.kind else { return true };
-        let Some(index) = path.as_ident().and_then(|name| deduction.param_named(name)) else { return true };
+        let param = match &pattern.kind {
+            ExprKind::Path(path) => path.as_ident().and_then(|name| deduction.param_named(name)),
+            _ => None,
+        };
+        let Some(index) = param else {
+            return !self.is_ordering || self.is_value(pattern, actual, deduction.scope);
+        };
         match (&deduction.params[index].kind, actual) {
             (TemplateParamKind::Type { .. }, TemplateArg::Type(_)) => deduction.bind(index, actual.clone()),
             (TemplateParamKind::Value { ty, .. }, TemplateArg::Int(_, value)) => {

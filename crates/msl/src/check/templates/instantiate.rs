@@ -104,6 +104,8 @@ impl<'a> Checker<'a> {
             field_inits: Vec::new(),
             field_access: Vec::new(),
             has_dependent_base: false,
+            has_default_constructor: false,
+            friends: Vec::new(),
             state: ClassState::Declared,
             closure: None,
             is_pattern: false,

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 
 pub(super) use arguments::Given;
 pub(super) use deduce::{Deduction, Match};
+pub(super) use ordering::MADE_UP;
 
 /// A class template.
 pub(super) struct ClassTemplate<'a> {

@@ -6,6 +6,9 @@ use crate::check::{Checker, EntityId, TemplateArg};
 use crate::parse::ast::{self, TemplateParamKind};
 use crate::types::{QualTy, Ty, TyKind};
 
+/// Values from here on are made up.
+pub(in crate::check) const MADE_UP: i128 = 1_000_003;
+
 impl<'a> Checker<'a> {
     /// Arguments that are equal to nothing else.
     fn made_up_args(&mut self, header: &'a ast::TemplateHeader) -> Vec<TemplateArg> {
@@ -17,7 +20,7 @@ impl<'a> Checker<'a> {
                     let id = self.add_class(name.into(), param.span, crate::check::scope::ScopeId::GLOBAL);
                     TemplateArg::Type(QualTy::plain(self.struct_type(id)))
                 }
-                TemplateParamKind::Value { .. } => TemplateArg::Int(Ty::INT, 1_000_003 + index as i128),
+                TemplateParamKind::Value { .. } => TemplateArg::Int(Ty::INT, MADE_UP + index as i128),
                 TemplateParamKind::Template { .. } => TemplateArg::UnknownValue,
             };
             args.push(if param.is_pack { TemplateArg::Pack(vec![arg]) } else { arg });
@@ -34,7 +37,10 @@ impl<'a> Checker<'a> {
         if a.header.params.is_empty() {
             return !b.header.params.is_empty();
         }
-        self.fits_pattern(a, b) && !self.fits_pattern(b, a)
+        let saved = std::mem::replace(&mut self.is_ordering, true);
+        let result = self.fits_pattern(a, b) && !self.fits_pattern(b, a);
+        self.is_ordering = saved;
+        result
     }
 
     /// The arguments of `a`, with its parameters made up, fit the pattern of `b`.
@@ -72,7 +78,10 @@ impl<'a> Checker<'a> {
 
     /// Of two function templates that fit a call equally well, `a` is the more specialized.
     pub(in crate::check) fn is_more_specialized_function(&mut self, a: EntityId, b: EntityId) -> bool {
-        match (self.params_fit(a, b), self.params_fit(b, a)) {
+        let saved = std::mem::replace(&mut self.is_ordering, true);
+        let fits = (self.params_fit(a, b), self.params_fit(b, a));
+        self.is_ordering = saved;
+        match fits {
             (true, false) => true,
             // Of two that fit each other, the one without a pack.
             (true, true) => !self.has_param_pack(a) && self.has_param_pack(b),
