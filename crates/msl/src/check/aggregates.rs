@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
                     Expr::value(ExprKind::Load(Box::new(place)), ty, field.span)
                 } else {
                     match this.class(class).field_inits[index] {
-                        Some(init) => this.initialize(field.ty, init, field.span),
+                        Some(init) => this.initialize(field.ty, init),
                         None => this.value_initialize(field.ty.ty, field.span),
                     }
                 };

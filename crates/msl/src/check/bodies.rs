@@ -1,5 +1,6 @@
 //! Bodies of functions: checked when they are needed, in the scope of their template arguments and parameters.
 
+use super::Request;
 use super::scope::{ScopeId, ScopeKind, Symbol};
 use super::{
     BodyState, Checker, EntityId, FunctionSource, FunctionState, MAX_INSTANTIATION_DEPTH, Signature, TemplateArg,
@@ -8,6 +9,7 @@ use crate::parse::ast::{self, FunctionKind, TypeExprKind};
 use crate::program::{self, Expr, ExprKind, Function, FunctionId, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, StructId, Ty, TyKind};
+use std::rc::Rc;
 
 impl<'a> Checker<'a> {
     /// Puts a function's body into the queue, unless it was there before.
@@ -34,7 +36,8 @@ impl<'a> Checker<'a> {
         instance.body = BodyState::InProgress;
         let (entity, args, signature) = (instance.entity, instance.args.clone(), instance.signature.clone());
         if instance.depth > MAX_INSTANTIATION_DEPTH {
-            let span = self.requested_at(id).unwrap_or(self.program.function(id).span);
+            let span =
+                instance.request.as_ref().map_or(self.program.functions[id.0 as usize].span, |(span, _)| *span);
             let message =
                 format!("recursive template instantiation exceeded maximum depth of {MAX_INSTANTIATION_DEPTH}");
             self.error("template-depth", span, message);
@@ -78,11 +81,12 @@ impl<'a> Checker<'a> {
             };
             format!("in instantiation of {what} '{}' requested here", function.name)
         });
-        let has_note = note.is_some();
-        if let Some(note) = note {
-            let at = id.and_then(|id| self.requested_at(id)).unwrap_or(function.span);
-            self.instantiations.push((note, at));
-        }
+        let (span, parent) = match id.and_then(|id| self.instances[id.0 as usize].request.clone()) {
+            Some(request) => request,
+            None => (function.span, None),
+        };
+        let request = note.map(|note| Rc::new(Request { note, span, parent }));
+        let outer_instantiations = id.map(|_| std::mem::replace(&mut self.instantiations, chain(request.as_ref())));
         let stage = source.first().and_then(|decl| decl.specifiers.stage);
         let state = FunctionState {
             id,
@@ -90,6 +94,7 @@ impl<'a> Checker<'a> {
             result: signature.result,
             this: signature.this.map(|_| LocalId(0)),
             depth: id.map_or(self.function.depth, |id| self.instances[id.0 as usize].depth),
+            request,
             is_kernel: stage.is_some(),
             is_lambda: matches!(source, FunctionSource::Lambda(_)),
             ..FunctionState::outside()
@@ -119,8 +124,8 @@ impl<'a> Checker<'a> {
             let message = "non-void function does not return a value in all control paths";
             self.warn("return", end, message);
         }
-        if has_note {
-            self.instantiations.pop();
+        if let Some(outer) = outer_instantiations {
+            self.instantiations = outer;
         }
         function.fp_pragmas = source.latest().map(|decl| decl.fp_pragmas.clone()).unwrap_or_default();
         self.warn_about_unused(&state, function.params.len());
@@ -152,12 +157,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub(super) fn requested_at(&self, id: FunctionId) -> Option<Span> {
-        let mut calls: Vec<_> = self.call_sites.iter().filter(|((_, callee), _)| *callee == id).collect();
-        calls.sort_by_key(|((caller, _), _)| *caller);
-        calls.first().map(|(_, span)| **span)
-    }
-
     pub(super) fn declare_params(&mut self, params: &'a [ast::Param], signature: &Signature<'a>) {
         let first = u32::from(signature.this.is_some());
         let mut next = 0;
@@ -182,7 +181,6 @@ impl<'a> Checker<'a> {
                 local.name = name.name.clone();
                 local.span = name.span;
                 if self.scopes.own(self.scope, &name.name).is_some() {
-                    self.error("redefinition", name.span, format!("redefinition of parameter '{}'", name.name));
                     continue;
                 }
                 self.scopes.insert(self.scope, name.name.clone(), Symbol::Local(id));
@@ -234,10 +232,10 @@ impl<'a> Checker<'a> {
             let span = written.map_or(field.span, |init| init.name.span);
             let default = self.class(class).field_inits[index];
             let value = match (written, default) {
-                (Some(init), _) => self.initialize(field.ty, &init.init, span),
+                (Some(init), _) => self.initialize(field.ty, &init.init),
                 (None, Some(init)) => {
                     let scope = self.class(class).scope;
-                    self.in_scope(scope, |this| this.initialize(field.ty, init, span))
+                    self.in_scope(scope, |this| this.initialize(field.ty, init))
                 }
                 (None, None) => match self.default_initialize(field.ty, span) {
                     Some(value) => value,
@@ -255,7 +253,7 @@ impl<'a> Checker<'a> {
             let names_self = init.name.as_ident().is_some_and(|name| decl.name.last().name == *name);
             if names_self {
                 let span = init.name.span;
-                let value = self.initialize(QualTy::plain(class_ty), &init.init, span);
+                let value = self.initialize(QualTy::plain(class_ty), &init.init);
                 let this = self.this_value(span);
                 let place = self.deref(this, span);
                 stmts.clear();
@@ -323,4 +321,16 @@ fn contains_break(stmts: &[program::Stmt]) -> bool {
         StmtKind::If { then, otherwise, .. } => contains_break(then) || contains_break(otherwise),
         _ => false,
     })
+}
+
+/// The instantiations that led to a request and itself, outermost first.
+fn chain(request: Option<&Rc<Request>>) -> Vec<(String, Span)> {
+    let mut notes = Vec::new();
+    let mut next = request;
+    while let Some(request) = next {
+        notes.push((request.note.clone(), request.span));
+        next = request.parent.as_ref();
+    }
+    notes.reverse();
+    notes
 }

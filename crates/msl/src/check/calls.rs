@@ -310,8 +310,15 @@ impl<'a> Checker<'a> {
             self.call_sites.entry((caller, id)).or_insert(span);
         }
         if !self.unevaluated && !self.in_pattern {
+            self.request(id, span);
             self.need_body(id);
         }
+    }
+
+    /// Remembers what first needed a function.
+    pub(super) fn request(&mut self, id: FunctionId, span: Span) {
+        let parent = self.function.request.clone();
+        self.instances[id.0 as usize].request.get_or_insert((span, parent));
     }
 
     /// What a function returns; for `auto` its body is checked first.

@@ -19,6 +19,12 @@ impl<'a> Checker<'a> {
             return Expr::value(kind, Ty::VOID, span);
         }
         self.complete_type(to.ty);
+        let is_address = matches!(self.types().kind(to.ty), TyKind::Pointer(_) | TyKind::Reference { .. });
+        if kind == ast::CastKind::Const && !is_address {
+            let message = format!("const_cast to '{}', which is not a reference or pointer", self.name_of(to.ty));
+            self.error("no-cast", span, message);
+            return Expr::error(span);
+        }
         if let TyKind::Reference { to: target, .. } = *self.types().kind(to.ty) {
             return self.reference_cast(value, to.ty, target, span, kind);
         }

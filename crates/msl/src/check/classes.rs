@@ -84,6 +84,7 @@ impl<'a> Checker<'a> {
             Some(Symbol::ClassTemplate(id)) => Some(id),
             _ => None,
         };
+        self.refuse_duplicate_params(header);
         let Some(args) = &path.last().args else {
             return self.declare_primary_template(decl, header, path, existing);
         };
@@ -114,6 +115,20 @@ impl<'a> Checker<'a> {
         }
         let specialization = Specialization { header, args, decl, scope };
         self.class_templates[id.0 as usize].specializations.push(specialization);
+    }
+
+    /// `template <typename T, typename T>`
+    pub(super) fn refuse_duplicate_params(&mut self, header: &'a ast::TemplateHeader) {
+        for (index, param) in header.params.iter().enumerate() {
+            let Some(name) = &param.name else { continue };
+            let earlier =
+                header.params[..index].iter().filter_map(|p| p.name.as_ref()).find(|n| n.name == name.name);
+            if let Some(earlier) = earlier {
+                let message = format!("redefinition of '{}'", name.name);
+                let diagnostic = Diagnostic::error("redefinition", name.span, message);
+                self.report(diagnostic.note(earlier.span, "template parameter is declared here"));
+            }
+        }
     }
 
     /// An explicit specialization must come before the first use that would have made the class.
@@ -375,8 +390,8 @@ impl<'a> Checker<'a> {
             }
             _ => {}
         }
-        let bits = var.bit_width.as_ref().and_then(|width| self.bit_width(width, ty.ty, var.name.is_some()));
         let name = var.name.as_ref().map(|path| path.last().name.clone()).unwrap_or_default();
+        let bits = var.bit_width.as_ref().and_then(|width| self.bit_width(width, ty.ty, &name));
         let init = var.init.as_ref();
         let index = self.add_field(id, name.clone(), ty, bits, span, false, init, access);
         if let Some(attribute) = var.attributes.iter().find(|a| matches!(a.name.as_str(), "alignas" | "aligned")) {
@@ -396,10 +411,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn bit_width(&mut self, width: &'a ast::Expr, ty: Ty, is_named: bool) -> Option<u32> {
+    fn bit_width(&mut self, width: &'a ast::Expr, ty: Ty, name: &str) -> Option<u32> {
+        let is_named = !name.is_empty();
         let integral = self.types().is_integral(ty) || self.types().enum_id(ty).is_some() || ty.is_unknown();
         if !integral {
-            let message = format!("bit-field has non-integral type '{}'", self.name_of(ty));
+            let message = format!("bit-field '{name}' has non-integral type '{}'", self.name_of(ty));
             self.error("bit-field", width.span, message);
             return None;
         }
@@ -447,6 +463,13 @@ impl<'a> Checker<'a> {
                 self.error("destructor", function.name.span, "destructors are not supported in Metal");
             }
             return None;
+        }
+        if function.specifiers.stage.is_some() {
+            self.error(
+                "kernel-method",
+                function.name.span,
+                "a kernel or graphics function cannot be a member of a class",
+            );
         }
         // A defaulted constructor or assignment is what the language does anyway.
         if function.is_defaulted {

@@ -73,10 +73,7 @@ impl<'a> Checker<'a> {
         if expr.is_place {
             let related = expr.ty.ty == to.ty || to.ty.is_unknown() || self.derives_from(expr.ty.ty, to.ty);
             let has_address = !self.is_vector_element(expr) && !self.is_bit_field(expr);
-            if related && !has_address && !to.is_const {
-                return None;
-            }
-            if related && has_address {
+            if related && (has_address || !to.is_const) {
                 let loses_const = expr.ty.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
                 let loses_volatile = expr.ty.is_volatile && !to.is_volatile;
                 if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue {
@@ -304,6 +301,10 @@ impl<'a> Checker<'a> {
         }
         if let TyKind::Reference { to: target, .. } = *self.types().kind(to.ty) {
             let has_address = expr.is_place && !self.is_vector_element(&expr) && !self.is_bit_field(&expr);
+            if expr.is_place && !has_address && !target.is_const && expr.ty.ty == target.ty {
+                self.cannot_convert(&expr, to, Purpose::Parameter);
+                return Expr::error(span);
+            }
             let place = if has_address && (expr.ty.ty == target.ty || self.derives_from(expr.ty.ty, target.ty)) {
                 self.upcast_place(expr, target.ty)
             } else {

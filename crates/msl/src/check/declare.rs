@@ -368,6 +368,16 @@ impl<'a> Checker<'a> {
                 self.var_templates.push(template);
                 let id = VarTemplateId(self.var_templates.len() as u32 - 1);
                 self.insert_once(&name, Symbol::VarTemplate(id), path.span);
+                let args = self.unknown_args(header);
+                let scope = self.bind_all(header, &args, self.scope);
+                let ty = self.attempt(|this| this.in_scope(scope, |this| this.resolve_type(&var.ty)));
+                if let Ok(ty) = ty
+                    && ty.space != Some(AddressSpace::Constant)
+                    && !super::auto_types::contains_auto(&var.ty)
+                {
+                    let message = "program scope variable must reside in constant address space";
+                    self.error("address-space", path.span, message);
+                }
             }
         }
     }
@@ -382,6 +392,10 @@ impl<'a> Checker<'a> {
         let span = var.name.as_ref().map_or(var.ty.span, |name| name.last().span);
         let (mut ty, init) = self.variable_type_and_init(var)?;
         let is_sampler = self.is_opaque(ty.ty);
+        // The parser has complained about `thread_local`.
+        if var.specifiers.is_thread_local {
+            return None;
+        }
         if ty.space != Some(AddressSpace::Constant) && !is_sampler && !ty.ty.is_unknown() {
             let message = "program scope variable must reside in constant address space";
             self.error("address-space", span, message);
@@ -499,7 +513,7 @@ impl<'a> Checker<'a> {
         let Some(init) = &decl.init else { return };
         let ty = self.program.global(id).ty;
         let saved = std::mem::replace(&mut self.function, super::FunctionState::outside());
-        let value = self.in_scope(scope, |this| this.initialize(ty, init, this.program.global(id).span));
+        let value = self.in_scope(scope, |this| this.initialize(ty, init));
         self.function = saved;
         self.set_global_value(id, value);
     }

@@ -42,6 +42,11 @@ impl<'a> Checker<'a> {
             }
             let Some(arg) = rest.next() else { break };
             if !self.deduce_param(&param.ty, arg, &mut deduction) {
+                if let Some((index, old, new)) = &deduction.conflict {
+                    let name = deduction.params[*index].name.as_ref().map_or("", |name| name.name.as_str());
+                    let (old, new) = (self.arg_text(old), self.arg_text(new));
+                    return Err(format!("deduced conflicting types for parameter '{name}' ('{old}' vs. '{new}')"));
+                }
                 let shown = match arg {
                     Operand::Value(expr) => self.name_of_expr(expr),
                     _ => "this argument".into(),

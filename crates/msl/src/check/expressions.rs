@@ -126,7 +126,13 @@ impl<'a> Checker<'a> {
     fn check_operand_nested(&mut self, expr: &'a ast::Expr) -> Operand<'a> {
         let span = expr.span;
         Operand::Value(match &expr.kind {
-            Ast::Paren(inner) => return self.check_operand(inner),
+            // The parentheses belong to what is underlined.
+            Ast::Paren(inner) => {
+                return match self.check_operand(inner) {
+                    Operand::Value(value) => Operand::Value(Expr { span, ..value }),
+                    operand => operand,
+                };
+            }
             Ast::Path(path) => return self.check_path(path),
             Ast::Member { base, arrow, member } => return self.check_member(base, *arrow, member, span),
             Ast::InitList(items) => return Operand::Braces(items, span),

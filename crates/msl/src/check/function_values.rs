@@ -75,6 +75,7 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return None;
         };
+        self.request(id, span);
         self.need_body(id);
         let actual = self.program.function(id).result;
         if actual != result && !actual.is_unknown() {

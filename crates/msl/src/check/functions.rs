@@ -7,6 +7,7 @@ use super::{
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, Access, TemplateParamKind, TypeExprKind};
 use crate::program::{Function, FunctionId, Local, LocalId, TemplateArgument, Value};
+use crate::source::Span;
 use crate::stdlib::families;
 use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
 use smol_str::SmolStr;
@@ -69,6 +70,9 @@ impl<'a> Checker<'a> {
         access: Access,
     ) -> Option<EntityId> {
         let header = function.templates.last().filter(|header| !header.params.is_empty());
+        if let Some(header) = header {
+            self.refuse_duplicate_params(header);
+        }
         let name = function.name.last().name.clone();
         let is_builtin_file = self.sources.file(function.span.file).builtin;
         let family = if is_builtin_file { header.and_then(|header| self.family_of(header)) } else { None };
@@ -182,9 +186,11 @@ impl<'a> Checker<'a> {
             // Templates are the same where they are written the same.
             (Some(a), Some(b)) => {
                 a.params.len() == b.params.len()
-                    && self.same_text(first.result.span, second.result.span)
+                    && self.words(first.result.span, None, a) == self.words(second.result.span, None, b)
                     && a.params.iter().zip(&b.params).all(|(a, b)| self.same_template_param(a, b))
-                    && first.params.iter().zip(&second.params).all(|(a, b)| self.same_param_text(a, b))
+                    && first.params.iter().zip(&second.params).all(|(x, y)| {
+                        self.words(x.span, x.name.as_ref(), a) == self.words(y.span, y.name.as_ref(), b)
+                    })
             }
             _ => false,
         }
@@ -195,6 +201,25 @@ impl<'a> Checker<'a> {
             (TemplateParamKind::Type { default: None }, TemplateParamKind::Type { default: None }) => true,
             _ => self.same_text(a.span, b.span),
         }
+    }
+
+    /// What is written, without a parameter's name and with template parameters numbered.
+    fn words(&self, span: Span, name: Option<&ast::Ident>, header: &ast::TemplateHeader) -> Vec<String> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut words: Vec<String> = Vec::new();
+        for c in self.sources.text(span).chars() {
+            match words.last_mut() {
+                Some(word) if is_word(c) && word.ends_with(is_word) => word.push(c),
+                _ if c.is_whitespace() => words.push(String::new()),
+                _ => words.push(c.to_string()),
+            }
+        }
+        let numbered = |word: String| {
+            let is_param = |param: &ast::TemplateParam| param.name.as_ref().is_some_and(|n| n.name == *word);
+            header.params.iter().position(is_param).map_or(word, |index| format!("<{index}>"))
+        };
+        let is_name = |word: &String| name.is_some_and(|name| name.name == **word);
+        words.into_iter().filter(|word| !word.is_empty() && !is_name(word)).map(numbered).collect()
     }
 
     /// The text of two parameters up to their names.
@@ -250,6 +275,16 @@ impl<'a> Checker<'a> {
             }
             let explicit = path.last().args.as_deref();
             let Some(args) = self.deduce_from_types(candidate, explicit, &params, Some(result)) else { continue };
+            if let Some(earlier) = self.specialization_of(candidate, &args)
+                && function.body.is_some()
+                && self.entity(earlier).source.latest().is_some_and(|decl| decl.body.is_some())
+            {
+                let message = format!("redefinition of '{name}{}'", self.args_text(&args));
+                let diagnostic = Diagnostic::error("redefinition", path.last().span, message);
+                let span = self.entity(earlier).span;
+                self.report(diagnostic.note(span, "previous definition is here"));
+                return;
+            }
             let scope = self.scope;
             let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
             self.entities[candidate.0 as usize].specializations.push((args, entity));
@@ -321,7 +356,14 @@ impl<'a> Checker<'a> {
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(function);
         let depth = self.function.depth + usize::from(!args.is_empty());
-        self.instances.push(Instance { entity, args: args.clone(), signature, body: BodyState::Unneeded, depth });
+        self.instances.push(Instance {
+            entity,
+            args: args.clone(),
+            signature,
+            body: BodyState::Unneeded,
+            depth,
+            request: None,
+        });
         self.entities[entity.0 as usize].functions.insert(args, id);
         id
     }
@@ -343,7 +385,9 @@ impl<'a> Checker<'a> {
                 .iter()
                 .any(|a| matches!(a.name.as_str(), "noinline" | "clang::noinline" | "gnu::noinline"))
         });
-        let is_constexpr = description.source.first().is_some_and(|decl| decl.specifiers.is_constexpr)
+        let is_lambda = matches!(description.source, FunctionSource::Lambda(_));
+        let is_constexpr = is_lambda
+            || description.source.first().is_some_and(|decl| decl.specifiers.is_constexpr)
             || description.source.latest().is_some_and(|decl| decl.specifiers.is_constexpr);
         let builtin_args = match builtin.is_some() && has_args {
             true => args.iter().filter_map(builtin_argument).collect(),

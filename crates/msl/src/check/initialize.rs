@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
     /// The initial value of a variable, and its type with the length that the value gives an array.
     pub(super) fn variable_init(&mut self, var: &'a ast::VarDecl, mut ty: QualTy) -> (QualTy, Option<Expr>) {
         let Some(init) = &var.init else { return (ty, None) };
-        let value = self.initialize(ty, init, variable_span(var));
+        let value = self.initialize(ty, init);
         // `float a[] = {1, 2}` takes its length from the list.
         if let TyKind::Array { element, len: None } = *self.types().kind(ty.ty)
             && let TyKind::Array { len: Some(len), .. } = *self.types().kind(value.ty.ty)
@@ -107,10 +107,16 @@ impl<'a> Checker<'a> {
     }
 
     /// The value of something of type `ty` with this initializer.
-    pub(super) fn initialize(&mut self, ty: QualTy, init: &'a Init, span: Span) -> Expr {
+    pub(super) fn initialize(&mut self, ty: QualTy, init: &'a Init) -> Expr {
         match init {
             Init::Equal(ast::Expr { kind: ast::ExprKind::InitList(items), span }) => {
-                self.list_initialize(ty, Items::of_list(items), *span)
+                let value = self.list_initialize(ty, Items::of_list(items), *span);
+                if let ExprKind::Construct { constructor, .. } = &value.kind
+                    && self.is_explicit(*constructor)
+                {
+                    self.error("explicit", *span, "chosen constructor is explicit in copy-initialization");
+                }
+                value
             }
             Init::Equal(ast::Expr { kind: ast::ExprKind::Str(text), span }) if self.is_char_array(ty.ty) => {
                 self.string_array(text, ty.ty, *span)
@@ -122,6 +128,12 @@ impl<'a> Checker<'a> {
             Init::Paren(args, span) => self.direct_initialize(ty, args, *span),
             Init::Brace(args, list_span) => self.list_initialize_exprs(ty, args, *list_span),
         }
+    }
+
+    fn is_explicit(&self, constructor: crate::program::FunctionId) -> bool {
+        let entity = self.instances[constructor.0 as usize].entity;
+        let entity = self.entities.get(entity.0 as usize);
+        entity.and_then(|entity| entity.source.first()).is_some_and(|decl| decl.specifiers.is_explicit)
     }
 
     fn is_char_array(&self, ty: Ty) -> bool {
@@ -165,7 +177,11 @@ impl<'a> Checker<'a> {
                 [] => Expr::value(ExprKind::Zero, ty.ty, span),
                 [arg] => {
                     let value = self.check_for_type(arg, ty);
-                    self.explicit_cast(value, ty, span, ast::CastKind::Static)
+                    let is_scalar = self.types().is_arithmetic(ty.ty) || self.types().pointee(ty.ty).is_some();
+                    match is_scalar {
+                        true => self.convert(value, ty, Purpose::Variable),
+                        false => self.explicit_cast(value, ty, span, ast::CastKind::Static),
+                    }
                 }
                 _ => {
                     for arg in args {

@@ -105,6 +105,11 @@ impl<'a> Checker<'a> {
         // First what is given, then the rest in order: automatic indices avoid those that are taken.
         for (param, &ty) in decl.params.iter().zip(&types) {
             self.complete_type(ty.ty);
+            let pointee = match *self.types().kind(ty.ty) {
+                TyKind::Pointer(to) | TyKind::Reference { to, .. } => to.ty,
+                _ => ty.ty,
+            };
+            self.complete_type(pointee);
             let class = self.param_class(ty.ty);
             let condition = self.condition_of(param);
             kinds.push(self.given_binding(
@@ -282,6 +287,11 @@ impl<'a> Checker<'a> {
                 "sampler" => (3, MAX_SAMPLER, ParamClass::Sampler),
                 "maybe_unused" | "unused" => continue,
                 _ => {
+                    if let (Some(_), Some(BindingKind::Builtin(other))) = (builtin_input(name), &result) {
+                        let message = format!("'{name}' and '{other}' attributes are not compatible");
+                        self.error("attribute", attribute.span, message);
+                        continue;
+                    }
                     if let Some(kind) = builtin_input(name) {
                         if stage == Stage::Kernel {
                             self.check_builtin_type(kind, attribute, ty, grid_width);
@@ -449,6 +459,14 @@ impl<'a> Checker<'a> {
         };
         let Some(signature) = self.signature(entity, &args) else { return };
         let id = self.function_for(entity, args, signature);
+        if let Some(earlier) = self.program.entry_points.iter().find(|entry| entry.function == id) {
+            let name = self.program.function(id).name.clone();
+            let message = format!("duplicate explicit instantiation of '{name}'");
+            let diagnostic = Diagnostic::error("instantiation", path.span, message);
+            let diagnostic = diagnostic.note(earlier.span, "previous explicit instantiation is here");
+            self.report(diagnostic);
+            return;
+        }
         let actual = self.result_of(id, path.span);
         if actual != result && !actual.is_unknown() && !result.is_unknown() {
             let message = format!(
@@ -460,6 +478,7 @@ impl<'a> Checker<'a> {
             self.error("instantiation", path.span, message);
             return;
         }
+        self.request(id, path.span);
         self.need_body(id);
         let stage = instantiation
             .specifiers

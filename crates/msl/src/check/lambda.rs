@@ -130,6 +130,11 @@ impl<'a> Checker<'a> {
                 self.error("capture", capture.name.span, message);
                 continue;
             }
+            if captures.iter().any(|(name, ..)| *name == capture.name.name) {
+                let message = format!("'{}' can appear only once in a capture list", capture.name.name);
+                self.error("capture", capture.name.span, message);
+                continue;
+            }
             captures.push((capture.name.name.clone(), capture.mode, capture.init.as_ref()));
         }
         let Some(mode) = lambda.default_capture else { return captures };

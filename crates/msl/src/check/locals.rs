@@ -147,6 +147,14 @@ impl<'a> Checker<'a> {
             }
             _ => {}
         }
+        if let Some(class) = self.types().struct_id(ty.ty)
+            && self.class(class).constructors.is_empty()
+            && self.has_uninitialized_const(class)
+        {
+            let message = format!("call to implicitly-deleted default constructor of '{}'", self.name_of(ty.ty));
+            self.error("deleted", span, message);
+            return None;
+        }
         let value = self.default_initialize(ty, span);
         if value.is_none()
             && (ty.is_const || var.specifiers.is_constexpr)
@@ -156,6 +164,16 @@ impl<'a> Checker<'a> {
             self.error("uninitialized", span, message);
         }
         value
+    }
+
+    /// A member that must have a value and has none.
+    fn has_uninitialized_const(&self, class: crate::types::StructId) -> bool {
+        let fields = &self.types().struct_(class).fields;
+        fields.iter().zip(&self.class(class).field_inits).any(|(field, init)| {
+            let needs_value =
+                field.ty.is_const || matches!(self.types().kind(field.ty.ty), TyKind::Reference { .. });
+            needs_value && init.is_none() && !field.is_base
+        })
     }
 
     /// Keeps the value of a constant for array sizes and template arguments.

@@ -215,6 +215,15 @@ struct Instance<'a> {
     body: BodyState,
     /// How many instantiations led to this one.
     depth: usize,
+    /// Where it was first needed, and in which instantiation.
+    request: Option<(Span, Option<Rc<Request>>)>,
+}
+
+/// What asked for an instantiation, and what that was itself made for.
+struct Request {
+    note: String,
+    span: Span,
+    parent: Option<Rc<Request>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -273,6 +282,8 @@ struct FunctionState {
     switches: u32,
     /// How many instantiations led to this function.
     depth: usize,
+    /// The instantiation that it is.
+    request: Option<Rc<Request>>,
     /// The result was deduced from a return statement.
     is_deduced: bool,
     is_kernel: bool,
@@ -447,7 +458,9 @@ impl<'a> Checker<'a> {
     fn nested<T>(&mut self, span: Span, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         const MAX_DEPTH: u32 = 1024;
         if self.depth >= MAX_DEPTH {
-            self.error("too-deep", span, "this is nested too deeply");
+            if !self.diagnostics.iter().any(|d| d.id == "too-deep") {
+                self.error("too-deep", span, "this is nested too deeply");
+            }
             return None;
         }
         self.depth += 1;
@@ -498,6 +511,7 @@ impl FunctionState {
             loops: 0,
             switches: 0,
             depth: 0,
+            request: None,
             is_deduced: false,
             is_kernel: false,
             is_lambda: false,

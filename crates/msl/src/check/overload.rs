@@ -43,6 +43,12 @@ impl<'a> Checker<'a> {
         }
         // A type that means nothing is the mistake, not that nothing fits it.
         for arg in site.explicit.unwrap_or_default() {
+            if let ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) = arg
+                && let Ok(None) = self.resolve_path(path)
+            {
+                self.undeclared(path, true);
+                return None;
+            }
             if let ast::TemplateArg::Type(ty) = arg
                 && !matches!(ty.kind, ast::TypeExprKind::PackExpansion(_))
                 && let Err(first) = self.attempt(|this| this.resolve_type(ty))

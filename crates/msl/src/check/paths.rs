@@ -80,6 +80,10 @@ impl<'a> Checker<'a> {
                 }
             }
             Symbol::Dependent => Expr::value(ExprKind::Error, Ty::DEPENDENT, span),
+            Symbol::Ambiguous => {
+                self.error("ambiguous-name", span, format!("reference to '{}' is ambiguous", last.name));
+                Expr::error(span)
+            }
             Symbol::Namespace(_) => {
                 let message = format!("unexpected namespace name '{}': expected expression", last.name);
                 self.error("expected-expression", span, message);

@@ -60,8 +60,26 @@ pub(super) enum Symbol {
     Pack(Vec<TemplateArg>),
     /// A function parameter pack.
     LocalPack(Vec<LocalId>),
+    /// Different things in several namespaces that are in use.
+    Ambiguous,
     /// Something whose meaning depends on template parameters.
     Dependent,
+}
+
+impl Symbol {
+    /// The very same thing, found twice.
+    fn is_same(&self, other: &Symbol) -> bool {
+        match (self, other) {
+            (Symbol::Global(a), Symbol::Global(b)) => a == b,
+            (Symbol::Type(a), Symbol::Type(b)) => a == b,
+            (Symbol::Value(a, x), Symbol::Value(b, y)) => a == b && x == y,
+            (Symbol::ClassTemplate(a), Symbol::ClassTemplate(b)) => a == b,
+            (Symbol::AliasTemplate(a), Symbol::AliasTemplate(b)) => a == b,
+            (Symbol::VarTemplate(a), Symbol::VarTemplate(b)) => a == b,
+            (Symbol::Namespace(a), Symbol::Namespace(b)) => a == b,
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -156,9 +174,11 @@ impl Scopes {
                     }
                 }
             }
-            Some(symbol) => {
-                other.get_or_insert_with(|| symbol.clone());
-            }
+            Some(symbol) => match other {
+                Some(earlier) if !earlier.is_same(symbol) => *other = Some(Symbol::Ambiguous),
+                Some(_) => {}
+                None => *other = Some(symbol.clone()),
+            },
             None => {}
         }
         for &used in &self.get(scope).using {

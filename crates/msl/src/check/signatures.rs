@@ -34,6 +34,9 @@ impl<'a> Checker<'a> {
             FunctionSource::Declared { .. } => this.signature_params(source.params(), &[], true),
             FunctionSource::Lambda(_) => this.signature_params(source.params(), args, false),
         });
+        if self.entity(id).header.is_none() {
+            self.check_param_list(source.params());
+        }
         let result = self.in_scope(scope, |this| match source {
             FunctionSource::Declared { declaration, .. } => match &declaration.kind {
                 FunctionKind::Constructor => Some(Ty::VOID),
@@ -67,6 +70,20 @@ impl<'a> Checker<'a> {
         // An ordinary function with a mistake in its parameters still has a body to look at.
         let is_plain = self.entity(id).header.is_none();
         (!failed || is_plain).then_some(Signature { params, result, this, scope })
+    }
+
+    fn check_param_list(&mut self, params: &'a [ast::Param]) {
+        let mut default: Option<Span> = None;
+        for (index, param) in params.iter().enumerate() {
+            default = default.or(param.default.as_ref().map(|default| default.span));
+            if param.default.is_none() && default.is_some() && !param.is_pack {
+                self.error("default-argument", param.span, "missing default argument on parameter");
+            }
+            let Some(name) = &param.name else { continue };
+            if params[..index].iter().filter_map(|p| p.name.as_ref()).any(|n| n.name == name.name) {
+                self.error("redefinition", name.span, format!("redefinition of parameter '{}'", name.name));
+            }
+        }
     }
 
     /// `-> decltype(x + y)` sees the parameters.
@@ -178,7 +195,14 @@ impl<'a> Checker<'a> {
             Rc::new(Signature { params: Vec::new(), result: Some(Ty::VOID), this: None, scope: ScopeId::GLOBAL });
         let entity = EntityId(u32::MAX);
         let depth = self.function.depth;
-        self.instances.push(Instance { entity, args: Vec::new(), signature, body: BodyState::Done, depth });
+        self.instances.push(Instance {
+            entity,
+            args: Vec::new(),
+            signature,
+            body: BodyState::Done,
+            depth,
+            request: None,
+        });
     }
 }
 

@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
             }
             TypeExprKind::Function { result, params } => {
                 let result = self.resolve_type(result).ty;
-                let params = params.iter().map(|p| self.param_type(p)).map(|p| p.ty).collect();
+                let params = self.function_type_params(params);
                 QualTy::plain(self.types_mut().intern(TyKind::Function { result, params }))
             }
             TypeExprKind::Qualified { quals, inner } => {
@@ -61,6 +61,28 @@ impl<'a> Checker<'a> {
                 ERROR
             }
         }
+    }
+
+    /// The parameters of a function type, packs expanded.
+    fn function_type_params(&mut self, params: &'a [ast::Param]) -> Vec<Ty> {
+        let mut types = Vec::new();
+        for param in params {
+            let pattern = match &param.ty.kind {
+                TypeExprKind::PackExpansion(inner) => Some(&**inner),
+                _ if param.is_pack => Some(&param.ty),
+                _ => None,
+            };
+            let Some(pattern) = pattern else {
+                types.push(self.param_type(param).ty);
+                continue;
+            };
+            for binding in self.pack_bindings_in_type(pattern, param.span).unwrap_or_default() {
+                let scope = self.pack_scope(&binding);
+                let ty = self.in_scope(scope, |this| this.resolve_type(pattern));
+                types.push(self.adjust_param_type(ty, param.span).ty);
+            }
+        }
+        types
     }
 
     pub(super) fn builtin_type(&mut self, builtin: BuiltinType, span: Span) -> QualTy {
@@ -104,7 +126,7 @@ impl<'a> Checker<'a> {
                     self.error(
                         "not-an-enum",
                         path.span,
-                        format!("'{}' is not an enumeration", self.name_of(ty.ty)),
+                        format!("only enumeration types have underlying types; '{}' is none", self.name_of(ty.ty)),
                     );
                     ERROR
                 }
@@ -160,6 +182,11 @@ impl<'a> Checker<'a> {
                 let name = self.sources.text(span);
                 let message = format!("use of template '{name}' requires template arguments");
                 self.error("template-arguments", span, message);
+                ERROR
+            }
+            (Symbol::Ambiguous, _) => {
+                let name = self.sources.text(span);
+                self.error("ambiguous-name", span, format!("reference to '{name}' is ambiguous"));
                 ERROR
             }
             (Symbol::Pack(_), _) => {

@@ -4,6 +4,7 @@ use super::templates::Given;
 use super::{Checker, TemplateArg};
 use crate::parse::ast::{self};
 use crate::program::{Expr, ExprKind, Value};
+use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
@@ -48,16 +49,12 @@ impl<'a> Checker<'a> {
                 value(same || self.derives_from(derived.ty, base.ty))
             }
             ("__is_convertible" | "__is_convertible_to", [from, to]) => {
-                let probe = Expr::value(ExprKind::Error, from.ty, span);
-                let probe = match *self.types().kind(from.ty) {
-                    TyKind::Reference { to, .. } => Expr::place(ExprKind::Error, to, span),
-                    _ => probe,
-                };
+                let probe = self.probe(*from, span);
                 let both_void = from.ty == Ty::VOID && to.ty == Ty::VOID;
                 value(both_void || from.ty != Ty::VOID && self.conversion(&probe, *to).is_some())
             }
             ("__is_constructible", [ty, args @ ..]) => {
-                let probes: Vec<Expr> = args.iter().map(|arg| Expr::value(ExprKind::Error, arg.ty, span)).collect();
+                let probes: Vec<Expr> = args.iter().map(|arg| self.probe(*arg, span)).collect();
                 let ty = *ty;
                 let works = self.attempt(|this| match this.types().struct_id(ty.ty) {
                     Some(class) => {
@@ -74,6 +71,14 @@ impl<'a> Checker<'a> {
             }
             ("__is_trivially_copyable" | "__is_trivial" | "__is_trivially_constructible", [_, ..]) => value(true),
             _ => None,
+        }
+    }
+
+    /// Something of type `ty`, to ask what could be done with it.
+    fn probe(&self, ty: QualTy, span: Span) -> Expr {
+        match *self.types().kind(ty.ty) {
+            TyKind::Reference { to, .. } => Expr::place(ExprKind::Error, to, span),
+            _ => Expr::value(ExprKind::Error, ty.ty, span),
         }
     }
 }

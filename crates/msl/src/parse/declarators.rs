@@ -290,7 +290,9 @@ impl Parser {
             }
             _ => false,
         };
-        is_type && !self.at_nth(2, Punct::LParen) && !self.at_nth(2, Punct::LBrace)
+        // `coord::pixel` is a value of an enum.
+        let goes_on = [Punct::LParen, Punct::LBrace, Punct::ColonColon].iter().any(|&punct| self.at_nth(2, punct));
+        is_type && !goes_on
     }
 
     /// `(params) const noexcept -> T`

@@ -153,9 +153,14 @@ impl Parser {
 
     fn switch_statement(&mut self) -> Parse<StmtKind> {
         self.bump();
-        let (_, condition) = self.parenthesized_condition("'switch'")?;
+        let start = self.span();
+        let (init, condition) = self.parenthesized_condition("'switch'")?;
         let body = self.substatement();
-        Ok(StmtKind::Switch { condition, body })
+        let switch = StmtKind::Switch { condition, body };
+        let Some(init) = init else { return Ok(switch) };
+        // `switch (init; c)` is a block of the two.
+        let span = start.to(self.last_span);
+        Ok(StmtKind::Block(Block { stmts: vec![*init, Stmt { kind: switch, span }], span }))
     }
 
     fn do_statement(&mut self, pragmas: Vec<Pragma>) -> Parse<StmtKind> {

@@ -53,7 +53,16 @@ fn constant(name: &str, index: Option<u32>, init: Option<Expr>) -> Global {
 
 fn field(name: &str, ty: Ty) -> Field {
     let ty = QualTy::plain(ty);
-    Field { name: name.into(), ty, offset: 0, bits: None, is_base: false, id: None, span: Span::default() }
+    Field {
+        name: name.into(),
+        ty,
+        offset: 0,
+        min_align: 1,
+        bits: None,
+        is_base: false,
+        id: None,
+        span: Span::default(),
+    }
 }
 
 fn structure(program: &mut Program, name: &str, fields: Vec<Field>, is_opaque: bool) -> Ty {

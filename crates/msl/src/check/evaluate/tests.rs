@@ -137,6 +137,7 @@ fn structure(types: &mut Types, fields: &[(&str, Ty)], base: bool) -> Ty {
         name: name.into(),
         ty: QualTy::plain(ty),
         offset: 0,
+        min_align: 1,
         bits: None,
         is_base: base && index == 0,
         id: None,

@@ -20,6 +20,8 @@ pub(in crate::check) struct Deduction<'a> {
     pub(in crate::check) bound: Vec<Option<TemplateArg>>,
     /// How many of the first parameters were given explicitly: nothing is deduced for them.
     pub(in crate::check) explicit: usize,
+    /// A parameter that would have to be two things.
+    pub(in crate::check) conflict: Option<(usize, TemplateArg, TemplateArg)>,
 }
 
 /// How closely qualifiers must agree.
@@ -33,7 +35,13 @@ pub(in crate::check) enum Match {
 
 impl<'a> Deduction<'a> {
     pub(in crate::check) fn new(header: &'a ast::TemplateHeader, scope: ScopeId) -> Deduction<'a> {
-        Deduction { params: &header.params, scope, bound: vec![None; header.params.len()], explicit: 0 }
+        Deduction {
+            params: &header.params,
+            scope,
+            bound: vec![None; header.params.len()],
+            explicit: 0,
+            conflict: None,
+        }
     }
 
     fn param_named(&self, name: &str) -> Option<usize> {
@@ -46,8 +54,16 @@ impl<'a> Deduction<'a> {
                 self.bound[index] = Some(arg);
                 true
             }
-            Some(TemplateArg::Int(_, old)) => matches!(arg, TemplateArg::Int(_, new) if new == *old),
-            Some(old) => *old == arg || old.is_dependent() || arg.is_dependent(),
+            Some(old) => {
+                let same = match (old, &arg) {
+                    (TemplateArg::Int(_, old), TemplateArg::Int(_, new)) => old == new,
+                    (old, new) => old == new || old.is_dependent() || new.is_dependent(),
+                };
+                if !same {
+                    self.conflict = Some((index, old.clone(), arg));
+                }
+                same
+            }
         }
     }
 }
@@ -115,11 +131,8 @@ impl<'a> Checker<'a> {
             },
             TypeExprKind::Function { result, params } => match self.types().kind(actual.ty).clone() {
                 TyKind::Function { result: actual_result, params: actual_params } => {
-                    params.len() == actual_params.len()
-                        && self.deduce_type(result, QualTy::plain(actual_result), how, deduction)
-                        && params.iter().zip(actual_params).all(|(param, actual)| {
-                            self.deduce_type(&param.ty, QualTy::plain(actual), how, deduction)
-                        })
+                    self.deduce_type(result, QualTy::plain(actual_result), how, deduction)
+                        && self.deduce_function_params(params, &actual_params, how, deduction)
                 }
                 _ => false,
             },
@@ -129,6 +142,45 @@ impl<'a> Checker<'a> {
             TypeExprKind::PackExpansion(inner) => self.deduce_type(inner, actual, how, deduction),
             TypeExprKind::Auto | TypeExprKind::Decltype(_) | TypeExprKind::Class(_) | TypeExprKind::Enum(_) => true,
         }
+    }
+
+    /// `R(A, Rest...)`
+    fn deduce_function_params(
+        &mut self,
+        params: &'a [ast::Param],
+        actual: &[Ty],
+        how: Match,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        let is_pack = |p: &ast::Param| p.is_pack || matches!(p.ty.kind, TypeExprKind::PackExpansion(_));
+        let (fixed, pack) = match params.split_last() {
+            Some((last, fixed)) if is_pack(last) => (fixed, Some(last)),
+            _ => (params, None),
+        };
+        if actual.len() < fixed.len() || (pack.is_none() && actual.len() != fixed.len()) {
+            return false;
+        }
+        let (first, rest) = actual.split_at(fixed.len());
+        for (param, actual) in fixed.iter().zip(first) {
+            if !self.deduce_type(&param.ty, QualTy::plain(*actual), how, deduction) {
+                return false;
+            }
+        }
+        let Some(pack) = pack else { return true };
+        let packs: Vec<usize> = (0..deduction.params.len())
+            .filter(|&i| deduction.params[i].is_pack && deduction.bound[i].is_none())
+            .collect();
+        let mut collected: Vec<Vec<TemplateArg>> = vec![Vec::new(); packs.len()];
+        for actual in rest {
+            let mut one = deduction.clone();
+            if !self.deduce_type(&pack.ty, QualTy::plain(*actual), how, &mut one) {
+                return false;
+            }
+            for (slot, &index) in collected.iter_mut().zip(&packs) {
+                slot.extend(one.bound[index].take());
+            }
+        }
+        collected.into_iter().zip(packs).all(|(args, index)| deduction.bind(index, TemplateArg::Pack(args)))
     }
 
     fn deduce_named(

@@ -206,26 +206,33 @@ impl<'a> Checker<'a> {
         span: Span,
         name: &str,
     ) -> Option<Chosen<'a, D>> {
-        let mut best: Option<(usize, Vec<TemplateArg>)> = None;
+        let mut matches: Vec<(usize, Vec<TemplateArg>)> = Vec::new();
         for (index, specialization) in specializations.iter().enumerate() {
-            let Some(bound) = self.match_specialization(specialization, args) else { continue };
-            best = match best {
-                None => Some((index, bound)),
-                Some((old, old_bound)) => {
-                    let newer = self.is_more_specialized(specialization, &specializations[old]);
-                    let older = self.is_more_specialized(&specializations[old], specialization);
-                    if newer == older {
-                        let message = format!("ambiguous partial specializations of '{name}'");
-                        let diagnostic = Diagnostic::error("ambiguous-specialization", span, message)
-                            .note(specializations[old].header.span, "partial specialization matches")
-                            .note(specialization.header.span, "partial specialization matches");
-                        self.report(diagnostic);
-                    }
-                    if newer { Some((index, bound)) } else { Some((old, old_bound)) }
-                }
-            };
+            if let Some(bound) = self.match_specialization(specialization, args) {
+                matches.push((index, bound));
+            }
         }
-        let (index, bound) = best?;
+        let mut best = None;
+        for candidate in 0..matches.len() {
+            let beats_all = (0..matches.len()).all(|other| {
+                let (a, b) = (&specializations[matches[candidate].0], &specializations[matches[other].0]);
+                candidate == other || self.is_more_specialized(a, b)
+            });
+            if beats_all {
+                best = Some(candidate);
+                break;
+            }
+        }
+        if best.is_none() && matches.len() > 1 {
+            let message = format!("ambiguous partial specializations of '{name}'");
+            let mut diagnostic = Diagnostic::error("ambiguous-specialization", span, message);
+            for (index, _) in matches.iter().take(4) {
+                diagnostic = diagnostic.note(specializations[*index].header.span, "partial specialization matches");
+            }
+            self.report(diagnostic);
+            best = Some(0);
+        }
+        let (index, bound) = matches.swap_remove(best?);
         let Specialization { header, decl, scope, .. } = specializations[index];
         let scope = self.bind_all(header, &bound, scope);
         Some(Chosen { decl, scope, _header: header })

@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
         texts.join(", ")
     }
 
-    fn arg_text(&self, arg: &TemplateArg) -> String {
+    pub(super) fn arg_text(&self, arg: &TemplateArg) -> String {
         match arg {
             TemplateArg::Type(ty) => self.name_of_qual(*ty),
             TemplateArg::Int(Ty::BOOL, value) => (*value != 0).to_string(),

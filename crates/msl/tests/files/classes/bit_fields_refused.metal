@@ -1,0 +1,15 @@
+// test check
+#include <metal_stdlib>
+using namespace metal;
+
+struct Refused {
+  uint wide : 40;  // error: width of bit-field
+  uint negative : -1;  // error: bit-field
+  float f : 3;  // error: bit-field 'f' has non-integral type
+  uint zero : 0;  // error: zero width
+};
+struct Fields { uint a : 3; };
+kernel void refused(device Fields *f) {
+  device uint *p = &f->a;  // error: address of bit-field requested
+  device uint &r = f->a;  // error: bit-field
+}

@@ -1,0 +1,3 @@
+// test check
+// options: -I include
+#include "cycle.h"

@@ -1,0 +1,4 @@
+// test check
+#ifndef ANGLED
+#define ANGLED 3
+#endif

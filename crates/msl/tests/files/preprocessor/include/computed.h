@@ -1,0 +1,2 @@
+// test check
+#define COMPUTED 4

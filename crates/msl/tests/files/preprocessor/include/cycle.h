@@ -1,0 +1,2 @@
+// test check
+#include "cycle.h"  // error: #include nested too deeply

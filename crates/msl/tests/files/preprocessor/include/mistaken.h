@@ -1,0 +1,2 @@
+// test check
+int mistaken() { return undeclared; }  // error: undeclared identifier 'undeclared'

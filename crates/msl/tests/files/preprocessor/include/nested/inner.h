@@ -1,0 +1,2 @@
+// test check
+#define INNER 2

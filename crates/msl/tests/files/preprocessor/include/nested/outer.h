@@ -1,0 +1,3 @@
+// test check
+#include "inner.h"
+#define OUTER 1

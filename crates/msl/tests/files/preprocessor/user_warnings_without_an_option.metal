@@ -1,0 +1,3 @@
+// test check
+#warning careful  // warning: careful
+kernel void k() {}

@@ -1,0 +1,7 @@
+// test check
+#include <metal_stdlib>
+using namespace metal;
+
+struct S {
+  ~S() {}  // error: destructor
+};
