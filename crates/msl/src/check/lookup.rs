@@ -231,6 +231,9 @@ impl<'a> Checker<'a> {
 
     /// The declared name nearest to `name`, with the namespace `metal` searched where it is not in use.
     fn closest_visible_name(&mut self, name: &str) -> Option<String> {
+        if self.attempts > 0 {
+            return None;
+        }
         let mut names: Vec<String> = Vec::new();
         let mut scope = Some(self.scope);
         while let Some(id) = scope {

@@ -325,6 +325,8 @@ struct Checker<'a> {
     /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
     /// them, whatever is declared later.
     late_calls: HashSet<Span>,
+    /// How many attempts we are in: what they complain about is not shown, so it need not be well worded.
+    attempts: u32,
     /// Templates are being compared by made-up arguments: dimensions may be anything.
     is_ordering: bool,
     /// What `auto` stands for while a type with `auto` in it is resolved.
@@ -366,6 +368,7 @@ impl<'a> Checker<'a> {
             instantiated: 0,
             unevaluated: false,
             late_calls: HashSet::new(),
+            attempts: 0,
             is_ordering: false,
             auto_binding: None,
             aggregate_constructors: HashMap::new(),
@@ -400,8 +403,16 @@ impl<'a> Checker<'a> {
         if !self.instantiations.is_empty() && self.diagnostics.iter().any(known) {
             return;
         }
-        for (message, span) in self.instantiations.iter().rev() {
-            diagnostic = diagnostic.note(*span, message.clone());
+        // As clang does: the first and last few of a long way.
+        const SHOWN: usize = 5;
+        let count = self.instantiations.len();
+        for (index, (message, span)) in self.instantiations.iter().rev().enumerate() {
+            if count <= 2 * SHOWN || index < SHOWN || index >= count - SHOWN {
+                diagnostic = diagnostic.note(*span, message.clone());
+            } else if index == SHOWN {
+                let skipped = count - 2 * SHOWN;
+                diagnostic = diagnostic.note(*span, format!("(skipping {skipped} contexts in backtrace)"));
+            }
         }
         if self.diagnostics.len() < MAX_ERRORS && !self.diagnostics.contains(&diagnostic) {
             self.diagnostics.push(diagnostic);
@@ -432,7 +443,9 @@ impl<'a> Checker<'a> {
     /// the first of them where there were errors.
     fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Result<T, Box<Diagnostic>> {
         let saved = std::mem::take(&mut self.diagnostics);
+        self.attempts += 1;
         let result = work(self);
+        self.attempts -= 1;
         let complaints = std::mem::replace(&mut self.diagnostics, saved);
         match complaints.into_iter().find(|d| d.severity == Severity::Error) {
             None => Ok(result),

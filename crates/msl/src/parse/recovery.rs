@@ -7,8 +7,13 @@ use crate::source::Span;
 
 impl Parser {
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        const MOST: usize = 1000;
         if !self.gave_up {
             self.diagnostics.push(diagnostic);
+        }
+        // Nobody reads further, and what is left is no program.
+        if self.diagnostics.len() == MOST && !self.gave_up {
+            self.give_up("too many errors emitted, stopping now");
         }
     }
 

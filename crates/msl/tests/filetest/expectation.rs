@@ -6,7 +6,7 @@ use msl::{Compilation, Diagnostic, Severity};
 
 /// A diagnostic that a line expects.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Expectation {
+pub(super) struct Expectation {
     line: u32,
     severity: Severity,
     text: String,

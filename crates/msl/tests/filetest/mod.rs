@@ -3,8 +3,6 @@
 mod expectation;
 mod reflection;
 
-pub(crate) use expectation::Expectation;
-
 use msl::Compilation;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,8 +15,6 @@ pub(crate) struct Case {
     pub(crate) test: Test,
     /// How to compile; include directories are relative to the file's folder.
     pub(crate) options: msl::Options,
-    /// The diagnostics it expects of its own lines.
-    pub(crate) expectations: Vec<Expectation>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +38,8 @@ impl Case {
             Some(words) => options(words)?,
             None => msl::Options::default(),
         };
-        let expectations = expectation::read(text, test)?;
-        Ok(Case { test, options, expectations })
+        expectation::read(text, test)?;
+        Ok(Case { test, options })
     }
 }
 

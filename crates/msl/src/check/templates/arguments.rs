@@ -93,8 +93,13 @@ impl<'a> Checker<'a> {
 
     /// Pack expansions among the arguments, expanded.
     pub(in crate::check) fn expand_given(&mut self, given: &'a [ast::TemplateArg]) -> Option<Vec<Given<'a>>> {
+        const MOST: usize = 4096;
         let mut expanded = Vec::with_capacity(given.len());
         for arg in given {
+            if expanded.len() > MOST {
+                self.error("template-arguments", arg.span(), format!("more than {MOST} template arguments"));
+                return None;
+            }
             match arg {
                 ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::PackExpansion(inner), span }) => {
                     for bindings in self.pack_bindings_in_type(inner, *span)? {
@@ -119,6 +124,10 @@ impl<'a> Checker<'a> {
                 }
                 arg => expanded.push(Given::Written(arg)),
             }
+        }
+        if expanded.len() > MOST {
+            self.error("template-arguments", given[0].span(), format!("more than {MOST} template arguments"));
+            return None;
         }
         Some(expanded)
     }

@@ -2,6 +2,8 @@
 #pragma once
 #include <metal_types>
 
+namespace metal {} // its vectors and matrices are native
+
 // Vectors
 typedef metal::vec<char, 2> simd_char2;
 typedef metal::vec<char, 2> vector_char2;
