@@ -9,6 +9,7 @@
 #   candle/*.metal                     from the crate candle-metal-kernels
 #   ggml/ggml-metal/kernels/*.metal    from the sdist of llama-cpp-python; search ggml and ggml/ggml-metal for includes
 #   mlx/mlx/backend/metal/kernels/     headers from the wheel mlx-metal; search mlx for includes
+#   mlx/mlx.metallib                   its kernels, compiled by Apple's compiler
 #
 # Each part is made aside and then renamed, and has a stamp of what it was made from: a part is whole or not there,
 # and one whose pin changed is made again. Needs cargo and python3. An archive put into the corpus directory by hand
@@ -122,6 +123,7 @@ fill_ggml() {
 fill_mlx() {
   get_archive "$MLX_ARCHIVE" "$MLX_SHA256" --only-binary=:all: --platform macosx_14_0_arm64 "mlx-metal==$MLX_VERSION"
   extract "$archive" 'mlx/include/' '^mlx/backend/metal/kernels/.*\.h$' "$1"
+  extract "$archive" 'mlx/lib/' '^mlx\.metallib$' "$1"
 }
 
 # Extracts from archive $1 the files below the directory $2 whose path from there matches $3, into $4.
@@ -177,7 +179,7 @@ trap 'rm -rf "$temporary"' EXIT
 
 make_part candle "candle-metal-kernels $CANDLE_VERSION" fill_candle
 make_part ggml "llama-cpp-python $LLAMA_VERSION" fill_ggml
-make_part mlx "mlx-metal $MLX_VERSION" fill_mlx
+make_part mlx "mlx-metal $MLX_VERSION, headers and library" fill_mlx
 
 printf 'corpus: %s\n' "$corpus"
 describe candle metal '*.metal'

@@ -4,6 +4,8 @@
 //! and 2 when it could not be tried at all; see [`output::Outcome`].
 
 mod check;
+#[cfg(feature = "air")]
+mod compile;
 mod input;
 mod language;
 mod output;
@@ -38,6 +40,13 @@ enum Command {
     /// function constants that it uses; its threadgroup memory; its limits.
     #[command(after_long_help = reflect::EXAMPLE)]
     Reflect(reflect::Reflect),
+
+    /// Compile shaders to a .metallib, or print the AIR of a kernel
+    ///
+    /// Lowers every kernel of a file to AIR, the dialect of LLVM that Apple's compiler writes, and puts them into a library.
+    #[cfg(feature = "air")]
+    #[command(after_long_help = compile::EXAMPLE)]
+    Compile(compile::Compile),
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong, 2 it could not be tried.";
@@ -46,6 +55,8 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check(check) => check.run(),
         Command::Reflect(reflect) => reflect.run(),
+        #[cfg(feature = "air")]
+        Command::Compile(compile) => compile.run(),
     };
     output::exit_code(outcome)
 }

@@ -344,7 +344,7 @@ pub enum Stage {
 pub struct Attribute {
     /// The name, with its scope: `buffer`, `clang::optnone`; `__x__` is written `x`.
     pub name: SmolStr,
-    /// The arguments; a type argument of `alignas` is a [`ExprKind::SizeOf`]-like [`ExprKind::AlignOf`].
+    /// The arguments; a type argument of `alignas` is an [`ExprKind::AlignOf`].
     pub args: Vec<Expr>,
     /// Where it stands.
     pub span: Span,

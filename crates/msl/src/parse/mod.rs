@@ -10,9 +10,9 @@
 //! Recursive descent over the token array. C++ cannot be parsed without knowing which names are types and which are
 //! templates, so the parser keeps the scopes of the program ([`names`]); what a name *means* is for the checker.
 //!
-//! A production answers [`Failed`] once it has reported an error; the nearest statement, member or declaration then
+//! A production answers `Failed` once it has reported an error; the nearest statement, member or declaration then
 //! skips to its end and carries on, so that one mistake gives one message. Where the grammar needs to look ahead
-//! without limit, [`Parser::attempt`] tries a production and takes it back. Failures are remembered by position:
+//! without limit, `Parser::attempt` tries a production and takes it back. Failures are remembered by position:
 //! each production fails at each token at most once, which keeps nested attempts from doubling the work per level.
 
 mod ambiguities;

@@ -1,0 +1,35 @@
+//! From a checked program to a library of compiled functions.
+
+use crate::lower::{Error, MathMode, lower};
+use crate::metallib::{Function, FunctionKind, Header, Library};
+use crate::reflect::{library_constants, reflect};
+use inkwell::context::Context;
+use msl::program::{EntryPoint, Program};
+
+/// Compiles every kernel of a program into a `.metallib`; fails with the kernel that could not be compiled.
+pub fn compile(program: &Program, math: MathMode) -> Result<Vec<u8>, (String, Error)> {
+    let mut library = Library::new(Header::default());
+    for entry in program.kernels() {
+        let failed = |error: Error| (entry.name.to_string(), error);
+        let function = compile_kernel(program, entry, math).map_err(failed)?;
+        library.add(function).map_err(|error| failed(Error::Internal(error.to_string())))?;
+    }
+    library.write().map_err(|error| (String::new(), Error::Internal(error.to_string())))
+}
+
+fn compile_kernel(program: &Program, entry: &EntryPoint, math: MathMode) -> Result<Function<'static>, Error> {
+    let context = Context::create();
+    let module = lower(&context, program, entry, math)?;
+    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
+    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+    let mut function = Function::new(entry.name.to_string(), FunctionKind::Kernel, &bitcode);
+    function.constants = library_constants(&constants);
+    Ok(function)
+}
+
+/// The AIR of one kernel as text.
+pub fn air_text(program: &Program, entry: &EntryPoint, math: MathMode) -> Result<String, Error> {
+    let context = Context::create();
+    Ok(lower(&context, program, entry, math)?.print_to_string().to_string())
+}

@@ -1,0 +1,14 @@
+//! AIR, the LLVM dialect that Apple's Metal compiler writes.
+//!
+//! * [`lower()`] turns a checked program of the crate `msl` into AIR, one module for each kernel.
+//! * [`metallib`] reads and writes the container in which Metal keeps compiled functions.
+//! * [`reflect`] reads from a module what the host must know about its kernel.
+
+mod compile;
+pub mod lower;
+mod metadata;
+pub mod metallib;
+pub mod reflect;
+
+pub use compile::{air_text, compile};
+pub use lower::{Error, MathMode, lower};

@@ -1,0 +1,198 @@
+//! Functions: entry points with their AIR signature, and those that they call.
+
+use super::types::space_number;
+use super::{Error, Lowering, Result};
+use inkwell::AddressSpace as LlvmSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::module::Linkage;
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
+use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
+use msl::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId};
+use msl::types::{AddressSpace, Ty};
+
+/// The function whose body is being lowered.
+pub(crate) struct Frame<'ctx, 'p> {
+    pub(crate) value: FunctionValue<'ctx>,
+    pub(crate) source: &'p Function,
+    /// Where variables are; `None` until they are declared.
+    pub(crate) locals: Vec<Option<PointerValue<'ctx>>>,
+    /// Where a result that is no register type goes.
+    pub(crate) result: Option<PointerValue<'ctx>>,
+    /// Where `break` and `continue` lead, innermost last; a switch has no `continue`.
+    pub(crate) targets: Vec<(BasicBlock<'ctx>, Option<BasicBlock<'ctx>>)>,
+}
+
+impl<'ctx, 'p> Lowering<'ctx, 'p> {
+    /// The kernel itself, with its body.
+    pub(super) fn entry_point(&mut self, entry: &EntryPoint) -> Result<()> {
+        let source = self.program.function(entry.function);
+        let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = Vec::new();
+        for binding in &entry.bindings {
+            let local = &source.locals[binding.param.0 as usize];
+            let what = match binding.kind {
+                BindingKind::Buffer(_) | BindingKind::Threadgroup(_) | BindingKind::Builtin(_) => None,
+                BindingKind::Texture(_) => Some("a texture argument"),
+                BindingKind::Sampler(_) => Some("a sampler argument"),
+                BindingKind::Other(_) => Some("an argument of a graphics function"),
+            };
+            if let Some(what) = what {
+                return Err(Error::Unsupported { what: what.into(), span: local.span });
+            }
+            params.push(self.register_type(local.ty.ty)?.into());
+        }
+        let ty = self.context.void_type().fn_type(&params, false);
+        let value = self.module.add_function(&entry.name, ty, None);
+        self.body(value, source, 0)?;
+        let std = msl::LanguageVersion::default();
+        crate::metadata::emit(self, entry, value, (std.major, std.minor))?;
+        Ok(())
+    }
+
+    /// The LLVM function for `id`; its body is lowered the first time.
+    pub(super) fn function(&mut self, id: FunctionId) -> Result<FunctionValue<'ctx>> {
+        if let Some(value) = self.functions.get(&id) {
+            return Ok(*value);
+        }
+        let source = self.program.function(id);
+        let in_memory = source.result != Ty::VOID && !self.is_register(source.result);
+        let thread = self.context.ptr_type(LlvmSpace::from(space_number(AddressSpace::Thread)));
+        let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = Vec::new();
+        if in_memory {
+            params.push(thread.into());
+        }
+        for param in &source.params {
+            let ty = source.locals[param.0 as usize].ty.ty;
+            params.push(match self.is_register(ty) {
+                true => self.register_type(ty)?.into(),
+                false => thread.into(),
+            });
+        }
+        let ty = match source.result {
+            Ty::VOID => self.context.void_type().fn_type(&params, false),
+            _ if in_memory => self.context.void_type().fn_type(&params, false),
+            result => self.register_type(result)?.fn_type(&params, false),
+        };
+        let name = source.name.replace(|c: char| !(c.is_alphanumeric() || c == '_'), "_");
+        let value = self.module.add_function(&format!("{name}.{}", id.0), ty, Some(Linkage::Internal));
+        let inline = if source.no_inline { "noinline" } else { "alwaysinline" };
+        let kind = Attribute::get_named_enum_kind_id(inline);
+        value.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        self.functions.insert(id, value);
+        if source.body.is_none() {
+            let what = format!("a call of '{}', which is declared and never defined,", source.name);
+            return Err(Error::Unsupported { what, span: source.span });
+        }
+        let here = self.builder.get_insert_block();
+        let frame = self.frame.take();
+        self.body(value, source, usize::from(in_memory))?;
+        self.frame = frame;
+        if let Some(block) = here {
+            self.builder.position_at_end(block);
+        }
+        Ok(value)
+    }
+
+    fn body(&mut self, value: FunctionValue<'ctx>, source: &'p Function, first_param: usize) -> Result<()> {
+        let entry = self.context.append_basic_block(value, "entry");
+        let start = self.context.append_basic_block(value, "start");
+        self.builder.position_at_end(entry);
+        self.builder.build_unconditional_branch(start)?;
+        self.builder.position_at_end(start);
+        let result = (first_param == 1).then(|| value.get_nth_param(0).expect("a result").into_pointer_value());
+        let locals = vec![None; source.locals.len()];
+        self.frame = Some(Frame { value, source, locals, result, targets: Vec::new() });
+        for (index, param) in source.params.iter().enumerate() {
+            let argument = value.get_nth_param((first_param + index) as u32).expect("an argument");
+            let ty = source.locals[param.0 as usize].ty.ty;
+            if self.is_register(ty) {
+                let place = self.alloca(ty)?;
+                self.store(place, ty, argument)?;
+                self.frame_mut().locals[param.0 as usize] = Some(place);
+            } else {
+                self.frame_mut().locals[param.0 as usize] = Some(argument.into_pointer_value());
+            }
+        }
+        let body = source.body.as_deref().ok_or_else(|| Error::Internal("a function without a body".into()))?;
+        self.block(body)?;
+        if self.is_open() {
+            match source.result {
+                Ty::VOID => self.builder.build_return(None)?,
+                _ if result.is_some() => self.builder.build_return(None)?,
+                // Falling off the end of a function that returns a value is undefined.
+                _ => self.builder.build_unreachable()?,
+            };
+        }
+        Ok(())
+    }
+
+    pub(crate) fn frame(&self) -> &Frame<'ctx, 'p> {
+        self.frame.as_ref().expect("inside a function")
+    }
+
+    pub(crate) fn frame_mut(&mut self) -> &mut Frame<'ctx, 'p> {
+        self.frame.as_mut().expect("inside a function")
+    }
+
+    /// Control can still reach the end of the current block.
+    pub(crate) fn is_open(&self) -> bool {
+        self.builder.get_insert_block().is_some_and(|block| block.get_terminator().is_none())
+    }
+
+    pub(crate) fn new_block(&self, name: &str) -> BasicBlock<'ctx> {
+        self.context.append_basic_block(self.frame().value, name)
+    }
+
+    /// Room for a value of type `ty`, made once, when the function is entered.
+    pub(crate) fn alloca(&self, ty: Ty) -> Result<PointerValue<'ctx>> {
+        let memory = self.memory_type(ty)?;
+        let align = self.layout(ty)?.align;
+        let entry = self.frame().value.get_first_basic_block().expect("an entry block");
+        let builder = self.context.create_builder();
+        match entry.get_first_instruction() {
+            Some(first) => builder.position_before(&first),
+            None => builder.position_at_end(entry),
+        }
+        let place = builder.build_alloca(memory, "")?;
+        if let Some(instruction) = place.as_instruction() {
+            let _ = instruction.set_alignment(align as u32);
+        }
+        Ok(place)
+    }
+
+    /// Where a variable is; makes room for it the first time.
+    pub(crate) fn local(&mut self, id: LocalId) -> Result<PointerValue<'ctx>> {
+        if let Some(place) = self.frame().locals[id.0 as usize] {
+            return Ok(place);
+        }
+        let local = &self.frame().source.locals[id.0 as usize];
+        let (ty, space, name) = (local.ty.ty, local.space, local.name.clone());
+        let place = match space {
+            AddressSpace::Threadgroup => {
+                let memory = self.memory_type(ty)?;
+                let space = LlvmSpace::from(space_number(space));
+                let global = self.module.add_global(memory, Some(space), &name);
+                global.set_linkage(Linkage::Internal);
+                global.set_initializer(&undefined(memory));
+                global.set_alignment(self.layout(ty)?.align as u32);
+                global.as_pointer_value()
+            }
+            _ => self.alloca(ty)?,
+        };
+        self.frame_mut().locals[id.0 as usize] = Some(place);
+        Ok(place)
+    }
+}
+
+/// Nothing in particular, of any type.
+pub(crate) fn undefined(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
+    match ty {
+        BasicTypeEnum::ArrayType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::FloatType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::IntType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::PointerType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::StructType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::VectorType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::ScalableVectorType(ty) => ty.get_undef().into(),
+    }
+}

@@ -1,0 +1,124 @@
+//! From a checked program to AIR: one LLVM module for each entry point, as Apple's compiler makes them.
+//!
+//! ```text
+//! module ─ triple, data layout, one function for each reachable function, constants      metadata (../metadata.rs)
+//! functions ─ parameters, variables, bodies          statements ─ control flow
+//! places ─ where things are                          expressions ─ values
+//! builtins ─ the library's functions as AIR's intrinsics
+//! ```
+//!
+//! A *register type* (numbers, vectors, pointers, simdgroup matrices) is an LLVM value. Structs, arrays and matrices stay
+//! in memory as bytes: an expression of such a type is evaluated into a place, and LLVM's SROA takes the memory away.
+//! `bool` is `i1` in registers and `i8` in memory. A struct's fields are reached by their byte offsets, so that the
+//! layout is that of `msl` and nobody else's.
+
+mod builtins;
+mod constants;
+mod expressions;
+mod functions;
+mod matrices;
+mod numbers;
+mod places;
+mod statements;
+pub(crate) mod types;
+
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, PointerValue};
+use msl::program::{EntryPoint, Expr, FunctionId, GlobalId, Program};
+use msl::source::Span;
+use std::collections::HashMap;
+use std::fmt;
+
+/// How floating-point numbers are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MathMode {
+    /// `-ffast-math`, Metal's default.
+    #[default]
+    Fast,
+    /// As written.
+    Safe,
+}
+
+/// Why a kernel cannot be lowered.
+#[derive(Debug)]
+pub enum Error {
+    /// The input asks for something that is not supported yet.
+    Unsupported {
+        /// What it is.
+        what: String,
+        /// Where it stands.
+        span: Span,
+    },
+    /// A mistake of ours: the program was checked, and still cannot be expressed.
+    Internal(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unsupported { what, .. } => write!(f, "{what} is not supported yet"),
+            Error::Internal(what) => write!(f, "internal error: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<BuilderError> for Error {
+    fn from(error: BuilderError) -> Error {
+        Error::Internal(error.to_string())
+    }
+}
+
+/// The result of a step of lowering.
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// AIR 2.6, as Apple's compiler writes it for Metal 3.1.
+pub const TRIPLE: &str = "air64_v26-apple-macosx14.0.0";
+
+/// The data layout of AIR.
+pub const DATA_LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-v16:16:16-\
+                               v24:32:32-v32:32:32-v48:64:64-v64:64:64-v96:128:128-v128:128:128-v192:256:256-\
+                               v256:256:256-v512:512:512-v1024:1024:1024-n8:16:32";
+
+/// A module under construction.
+pub(crate) struct Lowering<'ctx, 'p> {
+    pub(crate) context: &'ctx Context,
+    pub(crate) module: Module<'ctx>,
+    pub(crate) builder: Builder<'ctx>,
+    pub(crate) program: &'p Program,
+    pub(crate) math: MathMode,
+    functions: HashMap<FunctionId, FunctionValue<'ctx>>,
+    globals: HashMap<GlobalId, PointerValue<'ctx>>,
+    frame: Option<functions::Frame<'ctx, 'p>>,
+    /// Matrix values already evaluated in the operation at hand.
+    matrices: HashMap<*const Expr, PointerValue<'ctx>>,
+}
+
+/// Lowers one entry point and all that it reaches.
+pub fn lower<'ctx>(
+    context: &'ctx Context,
+    program: &Program,
+    entry: &EntryPoint,
+    math: MathMode,
+) -> std::result::Result<Module<'ctx>, Error> {
+    let module = context.create_module(&entry.name);
+    module.set_triple(&inkwell::targets::TargetTriple::create(TRIPLE));
+    let layout = inkwell::targets::TargetData::create(DATA_LAYOUT);
+    module.set_data_layout(&layout.get_data_layout());
+    let mut lowering = Lowering {
+        context,
+        module,
+        builder: context.create_builder(),
+        program,
+        math,
+        functions: HashMap::new(),
+        globals: HashMap::new(),
+        frame: None,
+        matrices: HashMap::new(),
+    };
+    lowering.entry_point(entry)?;
+    Ok(lowering.module)
+}

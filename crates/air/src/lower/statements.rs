@@ -1,0 +1,216 @@
+//! Statements.
+
+use super::{Lowering, Result};
+use inkwell::basic_block::BasicBlock;
+use inkwell::llvm_sys::core::LLVMReplaceMDNodeOperandWith;
+use inkwell::llvm_sys::core::LLVMValueAsMetadata;
+use inkwell::values::{AsValueRef, BasicMetadataValueEnum, InstructionValue};
+use msl::program::{Case, Expr, Pragma, Stmt, StmtKind};
+use msl::types::Ty;
+
+impl<'ctx, 'p> Lowering<'ctx, 'p> {
+    pub(super) fn block(&mut self, stmts: &'p [Stmt]) -> Result<()> {
+        for stmt in stmts {
+            if !self.is_open() {
+                // What follows a jump is never run.
+                let dead = self.new_block("dead");
+                self.builder.position_at_end(dead);
+            }
+            self.stmt(stmt)?;
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &'p Stmt) -> Result<()> {
+        match &stmt.kind {
+            StmtKind::Expr(expr) => self.effect(expr),
+            StmtKind::Local(id, init) => {
+                let place = self.local(*id)?;
+                match init {
+                    Some(init) => self.initialize(place, init),
+                    None => Ok(()),
+                }
+            }
+            StmtKind::Init { place, value } => {
+                let place = self.address(place)?;
+                self.initialize(place, value)
+            }
+            StmtKind::Block(stmts) => self.block(stmts),
+            StmtKind::If { condition, then, otherwise } => self.if_statement(condition, then, otherwise),
+            StmtKind::Loop { condition, test_first, step, body, pragmas } => {
+                self.loop_statement(condition.as_ref(), *test_first, step.as_ref(), body, pragmas)
+            }
+            StmtKind::Switch { value, cases } => self.switch(value, cases),
+            StmtKind::Break => {
+                let target = self.frame().targets.last().expect("inside a loop or switch").0;
+                self.builder.build_unconditional_branch(target)?;
+                Ok(())
+            }
+            StmtKind::Continue => {
+                let target =
+                    self.frame().targets.iter().rev().find_map(|(_, target)| *target).expect("inside a loop");
+                self.builder.build_unconditional_branch(target)?;
+                Ok(())
+            }
+            StmtKind::Return(value) => self.return_statement(value.as_ref()),
+        }
+    }
+
+    fn return_statement(&mut self, value: Option<&'p Expr>) -> Result<()> {
+        match value {
+            Some(value) if value.ty.ty == Ty::VOID => {
+                self.effect(value)?;
+                self.builder.build_return(None)?;
+            }
+            Some(value) => match self.frame().result {
+                Some(result) => {
+                    self.initialize(result, value)?;
+                    self.builder.build_return(None)?;
+                }
+                None => {
+                    let value = self.value(value)?;
+                    self.builder.build_return(Some(&value))?;
+                }
+            },
+            None => {
+                self.builder.build_return(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn if_statement(&mut self, condition: &'p Expr, then: &'p [Stmt], otherwise: &'p [Stmt]) -> Result<()> {
+        let condition = self.value(condition)?.into_int_value();
+        let (then_block, end) = (self.new_block("then"), self.new_block("endif"));
+        let else_block = if otherwise.is_empty() { end } else { self.new_block("else") };
+        self.builder.build_conditional_branch(condition, then_block, else_block)?;
+        self.builder.position_at_end(then_block);
+        self.block(then)?;
+        self.jump(end)?;
+        if !otherwise.is_empty() {
+            self.builder.position_at_end(else_block);
+            self.block(otherwise)?;
+            self.jump(end)?;
+        }
+        self.builder.position_at_end(end);
+        Ok(())
+    }
+
+    /// Goes on at `target`, unless control has gone elsewhere.
+    fn jump(&mut self, target: BasicBlock<'ctx>) -> Result<()> {
+        if self.is_open() {
+            self.builder.build_unconditional_branch(target)?;
+        }
+        Ok(())
+    }
+
+    fn loop_statement(
+        &mut self,
+        condition: Option<&'p Expr>,
+        test_first: bool,
+        step: Option<&'p Expr>,
+        body: &'p [Stmt],
+        pragmas: &[Pragma],
+    ) -> Result<()> {
+        let (head, start) = (self.new_block("loop"), self.new_block("body"));
+        let (next, end) = (self.new_block("next"), self.new_block("endloop"));
+        if test_first {
+            self.builder.build_unconditional_branch(head)?;
+            self.builder.position_at_end(head);
+            self.test(condition, start, end)?;
+        } else {
+            self.builder.build_unconditional_branch(start)?;
+        }
+        self.builder.position_at_end(start);
+        self.frame_mut().targets.push((end, Some(next)));
+        self.block(body)?;
+        self.frame_mut().targets.pop();
+        self.jump(next)?;
+        self.builder.position_at_end(next);
+        if let Some(step) = step {
+            self.effect(step)?;
+        }
+        let latch = if test_first {
+            self.builder.build_unconditional_branch(head)?
+        } else {
+            // The head of a loop that tests at its end is where it tests.
+            self.builder.build_unconditional_branch(head)?;
+            self.builder.position_at_end(head);
+            self.test(condition, start, end)?
+        };
+        self.annotate_loop(latch, pragmas);
+        self.builder.position_at_end(end);
+        Ok(())
+    }
+
+    fn test(
+        &mut self,
+        condition: Option<&'p Expr>,
+        yes: BasicBlock<'ctx>,
+        no: BasicBlock<'ctx>,
+    ) -> Result<InstructionValue<'ctx>> {
+        Ok(match condition {
+            Some(condition) => {
+                let condition = self.value(condition)?.into_int_value();
+                self.builder.build_conditional_branch(condition, yes, no)?
+            }
+            None => self.builder.build_unconditional_branch(yes)?,
+        })
+    }
+
+    /// Says what was asked about unrolling, in `!llvm.loop`.
+    fn annotate_loop(&self, latch: InstructionValue<'ctx>, pragmas: &[Pragma]) {
+        let mut nodes: Vec<BasicMetadataValueEnum<'ctx>> = Vec::new();
+        // The first operand of a loop's node is the node itself; this one is replaced below.
+        nodes.push(self.context.metadata_node(&[]).into());
+        let text = |text: &str| self.context.metadata_string(text).into();
+        let progress = [text("llvm.loop.mustprogress")];
+        nodes.push(self.context.metadata_node(&progress).into());
+        for pragma in pragmas {
+            let words: Vec<BasicMetadataValueEnum<'ctx>> = match pragma {
+                Pragma::UnrollFull => vec![text("llvm.loop.unroll.enable")],
+                Pragma::UnrollDisable => vec![text("llvm.loop.unroll.disable")],
+                Pragma::UnrollCount(count) => {
+                    let count = self.context.i32_type().const_int(u64::from(*count), false);
+                    vec![text("llvm.loop.unroll.count"), count.into()]
+                }
+                Pragma::Fp(_) => continue,
+            };
+            nodes.push(self.context.metadata_node(&words).into());
+        }
+        let node = self.context.metadata_node(&nodes);
+        // SAFETY: `node` is a metadata node of this context with at least one operand, and is replaced by itself.
+        unsafe {
+            let value = node.as_value_ref();
+            LLVMReplaceMDNodeOperandWith(value, 0, LLVMValueAsMetadata(value));
+        }
+        let kind = self.context.get_kind_id("llvm.loop");
+        let _ = latch.set_metadata(node, kind);
+    }
+
+    fn switch(&mut self, value: &'p Expr, cases: &'p [Case]) -> Result<()> {
+        let value = self.value(value)?.into_int_value();
+        let end = self.new_block("endswitch");
+        let blocks: Vec<BasicBlock<'ctx>> = cases.iter().map(|_| self.new_block("case")).collect();
+        let mut default = end;
+        let mut targets = Vec::new();
+        for (case, block) in cases.iter().zip(&blocks) {
+            for label in &case.labels {
+                match label {
+                    Some(label) => targets.push((value.get_type().const_int(*label as u64, true), *block)),
+                    None => default = *block,
+                }
+            }
+        }
+        self.builder.build_switch(value, default, &targets)?;
+        self.frame_mut().targets.push((end, None));
+        for (index, case) in cases.iter().enumerate() {
+            self.builder.position_at_end(blocks[index]);
+            self.block(&case.body)?;
+            self.jump(blocks.get(index + 1).copied().unwrap_or(end))?;
+        }
+        self.frame_mut().targets.pop();
+        self.builder.position_at_end(end);
+        Ok(())
+    }
+}

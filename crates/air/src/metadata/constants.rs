@@ -1,0 +1,277 @@
+//! Function constants in a module.
+//!
+//! ```text
+//! @_Z9has_batch.MTL_FC_INIT_10_b   constant without a value, in section air.fc_initializer: the host's value goes here
+//! @__metal_implicit_fc_pred_0      i8 0: whether an argument exists; metadata of the argument point to it
+//! @llvm.compiler.used              keeps these
+//! @llvm.global_ctors               the static initializer, or none
+//! static initializer               in section air.static_init: pred_0 = normalize_function_constant_predicate(has_batch)
+//! ```
+//!
+//! Apple's static initializer also copies each `MTL_FC_INIT` global into the variable that the code reads
+//! (`@_ZL9has_batch`). Ours does not: the code reads the first directly.
+//!
+//! The name of the global tells the linker the index and the type, mangled as in the Itanium C++ ABI. Only `b` and `i`
+//! occur in `mlx.metallib`; the other letters are those of Apple's mangled function names.
+
+use crate::lower::{Error, Lowering, Result};
+use inkwell::AddressSpace;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{
+    BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, PointerValue, UnnamedAddress,
+};
+use msl::Program;
+use msl::program::GlobalId;
+use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
+
+const CONSTANT_SPACE: u16 = 2;
+const STATIC_INIT: &str = "_GLOBAL__sub_I_metalworks";
+const STATIC_INIT_SECTION: &str = "air.static_init";
+const NORMALIZE: &str = "air.normalize_function_constant_predicate.i8";
+
+/// Where the host's value of a function constant is: a `bool` as a byte.
+pub(crate) fn function_constant_global<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> PointerValue<'ctx> {
+    initializer(lowering.context, &lowering.module, lowering.program, id).as_pointer_value()
+}
+
+/// The global of a function constant; made the first time.
+pub(super) fn initializer<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    program: &Program,
+    id: GlobalId,
+) -> GlobalValue<'ctx> {
+    let name = initializer_name(program, id);
+    if let Some(global) = module.get_global(&name) {
+        return global;
+    }
+    let ty = program.global(id).ty.ty;
+    let memory = memory_type(context, &program.types, ty);
+    let global = module.add_global(memory, Some(AddressSpace::from(CONSTANT_SPACE)), &name);
+    global.set_linkage(Linkage::Internal);
+    global.set_unnamed_address(UnnamedAddress::Global);
+    global.set_externally_initialized(true);
+    global.set_constant(true);
+    global.set_initializer(&undef(memory));
+    global.set_section(Some("air.fc_initializer"));
+    global.set_alignment(program.types.layout(ty).map_or(1, |layout| layout.align as u32));
+    global
+}
+
+/// `_Z9has_batch.MTL_FC_INIT_10_b`
+fn initializer_name(program: &Program, id: GlobalId) -> String {
+    let global = program.global(id);
+    let index = global.function_constant.map_or(0, |constant| constant.index);
+    format!("{}.MTL_FC_INIT_{index}_{}", mangled(&global.name), type_code(&program.types, global.ty.ty))
+}
+
+/// The name of a variable as the Itanium C++ ABI mangles it: `_Z1a`, `_ZN2ns1aE`.
+fn mangled(name: &str) -> String {
+    let parts: Vec<&str> = name.split("::").filter(|part| !part.is_empty()).collect();
+    let encoded: String = parts.iter().map(|part| format!("{}{part}", part.len())).collect();
+    if parts.len() > 1 { format!("_ZN{encoded}E") } else { format!("_Z{encoded}") }
+}
+
+/// A type as the Itanium C++ ABI mangles it.
+fn type_code(types: &Types, ty: Ty) -> String {
+    match types.kind(ty) {
+        TyKind::Int(kind) => match kind {
+            IntKind::Char => "c",
+            IntKind::UChar => "h",
+            IntKind::Short => "s",
+            IntKind::UShort => "t",
+            IntKind::Int => "i",
+            IntKind::UInt => "j",
+            IntKind::Long => "l",
+            IntKind::ULong => "m",
+        }
+        .into(),
+        TyKind::Float(kind) => match kind {
+            FloatKind::Half => "Dh",
+            FloatKind::BFloat => "DF16b",
+            FloatKind::Float => "f",
+        }
+        .into(),
+        TyKind::Vector { element, len } => format!("Dv{len}_{}", type_code(types, *element)),
+        TyKind::Enum(id) => type_code(types, types.enum_(*id).underlying),
+        _ => "b".into(),
+    }
+}
+
+/// What memory holds for the types that a function constant may have: scalars and vectors.
+fn memory_type<'ctx>(context: &'ctx Context, types: &Types, ty: Ty) -> BasicTypeEnum<'ctx> {
+    match types.kind(ty) {
+        TyKind::Int(kind) => match kind.bits() {
+            8 => context.i8_type().into(),
+            16 => context.i16_type().into(),
+            32 => context.i32_type().into(),
+            _ => context.i64_type().into(),
+        },
+        TyKind::Float(FloatKind::Half) => context.f16_type().into(),
+        TyKind::Float(FloatKind::BFloat) => context.bf16_type().into(),
+        TyKind::Float(FloatKind::Float) => context.f32_type().into(),
+        TyKind::Vector { element, len } => match memory_type(context, types, *element) {
+            BasicTypeEnum::FloatType(element) => element.vec_type(u32::from(*len)).into(),
+            BasicTypeEnum::IntType(element) => element.vec_type(u32::from(*len)).into(),
+            other => other,
+        },
+        TyKind::Enum(id) => memory_type(context, types, types.enum_(*id).underlying),
+        _ => context.i8_type().into(),
+    }
+}
+
+fn undef(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
+    match ty {
+        BasicTypeEnum::FloatType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::IntType(ty) => ty.get_undef().into(),
+        BasicTypeEnum::VectorType(ty) => ty.get_undef().into(),
+        other => other.const_zero(),
+    }
+}
+
+/// The globals that say whether arguments exist, one for each condition.
+pub(super) struct Predicates<'ctx> {
+    globals: Vec<(GlobalId, GlobalValue<'ctx>)>,
+}
+
+impl<'ctx> Predicates<'ctx> {
+    /// Makes them for these conditions, together with the static initializer that sets them.
+    pub(super) fn new(
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        program: &Program,
+        conditions: impl IntoIterator<Item = GlobalId>,
+    ) -> Result<Predicates<'ctx>> {
+        let mut predicates = Predicates { globals: Vec::new() };
+        for condition in conditions {
+            if predicates.get(condition).is_none() {
+                let global = predicates.add(context, module);
+                predicates.globals.push((condition, global));
+                set(context, module, program, condition, global)?;
+            }
+        }
+        if !predicates.globals.is_empty() {
+            let globals: Vec<_> = predicates.globals.iter().map(|(_, global)| *global).collect();
+            keep(context, module, &globals);
+        }
+        if module.get_global("llvm.global_ctors").is_none() {
+            constructors(context, module, None);
+        }
+        Ok(predicates)
+    }
+
+    /// The predicate for a condition.
+    pub(super) fn get(&self, condition: GlobalId) -> Option<GlobalValue<'ctx>> {
+        self.globals.iter().find(|(id, _)| *id == condition).map(|(_, global)| *global)
+    }
+
+    fn add(&self, context: &'ctx Context, module: &Module<'ctx>) -> GlobalValue<'ctx> {
+        let name = format!("__metal_implicit_fc_pred_{}", self.globals.len());
+        let byte = context.i8_type();
+        let global = module.add_global(byte, Some(AddressSpace::from(CONSTANT_SPACE)), &name);
+        global.set_linkage(Linkage::Internal);
+        global.set_initializer(&byte.const_zero());
+        global.set_alignment(1);
+        global
+    }
+}
+
+/// Code in the static initializer that sets a predicate.
+fn set<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    program: &Program,
+    condition: GlobalId,
+    predicate: GlobalValue<'ctx>,
+) -> Result<()> {
+    let global = program.global(condition);
+    if global.function_constant.is_none() {
+        let what = "an argument that depends on a constant computed from function constants".into();
+        return Err(Error::Unsupported { what, span: global.span });
+    }
+    let byte = context.i8_type();
+    if global.ty.ty != Ty::BOOL {
+        let what = "an argument that depends on a function constant that is no 'bool'".into();
+        return Err(Error::Unsupported { what, span: global.span });
+    }
+    let source = initializer(context, module, program, condition);
+    let builder = context.create_builder();
+    at_end(&builder, static_initializer(context, module)?)?;
+    let value = builder.build_load(byte, source.as_pointer_value(), "")?;
+    if let Some(load) = value.as_instruction_value() {
+        set_bool_range(context, load)?;
+    }
+    let normalize = module
+        .get_function(NORMALIZE)
+        .unwrap_or_else(|| module.add_function(NORMALIZE, byte.fn_type(&[byte.into()], false), None));
+    let call = builder.build_call(normalize, &[value.into()], "")?;
+    let normalized = call.try_as_basic_value().basic().ok_or_else(|| internal("a call has no value"))?;
+    builder.build_store(predicate.as_pointer_value(), normalized)?;
+    Ok(())
+}
+
+/// A `bool` in memory is 0 or 1.
+fn set_bool_range<'ctx>(context: &'ctx Context, load: InstructionValue<'ctx>) -> Result<()> {
+    let byte = context.i8_type();
+    let range = context.metadata_node(&[byte.const_int(0, false).into(), byte.const_int(2, false).into()]);
+    load.set_metadata(range, context.get_kind_id("range")).map_err(|_| internal("a load takes no metadata"))
+}
+
+/// The function that runs before a kernel does; made the first time.
+fn static_initializer<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<FunctionValue<'ctx>> {
+    if let Some(function) = module.get_function(STATIC_INIT) {
+        return Ok(function);
+    }
+    let function =
+        module.add_function(STATIC_INIT, context.void_type().fn_type(&[], false), Some(Linkage::Internal));
+    function.set_section(Some(STATIC_INIT_SECTION));
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, ""));
+    builder.build_return(None)?;
+    constructors(context, module, Some(function));
+    Ok(function)
+}
+
+/// Before the `ret` of a function with one block.
+fn at_end<'ctx>(builder: &Builder<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
+    let last = function.get_last_basic_block().and_then(|block| block.get_terminator());
+    builder.position_before(&last.ok_or_else(|| internal("the static initializer has no end"))?);
+    Ok(())
+}
+
+/// `llvm.global_ctors` with this function in it; Apple's modules have it even if it is empty.
+fn constructors<'ctx>(context: &'ctx Context, module: &Module<'ctx>, function: Option<FunctionValue<'ctx>>) {
+    let (number, pointer) = (context.i32_type(), context.ptr_type(AddressSpace::default()));
+    let entry_type = context.struct_type(&[number.into(), pointer.into(), pointer.into()], false);
+    let entries: Vec<_> = function
+        .into_iter()
+        .map(|function| {
+            let function = function.as_global_value().as_pointer_value();
+            let priority = number.const_int(65535, false);
+            entry_type.const_named_struct(&[priority.into(), function.into(), pointer.const_null().into()])
+        })
+        .collect();
+    let list = entry_type.const_array(&entries);
+    let global = module.add_global(list.get_type(), None, "llvm.global_ctors");
+    global.set_linkage(Linkage::Appending);
+    global.set_initializer(&list);
+}
+
+/// `llvm.compiler.used`: what no code mentions, but metadata do.
+fn keep<'ctx>(context: &'ctx Context, module: &Module<'ctx>, globals: &[GlobalValue<'ctx>]) {
+    let pointer = context.ptr_type(AddressSpace::default());
+    let casts: Vec<_> =
+        globals.iter().map(|global| global.as_pointer_value().const_address_space_cast(pointer)).collect();
+    let list = pointer.const_array(&casts);
+    let global = module.add_global(list.get_type(), None, "llvm.compiler.used");
+    global.set_linkage(Linkage::Appending);
+    global.set_section(Some("llvm.metadata"));
+    global.set_initializer(&list);
+}
+
+fn internal(what: &str) -> Error {
+    Error::Internal(what.into())
+}

@@ -1,0 +1,314 @@
+//! The metadata of a module with one kernel.
+//!
+//! An argument of a kernel is a list: its position, what it is, then names before values, in this order:
+//!
+//! ```text
+//! i32 position
+//! ["air.function_constant", {ptr predicate, "bool", "name"}]           only if that constant is true
+//! "air.buffer"
+//!     ["air.buffer_size", i32 size]                                     a reference: exactly one element
+//!     "air.location_index", i32 index, i32 1
+//!     "air.read" | "air.read_write"                                     by const of the pointee
+//!     "air.address_space", i32 1 | 2 | 3
+//!     ["air.struct_type_info", {field, …}]
+//!     "air.arg_type_size", i32, "air.arg_type_align_size", i32
+//! | "air.texture", "air.location_index", i32 index, i32 1, "air.sample" | "air.read" | "air.write" | "air.read_write"
+//! | "air.sampler", "air.location_index", i32 index, i32 1
+//! | "air.thread_position_in_grid" and kin
+//! "air.arg_type_name", "float", "air.arg_name", "x"
+//! ["air.arg_unused"]
+//! ```
+//!
+//! A field is `["air.struct_type_info", {field, …},] i32 offset, i32 size, i32 length, "type", "name"`: size and type are
+//! those of an element, and the length is 0 where the field is no array. `atomic<T>` is a struct `metal::_atomic` with
+//! the field `__s`. Threadgroup arguments, textures and samplers do not occur in `mlx.metallib`: the first are written
+//! like other buffers, the others as Apple's compiler does elsewhere.
+
+use super::constants::{Predicates, initializer};
+use crate::lower::{Error, Lowering, MathMode, Result};
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue, MetadataValue};
+use msl::Program;
+use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, Local, LocalId};
+use msl::types::{AddressSpace, Field, Layout, QualTy, Ty, TyKind};
+use msl::walk;
+use std::collections::BTreeSet;
+
+/// The name of an atomic type, and of the field in it.
+pub(crate) const ATOMIC: (&str, &str) = ("metal::_atomic", "__s");
+
+/// Module flags: how modules are linked with others, the flag, its value. 7: the larger value counts.
+const FLAGS: [(u64, &str, u64); 8] = [
+    (1, "wchar_size", 4),
+    (7, "frame-pointer", 2),
+    (7, "air.max_device_buffers", 31),
+    (7, "air.max_constant_buffers", 31),
+    (7, "air.max_threadgroup_buffers", 31),
+    (7, "air.max_textures", 128),
+    (7, "air.max_read_write_textures", 8),
+    (7, "air.max_samplers", 16),
+];
+
+/// Adds all metadata of a module whose kernel is `function`, and the globals that these need.
+pub(crate) fn emit<'ctx>(
+    lowering: &Lowering<'ctx, '_>,
+    entry: &EntryPoint,
+    function: FunctionValue<'ctx>,
+    std: (u32, u32),
+) -> Result<()> {
+    let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
+    nodes.emit(entry, function, lowering.math, std)
+}
+
+/// Makes nodes.
+pub(super) struct Nodes<'ctx, 'm> {
+    pub(super) context: &'ctx Context,
+    pub(super) module: &'m Module<'ctx>,
+    pub(super) program: &'m Program,
+}
+
+type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
+
+impl<'ctx> Nodes<'ctx, '_> {
+    /// All of them.
+    pub(super) fn emit(
+        &self,
+        entry: &EntryPoint,
+        function: FunctionValue<'ctx>,
+        math: MathMode,
+        std: (u32, u32),
+    ) -> Result<()> {
+        self.module(math, std)?;
+        self.kernel(entry, function)?;
+        self.function_constants(entry)
+    }
+
+    /// What does not depend on the kernel.
+    fn module(&self, math: MathMode, (major, minor): (u32, u32)) -> Result<()> {
+        let flags = "llvm.module.flags";
+        // Where Apple says which SDK it was: the system that the triple is for.
+        let number = |value| self.context.i32_type().const_int(value, false);
+        let sdk = self.context.i32_type().const_array(&[number(14), number(0)]);
+        self.add(flags, &[self.number(2), self.text("SDK Version"), sdk.into()])?;
+        for (behavior, flag, value) in FLAGS {
+            self.add(flags, &[self.number(behavior), self.text(flag), self.number(value)])?;
+        }
+        self.add("llvm.ident", &[self.text("Metalworks")])?;
+        self.add("air.version", &[self.number(2), self.number(6), self.number(0)])?;
+        let (major, minor) = (self.number(major.into()), self.number(minor.into()));
+        self.add("air.language_version", &[self.text("Metal"), major, minor, self.number(0)])?;
+        let fast_math = match math {
+            MathMode::Fast => "air.compile.fast_math_enable",
+            MathMode::Safe => "air.compile.fast_math_disable",
+        };
+        for option in ["air.compile.denorms_disable", fast_math, "air.compile.framebuffer_fetch_enable"] {
+            self.add("air.compile_options", &[self.text(option)])?;
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, entry: &EntryPoint, function: FunctionValue<'ctx>) -> Result<()> {
+        let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
+        let predicates = Predicates::new(self.context, self.module, self.program, conditions)?;
+        let source = self.program.function(entry.function);
+        let used = used_locals(source);
+        let mut arguments: Operands = Vec::new();
+        for (position, binding) in entry.bindings.iter().enumerate() {
+            let local = source.locals.get(binding.param.0 as usize);
+            let local = local.ok_or_else(|| Error::Internal("a binding has no parameter".into()))?;
+            let mut argument = vec![self.number(position as u64)];
+            self.condition(binding, &predicates, &mut argument);
+            self.argument(&binding.kind, local, &mut argument)?;
+            if !used.contains(&binding.param) {
+                argument.push(self.text("air.arg_unused"));
+            }
+            arguments.push(self.node(&argument));
+        }
+        let pointer = function.as_global_value().as_pointer_value();
+        let mut kernel = vec![pointer.into(), self.node(&[]), self.node(&arguments)];
+        if let Some(threads) = entry.max_total_threads {
+            kernel.push(self.node(&[self.text("air.max_work_group_size"), self.number(threads.into())]));
+        }
+        self.add("air.kernel", &kernel)
+    }
+
+    fn condition(&self, binding: &Binding, predicates: &Predicates<'ctx>, out: &mut Operands<'ctx>) {
+        let Some(condition) = binding.condition else { return };
+        let Some(predicate) = predicates.get(condition) else { return };
+        let name = self.text(&self.program.global(condition).name);
+        let node = self.node(&[predicate.as_pointer_value().into(), self.text("bool"), name]);
+        out.extend([self.text("air.function_constant"), node]);
+    }
+
+    fn argument(&self, kind: &BindingKind, local: &Local, out: &mut Operands<'ctx>) -> Result<()> {
+        let types = &self.program.types;
+        let type_name = match kind {
+            BindingKind::Buffer(index) | BindingKind::Threadgroup(index) => {
+                let (pointee, is_reference) = match *types.kind(local.ty.ty) {
+                    TyKind::Pointer(pointee) => (pointee, false),
+                    TyKind::Reference { to, .. } => (to, true),
+                    _ => return Err(unsupported("a buffer that is no pointer or reference", local)),
+                };
+                self.buffer(*index, pointee, is_reference, out);
+                self.type_name(pointee.ty)
+            }
+            BindingKind::Texture(index) => {
+                let (name, access) = texture(&types.name(local.ty.ty));
+                out.push(self.text("air.texture"));
+                self.location(*index, out);
+                out.push(self.text(access));
+                name
+            }
+            BindingKind::Sampler(index) => {
+                out.push(self.text("air.sampler"));
+                self.location(*index, out);
+                "sampler".into()
+            }
+            BindingKind::Builtin(attribute) => {
+                out.push(self.text(&format!("air.{attribute}")));
+                types.name(local.ty.ty)
+            }
+            BindingKind::Other(_) => return Err(unsupported("an argument of a graphics function", local)),
+        };
+        out.extend([self.text("air.arg_type_name"), self.text(&type_name)]);
+        out.extend([self.text("air.arg_name"), self.text(&local.name)]);
+        Ok(())
+    }
+
+    fn buffer(&self, index: u32, pointee: QualTy, is_reference: bool, out: &mut Operands<'ctx>) {
+        let layout = self.layout(pointee.ty);
+        out.push(self.text("air.buffer"));
+        if is_reference {
+            out.extend([self.text("air.buffer_size"), self.number(layout.size)]);
+        }
+        self.location(index, out);
+        let is_read_only = pointee.is_const || pointee.space == Some(AddressSpace::Constant);
+        out.push(self.text(if is_read_only { "air.read" } else { "air.read_write" }));
+        let space = crate::lower::types::space_number(pointee.space.unwrap_or(AddressSpace::Device));
+        out.extend([self.text("air.address_space"), self.number(space.into())]);
+        self.struct_type_info(pointee.ty, out);
+        out.extend([self.text("air.arg_type_size"), self.number(layout.size)]);
+        out.extend([self.text("air.arg_type_align_size"), self.number(layout.align)]);
+    }
+
+    fn location(&self, index: u32, out: &mut Operands<'ctx>) {
+        out.extend([self.text("air.location_index"), self.number(index.into()), self.number(1)]);
+    }
+
+    /// The fields of a struct, where it is one that has some.
+    fn struct_type_info(&self, ty: Ty, out: &mut Operands<'ctx>) {
+        let types = &self.program.types;
+        let mut fields = Vec::new();
+        match *types.kind(ty) {
+            TyKind::Struct(id) if !types.struct_(id).is_opaque => self.fields(ty, 0, &mut fields),
+            TyKind::Atomic(element) => {
+                let (offset, length) = (self.number(0), self.number(0));
+                let size = self.number(self.layout(element).size);
+                fields.extend([offset, size, length, self.text(&types.name(element)), self.text(ATOMIC.1)]);
+            }
+            _ => return,
+        }
+        out.extend([self.text("air.struct_type_info"), self.node(&fields)]);
+    }
+
+    /// The fields of a struct at `base`; those of unnamed members and base classes in their place, as in
+    /// `msl::reflect`.
+    fn fields(&self, ty: Ty, base: u64, out: &mut Operands<'ctx>) {
+        let types = &self.program.types;
+        let Some(id) = types.struct_id(ty) else { return };
+        for field in &types.struct_(id).fields {
+            let offset = base.saturating_add(field.offset);
+            if field.name.is_empty() {
+                self.fields(field.ty.ty, offset, out);
+            } else {
+                self.field(field, offset, out);
+            }
+        }
+    }
+
+    fn field(&self, field: &Field, offset: u64, out: &mut Operands<'ctx>) {
+        let (element, length) = match *self.program.types.kind(field.ty.ty) {
+            TyKind::Array { element, len } => (element, len.unwrap_or(0)),
+            _ => (field.ty.ty, 0),
+        };
+        self.struct_type_info(element, out);
+        out.extend([self.number(offset), self.number(self.layout(element).size), self.number(length)]);
+        out.extend([self.text(&self.type_name(element)), self.text(&field.name)]);
+    }
+
+    fn function_constants(&self, entry: &EntryPoint) -> Result<()> {
+        let program = self.program;
+        let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
+        for id in walk::reachable(program, [entry.function], conditions).globals {
+            let global = program.global(id);
+            let Some(constant) = global.function_constant else { continue };
+            let pointer = initializer(self.context, self.module, program, id).as_pointer_value();
+            let ty = self.text(&program.types.name(global.ty.ty));
+            let is_used = self.context.bool_type().const_all_ones();
+            let index = self.number(constant.index.into());
+            self.add(
+                "air.function_constants",
+                &[pointer.into(), ty, self.text(&global.name), index, is_used.into()],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn type_name(&self, ty: Ty) -> String {
+        match self.program.types.kind(ty) {
+            TyKind::Atomic(_) => ATOMIC.0.into(),
+            _ => self.program.types.name(ty),
+        }
+    }
+
+    fn layout(&self, ty: Ty) -> Layout {
+        self.program.types.layout(ty).unwrap_or(Layout { size: 0, align: 0 })
+    }
+
+    fn number(&self, value: u64) -> BasicMetadataValueEnum<'ctx> {
+        self.context.i32_type().const_int(value, false).into()
+    }
+
+    /// A string; without zeros, which LLVM's interface would cut it at.
+    fn text(&self, text: &str) -> BasicMetadataValueEnum<'ctx> {
+        self.context.metadata_string(&text.replace('\0', "")).into()
+    }
+
+    fn node(&self, operands: &[BasicMetadataValueEnum<'ctx>]) -> BasicMetadataValueEnum<'ctx> {
+        let node: MetadataValue = self.context.metadata_node(operands);
+        node.into()
+    }
+
+    fn add(&self, name: &str, operands: &[BasicMetadataValueEnum<'ctx>]) -> Result<()> {
+        let node = self.context.metadata_node(operands);
+        self.module.add_global_metadata(name, &node).map_err(|error| Error::Internal(error.to_string()))
+    }
+}
+
+/// The parameters and variables that a body mentions.
+fn used_locals(function: &Function) -> BTreeSet<LocalId> {
+    let mut used = BTreeSet::new();
+    walk::walk_exprs(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+        if let ExprKind::Local(id) = expr.kind {
+            used.insert(id);
+        }
+    });
+    used
+}
+
+/// Apple's name for a texture type, and its access: `texture2d<float, access::write>` is `texture2d<float, write>`.
+fn texture(name: &str) -> (String, &'static str) {
+    let accesses =
+        [("read_write", "air.read_write"), ("write", "air.write"), ("read", "air.read"), ("sample", "air.sample")];
+    for (word, access) in accesses {
+        if name.contains(&format!("access::{word}>")) {
+            return (name.replace("access::", ""), access);
+        }
+    }
+    (name.strip_suffix('>').map_or(name.into(), |name| format!("{name}, sample>")), "air.sample")
+}
+
+fn unsupported(what: &str, local: &Local) -> Error {
+    Error::Unsupported { what: what.into(), span: local.span }
+}

@@ -1,0 +1,22 @@
+//! What an AIR module says about itself: versions, options, the kernel's arguments, function constants.
+//!
+//! ```text
+//! !llvm.module.flags      limits on resources                        emit
+//! !llvm.ident             who compiled it
+//! !air.version            {i32 2, i32 6, i32 0}
+//! !air.language_version   {"Metal", i32 3, i32 1, i32 0}
+//! !air.compile_options    {"air.compile.fast_math_enable"}, …
+//! !air.kernel             {ptr function, {}, {arguments}[, {"air.max_work_group_size", i32 n}]}
+//! !air.function_constants {ptr global, "bool", "name", i32 index, i1 used}, …   constants
+//! ```
+//!
+//! All as Apple's compiler writes it in `mlx.metallib`; what does not occur there says so. [`crate::reflect`] reads it.
+
+mod constants;
+mod emit;
+pub(crate) mod read;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use constants::function_constant_global;
+pub(crate) use emit::{ATOMIC, emit};

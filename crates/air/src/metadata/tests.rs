@@ -1,0 +1,149 @@
+//! From a source to metadata and back.
+
+use super::emit::Nodes;
+use crate::lower::{Error, MathMode};
+use crate::metallib::{Function, FunctionKind, Header, Library};
+use crate::reflect::{library_constants, reflect};
+use inkwell::AddressSpace;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use msl::reflect::Reflection;
+use msl::{Compilation, Options, compile_source};
+
+const SOURCE: &str = "
+#include <metal_stdlib>
+using namespace metal;
+struct Inner { int a; };
+struct Base { uint tag; };
+struct Params : Base { int n; float3 v; long strides[3]; Inner inner; Inner inners[2]; float grid[3][4]; atomic_int hits; };
+template <typename T> struct Complex { T re; T im; };
+constant bool has_w [[function_constant(20)]];
+constant int steps [[function_constant(3)]];
+constant uint3 dims [[function_constant(4)]];
+constant half unused [[function_constant(5)]];
+[[max_total_threads_per_threadgroup(64)]]
+kernel void k(const device float *x [[buffer(0)]], device half *y [[buffer(1)]], constant Params &p [[buffer(2)]],
+              constant int *q [[buffer(3)]], device Complex<float> *c [[buffer(4), function_constant(has_w)]],
+              device atomic_uint *at [[buffer(5)]], device packed_float3 *pf [[buffer(6)]],
+              constant float4x4 &m [[buffer(7), function_constant(has_w)]], threadgroup float *s [[threadgroup(0)]],
+              device float &r [[buffer(9)]], uint3 gid [[thread_position_in_grid]],
+              ushort lane [[thread_index_in_simdgroup]]) {
+    y[gid.x] = x[gid.x] + dims.x + steps + p.n + q[0] + s[0] + pf[0].x;
+    if (has_w) c[0].re = m[0][0];
+    r = lane;
+}
+";
+
+fn compile(source: &str) -> Compilation {
+    let compilation = compile_source("k.metal", source, &Options::default());
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    compilation
+}
+
+/// A module whose kernel has no parameters and does nothing, with all metadata.
+fn module<'ctx>(context: &'ctx Context, compilation: &Compilation, math: MathMode) -> Result<Module<'ctx>, Error> {
+    let module = context.create_module("k");
+    module.set_triple(&inkwell::targets::TargetTriple::create(crate::lower::TRIPLE));
+    let entry = compilation.program.kernels().next().expect("a kernel");
+    let function = module.add_function(&entry.name, context.void_type().fn_type(&[], false), None);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(function, "entry"));
+    let floats = context.f32_type().array_type(32);
+    let tile = module.add_global(floats, Some(AddressSpace::from(3)), "tile");
+    tile.set_initializer(&floats.get_undef());
+    builder.build_store(tile.as_pointer_value(), context.f32_type().const_zero())?;
+    builder.build_return(None)?;
+    let nodes = Nodes { context, module: &module, program: &compilation.program };
+    nodes.emit(entry, function, math, (3, 1))?;
+    module.verify().unwrap_or_else(|error| panic!("{error}"));
+    Ok(module)
+}
+
+/// What AIR does not carry, taken away.
+fn carried(mut reflection: Reflection) -> Reflection {
+    let used: Vec<u32> = reflection.kernels[0].function_constants.clone();
+    reflection.function_constants.retain(|constant| used.contains(&constant.index));
+    for kernel in &mut reflection.kernels {
+        kernel.file.clear();
+        kernel.line = 0;
+        kernel.threadgroup_memory.clear();
+        kernel.static_threadgroup_memory = 0;
+    }
+    reflection
+}
+
+#[test]
+fn source_and_library_agree() {
+    let compilation = compile(SOURCE);
+    let context = Context::create();
+    let module = module(&context, &compilation, MathMode::Fast).unwrap();
+    let mut library = Library::new(Header::default());
+    let mut function = Function::new("k", FunctionKind::Kernel, module.write_bitcode_to_memory().as_slice());
+    function.constants = library_constants(&reflect(&module).unwrap());
+    library.add(function).unwrap();
+    let file = library.write().unwrap();
+
+    let library = Library::parse(&file).unwrap();
+    let function = library.function("k").unwrap();
+    let names: Vec<_> = function.constants.iter().map(|constant| &*constant.name).collect();
+    assert_eq!(names, ["steps", "dims", "has_w"]);
+    let buffer = MemoryBuffer::create_from_memory_range_copy(function.bitcode().unwrap(), "k");
+    let other = Context::create();
+    let read = Module::parse_bitcode_from_buffer(&buffer, &other).unwrap();
+    let found = reflect(&read).unwrap();
+    assert_eq!(found.kernels[0].static_threadgroup_memory, 128);
+    assert_eq!(found.kernels[0].threadgroup_memory[0].name, "tile");
+    assert_eq!(carried(found), carried(compilation.reflect()));
+}
+
+#[test]
+fn nodes_are_those_of_apple() {
+    let compilation = compile(SOURCE);
+    let context = Context::create();
+    let text = module(&context, &compilation, MathMode::Safe).unwrap().print_to_string().to_string();
+    let expected = [
+        "@_Z5has_w.MTL_FC_INIT_20_b = internal unnamed_addr addrspace(2) externally_initialized constant i8 undef, \
+         section \"air.fc_initializer\", align 1",
+        "@_Z4dims.MTL_FC_INIT_4_Dv3_j = internal unnamed_addr addrspace(2) externally_initialized constant <3 x i32> \
+         undef, section \"air.fc_initializer\", align 16",
+        "@__metal_implicit_fc_pred_0 = internal addrspace(2) global i8 0, align 1",
+        "@llvm.compiler.used = appending global [1 x ptr] [ptr addrspacecast (ptr addrspace(2) \
+         @__metal_implicit_fc_pred_0 to ptr)], section \"llvm.metadata\"",
+        "{ i32 65535, ptr @_GLOBAL__sub_I_metalworks, ptr null }",
+        "define internal void @_GLOBAL__sub_I_metalworks() section \"air.static_init\"",
+        "call i8 @air.normalize_function_constant_predicate.i8(i8 ",
+        "!{i32 2, !\"SDK Version\", [2 x i32] [i32 14, i32 0]}",
+        "!{i32 7, !\"air.max_textures\", i32 128}",
+        "!{!\"Metalworks\"}",
+        "!{i32 2, i32 6, i32 0}",
+        "!{!\"Metal\", i32 3, i32 1, i32 0}",
+        "!{!\"air.compile.fast_math_disable\"}",
+        "!{!\"air.max_work_group_size\", i32 64}",
+        "!{i32 0, !\"air.buffer\", !\"air.location_index\", i32 0, i32 1, !\"air.read\", !\"air.address_space\", i32 1, \
+         !\"air.arg_type_size\", i32 4, !\"air.arg_type_align_size\", i32 4, !\"air.arg_type_name\", !\"float\", \
+         !\"air.arg_name\", !\"x\"}",
+        "!\"air.arg_type_name\", !\"metal::_atomic\", !\"air.arg_name\", !\"at\", !\"air.arg_unused\"}",
+        "!{i32 0, i32 4, i32 0, !\"uint\", !\"__s\"}",
+        "!{ptr addrspace(2) @__metal_implicit_fc_pred_0, !\"bool\", !\"has_w\"}",
+        "!{ptr addrspace(2) @_Z5has_w.MTL_FC_INIT_20_b, !\"bool\", !\"has_w\", i32 20, i1 true}",
+        "!{i32 10, !\"air.thread_position_in_grid\", !\"air.arg_type_name\", !\"uint3\", !\"air.arg_name\", !\"gid\"}",
+    ];
+    for line in expected {
+        assert!(text.contains(line), "{line}\nis not in\n{text}");
+    }
+    assert!(!text.contains("unused.MTL_FC_INIT"));
+}
+
+#[test]
+fn a_condition_that_is_computed_is_not_supported() {
+    let compilation = compile(
+        "#include <metal_stdlib>
+         constant int n [[function_constant(0)]];
+         constant bool derived = n > 2;
+         kernel void k(device int *x [[buffer(0), function_constant(derived)]]) {}",
+    );
+    let context = Context::create();
+    let error = module(&context, &compilation, MathMode::Fast).expect_err("it is not supported");
+    assert!(matches!(error, Error::Unsupported { .. }));
+}

@@ -1,0 +1,185 @@
+//! Modules that are wrong, and Apple's.
+
+use super::*;
+use crate::metallib::{Function, Library, apple_library, corpus};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use std::collections::BTreeMap;
+
+fn parse(text: &str) -> Result<Reflection> {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "text");
+    let module = context.create_module_from_ir(buffer).unwrap_or_else(|error| panic!("{error}"));
+    reflect(&module)
+}
+
+/// A kernel with these arguments.
+fn kernel(arguments: &str) -> Result<Reflection> {
+    parse(&format!(
+        "define void @k() {{ ret void }}\n!air.kernel = !{{!0}}\n!0 = !{{ptr @k, !1, !2}}\n!1 = !{{}}\n{arguments}"
+    ))
+}
+
+#[test]
+fn a_module_without_metadata() {
+    assert_eq!(parse("define void @k() { ret void }").unwrap(), Reflection::default());
+}
+
+#[test]
+fn wrong_metadata() {
+    let problem = |found: Result<Reflection>| found.expect_err("it is wrong").to_string();
+    let no_function = "!air.kernel = !{!0}\n!0 = !{null, !0}";
+    assert_eq!(problem(parse(no_function)), "metadata of 'air.kernel': an entry does not begin with a function");
+    let cases = [
+        ("!2 = !{i32 1}", "an argument is no node"),
+        ("!2 = !{!3}\n!3 = !{}", "an argument does not begin with its position"),
+        ("!2 = !{!3}\n!3 = !{i32 0}", "an argument does not say what it is"),
+        ("!2 = !{!3}\n!3 = !{i32 0, !\"air.buffer\"}", "an argument has no name"),
+        ("!2 = !{!3}\n!3 = !{i32 0, !\"air.buffer\", !\"air.arg_name\", !\"x\"}", "argument 'x' has no index"),
+        (
+            "!2 = !{!3}\n!3 = !{i32 0, !\"air.buffer\", !\"air.location_index\", i64 -1, !\"air.arg_name\", !\"x\"}",
+            "an index is too large",
+        ),
+        (
+            "!2 = !{!3}\n!3 = !{i32 0, !\"air.buffer\", !\"air.location_index\", i32 1, !\"air.address_space\", i32 77, \
+             !\"air.arg_name\", !\"x\"}",
+            "an address space is not known",
+        ),
+        (
+            "!2 = !{!3}\n!3 = !{i32 0, !\"air.buffer\", !\"air.location_index\", i32 1, !\"air.struct_type_info\", !4, \
+             !\"air.arg_name\", !\"x\"}\n!4 = !{!\"air.struct_type_info\", !4, i32 0}",
+            "a field is not {offset, size, length, type, name}",
+        ),
+    ];
+    for (arguments, expected) in cases {
+        assert_eq!(problem(kernel(arguments)), format!("metadata of 'k': {expected}"));
+    }
+}
+
+#[test]
+fn names_that_look_like_properties() {
+    let found = kernel(
+        "!2 = !{!3}\n!3 = !{i32 0, !\"air.buffer\", !\"air.location_index\", i32 7, i32 1, !\"air.read\", \
+         !\"air.address_space\", i32 1, !\"air.arg_type_name\", !\"float\", !\"air.arg_name\", !\"air.read_write\"}",
+    );
+    let argument = &found.unwrap().kernels[0].arguments[0];
+    assert_eq!((argument.name.as_str(), argument.access), ("air.read_write", Access::Read));
+    assert_eq!(argument.ty, "const device float *");
+}
+
+#[test]
+fn textures_and_samplers() {
+    let found = kernel(
+        "!2 = !{!3, !4}\n!3 = !{i32 0, !\"air.texture\", !\"air.location_index\", i32 2, i32 1, !\"air.write\", \
+         !\"air.arg_type_name\", !\"texture2d<float, write>\", !\"air.arg_name\", !\"t\"}\n!4 = !{i32 1, \
+         !\"air.sampler\", !\"air.location_index\", i32 1, i32 1, !\"air.arg_type_name\", !\"sampler\", \
+         !\"air.arg_name\", !\"s\"}",
+    );
+    let arguments = &found.unwrap().kernels[0].arguments;
+    assert_eq!((arguments[0].kind, arguments[0].access), (ArgumentKind::Texture, Access::Write));
+    assert_eq!(arguments[0].ty, "texture2d<float, access::write>");
+    assert_eq!((arguments[1].kind, arguments[1].index), (ArgumentKind::Sampler, 1));
+}
+
+fn reflect_function(function: &Function) -> (Reflection, u32) {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(function.bitcode().unwrap(), function.name());
+    let module = Module::parse_bitcode_from_buffer(&buffer, &context).unwrap_or_else(|error| panic!("{error}"));
+    let parameters = module.get_function(function.name()).expect("the function").count_params();
+    (reflect(&module).unwrap_or_else(|error| panic!("{error}")), parameters)
+}
+
+#[test]
+#[ignore = "needs mlx.metallib in the corpus (scripts/corpus.sh)"]
+fn every_parameter_of_apples_kernels_is_described() {
+    let file = apple_library();
+    let library = Library::parse(&file).unwrap();
+    for function in library.functions().iter().step_by(40) {
+        let (reflection, parameters) = reflect_function(function);
+        let [kernel] = &reflection.kernels[..] else { panic!("{}: not one kernel", function.name()) };
+        assert_eq!(kernel.name, function.name());
+        assert_eq!(kernel.arguments.len() + kernel.builtins.len(), parameters as usize, "{}", kernel.name);
+        for argument in &kernel.arguments {
+            assert!(argument.element_size != 0 && argument.element_align != 0, "{}: {argument:?}", kernel.name);
+            assert!(!argument.name.is_empty() && !argument.element_type.is_empty(), "{}", kernel.name);
+        }
+        assert_eq!(library_constants(&reflection), sorted(function), "{}", kernel.name);
+    }
+}
+
+fn sorted<'a>(function: &Function<'a>) -> Vec<Constant<'a>> {
+    let mut constants = function.constants.clone();
+    constants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
+    constants
+}
+
+#[test]
+#[ignore = "needs mlx.metallib in the corpus (scripts/corpus.sh)"]
+fn one_of_apples_kernels_in_full() {
+    let file = apple_library();
+    let library = Library::parse(&file).unwrap();
+    let name = "steel_gemm_fused_nt_float32_float32_bm64_bn64_bk16_wm2_wn2";
+    let (reflection, _) = reflect_function(library.function(name).unwrap());
+    let kernel = &reflection.kernels[0];
+    let types: BTreeMap<_, _> =
+        kernel.arguments.iter().map(|found| (found.name.as_str(), found.ty.as_str())).collect();
+    assert_eq!(types["A"], "const device float *");
+    assert_eq!(types["D"], "device float *");
+    assert_eq!(types["params"], "constant mlx::steel::GEMMParams *");
+    let params = kernel.arguments.iter().find(|argument| argument.name == "params").unwrap();
+    assert_eq!(params.fields.len(), 14);
+    assert_eq!((params.fields[8].name.as_str(), params.fields[8].offset), ("batch_stride_a", 32));
+    let conditions: Vec<_> =
+        kernel.arguments.iter().filter_map(|found| found.function_constant.as_deref()).collect();
+    assert_eq!(conditions, ["use_out_source", "use_out_source", "has_batch", "has_batch"]);
+    assert_eq!(kernel.function_constants, [10, 100, 110, 200, 201, 202]);
+    assert_eq!(kernel.max_total_threads_per_threadgroup, Some(128));
+    let variables: Vec<_> =
+        kernel.threadgroup_memory.iter().map(|found| (found.name.as_str(), found.size)).collect();
+    assert_eq!(variables, [("Bs", 5120), ("As", 5120)]);
+    assert_eq!(kernel.static_threadgroup_memory, 10240);
+}
+
+/// Two of MLX's kernels; the library has them by the same names.
+const MLX: &str = "
+#include \"mlx/backend/metal/kernels/utils.h\"
+#include \"mlx/backend/metal/kernels/steel/gemm/gemm.h\"
+#include \"mlx/backend/metal/kernels/steel/gemm/kernels/steel_gemm_fused.h\"
+#include \"mlx/backend/metal/kernels/sdpa_vector.h\"
+instantiate_kernel(\"steel_gemm_fused_nt_float32_float32_bm64_bn64_bk16_wm2_wn2\",
+                   gemm, float, 64, 64, 16, 2, 2, false, true, float)
+instantiate_kernel(\"sdpa_vector_2pass_1_float_64_64\", sdpa_vector_2pass_1, float, 64, 64)
+";
+
+/// What is known to differ: namespaces, `const` of fields and in constant memory, what AIR does not carry.
+fn comparable(mut kernel: Kernel) -> Kernel {
+    let unqualified = |name: &str| name.replace("mlx::steel::", "").replace("const constant ", "constant ");
+    for argument in &mut kernel.arguments {
+        argument.ty = unqualified(&argument.ty);
+        argument.element_type = unqualified(&argument.element_type);
+        for field in &mut argument.fields {
+            field.ty = field.ty.replace("const ", "");
+        }
+    }
+    for variable in &mut kernel.threadgroup_memory {
+        variable.ty.clear();
+    }
+    kernel.threadgroup_memory.sort_by(|a, b| a.name.cmp(&b.name));
+    Kernel { file: String::new(), line: 0, ..kernel }
+}
+
+#[test]
+#[ignore = "needs MLX's headers and mlx.metallib in the corpus (scripts/corpus.sh)"]
+fn mlx_and_its_library_agree() {
+    let file = apple_library();
+    let library = Library::parse(&file).unwrap();
+    let options = msl::Options { include_dirs: vec![corpus().join("mlx")], ..msl::Options::default() };
+    let compilation = msl::compile_source("mlx.metal", MLX, &options);
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    let source = compilation.reflect();
+    assert_eq!(source.kernels.len(), 2);
+    for kernel in source.kernels {
+        let (apple, _) = reflect_function(library.function(&kernel.name).expect("the same name"));
+        assert_eq!(comparable(apple.kernels[0].clone()), comparable(kernel));
+    }
+}
