@@ -1,5 +1,5 @@
 //! What a host must know to call the kernels of a module, read from its metadata: the same as `msl::reflect` says of
-//! the source, as far as AIR carries it. It reads Apple's modules and ours ([`crate::metadata`] describes the nodes).
+//! the source, as far as AIR carries it. It reads Apple's modules and ours (the module `metadata` describes the nodes).
 //!
 //! AIR carries no file and line, no type of a threadgroup variable, no default of a function constant and nothing about
 //! whether one must be set: these are empty, 0, `None` and `true`. A type is put together from the element, the address
