@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! declare ─ every declaration in order: scopes, classes, functions, templates
-//!    │  types        what a written type means           lookup       what a name means
+//!    │  type_names   what a written type means           lookup       what a name means
 //!    │  templates/   deduction, specialization, instantiation
-//!    ├─ functions ─ a signature when a function is declared or chosen, its body when it is needed
-//!    │     statements, expressions, operators, calls, overload, convert, initialize, members, lambda
+//!    ├─ functions ─ signatures when a function is declared or chosen, bodies when they are needed
+//!    │     statements   locals, switch, range_for
+//!    │     expressions  paths, members, operators, arithmetic, assignment, casts, lambda
+//!    │     calls        overload, deduce_call, constructors, convert, initialize, aggregates
 //!    ├─ kernels ─── what entry points may look like, and what their parameters are bound to
-//!    └─ evaluate ── constant expressions, on the checked program itself
+//!    └─ evaluate/ ─ constant expressions, on the checked program itself
 //! ```
 //!
 //! A template is checked twice: once as written, with its parameters unknown ([`Ty::DEPENDENT`] fits everywhere), so
