@@ -9,7 +9,7 @@ use msl::Compilation;
 
 use crate::input;
 use crate::language::LanguageFlags;
-use crate::output::{self, Color, Outcome};
+use crate::output::{self, Outcome};
 
 pub(crate) const EXAMPLE: &str = "\
 Examples:
@@ -53,17 +53,10 @@ enum Stage {
 
 impl Compile {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let compilation = match input::compile(&self.file, &self.language.options()) {
+        let compilation = match input::compile_or_report(&self.file, &self.language.options())? {
             Ok(compilation) => compilation,
-            Err(message) => {
-                output::error(&message)?;
-                return Ok(Outcome::NotTried);
-            }
+            Err(outcome) => return Ok(outcome),
         };
-        if compilation.has_errors() {
-            output::diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
-            return Ok(Outcome::Refused);
-        }
         let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
         match (&self.emit, &self.kernel, &self.output) {
             (Some(Stage::Air), Some(kernel), _) => self.print_air(&compilation, kernel, math),

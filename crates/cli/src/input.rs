@@ -1,9 +1,11 @@
 //! Reading a shader from a file, or from stdin when its name is `-`.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use msl::{Compilation, Options};
+
+use crate::output::{self, Color, Outcome};
 
 /// What stdin is called in diagnostics.
 const STDIN_NAME: &str = "<stdin>";
@@ -23,6 +25,24 @@ pub(crate) fn compile(path: &Path, options: &Options) -> Result<Compilation, Str
     let text = String::from_utf8(bytes)
         .map_err(|error| format!("{STDIN_NAME}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;
     Ok(msl::compile_source(STDIN_NAME, &text, options))
+}
+
+/// Compiles one input that must be without errors; says what is wrong otherwise, and how that ends the program.
+pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Result<Compilation, Outcome>> {
+    let compilation = match compile(path, options) {
+        Ok(compilation) => compilation,
+        Err(message) => {
+            output::error(&message)?;
+            return Ok(Err(Outcome::NotTried));
+        }
+    };
+    if !compilation.has_errors() {
+        return Ok(Ok(compilation));
+    }
+    output::diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
+    let summary = msl::diagnostics::render::summary(compilation.error_count(), compilation.warning_count());
+    output::diagnostics(&format!("{}\n", summary.unwrap_or_default().trim_end()))?;
+    Ok(Err(Outcome::Refused))
 }
 
 fn is_stdin(path: &Path) -> bool {

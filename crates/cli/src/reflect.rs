@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::input;
 use crate::language::LanguageFlags;
-use crate::output::{self, Color, Outcome};
+use crate::output::{self, Outcome};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -43,19 +43,10 @@ pub(crate) struct Reflect {
 
 impl Reflect {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let compilation = match input::compile(&self.file, &self.language.options()) {
+        let compilation = match input::compile_or_report(&self.file, &self.language.options())? {
             Ok(compilation) => compilation,
-            Err(message) => {
-                output::error(&message)?;
-                return Ok(Outcome::NotTried);
-            }
+            Err(outcome) => return Ok(outcome),
         };
-        if compilation.has_errors() {
-            output::diagnostics(&compilation.render_diagnostics(Color::Auto.on_stderr()))?;
-            let summary = msl::diagnostics::render::summary(compilation.error_count(), compilation.warning_count());
-            output::diagnostics(&format!("{}\n", summary.unwrap_or_default().trim_end()))?;
-            return Ok(Outcome::Refused);
-        }
         let mut reflection = compilation.reflect();
         if let Some(name) = &self.kernel
             && let Err(message) = keep_only(&mut reflection, name)

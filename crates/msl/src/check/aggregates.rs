@@ -31,7 +31,7 @@ impl<'a> Checker<'a> {
                 }
                 TyKind::Array { element, len } => {
                     items.rest.push_front(Item::Checked(value));
-                    return self.fill_array(ty, element, len, items, span);
+                    return self.fill_array(element, len, items, span);
                 }
                 _ => {}
             }
@@ -40,14 +40,7 @@ impl<'a> Checker<'a> {
         self.convert(value, ty, purpose)
     }
 
-    pub(super) fn fill_array(
-        &mut self,
-        ty: QualTy,
-        element: Ty,
-        len: Option<u64>,
-        items: &mut Items<'a>,
-        span: Span,
-    ) -> Expr {
+    pub(super) fn fill_array(&mut self, element: Ty, len: Option<u64>, items: &mut Items<'a>, span: Span) -> Expr {
         let mut values: Vec<Expr> = Vec::new();
         while let Some(item) = items.rest.front() {
             if let Item::At(from, to, _) = item {
@@ -71,7 +64,6 @@ impl<'a> Checker<'a> {
         }
         let actual = len.unwrap_or(values.len() as u64);
         let array = self.types_mut().array(element, Some(actual));
-        let _ = ty;
         Expr::value(ExprKind::Aggregate(values), array, span)
     }
 

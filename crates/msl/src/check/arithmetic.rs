@@ -24,8 +24,7 @@ impl<'a> Checker<'a> {
                 (both_null && op.is_comparison())
                     .then(|| Expr::constant(Value::Bool(op == BinaryOp::Equal), Ty::BOOL, span))
             }
-            (Some(pointee), None) if op.is_comparison() && null(rhs) => {
-                let _ = pointee;
+            (Some(_), None) if op.is_comparison() && null(rhs) => {
                 let rhs = self.convert_value(rhs.clone(), lhs.ty.ty);
                 let kind = ExprKind::Binary { op, lhs: Box::new(lhs.clone()), rhs: Box::new(rhs) };
                 Some(Expr::value(kind, Ty::BOOL, span))

@@ -40,7 +40,7 @@ impl<'a> Checker<'a> {
                 instance.request.as_ref().map_or(self.program.functions[id.0 as usize].span, |(span, _)| *span);
             let message =
                 format!("recursive template instantiation exceeded maximum depth of {MAX_INSTANTIATION_DEPTH}");
-            self.error("template-depth", span, message);
+            self.give_up("template-depth", span, message);
             self.instances[id.0 as usize].body = BodyState::Done;
             return;
         }

@@ -4,7 +4,7 @@ use super::convert::Purpose;
 use super::expressions::{FunctionSet, Operand};
 use super::overload::{CallSite, Candidate};
 use super::scope::Symbol;
-use super::{Checker, EntityId, TemplateArg};
+use super::{Checker, EntityId, Signature, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, FunctionId};
@@ -280,16 +280,21 @@ impl<'a> Checker<'a> {
         for (arg, param) in args.into_iter().zip(&signature.params) {
             converted.push(self.argument(arg, param.ty));
         }
-        for param in &signature.params[given.min(signature.params.len())..] {
-            let Some(default) = param.default else { continue };
-            let (scope, ty) = (signature.scope, param.ty);
-            let saved = self.function.this.take();
-            let value = self.in_scope(scope, |this| this.check_for_type(default, ty));
-            self.function.this = saved;
-            converted.push(self.convert(value, ty, Purpose::Parameter));
-        }
+        self.fill_defaults(&signature, &mut converted, given);
         let id = self.function_for(entity, targs, signature);
         self.call_function(id, converted, span)
+    }
+
+    /// The arguments that were not given, from the declaration.
+    pub(super) fn fill_defaults(&mut self, signature: &Signature<'a>, converted: &mut Vec<Expr>, given: usize) {
+        for param in signature.params.iter().skip(given) {
+            let Some(default) = param.default else { continue };
+            // A default argument is not evaluated in a method: it has no object.
+            let this = self.function.this.take();
+            let value = self.in_scope(signature.scope, |checker| checker.check_for_type(default, param.ty));
+            self.function.this = this;
+            converted.push(self.convert(value, param.ty, Purpose::Parameter));
+        }
     }
 
     /// Calls a function whose arguments fit.

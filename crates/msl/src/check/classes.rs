@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
                 let key = if decl.key == ClassKey::Union { "(anonymous union)" } else { "(anonymous struct)" };
                 self.add_class(SmolStr::new_static(key), decl.span, self.scope)
             }
-            Some(path) => self.named_class(decl, path)?,
+            Some(path) => self.named_class(path)?,
         };
         if decl.members.is_some() {
             if self.class(id).state != ClassState::Declared {
@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
         Some(self.struct_type(id))
     }
 
-    fn named_class(&mut self, decl: &'a ast::ClassDecl, path: &'a ast::Path) -> Option<StructId> {
+    fn named_class(&mut self, path: &'a ast::Path) -> Option<StructId> {
         let name = &path.last().name;
         if path.segments.len() > 1 {
             // `struct Outer::Inner { … }`
@@ -62,7 +62,6 @@ impl<'a> Checker<'a> {
         }
         let id = self.add_class(name.clone(), path.span, self.scope);
         let ty = self.struct_type(id);
-        let _ = decl;
         // A function of the same name may stand beside it.
         if !matches!(self.scopes.own(self.scope, name), Some(Symbol::Functions(_))) {
             self.insert_once(name, Symbol::Type(QualTy::plain(ty)), path.span);

@@ -99,12 +99,7 @@ impl<'a> Checker<'a> {
         for (arg, param) in operands.into_iter().zip(&signature.params) {
             converted.push(self.argument(arg, param.ty));
         }
-        for param in &signature.params[given.min(signature.params.len())..] {
-            let Some(default) = param.default else { continue };
-            let (scope, ty) = (signature.scope, param.ty);
-            let value = self.in_scope(scope, |this| this.check_for_type(default, ty));
-            converted.push(self.convert(value, ty, Purpose::Parameter));
-        }
+        self.fill_defaults(&signature, &mut converted, given);
         let id = self.function_for(entity, targs, signature);
         self.note_call(id, span);
         Expr::value(ExprKind::Construct { constructor: id, args: converted }, ty, span)
@@ -126,11 +121,8 @@ impl<'a> Checker<'a> {
         for (arg, param) in args.into_iter().zip(&signature.params) {
             converted.push(self.convert(arg, param.ty, Purpose::Parameter));
         }
-        for param in signature.params.iter().skip(converted.len()) {
-            let Some(default) = param.default else { continue };
-            let value = self.in_scope(signature.scope, |this| this.check_for_type(default, param.ty));
-            converted.push(self.convert(value, param.ty, Purpose::Parameter));
-        }
+        let given = converted.len();
+        self.fill_defaults(&signature, &mut converted, given);
         let id = self.function_for(constructor, targs, signature);
         self.note_call(id, span);
         Expr::value(ExprKind::Construct { constructor: id, args: converted }, ty, span)

@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
                 self.declare_function(function);
             }
             DeclKind::Var(var) => self.declare_namespace_var(var),
-            DeclKind::Instantiation(instantiation) => self.declare_instantiation(instantiation, decl.span),
+            DeclKind::Instantiation(instantiation) => self.declare_instantiation(instantiation),
             _ => self.declare_anywhere(decl),
         }
     }

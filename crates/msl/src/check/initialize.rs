@@ -241,7 +241,7 @@ impl<'a> Checker<'a> {
                 }
                 self.fill_struct(class, &mut items, span)
             }
-            TyKind::Array { element, len } => self.fill_array(ty, element, len, &mut items, span),
+            TyKind::Array { element, len } => self.fill_array(element, len, &mut items, span),
             TyKind::Vector { .. } | TyKind::PackedVector { .. } => {
                 let args = self.check_rest(items);
                 return match args.len() {
@@ -265,7 +265,7 @@ impl<'a> Checker<'a> {
             _ => {
                 return match items.rest.len() {
                     0 => Expr::value(ExprKind::Zero, ty.ty, span),
-                    1 => self.list_initialize_scalar(ty, items, span),
+                    1 => self.list_initialize_scalar(ty, items),
                     _ => {
                         self.check_rest(items);
                         self.error("excess-elements", span, "excess elements in scalar initializer");
@@ -285,7 +285,7 @@ impl<'a> Checker<'a> {
         value
     }
 
-    fn list_initialize_scalar(&mut self, ty: QualTy, mut items: Items<'a>, span: Span) -> Expr {
+    fn list_initialize_scalar(&mut self, ty: QualTy, mut items: Items<'a>) -> Expr {
         let value = match items.rest.pop_front().expect("one item") {
             Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), span }) => {
                 return self.list_initialize_items(ty, inner, *span);
@@ -294,7 +294,6 @@ impl<'a> Checker<'a> {
             Item::Checked(value) => value,
         };
         self.refuse_narrowing(&value, ty.ty);
-        let _ = span;
         self.convert(value, ty, Purpose::Variable)
     }
 

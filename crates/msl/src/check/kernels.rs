@@ -379,7 +379,7 @@ impl<'a> Checker<'a> {
     // --- explicit instantiation --------------------------------------------------------------------------------
 
     /// `template [[host_name("…")]] kernel void f<float>(…);`
-    pub(super) fn declare_instantiation(&mut self, instantiation: &'a ast::InstantiationDecl, span: Span) {
+    pub(super) fn declare_instantiation(&mut self, instantiation: &'a ast::InstantiationDecl) {
         let path = &instantiation.name;
         let found = match self.resolve_path(path) {
             Ok(Some(found)) => found,
@@ -422,7 +422,7 @@ impl<'a> Checker<'a> {
             return;
         };
         let params: Vec<QualTy> = params.into_iter().map(QualTy::plain).collect();
-        self.instantiate_function(&entities, instantiation, result, &params, span);
+        self.instantiate_function(&entities, instantiation, result, &params);
     }
 
     fn instantiate_function(
@@ -431,7 +431,6 @@ impl<'a> Checker<'a> {
         instantiation: &'a ast::InstantiationDecl,
         result: Ty,
         params: &[QualTy],
-        span: Span,
     ) {
         let path = &instantiation.name;
         let explicit = path.last().args.as_deref();
@@ -488,7 +487,6 @@ impl<'a> Checker<'a> {
         let name =
             self.host_name(&instantiation.attributes).unwrap_or_else(|| self.program.function(id).name.clone());
         let at = path.span;
-        let _ = span;
         self.add_entry_point(entity, id, stage, name, at);
     }
 

@@ -3,7 +3,6 @@
 use super::Checker;
 use super::auto_types::contains_auto;
 use super::scope::Symbol;
-use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, DeclKind};
 use crate::program::{Expr, Local, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
@@ -59,6 +58,13 @@ impl<'a> Checker<'a> {
         if var.specifiers.is_constexpr || (ty.is_const && !ty.is_volatile) {
             self.remember_constant(id, init.as_ref(), var.specifiers.is_constexpr, ty, span);
         }
+        // What is known need not be computed again: a constexpr function may be one that no GPU could run.
+        let init = match self.function.known_locals.get(&id) {
+            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => {
+                Some(Expr::constant(value.clone(), ty.ty, span))
+            }
+            _ => init,
+        };
         out.push(Stmt { kind: StmtKind::Local(id, init), span });
         Some(id)
     }
@@ -222,15 +228,6 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn declare_local(&mut self, name: &SmolStr, id: LocalId, span: Span) {
-        if let Some(old) = self.scopes.own(self.scope, name).cloned() {
-            let message = format!("redefinition of '{name}'");
-            let diagnostic = Diagnostic::error("redefinition", span, message);
-            let previous = self.declared_at(&old);
-            self.report(match previous {
-                Some(span) => diagnostic.note(span, "previous definition is here"),
-                None => diagnostic,
-            });
-        }
-        self.scopes.insert(self.scope, name.clone(), Symbol::Local(id));
+        self.insert_once(name, Symbol::Local(id), span);
     }
 }

@@ -44,12 +44,11 @@ impl<'a> Checker<'a> {
                     span,
                 });
             }
-        } else if let Some(pointee) = self.types().pointee(object.ty.ty) {
+        } else if self.types().pointee(object.ty.ty).is_some() {
             let message = format!(
                 "member reference type '{}' is a pointer; did you mean to use '->'?",
                 self.name_of(object.ty.ty)
             );
-            let _ = pointee;
             self.error("is-a-pointer", member.span, message);
             return Operand::Value(Expr::error(span));
         }

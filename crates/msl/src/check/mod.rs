@@ -327,6 +327,8 @@ struct Checker<'a> {
     /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
     /// them, whatever is declared later.
     late_calls: HashSet<Span>,
+    /// A limit was hit: nothing is instantiated any more, as after clang's fatal error.
+    gave_up: Option<Diagnostic>,
     /// How many attempts we are in: what they complain about is not shown, so it need not be well worded.
     attempts: u32,
     /// Templates are being compared by made-up arguments: dimensions may be anything.
@@ -370,6 +372,7 @@ impl<'a> Checker<'a> {
             instantiated: 0,
             unevaluated: false,
             late_calls: HashSet::new(),
+            gave_up: None,
             attempts: 0,
             is_ordering: false,
             auto_binding: None,
@@ -389,6 +392,12 @@ impl<'a> Checker<'a> {
     fn finish(&mut self) {
         self.check_queued_bodies();
         self.refuse_recursion();
+        // A limit that was hit where complaints are taken back must be heard of all the same.
+        if let Some(limit) = self.gave_up.take()
+            && !self.diagnostics.contains(&limit)
+        {
+            self.diagnostics.push(limit);
+        }
     }
 
     // --- diagnostics -------------------------------------------------------------------------------------------
@@ -419,6 +428,22 @@ impl<'a> Checker<'a> {
         if self.diagnostics.len() < MAX_ERRORS && !self.diagnostics.contains(&diagnostic) {
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    /// Reports that a limit is hit, the first time; from then on nothing is instantiated.
+    fn give_up(&mut self, id: &'static str, span: Span, message: String) {
+        if self.gave_up.is_some() {
+            return;
+        }
+        // One note is enough: the way here is as long as the limit.
+        let first = self.instantiations.first().cloned();
+        let diagnostic = Diagnostic::error(id, span, message);
+        let diagnostic = match first {
+            Some((message, at)) => diagnostic.note(at, message),
+            None => diagnostic,
+        };
+        self.gave_up = Some(diagnostic.clone());
+        self.diagnostics.push(diagnostic);
     }
 
     fn error(&mut self, id: &'static str, span: Span, message: impl Into<String>) {
@@ -473,9 +498,7 @@ impl<'a> Checker<'a> {
     fn nested<T>(&mut self, span: Span, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         const MAX_DEPTH: u32 = 1024;
         if self.depth >= MAX_DEPTH {
-            if !self.diagnostics.iter().any(|d| d.id == "too-deep") {
-                self.error("too-deep", span, "this is nested too deeply");
-            }
+            self.give_up("too-deep", span, "this is nested too deeply".into());
             return None;
         }
         self.depth += 1;

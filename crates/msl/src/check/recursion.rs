@@ -3,11 +3,15 @@
 use super::Checker;
 use crate::diagnostics::Diagnostic;
 use crate::program::FunctionId;
+use crate::walk;
 use std::collections::BTreeMap;
 
 impl Checker<'_> {
     /// Complains about each cycle of calls, once, at the call that closes it.
     pub(super) fn refuse_recursion(&mut self) {
+        // A constexpr function that is only evaluated by the compiler may call itself.
+        let kernels = self.program.entry_points.iter().map(|entry| entry.function);
+        let at_run_time = walk::reachable(&self.program, kernels, []).functions;
         let mut calls: BTreeMap<FunctionId, Vec<FunctionId>> = BTreeMap::new();
         let mut sites: Vec<_> = self.call_sites.keys().copied().collect();
         sites.sort();
@@ -29,7 +33,9 @@ impl Checker<'_> {
                     continue;
                 };
                 if path.iter().any(|(on_path, _)| *on_path == callee) {
-                    self.report_recursion(function, callee);
+                    if !self.program.function(callee).is_constexpr || at_run_time.contains(&callee) {
+                        self.report_recursion(function, callee);
+                    }
                     done[callee.0 as usize] = true;
                 } else if !done[callee.0 as usize] {
                     path.push((callee, 0));

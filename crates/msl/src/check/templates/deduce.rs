@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
         if path.segments.len() == 1
             && let Some(index) = deduction.param_named(&path.last().name)
         {
-            return self.deduce_template_template(index, args, actual, how, deduction);
+            return self.deduce_template_template(index, args, actual, deduction);
         }
         let scope = deduction.scope;
         let Ok(Some(found)) = self.in_scope(scope, |this| this.resolve_path(path)) else { return true };
@@ -246,7 +246,6 @@ impl<'a> Checker<'a> {
         index: usize,
         args: &'a [ast::TemplateArg],
         actual: QualTy,
-        _how: Match,
         deduction: &mut Deduction<'a>,
     ) -> bool {
         let Some(id) = self.types().struct_id(actual.ty) else { return actual.ty.is_unknown() };

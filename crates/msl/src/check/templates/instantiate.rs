@@ -17,10 +17,9 @@ const ERROR: QualTy = QualTy::plain(Ty::ERROR);
 const DEPENDENT: QualTy = QualTy::plain(Ty::DEPENDENT);
 
 /// The declaration to instantiate, and the scope in which its parameters are bound.
-pub(in crate::check) struct Chosen<'a, D> {
+pub(in crate::check) struct Chosen<D> {
     pub(in crate::check) decl: D,
     pub(in crate::check) scope: ScopeId,
-    pub(in crate::check) _header: &'a ast::TemplateHeader,
 }
 
 impl<'a> Checker<'a> {
@@ -117,6 +116,9 @@ impl<'a> Checker<'a> {
 
     /// Counts an instantiation; complains when there are too many.
     pub(in crate::check) fn count_instantiation(&mut self, span: Span) -> bool {
+        if self.gave_up.is_some() {
+            return false;
+        }
         self.instantiated += 1;
         let too_deep = self.instantiations.len() > MAX_INSTANTIATION_DEPTH;
         if too_deep || self.instantiated > MAX_INSTANTIATIONS {
@@ -126,15 +128,7 @@ impl<'a> Checker<'a> {
                 }
                 false => format!("more than {MAX_INSTANTIATIONS} template instantiations"),
             };
-            // One note is enough: the way here is as long as the limit.
-            let diagnostic = Diagnostic::error("template-depth", span, message);
-            let first = self.instantiations.first().cloned();
-            let saved = std::mem::take(&mut self.instantiations);
-            self.report(match first {
-                Some((message, at)) => diagnostic.note(at, message),
-                None => diagnostic,
-            });
-            self.instantiations = saved;
+            self.give_up("template-depth", span, message);
             return false;
         }
         true
@@ -180,7 +174,7 @@ impl<'a> Checker<'a> {
         id: ClassTemplateId,
         args: &[TemplateArg],
         span: Span,
-    ) -> Option<Chosen<'a, &'a ast::ClassDecl>> {
+    ) -> Option<Chosen<&'a ast::ClassDecl>> {
         let specializations: Vec<_> = self.class_templates[id.0 as usize]
             .specializations
             .iter()
@@ -195,7 +189,7 @@ impl<'a> Checker<'a> {
         let template = &self.class_templates[id.0 as usize];
         let (decl, header, scope) = (template.definition?, template.header, template.scope);
         let scope = self.bind_all(header, args, scope);
-        Some(Chosen { decl, scope, _header: header })
+        Some(Chosen { decl, scope })
     }
 
     /// The most specialized of the specializations that fit.
@@ -205,7 +199,7 @@ impl<'a> Checker<'a> {
         args: &[TemplateArg],
         span: Span,
         name: &str,
-    ) -> Option<Chosen<'a, D>> {
+    ) -> Option<Chosen<D>> {
         let mut matches: Vec<(usize, Vec<TemplateArg>)> = Vec::new();
         for (index, specialization) in specializations.iter().enumerate() {
             if let Some(bound) = self.match_specialization(specialization, args) {
@@ -235,7 +229,7 @@ impl<'a> Checker<'a> {
         let (index, bound) = matches.swap_remove(best?);
         let Specialization { header, decl, scope, .. } = specializations[index];
         let scope = self.bind_all(header, &bound, scope);
-        Some(Chosen { decl, scope, _header: header })
+        Some(Chosen { decl, scope })
     }
 
     /// The arguments of a specialization's own parameters, where it fits `args`.
