@@ -127,7 +127,7 @@ impl Checked {
     /// The number of kernels, if the file was accepted.
     fn kernels(&self) -> Option<usize> {
         let compilation = self.compiled.as_ref().ok()?;
-        (!compilation.has_errors()).then(|| compilation.reflect().kernels.len())
+        (!compilation.has_errors()).then(|| compilation.program.kernels().count())
     }
 
     fn print(&self, color: bool) -> io::Result<()> {

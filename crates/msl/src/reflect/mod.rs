@@ -97,6 +97,7 @@ pub enum ArgumentKind {
     /// `[[buffer(n)]]`
     Buffer,
     /// `[[threadgroup(n)]]`
+    #[serde(rename = "threadgroup")]
     ThreadgroupMemory,
     /// `[[texture(n)]]`
     Texture,

@@ -186,7 +186,7 @@ fn a_kernel_in_json() {
         {"name": "v", "type": "float3", "offset": 16, "size": 16},
     ]);
     let mut shared = pointer("s", 0, "threadgroup float *", "threadgroup", "read_write", "float", 4);
-    shared["kind"] = json!("threadgroup_memory");
+    shared["kind"] = json!("threadgroup");
     let texture = "texture2d<float, access::write>";
     let mut image = pointer("t", 0, texture, "", "write", texture, 0);
     image["kind"] = json!("texture");

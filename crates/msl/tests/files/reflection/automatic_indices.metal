@@ -22,7 +22,7 @@ kernel void textures(texture2d<float> a, texture2d<float, access::write> b [[tex
 //         },
 //         {
 //           "access": "read_write", "address_space": "threadgroup", "element_align": 4, "element_size": 4,
-//           "element_type": "float", "index": 0, "kind": "threadgroup_memory", "name": "c",
+//           "element_type": "float", "index": 0, "kind": "threadgroup", "name": "c",
 //           "type": "threadgroup float *"
 //         },
 //         {
@@ -31,8 +31,7 @@ kernel void textures(texture2d<float> a, texture2d<float, access::write> b [[tex
 //         },
 //         {
 //           "access": "read_write", "address_space": "threadgroup", "element_align": 4, "element_size": 4,
-//           "element_type": "int", "index": 1, "kind": "threadgroup_memory", "name": "e",
-//           "type": "threadgroup int *"
+//           "element_type": "int", "index": 1, "kind": "threadgroup", "name": "e", "type": "threadgroup int *"
 //         }
 //       ],
 //       "line": 5, "name": "none_given", "static_threadgroup_memory": 0
@@ -57,12 +56,12 @@ kernel void textures(texture2d<float> a, texture2d<float, access::write> b [[tex
 //         },
 //         {
 //           "access": "read_write", "address_space": "threadgroup", "element_align": 4, "element_size": 4,
-//           "element_type": "float", "index": 1, "kind": "threadgroup_memory", "name": "e",
+//           "element_type": "float", "index": 1, "kind": "threadgroup", "name": "e",
 //           "type": "threadgroup float *"
 //         },
 //         {
 //           "access": "read_write", "address_space": "threadgroup", "element_align": 4, "element_size": 4,
-//           "element_type": "float", "index": 0, "kind": "threadgroup_memory", "name": "f",
+//           "element_type": "float", "index": 0, "kind": "threadgroup", "name": "f",
 //           "type": "threadgroup float *"
 //         }
 //       ],

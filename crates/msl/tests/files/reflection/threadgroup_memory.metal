@@ -22,7 +22,7 @@ kernel void without(device float *out) {}
 //         },
 //         {
 //           "access": "read_write", "address_space": "threadgroup", "element_align": 2, "element_size": 2,
-//           "element_type": "half", "index": 0, "kind": "threadgroup_memory", "name": "dynamic",
+//           "element_type": "half", "index": 0, "kind": "threadgroup", "name": "dynamic",
 //           "type": "threadgroup half *"
 //         }
 //       ],
