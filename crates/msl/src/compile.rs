@@ -6,7 +6,7 @@ use crate::parse::parse;
 use crate::preprocess::{self, LanguageVersion, preprocess};
 use crate::program::Program;
 use crate::reflect::{Reflection, reflect};
-use crate::source::{FileId, SourceMap};
+use crate::source::{ExpansionId, FileId, SourceMap};
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -141,6 +141,12 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     }
     timings.check = start.elapsed();
 
+    // What to write instead is of use where one can write it: not inside a macro's definition.
+    for diagnostic in &mut diagnostics {
+        if diagnostic.span.is_some_and(|span| span.expansion != ExpansionId::NONE) {
+            diagnostic.suggestion = None;
+        }
+    }
     diagnostics.sort_by_cached_key(|diagnostic| diagnostic.span.map(|span| sources.reading_order(span)));
     if !options.warnings {
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error || diagnostic.id == "user-warning");
