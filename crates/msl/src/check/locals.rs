@@ -24,6 +24,32 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// `auto a = 1, b = 2.0f;`: one `auto` is one type.
+    pub(super) fn refuse_different_autos(&mut self, decls: &'a [ast::Decl]) {
+        let mut first: Option<(SmolStr, Ty)> = None;
+        for decl in decls {
+            let DeclKind::Var(var) = &decl.kind else { continue };
+            let Some(path) = var.name.as_ref() else { continue };
+            let name = &path.last().name;
+            let is_auto = matches!(self.type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
+            let Some(Symbol::Local(id)) = self.scopes.own(self.scope, name) else { continue };
+            let ty = self.function.locals[id.0 as usize].ty.ty;
+            match &first {
+                _ if !is_auto || ty.is_unknown() => {}
+                None => first = Some((name.clone(), ty)),
+                Some((earlier, other)) if *other != ty => {
+                    let message = format!(
+                        "'auto' deduced as '{}' in declaration of '{earlier}' and deduced as '{}' in declaration of '{name}'",
+                        self.name_of(*other),
+                        self.name_of(ty)
+                    );
+                    self.error("auto", path.span, message);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
     pub(super) fn check_local_var(&mut self, var: &'a ast::VarDecl, out: &mut Vec<Stmt>) -> Option<LocalId> {
         let path = var.name.as_ref()?;
         let name = &path.last().name;

@@ -47,6 +47,7 @@ impl<'a> Checker<'a> {
                 for decl in decls {
                     self.check_local_decl(decl, out);
                 }
+                self.refuse_different_autos(decls);
             }
             Ast::If { is_constexpr, init, condition, then, otherwise } => {
                 self.check_if(*is_constexpr, init.as_deref(), condition, then, otherwise.as_deref(), span, out);

@@ -4,6 +4,7 @@ using namespace metal;
 
 kernel void refused(device float *f) {
   auto a;  // error: auto
+  auto b = 1, c = 2.0f;  // error: 'auto' deduced as 'int'
   auto d = missing;  // error: undeclared identifier 'missing'
   auto e = f, *g = f;
   auto *h = 1;  // error: initializer of type 'int'
