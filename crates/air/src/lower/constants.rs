@@ -104,6 +104,10 @@ impl<'ctx> Lowering<'ctx, '_> {
                 FloatKind::BFloat => bytes.copy_from_slice(&half::bf16::from_f64(*value).to_le_bytes()),
             },
             (Value::Null, _) => {}
+            (Value::Str(_), _) => {
+                let span = msl::source::Span::default();
+                return Err(Error::Unsupported { what: "a constant that points to a string".into(), span });
+            }
             (Value::Aggregate(parts), kind) => {
                 let (element, stride) = match kind {
                     TyKind::Struct(id) => {

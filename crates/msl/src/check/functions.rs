@@ -275,14 +275,17 @@ impl<'a> Checker<'a> {
             }
             let explicit = path.last().args.as_deref();
             let Some(args) = self.deduce_from_types(candidate, explicit, &params, Some(result)) else { continue };
-            if let Some(earlier) = self.specialization_of(candidate, &args)
-                && function.body.is_some()
-                && self.entity(earlier).source.latest().is_some_and(|decl| decl.body.is_some())
-            {
-                let message = format!("redefinition of '{name}{}'", self.args_text(&args));
-                let diagnostic = Diagnostic::error("redefinition", path.last().span, message);
-                let span = self.entity(earlier).span;
-                self.report(diagnostic.note(span, "previous definition is here"));
+            if let Some(earlier) = self.specialization_of(candidate, &args) {
+                let has_body = self.entity(earlier).source.latest().is_some_and(|decl| decl.body.is_some());
+                if has_body && function.body.is_some() {
+                    let message = format!("redefinition of '{name}{}'", self.args_text(&args));
+                    let diagnostic = Diagnostic::error("redefinition", path.last().span, message);
+                    let span = self.entity(earlier).span;
+                    self.report(diagnostic.note(span, "previous definition is here"));
+                } else if function.body.is_some() {
+                    self.set_definition(earlier, function);
+                    self.check_declared_function(earlier);
+                }
                 return;
             }
             let scope = self.scope;

@@ -1,0 +1,46 @@
+//! The test files of the front end, lowered: every kernel that is accepted gives a valid module, or is refused as something
+//! that is not supported yet. A mistake of ours fails.
+
+use air::{Error, MathMode, lower};
+use inkwell::context::Context;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn accepted_programs_are_lowered() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../msl/tests/files");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    files.sort();
+    let (mut lowered, mut failures) = (0, Vec::new());
+    for file in &files {
+        let compilation =
+            msl::compile_file(file, &msl::Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        if compilation.has_errors() {
+            continue;
+        }
+        for entry in compilation.program.kernels() {
+            for math in [MathMode::Fast, MathMode::Safe] {
+                let context = Context::create();
+                match lower(&context, &compilation.program, entry, math).map(|module| module.verify()) {
+                    Ok(Ok(())) => lowered += 1,
+                    Ok(Err(error)) => failures.push(format!("{}: {}: {error}", file.display(), entry.name)),
+                    Err(Error::Unsupported { .. }) => {}
+                    Err(error) => failures.push(format!("{}: {}: {error}", file.display(), entry.name)),
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(lowered > 200, "only {lowered} modules");
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display())) {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "metal") {
+            files.push(path);
+        }
+    }
+}
