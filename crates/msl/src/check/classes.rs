@@ -9,8 +9,8 @@ use crate::parse::names_in::{names_in_expr, names_in_type};
 use crate::program::Value;
 use crate::source::Span;
 use crate::types::{Field, QualTy, StructId, Ty, TyKind};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 
 impl<'a> Checker<'a> {
     /// Declares or defines a class; its type, unless it is a template.
@@ -206,7 +206,7 @@ impl<'a> Checker<'a> {
                     other_headers: Vec::new(),
                     definition,
                     specializations: Vec::new(),
-                    instances: HashMap::new(),
+                    instances: HashMap::default(),
                     outside_members: Vec::new(),
                     span: path.span,
                 });

@@ -8,8 +8,8 @@ use crate::parse::ast::{self, DeclKind};
 use crate::program::{FunctionConstant, Global, GlobalId, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, Enum, QualTy, Ty, TyKind};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 
 /// The initializer of a static member that nobody has asked for yet.
 pub(super) struct GlobalInit<'a> {
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
         let name = &alias.name.name;
         if let Some(header) = &alias.template {
             let scope = self.scope;
-            self.alias_templates.push(AliasTemplate { decl: alias, header, scope, instances: HashMap::new() });
+            self.alias_templates.push(AliasTemplate { decl: alias, header, scope, instances: HashMap::default() });
             let id = AliasTemplateId(self.alias_templates.len() as u32 - 1);
             self.insert_once(name, Symbol::AliasTemplate(id), alias.name.span);
             return;
@@ -363,7 +363,7 @@ impl<'a> Checker<'a> {
                     header,
                     scope: self.scope,
                     specializations: Vec::new(),
-                    instances: HashMap::new(),
+                    instances: HashMap::default(),
                 };
                 self.var_templates.push(template);
                 let id = VarTemplateId(self.var_templates.len() as u32 - 1);

@@ -10,8 +10,8 @@ use crate::program::{Function, FunctionId, Local, LocalId, TemplateArgument, Val
 use crate::source::Span;
 use crate::stdlib::families;
 use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 impl<'a> Checker<'a> {
@@ -95,8 +95,8 @@ impl<'a> Checker<'a> {
             family,
             builtin,
             specializations: Vec::new(),
-            signatures: HashMap::new(),
-            functions: HashMap::new(),
+            signatures: HashMap::default(),
+            functions: HashMap::default(),
             access,
             span: function.name.last().span,
         });

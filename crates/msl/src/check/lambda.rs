@@ -8,8 +8,8 @@ use crate::parse::names_in::names_in_block;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
 use crate::types::{AddressSpace, Field, QualTy, Ty, TyKind};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What a lambda captured.
@@ -83,8 +83,8 @@ impl<'a> Checker<'a> {
             family: None,
             builtin: None,
             specializations: Vec::new(),
-            signatures: HashMap::new(),
-            functions: HashMap::new(),
+            signatures: HashMap::default(),
+            functions: HashMap::default(),
             access: Access::Public,
             span,
         });

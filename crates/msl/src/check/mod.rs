@@ -68,9 +68,10 @@ use crate::preprocess::LanguageVersion;
 use crate::program::{FunctionId, LocalId, Program, Value};
 use crate::source::{SourceMap, Span};
 use crate::types::{AddressSpace, QualTy, StructId, Ty, Types};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use scope::{ScopeId, Scopes};
 use smol_str::SmolStr;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// How the checker is to work.
@@ -364,19 +365,19 @@ impl<'a> Checker<'a> {
             var_templates: Vec::new(),
             queue: VecDeque::new(),
             function: FunctionState::outside(),
-            global_inits: HashMap::new(),
+            global_inits: HashMap::default(),
             diagnostics: Vec::new(),
             instantiations: Vec::new(),
-            call_sites: HashMap::new(),
+            call_sites: HashMap::default(),
             depth: 0,
             instantiated: 0,
             unevaluated: false,
-            late_calls: HashSet::new(),
+            late_calls: HashSet::default(),
             gave_up: None,
             attempts: 0,
             is_ordering: false,
             auto_binding: None,
-            aggregate_constructors: HashMap::new(),
+            aggregate_constructors: HashMap::default(),
             in_pattern: false,
         }
     }
@@ -553,8 +554,8 @@ impl FunctionState {
             is_deduced: false,
             is_kernel: false,
             is_lambda: false,
-            used_locals: HashSet::new(),
-            known_locals: HashMap::new(),
+            used_locals: HashSet::default(),
+            known_locals: HashMap::default(),
         }
     }
 }

@@ -4,8 +4,8 @@ use super::native::NativeTemplate;
 use super::{AliasTemplateId, ClassTemplateId, EntityId, TemplateArg, VarTemplateId};
 use crate::program::{GlobalId, LocalId, Value};
 use crate::types::{QualTy, StructId, Ty};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 
 /// A scope in [`Scopes`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -90,11 +90,11 @@ pub(super) struct Scopes {
 impl Scopes {
     pub(super) fn new() -> Scopes {
         let kind = ScopeKind::Namespace(SmolStr::default());
-        Scopes { scopes: vec![Scope { parent: None, kind, names: HashMap::new(), using: Vec::new() }] }
+        Scopes { scopes: vec![Scope { parent: None, kind, names: HashMap::default(), using: Vec::new() }] }
     }
 
     pub(super) fn add(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
-        self.scopes.push(Scope { parent: Some(parent), kind, names: HashMap::new(), using: Vec::new() });
+        self.scopes.push(Scope { parent: Some(parent), kind, names: HashMap::default(), using: Vec::new() });
         ScopeId(self.scopes.len() as u32 - 1)
     }
 

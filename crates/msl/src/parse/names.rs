@@ -3,8 +3,8 @@
 //! A tree of scopes, each a map from names to kinds. Overloads, access and accessibility do not matter here, and a
 //! specialization's members count as its primary template's: the answer is a kind, never an entity.
 
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smol_str::SmolStr;
-use std::collections::{HashMap, HashSet};
 
 /// The built-in types that no header declares: names of scalar types.
 pub const SCALAR_NAMES: &[&str] = &[
@@ -132,7 +132,7 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new() -> Names {
-        let mut names = Names { scopes: Vec::new(), member_templates: HashSet::new() };
+        let mut names = Names { scopes: Vec::new(), member_templates: HashSet::default() };
         let root = names.add_scope(ScopeKind::Namespace, None);
         let metal = names.open_namespace(root, Some("metal".into()), false);
         for scope in [root, metal] {
@@ -147,7 +147,7 @@ impl Names {
     }
 
     pub(super) fn add_scope(&mut self, kind: ScopeKind, parent: Option<ScopeId>) -> ScopeId {
-        self.scopes.push(Scope { kind, parent, names: HashMap::new(), linked: Vec::new(), class_name: None });
+        self.scopes.push(Scope { kind, parent, names: HashMap::default(), linked: Vec::new(), class_name: None });
         ScopeId(self.scopes.len() as u32 - 1)
     }
 

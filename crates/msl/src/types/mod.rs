@@ -8,8 +8,8 @@ pub use layout::Layout;
 pub use space::AddressSpace;
 
 use crate::source::Span;
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 
 /// A type without qualifiers: a handle into [`Types`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -338,7 +338,8 @@ impl Default for Types {
 impl Types {
     /// The well-known types alone.
     pub fn new() -> Types {
-        let mut types = Types { kinds: Vec::new(), index: HashMap::new(), structs: Vec::new(), enums: Vec::new() };
+        let mut types =
+            Types { kinds: Vec::new(), index: HashMap::default(), structs: Vec::new(), enums: Vec::new() };
         for kind in WELL_KNOWN {
             types.intern(kind.clone());
         }

@@ -52,7 +52,7 @@ pub(crate) struct Scope<'a> {
     /// Which of them are parameters.
     pub(crate) params: &'a [LocalId],
     /// The values of those that are constants.
-    pub(crate) known: &'a HashMap<LocalId, Value>,
+    pub(crate) known: &'a rustc_hash::FxHashMap<LocalId, Value>,
 }
 
 /// The constant value of `expr`, which uses no local variables. [`Value::Unknown`] where it depends on something

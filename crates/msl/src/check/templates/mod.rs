@@ -11,8 +11,8 @@ use crate::parse::ast;
 use crate::program::GlobalId;
 use crate::source::Span;
 use crate::types::{QualTy, StructId, Ty};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-use std::collections::HashMap;
 
 pub(super) use arguments::Given;
 pub(super) use deduce::{Deduction, Match};
