@@ -2,6 +2,7 @@
 
 use super::places::Place;
 use super::{Error, Lowering, Result};
+use inkwell::basic_block::BasicBlock;
 use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, PointerValue};
 use msl::program::{BinaryOp, Expr, ExprKind, FunctionId, Value};
@@ -25,16 +26,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.effect(second)?;
             }
             ExprKind::Conditional { condition, then, otherwise } if expr.ty.ty == Ty::VOID => {
-                let condition = self.value(condition)?.into_int_value();
-                let (yes, no) = (self.new_block("yes"), self.new_block("no"));
-                let end = self.new_block("either");
-                self.builder.build_conditional_branch(condition, yes, no)?;
-                for (block, part) in [(yes, then), (no, otherwise)] {
-                    self.builder.position_at_end(block);
-                    self.effect(part)?;
-                    self.builder.build_unconditional_branch(end)?;
-                }
-                self.builder.position_at_end(end);
+                self.either(condition, then, otherwise, Self::effect)?;
             }
             _ if expr.is_place => {
                 self.place(expr)?;
@@ -186,16 +178,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.aggregate_into(second, to)
             }
             ExprKind::Conditional { condition, then, otherwise } if !expr.is_place => {
-                let condition = self.value(condition)?.into_int_value();
-                let (yes, no) = (self.new_block("yes"), self.new_block("no"));
-                let end = self.new_block("either");
-                self.builder.build_conditional_branch(condition, yes, no)?;
-                for (block, part) in [(yes, then), (no, otherwise)] {
-                    self.builder.position_at_end(block);
-                    self.aggregate_into(part, to)?;
-                    self.builder.build_unconditional_branch(end)?;
-                }
-                self.builder.position_at_end(end);
+                self.either(condition, then, otherwise, |this, part| this.aggregate_into(part, to))?;
                 Ok(())
             }
             ExprKind::Compose(columns) => {
@@ -362,6 +345,30 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(phi.as_basic_value())
     }
 
+    /// Evaluates one of two expressions; gives what each made and the block in which it ended.
+    pub(crate) fn either<T>(
+        &mut self,
+        condition: &'p Expr,
+        then: &'p Expr,
+        otherwise: &'p Expr,
+        mut evaluate: impl FnMut(&mut Self, &'p Expr) -> Result<T>,
+    ) -> Result<[(T, BasicBlock<'ctx>); 2]> {
+        let condition = self.value(condition)?.into_int_value();
+        let (yes, no) = (self.new_block("yes"), self.new_block("no"));
+        let end = self.new_block("either");
+        self.builder.build_conditional_branch(condition, yes, no)?;
+        let mut branch = |start: BasicBlock<'ctx>, part: &'p Expr| {
+            self.builder.position_at_end(start);
+            let made = evaluate(self, part)?;
+            let last = self.builder.get_insert_block().unwrap_or(start);
+            self.builder.build_unconditional_branch(end)?;
+            Ok::<_, Error>((made, last))
+        };
+        let both = [branch(yes, then)?, branch(no, otherwise)?];
+        self.builder.position_at_end(end);
+        Ok(both)
+    }
+
     fn conditional(
         &mut self,
         condition: &'p Expr,
@@ -369,18 +376,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         otherwise: &'p Expr,
         ty: Ty,
     ) -> Result<BasicValueEnum<'ctx>> {
-        let condition = self.value(condition)?.into_int_value();
-        let (yes, no) = (self.new_block("yes"), self.new_block("no"));
-        let end = self.new_block("either");
-        self.builder.build_conditional_branch(condition, yes, no)?;
-        let mut incoming = Vec::new();
-        for (block, part) in [(yes, then), (no, otherwise)] {
-            self.builder.position_at_end(block);
-            let value = self.value(part)?;
-            incoming.push((value, self.builder.get_insert_block().expect("a block")));
-            self.builder.build_unconditional_branch(end)?;
-        }
-        self.builder.position_at_end(end);
+        let incoming = self.either(condition, then, otherwise, Self::value)?;
         let phi = self.builder.build_phi(self.register_type(ty)?, "")?;
         for (value, block) in &incoming {
             phi.add_incoming(&[(value, *block)]);

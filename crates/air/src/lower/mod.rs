@@ -97,6 +97,22 @@ pub(crate) struct Lowering<'ctx, 'p> {
     matrices: HashMap<*const Expr, PointerValue<'ctx>>,
 }
 
+impl<'ctx, 'p> Lowering<'ctx, 'p> {
+    fn new(context: &'ctx Context, module: Module<'ctx>, program: &'p Program, math: MathMode) -> Self {
+        Lowering {
+            context,
+            module,
+            builder: context.create_builder(),
+            program,
+            math,
+            functions: HashMap::new(),
+            globals: HashMap::new(),
+            frame: None,
+            matrices: HashMap::new(),
+        }
+    }
+}
+
 /// Lowers one entry point and all that it reaches.
 pub fn lower<'ctx>(
     context: &'ctx Context,
@@ -108,17 +124,7 @@ pub fn lower<'ctx>(
     module.set_triple(&inkwell::targets::TargetTriple::create(TRIPLE));
     let layout = inkwell::targets::TargetData::create(DATA_LAYOUT);
     module.set_data_layout(&layout.get_data_layout());
-    let mut lowering = Lowering {
-        context,
-        module,
-        builder: context.create_builder(),
-        program,
-        math,
-        functions: HashMap::new(),
-        globals: HashMap::new(),
-        frame: None,
-        matrices: HashMap::new(),
-    };
+    let mut lowering = Lowering::new(context, module, program, math);
     lowering.entry_point(entry)?;
     Ok(lowering.module)
 }

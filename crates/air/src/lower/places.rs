@@ -57,19 +57,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.place(second)?
             }
             ExprKind::Conditional { condition, then, otherwise } => {
-                let condition = self.value(condition)?.into_int_value();
-                let (yes, no) = (self.new_block("yes"), self.new_block("no"));
-                let end = self.new_block("either");
-                self.builder.build_conditional_branch(condition, yes, no)?;
-                self.builder.position_at_end(yes);
-                let first = self.address(then)?;
-                let yes_end = self.builder.get_insert_block().expect("a block");
-                self.builder.build_unconditional_branch(end)?;
-                self.builder.position_at_end(no);
-                let second = self.address(otherwise)?;
-                let no_end = self.builder.get_insert_block().expect("a block");
-                self.builder.build_unconditional_branch(end)?;
-                self.builder.position_at_end(end);
+                let [(first, yes_end), (second, no_end)] =
+                    self.either(condition, then, otherwise, Self::address)?;
                 let phi = self.builder.build_phi(first.get_type(), "")?;
                 phi.add_incoming(&[(&first, yes_end), (&second, no_end)]);
                 Place::Memory(phi.as_basic_value().into_pointer_value())

@@ -9,9 +9,6 @@ use std::collections::BTreeMap;
 impl Checker<'_> {
     /// Complains about each cycle of calls, once, at the call that closes it.
     pub(super) fn refuse_recursion(&mut self) {
-        // A constexpr function that is only evaluated by the compiler may call itself.
-        let kernels = self.program.entry_points.iter().map(|entry| entry.function);
-        let at_run_time = walk::reachable(&self.program, kernels, []).functions;
         let mut calls: BTreeMap<FunctionId, Vec<FunctionId>> = BTreeMap::new();
         let mut sites: Vec<_> = self.call_sites.keys().copied().collect();
         sites.sort();
@@ -33,7 +30,8 @@ impl Checker<'_> {
                     continue;
                 };
                 if path.iter().any(|(on_path, _)| *on_path == callee) {
-                    if !self.program.function(callee).is_constexpr || at_run_time.contains(&callee) {
+                    // A constexpr function that is only evaluated by the compiler may call itself.
+                    if !self.program.function(callee).is_constexpr || self.runs_on_the_gpu(callee) {
                         self.report_recursion(function, callee);
                     }
                     done[callee.0 as usize] = true;
@@ -42,6 +40,11 @@ impl Checker<'_> {
                 }
             }
         }
+    }
+
+    fn runs_on_the_gpu(&self, function: FunctionId) -> bool {
+        let entries = self.program.entry_points.iter().map(|entry| entry.function);
+        walk::reachable(&self.program, entries, []).functions.contains(&function)
     }
 
     fn report_recursion(&mut self, caller: FunctionId, callee: FunctionId) {

@@ -130,26 +130,3 @@ fn text_that_doubles_ends() {
     ends_with(&format!("#define S(x) #x\n#define X(x) S(x)\n{}", nested("X").replace('a', "\"\\\\\"")), message);
     ends_with(&format!("#define P(x) Q(x,x)\n#define Q(x,y) x##y\n{}", nested("P")), message);
 }
-
-#[test]
-#[ignore = "a measurement: the time is in the failure that --release shows"]
-fn time_of_a_large_file() {
-    let mut text = String::from("#define N 16\n#define MIN(a,b) ((a)<(b)?(a):(b))\n");
-    let lines = [
-        "    device const float * src0_row = (device const float *) (src0 + offset0);\n",
-        "    for (int i00 = tpitg.x; i00 < args.ne00; i00 += ntg.x) {\n",
-        "        sumf += MIN(N, dst[i]); // comment about this line here\n",
-        "    }\n",
-        "\n",
-        "    const short nr = MIN(args.nr0, N);\n",
-    ];
-    (0..12_000).for_each(|i| text.push_str(lines[i % lines.len()]));
-    let times = (0..20).map(|_| {
-        let mut sources = SourceMap::new();
-        let main = sources.add_file("a.metal", None, text.clone(), None, false);
-        let start = std::time::Instant::now();
-        let count = preprocess(&mut sources, main, &Options::default(), &mut Vec::new()).len();
-        (start.elapsed(), count)
-    });
-    panic!("best time and number of tokens: {:?}", times.min());
-}

@@ -11,7 +11,7 @@ use inkwell::context::Context;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
 use inkwell::values::BasicValueEnum;
 use msl::program::{Function, Program};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// Makes an LLVM function that hands its arguments to a builtin.
 fn lower_one<'ctx, 'p>(
@@ -49,17 +49,7 @@ fn lower_one<'ctx, 'p>(
 }
 
 fn lowering<'ctx, 'p>(context: &'ctx Context, program: &'p Program, math: MathMode) -> Lowering<'ctx, 'p> {
-    Lowering {
-        context,
-        module: context.create_module("builtins"),
-        builder: context.create_builder(),
-        program,
-        math,
-        functions: HashMap::new(),
-        globals: HashMap::new(),
-        frame: None,
-        matrices: HashMap::new(),
-    }
+    Lowering::new(context, context.create_module("builtins"), program, math)
 }
 
 #[test]
