@@ -5,10 +5,12 @@
 //! * [`reflect`] reads from a module what the host must know about its kernel.
 
 mod compile;
+mod ir;
 pub mod lower;
 mod metadata;
 pub mod metallib;
 pub mod reflect;
+pub mod wave;
 
 pub use compile::{air_text, compile};
 pub use lower::{Error, MathMode, lower};

@@ -1,0 +1,14 @@
+//! What the code generators of the crate `air` and the runtime that calls their code (the crate `compute`) agree on.
+//! It knows neither LLVM nor devices, so that compiled kernels can be stored and run where there is no compiler.
+//!
+//! * [`call`]: what generated code for a CPU reads when it is called, one simdgroup of 32 lanes at a time.
+//! * [`kernel`]: a compiled kernel.
+//! * [`constants`]: values for function constants.
+
+pub mod call;
+pub mod constants;
+pub mod kernel;
+
+pub use call::{Dispatch, LANES, Simdgroup, Threadgroup};
+pub use constants::{ConstantKey, ConstantValue, Constants};
+pub use kernel::{Entry, Lanes, WaveKernel};

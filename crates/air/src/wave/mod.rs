@@ -1,0 +1,3 @@
+//! Wave: AIR to machine code for a CPU, 32 lanes at a time.
+
+mod lanes;
