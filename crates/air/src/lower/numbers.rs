@@ -1,7 +1,7 @@
 //! Numbers: operators and conversions, on scalars and by component on vectors.
 
 use super::{Error, Lowering, MathMode, Result};
-use inkwell::types::BasicTypeEnum;
+use inkwell::types::{BasicTypeEnum, IntType, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, FastMathFlags};
 use inkwell::{FloatPredicate, IntPredicate};
 use msl::program::{BinaryOp, CastKind, Expr, UnaryOp};
@@ -99,9 +99,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             return self.binary_float(op, a, b);
         }
         let signed = class == Class::Signed;
-        // A count of another width than the shifted number.
         let b = match op {
-            BinaryOp::Shl | BinaryOp::Shr => self.same_width(a, b)?,
+            BinaryOp::Shl | BinaryOp::Shr => self.shift_count(a, b)?,
             _ => b,
         };
         let compare = |signed_form: IntPredicate, unsigned_form: IntPredicate| {
@@ -165,10 +164,19 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(if op.is_comparison() { value } else { self.relaxed(value) })
     }
 
-    fn same_width(&self, a: BasicValueEnum<'ctx>, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>> {
+    /// The count of a shift in the width of the shifted number, and modulo that width: what is undefined in C++ is defined
+    /// in Metal, and Apple's compiler masks the count, too.
+    fn shift_count(&self, a: BasicValueEnum<'ctx>, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>> {
+        let mask = |ty: IntType<'ctx>| ty.const_int(u64::from(ty.get_bit_width()) - 1, false);
         Ok(match (a.get_type(), b) {
-            (BasicTypeEnum::IntType(to), BasicValueEnum::IntValue(b)) if b.get_type() != to => {
-                self.builder.build_int_cast_sign_flag(b, to, false, "")?.into()
+            (BasicTypeEnum::IntType(to), BasicValueEnum::IntValue(b)) => {
+                let b = self.builder.build_int_cast_sign_flag(b, to, false, "")?;
+                self.builder.build_and(b, mask(to), "")?.into()
+            }
+            (BasicTypeEnum::VectorType(to), BasicValueEnum::VectorValue(b)) => {
+                let element = mask(to.get_element_type().into_int_type());
+                let masks = VectorType::const_vector(&vec![element; to.get_size() as usize]);
+                self.builder.build_and(b, masks, "")?.into()
             }
             (_, b) => b,
         })
