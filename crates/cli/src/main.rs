@@ -6,10 +6,16 @@
 mod check;
 #[cfg(feature = "air")]
 mod compile;
+#[cfg(feature = "air")]
+#[allow(dead_code, reason = "the subcommands that specialize kernels come next")]
+mod constants;
 mod input;
 mod language;
 mod output;
 mod reflect;
+#[cfg(feature = "air")]
+#[allow(dead_code, reason = "the subcommands that specialize kernels come next")]
+mod scalar;
 mod table;
 
 use std::process::ExitCode;
