@@ -2,15 +2,19 @@
 //!
 //! * [`lower()`] turns a checked program of the crate `msl` into AIR, one module for each kernel.
 //! * [`metallib`] reads and writes the container in which Metal keeps compiled functions.
+//! * [`specialize()`] sets the function constants of a kernel.
 //! * [`reflect`] reads from a module what the host must know about its kernel.
 
+mod bitcode;
 mod compile;
 mod ir;
 pub mod lower;
 mod metadata;
 pub mod metallib;
 pub mod reflect;
+pub mod specialize;
 pub mod wave;
 
 pub use compile::{air_text, compile};
 pub use lower::{Error, MathMode, lower};
+pub use specialize::{Specialized, specialize};

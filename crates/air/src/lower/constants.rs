@@ -63,7 +63,7 @@ impl<'ctx> Lowering<'ctx, '_> {
     }
 
     /// Where a constant at namespace scope is.
-    pub(super) fn global(&mut self, id: GlobalId) -> Result<PointerValue<'ctx>> {
+    pub(crate) fn global(&mut self, id: GlobalId) -> Result<PointerValue<'ctx>> {
         if let Some(place) = self.globals.get(&id) {
             return Ok(*place);
         }

@@ -94,14 +94,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     fn body(&mut self, value: FunctionValue<'ctx>, source: &'p Function, first_param: usize) -> Result<()> {
-        let entry = self.context.append_basic_block(value, "entry");
-        let start = self.context.append_basic_block(value, "start");
-        self.builder.position_at_end(entry);
-        self.builder.build_unconditional_branch(start)?;
-        self.builder.position_at_end(start);
         let result = (first_param == 1).then(|| value.get_nth_param(0).expect("a result").into_pointer_value());
-        let locals = vec![None; source.locals.len()];
-        self.frame = Some(Frame { value, source, locals, result, targets: Vec::new() });
+        self.begin(value, source, result)?;
         for (index, param) in source.params.iter().enumerate() {
             let argument = value.get_nth_param((first_param + index) as u32).expect("an argument");
             let ty = source.locals[param.0 as usize].ty.ty;
@@ -123,6 +117,36 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 _ => self.builder.build_unreachable()?,
             };
         }
+        Ok(())
+    }
+
+    /// The body of a function that no source has: `build` adds its code, which may evaluate globals.
+    pub(crate) fn synthesize(
+        &mut self,
+        value: FunctionValue<'ctx>,
+        source: &'p Function,
+        build: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.begin(value, source, None)?;
+        build(self)?;
+        self.builder.build_return(None)?;
+        Ok(())
+    }
+
+    /// Enters a function: a block for its variables, and one for the code that follows.
+    fn begin(
+        &mut self,
+        value: FunctionValue<'ctx>,
+        source: &'p Function,
+        result: Option<PointerValue<'ctx>>,
+    ) -> Result<()> {
+        let entry = self.context.append_basic_block(value, "entry");
+        let start = self.context.append_basic_block(value, "start");
+        self.builder.position_at_end(entry);
+        self.builder.build_unconditional_branch(start)?;
+        self.builder.position_at_end(start);
+        let locals = vec![None; source.locals.len()];
+        self.frame = Some(Frame { value, source, locals, result, targets: Vec::new() });
         Ok(())
     }
 

@@ -9,14 +9,14 @@
 //! ```
 //!
 //! Apple's static initializer also copies each `MTL_FC_INIT` global into the variable that the code reads
-//! (`@_ZL9has_batch`). Ours does not: the code reads the first directly.
+//! (`@_ZL9has_batch`). Ours does not: the code reads the first directly. A condition that is computed from function
+//! constants is computed there, too.
 //!
 //! The name of the global tells the linker the index and the type, mangled as in the Itanium C++ ABI. Only `b` and `i`
 //! occur in `mlx.metallib`; the other letters are those of Apple's mangled function names.
 
 use crate::lower::{Error, Lowering, Result};
 use inkwell::AddressSpace;
-use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
@@ -24,7 +24,7 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, PointerValue, UnnamedAddress,
 };
 use msl::Program;
-use msl::program::GlobalId;
+use msl::program::{Function, GlobalId};
 use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
 
 const CONSTANT_SPACE: u16 = 2;
@@ -133,33 +133,31 @@ fn undef(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
 }
 
 /// The globals that say whether arguments exist, one for each condition.
-pub(super) struct Predicates<'ctx> {
+pub(crate) struct Predicates<'ctx> {
     globals: Vec<(GlobalId, GlobalValue<'ctx>)>,
 }
 
 impl<'ctx> Predicates<'ctx> {
     /// Makes them for these conditions, together with the static initializer that sets them.
-    pub(super) fn new(
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-        program: &Program,
+    pub(crate) fn new<'p>(
+        lowering: &mut Lowering<'ctx, 'p>,
+        kernel: &'p Function,
         conditions: impl IntoIterator<Item = GlobalId>,
     ) -> Result<Predicates<'ctx>> {
         let mut predicates = Predicates { globals: Vec::new() };
         for condition in conditions {
             if predicates.get(condition).is_none() {
-                let global = predicates.add(context, module);
+                let global = predicates.add(lowering.context, &lowering.module);
                 predicates.globals.push((condition, global));
-                set(context, module, program, condition, global)?;
             }
         }
+        let mut initializer = None;
         if !predicates.globals.is_empty() {
             let globals: Vec<_> = predicates.globals.iter().map(|(_, global)| *global).collect();
-            keep(context, module, &globals);
+            keep(lowering.context, &lowering.module, &globals);
+            initializer = Some(static_initializer(lowering, kernel, &predicates)?);
         }
-        if module.get_global("llvm.global_ctors").is_none() {
-            constructors(context, module, None);
-        }
+        constructors(lowering.context, &lowering.module, initializer);
         Ok(predicates)
     }
 
@@ -179,37 +177,39 @@ impl<'ctx> Predicates<'ctx> {
     }
 }
 
-/// Code in the static initializer that sets a predicate.
-fn set<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    program: &Program,
-    condition: GlobalId,
-    predicate: GlobalValue<'ctx>,
-) -> Result<()> {
-    let global = program.global(condition);
-    if global.function_constant.is_none() {
-        let what = "an argument that depends on a constant computed from function constants".into();
-        return Err(Error::Unsupported { what, span: global.span });
-    }
-    let byte = context.i8_type();
-    if global.ty.ty != Ty::BOOL {
-        let what = "an argument that depends on a function constant that is no 'bool'".into();
-        return Err(Error::Unsupported { what, span: global.span });
-    }
-    let source = initializer(context, module, program, condition);
-    let builder = context.create_builder();
-    at_end(&builder, static_initializer(context, module)?)?;
-    let value = builder.build_load(byte, source.as_pointer_value(), "")?;
+/// The function that runs before a kernel does: it sets the predicates.
+fn static_initializer<'ctx, 'p>(
+    lowering: &mut Lowering<'ctx, 'p>,
+    kernel: &'p Function,
+    predicates: &Predicates<'ctx>,
+) -> Result<FunctionValue<'ctx>> {
+    let ty = lowering.context.void_type().fn_type(&[], false);
+    let function = lowering.module.add_function(STATIC_INIT, ty, Some(Linkage::Internal));
+    function.set_section(Some(STATIC_INIT_SECTION));
+    lowering.synthesize(function, kernel, |lowering| {
+        for (condition, predicate) in &predicates.globals {
+            set(lowering, *condition, *predicate)?;
+        }
+        Ok(())
+    })?;
+    Ok(function)
+}
+
+/// Code that sets a predicate. The condition may be computed from function constants.
+fn set<'ctx>(lowering: &mut Lowering<'ctx, '_>, condition: GlobalId, predicate: GlobalValue<'ctx>) -> Result<()> {
+    let byte = lowering.context.i8_type();
+    let source = lowering.global(condition)?;
+    let value = lowering.builder.build_load(byte, source, "")?;
     if let Some(load) = value.as_instruction_value() {
-        set_bool_range(context, load)?;
+        set_bool_range(lowering.context, load)?;
     }
-    let normalize = module
+    let normalize = lowering
+        .module
         .get_function(NORMALIZE)
-        .unwrap_or_else(|| module.add_function(NORMALIZE, byte.fn_type(&[byte.into()], false), None));
-    let call = builder.build_call(normalize, &[value.into()], "")?;
+        .unwrap_or_else(|| lowering.module.add_function(NORMALIZE, byte.fn_type(&[byte.into()], false), None));
+    let call = lowering.builder.build_call(normalize, &[value.into()], "")?;
     let normalized = call.try_as_basic_value().basic().ok_or_else(|| internal("a call has no value"))?;
-    builder.build_store(predicate.as_pointer_value(), normalized)?;
+    lowering.builder.build_store(predicate.as_pointer_value(), normalized)?;
     Ok(())
 }
 
@@ -218,28 +218,6 @@ fn set_bool_range<'ctx>(context: &'ctx Context, load: InstructionValue<'ctx>) ->
     let byte = context.i8_type();
     let range = context.metadata_node(&[byte.const_int(0, false).into(), byte.const_int(2, false).into()]);
     load.set_metadata(range, context.get_kind_id("range")).map_err(|_| internal("a load takes no metadata"))
-}
-
-/// The function that runs before a kernel does; made the first time.
-fn static_initializer<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<FunctionValue<'ctx>> {
-    if let Some(function) = module.get_function(STATIC_INIT) {
-        return Ok(function);
-    }
-    let function =
-        module.add_function(STATIC_INIT, context.void_type().fn_type(&[], false), Some(Linkage::Internal));
-    function.set_section(Some(STATIC_INIT_SECTION));
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, ""));
-    builder.build_return(None)?;
-    constructors(context, module, Some(function));
-    Ok(function)
-}
-
-/// Before the `ret` of a function with one block.
-fn at_end<'ctx>(builder: &Builder<'ctx>, function: FunctionValue<'ctx>) -> Result<()> {
-    let last = function.get_last_basic_block().and_then(|block| block.get_terminator());
-    builder.position_before(&last.ok_or_else(|| internal("the static initializer has no end"))?);
-    Ok(())
 }
 
 /// `llvm.global_ctors` with this function in it; Apple's modules have it even if it is empty.

@@ -52,38 +52,30 @@ const FLAGS: [(u64, &str, u64); 8] = [
 
 /// Adds all metadata of a module whose kernel is `function`, and the globals that these need.
 pub(crate) fn emit<'ctx>(
-    lowering: &Lowering<'ctx, '_>,
+    lowering: &mut Lowering<'ctx, '_>,
     entry: &EntryPoint,
     function: FunctionValue<'ctx>,
     std: (u32, u32),
 ) -> Result<()> {
+    let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
+    let source = lowering.program.function(entry.function);
+    let predicates = Predicates::new(lowering, source, conditions)?;
     let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
-    nodes.emit(entry, function, lowering.math, std)
+    nodes.module(lowering.math, std)?;
+    nodes.kernel(entry, function, &predicates)?;
+    nodes.function_constants(entry)
 }
 
 /// Makes nodes.
-pub(super) struct Nodes<'ctx, 'm> {
-    pub(super) context: &'ctx Context,
-    pub(super) module: &'m Module<'ctx>,
-    pub(super) program: &'m Program,
+struct Nodes<'ctx, 'm> {
+    context: &'ctx Context,
+    module: &'m Module<'ctx>,
+    program: &'m Program,
 }
 
 type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
 
 impl<'ctx> Nodes<'ctx, '_> {
-    /// All of them.
-    pub(super) fn emit(
-        &self,
-        entry: &EntryPoint,
-        function: FunctionValue<'ctx>,
-        math: MathMode,
-        std: (u32, u32),
-    ) -> Result<()> {
-        self.module(math, std)?;
-        self.kernel(entry, function)?;
-        self.function_constants(entry)
-    }
-
     /// What does not depend on the kernel.
     fn module(&self, math: MathMode, (major, minor): (u32, u32)) -> Result<()> {
         let flags = "llvm.module.flags";
@@ -108,9 +100,12 @@ impl<'ctx> Nodes<'ctx, '_> {
         Ok(())
     }
 
-    fn kernel(&self, entry: &EntryPoint, function: FunctionValue<'ctx>) -> Result<()> {
-        let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
-        let predicates = Predicates::new(self.context, self.module, self.program, conditions)?;
+    fn kernel(
+        &self,
+        entry: &EntryPoint,
+        function: FunctionValue<'ctx>,
+        predicates: &Predicates<'ctx>,
+    ) -> Result<()> {
         let source = self.program.function(entry.function);
         let used = used_locals(source);
         let mut arguments: Operands = Vec::new();
@@ -118,7 +113,7 @@ impl<'ctx> Nodes<'ctx, '_> {
             let local = source.locals.get(binding.param.0 as usize);
             let local = local.ok_or_else(|| Error::Internal("a binding has no parameter".into()))?;
             let mut argument = vec![self.number(position as u64)];
-            self.condition(binding, &predicates, &mut argument);
+            self.condition(binding, predicates, &mut argument);
             self.argument(&binding.kind, local, &mut argument)?;
             if !used.contains(&binding.param) {
                 argument.push(self.text("air.arg_unused"));

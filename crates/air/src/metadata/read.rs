@@ -3,9 +3,9 @@
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMGetIntTypeWidth, LLVMGetMDNodeNumOperands, LLVMGetMDNodeOperands,
     LLVMGetMDString, LLVMGetNamedMetadataNumOperands, LLVMGetNamedMetadataOperands, LLVMGetValueName2,
-    LLVMIsAConstantInt, LLVMIsAGlobalValue, LLVMIsAMDNode, LLVMIsAMDString, LLVMTypeOf,
+    LLVMIsAConstantInt, LLVMIsAGlobalValue, LLVMIsAMDNode, LLVMIsAMDString, LLVMTypeOf, LLVMValueAsMetadata,
 };
-use inkwell::llvm_sys::prelude::LLVMValueRef;
+use inkwell::llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
 use inkwell::module::Module;
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -78,18 +78,42 @@ impl<'m> Node<'m> {
         is_node.then_some(Node { value, module: PhantomData })
     }
 
+    /// The node, which is alive as long as the module is.
+    pub(crate) fn as_value_ref(self) -> LLVMValueRef {
+        self.value
+    }
+
+    /// The node as metadata.
+    pub(crate) fn as_metadata(self) -> LLVMMetadataRef {
+        // SAFETY: `value` is a node.
+        unsafe { LLVMValueAsMetadata(self.value) }
+    }
+
+    /// What it holds, to make another node of; null where there is nothing.
+    pub(crate) fn raw_operands(self) -> Vec<LLVMMetadataRef> {
+        let metadata = |value: LLVMValueRef| match value.is_null() {
+            true => ptr::null_mut(),
+            // SAFETY: the operand of a node is alive.
+            false => unsafe { LLVMValueAsMetadata(value) },
+        };
+        self.values().into_iter().map(metadata).collect()
+    }
+
     /// What it holds.
     pub(crate) fn operands(self) -> Vec<Operand<'m>> {
+        self.values().into_iter().map(operand).collect()
+    }
+
+    fn values(self) -> Vec<LLVMValueRef> {
         // SAFETY: `value` is a node, and the list has room for as many operands as it has.
-        let values = unsafe {
+        unsafe {
             let count = LLVMGetMDNodeNumOperands(self.value);
             let mut values: Vec<LLVMValueRef> = vec![ptr::null_mut(); count as usize];
             if count != 0 {
                 LLVMGetMDNodeOperands(self.value, values.as_mut_ptr());
             }
             values
-        };
-        values.into_iter().map(operand).collect()
+        }
     }
 }
 

@@ -1,10 +1,8 @@
 //! From a source to metadata and back.
 
-use super::emit::Nodes;
-use crate::lower::{Error, MathMode};
+use crate::lower::{MathMode, lower};
 use crate::metallib::{Function, FunctionKind, Header, Library};
 use crate::reflect::{library_constants, reflect};
-use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -29,6 +27,8 @@ kernel void k(const device float *x [[buffer(0)]], device half *y [[buffer(1)]],
               constant float4x4 &m [[buffer(7), function_constant(has_w)]], threadgroup float *s [[threadgroup(0)]],
               device float &r [[buffer(9)]], uint3 gid [[thread_position_in_grid]],
               ushort lane [[thread_index_in_simdgroup]]) {
+    threadgroup float tile[32];
+    tile[lane] = 0;
     y[gid.x] = x[gid.x] + dims.x + steps + p.n + q[0] + s[0] + pf[0].x;
     if (has_w) c[0].re = m[0][0];
     r = lane;
@@ -41,23 +41,11 @@ fn compile(source: &str) -> Compilation {
     compilation
 }
 
-/// A module whose kernel has no parameters and does nothing, with all metadata.
-fn module<'ctx>(context: &'ctx Context, compilation: &Compilation, math: MathMode) -> Result<Module<'ctx>, Error> {
-    let module = context.create_module("k");
-    module.set_triple(&inkwell::targets::TargetTriple::create(crate::lower::TRIPLE));
+fn module<'ctx>(context: &'ctx Context, compilation: &Compilation, math: MathMode) -> Module<'ctx> {
     let entry = compilation.program.kernels().next().expect("a kernel");
-    let function = module.add_function(&entry.name, context.void_type().fn_type(&[], false), None);
-    let builder = context.create_builder();
-    builder.position_at_end(context.append_basic_block(function, "entry"));
-    let floats = context.f32_type().array_type(32);
-    let tile = module.add_global(floats, Some(AddressSpace::from(3)), "tile");
-    tile.set_initializer(&floats.get_undef());
-    builder.build_store(tile.as_pointer_value(), context.f32_type().const_zero())?;
-    builder.build_return(None)?;
-    let nodes = Nodes { context, module: &module, program: &compilation.program };
-    nodes.emit(entry, function, math, (3, 1))?;
+    let module = lower(context, &compilation.program, entry, math).unwrap_or_else(|error| panic!("{error}"));
     module.verify().unwrap_or_else(|error| panic!("{error}"));
-    Ok(module)
+    module
 }
 
 /// What AIR does not carry, taken away.
@@ -77,7 +65,7 @@ fn carried(mut reflection: Reflection) -> Reflection {
 fn source_and_library_agree() {
     let compilation = compile(SOURCE);
     let context = Context::create();
-    let module = module(&context, &compilation, MathMode::Fast).unwrap();
+    let module = module(&context, &compilation, MathMode::Fast);
     let mut library = Library::new(Header::default());
     let mut function = Function::new("k", FunctionKind::Kernel, module.write_bitcode_to_memory().as_slice());
     function.constants = library_constants(&reflect(&module).unwrap());
@@ -101,7 +89,7 @@ fn source_and_library_agree() {
 fn nodes_are_those_of_apple() {
     let compilation = compile(SOURCE);
     let context = Context::create();
-    let text = module(&context, &compilation, MathMode::Safe).unwrap().print_to_string().to_string();
+    let text = module(&context, &compilation, MathMode::Safe).print_to_string().to_string();
     let expected = [
         "@_Z5has_w.MTL_FC_INIT_20_b = internal unnamed_addr addrspace(2) externally_initialized constant i8 undef, \
          section \"air.fc_initializer\", align 1",
@@ -136,7 +124,7 @@ fn nodes_are_those_of_apple() {
 }
 
 #[test]
-fn a_condition_that_is_computed_is_not_supported() {
+fn a_condition_that_is_computed_is_computed_in_the_static_initializer() {
     let compilation = compile(
         "#include <metal_stdlib>
          constant int n [[function_constant(0)]];
@@ -144,6 +132,12 @@ fn a_condition_that_is_computed_is_not_supported() {
          kernel void k(device int *x [[buffer(0), function_constant(derived)]]) {}",
     );
     let context = Context::create();
-    let error = module(&context, &compilation, MathMode::Fast).expect_err("it is not supported");
-    assert!(matches!(error, Error::Unsupported { .. }));
+    let text = module(&context, &compilation, MathMode::Fast).print_to_string().to_string();
+    let initializer = text.split("@_GLOBAL__sub_I_metalworks() section").nth(1).expect("a static initializer");
+    let body = initializer.split("\n}").next().unwrap_or_default();
+    assert!(body.contains("load i32, ptr addrspace(2) @_Z1n.MTL_FC_INIT_0_i"), "{body}");
+    assert!(body.contains("icmp sgt"), "{body}");
+    assert!(body.contains("ptr addrspace(2) @__metal_implicit_fc_pred_0"), "{body}");
+    assert!(text.contains("!{ptr addrspace(2) @__metal_implicit_fc_pred_0, !\"bool\", !\"derived\"}"), "{text}");
+    assert!(text.contains("!\"n\", i32 0, i1 true}"), "{text}");
 }

@@ -1,0 +1,26 @@
+//! Reading bitcode that somebody else made.
+
+use inkwell::context::Context;
+use inkwell::llvm_sys::core::LLVMContextSetDiagnosticHandler;
+use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::ffi::c_void;
+
+/// The module in `bitcode`, verified; the error is what LLVM says against it.
+pub(crate) fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8], name: &str) -> Result<Module<'ctx>, String> {
+    // Without a handler, LLVM writes what it has to say to stderr, and ends the process when that is an error.
+    // SAFETY: the context is alive, and the handler needs no data.
+    unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(ignore), std::ptr::null_mut()) };
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, &name.replace('\0', ""));
+    let module = Module::parse_bitcode_from_buffer(&buffer, context).map_err(|error| first_line(&error))?;
+    module.verify().map_err(|error| first_line(&error))?;
+    Ok(module)
+}
+
+extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}
+
+/// LLVM's messages go on with the instructions in question.
+fn first_line(message: &impl ToString) -> String {
+    message.to_string().lines().next().unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,224 @@
+//! The function constants of a module and the values that go into them.
+
+use super::error::{ConstantInfo, Error};
+use super::fold::{calls, functions_with_prefix};
+use crate::ir::{ModuleRef, Type, Value};
+use crate::metadata::read::{Operand, named};
+use abi::{ConstantKey, ConstantValue, Constants};
+use inkwell::llvm_sys::LLVMLinkage;
+use inkwell::llvm_sys::core::*;
+use inkwell::module::Module;
+
+/// A function constant of a module.
+pub(super) struct Constant {
+    pub(super) info: ConstantInfo,
+    /// Where its value goes; none when nothing reads it.
+    global: Option<Value>,
+    /// Code asks whether it is set.
+    is_asked_for: bool,
+    value: Option<ConstantValue>,
+}
+
+/// The function constants that a module lists, without values.
+pub(super) fn find(module: &Module) -> Result<Vec<Constant>, Error> {
+    let mut constants = Vec::new();
+    for node in named(module, c"air.function_constants") {
+        let operands = node.operands();
+        let [global, Operand::Text(ty), Operand::Text(name), Operand::Int(index), ..] = &operands[..] else {
+            return Err(malformed("an entry of the function constants is not {global, type, name, index, …}"));
+        };
+        let index =
+            u32::try_from(*index).map_err(|_| malformed("the index of a function constant is too large"))?;
+        let global = match global {
+            Operand::Global(global) => Some(Value(global.as_value_ref())),
+            _ => None,
+        };
+        let encoded = global.and_then(|global| encoded_type(&global.name()));
+        let info = ConstantInfo { name: name.clone(), index, ty: encoded.unwrap_or_else(|| ty.clone()) };
+        if global.is_some_and(|global| !is_slot(global)) {
+            return Err(malformed(&format!("function constant {info} has no place for its value")));
+        }
+        constants.push(Constant { info, global, is_asked_for: false, value: None });
+    }
+    constants.sort_by(|a, b| (a.info.index, &a.info.name).cmp(&(b.info.index, &b.info.name)));
+    Ok(constants)
+}
+
+/// A variable of this module alone, as function constants are.
+fn is_slot(global: Value) -> bool {
+    let internal = [LLVMLinkage::LLVMInternalLinkage, LLVMLinkage::LLVMPrivateLinkage];
+    global.is_global_variable() && internal.contains(&unsafe { LLVMGetLinkage(global.0) })
+}
+
+/// Puts values to the constants that they are for.
+pub(super) fn assign(constants: &mut [Constant], values: &Constants) -> Result<(), Error> {
+    for (key, value) in values.iter() {
+        let is_meant = |constant: &Constant| match key {
+            ConstantKey::Index(index) => constant.info.index == *index,
+            ConstantKey::Name(name) => constant.info.name == *name,
+        };
+        let Some(constant) = constants.iter_mut().find(|constant| is_meant(constant)) else {
+            let available = constants.iter().map(|constant| constant.info.clone()).collect();
+            return Err(Error::UnknownConstant { key: key.clone(), available });
+        };
+        if value.type_name() != constant.info.ty || !is_regular(value) {
+            return Err(Error::WrongType { constant: constant.info.clone(), found: value.type_name() });
+        }
+        if constant.value.as_ref().is_some_and(|other| other != value) {
+            return Err(Error::Contradiction(constant.info.clone()));
+        }
+        constant.value = Some(value.clone());
+    }
+    Ok(())
+}
+
+/// Whether all components of a vector are scalars of one type.
+fn is_regular(value: &ConstantValue) -> bool {
+    let ConstantValue::Vector(parts) = value else { return true };
+    let is_scalar = |part: &ConstantValue| !matches!(part, ConstantValue::Vector(_));
+    parts.windows(2).all(|pair| pair[0].type_name() == pair[1].type_name()) && parts.iter().all(is_scalar)
+}
+
+/// Answers `is_function_constant_defined`.
+pub(super) fn answer(module: ModuleRef, constants: &mut [Constant]) {
+    for function in functions_with_prefix(module, "air.is_function_constant_defined") {
+        for call in calls(function) {
+            let Some(&asked) = call.arguments().first() else { continue };
+            let constant = constants.iter_mut().find(|constant| constant.global == Some(asked));
+            let Some(constant) = constant.filter(|_| call.ty().is_int()) else { continue };
+            constant.is_asked_for = true;
+            call.replace_all_uses_with(call.ty().constant(i64::from(constant.value.is_some())));
+            call.erase();
+        }
+    }
+}
+
+/// Makes constants of those that have values. Fails with those that must have one and have none: all that are used,
+/// unless some code asks whether they are set.
+pub(super) fn set(constants: &[Constant]) -> Result<(), Error> {
+    let is_missing = |constant: &&Constant| {
+        let is_used = constant.global.is_some_and(|global| !global.users().is_empty());
+        constant.value.is_none() && !constant.is_asked_for && is_used
+    };
+    missing(constants.iter().filter(is_missing))?;
+    for constant in constants {
+        if let (Some(value), Some(global)) = (&constant.value, constant.global) {
+            let value = llvm_value(value, global.global_type()).ok_or_else(|| {
+                malformed(&format!("function constant {} has another type in memory", constant.info))
+            })?;
+            initialize(global, value);
+        }
+    }
+    Ok(())
+}
+
+/// Fails with those that have no value and are still read by code that runs. Apple's static initializer copies a
+/// constant whether it is set or not; nobody reads such a copy when nobody reads the constant, so that it may be zero.
+pub(super) fn settle(constants: &[Constant], initializer: Option<Value>) -> Result<(), Error> {
+    let unset = constants.iter().filter(|constant| constant.value.is_none());
+    let is_read = |constant: &&Constant| {
+        let users = constant.global.map(Value::users).unwrap_or_default();
+        users.iter().any(|user| user.is_instruction() && Some(function_of(*user)) != initializer)
+    };
+    missing(unset.clone().filter(is_read))?;
+    for global in unset.filter_map(|constant| constant.global) {
+        initialize(global, global.global_type().zero());
+    }
+    Ok(())
+}
+
+fn function_of(instruction: Value) -> Value {
+    Value(unsafe { LLVMGetBasicBlockParent(instruction.block().0) })
+}
+
+fn missing<'a>(constants: impl Iterator<Item = &'a Constant>) -> Result<(), Error> {
+    let missing: Vec<ConstantInfo> = constants.map(|constant| constant.info.clone()).collect();
+    if missing.is_empty() { Ok(()) } else { Err(Error::Missing(missing)) }
+}
+
+fn initialize(global: Value, value: Value) {
+    unsafe {
+        LLVMSetInitializer(global.0, value.0);
+        LLVMSetExternallyInitialized(global.0, 0);
+        LLVMSetGlobalConstant(global.0, 1);
+        LLVMSetSection(global.0, c"".as_ptr());
+    }
+}
+
+/// A value as memory holds it, if that is what `ty` is for: a `bool` as a byte.
+fn llvm_value(value: &ConstantValue, ty: Type) -> Option<Value> {
+    let int = |bits: u32, value: i64| (ty.is_int() && ty.int_bits() == bits).then(|| ty.constant(value));
+    match value {
+        ConstantValue::Bool(value) => int(8, i64::from(*value)),
+        ConstantValue::Char(value) => int(8, i64::from(*value)),
+        ConstantValue::Uchar(value) => int(8, i64::from(*value)),
+        ConstantValue::Short(value) => int(16, i64::from(*value)),
+        ConstantValue::Ushort(value) => int(16, i64::from(*value)),
+        ConstantValue::Int(value) => int(32, i64::from(*value)),
+        ConstantValue::Uint(value) => int(32, i64::from(*value)),
+        ConstantValue::Long(value) => int(64, *value),
+        ConstantValue::Ulong(value) => int(64, *value as i64),
+        ConstantValue::Half(value) => ty.is_half().then(|| ty.real(value.to_f64())),
+        ConstantValue::Bfloat(value) => ty.is_bfloat().then(|| ty.real(value.to_f64())),
+        ConstantValue::Float(value) => (ty == Type::float(ty.context())).then(|| ty.real(f64::from(*value))),
+        ConstantValue::Vector(parts) => {
+            let fits = ty.is_vector() && ty.length() == parts.len();
+            let parts: Option<Vec<Value>> = parts.iter().map(|part| llvm_value(part, ty.scalar())).collect();
+            parts.filter(|_| fits).map(|parts| Value::constant_vector(&parts))
+        }
+    }
+}
+
+/// The type that the name of a function constant's global ends with (`_Z1n.MTL_FC_INIT_3_Dv4_f`: `float4`), mangled as
+/// in the Itanium C++ ABI. That of an enumeration is the one behind it.
+fn encoded_type(global: &str) -> Option<String> {
+    let (_, suffix) = global.rsplit_once(".MTL_FC_INIT_")?;
+    let (_, code) = suffix.split_once('_')?;
+    // The linker adds a number to a name that is taken.
+    let code = code.split('.').next().unwrap_or(code);
+    match code.strip_prefix("Dv") {
+        Some(vector) => {
+            let (length, element) = vector.split_once('_')?;
+            Some(format!("{}{length}", scalar_type(element)?))
+        }
+        None => scalar_type(code).map(str::to_owned),
+    }
+}
+
+fn scalar_type(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "b" => "bool",
+        "c" | "a" => "char",
+        "h" => "uchar",
+        "s" => "short",
+        "t" => "ushort",
+        "i" => "int",
+        "j" => "uint",
+        "l" | "x" => "long",
+        "m" | "y" => "ulong",
+        "Dh" | "DF16_" => "half",
+        "DF16b" => "bfloat",
+        "f" => "float",
+        _ => return None,
+    })
+}
+
+fn malformed(problem: &str) -> Error {
+    Error::Malformed(problem.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::encoded_type;
+
+    #[test]
+    fn types_in_names() {
+        let ty = |name: &str| encoded_type(name).unwrap_or_default();
+        assert_eq!(ty("_Z9has_batch.MTL_FC_INIT_10_b"), "bool");
+        assert_eq!(ty("_ZN2ns1aE.MTL_FC_INIT_4_Dv3_j"), "uint3");
+        assert_eq!(ty("_Z1a.MTL_FC_INIT_4_Dv4_Dh"), "half4");
+        assert_eq!(ty("_Z1a.MTL_FC_INIT_4_DF16b.12"), "bfloat");
+        assert_eq!(ty("_Z1a.MTL_FC_INIT_4_4Mode"), "");
+        assert_eq!(ty("a"), "");
+    }
+}

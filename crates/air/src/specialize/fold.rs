@@ -1,0 +1,99 @@
+//! Folding: what was decided by values goes away.
+
+use super::error::Error;
+use crate::ir::{Builder, IntPredicate, ModuleRef, Opcode, Value};
+use inkwell::llvm_sys::core::{LLVMDeleteGlobal, LLVMGetNamedGlobal};
+use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use inkwell::llvm_sys::transforms::pass_builder::*;
+use std::ffi::{CStr, CString};
+
+/// Enough that branches on constants are gone, and no more: what is left is for the code generator to optimize.
+const SIMPLIFY: &str = "function(sroa,early-cse,sccp,simplifycfg,adce)";
+
+/// Takes dead branches away in code that reads the constants themselves.
+pub(super) fn simplify(module: ModuleRef) -> Result<(), Error> {
+    run_passes(module, &format!("always-inline,{SIMPLIFY}"))
+}
+
+/// Evaluates the static initializer, which leaves its results in the variables that it sets.
+pub(super) fn evaluate_initializer(module: ModuleRef) -> Result<(), Error> {
+    run_passes(module, "globalopt")?;
+    match initializer(module) {
+        None => Ok(()),
+        Some(_) => Err(Error::Unsupported("a static initializer that LLVM cannot evaluate".into())),
+    }
+}
+
+/// Takes away what nothing needs any more.
+pub(super) fn clean(module: ModuleRef) -> Result<(), Error> {
+    for list in [c"llvm.compiler.used", c"llvm.global_ctors"] {
+        unsafe {
+            let global = LLVMGetNamedGlobal(module.0, list.as_ptr());
+            if !global.is_null() {
+                LLVMDeleteGlobal(global);
+            }
+        }
+    }
+    run_passes(module, &format!("{SIMPLIFY},globalopt,{SIMPLIFY},globaldce"))
+}
+
+/// The function that runs before the kernel does.
+pub(super) fn initializer(module: ModuleRef) -> Option<Value> {
+    let list = unsafe { LLVMGetNamedGlobal(module.0, c"llvm.global_ctors".as_ptr()) };
+    let entries = (!list.is_null()).then(|| Value(list).initializer()).flatten()?;
+    // An entry is {priority, function, data}; an empty list may be a zero without operands.
+    let entry = (entries.operand_count() > 0).then(|| entries.operand(0))?;
+    (entry.operand_count() > 1).then(|| entry.operand(1))
+}
+
+/// `air.normalize_function_constant_predicate`: any value but zero is one.
+pub(super) fn normalize_predicates(module: ModuleRef) {
+    let builder = Builder::new(module);
+    for function in functions_with_prefix(module, "air.normalize_function_constant_predicate") {
+        for call in calls(function) {
+            let [value] = call.arguments()[..] else { continue };
+            if value.ty() != call.ty() || !value.ty().is_int() {
+                continue;
+            }
+            builder.before(call);
+            let is_set = builder.icmp(IntPredicate::LLVMIntNE, value, value.ty().zero());
+            call.replace_all_uses_with(builder.zext(is_set, call.ty()));
+            call.erase();
+        }
+    }
+}
+
+/// The declarations whose name is this or goes on with a type.
+pub(super) fn functions_with_prefix(module: ModuleRef, prefix: &str) -> Vec<Value> {
+    let is_meant = |function: &Value| {
+        let name = function.name();
+        let rest = name.strip_prefix(prefix);
+        function.is_declaration() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    module.functions().into_iter().filter(is_meant).collect()
+}
+
+/// The calls of a function.
+pub(super) fn calls(function: Value) -> Vec<Value> {
+    let is_call = |user: &Value| {
+        user.is_instruction() && user.opcode() == Opcode::LLVMCall && user.callee() == Some(function)
+    };
+    function.users().into_iter().filter(is_call).collect()
+}
+
+fn run_passes(module: ModuleRef, passes: &str) -> Result<(), Error> {
+    let passes = CString::new(passes).map_err(|error| Error::Internal(error.to_string()))?;
+    // SAFETY: the module is alive and verified; passes need no target machine; each object is freed once.
+    unsafe {
+        let options = LLVMCreatePassBuilderOptions();
+        let error = LLVMRunPasses(module.0, passes.as_ptr(), std::ptr::null_mut(), options);
+        LLVMDisposePassBuilderOptions(options);
+        if error.is_null() {
+            return Ok(());
+        }
+        let message = LLVMGetErrorMessage(error);
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(message);
+        Err(Error::Internal(text))
+    }
+}

@@ -1,0 +1,97 @@
+//! From a function of a library and values for its function constants to a function without any.
+//!
+//! ```text
+//! parse, verify ── constants: find, check the values ── is_function_constant_defined: answered
+//!     ── values into the globals ── fold ── static initializer evaluated ── arguments: those that exist
+//!     ── fold, drop what is dead ── Specialized
+//! ```
+//!
+//! Both forms of function constants are understood: Apple's, where a static initializer copies each into a variable that
+//! the code reads, and ours, where the code reads the constant itself (the module `metadata::constants` draws both).
+//!
+//! **Which constants must be set:** all that the function lists and uses, unless some code in it asks
+//! `is_function_constant_defined`. One that code asks for need not be set, as long as no code that runs reads it: after
+//! folding, `is_function_constant_defined(c) ? c : 1` does not, and a plain `c` next to it does, which is an error.
+//!
+//! **Arguments** whose condition is false are no longer in the reflection and not in the module's `!air.kernel`. The
+//! function keeps its parameters at their positions: such a parameter is there and unused.
+
+mod arguments;
+mod constants;
+mod error;
+mod fold;
+#[cfg(test)]
+mod tests;
+
+pub use error::{ConstantInfo, Error};
+
+use crate::ir::ModuleRef;
+use crate::{bitcode, reflect};
+use abi::Constants;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use msl::reflect::Kernel;
+
+/// A kernel without function constants.
+#[derive(Clone, Debug)]
+pub struct Specialized {
+    bitcode: Vec<u8>,
+    /// Its interface: the arguments that exist with these constants.
+    pub reflection: Kernel,
+}
+
+impl Specialized {
+    /// The module, verified: the kernel and what it needs, with every function inlined that can be.
+    pub fn bitcode(&self) -> &[u8] {
+        &self.bitcode
+    }
+
+    /// The module as text.
+    pub fn text(&self) -> Result<String, Error> {
+        let context = Context::create();
+        let module = bitcode::parse(&context, &self.bitcode, &self.reflection.name).map_err(Error::Malformed)?;
+        Ok(module.print_to_string().to_string())
+    }
+}
+
+/// Sets the function constants of a kernel.
+pub fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
+    let context = Context::create();
+    let module = bitcode::parse(&context, bitcode, kernel).map_err(Error::Malformed)?;
+    has_kernel(&module, kernel)?;
+    let raw = ModuleRef::of(&module);
+
+    let mut found = constants::find(&module)?;
+    constants::assign(&mut found, constants)?;
+    constants::answer(raw, &mut found);
+    fold::normalize_predicates(raw);
+    constants::set(&found)?;
+    fold::simplify(raw)?;
+    constants::settle(&found, fold::initializer(raw))?;
+    fold::evaluate_initializer(raw)?;
+    arguments::decide(&module, kernel)?;
+    fold::clean(raw)?;
+
+    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    let reflection = description(&module, kernel)?;
+    Ok(Specialized { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), reflection })
+}
+
+fn has_kernel(module: &Module, name: &str) -> Result<(), Error> {
+    let kernels = reflect::reflect(module).map_err(malformed)?.kernels;
+    if kernels.iter().any(|kernel| kernel.name == name) {
+        return Ok(());
+    }
+    let available = kernels.into_iter().map(|kernel| kernel.name).collect();
+    Err(Error::NoKernel { name: name.into(), available })
+}
+
+fn description(module: &Module, name: &str) -> Result<Kernel, Error> {
+    let kernels = reflect::reflect(module).map_err(malformed)?.kernels;
+    let kernel = kernels.into_iter().find(|kernel| kernel.name == name);
+    kernel.ok_or_else(|| Error::Internal(format!("the kernel '{name}' was lost")))
+}
+
+fn malformed(error: reflect::Error) -> Error {
+    Error::Malformed(error.to_string())
+}
