@@ -230,6 +230,18 @@ impl Value {
         unsafe { (!LLVMIsAConstantInt(self.0).is_null()).then(|| LLVMConstIntGetSExtValue(self.0)) }
     }
 
+    /// An element of a constant vector.
+    pub(crate) fn constant_element(self, index: usize) -> Option<Value> {
+        let element = unsafe { LLVMGetAggregateElement(self.0, index as u32) };
+        (!element.is_null()).then_some(Value(element))
+    }
+
+    /// The elements that a shuffle takes; -1 for one that may be anything.
+    pub(crate) fn shuffle_pattern(self) -> Vec<i32> {
+        let count = unsafe { LLVMGetNumMaskElements(self.0) };
+        (0..count).map(|index| unsafe { LLVMGetMaskValue(self.0, index) }).collect()
+    }
+
     pub(crate) fn opcode(self) -> Opcode {
         unsafe { if self.is_instruction() { LLVMGetInstructionOpcode(self.0) } else { LLVMGetConstOpcode(self.0) } }
     }
@@ -384,6 +396,21 @@ impl Value {
         }
     }
 
+    /// A function's attribute of text (`"target-features"`).
+    pub(crate) fn text_attribute(self, name: &str) -> Option<String> {
+        unsafe {
+            let length = name.len() as u32;
+            let attribute =
+                LLVMGetStringAttributeAtIndex(self.0, LLVMAttributeFunctionIndex, name.as_ptr().cast(), length);
+            if attribute.is_null() {
+                return None;
+            }
+            let mut length = 0;
+            let text = LLVMGetStringAttributeValue(attribute, &mut length);
+            Some(String::from_utf8_lossy(std::slice::from_raw_parts(text.cast(), length as usize)).into_owned())
+        }
+    }
+
     /// Adds an attribute of text (`"no-builtins"`) to a function.
     pub(crate) fn add_text_attribute(self, name: &str, value: &str) {
         unsafe {
@@ -404,6 +431,11 @@ impl Block {
     pub(crate) fn append(function: Value, name: &str) -> Block {
         let name = CString::new(name).unwrap_or_default();
         unsafe { Block(LLVMAppendBasicBlockInContext(function.ty().context(), function.0, name.as_ptr())) }
+    }
+
+    /// The function that the block is in.
+    pub(crate) fn function(self) -> Value {
+        Value(unsafe { LLVMGetBasicBlockParent(self.0) })
     }
 
     pub(crate) fn instructions(self) -> Vec<Value> {
@@ -616,6 +648,21 @@ impl Builder {
             LLVMSetAlignment(value, align);
             Value(value)
         }
+    }
+
+    /// Memory for as long as the function runs, however often the code here does.
+    pub(crate) fn entry_alloca(&self, ty: Type, align: u32) -> Value {
+        let builder = Builder::new(self.module);
+        unsafe {
+            let entry = LLVMGetEntryBasicBlock(self.block().function().0);
+            let first = LLVMGetFirstInstruction(entry);
+            if first.is_null() {
+                builder.at_end(Block(entry));
+            } else {
+                builder.before(Value(first));
+            }
+        }
+        builder.alloca(ty, align)
     }
 
     pub(crate) fn extract(&self, vector: Value, index: Value) -> Value {

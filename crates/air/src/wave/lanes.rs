@@ -25,6 +25,23 @@ pub(super) fn splat(b: &Builder, scalar: Value) -> Value {
     b.shuffle(first, vector.poison(), &[0; LANES])
 }
 
+/// The scalar in every lane of a constant or of what [`splat`] made.
+pub(super) fn splatted(vector: Value) -> Option<Value> {
+    if vector.is_constant() {
+        let first = vector.constant_element(0)?;
+        return (1..LANES).all(|lane| vector.constant_element(lane) == Some(first)).then_some(first);
+    }
+    if !vector.is_instruction()
+        || vector.opcode() != Opcode::LLVMShuffleVector
+        || vector.shuffle_pattern() != [0; LANES]
+    {
+        return None;
+    }
+    let first = vector.operand(0);
+    let is_insert = first.is_instruction() && first.opcode() == Opcode::LLVMInsertElement;
+    (is_insert && first.operand(2).as_int() == Some(0)).then(|| first.operand(1))
+}
+
 /// `start + step * lane` in an integer type, as a constant.
 pub(super) fn ramp(scalar: Type, start: i64, step: i64) -> Value {
     let parts: Vec<Value> =

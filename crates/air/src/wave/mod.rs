@@ -1,3 +1,4 @@
 //! Wave: AIR to machine code for a CPU, 32 lanes at a time.
 
+mod groups;
 mod lanes;

@@ -1,0 +1,96 @@
+//! Functions between the lanes of a simdgroup, on vectors with one element for each lane.
+//!
+//! * [`emit`] and [`emit_uniform`]: `air.simd_*` and `air.quad_*`, by what they do: [`reduce`], [`permute`], [`vote`].
+//!
+//! A lane that is not active takes no part: reductions see the neutral element in its place, ballots a zero, and what
+//! a shuffle reads from it is whatever it happens to hold.
+
+mod lookup;
+mod name;
+mod number;
+mod permute;
+mod reduce;
+#[cfg(test)]
+mod tests;
+mod vote;
+
+use super::lanes::{Mask, splat};
+use crate::ir::{Builder, Type, Value};
+use name::{Name, Operation};
+
+/// A call of a function between lanes.
+pub(super) struct Call<'a> {
+    /// `air.simd_sum.f32`
+    pub(super) name: &'a str,
+    /// Each argument as its components (a scalar has one, a `float4` four), each component with one element per lane.
+    /// bfloat is `i16` here: only the name tells that these bits are numbers.
+    pub(super) arguments: &'a [Vec<Value>],
+    /// The active lanes; at least one is.
+    pub(super) mask: Mask,
+    /// The type of the result in one lane, as AIR has it.
+    pub(super) result: Type,
+    /// LLVM's fast-math flags of the call.
+    pub(super) fast_math: u32,
+}
+
+/// The components of the result, with one element per lane. `None` when the name is not that of a function between
+/// lanes, an error in words when the call is not as it should be.
+pub(super) fn emit(b: &Builder, call: &Call) -> Option<Result<Vec<Value>, String>> {
+    let name = Name::parse(call.name)?;
+    if name.is_uniform() {
+        let scalars = uniform(b, call, &name);
+        return Some(scalars.map(|scalars| scalars.into_iter().map(|scalar| splat(b, scalar)).collect()));
+    }
+    Some(varying(b, call, &name))
+}
+
+/// The components of the result as scalars, where it is the same in all lanes ([`result_is_uniform`]).
+pub(super) fn emit_uniform(b: &Builder, call: &Call) -> Option<Result<Vec<Value>, String>> {
+    let name = Name::parse(call.name).filter(Name::is_uniform)?;
+    Some(uniform(b, call, &name))
+}
+
+/// Whether the function gives the same to all active lanes, whatever they give it.
+pub(super) fn result_is_uniform(name: &str) -> bool {
+    Name::parse(name).is_some_and(|name| name.is_uniform())
+}
+
+fn uniform(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> {
+    match name.operation {
+        Operation::Reduce(reduction) => {
+            let data = call.argument(0)?;
+            Ok(data.iter().map(|&part| reduce::scalar(b, call, name.number, reduction, part)).collect())
+        }
+        Operation::Broadcast => permute::broadcast(b, call),
+        Operation::BroadcastFirst => permute::broadcast_first(b, call),
+        Operation::Vote(vote) => vote::scalar(b, call, vote),
+        Operation::GroupSize => Ok(vec![call.result.constant(name.group.size() as i64)]),
+        _ => Err(format!("'{}' has no value that all lanes share", call.name)),
+    }
+}
+
+fn varying(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> {
+    match name.operation {
+        Operation::Shuffle(shuffle) => permute::shuffle(b, call, name.group, shuffle),
+        Operation::IsFirst => Ok(vec![vote::is_first(b, call.mask)]),
+        Operation::LaneIndex => Ok(vec![super::lanes::lane_numbers(call.result)]),
+        _ => Err(format!("'{}' is not supported", call.name)),
+    }
+}
+
+impl Call<'_> {
+    fn argument(&self, index: usize) -> Result<&[Value], String> {
+        self.arguments
+            .get(index)
+            .map(Vec::as_slice)
+            .ok_or_else(|| format!("'{}' lacks argument {index}", self.name))
+    }
+
+    /// An argument that is a scalar in AIR.
+    fn scalar(&self, index: usize) -> Result<Value, String> {
+        match self.argument(index)? {
+            &[part] => Ok(part),
+            parts => Err(format!("argument {index} of '{}' has {} components, not one", self.name, parts.len())),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `simd_sum` and the like: one value out of all active lanes.
+
+use super::Call;
+use super::name::Reduction;
+use super::number::Number;
+use crate::ir::{Builder, Value};
+
+/// The reduction of one component over the active lanes.
+pub(super) fn scalar(b: &Builder, call: &Call, number: Number, reduction: Reduction, data: Value) -> Value {
+    let opened = active_or_neutral(b, call, number, reduction, number.open(b, data));
+    let reduced = match integer_intrinsic(number, reduction) {
+        Some(name) => b.intrinsic(name, &[opened.ty()], &[opened]),
+        None => halve(b, number, reduction, opened, call.fast_math),
+    };
+    number.close(b, reduced, data.ty().scalar())
+}
+
+/// The neutral element where a lane is not active.
+pub(super) fn active_or_neutral(
+    b: &Builder,
+    call: &Call,
+    number: Number,
+    reduction: Reduction,
+    data: Value,
+) -> Value {
+    b.select(call.mask, data, number.neutral(reduction, data.ty()))
+}
+
+/// LLVM knows the best instructions for each type.
+fn integer_intrinsic(number: Number, reduction: Reduction) -> Option<&'static str> {
+    let is_signed = match number {
+        Number::Float | Number::BFloat => return None,
+        Number::Signed => true,
+        Number::Unsigned => false,
+    };
+    Some(match reduction {
+        Reduction::Sum => "llvm.vector.reduce.add",
+        Reduction::Product => "llvm.vector.reduce.mul",
+        Reduction::And => "llvm.vector.reduce.and",
+        Reduction::Or => "llvm.vector.reduce.or",
+        Reduction::Xor => "llvm.vector.reduce.xor",
+        Reduction::Min if is_signed => "llvm.vector.reduce.smin",
+        Reduction::Max if is_signed => "llvm.vector.reduce.smax",
+        Reduction::Min => "llvm.vector.reduce.umin",
+        Reduction::Max => "llvm.vector.reduce.umax",
+    })
+}
+
+/// The upper half onto the lower half until one is left. LLVM's intrinsic adds in this order only when it may choose
+/// any; this one is always the same, and in pairs: accurate, too.
+fn halve(b: &Builder, number: Number, reduction: Reduction, data: Value, flags: u32) -> Value {
+    let mut vector = data;
+    loop {
+        let length = vector.ty().length() as i32;
+        if length == 1 {
+            return b.extract(vector, crate::ir::Type::int(b.context(), 64).constant(0));
+        }
+        let part = |from: i32| {
+            let pattern: Vec<i32> = (from..from + length / 2).collect();
+            b.shuffle(vector, vector.ty().poison(), &pattern)
+        };
+        vector = number.combine(b, reduction, part(0), part(length / 2), flags);
+    }
+}
