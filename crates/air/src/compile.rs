@@ -17,7 +17,8 @@ pub fn compile(program: &Program, math: MathMode) -> Result<Vec<u8>, (String, Er
     library.write().map_err(|error| (String::new(), Error::Internal(error.to_string())))
 }
 
-fn compile_kernel(program: &Program, entry: &EntryPoint, math: MathMode) -> Result<Function<'static>, Error> {
+/// Compiles one kernel.
+pub fn compile_kernel(program: &Program, entry: &EntryPoint, math: MathMode) -> Result<Function<'static>, Error> {
     let context = Context::create();
     let module = lower(&context, program, entry, math)?;
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;

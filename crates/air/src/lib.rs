@@ -15,6 +15,6 @@ pub mod reflect;
 pub mod specialize;
 pub mod wave;
 
-pub use compile::{air_text, compile};
+pub use compile::{air_text, compile, compile_kernel};
 pub use lower::{Error, MathMode, lower};
 pub use specialize::{Specialized, specialize};
