@@ -1,0 +1,61 @@
+//! The calls into the crate `air`, and thereby LLVM: the only file that makes them.
+
+use crate::error::{Error, Result};
+use crate::library::MathMode;
+use abi::{Constants, Lanes, WaveKernel};
+use msl::Program;
+use msl::program::EntryPoint;
+use std::borrow::Cow;
+
+/// The AIR of one kernel with its constants set.
+pub(crate) struct Air {
+    bitcode: Vec<u8>,
+    reflection: msl::reflect::Kernel,
+}
+
+impl Air {
+    pub(crate) fn reflection(&self) -> &msl::reflect::Kernel {
+        &self.reflection
+    }
+}
+
+/// Checked program to AIR, for one kernel.
+pub(crate) fn lower(program: &Program, entry: &EntryPoint, math_mode: MathMode) -> Result<Vec<u8>> {
+    let math = match math_mode {
+        MathMode::Fast => air::MathMode::Fast,
+        MathMode::Safe => air::MathMode::Safe,
+    };
+    let function = with_stack(|| air::compile_kernel(program, entry, math))?;
+    let function = function.map_err(|error| match error {
+        air::Error::Unsupported { what, .. } => Error::Unsupported { kernel: entry.name.to_string(), what },
+        air::Error::Internal(what) => Error::Internal(format!("kernel '{}': {what}", entry.name)),
+    })?;
+    let bitcode = function.bitcode().map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(bitcode.to_vec())
+}
+
+/// Sets the function constants.
+pub(crate) fn specialize(bitcode: Cow<[u8]>, kernel: &str, constants: &Constants) -> Result<Air> {
+    let _ = (bitcode, constants);
+    Err(Error::Internal(format!("kernel '{kernel}': function constants cannot be set yet")))
+}
+
+/// AIR to machine code for this processor.
+pub(crate) fn compile(air: &Air, lanes: Lanes) -> Result<WaveKernel> {
+    let _ = (&air.bitcode, lanes);
+    Err(Error::Internal(format!("kernel '{}': there is no code generator yet", air.reflection.name)))
+}
+
+/// The stack of the compiler's threads: expressions nest, and LLVM's passes recurse.
+const STACK_SIZE: usize = 64 << 20;
+
+/// Calls `work` where there is stack enough, whatever thread is asking.
+fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("compile".into()).stack_size(STACK_SIZE);
+        let spawned = thread.spawn_scoped(scope, work);
+        let thread = spawned
+            .map_err(|_| Error::OutOfMemory { what: "the compiler's stack".into(), bytes: STACK_SIZE as u64 })?;
+        thread.join().map_err(|_| Error::Internal("the compiler panicked".into()))
+    })
+}

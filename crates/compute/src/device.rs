@@ -1,0 +1,201 @@
+//! Devices: where everything else comes from.
+
+use crate::buffer::{Buffer, max_buffer_length};
+use crate::cpu;
+use crate::error::{Result, usage};
+use crate::pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState};
+use crate::queue::CommandQueue;
+use crate::recording::Pass;
+use crate::size::Size;
+use crate::timing::DispatchTiming;
+use std::num::NonZero;
+use std::ops::RangeBounds;
+use std::path::Path;
+use std::sync::Arc;
+
+#[cfg(feature = "compiler")]
+use crate::library::{CompileOptions, Function, Library};
+
+/// Threads in a threadgroup at most, as on every Apple GPU.
+pub(crate) const MAX_THREADS_PER_THREADGROUP: usize = 1024;
+
+/// Bytes of threadgroup memory at most, as on every Apple GPU.
+pub(crate) const MAX_THREADGROUP_MEMORY: usize = 32 << 10;
+
+/// More threads than this are a mistake.
+const MAX_THREADS: usize = 1024;
+
+/// Something that runs kernels. A clone is the same device.
+#[derive(Clone)]
+pub struct Device {
+    backend: Backend,
+}
+
+/// What runs the kernels of a device.
+#[derive(Clone)]
+pub(crate) enum Backend {
+    /// The processor of this machine.
+    Cpu(Arc<cpu::Device>),
+}
+
+/// What can be chosen about the device that is the processor.
+#[derive(Clone, Default, Debug)]
+pub struct CpuOptions {
+    /// Threads that execute kernels. When it is `None`, the environment variable `METALWORKS_THREADS` says how many,
+    /// and without it there is one for each core.
+    pub threads: Option<usize>,
+}
+
+impl Device {
+    /// The best device of this machine.
+    pub fn system_default() -> Result<Device> {
+        Device::cpu()
+    }
+
+    /// The processor of this machine.
+    pub fn cpu() -> Result<Device> {
+        Device::cpu_with_options(&CpuOptions::default())
+    }
+
+    /// The processor of this machine, with options.
+    pub fn cpu_with_options(options: &CpuOptions) -> Result<Device> {
+        Ok(Device { backend: Backend::Cpu(Arc::new(cpu::Device::new(options)?)) })
+    }
+
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// Executes what was recorded, and says when each dispatch ran.
+    pub(crate) fn execute(&self, passes: &[Pass], timings: &mut Vec<DispatchTiming>) -> Result<()> {
+        match &self.backend {
+            Backend::Cpu(device) => device.execute(passes, timings),
+        }
+    }
+
+    /// What it is.
+    pub fn name(&self) -> String {
+        match &self.backend {
+            Backend::Cpu(device) => device.name().to_string(),
+        }
+    }
+
+    /// Bytes of threadgroup memory that a threadgroup can have.
+    pub fn max_threadgroup_memory_length(&self) -> usize {
+        MAX_THREADGROUP_MEMORY
+    }
+
+    /// The largest threadgroup along each dimension. Its volume is at most 1,024, too.
+    pub fn max_threads_per_threadgroup(&self) -> Size {
+        let most = MAX_THREADS_PER_THREADGROUP;
+        Size::new(most, most, most)
+    }
+
+    /// The size in bytes of the largest buffer.
+    pub fn max_buffer_length(&self) -> usize {
+        max_buffer_length()
+    }
+
+    /// A buffer of zeros.
+    pub fn new_buffer(&self, len: usize) -> Result<Buffer> {
+        Buffer::zeroed(len)
+    }
+
+    /// A buffer with a copy of `bytes`.
+    pub fn new_buffer_with_bytes(&self, bytes: &[u8]) -> Result<Buffer> {
+        Buffer::with_bytes(bytes)
+    }
+
+    /// A buffer that is a part of a file, mapped into memory and not copied; `..` is all of it.
+    ///
+    /// What kernels or the host write stays in memory: the file does not change. The file must not be shortened while it
+    /// is in use: reading what is gone kills the process.
+    pub fn new_buffer_with_file(&self, path: impl AsRef<Path>, range: impl RangeBounds<u64>) -> Result<Buffer> {
+        Buffer::with_file(path.as_ref(), range)
+    }
+
+    /// A queue of command buffers.
+    pub fn new_command_queue(&self) -> CommandQueue {
+        CommandQueue::new(self.clone())
+    }
+
+    /// Compiles Metal source.
+    #[cfg(feature = "compiler")]
+    pub fn new_library_with_source(&self, source: &str, options: &CompileOptions) -> Result<Library> {
+        Library::with_source(source, options)
+    }
+
+    /// Compiles a `.metal` file, which may include others from its own directory.
+    #[cfg(feature = "compiler")]
+    pub fn new_library_with_source_file(
+        &self,
+        path: impl AsRef<Path>,
+        options: &CompileOptions,
+    ) -> Result<Library> {
+        Library::with_source_file(path.as_ref(), options)
+    }
+
+    /// Opens a `.metallib`. The file is mapped into memory: it must not be shortened while the library is in use.
+    #[cfg(feature = "compiler")]
+    pub fn new_library_with_file(&self, path: impl AsRef<Path>) -> Result<Library> {
+        Library::with_file(path.as_ref())
+    }
+
+    /// Opens a `.metallib`.
+    #[cfg(feature = "compiler")]
+    pub fn new_library_with_data(&self, data: Vec<u8>) -> Result<Library> {
+        Library::with_data(data)
+    }
+
+    /// Compiles a function for this device.
+    #[cfg(feature = "compiler")]
+    pub fn new_compute_pipeline_state(&self, function: &Function) -> Result<ComputePipelineState> {
+        self.new_compute_pipeline_state_with_descriptor(function, &ComputePipelineDescriptor::default())
+    }
+
+    /// Compiles a function for this device, with what a descriptor says about it.
+    #[cfg(feature = "compiler")]
+    pub fn new_compute_pipeline_state_with_descriptor(
+        &self,
+        function: &Function,
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<ComputePipelineState> {
+        ComputePipelineState::with_function(self, function, descriptor)
+    }
+
+    /// Takes a kernel that was compiled before.
+    ///
+    /// # Safety
+    ///
+    /// The machine code is run as it is: it must come from this version's code generator and keep to `abi::VERSION`.
+    pub unsafe fn new_compute_pipeline_state_with_binary(
+        &self,
+        kernel: CompiledKernel,
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<ComputePipelineState> {
+        ComputePipelineState::with_binary(self, kernel, descriptor)
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// The number of threads that `options` and the environment ask for.
+pub(crate) fn threads(options: &CpuOptions) -> Result<usize> {
+    let wanted = match (options.threads, std::env::var("METALWORKS_THREADS")) {
+        (Some(threads), _) => Some(threads),
+        (None, Ok(text)) => match text.trim().parse() {
+            Ok(threads) => Some(threads),
+            Err(_) => return usage(format!("METALWORKS_THREADS is '{text}': it must be a number of threads")),
+        },
+        (None, Err(_)) => None,
+    };
+    match wanted {
+        Some(0) => usage("a device with 0 threads: it needs one at least"),
+        Some(threads) => Ok(threads.min(MAX_THREADS)),
+        None => Ok(std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)),
+    }
+}

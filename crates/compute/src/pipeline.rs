@@ -1,0 +1,170 @@
+//! Pipeline states: kernels that are ready to run.
+
+use crate::cpu;
+use crate::device::{Backend, Device, MAX_THREADGROUP_MEMORY, MAX_THREADS_PER_THREADGROUP};
+use crate::error::{Error, Result};
+use crate::size::Size;
+use abi::WaveKernel;
+use msl::reflect::{ArgumentKind, Kernel};
+use std::sync::Arc;
+
+#[cfg(feature = "compiler")]
+use crate::{compiler, library::Function};
+
+/// What to make of a function.
+#[derive(Clone, Default, Debug)]
+pub struct ComputePipelineDescriptor {
+    /// A name for messages and timings.
+    pub label: Option<String>,
+    /// Promises that the volume of every threadgroup is a multiple of 32, also at the edges of a grid that is given in
+    /// threads: no simdgroup is partial. A dispatch that breaks the promise is an error.
+    pub thread_group_size_is_multiple_of_thread_execution_width: bool,
+}
+
+/// A kernel that was compiled before, for processors.
+#[derive(Clone, Debug)]
+pub struct CompiledKernel {
+    /// Its interface.
+    pub reflection: Kernel,
+    /// The code for full simdgroups ([`abi::Lanes::Row`]).
+    pub row: Option<WaveKernel>,
+    /// The code for all others ([`abi::Lanes::Any`]).
+    pub any: Option<WaveKernel>,
+}
+
+/// A kernel compiled for a device. A clone is the same pipeline state.
+#[derive(Clone)]
+pub struct ComputePipelineState {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    label: Option<Arc<str>>,
+    name: Arc<str>,
+    reflection: Kernel,
+    only_full_simdgroups: bool,
+    code: Code,
+}
+
+/// What the back end made of it.
+pub(crate) enum Code {
+    Cpu(cpu::Pipeline),
+}
+
+impl ComputePipelineState {
+    #[cfg(feature = "compiler")]
+    pub(crate) fn with_function(
+        device: &Device,
+        function: &Function,
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<ComputePipelineState> {
+        let code = match device.backend() {
+            Backend::Cpu(_) => {
+                let air = function.air().clone();
+                let compile = move |lanes| compiler::compile(&air, lanes);
+                Code::Cpu(cpu::Pipeline::new(Box::new(compile))?)
+            }
+        };
+        ComputePipelineState::new(function.reflection().clone(), code, descriptor)
+    }
+
+    pub(crate) fn with_binary(
+        device: &Device,
+        kernel: CompiledKernel,
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<ComputePipelineState> {
+        let code = match device.backend() {
+            Backend::Cpu(_) => Code::Cpu(cpu::Pipeline::with_binary(kernel.row, kernel.any)?),
+        };
+        ComputePipelineState::new(kernel.reflection, code, descriptor)
+    }
+
+    fn new(reflection: Kernel, code: Code, descriptor: &ComputePipelineDescriptor) -> Result<ComputePipelineState> {
+        let name = reflection.name.clone();
+        let unsupported = |what: String| Error::Unsupported { kernel: name.clone(), what };
+        for argument in &reflection.arguments {
+            let what = match argument.kind {
+                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory if argument.index < 31 => continue,
+                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory => "an index above 30",
+                ArgumentKind::Texture => "a texture",
+                ArgumentKind::Sampler => "a sampler",
+                ArgumentKind::Other => "an argument that is no buffer",
+            };
+            return Err(unsupported(format!("{what} (the argument '{}')", argument.name)));
+        }
+        let inner = Inner {
+            label: descriptor.label.as_deref().map(Arc::from),
+            name: name.as_str().into(),
+            reflection,
+            only_full_simdgroups: descriptor.thread_group_size_is_multiple_of_thread_execution_width,
+            code,
+        };
+        let pipeline = ComputePipelineState { inner: Arc::new(inner) };
+        let memory = pipeline.static_threadgroup_memory_length();
+        if memory > MAX_THREADGROUP_MEMORY {
+            return Err(unsupported(format!(
+                "{memory} bytes of threadgroup memory (the limit is {MAX_THREADGROUP_MEMORY})"
+            )));
+        }
+        Ok(pipeline)
+    }
+
+    /// What the host binds.
+    pub fn reflection(&self) -> &Kernel {
+        &self.inner.reflection
+    }
+
+    /// The label that its descriptor gave it.
+    pub fn label(&self) -> Option<&str> {
+        self.inner.label.as_deref()
+    }
+
+    /// The number of threads in a simdgroup: 32.
+    pub fn thread_execution_width(&self) -> usize {
+        abi::LANES
+    }
+
+    /// The largest threadgroup that it can run with: 1,024, or less where the kernel says so.
+    pub fn max_total_threads_per_threadgroup(&self) -> usize {
+        let own = self.inner.reflection.max_total_threads_per_threadgroup;
+        own.map_or(MAX_THREADS_PER_THREADGROUP, |own| MAX_THREADS_PER_THREADGROUP.min(own as usize))
+    }
+
+    /// Bytes of threadgroup memory for the kernel's own variables.
+    pub fn static_threadgroup_memory_length(&self) -> usize {
+        match &self.inner.code {
+            Code::Cpu(pipeline) => pipeline.static_threadgroup_memory(),
+        }
+    }
+
+    /// Compiles now what threadgroups of this size need; without it, that is compiled by the first dispatch that needs
+    /// it. A smaller threadgroup at the edge of a grid that is given in threads counts as one of its own size.
+    pub fn prepare(&self, threads_per_threadgroup: Size) -> Result<()> {
+        match &self.inner.code {
+            Code::Cpu(pipeline) => pipeline.prepare(threads_per_threadgroup),
+        }
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.inner.code
+    }
+
+    /// Whether the descriptor promised that there is no partial simdgroup.
+    pub(crate) fn only_full_simdgroups(&self) -> bool {
+        self.inner.only_full_simdgroups
+    }
+
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.inner.name
+    }
+
+    pub(crate) fn shared_label(&self) -> Option<&Arc<str>> {
+        self.inner.label.as_ref()
+    }
+}
+
+impl std::fmt::Debug for ComputePipelineState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ComputePipelineState").field("kernel", &self.inner.name).finish_non_exhaustive()
+    }
+}

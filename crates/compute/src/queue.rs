@@ -1,0 +1,164 @@
+//! Queues: command buffers are executed in the order in which they were committed.
+//!
+//! Who executes? A thread that waits does it itself when nobody else is at it, which saves two switches of threads; else
+//! it sleeps. For what nobody waits for there is a thread, started by the first commit; it sleeps when there is nothing
+//! to do and ends with the queue.
+
+use crate::command::{CommandBuffer, CommandBufferStatus};
+use crate::device::Device;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+/// A queue of a device. A clone is the same queue.
+#[derive(Clone)]
+pub struct CommandQueue {
+    handle: Arc<Handle>,
+}
+
+/// Ends the queue's thread when the last command queue and command buffer are gone.
+struct Handle {
+    queue: Arc<Queue>,
+}
+
+/// What the handles and the queue's thread share.
+pub(crate) struct Queue {
+    device: Device,
+    state: Mutex<State>,
+    /// There is something to execute, or the end has come.
+    work: Condvar,
+    /// A command buffer was finished.
+    finished: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// What was committed and not begun.
+    pending: VecDeque<CommandBuffer>,
+    /// Who is executing.
+    executor: Option<ThreadId>,
+    has_thread: bool,
+    ended: bool,
+}
+
+impl CommandQueue {
+    pub(crate) fn new(device: Device) -> CommandQueue {
+        let queue = Queue { device, state: Mutex::default(), work: Condvar::new(), finished: Condvar::new() };
+        CommandQueue { handle: Arc::new(Handle { queue: Arc::new(queue) }) }
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.handle.queue
+    }
+
+    /// The device that executes what is committed here.
+    pub fn device(&self) -> &Device {
+        &self.handle.queue.device
+    }
+
+    /// A command buffer for this queue.
+    pub fn new_command_buffer(&self) -> CommandBuffer {
+        CommandBuffer::new(self.clone())
+    }
+
+    /// Appends a command buffer and sees to it that somebody executes it.
+    pub(crate) fn commit(&self, command_buffer: CommandBuffer) {
+        let queue = &self.handle.queue;
+        let mut state = queue.state();
+        state.pending.push_back(command_buffer);
+        if !state.has_thread {
+            let own = queue.clone();
+            let spawned = thread::Builder::new().name("command queue".into()).spawn(move || own.run());
+            state.has_thread = spawned.is_ok();
+        }
+        if state.has_thread {
+            drop(state);
+            queue.work.notify_one();
+        } else if state.executor.is_none() {
+            // No thread to be had: the work is done here.
+            drop(queue.execute_pending(state, |_| false));
+        }
+    }
+}
+
+impl Queue {
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing that can panic happens under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Executes or waits until `command_buffer`, which was committed, is finished.
+    pub(crate) fn wait_for(&self, command_buffer: &CommandBuffer) {
+        let me = thread::current().id();
+        let mut state = self.state();
+        while !command_buffer.is_finished() {
+            match state.executor {
+                None => state = self.execute_pending(state, |_| command_buffer.is_finished()),
+                // A completed handler waits. Its own command buffer is done, others are executed from within it.
+                Some(executor) if executor == me => {
+                    if command_buffer.status() >= CommandBufferStatus::Completed {
+                        return;
+                    }
+                    state = self.execute_pending(state, |_| command_buffer.is_finished());
+                }
+                Some(_) => state = self.finished.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// Executes what is pending until there is nothing more or `enough` says so. Nobody else must be executing.
+    fn execute_pending<'q>(
+        &'q self,
+        mut state: MutexGuard<'q, State>,
+        enough: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'q, State> {
+        let outer = state.executor.replace(thread::current().id());
+        while let Some(command_buffer) = state.pending.pop_front() {
+            drop(state);
+            command_buffer.execute();
+            drop(command_buffer);
+            // Under the lock: who has looked and not yet fallen asleep must hear it.
+            state = self.state();
+            self.finished.notify_all();
+            if enough(&state) {
+                break;
+            }
+        }
+        state.executor = outer;
+        if outer.is_none() && !state.pending.is_empty() {
+            self.work.notify_one();
+        }
+        state
+    }
+
+    /// The queue's thread.
+    fn run(&self) {
+        let mut state = self.state();
+        loop {
+            if state.executor.is_none() && !state.pending.is_empty() {
+                state = self.execute_pending(state, |_| false);
+            } else if state.ended && state.pending.is_empty() {
+                return;
+            } else {
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.queue.state().ended = true;
+        self.queue.work.notify_all();
+    }
+}
+
+impl std::fmt::Debug for CommandQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CommandQueue").field("device", self.device()).finish_non_exhaustive()
+    }
+}
