@@ -1,14 +1,19 @@
 //! Functions between the lanes of a simdgroup, on vectors with one element for each lane.
 //!
-//! * [`emit`] and [`emit_uniform`]: `air.simd_*` and `air.quad_*`, by what they do: [`reduce`], [`permute`], [`vote`].
+//! * [`emit`] and [`emit_uniform`]: `air.simd_*` and `air.quad_*`, by what they do: [`reduce`], [`prefix`], [`permute`],
+//!   [`vote`]; and arithmetic on simdgroup matrices: [`matrix`].
+//! * [`matrix_memory`]: loads and stores of simdgroup matrices.
 //!
 //! A lane that is not active takes no part: reductions see the neutral element in its place, ballots a zero, and what
 //! a shuffle reads from it is whatever it happens to hold.
 
 mod lookup;
+mod matrix;
+mod matrix_memory;
 mod name;
 mod number;
 mod permute;
+mod prefix;
 mod reduce;
 #[cfg(test)]
 mod tests;
@@ -16,7 +21,8 @@ mod vote;
 
 use super::lanes::{Mask, splat};
 use crate::ir::{Builder, Type, Value};
-use name::{Name, Operation};
+pub(super) use matrix_memory::{is_matrix_memory, matrix_memory};
+use name::{Group, Name, Operation};
 
 /// A call of a function between lanes.
 pub(super) struct Call<'a> {
@@ -36,6 +42,9 @@ pub(super) struct Call<'a> {
 /// The components of the result, with one element per lane. `None` when the name is not that of a function between
 /// lanes, an error in words when the call is not as it should be.
 pub(super) fn emit(b: &Builder, call: &Call) -> Option<Result<Vec<Value>, String>> {
+    if let Some(name) = matrix::Name::parse(call.name) {
+        return (!name.is_memory()).then(|| matrix::arithmetic(b, call, &name));
+    }
     let name = Name::parse(call.name)?;
     if name.is_uniform() {
         let scalars = uniform(b, call, &name);
@@ -65,16 +74,25 @@ fn uniform(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> 
         Operation::BroadcastFirst => permute::broadcast_first(b, call),
         Operation::Vote(vote) => vote::scalar(b, call, vote),
         Operation::GroupSize => Ok(vec![call.result.constant(name.group.size() as i64)]),
-        _ => Err(format!("'{}' has no value that all lanes share", call.name)),
+        Operation::Prefix(..) | Operation::Shuffle(_) | Operation::IsFirst | Operation::LaneIndex => {
+            Err(format!("'{}' has no value that all lanes share", call.name))
+        }
     }
 }
 
 fn varying(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> {
+    let each = |emit: &dyn Fn(Value) -> Value| Ok(call.argument(0)?.iter().map(|&part| emit(part)).collect());
     match name.operation {
+        Operation::Reduce(reduction) => each(&|part| reduce::quads(b, call, name.number, reduction, part)),
+        Operation::Prefix(reduction, kind) => each(&|part| prefix::prefix(b, call, name, reduction, kind, part)),
         Operation::Shuffle(shuffle) => permute::shuffle(b, call, name.group, shuffle),
+        Operation::Broadcast => permute::shuffle(b, call, name.group, name::Shuffle::Lane),
+        Operation::BroadcastFirst => permute::quad_broadcast_first(b, call),
+        Operation::Vote(vote) => vote::quads(b, call, vote),
+        Operation::IsFirst if name.group == Group::Quad => Ok(vec![vote::is_first_of_quad(b, call.mask)]),
         Operation::IsFirst => Ok(vec![vote::is_first(b, call.mask)]),
         Operation::LaneIndex => Ok(vec![super::lanes::lane_numbers(call.result)]),
-        _ => Err(format!("'{}' is not supported", call.name)),
+        Operation::GroupSize => uniform(b, call, name),
     }
 }
 

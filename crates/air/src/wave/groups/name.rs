@@ -20,6 +20,8 @@ pub(super) enum Group {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operation {
     Reduce(Reduction),
+    /// The reduction of the lanes before, and of this one, too, when it is inclusive.
+    Prefix(Reduction, Prefix),
     Shuffle(Shuffle),
     Broadcast,
     BroadcastFirst,
@@ -38,6 +40,12 @@ pub(super) enum Reduction {
     And,
     Or,
     Xor,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Prefix {
+    Inclusive,
+    Exclusive,
 }
 
 /// Where each lane's value comes from.
@@ -98,7 +106,7 @@ impl Name {
             Operation::Reduce(_) | Operation::Broadcast | Operation::BroadcastFirst | Operation::Vote(_) => {
                 self.group == Group::Simd
             }
-            Operation::Shuffle(_) | Operation::IsFirst | Operation::LaneIndex => false,
+            Operation::Prefix(..) | Operation::Shuffle(_) | Operation::IsFirst | Operation::LaneIndex => false,
         }
     }
 }
@@ -114,6 +122,10 @@ impl Operation {
             "and" => Reduce(Reduction::And),
             "or" => Reduce(Reduction::Or),
             "xor" => Reduce(Reduction::Xor),
+            "prefix_inclusive_sum" => Operation::Prefix(Reduction::Sum, Prefix::Inclusive),
+            "prefix_exclusive_sum" => Operation::Prefix(Reduction::Sum, Prefix::Exclusive),
+            "prefix_inclusive_product" => Operation::Prefix(Reduction::Product, Prefix::Inclusive),
+            "prefix_exclusive_product" => Operation::Prefix(Reduction::Product, Prefix::Exclusive),
             "shuffle" => Move(Shuffle::Lane),
             "shuffle_xor" => Move(Shuffle::Xor),
             "shuffle_up" => Move(Shuffle::Up),

@@ -111,8 +111,13 @@ fn combine_floats(b: &Builder, reduction: Reduction, left: Value, right: Value, 
         // Metal has no bitwise reductions of floating point.
         Reduction::Sum | Reduction::And | Reduction::Or | Reduction::Xor => b.binary(Opcode::LLVMFAdd, left, right),
     };
-    value.set_fast_math(flags & !(NO_NANS | NO_INFINITIES));
+    value.set_fast_math(allowing_special_values(flags));
     value
+}
+
+/// Fast-math flags without the promise that there are no NaNs and infinities.
+pub(super) fn allowing_special_values(flags: u32) -> u32 {
+    flags & !(NO_NANS | NO_INFINITIES)
 }
 
 /// `ty` with other elements.

@@ -6,6 +6,7 @@
 use super::Call;
 use super::lookup::look_up;
 use super::name::{Group, Shuffle};
+use super::vote::quad_bits;
 use crate::ir::{Builder, IntPredicate, Type, Value};
 use crate::wave::lanes::{first_active, lane_numbers, lanes_of, resize, splatted};
 use abi::LANES;
@@ -25,6 +26,17 @@ pub(super) fn broadcast_first(b: &Builder, call: &Call) -> Result<Vec<Value>, St
     // There always is one, but LLVM does not know.
     let first = b.and(first, first.ty().constant(LANES as i64 - 1));
     Ok(call.argument(0)?.iter().map(|&part| b.extract(part, first)).collect())
+}
+
+/// The value of the first active lane of each quad.
+pub(super) fn quad_broadcast_first(b: &Builder, call: &Call) -> Result<Vec<Value>, String> {
+    let index = lanes_of(Type::int(b.context(), 32));
+    // One bit more, so that there is a first even in a quad where no lane is active.
+    let active = b.or(quad_bits(b, call.mask, index), index.constant(8));
+    let zero_is_defined = Type::int(b.context(), 1).constant(0);
+    let first = b.intrinsic("llvm.cttz", &[index], &[active, zero_is_defined]);
+    let source = source(b, Group::Quad, Shuffle::Lane, first);
+    Ok(call.argument(0)?.iter().map(|&data| one_source(b, data, source)).collect())
 }
 
 /// Every other movement between lanes.

@@ -1,9 +1,10 @@
-//! `simd_sum` and the like: one value out of all active lanes.
+//! `simd_sum` and the like: one value out of all active lanes; `quad_sum`: one out of each four.
 
 use super::Call;
 use super::name::Reduction;
 use super::number::Number;
-use crate::ir::{Builder, Value};
+use crate::ir::{Builder, Type, Value};
+use abi::LANES;
 
 /// The reduction of one component over the active lanes.
 pub(super) fn scalar(b: &Builder, call: &Call, number: Number, reduction: Reduction, data: Value) -> Value {
@@ -13,6 +14,17 @@ pub(super) fn scalar(b: &Builder, call: &Call, number: Number, reduction: Reduct
         None => halve(b, number, reduction, opened, call.fast_math),
     };
     number.close(b, reduced, data.ty().scalar())
+}
+
+/// The reduction of one component over the active lanes of each quad, in all of its lanes.
+pub(super) fn quads(b: &Builder, call: &Call, number: Number, reduction: Reduction, data: Value) -> Value {
+    let mut opened = active_or_neutral(b, call, number, reduction, number.open(b, data));
+    for distance in [1, 2] {
+        let pattern: Vec<i32> = (0..LANES as i32).map(|lane| lane ^ distance).collect();
+        let other = b.shuffle(opened, opened.ty().poison(), &pattern);
+        opened = number.combine(b, reduction, opened, other, call.fast_math);
+    }
+    number.close(b, opened, data.ty())
 }
 
 /// The neutral element where a lane is not active.
@@ -53,7 +65,7 @@ fn halve(b: &Builder, number: Number, reduction: Reduction, data: Value, flags: 
     loop {
         let length = vector.ty().length() as i32;
         if length == 1 {
-            return b.extract(vector, crate::ir::Type::int(b.context(), 64).constant(0));
+            return b.extract(vector, Type::int(b.context(), 64).constant(0));
         }
         let part = |from: i32| {
             let pattern: Vec<i32> = (from..from + length / 2).collect();

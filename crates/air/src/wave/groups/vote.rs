@@ -1,9 +1,9 @@
-//! `simd_any`, `simd_ballot` and kin: bits of the active lanes.
+//! `simd_any`, `quad_ballot` and kin: bits of the active lanes.
 
 use super::Call;
 use super::name::Vote;
-use crate::ir::{Builder, IntPredicate, Type, Value};
-use crate::wave::lanes::{Mask, any, first_active, lane_numbers, mask_bits, resize, splat};
+use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
+use crate::wave::lanes::{Mask, any, first_active, lane_numbers, lanes_of, mask_bits, resize, splat};
 
 /// A vote of the whole simdgroup.
 pub(super) fn scalar(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>, String> {
@@ -25,4 +25,48 @@ pub(super) fn scalar(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>,
 pub(super) fn is_first(b: &Builder, mask: Mask) -> Value {
     let lane = Type::int(b.context(), 32);
     b.icmp(IntPredicate::LLVMIntEQ, lane_numbers(lane), splat(b, first_active(b, mask)))
+}
+
+/// A vote of each quad.
+pub(super) fn quads(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>, String> {
+    let mask = lanes_of(Type::int(b.context(), 1));
+    let result = lanes_of(call.result);
+    let value = match vote {
+        Vote::Any => b.bitcast(any_of_quads(b, mask_bits(b, b.and(call.scalar(0)?, call.mask))), mask),
+        Vote::All => {
+            let against = b.and(b.not(call.scalar(0)?), call.mask);
+            b.not(b.bitcast(any_of_quads(b, mask_bits(b, against)), mask))
+        }
+        Vote::Ballot => quad_bits(b, b.and(call.scalar(0)?, call.mask), result),
+        Vote::ActiveThreads => quad_bits(b, call.mask, result),
+        Vote::HelperThread => mask.zero(),
+    };
+    Ok(vec![value])
+}
+
+/// Whether a lane is the first of its quad that is active.
+pub(super) fn is_first_of_quad(b: &Builder, mask: Mask) -> Value {
+    let bits = mask_bits(b, mask);
+    let before = |distance: i64, lanes: i64| {
+        let shifted = b.binary(Opcode::LLVMShl, bits, bits.ty().constant(distance));
+        b.and(shifted, bits.ty().constant(lanes))
+    };
+    let others = b.or(before(1, 0xeeee_eeee), b.or(before(2, 0xcccc_cccc), before(3, 0x8888_8888)));
+    b.bitcast(b.and(bits, b.not(others)), mask.ty())
+}
+
+/// The four bits of each lane's quad, lowest first.
+pub(super) fn quad_bits(b: &Builder, votes: Mask, ty: Type) -> Value {
+    let int = Type::int(b.context(), 32);
+    let quad_start = b.and(lane_numbers(int), lanes_of(int).constant(!3));
+    let bits = b.binary(Opcode::LLVMLShr, splat(b, mask_bits(b, votes)), quad_start);
+    resize(b, b.and(bits, lanes_of(int).constant(15)), ty)
+}
+
+/// All four bits where any of the four is set, in an `i32`.
+fn any_of_quads(b: &Builder, bits: Value) -> Value {
+    let ty = bits.ty();
+    let fold = |bits: Value, distance: i64| b.or(bits, b.binary(Opcode::LLVMLShr, bits, ty.constant(distance)));
+    let lowest = b.and(fold(fold(bits, 1), 2), ty.constant(0x1111_1111));
+    b.mul(lowest, ty.constant(15))
 }

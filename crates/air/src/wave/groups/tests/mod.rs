@@ -2,6 +2,9 @@
 
 mod element;
 mod machine;
+mod matrices;
+mod prefixes;
+mod quads;
 mod reductions;
 mod shuffles;
 mod votes;
