@@ -9,13 +9,12 @@ use std::borrow::Cow;
 
 /// The AIR of one kernel with its constants set.
 pub(crate) struct Air {
-    bitcode: Vec<u8>,
-    reflection: msl::reflect::Kernel,
+    specialized: air::Specialized,
 }
 
 impl Air {
     pub(crate) fn reflection(&self) -> &msl::reflect::Kernel {
-        &self.reflection
+        &self.specialized.reflection
     }
 }
 
@@ -36,14 +35,25 @@ pub(crate) fn lower(program: &Program, entry: &EntryPoint, math_mode: MathMode) 
 
 /// Sets the function constants.
 pub(crate) fn specialize(bitcode: Cow<[u8]>, kernel: &str, constants: &Constants) -> Result<Air> {
-    let _ = (bitcode, constants);
-    Err(Error::Internal(format!("kernel '{kernel}': function constants cannot be set yet")))
+    use air::specialize::Error as Problem;
+    let specialized = with_stack(|| air::specialize(&bitcode, kernel, constants))?;
+    let specialized = specialized.map_err(|problem| match problem {
+        Problem::NoKernel { .. }
+        | Problem::UnknownConstant { .. }
+        | Problem::WrongType { .. }
+        | Problem::Contradiction(_)
+        | Problem::Missing(_) => Error::Constants { kernel: kernel.into(), problem: problem.to_string() },
+        Problem::Malformed(_) => Error::Library(format!("kernel '{kernel}': {problem}")),
+        Problem::Unsupported(what) => Error::Unsupported { kernel: kernel.into(), what },
+        Problem::Internal(what) => Error::Internal(format!("kernel '{kernel}': {what}")),
+    })?;
+    Ok(Air { specialized })
 }
 
 /// AIR to machine code for this processor.
 pub(crate) fn compile(air: &Air, lanes: Lanes) -> Result<WaveKernel> {
-    let _ = (&air.bitcode, lanes);
-    Err(Error::Internal(format!("kernel '{}': there is no code generator yet", air.reflection.name)))
+    let _ = lanes;
+    Err(Error::Internal(format!("kernel '{}': there is no code generator yet", air.reflection().name)))
 }
 
 /// The stack of the compiler's threads: expressions nest, and LLVM's passes recurse.
