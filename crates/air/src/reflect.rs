@@ -15,6 +15,7 @@ use crate::metallib::{Constant, data_type};
 use inkwell::module::Module;
 use msl::reflect::{
     Access, Argument, ArgumentKind, Builtin, FieldInfo, FunctionConstant, Kernel, OtherFunction, Reflection,
+    pointer_type,
 };
 use std::fmt;
 
@@ -212,7 +213,7 @@ impl<'m> Parameter<'m> {
         };
         let ty = match space {
             "" => element_type.clone(),
-            _ => pointer(&element_type, space, access, is_reference),
+            _ => pointer_type(&element_type, space, access, is_reference),
         };
         Ok(Argument {
             index: number(index, &self.kernel, "an index")?,
@@ -371,13 +372,6 @@ fn spelled(kind: ArgumentKind, name: &str) -> String {
         }
     }
     name.into()
-}
-
-/// `const device float *`. What is in constant memory is not said to be `const` again.
-fn pointer(element: &str, space: &str, access: Access, is_reference: bool) -> String {
-    let qualifier = if access == Access::Read && space != "constant" { "const " } else { "" };
-    let declarator = if is_reference { "&" } else { "*" };
-    format!("{qualifier}{space} {element} {declarator}")
 }
 
 fn space_name(space: u64) -> Option<&'static str> {

@@ -162,7 +162,7 @@ impl<'ctx> Nodes<'ctx, '_> {
             }
             BindingKind::Builtin(attribute) => {
                 out.push(self.text(&format!("air.{attribute}")));
-                types.name(local.ty.ty)
+                types.full_name(local.ty.ty)
             }
             BindingKind::Other(_) => return Err(unsupported("an argument of a graphics function", local)),
         };
@@ -239,7 +239,7 @@ impl<'ctx> Nodes<'ctx, '_> {
             let global = program.global(id);
             let Some(constant) = global.function_constant else { continue };
             let pointer = initializer(self.context, self.module, program, id).as_pointer_value();
-            let ty = self.text(&program.types.name(global.ty.ty));
+            let ty = self.text(&program.types.full_name(global.ty.ty));
             let is_used = self.context.bool_type().const_all_ones();
             let index = self.number(constant.index.into());
             self.add(
@@ -253,7 +253,7 @@ impl<'ctx> Nodes<'ctx, '_> {
     fn type_name(&self, ty: Ty) -> String {
         match self.program.types.kind(ty) {
             TyKind::Atomic(_) => ATOMIC.0.into(),
-            _ => self.program.types.name(ty),
+            _ => self.program.types.full_name(ty),
         }
     }
 

@@ -237,7 +237,9 @@ impl<'a> Checker<'a> {
         let ty = existing.unwrap_or_else(|| {
             let scoped = decl.scoped;
             let span = decl.name.as_ref().map_or(decl.span, |name| name.span);
-            let definition = Enum { name: name.clone(), scoped, underlying, enumerators: Vec::new(), span };
+            let qualifier = self.qualifier(self.scope);
+            let definition =
+                Enum { name: name.clone(), qualifier, scoped, underlying, enumerators: Vec::new(), span };
             self.types_mut().add_enum(definition).1
         });
         if existing.is_none()

@@ -26,17 +26,24 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
     if let TyKind::Struct(_) = types.kind(element.ty) {
         add_fields(types, element.ty, 0, &mut fields);
     }
+    let element_type = types.full_name(element.ty);
+    let space = element.space.filter(|_| is_pointer).map_or("", |space| space.text());
+    let access = if is_pointer { pointer_access(element) } else { texture_access(kind, &element_type) };
+    let is_reference = matches!(types.kind(local.ty.ty), TyKind::Reference { .. });
     Some(Argument {
         name: local.name.to_string(),
         kind,
         index,
-        ty: types.qualified_name(local.ty),
-        address_space: element.space.filter(|_| is_pointer).map_or(String::new(), |space| space.text().into()),
-        access: if is_pointer { pointer_access(element) } else { texture_access(kind, &types.name(element.ty)) },
-        element_type: types.name(element.ty),
+        ty: match is_pointer {
+            true => super::pointer_type(&element_type, space, access, is_reference),
+            false => element_type.clone(),
+        },
+        address_space: space.into(),
+        access,
+        element_type,
         element_size: layout.size,
         element_align: layout.align,
-        is_reference: matches!(types.kind(local.ty.ty), TyKind::Reference { .. }),
+        is_reference,
         fields,
         function_constant: binding.condition.map(|id| program.global(id).name.to_string()),
     })
@@ -65,7 +72,7 @@ fn add_fields(types: &Types, ty: Ty, base: u64, into: &mut Vec<FieldInfo>) {
         } else if !field.name.is_empty() {
             into.push(FieldInfo {
                 name: field.name.to_string(),
-                ty: types.qualified_name(field.ty),
+                ty: types.full_name(field.ty.ty),
                 offset,
                 size: types.layout(field.ty.ty).map_or(0, |layout| layout.size),
             });

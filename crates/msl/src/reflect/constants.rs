@@ -17,7 +17,7 @@ pub(super) fn function_constants(program: &Program) -> Vec<FunctionConstant> {
             Some(FunctionConstant {
                 name: global.name.to_string(),
                 index: global.function_constant?.index,
-                ty: program.types.name(global.ty.ty),
+                ty: program.types.full_name(global.ty.ty),
                 default: program.globals.iter().find_map(|other| default(program, id, other.init.as_ref()?)),
                 required: !optional.contains(&id),
             })

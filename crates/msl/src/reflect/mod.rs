@@ -69,7 +69,7 @@ pub struct Argument {
     pub kind: ArgumentKind,
     /// The index within its kind; 0 for [`ArgumentKind::Other`].
     pub index: u32,
-    /// The parameter's type, as written: `const device float *`.
+    /// The parameter's type: `const device float *`; see [`pointer_type`].
     #[serde(rename = "type")]
     pub ty: String,
     /// The address space that the parameter points to; empty for textures, samplers and others that are no pointers.
@@ -176,6 +176,14 @@ pub struct ThreadgroupVariable {
     pub align: u64,
 }
 
+/// The type of a parameter that points to memory: `const device float *`, `constant mlx::steel::GEMMParams &`. What is in
+/// constant memory is not said to be `const` again.
+pub fn pointer_type(element: &str, space: &str, access: Access, is_reference: bool) -> String {
+    let qualifier = if access == Access::Read && space != "constant" { "const " } else { "" };
+    let declarator = if is_reference { "&" } else { "*" };
+    format!("{qualifier}{space} {element} {declarator}")
+}
+
 /// Describes `program`.
 pub fn reflect(program: &Program, sources: &SourceMap) -> Reflection {
     let others = program.entry_points.iter().filter(|entry| entry.stage != Stage::Kernel);
@@ -234,7 +242,7 @@ fn builtins(program: &Program, function: &Function, entry: &EntryPoint) -> Vec<B
         Some(Builtin {
             name: local.name.to_string(),
             attribute: attribute.to_string(),
-            ty: program.types.qualified_name(local.ty),
+            ty: program.types.full_name(local.ty.ty),
         })
     };
     entry.bindings.iter().filter_map(builtin).collect()
@@ -257,7 +265,7 @@ fn threadgroup_memory(
             total = layout.align_up(total).saturating_add(layout.size);
             variables.push(ThreadgroupVariable {
                 name: local.name.to_string(),
-                ty: program.types.name(local.ty.ty),
+                ty: program.types.full_name(local.ty.ty),
                 size: layout.size,
                 align: layout.align,
             });

@@ -68,6 +68,7 @@ fn field(name: &str, ty: Ty) -> Field {
 fn structure(program: &mut Program, name: &str, fields: Vec<Field>, is_opaque: bool) -> Ty {
     let (id, ty) = program.types.add_struct(Struct {
         name: name.into(),
+        qualifier: "".into(),
         fields,
         is_union: false,
         is_complete: false,

@@ -8,24 +8,40 @@ impl Types {
         self.qualified_name(QualTy::plain(ty))
     }
 
-    /// `ty` with its qualifiers, as one would write it.
-    pub fn qualified_name(&self, ty: QualTy) -> String {
-        self.declare(ty, String::new())
+    /// `ty` as one would write it from outside of all namespaces: `mlx::steel::GEMMParams`.
+    pub fn full_name(&self, ty: Ty) -> String {
+        Names { types: self, is_full: true }.declare(QualTy::plain(ty), String::new())
     }
 
+    /// `ty` with its qualifiers, as one would write it.
+    pub fn qualified_name(&self, ty: QualTy) -> String {
+        Names { types: self, is_full: false }.declare(ty, String::new())
+    }
+}
+
+/// Writes types.
+#[derive(Clone, Copy)]
+struct Names<'t> {
+    types: &'t Types,
+    /// With the namespaces and classes around them.
+    is_full: bool,
+}
+
+impl Names<'_> {
     /// The declaration of `inner` (a name, or a declarator around one) with type `ty`.
     fn declare(&self, ty: QualTy, inner: String) -> String {
         let spaced = |text: String| if inner.is_empty() { text } else { format!("{text} {inner}") };
-        match self.kind(ty.ty) {
+        match self.types.kind(ty.ty) {
             TyKind::Pointer(pointee) => {
                 let quals = trailing_qualifiers(ty);
-                let needs_parens = matches!(self.kind(pointee.ty), TyKind::Function { .. } | TyKind::Array { .. });
+                let needs_parens =
+                    matches!(self.types.kind(pointee.ty), TyKind::Function { .. } | TyKind::Array { .. });
                 let star = if needs_parens { format!("(*{quals}{inner})") } else { format!("*{quals}{inner}") };
                 self.declare(*pointee, star)
             }
             TyKind::Reference { to, rvalue } => {
                 let ampersand = if *rvalue { "&&" } else { "&" };
-                let needs_parens = matches!(self.kind(to.ty), TyKind::Function { .. } | TyKind::Array { .. });
+                let needs_parens = matches!(self.types.kind(to.ty), TyKind::Function { .. } | TyKind::Array { .. });
                 let text = format!("{ampersand}{inner}");
                 self.declare(*to, if needs_parens { format!("({text})") } else { text })
             }
@@ -34,7 +50,8 @@ impl Types {
                 self.declare(ty.with_ty(*element), format!("{inner}[{len}]"))
             }
             TyKind::Function { result, params } => {
-                let params: Vec<String> = params.iter().map(|&p| self.name(p)).collect();
+                let params: Vec<String> =
+                    params.iter().map(|&p| self.declare(QualTy::plain(p), String::new())).collect();
                 self.declare(QualTy::plain(*result), format!("{inner}({})", params.join(", ")))
             }
             _ => spaced(format!("{}{}", leading_qualifiers(ty), self.simple_name(ty.ty))),
@@ -42,7 +59,7 @@ impl Types {
     }
 
     fn simple_name(&self, ty: Ty) -> String {
-        match self.kind(ty) {
+        match self.types.kind(ty) {
             TyKind::Error => "<error>".into(),
             TyKind::Dependent => "<dependent>".into(),
             TyKind::Void => "void".into(),
@@ -57,12 +74,22 @@ impl Types {
             }
             TyKind::SimdgroupMatrix { element } => format!("simdgroup_{}8x8", self.simple_name(*element)),
             TyKind::Atomic(element) => format!("atomic_{}", self.simple_name(*element)),
-            TyKind::Struct(id) => self.struct_(*id).name.to_string(),
-            TyKind::Enum(id) => self.enum_(*id).name.to_string(),
+            TyKind::Struct(id) => {
+                let class = self.types.struct_(*id);
+                self.around(&class.qualifier, &class.name)
+            }
+            TyKind::Enum(id) => {
+                let enumeration = self.types.enum_(*id);
+                self.around(&enumeration.qualifier, &enumeration.name)
+            }
             TyKind::Pointer(_) | TyKind::Reference { .. } | TyKind::Array { .. } | TyKind::Function { .. } => {
-                self.name(ty)
+                self.declare(QualTy::plain(ty), String::new())
             }
         }
+    }
+
+    fn around(&self, qualifier: &str, name: &str) -> String {
+        if self.is_full { format!("{qualifier}{name}") } else { name.to_owned() }
     }
 }
 

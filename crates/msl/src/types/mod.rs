@@ -225,6 +225,8 @@ pub enum TyKind {
 pub struct Struct {
     /// Its name with template arguments, as people write it.
     pub name: SmolStr,
+    /// The namespaces and classes around it, as in `mlx::steel::`; empty for what is global, or Metal's own.
+    pub qualifier: SmolStr,
     /// The base class's part comes first, as fields with `is_base`.
     pub fields: Vec<Field>,
     /// `union`
@@ -265,6 +267,8 @@ pub struct Field {
 pub struct Enum {
     /// Its name.
     pub name: SmolStr,
+    /// The namespaces and classes around it, as in `mlx::steel::`.
+    pub qualifier: SmolStr,
     /// `enum class`
     pub scoped: bool,
     /// The integer type that holds it.

@@ -148,6 +148,7 @@ fn structure(types: &mut Types, fields: &[(&str, Ty)], base: bool) -> Ty {
     let name = "S".into();
     let (id, ty) = types.add_struct(Struct {
         name,
+        qualifier: "".into(),
         fields,
         is_union: false,
         is_complete: false,

@@ -81,10 +81,31 @@ impl<'a> Checker<'a> {
         Some(struct_id)
     }
 
+    /// The namespaces and classes around what is declared in a scope, with a trailing `::`.
+    pub(in crate::check) fn qualifier(&self, mut scope: ScopeId) -> smol_str::SmolStr {
+        use crate::check::scope::ScopeKind;
+        loop {
+            let this = self.scopes.get(scope);
+            match (&this.kind, this.parent) {
+                (ScopeKind::Class(id), _) => {
+                    let class = self.types().struct_(*id);
+                    return format!("{}{}::", class.qualifier, class.name).into();
+                }
+                (ScopeKind::Namespace(name), _) if name == "metal" || name.starts_with("metal::") => {
+                    return "".into();
+                }
+                (ScopeKind::Namespace(_), _) | (_, None) => return self.scopes.namespace_prefix(scope).into(),
+                (_, Some(parent)) => scope = parent,
+            }
+        }
+    }
+
     /// An empty class, declared only.
     pub(in crate::check) fn add_class(&mut self, name: smol_str::SmolStr, span: Span, scope: ScopeId) -> StructId {
+        let qualifier = self.qualifier(scope);
         let (id, _) = self.types_mut().add_struct(Struct {
             name,
+            qualifier,
             fields: Vec::new(),
             is_union: false,
             is_complete: false,

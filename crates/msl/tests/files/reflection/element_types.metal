@@ -93,8 +93,7 @@ kernel void every(constant Params &params, device const block_q4_0 *blocks, devi
 //         },
 //         {
 //           "access": "read_write", "address_space": "device", "element_align": 4, "element_size": 4,
-//           "element_type": "int", "index": 12, "kind": "buffer", "name": "vol",
-//           "type": "volatile device int *"
+//           "element_type": "int", "index": 12, "kind": "buffer", "name": "vol", "type": "device int *"
 //         }
 //       ],
 //       "line": 12, "name": "every", "static_threadgroup_memory": 0
