@@ -1,26 +1,31 @@
 //! From a checked program to a library of compiled functions.
 
-use crate::lower::{Error, MathMode, lower};
+use crate::lower::{Error, MathMode, Source, lower};
 use crate::metallib::{Function, FunctionKind, Header, Library};
 use crate::reflect::{library_constants, reflect};
 use inkwell::context::Context;
-use msl::program::{EntryPoint, Program};
+use msl::program::EntryPoint;
 
 /// Compiles every kernel of a program into a `.metallib`; fails with the kernel that could not be compiled.
-pub fn compile(program: &Program, math: MathMode) -> Result<Vec<u8>, (String, Error)> {
+pub fn compile<'p>(source: impl Into<Source<'p>>, math: MathMode) -> Result<Vec<u8>, (String, Error)> {
+    let source = source.into();
     let mut library = Library::new(Header::default());
-    for entry in program.kernels() {
+    for entry in source.program.kernels() {
         let failed = |error: Error| (entry.name.to_string(), error);
-        let function = compile_kernel(program, entry, math).map_err(failed)?;
+        let function = compile_kernel(source, entry, math).map_err(failed)?;
         library.add(function).map_err(|error| failed(Error::Internal(error.to_string())))?;
     }
     library.write().map_err(|error| (String::new(), Error::Internal(error.to_string())))
 }
 
 /// Compiles one kernel.
-pub fn compile_kernel(program: &Program, entry: &EntryPoint, math: MathMode) -> Result<Function<'static>, Error> {
+pub fn compile_kernel<'p>(
+    source: impl Into<Source<'p>>,
+    entry: &EntryPoint,
+    math: MathMode,
+) -> Result<Function<'static>, Error> {
     let context = Context::create();
-    let module = lower(&context, program, entry, math)?;
+    let module = lower(&context, source, entry, math)?;
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
     let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
@@ -30,7 +35,7 @@ pub fn compile_kernel(program: &Program, entry: &EntryPoint, math: MathMode) -> 
 }
 
 /// The AIR of one kernel as text.
-pub fn air_text(program: &Program, entry: &EntryPoint, math: MathMode) -> Result<String, Error> {
+pub fn air_text<'p>(source: impl Into<Source<'p>>, entry: &EntryPoint, math: MathMode) -> Result<String, Error> {
     let context = Context::create();
-    Ok(lower(&context, program, entry, math)?.print_to_string().to_string())
+    Ok(lower(&context, source, entry, math)?.print_to_string().to_string())
 }

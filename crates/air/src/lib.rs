@@ -16,5 +16,5 @@ pub mod specialize;
 pub mod wave;
 
 pub use compile::{air_text, compile, compile_kernel};
-pub use lower::{Error, MathMode, lower};
+pub use lower::{Error, MathMode, Source, lower};
 pub use specialize::{Specialized, specialize};

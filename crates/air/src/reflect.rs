@@ -1,22 +1,26 @@
 //! What a host must know to call the kernels of a module, read from its metadata: the same as `msl::reflect` says of
 //! the source, as far as AIR carries it. It reads Apple's modules and ours (the module `metadata` describes the nodes).
 //!
-//! AIR carries no file and line, no type of a threadgroup variable, no default of a function constant and nothing about
-//! whether one must be set: these are empty, 0, `None` and `true`. A type is put together from the element, the address
-//! space and the access (`const device float *`), and what the source says beyond that, such as `volatile`, is lost.
+//! Apple's AIR carries no file and line, no type of a threadgroup variable, no default of a function constant and nothing
+//! about whether one must be set: these are empty, 0, `None` and `true`. Ours carries them in lists of its own. A type is put
+//! together from the element, the address space and the access (`const device float *`).
 
+mod library;
 #[cfg(test)]
 mod tests;
 mod threadgroup;
 
-use crate::metadata::ATOMIC;
+pub use library::{LibraryError, reflect_library};
+
 use crate::metadata::read::{Global, Node, Operand, named};
+use crate::metadata::{ATOMIC, ORIGIN_CONSTANTS, ORIGIN_KERNEL};
 use crate::metallib::{Constant, data_type};
 use inkwell::module::Module;
 use msl::reflect::{
     Access, Argument, ArgumentKind, Builtin, FieldInfo, FunctionConstant, Kernel, OtherFunction, Reflection,
     pointer_type,
 };
+use std::ffi::CStr;
 use std::fmt;
 
 /// Why a module cannot be described: its metadata are not as they should be. The module's fault.
@@ -40,14 +44,14 @@ type Result<T> = std::result::Result<T, Error>;
 
 /// Describes `module`.
 pub fn reflect(module: &Module) -> Result<Reflection> {
-    let mut function_constants = named(module, c"air.function_constants")
-        .into_iter()
-        .map(function_constant)
-        .collect::<Result<Vec<FunctionConstant>>>()?;
-    function_constants.sort_by(|a, b| (a.index, &a.name).cmp(&(b.index, &b.name)));
+    let by_index = |a: &FunctionConstant, b: &FunctionConstant| (a.index, &a.name).cmp(&(b.index, &b.name));
+    let mut used = function_constants(module, c"air.function_constants", function_constant)?;
+    used.sort_by(by_index);
+    let mut all = function_constants(module, ORIGIN_CONSTANTS, origin_constant)?;
+    all.sort_by(by_index);
     let kernels = named(module, c"air.kernel")
         .into_iter()
-        .map(|node| kernel(module, node, &function_constants))
+        .map(|node| kernel(module, node, &used))
         .collect::<Result<Vec<Kernel>>>()?;
     let mut functions = Vec::new();
     for (list, stage) in [(c"air.vertex", "vertex"), (c"air.fragment", "fragment"), (c"air.visible", "other")] {
@@ -56,11 +60,24 @@ pub fn reflect(module: &Module) -> Result<Reflection> {
             functions.push(OtherFunction { name, stage: stage.into() });
         }
     }
-    Ok(Reflection { kernels, functions, function_constants })
+    Ok(Reflection { kernels, functions, function_constants: if all.is_empty() { used } else { all } })
 }
 
-/// The function constants as a library's public metadata list them; without those whose type they cannot name.
+/// The function constants in a list of a module.
+fn function_constants(
+    module: &Module,
+    list: &CStr,
+    read: fn(Node) -> Result<FunctionConstant>,
+) -> Result<Vec<FunctionConstant>> {
+    named(module, list).into_iter().map(read).collect()
+}
+
+/// The function constants that kernels use, as a library's public metadata list them; without those whose type they
+/// cannot name.
 pub fn library_constants(reflection: &Reflection) -> Vec<Constant<'static>> {
+    let is_used = |constant: &&FunctionConstant| {
+        reflection.kernels.iter().any(|kernel| kernel.function_constants.contains(&constant.index))
+    };
     let constant = |constant: &FunctionConstant| {
         Some(Constant {
             name: constant.name.clone().into(),
@@ -69,7 +86,7 @@ pub fn library_constants(reflection: &Reflection) -> Vec<Constant<'static>> {
             is_active: true,
         })
     };
-    reflection.function_constants.iter().filter_map(constant).collect()
+    reflection.function_constants.iter().filter(is_used).filter_map(constant).collect()
 }
 
 fn function_constant(node: Node) -> Result<FunctionConstant> {
@@ -83,6 +100,37 @@ fn function_constant(node: Node) -> Result<FunctionConstant> {
         }),
         _ => Err(error("air.function_constants", "an entry is not {global, type, name, index, …}")),
     }
+}
+
+/// A function constant in our own list.
+fn origin_constant(node: Node) -> Result<FunctionConstant> {
+    match &node.operands()[..] {
+        [Operand::Text(name), Operand::Text(ty), Operand::Int(index), Operand::Int(required), rest @ ..] => {
+            Ok(FunctionConstant {
+                name: name.clone(),
+                index: number(*index, name, "the index")?,
+                ty: ty.clone(),
+                default: match rest.first() {
+                    Some(Operand::Text(default)) => Some(default.clone()),
+                    _ => None,
+                },
+                required: *required != 0,
+            })
+        }
+        _ => Err(error("metalworks.function_constants", "an entry is not {name, type, index, required, …}")),
+    }
+}
+
+/// Where a kernel was written, if the module says so.
+fn origin(module: &Module, function: Global) -> Result<(String, u32)> {
+    for node in named(module, ORIGIN_KERNEL) {
+        if let [Operand::Global(found), Operand::Text(file), Operand::Int(line), ..] = &node.operands()[..]
+            && found.as_value_ref() == function.as_value_ref()
+        {
+            return Ok((file.clone(), number(*line, file, "the line")?));
+        }
+    }
+    Ok((String::new(), 0))
 }
 
 /// The function of an entry point, and what comes after it.
@@ -109,15 +157,18 @@ fn kernel(module: &Module, node: Node, constants: &[FunctionConstant]) -> Result
         }
     }
     let (threadgroup_memory, static_threadgroup_memory) = threadgroup::memory(module, function);
+    let (file, line) = origin(module, function)?;
+    let mut function_constants: Vec<u32> = constants.iter().map(|constant| constant.index).collect();
+    function_constants.dedup();
     Ok(Kernel {
         arguments,
         builtins,
-        function_constants: constants.iter().map(|constant| constant.index).collect(),
+        function_constants,
         threadgroup_memory,
         static_threadgroup_memory,
         max_total_threads_per_threadgroup: max_threads(&name, properties)?,
-        file: String::new(),
-        line: 0,
+        file,
+        line,
         name,
     })
 }

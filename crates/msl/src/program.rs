@@ -8,6 +8,7 @@
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, Types};
 use smol_str::SmolStr;
+use std::sync::OnceLock;
 
 pub use crate::lex::token::Pragma;
 pub use crate::parse::ast::{BinaryOp, Stage};
@@ -35,6 +36,8 @@ pub struct Program {
     pub globals: Vec<Global>,
     /// What can be called from outside: kernels and graphics functions, in the order of the source.
     pub entry_points: Vec<EntryPoint>,
+    /// What reflection says about function constants; found when it is first asked for.
+    pub(crate) function_constants: OnceLock<Vec<crate::reflect::FunctionConstant>>,
 }
 
 impl Program {

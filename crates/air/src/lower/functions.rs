@@ -7,7 +7,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
-use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
+use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, PointerValue};
 use msl::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId};
 use msl::types::{AddressSpace, Ty};
 
@@ -15,6 +15,7 @@ use msl::types::{AddressSpace, Ty};
 pub(crate) struct Frame<'ctx, 'p> {
     pub(crate) value: FunctionValue<'ctx>,
     pub(crate) source: &'p Function,
+    pub(crate) id: FunctionId,
     /// Where variables are; `None` until they are declared.
     pub(crate) locals: Vec<Option<PointerValue<'ctx>>>,
     /// Where a result that is no register type goes.
@@ -43,7 +44,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         }
         let ty = self.context.void_type().fn_type(&params, false);
         let value = self.module.add_function(&entry.name, ty, None);
-        self.body(value, source, 0)?;
+        self.body(value, entry.function, 0)?;
         let std = msl::LanguageVersion::default();
         crate::metadata::emit(self, entry, value, (std.major, std.minor))?;
         Ok(())
@@ -85,7 +86,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         }
         let here = self.builder.get_insert_block();
         let frame = self.frame.take();
-        self.body(value, source, usize::from(in_memory))?;
+        self.body(value, id, usize::from(in_memory))?;
         self.frame = frame;
         if let Some(block) = here {
             self.builder.position_at_end(block);
@@ -93,9 +94,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(value)
     }
 
-    fn body(&mut self, value: FunctionValue<'ctx>, source: &'p Function, first_param: usize) -> Result<()> {
+    fn body(&mut self, value: FunctionValue<'ctx>, id: FunctionId, first_param: usize) -> Result<()> {
+        let source = self.program.function(id);
         let result = (first_param == 1).then(|| value.get_nth_param(0).expect("a result").into_pointer_value());
-        self.begin(value, source, result)?;
+        self.begin(value, id, result)?;
         for (index, param) in source.params.iter().enumerate() {
             let argument = value.get_nth_param((first_param + index) as u32).expect("an argument");
             let ty = source.locals[param.0 as usize].ty.ty;
@@ -124,10 +126,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     pub(crate) fn synthesize(
         &mut self,
         value: FunctionValue<'ctx>,
-        source: &'p Function,
+        like: FunctionId,
         build: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        self.begin(value, source, None)?;
+        self.begin(value, like, None)?;
         build(self)?;
         self.builder.build_return(None)?;
         Ok(())
@@ -137,16 +139,17 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     fn begin(
         &mut self,
         value: FunctionValue<'ctx>,
-        source: &'p Function,
+        id: FunctionId,
         result: Option<PointerValue<'ctx>>,
     ) -> Result<()> {
+        let source = self.program.function(id);
         let entry = self.context.append_basic_block(value, "entry");
         let start = self.context.append_basic_block(value, "start");
         self.builder.position_at_end(entry);
         self.builder.build_unconditional_branch(start)?;
         self.builder.position_at_end(start);
         let locals = vec![None; source.locals.len()];
-        self.frame = Some(Frame { value, source, locals, result, targets: Vec::new() });
+        self.frame = Some(Frame { value, source, id, locals, result, targets: Vec::new() });
         Ok(())
     }
 
@@ -190,21 +193,30 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             return Ok(place);
         }
         let local = &self.frame().source.locals[id.0 as usize];
-        let (ty, space, name) = (local.ty.ty, local.space, local.name.clone());
-        let place = match space {
-            AddressSpace::Threadgroup => {
-                let memory = self.memory_type(ty)?;
-                let space = LlvmSpace::from(space_number(space));
-                let global = self.module.add_global(memory, Some(space), &name);
-                global.set_linkage(Linkage::Internal);
-                global.set_initializer(&undefined(memory));
-                global.set_alignment(self.layout(ty)?.align as u32);
-                global.as_pointer_value()
-            }
-            _ => self.alloca(ty)?,
+        let place = match local.space {
+            AddressSpace::Threadgroup => self.threadgroup_variable(self.frame().id, id)?.as_pointer_value(),
+            _ => self.alloca(local.ty.ty)?,
         };
         self.frame_mut().locals[id.0 as usize] = Some(place);
         Ok(place)
+    }
+}
+
+impl<'ctx> Lowering<'ctx, '_> {
+    /// A variable in threadgroup memory; made the first time.
+    pub(crate) fn threadgroup_variable(&mut self, function: FunctionId, id: LocalId) -> Result<GlobalValue<'ctx>> {
+        if let Some(global) = self.threadgroup.get(&(function, id)) {
+            return Ok(*global);
+        }
+        let local = &self.program.function(function).locals[id.0 as usize];
+        let memory = self.memory_type(local.ty.ty)?;
+        let space = LlvmSpace::from(space_number(local.space));
+        let global = self.module.add_global(memory, Some(space), &local.name);
+        global.set_linkage(Linkage::Internal);
+        global.set_initializer(&undefined(memory));
+        global.set_alignment(self.layout(local.ty.ty)?.align as u32);
+        self.threadgroup.insert((function, id), global);
+        Ok(global)
     }
 }
 

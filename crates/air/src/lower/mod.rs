@@ -25,9 +25,9 @@ pub(crate) mod types;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::values::{FunctionValue, PointerValue};
-use msl::program::{EntryPoint, Expr, FunctionId, GlobalId, Program};
-use msl::source::Span;
+use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
+use msl::program::{EntryPoint, Expr, FunctionId, GlobalId, LocalId, Program};
+use msl::source::{SourceMap, Span};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -39,6 +39,27 @@ pub enum MathMode {
     Fast,
     /// As written.
     Safe,
+}
+
+/// What is lowered: a program, and the files that it came from where these are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// Its files. Without them, a module does not say where its code was written.
+    pub sources: Option<&'p SourceMap>,
+}
+
+impl<'p> From<&'p Program> for Source<'p> {
+    fn from(program: &'p Program) -> Source<'p> {
+        Source { program, sources: None }
+    }
+}
+
+impl<'p> From<&'p msl::Compilation> for Source<'p> {
+    fn from(compilation: &'p msl::Compilation) -> Source<'p> {
+        Source { program: &compilation.program, sources: Some(&compilation.sources) }
+    }
 }
 
 /// Why a kernel cannot be lowered.
@@ -89,24 +110,29 @@ pub(crate) struct Lowering<'ctx, 'p> {
     pub(crate) module: Module<'ctx>,
     pub(crate) builder: Builder<'ctx>,
     pub(crate) program: &'p Program,
+    pub(crate) sources: Option<&'p SourceMap>,
     pub(crate) math: MathMode,
     functions: HashMap<FunctionId, FunctionValue<'ctx>>,
     globals: HashMap<GlobalId, PointerValue<'ctx>>,
+    /// Variables in threadgroup memory.
+    pub(crate) threadgroup: HashMap<(FunctionId, LocalId), GlobalValue<'ctx>>,
     frame: Option<functions::Frame<'ctx, 'p>>,
     /// Matrix values already evaluated in the operation at hand.
     matrices: HashMap<*const Expr, PointerValue<'ctx>>,
 }
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
-    fn new(context: &'ctx Context, module: Module<'ctx>, program: &'p Program, math: MathMode) -> Self {
+    fn new(context: &'ctx Context, module: Module<'ctx>, source: Source<'p>, math: MathMode) -> Self {
         Lowering {
             context,
             module,
             builder: context.create_builder(),
-            program,
+            program: source.program,
+            sources: source.sources,
             math,
             functions: HashMap::new(),
             globals: HashMap::new(),
+            threadgroup: HashMap::new(),
             frame: None,
             matrices: HashMap::new(),
         }
@@ -114,9 +140,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 }
 
 /// Lowers one entry point and all that it reaches.
-pub fn lower<'ctx>(
+pub fn lower<'ctx, 'p>(
     context: &'ctx Context,
-    program: &Program,
+    source: impl Into<Source<'p>>,
     entry: &EntryPoint,
     math: MathMode,
 ) -> std::result::Result<Module<'ctx>, Error> {
@@ -124,7 +150,7 @@ pub fn lower<'ctx>(
     module.set_triple(&inkwell::targets::TargetTriple::create(TRIPLE));
     let layout = inkwell::targets::TargetData::create(DATA_LAYOUT);
     module.set_data_layout(&layout.get_data_layout());
-    let mut lowering = Lowering::new(context, module, program, math);
+    let mut lowering = Lowering::new(context, module, source.into(), math);
     lowering.entry_point(entry)?;
     Ok(lowering.module)
 }

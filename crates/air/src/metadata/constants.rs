@@ -24,7 +24,7 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, PointerValue, UnnamedAddress,
 };
 use msl::Program;
-use msl::program::{Function, GlobalId};
+use msl::program::{FunctionId, GlobalId};
 use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
 
 const CONSTANT_SPACE: u16 = 2;
@@ -139,9 +139,9 @@ pub(crate) struct Predicates<'ctx> {
 
 impl<'ctx> Predicates<'ctx> {
     /// Makes them for these conditions, together with the static initializer that sets them.
-    pub(crate) fn new<'p>(
-        lowering: &mut Lowering<'ctx, 'p>,
-        kernel: &'p Function,
+    pub(crate) fn new(
+        lowering: &mut Lowering<'ctx, '_>,
+        kernel: FunctionId,
         conditions: impl IntoIterator<Item = GlobalId>,
     ) -> Result<Predicates<'ctx>> {
         let mut predicates = Predicates { globals: Vec::new() };
@@ -178,9 +178,9 @@ impl<'ctx> Predicates<'ctx> {
 }
 
 /// The function that runs before a kernel does: it sets the predicates.
-fn static_initializer<'ctx, 'p>(
-    lowering: &mut Lowering<'ctx, 'p>,
-    kernel: &'p Function,
+fn static_initializer<'ctx>(
+    lowering: &mut Lowering<'ctx, '_>,
+    kernel: FunctionId,
     predicates: &Predicates<'ctx>,
 ) -> Result<FunctionValue<'ctx>> {
     let ty = lowering.context.void_type().fn_type(&[], false);

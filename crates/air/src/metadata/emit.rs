@@ -28,15 +28,22 @@ use super::constants::{Predicates, initializer};
 use crate::lower::{Error, Lowering, MathMode, Result};
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::values::{BasicMetadataValueEnum, FunctionValue, MetadataValue};
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue, GlobalValue, MetadataValue};
 use msl::Program;
-use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, Local, LocalId};
+use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId};
+use msl::source::SourceMap;
 use msl::types::{AddressSpace, Field, Layout, QualTy, Ty, TyKind};
 use msl::walk;
 use std::collections::BTreeSet;
+use std::ffi::CStr;
 
 /// The name of an atomic type, and of the field in it.
 pub(crate) const ATOMIC: (&str, &str) = ("metal::_atomic", "__s");
+
+/// Lists of our own, which Apple's tools pass over.
+pub(crate) const ORIGIN_KERNEL: &CStr = c"metalworks.kernel";
+pub(crate) const ORIGIN_CONSTANTS: &CStr = c"metalworks.function_constants";
+pub(crate) const ORIGIN_THREADGROUP: &CStr = c"metalworks.threadgroup";
 
 /// Module flags: how modules are linked with others, the flag, its value. 7: the larger value counts.
 const FLAGS: [(u64, &str, u64); 8] = [
@@ -57,13 +64,28 @@ pub(crate) fn emit<'ctx>(
     function: FunctionValue<'ctx>,
     std: (u32, u32),
 ) -> Result<()> {
-    let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
-    let source = lowering.program.function(entry.function);
-    let predicates = Predicates::new(lowering, source, conditions)?;
+    let predicates = Predicates::new(lowering, entry.function, conditions_of(entry))?;
+    let reached = walk::reachable(lowering.program, [entry.function], conditions_of(entry));
+    let threadgroup = msl::reflect::threadgroup_locals(lowering.program, entry.function, &reached.functions);
+    for &(function, local) in &threadgroup {
+        lowering.threadgroup_variable(function, local)?;
+    }
     let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
     nodes.module(lowering.math, std)?;
     nodes.kernel(entry, function, &predicates)?;
-    nodes.function_constants(entry)
+    nodes.function_constants(&reached)?;
+    nodes.origin(function, lowering.sources.map(|sources| (sources, entry)))?;
+    for place in threadgroup {
+        if let Some(global) = lowering.threadgroup.get(&place) {
+            nodes.threadgroup_variable(place, *global)?;
+        }
+    }
+    Ok(())
+}
+
+/// The constants that decide whether arguments exist.
+fn conditions_of(entry: &EntryPoint) -> impl Iterator<Item = GlobalId> {
+    entry.bindings.iter().filter_map(|binding| binding.condition)
 }
 
 /// Makes nodes.
@@ -232,10 +254,9 @@ impl<'ctx> Nodes<'ctx, '_> {
         out.extend([self.text(&self.type_name(element)), self.text(&field.name)]);
     }
 
-    fn function_constants(&self, entry: &EntryPoint) -> Result<()> {
+    fn function_constants(&self, reached: &walk::Reachable) -> Result<()> {
         let program = self.program;
-        let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
-        for id in walk::reachable(program, [entry.function], conditions).globals {
+        for &id in &reached.globals {
             let global = program.global(id);
             let Some(constant) = global.function_constant else { continue };
             let pointer = initializer(self.context, self.module, program, id).as_pointer_value();
@@ -248,6 +269,30 @@ impl<'ctx> Nodes<'ctx, '_> {
             )?;
         }
         Ok(())
+    }
+
+    /// What reflection says of the source and AIR has no place for: where the kernel was written, and all function
+    /// constants of the program.
+    fn origin(&self, function: FunctionValue<'ctx>, source: Option<(&SourceMap, &EntryPoint)>) -> Result<()> {
+        for constant in msl::reflect::function_constants(self.program) {
+            let mut node =
+                vec![self.text(&constant.name), self.text(&constant.ty), self.number(constant.index.into())];
+            node.push(self.number(constant.required.into()));
+            node.extend(constant.default.as_deref().map(|default| self.text(default)));
+            self.add(text_of(ORIGIN_CONSTANTS), &node)?;
+        }
+        let Some((sources, entry)) = source else { return Ok(()) };
+        let span = sources.outermost(entry.span);
+        let (file, line) = (&sources.file(span.file).name, sources.line_column(span).line);
+        let function = function.as_global_value().as_pointer_value();
+        self.add(text_of(ORIGIN_KERNEL), &[function.into(), self.text(file), self.number(line.into())])
+    }
+
+    /// The name and type of a variable in threadgroup memory.
+    fn threadgroup_variable(&self, place: (FunctionId, LocalId), global: GlobalValue<'ctx>) -> Result<()> {
+        let local = &self.program.function(place.0).locals[place.1.0 as usize];
+        let ty = self.text(&self.program.types.full_name(local.ty.ty));
+        self.add(text_of(ORIGIN_THREADGROUP), &[global.as_pointer_value().into(), self.text(&local.name), ty])
     }
 
     fn type_name(&self, ty: Ty) -> String {
@@ -279,6 +324,10 @@ impl<'ctx> Nodes<'ctx, '_> {
         let node = self.context.metadata_node(operands);
         self.module.add_global_metadata(name, &node).map_err(|error| Error::Internal(error.to_string()))
     }
+}
+
+fn text_of(name: &CStr) -> &str {
+    name.to_str().unwrap_or_default()
 }
 
 /// The parameters and variables that a body mentions.

@@ -8,9 +8,14 @@
 //! !air.compile_options    {"air.compile.fast_math_enable"}, …
 //! !air.kernel             {ptr function, {}, {arguments}[, {"air.max_work_group_size", i32 n}]}
 //! !air.function_constants {ptr global, "bool", "name", i32 index, i1 used}, …   constants
+//!
+//! !metalworks.kernel             {ptr function, "file", i32 line}
+//! !metalworks.function_constants {"name", "bool", i32 index, i32 required[, "default"]}, … all of the program
+//! !metalworks.threadgroup        {ptr global, "name", "type"}, … in the order of the source
 //! ```
 //!
-//! All as Apple's compiler writes it in `mlx.metallib`; what does not occur there says so. [`crate::reflect`] reads it.
+//! The first part is as Apple's compiler writes it in `mlx.metallib`; what does not occur there says so. The second is ours:
+//! what reflection says of a source and Apple's AIR does not carry. [`crate::reflect`] reads it.
 
 mod constants;
 mod emit;
@@ -19,4 +24,4 @@ pub(crate) mod read;
 mod tests;
 
 pub(crate) use constants::function_constant_global;
-pub(crate) use emit::{ATOMIC, emit};
+pub(crate) use emit::{ATOMIC, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, emit};

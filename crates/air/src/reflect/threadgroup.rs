@@ -1,6 +1,7 @@
 //! The threadgroup variables that a kernel reaches: globals in address space 3.
 
-use crate::metadata::read::Global;
+use crate::metadata::ORIGIN_THREADGROUP;
+use crate::metadata::read::{Global, Operand, named};
 use inkwell::llvm_sys::core::{
     LLVMGetAlignment, LLVMGetFirstBasicBlock, LLVMGetFirstInstruction, LLVMGetNextBasicBlock,
     LLVMGetNextInstruction, LLVMGetNumOperands, LLVMGetOperand, LLVMGetPointerAddressSpace, LLVMGlobalGetValueType,
@@ -15,16 +16,27 @@ use std::collections::HashSet;
 
 const THREADGROUP: u32 = 3;
 
-/// The variables, in the order of the module, and the bytes that they take one after the other, each at its alignment.
+/// The variables, and the bytes that they take one after the other, each at its alignment: first those that the module
+/// lists, with their names and types, then others that the kernel reaches, in the order of the module.
 pub(super) fn memory(module: &Module, kernel: Global) -> (Vec<ThreadgroupVariable>, u64) {
+    let mut found: Vec<(LLVMValueRef, String, String)> = Vec::new();
+    for node in named(module, ORIGIN_THREADGROUP) {
+        if let [Operand::Global(global), Operand::Text(name), Operand::Text(ty), ..] = &node.operands()[..]
+            && is_threadgroup(global.as_value_ref())
+        {
+            found.push((global.as_value_ref(), name.clone(), ty.clone()));
+        }
+    }
     let reached = reached(kernel.as_value_ref());
-    let mut variables = Vec::new();
-    let mut total = 0u64;
     for global in module.get_globals() {
         let value = global.as_value_ref();
-        if !reached.contains(&value) || !is_threadgroup(value) {
-            continue;
+        if reached.contains(&value) && is_threadgroup(value) && found.iter().all(|(other, ..)| *other != value) {
+            found.push((value, variable_name(&global.get_name().to_string_lossy()), String::new()));
         }
+    }
+    let mut variables = Vec::new();
+    let mut total = 0u64;
+    for (value, name, ty) in found {
         // SAFETY: the module and its global are alive; the type of a global variable has a size.
         let (size, align) = unsafe {
             let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
@@ -33,8 +45,7 @@ pub(super) fn memory(module: &Module, kernel: Global) -> (Vec<ThreadgroupVariabl
             (LLVMABISizeOfType(layout, ty), u64::from(align.max(1)))
         };
         total = total.div_ceil(align).saturating_mul(align).saturating_add(size);
-        let name = variable_name(&global.get_name().to_string_lossy());
-        variables.push(ThreadgroupVariable { name, ty: String::new(), size, align });
+        variables.push(ThreadgroupVariable { name, ty, size, align });
     }
     (variables, total)
 }

@@ -3,7 +3,9 @@
 use super::error::{ConstantInfo, Error};
 use super::fold::{calls, functions_with_prefix};
 use crate::ir::{ModuleRef, Type, Value};
+use crate::metadata::ORIGIN_CONSTANTS;
 use crate::metadata::read::{Operand, named};
+use crate::metallib::data_type;
 use abi::{ConstantKey, ConstantValue, Constants};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
@@ -40,6 +42,16 @@ pub(super) fn find(module: &Module) -> Result<Vec<Constant>, Error> {
         }
         constants.push(Constant { info, global, is_asked_for: false, value: None });
     }
+    // A constant that the program has and this function does not use may be set, and nothing comes of it.
+    for node in named(module, ORIGIN_CONSTANTS) {
+        if let [Operand::Text(name), Operand::Text(ty), Operand::Int(index), ..] = &node.operands()[..]
+            && let Ok(index) = u32::try_from(*index)
+            && constants.iter().all(|known: &Constant| known.info.index != index || known.info.name != *name)
+        {
+            let info = ConstantInfo { name: name.clone(), index, ty: ty.clone() };
+            constants.push(Constant { info, global: None, is_asked_for: false, value: None });
+        }
+    }
     constants.sort_by(|a, b| (a.info.index, &a.info.name).cmp(&(b.info.index, &b.info.name)));
     Ok(constants)
 }
@@ -61,7 +73,9 @@ pub(super) fn assign(constants: &mut [Constant], values: &Constants) -> Result<(
             let available = constants.iter().map(|constant| constant.info.clone()).collect();
             return Err(Error::UnknownConstant { key: key.clone(), available });
         };
-        if value.type_name() != constant.info.ty || !is_regular(value) {
+        // The type of an enumeration is only known where the constant is used.
+        let is_known = constant.global.is_some() || data_type(&constant.info.ty).is_some();
+        if is_known && value.type_name() != constant.info.ty || !is_regular(value) {
             return Err(Error::WrongType { constant: constant.info.clone(), found: value.type_name() });
         }
         if constant.value.as_ref().is_some_and(|other| other != value) {

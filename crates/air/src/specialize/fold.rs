@@ -1,9 +1,11 @@
 //! Folding: what was decided by values goes away.
 
 use super::error::Error;
-use crate::ir::{Builder, IntPredicate, ModuleRef, Opcode, Value};
-use inkwell::llvm_sys::core::{LLVMDeleteGlobal, LLVMGetNamedGlobal};
+use crate::ir::{Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
+use inkwell::llvm_sys::LLVMLinkage;
+use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use inkwell::llvm_sys::prelude::LLVMValueRef;
 use inkwell::llvm_sys::transforms::pass_builder::*;
 use std::ffi::{CStr, CString};
 
@@ -26,15 +28,45 @@ pub(super) fn evaluate_initializer(module: ModuleRef) -> Result<(), Error> {
 
 /// Takes away what nothing needs any more.
 pub(super) fn clean(module: ModuleRef) -> Result<(), Error> {
-    for list in [c"llvm.compiler.used", c"llvm.global_ctors"] {
-        unsafe {
-            let global = LLVMGetNamedGlobal(module.0, list.as_ptr());
-            if !global.is_null() {
-                LLVMDeleteGlobal(global);
-            }
+    delete(module, c"llvm.global_ctors");
+    run_passes(module, &format!("{SIMPLIFY},globalopt,{SIMPLIFY}"))?;
+    delete(module, c"llvm.compiler.used");
+    run_passes(module, "globaldce")
+}
+
+/// Lists the variables in threadgroup memory as used, so that LLVM neither splits nor shrinks them: they are the kernel's
+/// interface, and LLVM thinks of one thread only.
+pub(super) fn keep_threadgroup_memory(module: ModuleRef) {
+    const THREADGROUP: u32 = 3;
+    const LIST: &CStr = c"llvm.compiler.used";
+    let list = unsafe { LLVMGetNamedGlobal(module.0, LIST.as_ptr()) };
+    let old = (!list.is_null()).then(|| Value(list).initializer()).flatten();
+    let mut used: Vec<LLVMValueRef> =
+        old.map(Value::operands).unwrap_or_default().iter().map(|one| one.0).collect();
+    let pointer = Type::pointer(module.context());
+    let globals = module.globals().into_iter().filter(|global| global.ty().address_space() == THREADGROUP);
+    used.extend(globals.map(|global| unsafe { LLVMConstAddrSpaceCast(global.0, pointer.0) }));
+    if used.is_empty() {
+        return;
+    }
+    delete(module, LIST);
+    // SAFETY: the list is made as LLVM expects it: an array of pointers, appending, in the section of metadata.
+    unsafe {
+        let array = LLVMConstArray2(pointer.0, used.as_mut_ptr(), used.len() as u64);
+        let list = LLVMAddGlobal(module.0, LLVMTypeOf(array), LIST.as_ptr());
+        LLVMSetInitializer(list, array);
+        LLVMSetLinkage(list, LLVMLinkage::LLVMAppendingLinkage);
+        LLVMSetSection(list, c"llvm.metadata".as_ptr());
+    }
+}
+
+fn delete(module: ModuleRef, list: &CStr) {
+    unsafe {
+        let global = LLVMGetNamedGlobal(module.0, list.as_ptr());
+        if !global.is_null() {
+            LLVMDeleteGlobal(global);
         }
     }
-    run_passes(module, &format!("{SIMPLIFY},globalopt,{SIMPLIFY},globaldce"))
 }
 
 /// The function that runs before the kernel does.

@@ -68,6 +68,7 @@ pub fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result
     constants::set(&found)?;
     fold::simplify(raw)?;
     constants::settle(&found, fold::initializer(raw))?;
+    fold::keep_threadgroup_memory(raw);
     fold::evaluate_initializer(raw)?;
     arguments::decide(&module, kernel)?;
     fold::clean(raw)?;

@@ -183,6 +183,34 @@ fn every_type() {
     }
 }
 
+#[test]
+fn threadgroup_memory_is_what_is_left_in_the_code() {
+    let bitcode = bitcode_of(
+        "#include <metal_stdlib>
+         using namespace metal;
+         constant bool wide [[function_constant(0)]];
+         kernel void k(device int *x [[buffer(0)]], uint i [[thread_index_in_threadgroup]]) {
+             threadgroup int flag;
+             threadgroup int pair[2];
+             threadgroup int tile[64];
+             if (i == 0) { flag = 3; pair[0] = x[0]; pair[1] = x[1]; }
+             if (wide) tile[i] = x[i];
+             threadgroup_barrier(mem_flags::mem_threadgroup);
+             x[i] = flag + pair[0] + pair[1] + (wide ? tile[63 - i] : 0);
+         }",
+        "k",
+    );
+    for (wide, expected) in
+        [(true, vec![("flag", 4), ("pair", 8), ("tile", 256)]), (false, vec![("flag", 4), ("pair", 8)])]
+    {
+        let found = specialize(&bitcode, "k", Constants::new().set(0, ConstantValue::Bool(wide))).unwrap();
+        let variables = found.reflection.threadgroup_memory.iter();
+        let variables: Vec<_> = variables.map(|variable| (variable.name.as_str(), variable.size)).collect();
+        assert_eq!(variables, expected);
+        assert_eq!(found.reflection.static_threadgroup_memory, if wide { 268 } else { 12 });
+    }
+}
+
 /// Sets all constants of a function of Apple's to a value that depends on nothing but its type.
 fn with_all(library: &Library, name: &str, flags: bool, number: i32) -> Result<Specialized, Error> {
     let function = library.function(name).unwrap_or_else(|| panic!("no '{name}'"));

@@ -8,7 +8,7 @@ mod constants;
 mod tests;
 
 use crate::parse::ast::Stage;
-use crate::program::{BindingKind, EntryPoint, Function, FunctionId, Program};
+use crate::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId, Program};
 use crate::source::SourceMap;
 use crate::types::{AddressSpace, Layout};
 use crate::walk;
@@ -192,8 +192,13 @@ pub fn reflect(program: &Program, sources: &SourceMap) -> Reflection {
         functions: others
             .map(|entry| OtherFunction { name: entry.name.to_string(), stage: stage(entry.stage).into() })
             .collect(),
-        function_constants: constants::function_constants(program),
+        function_constants: function_constants(program).to_vec(),
     }
+}
+
+/// The function constants of `program`, by index.
+pub fn function_constants(program: &Program) -> &[FunctionConstant] {
+    program.function_constants.get_or_init(|| constants::function_constants(program))
 }
 
 fn stage(stage: Stage) -> &'static str {
@@ -248,7 +253,7 @@ fn builtins(program: &Program, function: &Function, entry: &EntryPoint) -> Vec<B
     entry.bindings.iter().filter_map(builtin).collect()
 }
 
-/// The threadgroup variables, the kernel's own first, and the memory that they take.
+/// The threadgroup variables, and the memory that they take.
 fn threadgroup_memory(
     program: &Program,
     kernel: FunctionId,
@@ -256,20 +261,33 @@ fn threadgroup_memory(
 ) -> (Vec<ThreadgroupVariable>, u64) {
     let mut variables = Vec::new();
     let mut total = 0u64;
-    let others = reached.iter().copied().filter(|&id| id != kernel);
-    for id in std::iter::once(kernel).chain(others) {
-        let function = program.function(id);
-        let own = function.locals.iter().skip(function.params.len());
-        for local in own.filter(|local| local.space == AddressSpace::Threadgroup) {
-            let layout = program.types.layout(local.ty.ty).unwrap_or(Layout { size: 0, align: 1 });
-            total = layout.align_up(total).saturating_add(layout.size);
-            variables.push(ThreadgroupVariable {
-                name: local.name.to_string(),
-                ty: program.types.full_name(local.ty.ty),
-                size: layout.size,
-                align: layout.align,
-            });
-        }
+    for (function, local) in threadgroup_locals(program, kernel, reached) {
+        let local = &program.function(function).locals[local.0 as usize];
+        let layout = program.types.layout(local.ty.ty).unwrap_or(Layout { size: 0, align: 1 });
+        total = layout.align_up(total).saturating_add(layout.size);
+        variables.push(ThreadgroupVariable {
+            name: local.name.to_string(),
+            ty: program.types.full_name(local.ty.ty),
+            size: layout.size,
+            align: layout.align,
+        });
     }
     (variables, total)
+}
+
+/// The threadgroup variables of a kernel, its own first, then those of the functions that it reaches.
+pub fn threadgroup_locals(
+    program: &Program,
+    kernel: FunctionId,
+    reached: &BTreeSet<FunctionId>,
+) -> Vec<(FunctionId, LocalId)> {
+    let others = reached.iter().copied().filter(|&id| id != kernel);
+    let mut found = Vec::new();
+    for id in std::iter::once(kernel).chain(others) {
+        let function = program.function(id);
+        let own = function.locals.iter().enumerate().skip(function.params.len());
+        let own = own.filter(|(_, local)| local.space == AddressSpace::Threadgroup);
+        found.extend(own.map(|(index, _)| (id, LocalId(index as u32))));
+    }
+    found
 }

@@ -49,7 +49,7 @@ fn lower_one<'ctx, 'p>(
 }
 
 fn lowering<'ctx, 'p>(context: &'ctx Context, program: &'p Program, math: MathMode) -> Lowering<'ctx, 'p> {
-    Lowering::new(context, context.create_module("builtins"), program, math)
+    Lowering::new(context, context.create_module("builtins"), program.into(), math)
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! A source and the library that it is compiled to must tell a host the same.
+
+use air::metallib::Library;
+use air::reflect::reflect_library;
+use air::{Error, MathMode};
+use msl::reflect::Reflection;
+use std::path::{Path, PathBuf};
+
+/// The reflection of what a file is compiled to; `None` where a kernel cannot be compiled yet.
+fn library_of(compilation: &msl::Compilation) -> Option<Reflection> {
+    let bytes = match air::compile(compilation, MathMode::Fast) {
+        Ok(bytes) => bytes,
+        Err((_, Error::Unsupported { .. })) => return None,
+        Err((kernel, error)) => panic!("{kernel}: {error}"),
+    };
+    let library = Library::parse(&bytes).expect("we wrote it");
+    Some(reflect_library(&library, |_| true).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Compares the two; the number of kernels, or `None` where the file cannot be compiled.
+fn compare(file: &Path, options: &msl::Options) -> Option<usize> {
+    let compilation = msl::compile_file(file, options).unwrap_or_else(|error| panic!("{error}"));
+    if compilation.has_errors() {
+        return None;
+    }
+    let mut source = compilation.reflect();
+    let library = library_of(&compilation)?;
+    // A library has kernels only, and says what it says in a kernel's module.
+    source.functions.clear();
+    if source.kernels.is_empty() {
+        source.function_constants.clear();
+    }
+    assert_eq!(source.kernels.len(), library.kernels.len(), "{}", file.display());
+    for (source, library) in source.kernels.iter().zip(&library.kernels) {
+        assert_eq!(source, library, "{}: {}", file.display(), source.name);
+    }
+    assert_eq!(source, library, "{}", file.display());
+    Some(source.kernels.len())
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display())) {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "metal") {
+            files.push(path);
+        }
+    }
+    files.sort();
+}
+
+#[test]
+fn examples_and_test_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    collect(&root.join("../../examples"), &mut files);
+    collect(&root.join("../msl/tests/files"), &mut files);
+    let kernels: usize = files.iter().filter_map(|file| compare(file, &msl::Options::default())).sum();
+    assert!(kernels > 100, "only {kernels} kernels");
+}
+
+#[test]
+#[ignore = "needs scripts/corpus.sh; run by make air"]
+fn kernels_of_others() {
+    let root = PathBuf::from(std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus"));
+    let ggml = root.join("ggml");
+    let with_headers = msl::Options {
+        include_dirs: vec![ggml.clone(), ggml.join("ggml-metal")],
+        defines: vec![("GGML_METAL_HAS_BF16".into(), Some("1".into()))],
+        ..msl::Options::default()
+    };
+    let count = |dir: &Path, options: &msl::Options| -> usize {
+        let mut files = Vec::new();
+        collect(dir, &mut files);
+        files.iter().filter_map(|file| compare(file, options)).sum()
+    };
+    let candle = count(&root.join("candle"), &msl::Options::default());
+    let ggml = count(&ggml.join("ggml-metal/kernels"), &with_headers);
+    assert!(candle >= 1734 && ggml >= 1066, "candle: {candle}, ggml: {ggml}: kernels are missing");
+}
