@@ -731,6 +731,23 @@ impl Builder {
         Value(unsafe { LLVMBuildAtomicRMW(self.raw, op, pointer.0, value.0, ordering, 0) })
     }
 
+    pub(crate) fn atomic_load(&self, ty: Type, pointer: Value, align: u32) -> Value {
+        let load = self.load(ty, pointer, align);
+        unsafe { LLVMSetOrdering(load.0, Ordering::LLVMAtomicOrderingMonotonic) };
+        load
+    }
+
+    pub(crate) fn atomic_store(&self, value: Value, pointer: Value, align: u32) -> Value {
+        let store = self.store(value, pointer, align);
+        unsafe { LLVMSetOrdering(store.0, Ordering::LLVMAtomicOrderingMonotonic) };
+        store
+    }
+
+    /// Nothing moves across it.
+    pub(crate) fn fence(&self) {
+        unsafe { LLVMBuildFence(self.raw, Ordering::LLVMAtomicOrderingSequentiallyConsistent, 0, NO_NAME) };
+    }
+
     /// The pair of the value that was there, and whether it was exchanged.
     pub(crate) fn compare_exchange(&self, pointer: Value, expected: Value, desired: Value) -> Value {
         let ordering = Ordering::LLVMAtomicOrderingMonotonic;

@@ -3,10 +3,12 @@
 //! * [`emit`] and [`emit_uniform`]: `air.simd_*` and `air.quad_*`, by what they do: [`reduce`], [`prefix`], [`permute`],
 //!   [`vote`]; and arithmetic on simdgroup matrices: [`matrix`].
 //! * [`matrix_memory`]: loads and stores of simdgroup matrices.
+//! * [`atomic`]: atomic functions, the lanes taking turns.
 //!
 //! A lane that is not active takes no part: reductions see the neutral element in its place, ballots a zero, and what
 //! a shuffle reads from it is whatever it happens to hold.
 
+mod atomic;
 mod lookup;
 mod matrix;
 mod matrix_memory;
@@ -21,6 +23,7 @@ mod vote;
 
 use super::lanes::{Mask, splat};
 use crate::ir::{Builder, Type, Value};
+pub(super) use atomic::{Atomic, atomic};
 pub(super) use matrix_memory::{is_matrix_memory, matrix_memory};
 use name::{Group, Name, Operation};
 

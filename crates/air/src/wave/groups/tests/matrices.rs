@@ -13,10 +13,10 @@ fn coordinates(lane: usize) -> (usize, usize) {
 
 fn matrix(element: Element, lanes: [&[u64]; 2]) -> Matrix {
     let mut matrix = [[0.0; 8]; 8];
-    for lane in 0..32 {
+    for (lane, (&first, &second)) in lanes[0].iter().zip(lanes[1]).enumerate() {
         let (row, column) = coordinates(lane);
-        matrix[row][column] = element.real(lanes[0][lane]);
-        matrix[row][column + 1] = element.real(lanes[1][lane]);
+        matrix[row][column] = element.real(first);
+        matrix[row][column + 1] = element.real(second);
     }
     matrix
 }
@@ -154,18 +154,19 @@ fn loads_and_stores_of_tiles() {
                     u64::from_le_bytes(word)
                 };
                 let loaded = machine.call_with_memory(load, &[], &mut memory, mask);
-                for lane in 0..32 {
-                    let (row, column) = coordinates(lane);
-                    assert_eq!(loaded[0][lane], bits(&memory, at(row, column)), "{element:?} {transpose:?}");
-                    assert_eq!(loaded[1][lane], bits(&memory, at(row, column + 1)), "{element:?} {transpose:?}");
+                for (part, lanes) in loaded.iter().enumerate() {
+                    for (lane, &found) in lanes.iter().enumerate() {
+                        let (row, column) = coordinates(lane);
+                        assert_eq!(found, bits(&memory, at(row, column + part)), "{element:?} {transpose:?}");
+                    }
                 }
                 let data = [element.random_lanes(&mut random), element.random_lanes(&mut random)];
                 let mut expected = memory.clone();
-                for lane in 0..32 {
-                    let (row, column) = coordinates(lane);
-                    for part in [0, 1] {
+                for (part, lanes) in data.iter().enumerate() {
+                    for (lane, bits) in lanes.iter().enumerate() {
+                        let (row, column) = coordinates(lane);
                         let start = at(row, column + part);
-                        expected[start..start + size].copy_from_slice(&data[part][lane].to_le_bytes()[..size]);
+                        expected[start..start + size].copy_from_slice(&bits.to_le_bytes()[..size]);
                     }
                 }
                 machine.call_with_memory(store, &[&data[0], &data[1]], &mut memory, mask);

@@ -1,5 +1,6 @@
 //! Small functions are built with the emitters, compiled and run, and compared with plain Rust on random data.
 
+mod atomics;
 mod element;
 mod machine;
 mod matrices;
