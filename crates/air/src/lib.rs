@@ -11,6 +11,7 @@ mod ir;
 pub mod lower;
 mod metadata;
 pub mod metallib;
+mod passes;
 pub mod reflect;
 pub mod specialize;
 pub mod wave;

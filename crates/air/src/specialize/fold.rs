@@ -2,12 +2,11 @@
 
 use super::error::Error;
 use crate::ir::{Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
+use crate::passes;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use inkwell::llvm_sys::prelude::LLVMValueRef;
-use inkwell::llvm_sys::transforms::pass_builder::*;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 /// Enough that branches on constants are gone, and no more: what is left is for the code generator to optimize.
 const SIMPLIFY: &str = "function(sroa,early-cse,sccp,simplifycfg,adce)";
@@ -114,18 +113,5 @@ pub(super) fn calls(function: Value) -> Vec<Value> {
 }
 
 fn run_passes(module: ModuleRef, passes: &str) -> Result<(), Error> {
-    let passes = CString::new(passes).map_err(|error| Error::Internal(error.to_string()))?;
-    // SAFETY: the module is alive and verified; passes need no target machine; each object is freed once.
-    unsafe {
-        let options = LLVMCreatePassBuilderOptions();
-        let error = LLVMRunPasses(module.0, passes.as_ptr(), std::ptr::null_mut(), options);
-        LLVMDisposePassBuilderOptions(options);
-        if error.is_null() {
-            return Ok(());
-        }
-        let message = LLVMGetErrorMessage(error);
-        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
-        LLVMDisposeErrorMessage(message);
-        Err(Error::Internal(text))
-    }
+    passes::run(module, passes).map_err(Error::Internal)
 }
