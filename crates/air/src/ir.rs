@@ -11,7 +11,7 @@ pub(crate) use inkwell::llvm_sys::{
     LLVMAtomicOrdering as Ordering, LLVMAtomicRMWBinOp as AtomicOp, LLVMIntPredicate as IntPredicate,
     LLVMOpcode as Opcode, LLVMRealPredicate as RealPredicate, LLVMTypeKind as TypeKind,
 };
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage, LLVMTypeKind};
 use std::ffi::{CStr, CString};
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
@@ -35,6 +35,14 @@ impl Type {
 
     pub(crate) fn float(context: LLVMContextRef) -> Type {
         Type(unsafe { LLVMFloatTypeInContext(context) })
+    }
+
+    pub(crate) fn double(context: LLVMContextRef) -> Type {
+        Type(unsafe { LLVMDoubleTypeInContext(context) })
+    }
+
+    pub(crate) fn void(context: LLVMContextRef) -> Type {
+        Type(unsafe { LLVMVoidTypeInContext(context) })
     }
 
     pub(crate) fn half(context: LLVMContextRef) -> Type {
@@ -217,6 +225,10 @@ impl Value {
         unsafe { LLVMIsUndef(self.0) != 0 }
     }
 
+    pub(crate) fn is_null(self) -> bool {
+        unsafe { LLVMIsNull(self.0) != 0 }
+    }
+
     pub(crate) fn is_global_variable(self) -> bool {
         !unsafe { LLVMIsAGlobalVariable(self.0) }.is_null()
     }
@@ -275,6 +287,10 @@ impl Value {
         unsafe { LLVMGetAlignment(self.0) }
     }
 
+    pub(crate) fn set_alignment(self, align: u32) {
+        unsafe { LLVMSetAlignment(self.0, align) }
+    }
+
     /// What an alloca allocates.
     pub(crate) fn allocated_type(self) -> Type {
         Type(unsafe { LLVMGetAllocatedType(self.0) })
@@ -324,6 +340,24 @@ impl Value {
     pub(crate) fn arguments(self) -> Vec<Value> {
         let count = unsafe { LLVMGetNumArgOperands(self.0) };
         (0..count as usize).map(|index| self.operand(index)).collect()
+    }
+
+    /// What a call says about the alignment of a pointer that it is given.
+    pub(crate) fn argument_align(self, index: u32) -> u32 {
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(c"align".as_ptr(), 5);
+            let attribute = LLVMGetCallSiteEnumAttribute(self.0, index + 1, kind);
+            if attribute.is_null() { 1 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
+        }
+    }
+
+    /// States the alignment of a pointer that a call is given.
+    pub(crate) fn set_argument_align(self, index: u32, align: u32) {
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(c"align".as_ptr(), 5);
+            let attribute = LLVMCreateEnumAttribute(self.ty().context(), kind, align.max(1).into());
+            LLVMAddCallSiteAttribute(self.0, index + 1, attribute);
+        }
     }
 
     /// The type of a function (not of a pointer to it).
@@ -385,6 +419,22 @@ impl Value {
                 LLVMSetFastMathFlags(self.0, flags);
             }
         }
+    }
+
+    /// Makes a function invisible outside its module.
+    pub(crate) fn make_internal(self) {
+        unsafe { LLVMSetLinkage(self.0, LLVMLinkage::LLVMInternalLinkage) }
+    }
+
+    /// Has every call of a function inlined.
+    pub(crate) fn make_inlined(self) {
+        for name in ["noinline", "optnone"] {
+            unsafe {
+                let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+                LLVMRemoveEnumAttributeAtIndex(self.0, LLVMAttributeFunctionIndex, kind);
+            }
+        }
+        self.add_attribute("alwaysinline");
     }
 
     /// Adds an attribute without a value (`convergent`) to a function.
@@ -625,6 +675,17 @@ impl Builder {
             LLVMSetAlignment(value, align);
             Value(value)
         }
+    }
+
+    /// A load of memory that does not change while the function runs.
+    pub(crate) fn load_invariant(&self, ty: Type, pointer: Value, align: u32) -> Value {
+        let value = self.load(ty, pointer, align);
+        unsafe {
+            let kind = LLVMGetMDKindIDInContext(self.context(), c"invariant.load".as_ptr(), 14);
+            let node = LLVMMDNodeInContext2(self.context(), std::ptr::null_mut(), 0);
+            LLVMSetMetadata(value.0, kind, LLVMMetadataAsValue(self.context(), node));
+        }
+        value
     }
 
     pub(crate) fn store(&self, value: Value, pointer: Value, align: u32) -> Value {

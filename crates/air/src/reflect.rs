@@ -443,3 +443,40 @@ fn number(value: u64, at: &str, what: &str) -> Result<u32> {
 fn error(at: &str, problem: &str) -> Error {
     Error { at: at.into(), problem: problem.into() }
 }
+
+/// What a parameter of a kernel's function is for.
+pub(crate) struct Role {
+    /// Which parameter, from 0.
+    pub(crate) position: usize,
+    /// `air.buffer`, `air.thread_position_in_grid`, …
+    pub(crate) what: String,
+    /// Where it is bound.
+    pub(crate) index: Option<u64>,
+    /// Where it points.
+    pub(crate) address_space: Option<u64>,
+}
+
+/// The roles of the parameters of the first kernel of a module.
+pub(crate) fn roles(module: &Module) -> Result<Vec<Role>> {
+    let node = *named(module, c"air.kernel").first().ok_or_else(|| error("air.kernel", "there is no kernel"))?;
+    let (function, operands) = entry(node)?;
+    let name = function.name();
+    let [_, Operand::Node(parameters), ..] = &operands[..] else {
+        return Err(error(&name, "there is no list of arguments"));
+    };
+    let role = |operand: Operand| {
+        let Operand::Node(node) = operand else { return Err(error(&name, "an argument is no node")) };
+        let parameter = Parameter::new(&name, node)?;
+        let what = parameter.what().ok_or_else(|| error(&name, "an argument does not say what it is"))?;
+        let Some(Operand::Int(position)) = parameter.operands.first() else {
+            return Err(error(&name, "an argument does not begin with its position"));
+        };
+        Ok(Role {
+            position: *position as usize,
+            what: what.to_owned(),
+            index: parameter.int("air.location_index"),
+            address_space: parameter.int("air.address_space"),
+        })
+    };
+    parameters.operands().into_iter().map(role).collect()
+}

@@ -1,4 +1,176 @@
-//! Wave: AIR to machine code for a CPU, 32 lanes at a time.
+//! Wave: AIR to machine code for a CPU, one simdgroup of 32 lanes at a time.
+//!
+//! ```text
+//! prepare     the scalar code of one thread, optimized, in a form that can be widened
+//! graph       its blocks in the order in which they will lie
+//! shapes      which values are the same in all lanes, which rise by a constant from lane to lane
+//! flow        which blocks run under a mask, because lanes parted before
+//! widen       the function of a simdgroup: control flow
+//!   instructions, memory, private, division, calls, groups: what becomes of each instruction
+//!   entry     where arguments and positions come from
+//! target      machine code
+//! ```
 
+mod calls;
+mod division;
+mod entry;
+mod flow;
+mod graph;
 mod groups;
+mod instructions;
 mod lanes;
+mod memory;
+mod parts;
+mod prepare;
+mod private;
+mod shapes;
+mod target;
+#[cfg(test)]
+mod tests;
+mod types;
+mod widen;
+
+pub use target::Target;
+
+use crate::ir::ModuleRef;
+use crate::specialize::Specialized;
+use crate::{bitcode, passes, reflect};
+use abi::{Lanes, WaveKernel};
+use entry::Arguments;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::{FileType, TargetMachine};
+use inkwell::values::AsValueRef;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use widen::Widened;
+
+/// Why a kernel cannot be compiled for a CPU.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// It uses something that is not supported: what.
+    Unsupported(String),
+    /// The kernel is not valid: what LLVM's verifier says.
+    Invalid(String),
+    /// A fault of this compiler.
+    Internal(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unsupported(what) => write!(f, "{what} is not supported on a CPU"),
+            Error::Invalid(what) => write!(f, "the kernel is not valid: {what}"),
+            Error::Internal(what) => write!(f, "internal error of the code generator: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// Compiles a kernel to machine code.
+pub fn compile(function: &Specialized, target: &Target, lanes: Lanes) -> Result<WaveKernel> {
+    with_module(function, target, lanes, |module, machine, widened| {
+        let object = emit(module, machine, target::OBJECT)?;
+        Ok(WaveKernel {
+            name: function.reflection.name.clone(),
+            symbol: SYMBOL.into(),
+            object,
+            lanes,
+            has_barrier: widened.0.has_barrier,
+            static_threadgroup_memory: widened.1,
+            private_memory: widened.0.private_memory,
+            flush_denormals: widened.2,
+        })
+    })
+}
+
+/// The widened and optimized LLVM IR of a kernel.
+pub fn llvm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result<String> {
+    with_module(function, target, lanes, |module, _, _| Ok(module.print_to_string().to_string()))
+}
+
+/// The machine code of a kernel as text.
+pub fn asm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result<String> {
+    with_module(function, target, lanes, |module, machine, _| {
+        Ok(String::from_utf8_lossy(&emit(module, machine, target::ASSEMBLY)?).into_owned())
+    })
+}
+
+/// The name of the function in every object.
+const SYMBOL: &str = "metalworks_kernel";
+
+/// After widening: slots become registers, and what the lanes share is moved out of loops.
+const FINISH: &str = "always-inline,globaldce,function(\
+    sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,\
+    loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,\
+    instcombine<no-verify-fixpoint>)";
+
+fn with_module<T>(
+    function: &Specialized,
+    target: &Target,
+    lanes: Lanes,
+    then: impl FnOnce(&Module, &TargetMachine, (Widened, u32, bool)) -> Result<T>,
+) -> Result<T> {
+    let context = Context::create();
+    let name = &function.reflection.name;
+    let scalar = bitcode::parse(&context, function.bitcode(), name).map_err(Error::Invalid)?;
+    let flush = has_option(&scalar, "air.compile.denorms_disable");
+    let kernel = ModuleRef::of(&scalar)
+        .function(name)
+        .ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))?;
+    let roles = reflect::roles(&scalar).map_err(|error| Error::Invalid(error.to_string()))?;
+    //crate::expand::expand(&scalar).map_err(|error| Error::Unsupported(error.to_string()))?;
+    entry::set_simdgroup_size(kernel, &roles);
+    prepare::prepare(ModuleRef::of(&scalar), kernel)?;
+    let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(&scalar);
+
+    let machine = target.machine()?;
+    let wide = context.create_module(name);
+    wide.set_triple(&machine.get_triple());
+    wide.set_data_layout(&machine.get_target_data().get_data_layout());
+    let arguments = Arguments { roles, lanes, threadgroup_variables };
+    let widened = widen::widen(kernel, &arguments, ModuleRef::of(&wide))?;
+    let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, widened.body, lanes);
+    entry.add_attribute("nounwind");
+    entry.add_text_attribute("probe-stack", "inline-asm");
+    entry.add_text_attribute("no-builtins", "");
+    entry.add_text_attribute("prefer-vector-width", "512");
+    wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    // SAFETY: the machine lives as long as the passes run.
+    passes::run_for(ModuleRef::of(&wide), FINISH, machine.as_mut_ptr()).map_err(Error::Internal)?;
+    wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    then(&wide, &machine, (widened, threadgroup_memory, flush))
+}
+
+fn emit(module: &Module, machine: &TargetMachine, kind: FileType) -> Result<Vec<u8>> {
+    let buffer =
+        machine.write_to_memory_buffer(module, kind).map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(buffer.as_slice().to_vec())
+}
+
+/// Where each threadgroup variable lies, and how many bytes all take.
+fn threadgroup_variables(module: &Module) -> (FxHashMap<crate::ir::Value, u32>, u32) {
+    const THREADGROUP: u32 = 3;
+    let layout = types::Layout::of_module(module);
+    let mut offsets = FxHashMap::default();
+    let mut end = 0u64;
+    for global in module.get_globals() {
+        let value = crate::ir::Value(global.as_value_ref());
+        if value.ty().address_space() == THREADGROUP && !value.users().is_empty() {
+            end = end.next_multiple_of(u64::from(value.alignment().max(16)));
+            offsets.insert(value, end as u32);
+            end += layout.size(value.global_type());
+        }
+    }
+    (offsets, end as u32)
+}
+
+/// Whether a module was compiled with an option.
+fn has_option(module: &Module, option: &str) -> bool {
+    use crate::metadata::read::{Operand, named};
+    let mut options = named(module, c"air.compile_options").into_iter().flat_map(|node| node.operands());
+    options.any(|operand| matches!(operand, Operand::Text(text) if text == option))
+}

@@ -1,0 +1,328 @@
+//! Calls: barriers, functions between lanes, and LLVM's own functions lane by lane.
+
+use super::groups;
+use super::lanes::{first_active, lanes_of};
+use super::parts::{Part, Parts};
+use super::types::{MATRIX, components};
+use super::widen::Widener;
+use super::{Error, Result};
+use crate::ir::{Type, Value};
+use inkwell::llvm_sys::core::{LLVMGetIntrinsicID, LLVMIntrinsicGetName};
+
+/// Whether all lanes get the same from a call, given whether they give it the same.
+pub(super) fn is_uniform(call: Value, same_arguments: impl Fn() -> bool) -> bool {
+    let name = call.callee().map(Value::name).unwrap_or_default();
+    groups::result_is_uniform(&name) || (name.starts_with("llvm.") && same_arguments())
+}
+
+/// The smallest piece of memory that a call reads or writes through a pointer at once.
+pub(super) fn access_unit(call: Value) -> u64 {
+    let name = call.callee().map(Value::name).unwrap_or_default();
+    match intrinsic_name(call).as_str() {
+        "llvm.memcpy" | "llvm.memmove" | "llvm.memset" => copy_unit(call),
+        _ if name.starts_with("air.atomic.") => {
+            components(call.ty()).into_iter().map(super::types::bytes).min().unwrap_or(4)
+        }
+        _ => 8,
+    }
+}
+
+/// The bytes that a memcpy, memmove or memset moves at a time.
+fn copy_unit(call: Value) -> u64 {
+    let length = call.operand(2).as_int().unwrap_or(1) as u64;
+    let aligned = if intrinsic_name(call) == "llvm.memset" {
+        call.argument_align(0)
+    } else {
+        call.argument_align(0).min(call.argument_align(1))
+    };
+    let mut unit = u64::from(aligned.clamp(1, 4));
+    while !length.is_multiple_of(unit) {
+        unit /= 2;
+    }
+    unit
+}
+
+/// The name of an LLVM function without the types that it is overloaded on.
+fn intrinsic_name(call: Value) -> String {
+    let Some(callee) = call.callee() else { return String::new() };
+    let mut length = 0;
+    unsafe {
+        let id = LLVMGetIntrinsicID(callee.0);
+        if id == 0 {
+            return String::new();
+        }
+        let name = LLVMIntrinsicGetName(id, &mut length);
+        String::from_utf8_lossy(std::slice::from_raw_parts(name.cast(), length)).into_owned()
+    }
+}
+
+impl Widener<'_> {
+    pub(super) fn call(&mut self, call: Value) -> Result<Parts> {
+        let Some(callee) = call.callee() else {
+            return Err(Error::Unsupported("a call through a function pointer".into()));
+        };
+        let name = callee.name();
+        match name.as_str() {
+            "air.wg.barrier" => {
+                self.has_barrier = true;
+                self.entry.barrier(&self.b);
+                return Ok(Vec::new());
+            }
+            // The lanes of a simdgroup run in step.
+            "air.simdgroup.barrier" => return Ok(Vec::new()),
+            _ => {}
+        }
+        if let Some(parts) = self.between_lanes(call, &name) {
+            return parts;
+        }
+        match intrinsic_name(call).as_str() {
+            "" => Err(Error::Unsupported(format!("the function '{name}'"))),
+            "llvm.assume"
+            | "llvm.lifetime.start"
+            | "llvm.lifetime.end"
+            | "llvm.prefetch"
+            | "llvm.donothing"
+            | "llvm.sideeffect"
+            | "llvm.experimental.noalias.scope.decl"
+            | "llvm.dbg.value"
+            | "llvm.dbg.declare"
+            | "llvm.invariant.start"
+            | "llvm.invariant.end" => {
+                Ok(components(call.ty()).into_iter().map(|ty| Part::Uniform(ty.poison())).collect())
+            }
+            "llvm.memcpy" | "llvm.memmove" => self.copy(call),
+            "llvm.memset" => self.fill(call),
+            reduction if reduction.starts_with("llvm.vector.reduce.") => self.reduce_components(call, reduction),
+            intrinsic => self.lane_by_lane(call, intrinsic),
+        }
+    }
+
+    fn between_lanes(&mut self, call: Value, name: &str) -> Option<Result<Parts>> {
+        if !name.starts_with("air.") {
+            return None;
+        }
+        let uniform = groups::result_is_uniform(name);
+        if groups::is_matrix_memory(name) {
+            return self.matrix_memory(call, name);
+        }
+        if name.starts_with("air.atomic.") {
+            return self.atomic(call, name);
+        }
+        let arguments: Vec<Parts> = call.arguments().into_iter().map(|argument| self.get(argument)).collect();
+        let b = &self.b;
+        let mask = self.mask.unwrap_or_else(|| lanes_of(Type::int(b.context(), 1)).all_ones());
+        let lanes: Vec<Vec<Value>> =
+            arguments.iter().map(|parts| parts.iter().map(|part| part.lanes(b)).collect()).collect();
+        let call = groups::Call {
+            name,
+            arguments: &lanes,
+            mask,
+            result: call.ty(),
+            fast_math: call.fast_math().unwrap_or(0),
+        };
+        let found = if uniform { groups::emit_uniform(b, &call) } else { groups::emit(b, &call) }?;
+        let part = |value: Value| if uniform { Part::Uniform(value) } else { Part::Lanes(value) };
+        Some(found.map(|values| values.into_iter().map(part).collect()).map_err(Error::Unsupported))
+    }
+
+    /// A simdgroup matrix from or to memory. All but the matrix is the same in all lanes, by the rules of Metal; where
+    /// that is not evident, the first active lane speaks.
+    fn matrix_memory(&mut self, call: Value, name: &str) -> Option<Result<Parts>> {
+        let operands = call.arguments();
+        let arguments: Vec<Parts> = operands.iter().map(|&argument| self.get(argument)).collect();
+        let b = &self.b;
+        let first = self.mask.map_or_else(|| Type::int(b.context(), 32).zero(), |mask| first_active(b, mask));
+        let shared = |part: Part| part.uniform().unwrap_or_else(|| b.extract(part.lanes(b), first));
+        let argument = |(operand, parts): (&Value, Parts)| -> Vec<Value> {
+            let is_matrix = operand.ty().is_vector() && operand.ty().length() == MATRIX;
+            parts.into_iter().map(|part| if is_matrix { part.lanes(b) } else { shared(part) }).collect()
+        };
+        let arguments: Vec<Vec<Value>> = operands.iter().zip(arguments).map(argument).collect();
+        let found = groups::matrix_memory(b, name, &arguments)?;
+        Some(found.map(|values| values.into_iter().map(Part::Lanes).collect()).map_err(Error::Unsupported))
+    }
+
+    /// An atomic function. What a compare-exchange expects is in private memory: it is given a copy, one lane's after the
+    /// other's.
+    fn atomic(&mut self, call: Value, name: &str) -> Option<Result<Parts>> {
+        let operands = call.arguments();
+        let mut copies = Vec::new();
+        let mut arguments = Vec::new();
+        for &operand in &operands {
+            let Some(&part) = self.get(operand).first() else { continue };
+            if operand.ty().is_pointer() && self.is_private(operand, part) {
+                let ty = components(call.ty()).first().copied().unwrap_or_else(|| Type::int(self.b.context(), 32));
+                let value = self.load_private(self.private.frame_of(operand), part, 0, ty).lanes(&self.b);
+                let copy = self.entry_alloca(value.ty());
+                self.b.store(value, copy, 64);
+                copies.push((operand, part, copy, value.ty()));
+                let step = super::types::bytes(ty) as i64;
+                arguments.push(Part::Ramp { base: copy, stride: step, lanes: None }.lanes(&self.b));
+            } else {
+                arguments.push(part.uniform().unwrap_or_else(|| part.lanes(&self.b)));
+            }
+        }
+        let mask = self.mask.unwrap_or_else(|| lanes_of(Type::int(self.b.context(), 1)).all_ones());
+        let atomic = groups::Atomic { name, arguments: &arguments, mask, is_result_used: !call.users().is_empty() };
+        let found = groups::atomic(&self.b, &atomic)?;
+        for (operand, part, copy, ty) in copies {
+            let value = Part::Lanes(self.b.load(ty, copy, 64));
+            self.store_private(self.private.frame_of(operand), part, 0, value);
+        }
+        let anything = || components(call.ty()).into_iter().map(|ty| Part::Lanes(lanes_of(ty).poison())).collect();
+        Some(found.map_err(Error::Unsupported).map(|values| match &values[..] {
+            [] => anything(),
+            _ => values.into_iter().map(Part::Lanes).collect(),
+        }))
+    }
+
+    /// One of LLVM's functions on numbers.
+    fn lane_by_lane(&mut self, call: Value, name: &str) -> Result<Parts> {
+        let arguments = call.arguments();
+        let immediate = match name {
+            "llvm.abs" | "llvm.ctlz" | "llvm.cttz" | "llvm.is.fpclass" => Some(1),
+            _ => None,
+        };
+        let mut operands: Vec<Parts> = arguments.iter().map(|&argument| self.get(argument)).collect();
+        let fixed = immediate.map(|index| (index, arguments[index]));
+        if let Some(index) = immediate {
+            operands.remove(index);
+        }
+        if components(call.ty()).len() != operands[0].len() {
+            return self.with_overflow(call, name, &operands);
+        }
+        let name = name.to_owned();
+        Ok(self.pointwise_on(call, &operands, move |w, values, ty| {
+            let mut values = values.to_vec();
+            let types = match name.as_str() {
+                "llvm.fptosi.sat" | "llvm.fptoui.sat" | "llvm.lrint" | "llvm.llrint" | "llvm.lround"
+                | "llvm.ucmp" | "llvm.scmp" => vec![ty, values[0].ty()],
+                "llvm.ldexp" => vec![ty, values[1].ty()],
+                "llvm.is.fpclass" => vec![values[0].ty()],
+                _ => vec![ty],
+            };
+            if let Some((index, value)) = fixed {
+                values.insert(index, value);
+            }
+            w.b.intrinsic(&name, &types, &values)
+        }))
+    }
+
+    /// A function with two results (`llvm.umul.with.overflow`).
+    fn with_overflow(&mut self, call: Value, name: &str, operands: &[Parts]) -> Result<Parts> {
+        if !name.ends_with(".with.overflow") || operands.iter().any(|parts| parts.len() != 1) {
+            return Err(Error::Unsupported(format!("the function '{name}'")));
+        }
+        let uniform = self.shapes.of(call).iter().all(|shape| shape.is_uniform());
+        let value = |part: Part| part.base().filter(|_| uniform).unwrap_or_else(|| part.lanes(&self.b));
+        let values: Vec<Value> = operands.iter().map(|parts| value(parts[0])).collect();
+        let both = self.b.intrinsic(name, &[values[0].ty()], &values);
+        let part = |index| {
+            let value = self.b.extract_value(both, index);
+            if uniform { Part::Uniform(value) } else { Part::Lanes(value) }
+        };
+        Ok(vec![part(0), part(1)])
+    }
+
+    /// A reduction over the components of each lane's own vector.
+    fn reduce_components(&mut self, call: Value, name: &str) -> Result<Parts> {
+        use crate::ir::Opcode::*;
+        let arguments = call.arguments();
+        let mut parts: Vec<Part> = arguments.iter().flat_map(|&argument| self.get(argument)).collect();
+        let uniform = self.shapes.of(call)[0].is_uniform();
+        let which = &name["llvm.vector.reduce.".len()..];
+        let opcode = match which {
+            "add" => LLVMAdd,
+            "mul" => LLVMMul,
+            "and" => LLVMAnd,
+            "or" => LLVMOr,
+            "xor" => LLVMXor,
+            "fadd" => LLVMFAdd,
+            "fmul" => LLVMFMul,
+            "smax" | "smin" | "umax" | "umin" | "fmax" | "fmin" => LLVMCall,
+            _ => return Err(Error::Unsupported(format!("the function '{name}'"))),
+        };
+        let value = |part: Part| part.base().filter(|_| uniform).unwrap_or_else(|| part.lanes(&self.b));
+        let first = value(parts.remove(0));
+        let total = parts.into_iter().map(value).fold(first, |total, next| {
+            let total = match opcode {
+                LLVMCall => {
+                    let function = match which {
+                        "fmax" => "llvm.maxnum".to_owned(),
+                        "fmin" => "llvm.minnum".to_owned(),
+                        _ => format!("llvm.{which}"),
+                    };
+                    self.b.intrinsic(&function, &[total.ty()], &[total, next])
+                }
+                opcode => self.b.binary(opcode, total, next),
+            };
+            if let Some(flags) = call.fast_math() {
+                total.set_fast_math(flags);
+            }
+            total
+        });
+        Ok(vec![if uniform { Part::Uniform(total) } else { Part::Lanes(total) }])
+    }
+
+    /// Memory from one place to another, piece by piece.
+    fn copy(&mut self, call: Value) -> Result<Parts> {
+        let (to, from) = (call.operand(0), call.operand(1));
+        let (unit, count) = self.pieces(call)?;
+        let piece = Type::int(self.b.context(), unit as u32 * 8);
+        let values: Vec<Part> = (0..count).map(|i| self.load_piece(from, i * unit, piece)).collect();
+        for (i, value) in values.into_iter().enumerate() {
+            self.store_piece(to, i as u64 * unit, value);
+        }
+        Ok(Vec::new())
+    }
+
+    /// Memory filled with one byte.
+    fn fill(&mut self, call: Value) -> Result<Parts> {
+        let (to, byte) = (call.operand(0), self.get(call.operand(1))[0]);
+        let (unit, count) = self.pieces(call)?;
+        let piece = Type::int(self.b.context(), unit as u32 * 8);
+        let repeat = |value: Value, ty: Type| {
+            let ones = (0..unit).fold(0i64, |all, i| all | 1 << (8 * i));
+            self.b.mul(self.b.zext(value, ty), ty.constant(ones))
+        };
+        let value = match byte.uniform() {
+            Some(byte) => Part::Uniform(repeat(byte, piece)),
+            None => Part::Lanes(repeat(byte.lanes(&self.b), lanes_of(piece))),
+        };
+        for i in 0..count {
+            self.store_piece(to, i * unit, value);
+        }
+        Ok(Vec::new())
+    }
+
+    fn pieces(&self, call: Value) -> Result<(u64, u64)> {
+        const MOST: u64 = 1 << 14;
+        let length = call.operand(2).as_int().and_then(|length| u64::try_from(length).ok());
+        let unit = copy_unit(call);
+        match length {
+            Some(length) if length / unit <= MOST => Ok((unit, length / unit)),
+            _ => Err(Error::Unsupported("a copy of memory whose length is not known or too large".into())),
+        }
+    }
+
+    fn load_piece(&mut self, pointer: Value, offset: u64, ty: Type) -> Part {
+        let at = self.get(pointer)[0];
+        if self.is_private(pointer, at) {
+            return self.load_private(self.private.frame_of(pointer), at, offset, ty);
+        }
+        self.access(at, &[offset], super::types::bytes(ty) as u32).load(&[ty])[0]
+    }
+
+    fn store_piece(&mut self, pointer: Value, offset: u64, value: Part) {
+        let at = self.get(pointer)[0];
+        if self.is_private(pointer, at) {
+            return self.store_private(self.private.frame_of(pointer), at, offset, value);
+        }
+        let align = super::types::bytes(super::memory::part_type(value)) as u32;
+        self.access(at, &[offset], align).store(&[value]);
+    }
+
+    fn access<'s>(&'s self, pointer: Part, offsets: &'s [u64], align: u32) -> super::memory::Access<'s> {
+        super::memory::Access { b: &self.b, pointer, offsets, align, mask: self.mask }
+    }
+}

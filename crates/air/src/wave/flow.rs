@@ -1,0 +1,75 @@
+//! Which blocks run, and when, once lanes can go different ways.
+//!
+//! A branch that all lanes take together stays a branch. After one on which they part, the blocks that some lane still has
+//! to visit are *pending*: they run one after the other in the graph's order, each under the mask of its lanes, and a block
+//! whose mask is empty is skipped. (This is the partial linearization of Moll and Hack, "Partial control-flow
+//! linearization", PLDI 2018.) Because the blocks of a loop come before everything behind it, a loop in which lanes leave
+//! at different times goes round until the header's mask is empty.
+
+use super::graph::Graph;
+use std::collections::BTreeSet;
+
+/// Where the blocks lead when divergent branches are laid out one way after the other.
+pub(super) struct Flow {
+    /// For each block, what can be pending while it runs.
+    pub(super) pending: Vec<BTreeSet<usize>>,
+    /// The blocks that are ever pending: lanes can gather in them over several visits of others.
+    pub(super) deferred: Vec<bool>,
+    /// The blocks that can be reached with no lane of their own and so must ask.
+    pub(super) guarded: Vec<bool>,
+}
+
+impl Flow {
+    /// `divergent` says of each block whether its lanes part at its end.
+    pub(super) fn new(graph: &Graph, divergent: &[bool]) -> Flow {
+        let count = graph.len();
+        let mut flow = Flow {
+            pending: vec![BTreeSet::new(); count],
+            deferred: vec![false; count],
+            guarded: vec![false; count],
+        };
+        let mut indirect = vec![false; count];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in 0..count {
+                let here = flow.pending[block].clone();
+                let mut go = |mut waiting: BTreeSet<usize>, direct: Option<usize>| {
+                    let Some(to) = waiting.pop_first() else { return };
+                    indirect[to] |= direct != Some(to);
+                    if !waiting.is_subset(&flow.pending[to]) {
+                        flow.pending[to].extend(waiting);
+                        changed = true;
+                    }
+                };
+                go(here.clone(), None);
+                if divergent[block] {
+                    go(here.iter().chain(&graph.successors[block]).copied().collect(), None);
+                } else {
+                    for &next in &graph.successors[block] {
+                        go(here.iter().copied().chain([next]).collect(), Some(next));
+                    }
+                }
+            }
+        }
+        for pending in &flow.pending {
+            for &block in pending {
+                flow.deferred[block] = true;
+            }
+        }
+        for block in 0..count {
+            flow.guarded[block] = indirect[block] && !flow.pending[block].is_empty();
+        }
+        flow
+    }
+
+    /// What runs after `block` when lanes go on to `next` (none when they end there).
+    pub(super) fn follow(&self, block: usize, next: &[usize]) -> Option<usize> {
+        next.iter().copied().chain(self.pending[block].first().copied()).min()
+    }
+
+    /// Whether all lanes that are alive are in `block` when it runs.
+    pub(super) fn is_complete(&self, block: usize) -> bool {
+        self.pending[block].is_empty()
+    }
+}

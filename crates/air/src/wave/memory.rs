@@ -1,0 +1,217 @@
+//! Loads and stores. The address decides: one scalar access when all lanes share it, one vector access when they lie side
+//! by side, wide accesses and shuffles when they lie a small step apart, and a gather or scatter for the rest.
+
+use super::lanes::{Mask, lanes_of, mask_bits};
+use super::parts::{Part, anything, every, interleave};
+use super::types::bytes;
+use crate::ir::{Builder, Type, Value};
+use abi::LANES;
+
+/// The largest step, in elements, for which whole stretches of memory are loaded and taken apart.
+const WIDEST_STEP: usize = 8;
+
+/// One access by the active lanes (all of them where there is no mask).
+pub(super) struct Access<'a> {
+    pub(super) b: &'a Builder,
+    /// An address for each lane.
+    pub(super) pointer: Part,
+    /// A constant distance from it for each component, in bytes.
+    pub(super) offsets: &'a [u64],
+    /// What is known about the alignment of component 0.
+    pub(super) align: u32,
+    pub(super) mask: Option<Mask>,
+}
+
+impl Access<'_> {
+    /// Loads components of these types.
+    pub(super) fn load(&self, types: &[Type]) -> Vec<Part> {
+        match self.pointer {
+            Part::Uniform(pointer) => self
+                .each(types)
+                .map(|(ty, offset, align)| Part::Uniform(load_scalar(self.b, ty, self.at(pointer, offset), align)))
+                .collect(),
+            Part::Ramp { base, stride, .. } => match self.step(types, stride) {
+                Some(step) => self.load_wide(types, base, step),
+                None => self.gather(types),
+            },
+            Part::Lanes(_) => self.gather(types),
+        }
+    }
+
+    /// Stores the components.
+    pub(super) fn store(&self, values: &[Part]) {
+        let types: Vec<Type> = values.iter().map(|part| part_type(*part)).collect();
+        match self.pointer {
+            Part::Uniform(pointer) => {
+                for ((value, (ty, offset, align)), _) in values.iter().zip(self.each(&types)).zip(0..) {
+                    let value = value.uniform().unwrap_or_else(|| self.last_active(value.lanes(self.b)));
+                    store_scalar(self.b, ty, value, self.at(pointer, offset), align);
+                }
+            }
+            Part::Ramp { base, stride, .. } if self.step(&types, stride) == Some(types.len()) => {
+                self.store_wide(values, &types, base);
+            }
+            _ => self.scatter(values, &types),
+        }
+    }
+
+    /// Each component's type, offset and alignment.
+    fn each<'t>(&'t self, types: &'t [Type]) -> impl Iterator<Item = (Type, u64, u32)> + 't {
+        let align =
+            |offset: u64| if offset == 0 { self.align } else { self.align.min(1 << offset.trailing_zeros()) };
+        types.iter().zip(self.offsets).map(move |(ty, &offset)| (*ty, offset, align(offset)))
+    }
+
+    fn at(&self, pointer: Value, offset: u64) -> Value {
+        if offset == 0 {
+            pointer
+        } else {
+            self.b.offset(pointer, Type::int(self.b.context(), 64).constant(offset as i64))
+        }
+    }
+
+    /// The step between lanes in elements, when the components are side by side and it is small.
+    fn step(&self, types: &[Type], stride: i64) -> Option<usize> {
+        let size = bytes(types[0]);
+        let side_by_side =
+            types.iter().zip(self.offsets).zip(0..).all(|((ty, &offset), i)| *ty == types[0] && offset == i * size);
+        let stride = usize::try_from(stride).ok()?;
+        let step = stride / size as usize;
+        let fits =
+            stride.is_multiple_of(size as usize) && step >= types.len() && step <= WIDEST_STEP.max(types.len());
+        (side_by_side && fits && !types[0].is_pointer()).then_some(step)
+    }
+
+    /// The mask for `count` elements of memory, of which each lane owns `own` in every `step`.
+    fn wide_mask(&self, step: usize, own: usize, count: usize) -> Option<Mask> {
+        let bit = Type::int(self.b.context(), 1);
+        match self.mask {
+            Some(mask) if step == 1 => Some(mask),
+            Some(mask) => {
+                let pattern: Vec<i32> =
+                    (0..count).map(|i| if i % step < own { (i / step) as i32 } else { LANES as i32 }).collect();
+                Some(self.b.shuffle(mask, mask.ty().zero(), &pattern))
+            }
+            None if own == step => None,
+            None => Some(Value::constant_vector(
+                &(0..count).map(|i| bit.constant(i64::from(i % step < own))).collect::<Vec<Value>>(),
+            )),
+        }
+    }
+
+    fn load_wide(&self, types: &[Type], base: Value, step: usize) -> Vec<Part> {
+        let (ty, own) = (types[0], types.len());
+        let wide = memory_type(ty).vector(LANES * step);
+        let loaded = match self.wide_mask(step, own, LANES * step) {
+            None => self.b.load(wide, base, self.align),
+            Some(mask) => {
+                let call = self.b.intrinsic("llvm.masked.load", &[wide, base.ty()], &[base, mask, wide.poison()]);
+                call.set_argument_align(0, self.align);
+                call
+            }
+        };
+        (0..own)
+            .map(|i| {
+                let part = if step == 1 { loaded } else { every(self.b, loaded, i, step) };
+                Part::Lanes(from_memory(self.b, part, ty))
+            })
+            .collect()
+    }
+
+    fn store_wide(&self, values: &[Part], types: &[Type], base: Value) {
+        let parts: Vec<Value> =
+            values.iter().zip(types).map(|(part, ty)| to_memory(self.b, part.lanes(self.b), *ty)).collect();
+        let wide = interleave(self.b, &parts);
+        match self.wide_mask(parts.len(), parts.len(), LANES * parts.len()) {
+            None => {
+                self.b.store(wide, base, self.align);
+            }
+            Some(mask) => {
+                let call = self.b.intrinsic("llvm.masked.store", &[wide.ty(), base.ty()], &[wide, base, mask]);
+                call.set_argument_align(1, self.align);
+            }
+        }
+    }
+
+    fn every_lane(&self) -> Mask {
+        self.mask.unwrap_or_else(|| lanes_of(Type::int(self.b.context(), 1)).all_ones())
+    }
+
+    fn gather(&self, types: &[Type]) -> Vec<Part> {
+        let pointers = self.pointer.lanes(self.b);
+        self.each(types)
+            .map(|(ty, offset, align)| {
+                let (pointers, wide) = (self.at(pointers, offset), lanes_of(memory_type(ty)));
+                let arguments = [pointers, self.every_lane(), anything(memory_type(ty))];
+                let call = self.b.intrinsic("llvm.masked.gather", &[wide, pointers.ty()], &arguments);
+                call.set_argument_align(0, align);
+                Part::Lanes(from_memory(self.b, call, ty))
+            })
+            .collect()
+    }
+
+    fn scatter(&self, values: &[Part], types: &[Type]) {
+        let pointers = self.pointer.lanes(self.b);
+        for (value, (ty, offset, align)) in values.iter().zip(self.each(types)) {
+            let (pointers, value) = (self.at(pointers, offset), to_memory(self.b, value.lanes(self.b), ty));
+            let arguments = [value, pointers, self.every_lane()];
+            let call = self.b.intrinsic("llvm.masked.scatter", &[value.ty(), pointers.ty()], &arguments);
+            call.set_argument_align(1, align);
+        }
+    }
+
+    /// Of several lanes that write to one place the last one wins.
+    fn last_active(&self, lanes: Value) -> Value {
+        let int = Type::int(self.b.context(), 32);
+        let index = match self.mask {
+            None => int.constant(LANES as i64 - 1),
+            Some(mask) => {
+                let bits = mask_bits(self.b, mask);
+                let above = self.b.intrinsic(
+                    "llvm.ctlz",
+                    &[bits.ty()],
+                    &[bits, Type::int(self.b.context(), 1).constant(1)],
+                );
+                self.b.sub(int.constant(LANES as i64 - 1), above)
+            }
+        };
+        self.b.extract(lanes, index)
+    }
+}
+
+/// The type of a part's scalar.
+pub(super) fn part_type(part: Part) -> Type {
+    match part {
+        Part::Uniform(value) | Part::Ramp { base: value, .. } => value.ty(),
+        Part::Lanes(value) => value.ty().element(),
+    }
+}
+
+/// A truth value takes a byte in memory.
+fn memory_type(ty: Type) -> Type {
+    if ty.is_int() && ty.int_bits() < 8 { Type::int(ty.context(), 8) } else { ty }
+}
+
+fn from_memory(b: &Builder, value: Value, ty: Type) -> Value {
+    if memory_type(ty) == ty {
+        return value;
+    }
+    let to = if value.ty().is_vector() { ty.vector(value.ty().length()) } else { ty };
+    b.trunc(value, to)
+}
+
+fn to_memory(b: &Builder, value: Value, ty: Type) -> Value {
+    if memory_type(ty) == ty {
+        return value;
+    }
+    let memory = memory_type(ty);
+    b.zext(value, if value.ty().is_vector() { memory.vector(value.ty().length()) } else { memory })
+}
+
+fn load_scalar(b: &Builder, ty: Type, pointer: Value, align: u32) -> Value {
+    from_memory(b, b.load(memory_type(ty), pointer, align), ty)
+}
+
+fn store_scalar(b: &Builder, ty: Type, value: Value, pointer: Value, align: u32) {
+    b.store(to_memory(b, value, ty), pointer, align);
+}

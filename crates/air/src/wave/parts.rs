@@ -1,0 +1,88 @@
+//! Values in the generated code: each component of a value of AIR is a scalar that stands for all lanes, or a vector.
+
+use super::lanes::{lanes_of, ramp, splat};
+use crate::ir::{Builder, Type, Value};
+use abi::LANES;
+
+/// One component.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// The same in all lanes.
+    Uniform(Value),
+    /// `base + stride * lane`. `lanes` is there when the ramp is good for addresses only.
+    Ramp { base: Value, stride: i64, lanes: Option<Value> },
+    /// One element for each lane.
+    Lanes(Value),
+}
+
+/// All components of a value.
+pub(super) type Parts = Vec<Part>;
+
+impl Part {
+    /// The value of lane 0, of a part that is no vector.
+    pub(super) fn base(self) -> Option<Value> {
+        match self {
+            Part::Uniform(value) | Part::Ramp { base: value, .. } => Some(value),
+            Part::Lanes(_) => None,
+        }
+    }
+
+    /// The scalar that all lanes share.
+    pub(super) fn uniform(self) -> Option<Value> {
+        match self {
+            Part::Uniform(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// One element for each lane.
+    pub(super) fn lanes(self, b: &Builder) -> Value {
+        match self {
+            Part::Uniform(value) => splat(b, value),
+            Part::Ramp { lanes: Some(value), .. } | Part::Lanes(value) => value,
+            Part::Ramp { base, stride, lanes: None } => {
+                if base.ty().is_pointer() {
+                    b.offset(base, ramp(Type::int(b.context(), 64), 0, stride))
+                } else {
+                    b.add(splat(b, base), ramp(base.ty(), 0, stride))
+                }
+            }
+        }
+    }
+}
+
+/// A scalar's worth of lanes of a type, with anything in it.
+pub(super) fn anything(ty: Type) -> Value {
+    lanes_of(ty).poison()
+}
+
+/// Interleaves vectors of one type: element 0 of each, then element 1 of each, …
+pub(super) fn interleave(b: &Builder, vectors: &[Value]) -> Value {
+    let [only] = vectors else {
+        let joined = concatenate(b, vectors);
+        let count = vectors.len();
+        let pattern: Vec<i32> = (0..LANES * count).map(|i| ((i % count) * LANES + i / count) as i32).collect();
+        return b.shuffle(joined, joined.ty().poison(), &pattern);
+    };
+    *only
+}
+
+/// The vectors one after the other.
+fn concatenate(b: &Builder, vectors: &[Value]) -> Value {
+    let mut joined = vectors[0];
+    for (index, &next) in vectors.iter().enumerate().skip(1) {
+        let have = index * LANES;
+        // Both sides of a shuffle have one type: the next vector is stretched to the length of what there is.
+        let stretch: Vec<i32> = (0..have).map(|i| if i < LANES { i as i32 } else { -1 }).collect();
+        let next = b.shuffle(next, next.ty().poison(), &stretch);
+        let pattern: Vec<i32> = (0..have + LANES).map(|i| i as i32).collect();
+        joined = b.shuffle(joined, next, &pattern);
+    }
+    joined
+}
+
+/// Every `step`th element from `start` on, one for each lane.
+pub(super) fn every(b: &Builder, wide: Value, start: usize, step: usize) -> Value {
+    let pattern: Vec<i32> = (0..LANES).map(|lane| (start + lane * step) as i32).collect();
+    b.shuffle(wide, wide.ty().poison(), &pattern)
+}

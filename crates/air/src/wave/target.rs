@@ -1,0 +1,87 @@
+//! The machines that code is generated for.
+
+use super::{Error, Result};
+use inkwell::OptimizationLevel;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target as LlvmTarget, TargetMachine, TargetTriple,
+};
+use std::sync::Once;
+
+/// A kind of CPU. Objects are ELF on every system: the loader is our own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Target {
+    triple: &'static str,
+    cpu: String,
+    features: String,
+}
+
+const X86_64: &str = "x86_64-unknown-linux-gnu";
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+
+impl Target {
+    /// The CPU that this program runs on.
+    pub fn host() -> Result<Target> {
+        initialize();
+        let triple = match std::env::consts::ARCH {
+            "x86_64" => X86_64,
+            "aarch64" => AARCH64,
+            other => return Err(Error::Unsupported(format!("a CPU of the architecture '{other}'"))),
+        };
+        let target = Target {
+            triple,
+            cpu: TargetMachine::get_host_cpu_name().to_string(),
+            features: TargetMachine::get_host_cpu_features().to_string(),
+        };
+        if triple == X86_64 && !["+avx2", "+fma", "+f16c"].iter().all(|name| target.has(name)) {
+            return Err(Error::Unsupported("an x86-64 CPU without AVX2, FMA and F16C".into()));
+        }
+        Ok(target)
+    }
+
+    /// A CPU by LLVM's name for it: `haswell`, `znver4`, `apple-m1`.
+    pub fn named(cpu: &str) -> Result<Target> {
+        initialize();
+        let is_arm = ["apple-", "cortex-", "neoverse-", "a64fx"].iter().any(|start| cpu.starts_with(start));
+        Ok(Target { triple: if is_arm { AARCH64 } else { X86_64 }, cpu: cpu.into(), features: String::new() })
+    }
+
+    /// The CPU's name.
+    pub fn cpu(&self) -> &str {
+        &self.cpu
+    }
+
+    /// A text that differs where the code would: architecture, CPU and features.
+    pub fn key(&self) -> String {
+        format!("{} {} {}", self.triple, self.cpu, self.features)
+    }
+
+    fn has(&self, feature: &str) -> bool {
+        self.features.split(',').any(|have| have == feature)
+    }
+
+    pub(super) fn machine(&self) -> Result<TargetMachine> {
+        let triple = TargetTriple::create(self.triple);
+        let target = LlvmTarget::from_triple(&triple).map_err(|error| Error::Internal(error.to_string()))?;
+        target
+            .create_target_machine(
+                &triple,
+                &self.cpu,
+                &self.features,
+                OptimizationLevel::Default,
+                RelocMode::PIC,
+                CodeModel::Small,
+            )
+            .ok_or_else(|| Error::Unsupported(format!("the CPU '{}'", self.cpu)))
+    }
+}
+
+pub(super) const OBJECT: FileType = FileType::Object;
+pub(super) const ASSEMBLY: FileType = FileType::Assembly;
+
+fn initialize() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        LlvmTarget::initialize_x86(&InitializationConfig::default());
+        LlvmTarget::initialize_aarch64(&InitializationConfig::default());
+    });
+}

@@ -1,0 +1,64 @@
+//! What the code generator makes of kernels, seen in the IR. That the code is right is shown by running it, in the tests
+//! of the crate `compute`.
+
+use super::{Target, compile, llvm_text};
+use crate::lower::MathMode;
+use crate::specialize::{Specialized, specialize};
+use abi::{ConstantValue, Constants, Lanes};
+
+fn kernel(source: &str, name: &str, constants: &Constants) -> Specialized {
+    let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    let entry = compilation.program.kernels().find(|entry| entry.name == name).expect("the kernel");
+    let function = crate::compile::compile_kernel(&compilation.program, entry, MathMode::Fast).expect("AIR");
+    specialize(function.bitcode().expect("bitcode"), name, constants).expect("specialized")
+}
+
+fn ir(source: &str, name: &str, constants: &Constants, lanes: Lanes) -> String {
+    llvm_text(&kernel(source, name, constants), &Target::host().expect("a host"), lanes).expect("wide code")
+}
+
+const GEMV: &str = include_str!("../../../../examples/gemv.metal");
+const ADD: &str = include_str!("../../../../examples/add_arrays.metal");
+
+fn gemv_constants(k: u32, bias: bool) -> Constants {
+    let mut constants = Constants::new();
+    constants.set(0, ConstantValue::Uint(k)).set(1, ConstantValue::Bool(bias));
+    constants
+}
+
+/// The loads of buffer `index`'s address: nothing else reads that place of the dispatch.
+fn reads_buffer(text: &str, index: usize) -> bool {
+    text.contains(&format!("ptr %0, i64 {}\n", index * 8))
+}
+
+#[test]
+fn without_a_bias_nothing_loads_it() {
+    let with = ir(GEMV, "gemv", &gemv_constants(128, true), Lanes::Row);
+    let without = ir(GEMV, "gemv", &gemv_constants(128, false), Lanes::Row);
+    assert!(reads_buffer(&with, 2) && reads_buffer(&without, 2), "{with}{without}");
+    assert!(reads_buffer(&with, 3), "{with}");
+    assert!(!reads_buffer(&without, 3), "{without}");
+}
+
+#[test]
+fn neighbouring_lanes_need_no_gather_and_no_mask() {
+    for (source, name, constants) in
+        [(ADD, "add_arrays", Constants::new()), (GEMV, "gemv", gemv_constants(4096, false))]
+    {
+        let text = ir(source, name, &constants, Lanes::Row);
+        assert!(!text.contains("masked"), "{text}");
+        assert!(text.contains("load <32 x float>"), "{text}");
+    }
+}
+
+#[test]
+fn code_for_other_machines_can_be_made_here() {
+    let kernel = kernel(GEMV, "gemv", &gemv_constants(128, true));
+    for cpu in ["haswell", "znver4", "apple-m1"] {
+        for lanes in [Lanes::Row, Lanes::Any] {
+            let compiled = compile(&kernel, &Target::named(cpu).expect("a target"), lanes).expect(cpu);
+            assert!(compiled.object.starts_with(b"\x7fELF"));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! How a type of AIR is taken apart: every value is a list of scalar components, and each component becomes one value per
+//! lane. A `float4` has four; an 8×8 simdgroup matrix, which AIR writes as 64 elements, has the two that each lane holds.
+
+use crate::ir::{Type, TypeKind, Value};
+use inkwell::llvm_sys::core::LLVMGetGlobalParent;
+use inkwell::llvm_sys::target::{
+    LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMTargetDataRef,
+};
+
+/// The elements of a simdgroup matrix in AIR.
+pub(super) const MATRIX: usize = 64;
+
+/// The elements of it that one lane holds.
+pub(super) const MATRIX_PER_LANE: usize = 2;
+
+/// A scalar as the generated code keeps it: a bfloat as its bits, a pointer to private memory as an offset.
+pub(super) fn scalar(ty: Type) -> Type {
+    match ty.kind() {
+        TypeKind::LLVMBFloatTypeKind => Type::int(ty.context(), 16),
+        TypeKind::LLVMPointerTypeKind if ty.address_space() == 0 => Type::int(ty.context(), 32),
+        TypeKind::LLVMPointerTypeKind => Type::pointer(ty.context()),
+        _ => ty,
+    }
+}
+
+/// How many elements of a vector are components.
+pub(super) fn vector_components(ty: Type) -> usize {
+    if ty.length() == MATRIX { MATRIX_PER_LANE } else { ty.length() }
+}
+
+/// The components of a type, as the generated code keeps them.
+pub(super) fn components(ty: Type) -> Vec<Type> {
+    match ty.kind() {
+        TypeKind::LLVMVoidTypeKind => Vec::new(),
+        TypeKind::LLVMVectorTypeKind => vec![scalar(ty.element()); vector_components(ty)],
+        TypeKind::LLVMArrayTypeKind => {
+            let element = components(ty.element());
+            let count = element.len() * ty.array_length() as usize;
+            element.into_iter().cycle().take(count).collect()
+        }
+        TypeKind::LLVMStructTypeKind => ty.members().into_iter().flat_map(components).collect(),
+        _ => vec![scalar(ty)],
+    }
+}
+
+/// The size and alignment rules of a module.
+#[derive(Clone, Copy)]
+pub(super) struct Layout(pub(super) LLVMTargetDataRef);
+
+impl Layout {
+    /// The rules of the module that a function is in.
+    pub(super) fn of(function: Value) -> Layout {
+        unsafe { Layout(LLVMGetModuleDataLayout(LLVMGetGlobalParent(function.0))) }
+    }
+
+    /// The rules of a module.
+    pub(super) fn of_module(module: &inkwell::module::Module) -> Layout {
+        unsafe { Layout(LLVMGetModuleDataLayout(module.as_mut_ptr())) }
+    }
+
+    /// Bytes from one element of this type to the next.
+    pub(super) fn size(self, ty: Type) -> u64 {
+        unsafe { LLVMABISizeOfType(self.0, ty.0) }
+    }
+
+    /// Where member `index` of a structure begins.
+    pub(super) fn offset(self, structure: Type, index: u32) -> u64 {
+        unsafe { LLVMOffsetOfElement(self.0, structure.0, index) }
+    }
+
+    /// Where the components of a type lie in memory.
+    pub(super) fn offsets(self, ty: Type) -> Vec<u64> {
+        match ty.kind() {
+            TypeKind::LLVMVectorTypeKind => {
+                let size = self.size(ty.element());
+                (0..vector_components(ty) as u64).map(|i| i * size).collect()
+            }
+            TypeKind::LLVMArrayTypeKind => {
+                let (element, size) = (self.offsets(ty.element()), self.size(ty.element()));
+                (0..ty.array_length()).flat_map(|i| element.iter().map(move |at| i * size + at)).collect()
+            }
+            TypeKind::LLVMStructTypeKind => {
+                let parts = ty.members();
+                parts
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(index, &part)| {
+                        let start = self.offset(ty, index as u32);
+                        self.offsets(part).into_iter().map(move |at| start + at)
+                    })
+                    .collect()
+            }
+            _ => vec![0],
+        }
+    }
+}
+
+/// The bytes of a component in memory.
+pub(super) fn bytes(component: Type) -> u64 {
+    match component.kind() {
+        TypeKind::LLVMIntegerTypeKind => u64::from(component.int_bits().div_ceil(8)),
+        TypeKind::LLVMHalfTypeKind | TypeKind::LLVMBFloatTypeKind => 2,
+        TypeKind::LLVMFloatTypeKind => 4,
+        _ => 8,
+    }
+}

@@ -1,0 +1,366 @@
+//! Widening: the scalar function of one thread becomes a function of one simdgroup. Control flow is in this file; what
+//! each instruction becomes is in `instructions`, `memory` and `calls`.
+
+use super::entry::{Arguments, Entry};
+use super::flow::Flow;
+use super::graph::Graph;
+use super::lanes::{Mask, any, lanes_of};
+use super::parts::{Part, Parts};
+use super::private::Private;
+use super::shapes::{Shape, Shapes};
+use super::types::{Layout, components};
+use super::{Error, Result};
+use crate::ir::{Block, Builder, ModuleRef, Opcode, Type, Value};
+use abi::LANES;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Writes the function of a simdgroup for `kernel`, whose control flow is reducible and in loop-closed form, into
+/// another module.
+pub(super) fn widen(kernel: Value, arguments: &Arguments, into: ModuleRef) -> Result<Widened> {
+    let graph = Graph::new(kernel).ok_or_else(|| Error::Unsupported("a loop with two entries".into()))?;
+    let layout = Layout::of(kernel);
+    let (shapes, flow) = Shapes::new(&graph, layout, arguments.shapes(kernel));
+    let private = Private::new(&graph, layout);
+    let builder = Builder::new(into);
+    let entry = Entry::new(&builder, arguments);
+    let mut widener = Widener::new(builder, &graph, &shapes, &flow, &private, layout, &entry);
+    widener.arguments(kernel, arguments)?;
+    for block in 0..graph.len() {
+        widener.block(block)?;
+    }
+    widener.finish();
+    let has_barrier = widener.has_barrier;
+    Ok(Widened { body: entry.body, has_barrier, private_memory: private.bytes() })
+}
+
+/// What came of widening.
+pub(super) struct Widened {
+    /// The function that runs one simdgroup.
+    pub(super) body: Value,
+    pub(super) has_barrier: bool,
+    /// Bytes of private memory for all lanes.
+    pub(super) private_memory: u64,
+}
+
+pub(super) struct Widener<'a> {
+    pub(super) b: Builder,
+    graph: &'a Graph,
+    pub(super) shapes: &'a Shapes,
+    flow: &'a Flow,
+    pub(super) private: &'a Private,
+    pub(super) layout: Layout,
+    pub(super) entry: &'a Entry,
+    /// The lanes that run the current block; `None` for all 32.
+    pub(super) mask: Option<Mask>,
+    /// The memory of each private frame.
+    pub(super) frames: Vec<Value>,
+    pub(super) has_barrier: bool,
+    /// Where values live that are used in another block than their own. LLVM turns these into registers.
+    slots: FxHashMap<Value, Vec<Slot>>,
+    /// The values of the current block.
+    current: FxHashMap<Value, Parts>,
+    masks: Vec<Option<Value>>,
+    starts: Vec<Block>,
+    /// Constants of the kernel's module that have been copied.
+    pub(super) globals: FxHashMap<Value, Value>,
+}
+
+/// Where a component is kept between blocks.
+#[derive(Clone, Copy)]
+enum Slot {
+    Uniform(Value),
+    Ramp { base: Value, stride: i64, lanes: Option<Value> },
+    Lanes(Value),
+}
+
+impl<'a> Widener<'a> {
+    fn new(
+        b: Builder,
+        graph: &'a Graph,
+        shapes: &'a Shapes,
+        flow: &'a Flow,
+        private: &'a Private,
+        layout: Layout,
+        entry: &'a Entry,
+    ) -> Widener<'a> {
+        let starts = (0..graph.len()).map(|i| Block::append(entry.body, &format!("b{i}"))).collect();
+        let mut widener = Widener {
+            b,
+            graph,
+            shapes,
+            flow,
+            private,
+            layout,
+            entry,
+            mask: None,
+            frames: Vec::new(),
+            has_barrier: false,
+            slots: FxHashMap::default(),
+            current: FxHashMap::default(),
+            masks: Vec::new(),
+            starts,
+            globals: FxHashMap::default(),
+        };
+        widener.b.at_end(entry.start);
+        widener.make_slots();
+        widener
+    }
+
+    fn make_slots(&mut self) {
+        let bits = lanes_of(Type::int(self.b.context(), 1));
+        for block in 0..self.graph.len() {
+            let slot = (!self.flow.is_complete(block)).then(|| self.b.alloca(bits, 4));
+            if let Some(slot) = slot.filter(|_| self.flow.deferred[block]) {
+                self.b.store(bits.zero(), slot, 4);
+            }
+            self.masks.push(slot);
+        }
+        for value in self.values_between_blocks() {
+            let slots = components(value.ty())
+                .into_iter()
+                .zip(self.shapes.of(value))
+                .map(|(ty, shape)| match shape {
+                    shape if shape.is_uniform() => Slot::Uniform(self.b.alloca(ty, 8)),
+                    Shape::Ramp(ramp) => Slot::Ramp {
+                        base: self.b.alloca(ty, 8),
+                        stride: ramp.stride,
+                        lanes: (!ramp.exact).then(|| self.b.alloca(lanes_of(ty), 64)),
+                    },
+                    _ => Slot::Lanes(self.b.alloca(lanes_of(ty), 64)),
+                })
+                .collect();
+            self.slots.insert(value, slots);
+        }
+        let byte = Type::int(self.b.context(), 8);
+        for frame in &self.private.frames {
+            self.frames.push(self.b.alloca(byte.array(frame.size * LANES as u64), 64));
+        }
+    }
+
+    /// Values that another block uses, or that come along an edge.
+    fn values_between_blocks(&self) -> Vec<Value> {
+        let mut found = Vec::new();
+        let mut seen = FxHashSet::default();
+        for &block in &self.graph.blocks {
+            for instruction in block.instructions() {
+                let is_phi = instruction.opcode() == Opcode::LLVMPHI;
+                if is_phi && seen.insert(instruction) {
+                    found.push(instruction);
+                }
+                for operand in instruction.operands() {
+                    if operand.is_instruction() && (is_phi || operand.block() != block) && seen.insert(operand) {
+                        found.push(operand);
+                    }
+                }
+            }
+        }
+        found.retain(|value| !value.ty().is_void());
+        found
+    }
+
+    /// Gives the kernel's parameters their values.
+    fn arguments(&mut self, kernel: Value, arguments: &Arguments) -> Result<()> {
+        let values = self.entry.parameters(&self.b, kernel, arguments)?;
+        self.mask = self.entry.mask;
+        // Computed in the entry, they are there in every block.
+        self.current.extend(values);
+        Ok(())
+    }
+
+    fn block(&mut self, number: usize) -> Result<()> {
+        if number == 0 {
+            self.b.branch(self.starts[0]);
+        }
+        self.b.at_end(self.starts[number]);
+        self.current.retain(|value, _| !value.is_instruction());
+        self.mask = self.entry.mask;
+        if let Some(slot) = self.masks[number] {
+            let bits = lanes_of(Type::int(self.b.context(), 1));
+            let mask = self.b.load(bits, slot, 4);
+            self.mask = Some(mask);
+            if self.flow.deferred[number] {
+                self.b.store(bits.zero(), slot, 4);
+            }
+            if self.flow.guarded[number] {
+                let (go, skip) = (Block::append(self.entry.body, ""), self.flow.follow(number, &[]));
+                let skip = self.target(skip);
+                self.b.branch_if(any(&self.b, mask), go, skip);
+                self.b.at_end(go);
+            }
+        }
+        for instruction in self.graph.blocks[number].instructions() {
+            match instruction.opcode() {
+                Opcode::LLVMPHI => {}
+                Opcode::LLVMBr => self.branch(number, instruction),
+                Opcode::LLVMRet | Opcode::LLVMUnreachable => {
+                    let to = self.flow.follow(number, &[]);
+                    let to = self.target(to);
+                    self.b.branch(to);
+                }
+                _ => {
+                    let parts = self.instruction(instruction)?;
+                    self.define(instruction, parts);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&self, block: Option<usize>) -> Block {
+        block.map_or(self.entry.end, |block| self.starts[block])
+    }
+
+    fn branch(&mut self, number: usize, branch: Value) {
+        let next = self.graph.successors[number].clone();
+        let (Some(condition), [yes, no]) = (branch.condition(), &next[..]) else {
+            return self.go(number, next[0]);
+        };
+        if yes == no {
+            return self.go(number, *yes);
+        }
+        match self.get(condition)[0] {
+            Part::Uniform(condition) => {
+                let sides = [Block::append(self.entry.body, ""), Block::append(self.entry.body, "")];
+                self.b.branch_if(condition, sides[0], sides[1]);
+                for (side, to) in sides.into_iter().zip([*yes, *no]) {
+                    self.b.at_end(side);
+                    self.go(number, to);
+                }
+            }
+            part => {
+                // A lane that is not here may have any condition, even an undefined one: never `and`.
+                let condition = part.lanes(&self.b);
+                let none = condition.ty().zero();
+                let here = self.mask.unwrap_or_else(|| condition.ty().all_ones());
+                let taken = self.b.select(here, condition, none);
+                let not_taken = self.b.select(here, self.b.not(condition), none);
+                self.edge(number, *yes, Some(taken));
+                self.edge(number, *no, Some(not_taken));
+                let to = self.flow.follow(number, &next);
+                let to = self.target(to);
+                self.b.branch(to);
+            }
+        }
+    }
+
+    /// All lanes of block `from` go on to block `to`.
+    fn go(&mut self, from: usize, to: usize) {
+        self.edge(from, to, self.mask);
+        let next = self.flow.follow(from, &[to]);
+        let next = self.target(next);
+        self.b.branch(next);
+    }
+
+    /// The lanes in `mask` go from one block to another: their phis get their values.
+    fn edge(&mut self, from: usize, to: usize, mask: Option<Mask>) {
+        let bits = lanes_of(Type::int(self.b.context(), 1));
+        let lanes = mask.unwrap_or_else(|| bits.all_ones());
+        let (from_block, to_block) = (self.graph.blocks[from], self.graph.blocks[to]);
+        let phis: Vec<Value> = to_block
+            .instructions()
+            .into_iter()
+            .take_while(|instruction| instruction.opcode() == Opcode::LLVMPHI)
+            .collect();
+        // All are read before any is written: one may be another's value.
+        let values: Vec<Parts> = phis
+            .iter()
+            .map(|phi| {
+                let incoming = phi.incoming().into_iter().find(|(_, block)| *block == from_block);
+                incoming.map_or_else(Vec::new, |(value, _)| self.get(value))
+            })
+            .collect();
+        for (phi, parts) in phis.into_iter().zip(values) {
+            let slots = self.slots[&phi].clone();
+            for (slot, part) in slots.into_iter().zip(parts) {
+                match slot {
+                    Slot::Lanes(slot) if self.flow.deferred[to] && mask.is_some() => {
+                        let new = part.lanes(&self.b);
+                        let old = self.b.load(new.ty(), slot, 64);
+                        self.b.store(self.b.select(lanes, new, old), slot, 64);
+                    }
+                    slot => self.put(slot, part),
+                }
+            }
+        }
+        if let Some(slot) = self.masks[to] {
+            let lanes = if self.flow.deferred[to] { self.b.or(self.b.load(bits, slot, 4), lanes) } else { lanes };
+            self.b.store(lanes, slot, 4);
+        }
+    }
+
+    /// Remembers the value of an instruction.
+    fn define(&mut self, instruction: Value, parts: Parts) {
+        if let Some(slots) = self.slots.get(&instruction).cloned() {
+            for (slot, part) in slots.into_iter().zip(&parts) {
+                self.put(slot, *part);
+            }
+        }
+        self.current.insert(instruction, parts);
+    }
+
+    fn put(&self, slot: Slot, part: Part) {
+        match slot {
+            Slot::Uniform(slot) => {
+                let value = part.base().unwrap_or_else(|| self.slot_type(slot).poison());
+                self.b.store(value, slot, 8);
+            }
+            Slot::Ramp { base: slot, lanes, .. } => {
+                let value = part.base().unwrap_or_else(|| self.slot_type(slot).poison());
+                self.b.store(value, slot, 8);
+                if let Some(lanes) = lanes {
+                    self.b.store(part.lanes(&self.b), lanes, 64);
+                }
+            }
+            Slot::Lanes(slot) => {
+                self.b.store(part.lanes(&self.b), slot, 64);
+            }
+        }
+    }
+
+    fn slot_type(&self, slot: Value) -> Type {
+        slot.allocated_type()
+    }
+
+    /// The components of any value.
+    pub(super) fn get(&mut self, value: Value) -> Parts {
+        if let Some(parts) = self.current.get(&value) {
+            return parts.clone();
+        }
+        let parts: Parts = match self.slots.get(&value) {
+            Some(slots) => slots.iter().map(|&slot| self.take(slot)).collect(),
+            None => self.constant(value),
+        };
+        if value.is_instruction() {
+            self.current.insert(value, parts.clone());
+        }
+        parts
+    }
+
+    fn take(&self, slot: Slot) -> Part {
+        let load = |slot: Value, align| self.b.load(slot.allocated_type(), slot, align);
+        match slot {
+            Slot::Uniform(slot) => Part::Uniform(load(slot, 8)),
+            Slot::Ramp { base, stride, lanes } => {
+                Part::Ramp { base: load(base, 8), stride, lanes: lanes.map(|slot| load(slot, 64)) }
+            }
+            Slot::Lanes(slot) => Part::Lanes(load(slot, 64)),
+        }
+    }
+
+    /// Memory of the function's own, made once however often the code around it runs.
+    pub(super) fn entry_alloca(&self, ty: Type) -> Value {
+        let here = self.b.block();
+        match self.entry.start.terminator() {
+            Some(end) => self.b.before(end),
+            None => self.b.at_end(self.entry.start),
+        }
+        let memory = self.b.alloca(ty, 64);
+        self.b.at_end(here);
+        memory
+    }
+
+    fn finish(&mut self) {
+        self.b.at_end(self.entry.end);
+        self.b.ret();
+    }
+}
