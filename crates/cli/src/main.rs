@@ -11,6 +11,9 @@ mod compile;
 mod constants;
 mod input;
 mod language;
+#[cfg(feature = "air")]
+#[allow(dead_code, reason = "the subcommand that runs kernels comes next")]
+mod npy;
 mod output;
 mod reflect;
 #[cfg(feature = "air")]

@@ -1,0 +1,172 @@
+//! What an element of an array is.
+
+use std::fmt;
+
+use crate::scalar::Scalar;
+
+/// What each element of an array is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Dtype {
+    kind: Kind,
+    /// In bytes.
+    size: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Bool,
+    Int,
+    Uint,
+    Float,
+    Complex,
+    /// Bytes without a meaning; the dtypes that NumPy does not have itself, such as bfloat16, are stored as these.
+    Void,
+}
+
+impl Dtype {
+    /// The dtype that `metalworks` writes numbers of this type with. NumPy has no bfloat: it becomes its bits, uint16.
+    pub(crate) fn of(scalar: Scalar) -> Dtype {
+        let kind = match scalar {
+            Scalar::Bool => Kind::Bool,
+            Scalar::Char | Scalar::Short | Scalar::Int | Scalar::Long => Kind::Int,
+            Scalar::Uchar | Scalar::Ushort | Scalar::Uint | Scalar::Ulong | Scalar::Bfloat => Kind::Uint,
+            Scalar::Half | Scalar::Float => Kind::Float,
+        };
+        Dtype { kind, size: scalar.size() }
+    }
+
+    /// Whether an array of this holds numbers of that type.
+    pub(crate) fn holds(self, scalar: Scalar) -> bool {
+        self == Dtype::of(scalar) || (scalar == Scalar::Bfloat && self == Dtype { kind: Kind::Void, size: 2 })
+    }
+
+    pub(crate) fn size(self) -> usize {
+        self.size
+    }
+
+    /// As a header has it: `<f4`.
+    pub(super) fn descr(self) -> String {
+        let kind = match self.kind {
+            Kind::Bool => 'b',
+            Kind::Int => 'i',
+            Kind::Uint => 'u',
+            Kind::Float => 'f',
+            Kind::Complex => 'c',
+            Kind::Void => 'V',
+        };
+        let order = if self.size == 1 || self.kind == Kind::Void { '|' } else { '<' };
+        format!("{order}{kind}{}", self.size)
+    }
+
+    /// Reads what a header has; and whether the bytes of each element are to be reversed.
+    pub(super) fn parse(descr: &str) -> Result<(Dtype, bool), String> {
+        let unknown = || {
+            format!(
+                "dtype '{descr}' is not one that can be bound: convert the array, for example with .astype('float32')"
+            )
+        };
+        let (order, rest) = match descr.chars().next() {
+            Some(order @ ('<' | '>' | '|' | '=')) => (order, &descr[1..]),
+            _ => ('|', descr),
+        };
+        let kind = match rest.chars().next() {
+            Some('b') => Kind::Bool,
+            Some('i') => Kind::Int,
+            Some('u') => Kind::Uint,
+            Some('f') => Kind::Float,
+            Some('c') => Kind::Complex,
+            Some('V') => Kind::Void,
+            _ => return Err(unknown()),
+        };
+        let digits = &rest[1..];
+        let size = digits.parse::<usize>().ok().filter(|_| !digits.starts_with('+')).ok_or_else(unknown)?;
+        let exists = match kind {
+            Kind::Bool => size == 1,
+            Kind::Int | Kind::Uint => [1, 2, 4, 8].contains(&size),
+            Kind::Float => [2, 4, 8, 16].contains(&size),
+            Kind::Complex => [8, 16].contains(&size),
+            Kind::Void => size > 0,
+        };
+        if !exists {
+            return Err(unknown());
+        }
+        let reversed = order == '>' && size > 1 && kind != Kind::Void;
+        if reversed && kind == Kind::Complex {
+            return Err(format!(
+                "dtype '{descr}' is big endian: save it with .astype('{}')",
+                descr.replace('>', "<")
+            ));
+        }
+        Ok((Dtype { kind, size }, reversed))
+    }
+}
+
+/// As NumPy calls it: `float32`.
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bits = self.size.saturating_mul(8);
+        match self.kind {
+            Kind::Bool => write!(f, "bool"),
+            Kind::Int => write!(f, "int{bits}"),
+            Kind::Uint => write!(f, "uint{bits}"),
+            Kind::Float => write!(f, "float{bits}"),
+            Kind::Complex => write!(f, "complex{bits}"),
+            Kind::Void => write!(f, "void{bits}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dtype(kind: Kind, size: usize) -> Dtype {
+        Dtype { kind, size }
+    }
+
+    #[test]
+    fn numpys_own_spelling_is_read() {
+        assert_eq!(Dtype::parse("<f4"), Ok((dtype(Kind::Float, 4), false)));
+        assert_eq!(Dtype::parse(">f4"), Ok((dtype(Kind::Float, 4), true)));
+        assert_eq!(Dtype::parse("|u1"), Ok((dtype(Kind::Uint, 1), false)));
+        assert_eq!(Dtype::parse(">u1"), Ok((dtype(Kind::Uint, 1), false)));
+        assert_eq!(Dtype::parse("=i8"), Ok((dtype(Kind::Int, 8), false)));
+        assert_eq!(Dtype::parse("|V2"), Ok((dtype(Kind::Void, 2), false)));
+        assert_eq!(Dtype::parse("b1"), Ok((dtype(Kind::Bool, 1), false)));
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_with_advice() {
+        for descr in
+            ["", "<", "|O", "<U8", "|S3", "<M8[ns]", "<f3", "<i16", "b2", "<f", "<f+4", "<f-4", "|V0", "Σ", "<Σ4"]
+        {
+            let error = Dtype::parse(descr).expect_err(descr);
+            assert!(error.starts_with(&format!("dtype '{descr}' ")) && error.contains(".astype("), "{error}");
+        }
+        assert!(Dtype::parse("<f99999999999999999999").is_err());
+        assert!(Dtype::parse(">c8").expect_err("it cannot be reversed as a whole").contains(".astype('<c8')"));
+    }
+
+    #[test]
+    fn every_scalar_has_a_dtype_that_holds_it() {
+        for name in ["bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32"] {
+            let scalar = Scalar::named(name).expect(name);
+            let dtype = Dtype::of(scalar);
+            assert!(dtype.holds(scalar) && dtype.size() == scalar.size());
+            assert_eq!(Dtype::parse(&dtype.descr()), Ok((dtype, false)));
+        }
+        assert!(dtype(Kind::Void, 2).holds(Scalar::Bfloat) && !dtype(Kind::Void, 2).holds(Scalar::Half));
+        assert!(!Dtype::of(Scalar::Float).holds(Scalar::Int) && !Dtype::of(Scalar::Int).holds(Scalar::Uint));
+    }
+
+    #[test]
+    fn dtypes_are_called_as_in_numpy() {
+        assert_eq!(Dtype::of(Scalar::Float).to_string(), "float32");
+        assert_eq!(Dtype::of(Scalar::Uchar).to_string(), "uint8");
+        assert_eq!(Dtype::of(Scalar::Bool).to_string(), "bool");
+        assert_eq!(
+            (Dtype::of(Scalar::Bool).descr(), Dtype::of(Scalar::Half).descr()),
+            ("|b1".into(), "<f2".into())
+        );
+    }
+}
