@@ -7,9 +7,9 @@ use crate::scalar::Element;
 
 #[derive(Args)]
 pub(crate) struct ConstantFlags {
-    /// Set a function constant, by index or name
+    /// Set a function constant
     ///
-    /// `--const 0=u32:128`, `--const USE_BIAS=bool:true`, `--const 3=float4:0,0,0,1`. The type is that of the constant,
+    /// By index or name: `--const 0=u32:128`, `--const USE_BIAS=bool:true`, `--const 3=float4:0,0,0,1`. The type is that of the constant,
     /// by Metal's name or a short one (bool, i8 to i64, u8 to u64, f16, bf16, f32). May be given several times.
     #[arg(long = "const", value_name = "KEY=TYPE:VALUE", value_parser = constant)]
     constants: Vec<(ConstantKey, ConstantValue)>,

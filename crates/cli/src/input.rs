@@ -1,4 +1,4 @@
-//! Reading a shader from a file, or from stdin when its name is `-`.
+//! Reading a shader from a file, or from stdin when its name is `-`; and telling shaders from compiled libraries.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -20,11 +20,15 @@ pub(crate) fn compile(path: &Path, options: &Options) -> Result<Compilation, Str
     if !is_stdin(path) {
         return msl::compile_file(path, options).map_err(|error| error.to_string());
     }
+    Ok(msl::compile_source(STDIN_NAME, &stdin()?, options))
+}
+
+/// All of stdin; the error says why it could not be read.
+pub(crate) fn stdin() -> Result<String, String> {
     let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("{STDIN_NAME}: {error}"))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| format!("{STDIN_NAME}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))?;
-    Ok(msl::compile_source(STDIN_NAME, &text, options))
+    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("{STDIN_NAME}: {error}"))?;
+    String::from_utf8(bytes)
+        .map_err(|error| format!("{STDIN_NAME}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
 }
 
 /// Compiles one input that must be without errors; says what is wrong otherwise, and how that ends the program.
@@ -45,6 +49,18 @@ pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Re
     Ok(Err(Outcome::Refused))
 }
 
-fn is_stdin(path: &Path) -> bool {
+/// Whether a file is, or claims to be, a compiled library.
+#[cfg(feature = "air")]
+pub(crate) fn is_library(path: &Path) -> bool {
+    let begins_as_one = || {
+        let mut start = [0; 4];
+        let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+        read.is_ok() && start == *b"MTLB"
+    };
+    !is_stdin(path) && (path.extension().is_some_and(|extension| extension == "metallib") || begins_as_one())
+}
+
+/// Whether the input is stdin.
+pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }

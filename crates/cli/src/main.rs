@@ -7,17 +7,16 @@ mod check;
 #[cfg(feature = "air")]
 mod compile;
 #[cfg(feature = "air")]
-#[allow(dead_code, reason = "the subcommands that specialize kernels come next")]
 mod constants;
+#[cfg(feature = "air")]
+mod exec;
 mod input;
 mod language;
 #[cfg(feature = "air")]
-#[allow(dead_code, reason = "the subcommand that runs kernels comes next")]
 mod npy;
 mod output;
 mod reflect;
 #[cfg(feature = "air")]
-#[allow(dead_code, reason = "the subcommands that specialize kernels come next")]
 mod scalar;
 mod table;
 
@@ -56,6 +55,14 @@ enum Command {
     #[cfg(feature = "air")]
     #[command(after_long_help = compile::EXAMPLE)]
     Compile(compile::Compile),
+
+    /// Run a kernel
+    ///
+    /// Compiles one kernel of a shader or library for this machine, binds the arguments, runs it, and writes or prints
+    /// what it left in them. Everything is checked against the kernel's interface before it runs.
+    #[cfg(feature = "air")]
+    #[command(after_long_help = exec::EXAMPLE)]
+    Exec(Box<exec::Exec>),
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong, 2 it could not be tried.";
@@ -66,6 +73,8 @@ fn main() -> ExitCode {
         Command::Reflect(reflect) => reflect.run(),
         #[cfg(feature = "air")]
         Command::Compile(compile) => compile.run(),
+        #[cfg(feature = "air")]
+        Command::Exec(exec) => exec.run(),
     };
     output::exit_code(outcome)
 }

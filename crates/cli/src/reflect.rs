@@ -78,7 +78,8 @@ fn keep_only(reflection: &mut Reflection, name: &str) -> Result<(), String> {
 /// How many names an error lists at most.
 const NAMES_LISTED: usize = 8;
 
-fn no_such_kernel(name: &str, kernels: &[&str]) -> String {
+/// Says that there is no such kernel, and which one may have been meant.
+pub(crate) fn no_such_kernel(name: &str, kernels: &[&str]) -> String {
     let near = near_matches(name, kernels);
     let (question, listed, end) = match (near.is_empty(), kernels.is_empty()) {
         (_, true) => return format!("no kernel named '{name}': there are no kernels"),

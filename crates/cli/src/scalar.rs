@@ -58,6 +58,11 @@ impl Scalar {
         self.row().3
     }
 
+    /// All of them. Where two have the same dtype in NumPy, the one that has it by nature comes first.
+    pub(crate) fn all() -> impl Iterator<Item = Scalar> {
+        SCALARS.iter().map(|row| row.0)
+    }
+
     /// The type with this name, Metal's or the short one.
     pub(crate) fn named(name: &str) -> Option<Scalar> {
         SCALARS.iter().find(|row| row.1 == name || row.2 == name).map(|row| row.0)

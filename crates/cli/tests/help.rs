@@ -4,9 +4,19 @@ mod support;
 
 use support::metalworks;
 
+/// The subcommands that there are.
+fn commands() -> Vec<&'static str> {
+    let mut commands = vec!["check", "reflect"];
+    if cfg!(feature = "air") {
+        commands.extend(["compile", "exec"]);
+    }
+    commands
+}
+
 #[test]
 fn short_help_is_one_line_per_flag_within_79_columns() {
-    for arguments in [vec!["-h"], vec!["check", "-h"], vec!["reflect", "-h"]] {
+    let of_commands = commands().into_iter().map(|command| vec![command, "-h"]);
+    for arguments in std::iter::once(vec!["-h"]).chain(of_commands) {
         let run = metalworks(&arguments).exits(0);
         for line in run.stdout.lines() {
             assert!(line.chars().count() <= 79, "{arguments:?}: {line}");
@@ -22,7 +32,7 @@ fn short_help_is_one_line_per_flag_within_79_columns() {
 
 #[test]
 fn long_help_has_an_example_and_the_exit_status() {
-    for command in ["check", "reflect"] {
+    for command in commands() {
         let run = metalworks([command, "--help"]).exits(0);
         assert!(run.stdout.contains(&format!("  metalworks {command} ")), "{}", run.stdout);
         assert!(run.stdout.contains("Exit status: 0"), "{}", run.stdout);

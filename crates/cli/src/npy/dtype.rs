@@ -40,6 +40,11 @@ impl Dtype {
         self == Dtype::of(scalar) || (scalar == Scalar::Bfloat && self == Dtype { kind: Kind::Void, size: 2 })
     }
 
+    /// The numbers that an array of this holds; none where Metal does not have them.
+    pub(crate) fn scalar(self) -> Option<Scalar> {
+        Scalar::all().find(|&scalar| self == Dtype::of(scalar))
+    }
+
     pub(crate) fn size(self) -> usize {
         self.size
     }

@@ -1,0 +1,331 @@
+//! The bytes of an argument: read from a file, generated, or put together from what was written.
+
+use std::path::Path;
+
+use abi::ConstantValue;
+use half::{bf16, f16};
+use msl::reflect::Argument;
+
+use super::error::Error;
+use super::source::{Fill, Given, Source, scalar_in};
+use crate::npy::{self, Dtype, Header};
+use crate::scalar::{Element, Scalar, append};
+
+/// The content of an argument.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Data {
+    pub(crate) bytes: Bytes,
+    /// What the bytes are an array of; none when that was not said.
+    pub(crate) header: Option<Header>,
+    /// The type that was written; none for files.
+    pub(crate) scalar: Option<Scalar>,
+}
+
+/// Zeros need not be written down.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Bytes {
+    Zeros(usize),
+    Given(Vec<u8>),
+}
+
+impl Bytes {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Bytes::Zeros(len) => *len,
+            Bytes::Given(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl Data {
+    /// What was given for an argument; at most `limit` bytes.
+    pub(crate) fn load(given: &Given, argument: &Argument, limit: usize) -> Result<Data, Error> {
+        match &given.source {
+            Source::File(path) => file(path),
+            Source::Filled { element, shape, fill } => filled(*element, shape, fill, limit),
+            Source::Listed { element, values } => Ok(listed(*element, values)),
+            Source::Fields(fields) => {
+                let bytes = structure(argument, fields).map_err(Error::Refused)?;
+                Ok(Data { bytes: Bytes::Given(bytes), header: None, scalar: None })
+            }
+        }
+    }
+}
+
+fn file(path: &Path) -> Result<Data, Error> {
+    let content = std::fs::read(path);
+    let content = content.map_err(|error| Error::NotTried(format!("cannot read '{}': {error}", path.display())))?;
+    if !npy::is_npy(&content) {
+        return match path.extension().is_some_and(|extension| extension == "npy") {
+            true => Err(Error::Refused(format!("'{}' is not what NumPy writes to a .npy file", path.display()))),
+            false => Ok(Data { bytes: Bytes::Given(content), header: None, scalar: None }),
+        };
+    }
+    let (header, bytes) =
+        npy::read(&content).map_err(|problem| Error::Refused(format!("'{}': {problem}", path.display())))?;
+    Ok(Data { bytes: Bytes::Given(bytes.into_owned()), header: Some(header), scalar: None })
+}
+
+/// How many numbers an element is in memory: three components take the room of four.
+fn stride(element: Element) -> usize {
+    if element.components == 3 { 4 } else { element.components }
+}
+
+/// An array of elements has one dimension more where they are vectors.
+fn header(element: Element, mut shape: Vec<usize>) -> Header {
+    if element.components > 1 {
+        shape.push(stride(element));
+    }
+    Header { dtype: Dtype::of(element.scalar), shape }
+}
+
+fn filled(element: Element, shape: &[usize], fill: &Fill, limit: usize) -> Result<Data, Error> {
+    let header = header(element, shape.to_vec());
+    let shape = npy::display_shape(&header.shape);
+    let len = header.byte_len().filter(|&len| len <= limit).ok_or_else(|| {
+        Error::NotTried(format!("an array of shape {shape} is larger than the largest buffer, {limit} bytes"))
+    })?;
+    let scalar = element.scalar;
+    let data = |bytes| Ok(Data { bytes, header: Some(header), scalar: Some(scalar) });
+    if let Fill::Value(value) = fill
+        && is_zero(value)
+    {
+        return data(Bytes::Zeros(len));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| Error::NotTried(format!("there is no memory for {len} bytes")))?;
+    let mut random = Random(if let Fill::Random { seed } = fill { *seed } else { 0 });
+    for index in 0..len / scalar.size() {
+        match fill {
+            Fill::Value(value) => append(&mut bytes, value),
+            Fill::Iota => append(&mut bytes, &converted(scalar, index as u64)),
+            Fill::Random { .. } => append(&mut bytes, &random.value(scalar)),
+        }
+    }
+    data(Bytes::Given(bytes))
+}
+
+/// Whether all its bytes are; those of -0.0 are not.
+fn is_zero(value: &ConstantValue) -> bool {
+    let mut bytes = Vec::new();
+    append(&mut bytes, value);
+    bytes.iter().all(|&byte| byte == 0)
+}
+
+/// A whole number as a value of a type, its low bits where it does not fit.
+fn converted(scalar: Scalar, number: u64) -> ConstantValue {
+    match scalar {
+        Scalar::Bool => ConstantValue::Bool(number & 1 == 1),
+        Scalar::Char => ConstantValue::Char(number as i8),
+        Scalar::Uchar => ConstantValue::Uchar(number as u8),
+        Scalar::Short => ConstantValue::Short(number as i16),
+        Scalar::Ushort => ConstantValue::Ushort(number as u16),
+        Scalar::Int => ConstantValue::Int(number as i32),
+        Scalar::Uint => ConstantValue::Uint(number as u32),
+        Scalar::Long => ConstantValue::Long(number as i64),
+        Scalar::Ulong => ConstantValue::Ulong(number),
+        Scalar::Half => ConstantValue::Half(f16::from_f64(number as f64)),
+        Scalar::Bfloat => ConstantValue::Bfloat(bf16::from_f64(number as f64)),
+        Scalar::Float => ConstantValue::Float(number as f32),
+    }
+}
+
+/// The generator SplitMix64: the same numbers for the same seed, everywhere.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A float from -1 to 1, or an integer of any value.
+    fn value(&mut self, scalar: Scalar) -> ConstantValue {
+        let bits = self.bits();
+        let float = (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+        match scalar {
+            Scalar::Half => ConstantValue::Half(f16::from_f64(float)),
+            Scalar::Bfloat => ConstantValue::Bfloat(bf16::from_f64(float)),
+            Scalar::Float => ConstantValue::Float(float as f32),
+            _ => converted(scalar, bits),
+        }
+    }
+}
+
+fn listed(element: Element, values: &[ConstantValue]) -> Data {
+    let size = stride(element) * element.scalar.size();
+    let mut bytes = Vec::new();
+    for (at, components) in values.chunks(element.components).enumerate() {
+        components.iter().for_each(|value| append(&mut bytes, value));
+        bytes.resize((at + 1) * size, 0);
+    }
+    let header = header(element, vec![values.len() / element.components]);
+    Data { bytes: Bytes::Given(bytes), header: Some(header), scalar: Some(element.scalar) }
+}
+
+/// The bytes of a struct, by the fields that reflection has; every field is given.
+fn structure(argument: &Argument, given: &[(String, String)]) -> Result<Vec<u8>, String> {
+    let element = &argument.element_type;
+    if argument.fields.is_empty() {
+        return Err(format!("it is a {element}, and no struct"));
+    }
+    let names = || argument.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ");
+    let unknown = given.iter().find(|(name, _)| argument.fields.iter().all(|field| field.name != *name));
+    if let Some((name, _)) = unknown {
+        return Err(format!("{element} has no field '{name}': it has {}", names()));
+    }
+    let mut bytes = vec![0; usize::try_from(argument.element_size).map_err(|_| "it is too large")?];
+    for field in &argument.fields {
+        let mut values = given.iter().filter(|(name, _)| *name == field.name);
+        let (Some((_, value)), None) = (values.next(), values.next()) else {
+            return Err(format!("the field '{}' is to be given once: {element} has {}", field.name, names()));
+        };
+        let scalar = scalar_in(&field.ty).filter(|scalar| scalar.size() as u64 == field.size);
+        let scalar = scalar.ok_or_else(|| {
+            format!(
+                "the field '{}' is a {}, which cannot be written here: bind a file (@params.bin)",
+                field.name, field.ty
+            )
+        })?;
+        let mut number = Vec::new();
+        append(
+            &mut number,
+            &scalar.value(value).map_err(|problem| format!("the field '{}': {problem}", field.name))?,
+        );
+        let start = usize::try_from(field.offset).unwrap_or(usize::MAX);
+        let place = start.checked_add(number.len()).and_then(|end| bytes.get_mut(start..end));
+        place.ok_or("its fields are not within it")?.copy_from_slice(&number);
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use msl::reflect::{Access, ArgumentKind, FieldInfo};
+
+    const LIMIT: usize = 1 << 20;
+
+    fn params() -> Argument {
+        let field =
+            |name: &str, ty: &str, offset, size| FieldInfo { name: name.into(), ty: ty.into(), offset, size };
+        Argument {
+            name: "params".into(),
+            kind: ArgumentKind::Buffer,
+            index: 0,
+            ty: "constant Params &".into(),
+            address_space: "constant".into(),
+            access: Access::Read,
+            element_type: "Params".into(),
+            element_size: 16,
+            element_align: 8,
+            is_reference: true,
+            fields: vec![field("n", "uchar", 0, 1), field("scale", "float", 4, 4), field("stride", "long", 8, 8)],
+            function_constant: None,
+        }
+    }
+
+    fn load(text: &str) -> Result<Data, Error> {
+        Data::load(&Given::parse(&format!("0={text}")).expect(text), &params(), LIMIT)
+    }
+
+    fn bytes(text: &str) -> Vec<u8> {
+        match load(text).expect(text).bytes {
+            Bytes::Given(bytes) => bytes,
+            Bytes::Zeros(len) => vec![0; len],
+        }
+    }
+
+    fn floats(text: &str) -> Vec<f32> {
+        bytes(text).chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().expect("four bytes"))).collect()
+    }
+
+    #[test]
+    fn zeros_are_not_written_down() {
+        assert_eq!(load("zeros:f32:8").expect("zeros").bytes, Bytes::Zeros(32));
+        assert_eq!(load("full:i16:8:0").expect("zeros").bytes, Bytes::Zeros(16));
+        assert_eq!(floats("full:f32:2:-0")[0].to_bits(), (-0.0f32).to_bits());
+    }
+
+    #[test]
+    fn arrays_have_a_shape() {
+        let shape = |text| load(text).expect(text).header.expect("it is an array").shape;
+        assert_eq!(shape("zeros:f32:32x128"), [32, 128]);
+        assert_eq!(shape("zeros:float2:8"), [8, 2]);
+        assert_eq!(shape("u32:7"), [1]);
+        assert_eq!(shape("float4:1,2,3,4,5,6,7,8"), [2, 4]);
+    }
+
+    #[test]
+    fn fillings_are_numbers() {
+        assert_eq!(floats("ones:f32:2"), [1.0, 1.0]);
+        assert_eq!(floats("iota:f32:2x2"), [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(bytes("iota:u8:300")[254..258], [254, 255, 0, 1]);
+        assert_eq!(bytes("full:half:1:1"), [0, 0x3c]);
+        assert!(bytes("rand:bool:64").iter().all(|&byte| byte < 2));
+    }
+
+    #[test]
+    fn random_numbers_follow_from_the_seed() {
+        let numbers = floats("rand:f32:1000:1");
+        assert_eq!(numbers, floats("rand:f32:1000:1"));
+        assert_ne!(numbers, floats("rand:f32:1000:2"));
+        assert!(numbers.iter().all(|number| (-1.0..=1.0).contains(number)));
+        let mean = numbers.iter().sum::<f32>() / 1000.0;
+        assert!(mean.abs() < 0.1, "{mean}");
+    }
+
+    #[test]
+    fn three_components_take_the_room_of_four() {
+        assert_eq!(floats("float3:1,2,3,4,5,6"), [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
+        assert_eq!(bytes("zeros:half3:2").len(), 16);
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_memory_is_asked_for() {
+        for shape in ["1000000", "4294967296x4294967296", "18446744073709551615"] {
+            let Err(Error::NotTried(problem)) = load(&format!("rand:f32:{shape}")) else {
+                panic!("{shape} is too large")
+            };
+            assert!(problem.contains("largest buffer, 1048576 bytes"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn structs_are_put_together_by_their_layout() {
+        let expected = [7, 0, 0, 0, 0, 0, 0x80, 0x3f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(bytes("struct:scale=1,n=7,stride=-1"), expected);
+        let refused = |text: &str| match load(text) {
+            Err(Error::Refused(problem)) => problem,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(refused("struct:k=1"), "Params has no field 'k': it has n, scale, stride");
+        assert!(refused("struct:n=1,n=2").starts_with("the field 'n' is to be given once"));
+        assert!(refused("struct:n=1,scale=1").starts_with("the field 'stride' is to be given once"));
+        assert_eq!(refused("struct:n=256,scale=1,stride=1"), "the field 'n': 256 does not fit into uchar");
+        let mut argument = params();
+        argument.fields[1].ty = "float2".into();
+        argument.fields[1].size = 8;
+        let given = Given::parse("0=struct:n=1,scale=1,stride=1").expect("it is a struct");
+        let Err(Error::Refused(problem)) = Data::load(&given, &argument, LIMIT) else { panic!("it is a vector") };
+        assert!(problem.contains("'scale' is a float2") && problem.contains("@params.bin"), "{problem}");
+        argument.fields.clear();
+        assert_eq!(
+            Data::load(&given, &argument, LIMIT),
+            Err(Error::Refused("it is a Params, and no struct".into()))
+        );
+    }
+
+    #[test]
+    fn a_layout_that_lies_is_an_error() {
+        let mut argument = params();
+        argument.fields[2].offset = u64::MAX - 3;
+        let given = Given::parse("0=struct:n=1,scale=1,stride=1").expect("it is a struct");
+        assert_eq!(
+            Data::load(&given, &argument, LIMIT),
+            Err(Error::Refused("its fields are not within it".into()))
+        );
+    }
+}

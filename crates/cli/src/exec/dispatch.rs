@@ -1,0 +1,86 @@
+//! Buffers with the arguments in them, and the dispatch of the kernel on them.
+
+use compute::{Buffer, CommandQueue, ComputePipelineState, Device};
+use msl::reflect::Argument;
+
+use super::bind::{Bindings, Bound, is_key_of};
+use super::data::Bytes;
+use super::error::Error;
+use super::grid::{Count, Grid};
+use super::report::Output;
+use super::source::Key;
+use crate::npy::Header;
+
+/// A kernel that is ready to run.
+pub(crate) struct Dispatch {
+    pub(crate) device: String,
+    pub(crate) pipeline: ComputePipelineState,
+    pub(crate) grid: Grid,
+    queue: CommandQueue,
+    buffers: Vec<BoundBuffer>,
+    threadgroup_memory: Vec<(u32, usize)>,
+}
+
+struct BoundBuffer {
+    argument: Argument,
+    header: Option<Header>,
+    buffer: Buffer,
+}
+
+impl Dispatch {
+    pub(crate) fn new(
+        device: &Device,
+        pipeline: ComputePipelineState,
+        grid: Grid,
+        bindings: Bindings,
+    ) -> compute::Result<Dispatch> {
+        let buffer = |Bound { argument, data }: Bound| {
+            let buffer = match data.bytes {
+                Bytes::Zeros(len) => device.new_buffer(len)?,
+                Bytes::Given(bytes) => device.new_buffer_with_bytes(&bytes)?,
+            };
+            Ok(BoundBuffer { argument, header: data.header, buffer })
+        };
+        Ok(Dispatch {
+            device: device.name(),
+            pipeline,
+            grid,
+            queue: device.new_command_queue(),
+            buffers: bindings.buffers.into_iter().map(buffer).collect::<compute::Result<Vec<BoundBuffer>>>()?,
+            threadgroup_memory: bindings.threadgroup_memory,
+        })
+    }
+
+    /// Runs it once; the time that the device took, in nanoseconds.
+    pub(crate) fn run(&self) -> compute::Result<u64> {
+        let commands = self.queue.new_command_buffer();
+        let mut encoder = commands.compute_command_encoder()?;
+        encoder.set_compute_pipeline_state(&self.pipeline)?;
+        for BoundBuffer { argument, buffer, .. } in &self.buffers {
+            encoder.set_buffer(argument.index as usize, buffer, 0)?;
+        }
+        for (index, bytes) in &self.threadgroup_memory {
+            encoder.set_threadgroup_memory_length(*index as usize, *bytes)?;
+        }
+        match self.grid.count {
+            Count::Threadgroups(grid) => encoder.dispatch_threadgroups(grid, self.grid.threadgroup)?,
+            Count::Threads(threads) => encoder.dispatch_threads(threads, self.grid.threadgroup)?,
+        }
+        encoder.end_encoding()?;
+        commands.commit()?;
+        commands.wait_until_completed()?;
+        Ok(commands.dispatch_timings().iter().map(compute::DispatchTiming::nanoseconds).sum())
+    }
+
+    /// What an argument holds now.
+    pub(crate) fn output(&self, key: &Key) -> Result<Output, Error> {
+        let bound = self.buffers.iter().find(|bound| is_key_of(key, &bound.argument));
+        let bound = bound.ok_or_else(|| Error::Refused(format!("--out {key}: it is not bound")))?;
+        Ok(Output::new(&bound.argument, bound.header.clone(), bound.buffer.read()))
+    }
+
+    /// The bytes of all buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        self.buffers.iter().map(|bound| bound.buffer.len()).sum()
+    }
+}

@@ -1,0 +1,43 @@
+//! Why a kernel did not run.
+
+/// The error, by how it ends the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Error {
+    /// The shader has mistakes; these are its diagnostics.
+    Shader(String),
+    /// What was given is wrong.
+    Refused(String),
+    /// A file could not be read or written, or there is no memory.
+    NotTried(String),
+}
+
+impl Error {
+    /// The error with what it is about before it.
+    pub(crate) fn within(self, what: &str) -> Error {
+        match self {
+            Error::Shader(diagnostics) => Error::Shader(diagnostics),
+            Error::Refused(problem) => Error::Refused(format!("{what}: {problem}")),
+            Error::NotTried(problem) => Error::NotTried(format!("{what}: {problem}")),
+        }
+    }
+}
+
+impl From<compute::Error> for Error {
+    fn from(error: compute::Error) -> Error {
+        use compute::Error as Compute;
+        match error {
+            Compute::Source { errors, diagnostics } => {
+                let summary = msl::diagnostics::render::summary(errors, 0).unwrap_or_default();
+                Error::Shader(format!("{}\n{}\n", diagnostics.trim_end(), summary.trim_end()))
+            }
+            Compute::Library(_)
+            | Compute::NoFunction { .. }
+            | Compute::Constants { .. }
+            | Compute::Unsupported { .. }
+            | Compute::Usage(_) => Error::Refused(error.to_string()),
+            Compute::OutOfMemory { .. } | Compute::File { .. } | Compute::Internal(_) => {
+                Error::NotTried(error.to_string())
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! How many threads: sizes of grids and threadgroups as they are written, and what is taken when they are not.
+
+use compute::Size;
+
+/// The size of a dispatch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Grid {
+    pub(crate) count: Count,
+    pub(crate) threadgroup: Size,
+}
+
+/// What the size of the grid is counted in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Count {
+    Threadgroups(Size),
+    Threads(Size),
+}
+
+/// The threads of a threadgroup whose size was not said.
+const THREADS: usize = 256;
+
+impl Grid {
+    /// What the flags `--grid`, `--threads` and `--threadgroup` say, for a kernel that takes threadgroups of `limit` threads
+    /// at most and is executed `width` threads at a time.
+    pub(crate) fn new(
+        grid: Option<Size>,
+        threads: Option<Size>,
+        threadgroup: Option<Size>,
+        width: usize,
+        limit: usize,
+    ) -> Result<Grid, String> {
+        let (count, threadgroup) = match (grid, threads, threadgroup) {
+            (Some(grid), None, Some(threadgroup)) => (Count::Threadgroups(grid), threadgroup),
+            (None, Some(threads), Some(threadgroup)) => (Count::Threads(threads), threadgroup),
+            (None, Some(threads), None) => (Count::Threads(threads), default_threadgroup(threads, width, limit)),
+            _ => return Err("how many threads? Give --threads, or --grid and --threadgroup".into()),
+        };
+        if threadgroup.volume().is_none_or(|threads| threads > limit) {
+            return Err(format!(
+                "--threadgroup: {} threads are more than this kernel can have in a threadgroup, {limit}",
+                threadgroup.volume().map_or_else(|| text(threadgroup), |threads| threads.to_string()),
+            ));
+        }
+        let grid = Grid { count, threadgroup };
+        if grid.threads().is_none_or(|threads| threads.iter().any(|&threads| u32::try_from(threads).is_err())) {
+            return Err("there are more threads than positions in a grid, which have 32 bits".into());
+        }
+        Ok(grid)
+    }
+
+    /// The threads along each dimension; none where there are more than can be counted.
+    fn threads(&self) -> Option<[usize; 3]> {
+        let of = |size: Size| [size.width, size.height, size.depth];
+        match self.count {
+            Count::Threads(threads) => Some(of(threads)),
+            Count::Threadgroups(grid) => {
+                let ([x, y, z], [width, height, depth]) = (of(grid), of(self.threadgroup));
+                Some([x.checked_mul(width)?, y.checked_mul(height)?, z.checked_mul(depth)?])
+            }
+        }
+    }
+}
+
+/// Whole simdgroups along x, then as many rows and layers as there is room for.
+fn default_threadgroup(threads: Size, width: usize, limit: usize) -> Size {
+    let room = THREADS.min(limit).max(1);
+    let x = threads.width.checked_next_multiple_of(width).unwrap_or(room).min(room);
+    let y = threads.height.min(room / x).max(1);
+    let z = threads.depth.min(room / (x * y)).max(1);
+    Size::new(x, y, z)
+}
+
+/// Reads `X`, `X,Y` or `X,Y,Z`.
+pub(crate) fn size(text: &str) -> Result<Size, String> {
+    let form = || format!("'{text}' is no size: write up to three numbers, such as 64,1,1");
+    let numbers =
+        text.split(',').map(|part| part.trim().parse()).collect::<Result<Vec<usize>, _>>().map_err(|_| form())?;
+    let size = match numbers[..] {
+        [x] => Size::new(x, 1, 1),
+        [x, y] => Size::new(x, y, 1),
+        [x, y, z] => Size::new(x, y, z),
+        _ => return Err(form()),
+    };
+    if numbers.contains(&0) {
+        return Err(format!("'{text}' has no threads: every number must be at least 1"));
+    }
+    Ok(size)
+}
+
+/// A size as it is written: `64,1,1`.
+pub(crate) fn text(size: Size) -> String {
+    format!("{},{},{}", size.width, size.height, size.depth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_threads(threads: Size, limit: usize) -> Size {
+        Grid::new(None, Some(threads), None, 32, limit).expect("it fits").threadgroup
+    }
+
+    #[test]
+    fn sizes_have_up_to_three_numbers() {
+        assert_eq!(size("1000"), Ok(Size::new(1000, 1, 1)));
+        assert_eq!(size("4,2"), Ok(Size::new(4, 2, 1)));
+        assert_eq!(size("4, 2, 3"), Ok(Size::new(4, 2, 3)));
+        for text in ["", ",", "4,", "1,2,3,4", "-1", "4x4", "1e3", "99999999999999999999"] {
+            assert!(size(text).expect_err(text).starts_with(&format!("'{text}' is no size")), "{text}");
+        }
+        assert!(size("0").expect_err("nothing").contains("at least 1"));
+        assert!(size("4,0,1").expect_err("nothing").contains("at least 1"));
+    }
+
+    #[test]
+    fn a_threadgroup_is_found_for_any_number_of_threads() {
+        assert_eq!(with_threads(Size::new(1000, 1, 1), 1024), Size::new(256, 1, 1));
+        assert_eq!(with_threads(Size::new(100, 1, 1), 1024), Size::new(128, 1, 1));
+        assert_eq!(with_threads(Size::new(1, 1, 1), 1024), Size::new(32, 1, 1));
+        assert_eq!(with_threads(Size::new(32, 5, 9), 1024), Size::new(32, 5, 1));
+        assert_eq!(with_threads(Size::new(16, 2, 9), 1024), Size::new(32, 2, 4));
+        assert_eq!(with_threads(Size::new(1000, 4, 1), 64), Size::new(64, 1, 1));
+        assert_eq!(with_threads(Size::new(1000, 4, 1), 1), Size::new(1, 1, 1));
+        assert_eq!(default_threadgroup(Size::new(usize::MAX, usize::MAX, 1), 32, 1024), Size::new(256, 1, 1));
+    }
+
+    #[test]
+    fn positions_have_32_bits() {
+        let most = u32::MAX as usize;
+        assert_eq!(with_threads(Size::new(most, 1, 1), 1024), Size::new(256, 1, 1));
+        let error = |grid, threads| {
+            let error = Grid::new(grid, threads, Some(Size::new(32, 1, 1)), 32, 1024).expect_err("too many");
+            assert!(error.contains("32 bits"), "{error}");
+        };
+        error(None, Some(Size::new(most + 1, 1, 1)));
+        error(Some(Size::new(most / 32 + 1, 1, 1)), None);
+        error(Some(Size::new(usize::MAX, 1, 1)), None);
+        error(Some(Size::new(1, 1, usize::MAX)), None);
+    }
+
+    #[test]
+    fn the_size_is_said_in_one_of_two_ways() {
+        let (one, wide) = (Size::new(1, 1, 1), Size::new(64, 1, 1));
+        let grid = Grid::new(Some(one), None, Some(wide), 32, 1024).expect("groups");
+        assert_eq!((grid.count, grid.threadgroup), (Count::Threadgroups(one), wide));
+        let grid = Grid::new(None, Some(one), Some(wide), 32, 1024).expect("threads");
+        assert_eq!((grid.count, grid.threadgroup), (Count::Threads(one), wide));
+        for (grid, threads, threadgroup) in [(None, None, None), (None, None, Some(wide)), (Some(one), None, None)]
+        {
+            let error = Grid::new(grid, threads, threadgroup, 32, 1024).expect_err("how many?");
+            assert!(error.contains("--threads"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_threadgroup_has_its_limit() {
+        let error = |size| Grid::new(None, Some(size), Some(size), 32, 512).expect_err("it is too large");
+        assert_eq!(
+            error(Size::new(513, 1, 1)),
+            "--threadgroup: 513 threads are more than this kernel can have in a threadgroup, 512"
+        );
+        assert!(error(Size::new(usize::MAX, 2, 1)).contains("18446744073709551615,2,1 threads"));
+    }
+}

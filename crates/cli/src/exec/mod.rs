@@ -1,0 +1,305 @@
+//! `metalworks exec`: run one kernel.
+//!
+//! ```text
+//! FILE, KERNEL, --const ── library, function ── reflection ─┐
+//! --arg, --threadgroup-memory, --out ── source ── data ── bind ── dispatch ── report
+//! --threads, --grid, --threadgroup ────────────────────── grid ─┘
+//! ```
+
+mod bind;
+mod data;
+mod dispatch;
+mod error;
+mod grid;
+mod report;
+mod source;
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use compute::{CompileOptions, Device, Function, Library, MathMode, Size};
+use msl::reflect::Argument;
+
+use crate::constants::ConstantFlags;
+use crate::input;
+use crate::language::LanguageFlags;
+use crate::output::{self, Outcome};
+use crate::reflect::no_such_kernel;
+use bind::{Binder, Bindings, Limits, Wanted};
+use dispatch::Dispatch;
+use error::Error;
+use grid::Grid;
+use report::Report;
+use source::{Given, Key};
+
+pub(crate) const EXAMPLE: &str = "\
+Examples:
+  metalworks exec add_arrays.metal add_arrays --threads 1024 \\
+    --arg a=@a.npy --arg b=ones:f32:1024 --arg result=zeros:f32:1024 \\
+    --out result=sum.npy
+  metalworks exec gemv.metallib gemv --const K=u32:128 \\
+    --const USE_BIAS=bool:false --arg 0=rand:f32:64x128 \\
+    --arg 1=rand:f32:128 --arg 2=zeros:f32:64 --grid 64 --threadgroup 32 \\
+    --print 2 --repeat 100 --time
+
+Exit status: 0 it ran, 1 the shader or an argument is wrong, 2 a file could
+not be read or written, or there is no such device.";
+
+#[derive(Args)]
+pub(crate) struct Exec {
+    /// Shader or .metallib with the kernel; `-` is a shader on stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Kernel to run
+    #[arg(value_name = "KERNEL")]
+    kernel: String,
+
+    /// Bind an argument, by index or name
+    ///
+    /// VALUE is a file, @x.npy of NumPy or any other, whose bytes are taken as they are; an array, zeros:f32:1024,
+    /// ones:f16:32x128, full:f32:8:0.5, iota:u32:64 or rand:f32:64:SEED; numbers, u32:4096, f32:1,2,3 or
+    /// float4:1,2,3,4; or a struct by its fields, struct:n=4096,scale=0.5. Types are those of Metal or bool, i8 to i64,
+    /// u8 to u64, f16, bf16 and f32. They must be those of the argument; bytes: before VALUE binds anything.
+    #[arg(long = "arg", value_name = "KEY=VALUE", value_parser = Given::parse, help_heading = "Bindings")]
+    arguments: Vec<Given>,
+
+    #[command(flatten)]
+    #[command(next_help_heading = "Bindings")]
+    constants: ConstantFlags,
+
+    /// Give a threadgroup argument its memory
+    #[arg(long, value_name = "KEY=BYTES", value_parser = threadgroup_memory, help_heading = "Bindings")]
+    threadgroup_memory: Vec<(Key, usize)>,
+
+    /// Run this many threads
+    ///
+    /// One to three numbers, such as 1000 or 64,64. Threadgroups at an edge that they do not divide are smaller. Without
+    /// --threadgroup they have up to 256 threads.
+    #[arg(long, value_name = "X,Y,Z", value_parser = grid::size, help_heading = "Dispatch", conflicts_with = "grid")]
+    threads: Option<Size>,
+
+    /// Run this many threadgroups
+    #[arg(long, value_name = "X,Y,Z", value_parser = grid::size, help_heading = "Dispatch", requires = "threadgroup")]
+    grid: Option<Size>,
+
+    /// Choose the size of a threadgroup
+    #[arg(long, value_name = "X,Y,Z", value_parser = grid::size, help_heading = "Dispatch")]
+    threadgroup: Option<Size>,
+
+    /// Choose the device [cpu]
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Dispatch")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    device: DeviceName,
+
+    #[command(flatten)]
+    language: LanguageFlags,
+
+    /// Compute floating point exactly as written
+    #[arg(long, help_heading = "Language")]
+    safe_math: bool,
+
+    /// Write an argument to a file afterwards
+    ///
+    /// To a .npy file with the type and shape of what was bound, to any other as bytes. With --repeat, it is what the first
+    /// run left.
+    #[arg(long = "out", value_name = "KEY=FILE", value_parser = out, help_heading = "Output")]
+    outputs: Vec<(Key, PathBuf)>,
+
+    /// Print the first values of an argument afterwards
+    #[arg(long, value_name = "KEY", value_parser = |key: &str| Ok::<Key, String>(Key::parse(key)))]
+    #[arg(help_heading = "Output")]
+    print: Vec<Key>,
+
+    /// Run it several times, on the same buffers
+    #[arg(long, value_name = "TIMES", default_value_t = 1, hide_default_value = true, help_heading = "Output")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+
+    /// Print how long it took
+    ///
+    /// The median and the least of all runs in nanoseconds, and the bytes of all buffers over the median: the bandwidth of
+    /// a kernel that touches each of them once.
+    #[arg(long, help_heading = "Output")]
+    time: bool,
+
+    /// Print JSON
+    ///
+    /// One object: what ran, its times, and the outputs with the values of those to print.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Where kernels run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum DeviceName {
+    /// The processor of this machine
+    Cpu,
+}
+
+impl Exec {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        match self.try_run() {
+            Ok(report) if self.json => output::json_result(&report.to_json()).map(|()| Outcome::Fine),
+            Ok(report) => output::result(&report.to_text()).map(|()| Outcome::Fine),
+            Err(errors) => {
+                let mut outcome = Outcome::Fine;
+                for error in errors {
+                    outcome = outcome.max(self.print_error(error)?);
+                }
+                Ok(outcome)
+            }
+        }
+    }
+
+    /// What there is to be said about a run; or everything that is wrong.
+    fn try_run(&self) -> Result<Report, Vec<Error>> {
+        let device = match self.device {
+            DeviceName::Cpu => Device::cpu(),
+        };
+        let device = device.map_err(|error| vec![Error::NotTried(error.to_string())])?;
+        let function = self.function(&device).map_err(|error| vec![error])?;
+        let (bindings, grid) = self.check(&device, &function)?;
+        let dispatch = self.dispatch(&device, &function, bindings, grid).map_err(|error| vec![error])?;
+        self.finish(&dispatch).map_err(|error| vec![error])
+    }
+
+    fn function(&self, device: &Device) -> Result<Function, Error> {
+        let constants = self.constants.values().map_err(Error::Refused)?;
+        let library = self.library(device)?;
+        let function = library.new_function(&self.kernel, &constants);
+        function.map_err(|error| match error {
+            compute::Error::NoFunction { name, .. } => {
+                let names = library.function_names();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                Error::Refused(format!("{}: {}", input::display_name(&self.file), no_such_kernel(&name, &names)))
+            }
+            error => Error::from(error),
+        })
+    }
+
+    fn library(&self, device: &Device) -> Result<Library, Error> {
+        let options = self.language.options();
+        let options = CompileOptions {
+            name: input::display_name(&self.file),
+            include_dirs: options.include_dirs,
+            defines: options.defines,
+            language_version: options.std,
+            math_mode: if self.safe_math { MathMode::Safe } else { MathMode::Fast },
+        };
+        if input::is_stdin(&self.file) {
+            let source = input::stdin().map_err(Error::NotTried)?;
+            return Ok(device.new_library_with_source(&source, &options)?);
+        }
+        match input::is_library(&self.file) {
+            true => Ok(device.new_library_with_file(&self.file)?),
+            false => Ok(device.new_library_with_source_file(&self.file, &options)?),
+        }
+    }
+
+    /// Everything that is wrong with the flags is found before the kernel is compiled.
+    fn check(&self, device: &Device, function: &Function) -> Result<(Bindings, Grid), Vec<Error>> {
+        let own_limit =
+            function.reflection().max_total_threads_per_threadgroup.map_or(usize::MAX, |own| own as usize);
+        let limit = device.max_threads_per_threadgroup().width.min(own_limit);
+        let grid = Grid::new(self.grid, self.threads, self.threadgroup, abi::LANES, limit);
+        match (self.bind(device, function), grid) {
+            (Ok(bindings), Ok(grid)) => Ok((bindings, grid)),
+            (bindings, grid) => {
+                let mut errors = bindings.err().unwrap_or_default();
+                errors.extend(grid.err().map(Error::Refused));
+                Err(errors)
+            }
+        }
+    }
+
+    fn bind(&self, device: &Device, function: &Function) -> Result<Bindings, Vec<Error>> {
+        let outputs = self.outputs.iter().map(|(key, _)| key).chain(&self.print);
+        let wanted = Wanted {
+            arguments: &self.arguments,
+            threadgroup_memory: &self.threadgroup_memory,
+            outputs: outputs.collect(),
+        };
+        let limits = Limits {
+            buffer: device.max_buffer_length(),
+            threadgroup_memory: device.max_threadgroup_memory_length(),
+        };
+        let all_arguments = || self.all_arguments();
+        Binder::new(function.reflection(), &all_arguments, limits).bind(&wanted)
+    }
+
+    /// The arguments of the kernel whatever its constants are.
+    fn all_arguments(&self) -> Vec<Argument> {
+        let is_kernel = |name: &str| name == self.kernel;
+        let reflection = if input::is_library(&self.file) {
+            let Ok(file) = std::fs::read(&self.file) else { return Vec::new() };
+            let library = air::metallib::Library::parse(&file).ok();
+            library.and_then(|library| air::reflect::reflect_library(&library, is_kernel).ok())
+        } else {
+            input::compile(&self.file, &self.language.options()).ok().map(|compilation| compilation.reflect())
+        };
+        let kernels = reflection.into_iter().flat_map(|reflection| reflection.kernels);
+        kernels.filter(|kernel| is_kernel(&kernel.name)).flat_map(|kernel| kernel.arguments).collect()
+    }
+
+    fn dispatch(
+        &self,
+        device: &Device,
+        function: &Function,
+        bindings: Bindings,
+        grid: Grid,
+    ) -> Result<Dispatch, Error> {
+        let pipeline = device.new_compute_pipeline_state(function)?;
+        pipeline.prepare(grid.threadgroup)?;
+        Ok(Dispatch::new(device, pipeline, grid, bindings)?)
+    }
+
+    /// Runs it, and writes what was asked for. The outputs are those of the first run: one that adds to its output would
+    /// otherwise give another result with --repeat.
+    fn finish(&self, dispatch: &Dispatch) -> Result<Report, Error> {
+        let mut nanoseconds = vec![dispatch.run()?];
+        let mut outputs = Vec::new();
+        for (key, path) in &self.outputs {
+            outputs.push(dispatch.output(key)?.write(path)?);
+        }
+        for key in &self.print {
+            outputs.push(dispatch.output(key)?);
+        }
+        for _ in 1..self.repeat {
+            nanoseconds.push(dispatch.run()?);
+        }
+        Ok(Report::new(dispatch, nanoseconds, self.time, outputs))
+    }
+
+    fn print_error(&self, error: Error) -> io::Result<Outcome> {
+        let (outcome, message) = match error {
+            Error::Shader(diagnostics) => {
+                output::diagnostics(&diagnostics)?;
+                return Ok(Outcome::Refused);
+            }
+            Error::Refused(message) => (Outcome::Refused, message),
+            Error::NotTried(message) => (Outcome::NotTried, message),
+        };
+        output::error(&message)?;
+        Ok(outcome)
+    }
+}
+
+/// Reads `KEY=BYTES`.
+fn threadgroup_memory(text: &str) -> Result<(Key, usize), String> {
+    let form = "threadgroup memory is given as KEY=BYTES, such as 0=1024";
+    let (key, bytes) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(form)?;
+    Ok((Key::parse(key), bytes.parse().map_err(|_| form)?))
+}
+
+/// Reads `KEY=FILE`.
+fn out(text: &str) -> Result<(Key, PathBuf), String> {
+    let (key, path) = text.split_once('=').unwrap_or((text, ""));
+    match path {
+        _ if key.is_empty() => Err("an output is given as KEY=FILE, such as 2=y.npy".into()),
+        "" => Err("an output is given as KEY=FILE, such as 2=y.npy; --print prints it".into()),
+        "-" => Err(format!("to print values, use --print {key}; to write a file to stdout, {key}=/dev/stdout")),
+        _ => Ok((Key::parse(key), path.into())),
+    }
+}

@@ -1,0 +1,264 @@
+//! What is said after a run: values, files, times.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use half::{bf16, f16};
+use msl::reflect::Argument;
+use serde_json::{Value, json};
+
+use super::dispatch::Dispatch;
+use super::error::Error;
+use super::grid::{self, Count};
+use super::source::scalar_in;
+use crate::npy::{self, Dtype, Header};
+use crate::scalar::Scalar;
+use crate::table::{Align, Table};
+
+/// How many values are printed of an output.
+const PRINTED: usize = 16;
+
+/// What an argument holds after a run.
+pub(crate) struct Output {
+    name: String,
+    index: u32,
+    /// How values are printed; none where they are bytes of structs.
+    scalar: Option<Scalar>,
+    header: Header,
+    bytes: Vec<u8>,
+    /// Where it was written, if it was.
+    path: Option<PathBuf>,
+}
+
+impl Output {
+    /// What was bound decides type and shape. What came as bytes is in one dimension, of the numbers that it consists of.
+    pub(crate) fn new(argument: &Argument, header: Option<Header>, bytes: Vec<u8>) -> Output {
+        let scalar = scalar_in(&argument.element_type);
+        let header = header.unwrap_or_else(|| {
+            let dtype = Dtype::of(scalar.unwrap_or(Scalar::Uchar));
+            Header { dtype, shape: vec![bytes.len() / dtype.size()] }
+        });
+        // Bytes of anything, bound to an argument of another type, are printed as what they are.
+        let scalar = scalar.filter(|scalar| header.dtype.holds(*scalar)).or_else(|| header.dtype.scalar());
+        Output { name: argument.name.clone(), index: argument.index, scalar, header, bytes, path: None }
+    }
+
+    /// Writes a `.npy` file, or the bytes to a file of any other name.
+    pub(crate) fn write(self, path: &Path) -> Result<Output, Error> {
+        let is_npy = path.extension().is_some_and(|extension| extension == "npy");
+        let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
+            match is_npy {
+                true => npy::write(&mut file, &self.header, &self.bytes)?,
+                false => file.write_all(&self.bytes)?,
+            }
+            file.flush()
+        });
+        written.map_err(|error| Error::NotTried(format!("cannot write '{}': {error}", path.display())))?;
+        Ok(Output { path: Some(path.to_owned()), bytes: Vec::new(), ..self })
+    }
+
+    /// The type and shape in words.
+    fn description(&self) -> String {
+        let name = self.scalar.filter(|&scalar| scalar == Scalar::Bfloat).map(|scalar| scalar.name().to_owned());
+        let name = name.unwrap_or_else(|| self.header.dtype.to_string());
+        format!("{} ({}): {name} {}", self.name, self.index, npy::display_shape(&self.header.shape))
+    }
+
+    fn to_text(&self) -> String {
+        let description = self.description();
+        if let Some(path) = &self.path {
+            return format!("{description} in {}\n", path.display());
+        }
+        let values: Vec<String> = self.values().map(|value| value.to_string()).collect();
+        let more = (self.bytes.len() / self.value_size()).saturating_sub(values.len());
+        let more = if more == 0 { String::new() } else { format!(" … and {more} more") };
+        format!("{description}\n  {}{more}\n", values.join(" "))
+    }
+
+    fn to_json(&self) -> Value {
+        let mut value = json!({
+            "argument": self.name,
+            "index": self.index,
+            "dtype": self.header.dtype.to_string(),
+            "shape": self.header.shape,
+        });
+        match &self.path {
+            Some(path) => value["file"] = path.display().to_string().into(),
+            None => value["values"] = self.values().map(Number::to_json).collect(),
+        }
+        value
+    }
+
+    fn value_size(&self) -> usize {
+        self.scalar.map_or(1, Scalar::size)
+    }
+
+    /// The first ones.
+    fn values(&self) -> impl Iterator<Item = Number> {
+        let scalar = self.scalar.unwrap_or(Scalar::Uchar);
+        self.bytes.chunks_exact(scalar.size()).take(PRINTED).map(move |bytes| Number::read(scalar, bytes))
+    }
+}
+
+/// A value of an output.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Number {
+    Bool(bool),
+    Int(i128),
+    /// Printed with as many digits as tell it from its neighbours, so narrow types are kept.
+    Half(f16),
+    Bfloat(bf16),
+    Float(f32),
+}
+
+impl Number {
+    /// The first bytes as a value of a type; missing ones are 0.
+    fn read(scalar: Scalar, bytes: &[u8]) -> Number {
+        let mut padded = [0; 8];
+        for (to, from) in padded.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        let bits = u64::from_le_bytes(padded);
+        match scalar {
+            Scalar::Bool => Number::Bool(bits != 0),
+            Scalar::Char => Number::Int((bits as i8).into()),
+            Scalar::Short => Number::Int((bits as i16).into()),
+            Scalar::Int => Number::Int((bits as i32).into()),
+            Scalar::Long => Number::Int((bits as i64).into()),
+            Scalar::Uchar | Scalar::Ushort | Scalar::Uint | Scalar::Ulong => Number::Int(bits.into()),
+            Scalar::Half => Number::Half(f16::from_bits(bits as u16)),
+            Scalar::Bfloat => Number::Bfloat(bf16::from_bits(bits as u16)),
+            Scalar::Float => Number::Float(f32::from_bits(bits as u32)),
+        }
+    }
+
+    /// JSON has no infinities: they are strings there.
+    fn to_json(self) -> Value {
+        let float = |value: f64| {
+            serde_json::Number::from_f64(value).map_or_else(|| value.to_string().into(), Value::Number)
+        };
+        match self {
+            Number::Bool(value) => value.into(),
+            Number::Int(value) => i64::try_from(value).map_or_else(|_| Value::from(value as u64), Value::from),
+            Number::Half(value) => float(value.into()),
+            Number::Bfloat(value) => float(value.into()),
+            Number::Float(value) => float(value.into()),
+        }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Number::Bool(value) => write!(f, "{value}"),
+            Number::Int(value) => write!(f, "{value}"),
+            Number::Half(value) => write!(f, "{value}"),
+            Number::Bfloat(value) => write!(f, "{value}"),
+            Number::Float(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+/// What there is to be said.
+pub(crate) struct Report {
+    kernel: String,
+    device: String,
+    grid: grid::Grid,
+    bytes: usize,
+    /// Of each run.
+    nanoseconds: Vec<u64>,
+    with_times: bool,
+    outputs: Vec<Output>,
+}
+
+impl Report {
+    pub(crate) fn new(
+        dispatch: &Dispatch,
+        mut nanoseconds: Vec<u64>,
+        with_times: bool,
+        outputs: Vec<Output>,
+    ) -> Report {
+        nanoseconds.sort_unstable();
+        Report {
+            kernel: dispatch.pipeline.reflection().name.clone(),
+            device: dispatch.device.clone(),
+            grid: dispatch.grid,
+            bytes: dispatch.bytes(),
+            nanoseconds,
+            with_times,
+            outputs,
+        }
+    }
+
+    fn median(&self) -> u64 {
+        self.nanoseconds.get(self.nanoseconds.len() / 2).copied().unwrap_or(0)
+    }
+
+    fn least(&self) -> u64 {
+        self.nanoseconds.first().copied().unwrap_or(0)
+    }
+
+    /// The bytes of all buffers in the median of the times. (A byte in a nanosecond is a GB in a second.)
+    fn gigabytes_per_second(&self) -> Option<f64> {
+        (self.median() > 0).then(|| self.bytes as f64 / self.median() as f64)
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        let (count, what) = match self.grid.count {
+            Count::Threadgroups(size) => (size, "threadgroups"),
+            Count::Threads(size) => (size, "threads"),
+        };
+        let mut text = format!(
+            "{}: {} {what}, {} threads in each threadgroup, on {}\n",
+            self.kernel,
+            grid::text(count),
+            grid::text(self.grid.threadgroup),
+            self.device,
+        );
+        text.extend(self.outputs.iter().map(Output::to_text));
+        if self.with_times {
+            text += &self.times().render("");
+        }
+        text
+    }
+
+    fn times(&self) -> Table {
+        let headings = ["runs", "median ns", "min ns", "bytes bound", "GB/s"];
+        let mut table = Table::new(headings.map(|heading| (heading, Align::Right)));
+        let rate = self.gigabytes_per_second().map_or(String::new(), |rate| format!("{rate:.2}"));
+        table.row([
+            self.nanoseconds.len().to_string(),
+            self.median().to_string(),
+            self.least().to_string(),
+            self.bytes.to_string(),
+            rate,
+        ]);
+        table
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let numbers = |size: compute::Size| json!([size.width, size.height, size.depth]);
+        let (unit, count) = match self.grid.count {
+            Count::Threadgroups(size) => ("threadgroups", size),
+            Count::Threads(size) => ("threads", size),
+        };
+        let mut value = json!({
+            "kernel": self.kernel,
+            "device": self.device,
+            unit: numbers(count),
+            "threadgroup": numbers(self.grid.threadgroup),
+            "outputs": self.outputs.iter().map(Output::to_json).collect::<Vec<Value>>(),
+        });
+        if self.with_times {
+            value["time"] = json!({
+                "runs": self.nanoseconds.len(),
+                "median_ns": self.median(),
+                "min_ns": self.least(),
+                "bytes_bound": self.bytes,
+                "gigabytes_per_second": self.gigabytes_per_second(),
+            });
+        }
+        value
+    }
+}
