@@ -34,8 +34,9 @@ pub fn compile_kernel<'p>(
     Ok(function)
 }
 
-/// The AIR of one kernel as text.
-pub fn air_text<'p>(source: impl Into<Source<'p>>, entry: &EntryPoint, math: MathMode) -> Result<String, Error> {
+/// A module as text; the error is what LLVM says against it.
+pub fn bitcode_text(bitcode: &[u8], name: &str) -> Result<String, String> {
     let context = Context::create();
-    Ok(lower(&context, source, entry, math)?.print_to_string().to_string())
+    let module = crate::bitcode::parse(&context, bitcode, name)?;
+    Ok(module.print_to_string().to_string())
 }

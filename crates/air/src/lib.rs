@@ -16,6 +16,6 @@ pub mod reflect;
 pub mod specialize;
 pub mod wave;
 
-pub use compile::{air_text, compile, compile_kernel};
+pub use compile::{bitcode_text, compile, compile_kernel};
 pub use lower::{Error, MathMode, Source, lower};
 pub use specialize::{Specialized, specialize};

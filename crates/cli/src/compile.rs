@@ -1,40 +1,46 @@
-//! `metalworks compile`: shaders to a `.metallib`, or to the AIR of one kernel.
+//! `metalworks compile`: shaders to a `.metallib`, or a stage on the way to machine code for one kernel.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use abi::Constants;
 use air::MathMode;
-use clap::{Args, ValueEnum};
-use msl::Compilation;
+use air::metallib::{Function, Header, Library};
+use clap::Args;
 
+use crate::constants::ConstantFlags;
 use crate::input;
 use crate::language::LanguageFlags;
 use crate::output::{self, Outcome};
 
 pub(crate) const EXAMPLE: &str = "\
 Examples:
-  metalworks compile gemv.metal -o gemv.metallib
+  metalworks compile gemv.metal softmax.metal -o kernels.metallib
   metalworks compile gemv.metal --emit air gemv
+  metalworks compile gemv.metal --emit air gemv --const 0=u32:128 \\
+      --const USE_BIAS=bool:false
 
-Exit status: 0 written, 1 the file has errors or cannot be compiled, 2 a file could not be read or written.";
+Exit status: 0 written, 1 a file has errors or cannot be compiled, 2 a file could not be read or written.";
 
 #[derive(Args)]
 pub(crate) struct Compile {
-    /// Shader to compile; `-` is stdin
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Shaders or libraries to compile; `-` is stdin
+    #[arg(value_name = "FILES", required = true)]
+    files: Vec<PathBuf>,
 
     /// Library to write
-    #[arg(short, long, value_name = "FILE", required_unless_present = "emit")]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "emit", conflicts_with = "emit")]
     output: Option<PathBuf>,
 
-    /// Print a stage for one kernel instead of writing a library
-    #[arg(long, value_name = "STAGE", requires = "kernel")]
-    emit: Option<Stage>,
+    /// Print a stage for one kernel instead
+    ///
+    /// `air` is what a library holds; with --const, after the function constants were set.
+    #[arg(long, value_names = ["STAGE", "KERNEL"], num_args = 2)]
+    emit: Option<Vec<String>>,
 
-    /// Kernel to print, with --emit
-    #[arg(value_name = "KERNEL")]
-    kernel: Option<String>,
+    #[command(flatten)]
+    constants: ConstantFlags,
 
     /// Compute floating point exactly as written
     #[arg(long)]
@@ -44,58 +50,163 @@ pub(crate) struct Compile {
     language: LanguageFlags,
 }
 
-/// What can be printed on the way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Stage {
-    /// AIR, before optimization
-    Air,
+/// Why there is no result, and how that ends the program; what could be said in diagnostics has been.
+enum Failure {
+    Said(Outcome),
+    Refused(String),
+    NotTried(String),
+    Output(io::Error),
 }
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+type Result<T> = std::result::Result<T, Failure>;
 
 impl Compile {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let compilation = match input::compile_or_report(&self.file, &self.language.options())? {
-            Ok(compilation) => compilation,
-            Err(outcome) => return Ok(outcome),
-        };
-        let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
-        match (&self.emit, &self.kernel, &self.output) {
-            (Some(Stage::Air), Some(kernel), _) => self.print_air(&compilation, kernel, math),
-            (_, _, Some(path)) => self.write_library(&compilation, path, math),
-            _ => Ok(Outcome::NotTried),
+        match on_a_large_stack(|| self.compile()) {
+            Ok(()) => Ok(Outcome::Fine),
+            Err(Failure::Said(outcome)) => Ok(outcome),
+            Err(Failure::Refused(message)) => output::error(&message).map(|()| Outcome::Refused),
+            Err(Failure::NotTried(message)) => output::error(&message).map(|()| Outcome::NotTried),
+            Err(Failure::Output(error)) => Err(error),
         }
     }
 
-    fn print_air(&self, compilation: &Compilation, kernel: &str, math: MathMode) -> io::Result<Outcome> {
-        let Some(entry) = compilation.program.kernels().find(|entry| entry.name == kernel) else {
-            output::error(&format!("{}: no kernel '{kernel}'", input::display_name(&self.file)))?;
-            return Ok(Outcome::Refused);
-        };
-        match air::air_text(&compilation.program, entry, math) {
-            Ok(text) => {
-                output::result(&text)?;
-                Ok(Outcome::Fine)
+    fn compile(&self) -> Result<()> {
+        let constants = self.constants.values().map_err(Failure::NotTried)?;
+        match (&self.emit.as_deref(), &self.output) {
+            (Some([stage, kernel]), _) => self.print(Stage::parse(stage)?, kernel, &constants),
+            (_, Some(_)) if !constants.is_empty() => {
+                Err(Failure::NotTried("--const goes with --emit: a library keeps its function constants".into()))
             }
-            Err(error) => self.refuse(kernel, &error),
+            (_, Some(path)) => self.write(path),
+            _ => Err(Failure::NotTried("neither --output nor --emit is given".into())),
         }
     }
 
-    fn write_library(&self, compilation: &Compilation, path: &Path, math: MathMode) -> io::Result<Outcome> {
-        let bytes = match air::compile(&compilation.program, math) {
-            Ok(bytes) => bytes,
-            Err((kernel, error)) => return self.refuse(&kernel, &error),
+    fn write(&self, path: &Path) -> Result<()> {
+        let mut library = Library::new(Header::default());
+        let mut files: BTreeMap<String, &Path> = BTreeMap::new();
+        for file in &self.files {
+            for function in self.functions(file, None)? {
+                let name = function.name().to_owned();
+                if let Some(first) = files.insert(name.clone(), file) {
+                    let (first, second) = (input::display_name(first), input::display_name(file));
+                    let message = format!("kernel '{name}' is in '{first}' and in '{second}': a library has one");
+                    return Err(Failure::Refused(message));
+                }
+                let added = library.add(function);
+                added.map_err(|error| Failure::Refused(format!("{}: {error}", input::display_name(file))))?;
+            }
+        }
+        let bytes = library.write().map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
+        std::fs::write(path, &bytes)
+            .map_err(|error| Failure::NotTried(format!("cannot write '{}': {error}", path.display())))?;
+        let kernels = output::count(library.functions().len(), "kernel");
+        output::result(&format!("{}: {kernels}, {} bytes\n", path.display(), bytes.len()))?;
+        Ok(())
+    }
+
+    fn print(&self, stage: Stage, kernel: &str, constants: &Constants) -> Result<()> {
+        let mut found = None;
+        for file in &self.files {
+            found = self.functions(file, Some(kernel))?.pop().map(|function| (file, function)).or(found);
+        }
+        let Some((file, function)) = found else {
+            let files: Vec<String> = self.files.iter().map(|file| input::display_name(file)).collect();
+            return Err(Failure::Refused(format!("{}: no kernel '{kernel}'", files.join(", "))));
         };
-        if let Err(error) = std::fs::write(path, &bytes) {
-            output::error(&format!("cannot write '{}': {error}", path.display()))?;
-            return Ok(Outcome::NotTried);
-        }
-        let kernels = compilation.program.kernels().count();
-        let plural = if kernels == 1 { "" } else { "s" };
-        output::result(&format!("{}: {kernels} kernel{plural}, {} bytes\n", path.display(), bytes.len()))?;
-        Ok(Outcome::Fine)
+        let refused =
+            |error: String| Failure::Refused(format!("{}: kernel '{kernel}': {error}", input::display_name(file)));
+        let bitcode = function.bitcode().map_err(|error| refused(error.to_string()))?;
+        let text = match stage {
+            Stage::Air if constants.is_empty() => {
+                air::bitcode_text(bitcode, kernel).map_err(|error| refused(error.to_string()))
+            }
+            Stage::Air => air::specialize(bitcode, kernel, constants)
+                .and_then(|specialized| specialized.text())
+                .map_err(|error| refused(error.to_string())),
+        };
+        output::result(&text?)?;
+        Ok(())
     }
 
-    fn refuse(&self, kernel: &str, error: &air::Error) -> io::Result<Outcome> {
-        output::error(&format!("{}: kernel '{kernel}': {error}", input::display_name(&self.file)))?;
-        Ok(Outcome::Refused)
+    /// The functions of a file, or the one of this name.
+    fn functions(&self, file: &Path, name: Option<&str>) -> Result<Vec<Function<'static>>> {
+        let is_wanted = |candidate: &str| name.is_none_or(|name| name == candidate);
+        if input::is_library(file) {
+            return library_functions(file, is_wanted);
+        }
+        let compilation = input::compile_or_report(file, &self.language.options())?.map_err(Failure::Said)?;
+        let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
+        let mut functions = Vec::new();
+        for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {
+            let function = air::compile_kernel(&compilation, entry, math);
+            functions.push(function.map_err(|error| {
+                let place = place_of(&error, &compilation).unwrap_or_else(|| input::display_name(file));
+                Failure::Refused(format!("{place}: kernel '{}': {error}", entry.name))
+            })?);
+        }
+        Ok(functions)
+    }
+}
+
+/// Expressions nest, and LLVM's passes recurse.
+const STACK_SIZE: usize = 64 << 20;
+
+fn on_a_large_stack(work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| Failure::NotTried(format!("cannot start a thread: {error}")))?;
+        thread.join().unwrap_or_else(|_| Err(Failure::NotTried("the compiler panicked: please report it".into())))
+    })
+}
+
+/// Where in the source something stands that cannot be compiled.
+fn place_of(error: &air::Error, compilation: &msl::Compilation) -> Option<String> {
+    let air::Error::Unsupported { span, .. } = error else { return None };
+    if *span == msl::source::Span::default() {
+        return None;
+    }
+    let span = compilation.sources.outermost(*span);
+    let msl::source::LineColumn { line, column } = compilation.sources.line_column(span);
+    Some(format!("{}:{line}:{column}", compilation.sources.file(span.file).name))
+}
+
+/// Functions of a library, as they are.
+fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Function<'static>>> {
+    let bytes = std::fs::read(file)
+        .map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", file.display())))?;
+    let refused = |error: air::metallib::ParseError| Failure::Refused(format!("{}: {error}", file.display()));
+    let library = Library::parse(&bytes).map_err(refused)?;
+    let wanted = library.functions().iter().filter(|function| is_wanted(function.name()));
+    let owned = |function: &Function| {
+        // The hash is checked here; the library that is written has no reflection list.
+        function.bitcode().map_err(refused)?;
+        let mut function = function.clone().into_owned();
+        function.reflection = None;
+        Ok(function)
+    };
+    wanted.map(owned).collect()
+}
+
+/// What can be printed on the way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// AIR, before optimization.
+    Air,
+}
+
+impl Stage {
+    fn parse(text: &str) -> Result<Stage> {
+        match text {
+            "air" => Ok(Stage::Air),
+            _ => Err(Failure::NotTried(format!("--emit: there is no stage '{text}'; there is air"))),
+        }
     }
 }

@@ -50,7 +50,6 @@ pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Re
 }
 
 /// Whether a file is, or claims to be, a compiled library.
-#[cfg(feature = "air")]
 pub(crate) fn is_library(path: &Path) -> bool {
     let begins_as_one = || {
         let mut start = [0; 4];

@@ -49,9 +49,10 @@ enum Command {
     #[command(after_long_help = reflect::EXAMPLE)]
     Reflect(reflect::Reflect),
 
-    /// Compile shaders to a .metallib, or print the AIR of a kernel
+    /// Compile shaders to a .metallib, or print the stages for a kernel
     ///
-    /// Lowers every kernel of a file to AIR, the dialect of LLVM that Apple's compiler writes, and puts them into a library.
+    /// Lowers every kernel of the files to AIR, the dialect of LLVM that Apple's compiler writes, and puts them into one
+    /// library.
     #[cfg(feature = "air")]
     #[command(after_long_help = compile::EXAMPLE)]
     Compile(compile::Compile),

@@ -16,12 +16,15 @@ pub(crate) const EXAMPLE: &str = "\
 Examples:
   metalworks reflect gemv.metal
   metalworks reflect gemv.metal gemv --json
+  metalworks reflect gemv.metallib
 
 Exit status: 0 printed, 1 the file has errors or no such kernel, 2 the file could not be read.";
 
 #[derive(Args)]
 pub(crate) struct Reflect {
-    /// Shader to read; `-` is stdin
+    /// Shader or library to read; `-` is stdin
+    ///
+    /// A `.metallib` says what its source said, as far as the compiler that made it wrote it down.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -43,16 +46,18 @@ pub(crate) struct Reflect {
 
 impl Reflect {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let compilation = match input::compile_or_report(&self.file, &self.language.options())? {
-            Ok(compilation) => compilation,
+        let found = match input::is_library(&self.file) {
+            true => self.of_library()?,
+            false => self.of_source()?,
+        };
+        let mut reflection = match found {
+            Ok(reflection) => reflection,
             Err(outcome) => return Ok(outcome),
         };
-        let mut reflection = compilation.reflect();
         if let Some(name) = &self.kernel
             && let Err(message) = keep_only(&mut reflection, name)
         {
-            output::error(&format!("{}: {message}", input::display_name(&self.file)))?;
-            return Ok(Outcome::Refused);
+            return self.refuse(&message);
         }
         if self.json {
             output::json_result(&reflection)?;
@@ -60,6 +65,51 @@ impl Reflect {
             output::result(&render(&reflection))?;
         }
         Ok(Outcome::Fine)
+    }
+
+    fn of_source(&self) -> io::Result<Result<Reflection, Outcome>> {
+        let compilation = input::compile_or_report(&self.file, &self.language.options())?;
+        Ok(compilation.map(|compilation| compilation.reflect()))
+    }
+
+    #[cfg(feature = "air")]
+    fn of_library(&self) -> io::Result<Result<Reflection, Outcome>> {
+        let bytes = match std::fs::read(&self.file) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                output::error(&format!("cannot read '{}': {error}", self.file.display()))?;
+                return Ok(Err(Outcome::NotTried));
+            }
+        };
+        let library = match air::metallib::Library::parse(&bytes) {
+            Ok(library) => library,
+            Err(error) => return self.refuse(&error.to_string()).map(Err),
+        };
+        if let Some(name) = &self.kernel
+            && library.function(name).is_none()
+        {
+            let names: Vec<&str> = library.functions().iter().map(|function| function.name()).collect();
+            return self.refuse(&no_such_kernel(name, &names)).map(Err);
+        }
+        let is_wanted = |name: &str| self.kernel.as_deref().is_none_or(|kernel| kernel == name);
+        match air::reflect::reflect_library(&library, is_wanted) {
+            Ok(reflection) => Ok(Ok(reflection)),
+            Err(error) => self.refuse(&error.to_string()).map(Err),
+        }
+    }
+
+    #[cfg(not(feature = "air"))]
+    fn of_library(&self) -> io::Result<Result<Reflection, Outcome>> {
+        let file = self.file.display();
+        output::error(&format!(
+            "{file}: a compiled library, which a program built without the feature 'air' cannot read"
+        ))?;
+        Ok(Err(Outcome::NotTried))
+    }
+
+    fn refuse(&self, message: &str) -> io::Result<Outcome> {
+        output::error(&format!("{}: {message}", input::display_name(&self.file)))?;
+        Ok(Outcome::Refused)
     }
 }
 
@@ -147,7 +197,9 @@ fn render_kernel(kernel: &Kernel, constants: &[FunctionConstant]) -> String {
     ];
     let tables: Vec<String> =
         tables.iter().map(|table| table.render("  ")).filter(|table| !table.is_empty()).collect();
-    format!("kernel {}  ({}:{})\n{}", kernel.name, kernel.file, kernel.line, tables.join("\n"))
+    // Apple's libraries do not say where a kernel was written.
+    let place = if kernel.file.is_empty() { String::new() } else { format!("  ({}:{})", kernel.file, kernel.line) };
+    format!("kernel {}{place}\n{}", kernel.name, tables.join("\n"))
 }
 
 fn argument_table(arguments: &[Argument]) -> Table {

@@ -1,47 +1,121 @@
-//! `metalworks compile`, which is there with the feature `air`.
+//! `metalworks compile`, which is there with the feature `air`, and `reflect` of what it writes.
 #![cfg(feature = "air")]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod support;
 
-fn metalworks(args: &[&str]) -> Output {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(env!("CARGO_BIN_EXE_metalworks")).args(args).current_dir(root).output().expect("it runs")
-}
+use support::{Scratch, metalworks, metalworks_with_stdin};
 
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
+const GEMV: &str = "examples/gemv.metal";
+const ADD_ARRAYS: &str = "examples/add_arrays.metal";
 
 #[test]
 fn writes_a_library_that_can_be_read() {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gemv.metallib");
-    let output = metalworks(&["compile", "examples/gemv.metal", "-o", path.to_str().expect("a name")]);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(stdout(&output).contains("1 kernel, "), "{output:?}");
+    let scratch = Scratch::new();
+    let path = format!("{}/out.metallib", scratch.path());
+    let run = metalworks(["compile", GEMV, ADD_ARRAYS, "-o", &path]).exits(0);
+    assert!(run.stdout.starts_with(&format!("{path}: 2 kernels, ")), "{}", run.stdout);
     let bytes = std::fs::read(&path).expect("it was written");
     let library = air::metallib::Library::parse(&bytes).expect("it is a library");
-    let function = library.function("gemv").expect("it has the kernel");
-    assert!(!function.bitcode().expect("its hash is right").is_empty());
+    for name in ["gemv", "add_arrays"] {
+        let function = library.function(name).expect("it has the kernel");
+        assert!(!function.bitcode().expect("its hash is right").is_empty());
+    }
+    // A library is an input like another.
+    let copy = format!("{}/copy.metallib", scratch.path());
+    metalworks(["compile", &path, "-o", &copy]).exits(0);
+    assert_eq!(std::fs::read(&copy).expect("it was written"), bytes);
+}
+
+#[test]
+fn a_source_and_its_library_are_reflected_alike() {
+    let scratch = Scratch::new();
+    let path = format!("{}/out.metallib", scratch.path());
+    for file in [GEMV, ADD_ARRAYS] {
+        metalworks(["compile", file, "-o", &path]).exits(0);
+        for json in [&["--json"][..], &[]] {
+            let reflect = |file: &str| metalworks(["reflect", file].iter().chain(json)).exits(0).stdout;
+            assert_eq!(reflect(&path), reflect(file));
+        }
+    }
+    metalworks(["compile", GEMV, ADD_ARRAYS, "-o", &path]).exits(0);
+    let of = |file: &str, kernel: &str| metalworks(["reflect", file, kernel]).exits(0).stdout;
+    assert_eq!(of(&path, "gemv"), of(GEMV, "gemv"));
+    assert_eq!(of(&path, "add_arrays"), of(ADD_ARRAYS, "add_arrays"));
+    metalworks(["reflect", &path, "gemw"]).exits(1).says("no kernel named 'gemw'; did you mean 'gemv'?");
 }
 
 #[test]
 fn prints_air() {
-    let output = metalworks(&["compile", "examples/gemv.metal", "--emit", "air", "gemv"]);
-    let text = stdout(&output);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let run = metalworks(["compile", GEMV, "--emit", "air", "gemv"]).exits(0);
     for part in ["target triple = \"air64_v26", "@air.simd_sum.f32", "!air.kernel", "MTL_FC_INIT_1_b"] {
-        assert!(text.contains(part), "no {part} in {text}");
+        assert!(run.stdout.contains(part), "no {part} in {}", run.stdout);
     }
 }
 
 #[test]
-fn says_what_is_wrong() {
-    let missing = metalworks(&["compile", "examples/missing.metal", "-o", "out.metallib"]);
-    assert_eq!(missing.status.code(), Some(2));
-    let kernel = metalworks(&["compile", "examples/gemv.metal", "--emit", "air", "no_such"]);
-    assert_eq!(kernel.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&kernel.stderr).contains("no kernel 'no_such'"));
-    let folder = metalworks(&["compile", "examples/gemv.metal", "-o", "/no/such/folder/out.metallib"]);
-    assert_eq!(folder.status.code(), Some(2));
+fn prints_air_with_constants_set() {
+    let emit = ["compile", GEMV, "--emit", "air", "gemv"];
+    let run = metalworks(emit.iter().chain(&["--const", "0=u32:128", "--const", "USE_BIAS=bool:false"])).exits(0);
+    assert!(run.stdout.contains(", 128\n"), "{}", run.stdout);
+    assert!(!run.stdout.contains("fc_initializer"), "{}", run.stdout);
+    let one = metalworks(emit.iter().chain(&["--const", "0=u32:128"])).exits(1);
+    one.says("examples/gemv.metal: kernel 'gemv': function constant not set: 'USE_BIAS' (index 1, bool)");
+    let wrong = metalworks(emit.iter().chain(&["--const", "K=f32:1"])).exits(1);
+    wrong.says("function constant 'K' (index 0) is a uint, and its value is a float");
+    let unknown = metalworks(emit.iter().chain(&["--const", "9=bool:true"])).exits(1);
+    unknown.says("there is no function constant with index 9; there is 'K' (index 0, uint)");
+}
+
+#[test]
+fn says_what_is_wrong_with_files() {
+    let scratch = Scratch::new();
+    let path = format!("{}/out.metallib", scratch.path());
+    metalworks(["compile", "examples/missing.metal", "-o", &path]).exits(2).says("examples/missing.metal");
+    metalworks(["compile", "examples/missing.metallib", "-o", &path]).exits(2).says("examples/missing.metallib");
+    metalworks(["compile", GEMV, "--emit", "air", "no_such"]).exits(1).says("no kernel 'no_such'");
+    metalworks(["compile", GEMV, "-o", "/no/such/folder/out.metallib"])
+        .exits(2)
+        .says("cannot write '/no/such/folder");
+    metalworks(["compile", GEMV, "-o", &scratch.path()]).exits(2).says("cannot write");
+    metalworks(["compile", GEMV, "--emit", "ptx", "gemv"]).exits(2).says("there is no stage 'ptx'");
+    metalworks(["compile", GEMV, "-o", &path, "--const", "0=u32:1"]).exits(2).says("--const goes with --emit");
+    metalworks(["compile", GEMV]).exits(2).says("--output");
+    if cfg!(target_os = "linux") {
+        metalworks(["compile", GEMV, "-o", "/dev/full"]).exits(2).says("cannot write '/dev/full'");
+    }
+    let bad = metalworks_with_stdin(["compile", "-", "-o", &path], b"kernel void k() { x = 1; }").exits(1);
+    bad.says("<stdin>:1:19: error: use of undeclared identifier 'x'");
+    let texture = b"#include <metal_stdlib>\nkernel void k(metal::texture2d<float> t [[texture(0)]]) {}";
+    let unsupported = metalworks_with_stdin(["compile", "-", "-o", &path], texture).exits(1);
+    unsupported.says("<stdin>:2:").says("kernel 'k': a texture argument is not supported yet");
+}
+
+#[test]
+fn a_kernel_that_is_there_twice_is_named_with_both_files() {
+    let scratch = Scratch::new();
+    let one = scratch.file("one.metal", "kernel void k(device int *x [[buffer(0)]]) { x[0] = 1; }");
+    let two = scratch.file("two.metal", "kernel void k(device int *x [[buffer(0)]]) { x[0] = 2; }");
+    let path = format!("{}/out.metallib", scratch.path());
+    let run = metalworks(["compile", &one, &two, "-o", &path]).exits(1);
+    run.says(&format!("kernel 'k' is in '{one}' and in '{two}'"));
+    assert!(std::fs::metadata(&path).is_err(), "a library was written");
+}
+
+#[test]
+fn damaged_libraries_are_refused() {
+    let scratch = Scratch::new();
+    let path = format!("{}/out.metallib", scratch.path());
+    metalworks(["compile", GEMV, "-o", &path]).exits(0);
+    let bytes = std::fs::read(&path).expect("it was written");
+    let cut = scratch.file("cut.metallib", &bytes[..bytes.len() / 2]);
+    let empty = scratch.file("empty.metallib", "");
+    let text = scratch.file("text.metallib", "kernel void k() {}");
+    let mut flipped = bytes.clone();
+    *flipped.last_mut().expect("a byte") ^= 1;
+    let flipped = scratch.file("flipped.metallib", flipped);
+    for damaged in [&cut, &empty, &text, &flipped] {
+        metalworks(["reflect", damaged]).exits(1).says(damaged);
+        metalworks(["compile", damaged, "--emit", "air", "gemv"]).exits(1).says(damaged);
+        metalworks(["compile", damaged, "-o", &path]).exits(1).says(damaged);
+    }
 }

@@ -201,6 +201,13 @@ pub struct Constant<'a> {
     pub is_active: bool,
 }
 
+impl Constant<'_> {
+    /// The constant with memory of its own.
+    pub fn into_owned(self) -> Constant<'static> {
+        Constant { name: Cow::Owned(self.name.into_owned()), ..self }
+    }
+}
+
 impl<'a> Library<'a> {
     /// A library without functions.
     pub fn new(header: Header) -> Library<'a> {
@@ -268,6 +275,26 @@ impl<'a> Function<'a> {
         }
         let at = format!("bitcode of '{}'", self.name);
         Err(ParseError { problem: Problem::Hash, offset: None, at })
+    }
+
+    /// The function with memory of its own.
+    pub fn into_owned(self) -> Function<'static> {
+        let tags = |tags: Vec<OtherTag<'a>>| -> Vec<OtherTag<'static>> {
+            tags.into_iter().map(|(tag, value)| (tag, Cow::Owned(value.into_owned()))).collect()
+        };
+        Function {
+            name: Cow::Owned(self.name.into_owned()),
+            bitcode: Cow::Owned(self.bitcode.into_owned()),
+            constants: self.constants.into_iter().map(Constant::into_owned).collect(),
+            reflection: self.reflection.map(|buffer| Cow::Owned(buffer.into_owned())),
+            other_tags: tags(self.other_tags),
+            public_tags: tags(self.public_tags),
+            private_tags: tags(self.private_tags),
+            hash: self.hash,
+            kind: self.kind,
+            air_version: self.air_version,
+            language_version: self.language_version,
+        }
     }
 
     /// SHA-256 of the module, as the library gives it.

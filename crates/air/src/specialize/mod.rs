@@ -48,9 +48,7 @@ impl Specialized {
 
     /// The module as text.
     pub fn text(&self) -> Result<String, Error> {
-        let context = Context::create();
-        let module = bitcode::parse(&context, &self.bitcode, &self.reflection.name).map_err(Error::Malformed)?;
-        Ok(module.print_to_string().to_string())
+        crate::bitcode_text(&self.bitcode, &self.reflection.name).map_err(Error::Malformed)
     }
 }
 
