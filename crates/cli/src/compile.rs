@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use abi::Constants;
-use air::MathMode;
+use abi::{Constants, Lanes};
 use air::metallib::{Function, Header, Library};
+use air::wave::{self, Target};
+use air::{MathMode, Specialized};
 use clap::Args;
 
 use crate::constants::ConstantFlags;
@@ -18,7 +19,7 @@ pub(crate) const EXAMPLE: &str = "\
 Examples:
   metalworks compile gemv.metal softmax.metal -o kernels.metallib
   metalworks compile gemv.metal --emit air gemv
-  metalworks compile gemv.metal --emit air gemv --const 0=u32:128 \\
+  metalworks compile gemv.metal --emit asm gemv --const 0=u32:128 \\
       --const USE_BIAS=bool:false
 
 Exit status: 0 written, 1 a file has errors or cannot be compiled, 2 a file could not be read or written.";
@@ -35,7 +36,8 @@ pub(crate) struct Compile {
 
     /// Print a stage for one kernel instead
     ///
-    /// `air` is what a library holds; with --const, after the function constants were set.
+    /// `air` is what a library holds; with --const, after the function constants were set. `llvm` is the LLVM IR of a
+    /// simdgroup of 32 lanes for the CPU of this machine, optimized, and `asm` its machine code.
     #[arg(long, value_names = ["STAGE", "KERNEL"], num_args = 2)]
     emit: Option<Vec<String>>,
 
@@ -128,9 +130,11 @@ impl Compile {
             Stage::Air if constants.is_empty() => {
                 air::bitcode_text(bitcode, kernel).map_err(|error| refused(error.to_string()))
             }
-            Stage::Air => air::specialize(bitcode, kernel, constants)
-                .and_then(|specialized| specialized.text())
-                .map_err(|error| refused(error.to_string())),
+            stage => {
+                let specialized = air::specialize(bitcode, kernel, constants);
+                let specialized = specialized.map_err(|error| refused(error.to_string()))?;
+                stage.text(&specialized).map_err(refused)
+            }
         };
         output::result(&text?)?;
         Ok(())
@@ -200,13 +204,29 @@ fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Ve
 enum Stage {
     /// AIR, before optimization.
     Air,
+    /// LLVM IR for a simdgroup on this machine's CPU, optimized.
+    Llvm,
+    /// Its machine code.
+    Asm,
 }
 
 impl Stage {
     fn parse(text: &str) -> Result<Stage> {
         match text {
             "air" => Ok(Stage::Air),
-            _ => Err(Failure::NotTried(format!("--emit: there is no stage '{text}'; there is air"))),
+            "llvm" => Ok(Stage::Llvm),
+            "asm" => Ok(Stage::Asm),
+            _ => Err(Failure::NotTried(format!("--emit: there is no stage '{text}'; there are air, llvm and asm"))),
+        }
+    }
+
+    /// What this stage makes of a kernel. The code is that for simdgroups with all of their 32 lanes.
+    fn text(self, kernel: &Specialized) -> std::result::Result<String, String> {
+        let host = || Target::host().map_err(|error| error.to_string());
+        match self {
+            Stage::Air => kernel.text().map_err(|error| error.to_string()),
+            Stage::Llvm => wave::llvm_text(kernel, &host()?, Lanes::Row).map_err(|error| error.to_string()),
+            Stage::Asm => wave::asm_text(kernel, &host()?, Lanes::Row).map_err(|error| error.to_string()),
         }
     }
 }

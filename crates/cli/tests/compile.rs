@@ -67,6 +67,20 @@ fn prints_air_with_constants_set() {
 }
 
 #[test]
+fn prints_what_runs_on_this_machine() {
+    for (stage, expected) in [("llvm", "<32 x float>"), ("asm", "metalworks_kernel:")] {
+        let emit = ["compile", GEMV, "--emit", stage, "gemv"];
+        let run = metalworks(emit.iter().chain(&["--const", "0=u32:128", "--const", "1=bool:false"])).exits(0);
+        assert!(run.stdout.contains(expected), "{}", run.stdout);
+        metalworks(emit)
+            .exits(1)
+            .says("function constants not set: 'K' (index 0, uint), 'USE_BIAS' (index 1, bool)");
+    }
+    let run = metalworks(["compile", ADD_ARRAYS, "--emit", "asm", "add_arrays"]).exits(0);
+    assert!(run.stdout.contains("metalworks_kernel:"), "{}", run.stdout);
+}
+
+#[test]
 fn says_what_is_wrong_with_files() {
     let scratch = Scratch::new();
     let path = format!("{}/out.metallib", scratch.path());
