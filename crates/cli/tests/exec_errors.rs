@@ -103,8 +103,9 @@ fn files_that_cannot_be_read_or_written_are_not_tried() {
         .exits(2)
         .says("argument 'a' (buffer 0): cannot read 'no/such/x.npy': No such file");
     add_arrays("@examples").exits(2).says("cannot read 'examples'");
-    exec("no/such.metal k --threads 1").exits(2).says("no/such.metal");
-    exec("examples k --threads 1").exits(2).says("examples");
+    exec("no/such.metal k --threads 1").exits(2).says("error: cannot read 'no/such.metal': no such file");
+    exec("no/such.metallib k --threads 1").exits(2).says("error: cannot read 'no/such.metallib': No such file");
+    exec("examples k --threads 1").exits(2).says("error: cannot read 'examples': it is a directory");
 }
 
 #[test]

@@ -94,8 +94,10 @@ impl Library {
     }
 
     pub(crate) fn with_source_file(path: &Path, options: &CompileOptions) -> Result<Library> {
-        let compilation = msl::compile_file(path, &front_end(options))
-            .map_err(|error| Error::File { path: path.display().to_string(), reason: error.to_string() })?;
+        let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
+            path: path.display().to_string(),
+            reason: error.reason().to_string(),
+        })?;
         Library::with_compilation(compilation, options)
     }
 

@@ -56,6 +56,13 @@ pub struct ReadError {
     reason: String,
 }
 
+impl ReadError {
+    /// Why, without the name of the file.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot read '{}': {}", self.path.display(), self.reason)
