@@ -76,7 +76,7 @@ impl Device {
     /// What it is.
     pub fn name(&self) -> String {
         match &self.backend {
-            Backend::Cpu(device) => device.name().to_string(),
+            Backend::Cpu(device) => device.name(),
         }
     }
 

@@ -1,0 +1,210 @@
+//! Dispatches in execution: from a grid to calls of generated code.
+//!
+//! ```text
+//! Batch ── items: the threadgroups of all its dispatches, claimed in chunks by the pool's threads
+//!   Grid ── one dispatch: threadgroup after threadgroup
+//!     no barrier: one call for all simdgroups that are rows, one for the others
+//!     barrier: a fiber for each simdgroup
+//! ```
+
+use crate::cpu::denormals::FlushDenormals;
+use crate::cpu::fibers::{self, Call, Fibers};
+use crate::cpu::grid::Grid;
+use crate::cpu::pipeline::Code;
+use crate::cpu::pool::Work;
+use crate::cpu::shape::{Shape, ShapeTable};
+use crate::device::MAX_THREADGROUP_MEMORY;
+use crate::error::{Error, Result};
+use abi::{Lanes, Simdgroup, Threadgroup};
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Private arrays larger than this do not go onto a thread's own stack, of which a program may have made small ones.
+const PRIVATE_MEMORY_ON_THREAD: u64 = 64 << 10;
+
+/// Dispatches that may overlap.
+pub(crate) struct Batch<'a> {
+    dispatches: Vec<Item<'a>>,
+    start: Instant,
+    has_failed: AtomicBool,
+    error: Mutex<Option<Error>>,
+}
+
+struct Item<'a> {
+    grid: Grid<'a>,
+    /// The number of threadgroups in this and all dispatches before it.
+    end: u64,
+    /// When it ran, in nanoseconds from the batch's start.
+    first: AtomicU64,
+    last: AtomicU64,
+}
+
+impl<'a> Batch<'a> {
+    pub(crate) fn new(grids: impl Iterator<Item = Grid<'a>>) -> Result<Batch<'a>> {
+        let mut end = 0u64;
+        let mut dispatches = Vec::new();
+        for grid in grids {
+            end = end
+                .checked_add(grid.threadgroups())
+                .ok_or_else(|| Error::Usage("the grids are too large".into()))?;
+            dispatches.push(Item { grid, end, first: AtomicU64::new(u64::MAX), last: AtomicU64::new(0) });
+        }
+        Ok(Batch { dispatches, start: Instant::now(), has_failed: AtomicBool::new(false), error: Mutex::new(None) })
+    }
+
+    /// The number of threadgroups.
+    pub(crate) fn items(&self) -> u64 {
+        self.dispatches.last().map_or(0, |item| item.end)
+    }
+
+    /// When each dispatch ran, or why one failed.
+    pub(crate) fn finish(self) -> Result<impl Iterator<Item = (Instant, Instant)>> {
+        if let Some(error) = self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let at = move |time: AtomicU64| self.start + Duration::from_nanos(time.into_inner());
+        Ok(self.dispatches.into_iter().map(move |item| (at(item.first), at(item.last))))
+    }
+
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+}
+
+impl Work for Batch<'_> {
+    fn run(&self, items: Range<u64>) {
+        let mut local = Local::take();
+        let mut next = items.start;
+        let mut position = self.dispatches.partition_point(|item| item.end <= next);
+        while next < items.end && !self.has_failed.load(Ordering::Relaxed) {
+            let item = &self.dispatches[position];
+            let begin = item.end - item.grid.threadgroups();
+            let end = item.end.min(items.end);
+            item.first.fetch_min(self.now(), Ordering::Relaxed);
+            if let Err(error) = local.run(&item.grid, next - begin..end - begin) {
+                self.has_failed.store(true, Ordering::Relaxed);
+                self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+            item.last.fetch_max(self.now(), Ordering::Relaxed);
+            next = end;
+            position += 1;
+        }
+        local.put_back();
+    }
+}
+
+/// What each thread that executes keeps for itself.
+#[derive(Default)]
+struct Local {
+    memory: Option<Box<Memory>>,
+    shapes: ShapeTable,
+    fibers: Fibers,
+}
+
+/// Threadgroup memory, zero at first and then as the last threadgroup left it. Vectors may be read beyond its end.
+#[repr(C, align(64))]
+struct Memory([u8; MAX_THREADGROUP_MEMORY + 256]);
+
+thread_local! {
+    static LOCAL: Cell<Option<Box<Local>>> = const { Cell::new(None) };
+}
+
+impl Local {
+    /// The thread's own, or a new one.
+    fn take() -> Box<Local> {
+        LOCAL.try_with(Cell::take).ok().flatten().unwrap_or_default()
+    }
+
+    fn put_back(self: Box<Local>) {
+        // A thread that is about to end has no place for it any more.
+        let _ = LOCAL.try_with(|local| local.set(Some(self)));
+    }
+
+    /// The threadgroup memory.
+    fn memory(&mut self) -> Result<*mut u8> {
+        if self.memory.is_none() {
+            let out_of_memory =
+                || Error::OutOfMemory { what: "threadgroup memory".into(), bytes: size_of::<Memory>() as u64 };
+            let layout = std::alloc::Layout::new::<Memory>();
+            // SAFETY: the layout is not empty, and a `Memory` may be all zeros.
+            let memory = unsafe {
+                let memory = std::alloc::alloc_zeroed(layout).cast::<Memory>();
+                (!memory.is_null()).then(|| Box::from_raw(memory))
+            };
+            self.memory = Some(memory.ok_or_else(out_of_memory)?);
+        }
+        Ok(self.memory.as_mut().map_or(std::ptr::null_mut(), |memory| memory.0.as_mut_ptr()))
+    }
+
+    /// Runs some threadgroups of a grid.
+    fn run(&mut self, grid: &Grid, threadgroups: Range<u64>) -> Result<()> {
+        let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
+        let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
+        if on_fibers {
+            self.fibers.reserve(grid.most_simdgroups() as usize, grid.private_memory())?;
+        }
+        let mut threadgroup =
+            Threadgroup { memory, barrier: fibers::alone, position: [0; 3], size: [0; 3], simdgroups: 0 };
+        let _mode = FlushDenormals::new(grid.flush_denormals());
+        let mut shape = Shape::new([0; 3]);
+        let mut simdgroups: &mut [Simdgroup] = &mut [];
+        for (position, size) in grid.threadgroup_range(threadgroups) {
+            if size != shape.size {
+                shape = Shape::new(size);
+                simdgroups = self.shapes.simdgroups(shape);
+            }
+            threadgroup.position = position;
+            threadgroup.size = size;
+            threadgroup.simdgroups = shape.simdgroups;
+            let calls = Calls { grid, shape, simdgroups: simdgroups.as_mut_ptr() };
+            // SAFETY: the simdgroups are those of the threadgroup's shape, and the code is that of the grid's kernel.
+            unsafe {
+                if !on_fibers || (shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD) {
+                    threadgroup.barrier = fibers::alone;
+                    for Call { entry, simdgroup, count } in calls.together() {
+                        entry(grid.dispatch(), &threadgroup, simdgroup, count);
+                    }
+                } else {
+                    threadgroup.barrier = fibers::switch;
+                    self.fibers.run(grid.dispatch(), &threadgroup, calls.apart());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The calls for one threadgroup.
+struct Calls<'a> {
+    grid: &'a Grid<'a>,
+    shape: Shape,
+    simdgroups: *mut Simdgroup,
+}
+
+impl Calls<'_> {
+    fn call(&self, code: Option<&Code>, first: u32, count: u32) -> Option<Call> {
+        // SAFETY: `first` is the number of a simdgroup, and there is a structure for each.
+        let simdgroup = unsafe { self.simdgroups.add(first as usize) };
+        code.filter(|_| count > 0).map(|code| Call { entry: code.entry, simdgroup, count })
+    }
+
+    /// As few as possible.
+    fn together(&self) -> impl Iterator<Item = Call> {
+        let Shape { rows, simdgroups, .. } = self.shape;
+        let row = self.call(self.grid.code(Lanes::Row), 0, rows);
+        let any = self.call(self.grid.code(Lanes::Any), rows, simdgroups - rows);
+        row.into_iter().chain(any)
+    }
+
+    /// One for each simdgroup.
+    fn apart(&self) -> impl Iterator<Item = Call> {
+        (0..self.shape.simdgroups).filter_map(|index| {
+            let lanes = if index < self.shape.rows { Lanes::Row } else { Lanes::Any };
+            self.call(self.grid.code(lanes), index, 1)
+        })
+    }
+}
