@@ -11,7 +11,7 @@ use crate::timing::DispatchTiming;
 use std::num::NonZero;
 use std::ops::RangeBounds;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "compiler")]
 use crate::library::{CompileOptions, Function, Library};
@@ -52,12 +52,17 @@ impl Device {
         Device::cpu()
     }
 
-    /// The processor of this machine.
+    /// The processor of this machine: one device, with one set of threads, however often it is asked for.
     pub fn cpu() -> Result<Device> {
-        Device::cpu_with_options(&CpuOptions::default())
+        static DEVICE: OnceLock<Device> = OnceLock::new();
+        if let Some(device) = DEVICE.get() {
+            return Ok(device.clone());
+        }
+        let device = Device::cpu_with_options(&CpuOptions::default())?;
+        Ok(DEVICE.get_or_init(|| device).clone())
     }
 
-    /// The processor of this machine, with options.
+    /// The processor of this machine as a device of its own, with options.
     pub fn cpu_with_options(options: &CpuOptions) -> Result<Device> {
         Ok(Device { backend: Backend::Cpu(Arc::new(cpu::Device::new(options)?)) })
     }

@@ -53,9 +53,9 @@ pub(crate) fn grid(
     if pipeline.only_full_simdgroups() {
         full_simdgroups(call, kernel, grid, threadgroup)?;
     }
-    match (narrow(grid), narrow(threadgroup)) {
-        (Some(grid), Some(threadgroup)) => Ok((grid, threadgroup)),
-        _ => usage(format!("{call} of '{kernel}': a grid of {grid} threads; positions have 32 bits")),
+    match (grid.volume(), narrow(grid), narrow(threadgroup)) {
+        (Some(_), Some(grid), Some(threadgroup)) => Ok((grid, threadgroup)),
+        _ => usage(format!("{call} of '{kernel}': a grid of {grid} threads; positions have 32 bits, sizes 64")),
     }
 }
 

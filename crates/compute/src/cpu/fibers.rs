@@ -58,7 +58,6 @@ impl Fibers {
         threadgroup: *const Threadgroup,
         calls: impl Iterator<Item = Call>,
     ) {
-        // The stacks go first: a call without one is not made at all.
         for (Call { entry, simdgroup, count }, stack) in calls.zip(std::iter::from_fn(|| self.stacks.pop())) {
             self.running.push(Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
                 // SAFETY: as the caller promises; nothing on this stack needs to be dropped.

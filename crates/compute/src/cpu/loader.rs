@@ -89,7 +89,8 @@ impl Plan {
             if !is_loaded {
                 continue;
             }
-            if sh_flags.contains(SHF_WRITE) {
+            // Constants with addresses in them are only written while relocating.
+            if sh_flags.contains(SHF_WRITE) && !name.starts_with(".data.rel.ro") {
                 return Err(format!("section '{name}' wants to be written"));
             }
             let offset = plan.reserve(section.size(), section.align())?;
@@ -229,3 +230,7 @@ fn clear_instruction_cache(code: &[u8]) {
     #[cfg(not(target_arch = "aarch64"))]
     let _ = code;
 }
+
+#[cfg(test)]
+#[path = "loader_tests.rs"]
+mod tests;

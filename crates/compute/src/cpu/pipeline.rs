@@ -47,6 +47,7 @@ impl Code {
 
 impl Pipeline {
     /// Compiles the code for full simdgroups.
+    #[cfg(feature = "compiler")]
     pub(crate) fn new(compile: Compile) -> Result<Pipeline> {
         let row = compile(Lanes::Row)?;
         Pipeline::with_code(Some(row), None, Some(compile))

@@ -1,0 +1,191 @@
+//! Kernels for tests that are written in Rust: their machine code is a thunk that calls a Rust function whose address is
+//! bound at the last index.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use abi::{Dispatch, Entry, Lanes, Simdgroup, Threadgroup, WaveKernel};
+use compute::reflect::{Access, Argument, ArgumentKind, Kernel};
+use compute::{
+    Buffer, CommandQueue, CompiledKernel, ComputeCommandEncoder, ComputePipelineDescriptor, ComputePipelineState,
+    CpuOptions, Device, Result, Size,
+};
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
+use std::sync::OnceLock;
+
+/// Where the address of the Rust function is bound: a pair, for rows and for other simdgroups.
+const FUNCTIONS: usize = 30;
+
+/// The thunk, which goes to the first or second function.
+fn thunk(which: usize) -> Vec<u8> {
+    let ir = format!(
+        "define void @thunk(ptr %dispatch, ptr %threadgroup, ptr %simdgroup, i32 %count) {{
+           %slot = getelementptr ptr, ptr %dispatch, i64 {FUNCTIONS}
+           %functions = load ptr, ptr %slot
+           %place = getelementptr ptr, ptr %functions, i64 {which}
+           %function = load ptr, ptr %place
+           call void %function(ptr %dispatch, ptr %threadgroup, ptr %simdgroup, i32 %count)
+           ret void
+         }}\0"
+    );
+    Target::initialize_native(&InitializationConfig::default()).expect("LLVM knows this machine");
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(ir.as_bytes(), "thunk");
+    let module = context.create_module_from_ir(buffer).expect("the thunk is right");
+    let triple = TargetMachine::get_default_triple();
+    let target = Target::from_triple(&triple).expect("LLVM knows this machine");
+    let machine = target
+        .create_target_machine(&triple, "", "", OptimizationLevel::Default, RelocMode::PIC, CodeModel::Small)
+        .expect("there is such a machine");
+    machine.write_to_memory_buffer(&module, FileType::Object).expect("it compiles").as_slice().to_vec()
+}
+
+/// A kernel in Rust.
+#[derive(Clone)]
+pub(crate) struct RustKernel {
+    pub(crate) row: Entry,
+    pub(crate) any: Entry,
+    pub(crate) has_barrier: bool,
+    pub(crate) static_threadgroup_memory: u32,
+    pub(crate) private_memory: u64,
+    pub(crate) flush_denormals: bool,
+    pub(crate) max_threads: Option<u32>,
+    pub(crate) arguments: Vec<Argument>,
+}
+
+impl RustKernel {
+    /// A kernel without a barrier and with `buffers` buffers of numbers of 32 bits.
+    pub(crate) fn new(row: Entry, any: Entry, buffers: u32) -> RustKernel {
+        RustKernel {
+            row,
+            any,
+            has_barrier: false,
+            static_threadgroup_memory: 0,
+            private_memory: 0,
+            flush_denormals: false,
+            max_threads: None,
+            arguments: (0..buffers).map(|index| argument(ArgumentKind::Buffer, index, 4)).collect(),
+        }
+    }
+
+    pub(crate) fn compiled(&self) -> CompiledKernel {
+        static THUNKS: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+        let thunks = THUNKS.get_or_init(|| [thunk(0), thunk(1)]);
+        let mut arguments = self.arguments.clone();
+        arguments.push(argument(ArgumentKind::Buffer, FUNCTIONS as u32, 16));
+        let kernel = |lanes: Lanes| WaveKernel {
+            name: "rust".into(),
+            symbol: "thunk".into(),
+            object: thunks[usize::from(lanes == Lanes::Any)].clone(),
+            lanes,
+            has_barrier: self.has_barrier,
+            static_threadgroup_memory: self.static_threadgroup_memory,
+            private_memory: self.private_memory,
+            flush_denormals: self.flush_denormals,
+        };
+        let reflection = Kernel {
+            name: "rust".into(),
+            arguments,
+            builtins: Vec::new(),
+            function_constants: Vec::new(),
+            threadgroup_memory: Vec::new(),
+            static_threadgroup_memory: self.static_threadgroup_memory.into(),
+            max_total_threads_per_threadgroup: self.max_threads,
+            file: String::new(),
+            line: 0,
+        };
+        CompiledKernel { reflection, row: Some(kernel(Lanes::Row)), any: Some(kernel(Lanes::Any)) }
+    }
+
+    pub(crate) fn pipeline(&self, device: &Device) -> Result<ComputePipelineState> {
+        self.pipeline_with_descriptor(device, &ComputePipelineDescriptor::default())
+    }
+
+    pub(crate) fn pipeline_with_descriptor(
+        &self,
+        device: &Device,
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<ComputePipelineState> {
+        // SAFETY: the thunks keep to the calling convention.
+        unsafe { device.new_compute_pipeline_state_with_binary(self.compiled(), descriptor) }
+    }
+
+    /// Binds the functions, as the thunks want them.
+    pub(crate) fn bind(&self, encoder: &mut ComputeCommandEncoder) -> Result<()> {
+        let mut bytes = (self.row as *const () as usize).to_ne_bytes().to_vec();
+        bytes.extend((self.any as *const () as usize).to_ne_bytes());
+        encoder.set_bytes(FUNCTIONS, &bytes)
+    }
+}
+
+pub(crate) fn argument(kind: ArgumentKind, index: u32, size: u64) -> Argument {
+    Argument {
+        name: format!("argument_{index}"),
+        kind,
+        index,
+        ty: "device uint *".into(),
+        address_space: "device".into(),
+        access: Access::ReadWrite,
+        element_type: "uint".into(),
+        element_size: size,
+        element_align: size.min(8),
+        is_reference: false,
+        fields: Vec::new(),
+        function_constant: None,
+    }
+}
+
+pub(crate) fn device(threads: usize) -> Device {
+    Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("there is a processor")
+}
+
+/// How a grid is given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Grid {
+    Threads(Size, Size),
+    Threadgroups(Size, Size),
+}
+
+/// Runs a kernel once and waits for it.
+pub(crate) fn run(queue: &CommandQueue, kernel: &RustKernel, buffers: &[&Buffer], grid: Grid) -> Result<()> {
+    let pipeline = kernel.pipeline(queue.device())?;
+    let commands = queue.new_command_buffer();
+    let mut encoder = commands.compute_command_encoder()?;
+    encoder.set_compute_pipeline_state(&pipeline)?;
+    kernel.bind(&mut encoder)?;
+    for (index, buffer) in buffers.iter().enumerate() {
+        encoder.set_buffer(index, buffer, 0)?;
+    }
+    match grid {
+        Grid::Threads(threads, threadgroup) => encoder.dispatch_threads(threads, threadgroup)?,
+        Grid::Threadgroups(groups, threadgroup) => encoder.dispatch_threadgroups(groups, threadgroup)?,
+    }
+    encoder.end_encoding()?;
+    commands.commit()?;
+    commands.wait_until_completed()
+}
+
+/// The threads of `count` simdgroups: the position of each in the threadgroup.
+///
+/// # Safety
+///
+/// Only with what a kernel is called with.
+pub(crate) unsafe fn threads(
+    threadgroup: *const Threadgroup,
+    simdgroup: *const Simdgroup,
+    count: u32,
+) -> impl Iterator<Item = [u32; 3]> {
+    let (size, first) = unsafe { ((*threadgroup).size, (*simdgroup).index * 32) };
+    let threads = first..(first + count * 32).min(size.iter().product());
+    threads.map(move |thread| [thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]])
+}
+
+/// The buffer at an index, as numbers.
+///
+/// # Safety
+///
+/// Only with what a kernel is called with.
+pub(crate) unsafe fn numbers(dispatch: *const Dispatch, index: usize) -> *mut u32 {
+    unsafe { (*dispatch).buffers[index].cast() }
+}
