@@ -58,6 +58,13 @@ pub(super) struct Element {
     pub(super) ty: Type,
 }
 
+impl Element {
+    /// In memory.
+    pub(super) fn bytes(self) -> u32 {
+        if self.ty.is_int() || self.ty.is_half() { 2 } else { 4 }
+    }
+}
+
 /// The row and the column of a lane's element.
 pub(super) fn position(lane: usize, element: usize) -> (usize, usize) {
     let quad = lane / 4;

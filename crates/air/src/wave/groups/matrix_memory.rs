@@ -1,7 +1,8 @@
 //! `simdgroup_load` and `simdgroup_store`: simdgroup matrices in memory, eight rows of eight elements each.
 
 use super::matrix::{Element, Name, SIZE, place, position};
-use crate::ir::{Builder, Value};
+use crate::ir::{Builder, Type, Value};
+use crate::wave::lanes::lanes_of;
 use abi::LANES;
 
 /// Whether [`matrix_memory`] is for this function.
@@ -13,11 +14,14 @@ pub(in crate::wave) fn is_matrix_memory(name: &str) -> bool {
 ///
 /// ```text
 /// air.simdgroup_matrix_8x8_load.v64f32.p1f32(pointer, i64 elements_per_row, <2 x i64> origin, i1 transpose)
-/// air.simdgroup_matrix_8x8_store.v64f32.p1f32(matrix, pointer, i64 elements_per_row, <2 x i64> origin, i1 transpose)
+/// air.simdgroup_matrix_8x8_load.v64f32.p1f32(pointer, <2 x i64> extent, <2 x i64> strides, <2 x i64> origin)
+/// air.simdgroup_matrix_8x8_store.v64f32.p1f32(matrix, pointer, …)
 /// ```
 ///
+/// The second form is that of newer compilers: strides of columns and of rows, in elements.
+///
 /// `arguments` are those of the call in the same order. A matrix is its two vectors of lanes; everything else is the
-/// same in all lanes and given as scalars, the origin as two; the pointer is in address space 0. (Where they vary for
+/// same in all lanes and given as scalars, two for a pair; the pointer is in address space 0. (Where they vary for
 /// all that, give those of the first active lane.) At least one lane must be active: all of the memory is touched.
 ///
 /// The result is the two vectors of the matrix, or nothing for a store; `None` when the name is another one.
@@ -28,30 +32,10 @@ pub(in crate::wave) fn matrix_memory(
 ) -> Option<Result<Vec<Value>, String>> {
     let parsed = Name::parse(name)?;
     match parsed.operation {
-        "load" => Some(load(b, name, &parsed, arguments)),
+        "load" => Some(Tile::new(b, name, &parsed, arguments).map(|tile| tile.load(b))),
         "store" => Some(store(b, name, &parsed, arguments)),
         _ => None,
     }
-}
-
-fn load(b: &Builder, name: &str, parsed: &Name, arguments: &[Vec<Value>]) -> Result<Vec<Value>, String> {
-    let tile = Tile::new(b, name, parsed, arguments)?;
-    let row_type = tile.element.ty.vector(SIZE);
-    let rows: Vec<Value> = (0..SIZE).map(|row| b.load(row_type, tile.row(b, row), tile.align())).collect();
-    let memory = concatenate(b, rows);
-    let arranged = |is_transposed: bool, element: usize| {
-        let from = |lane| {
-            let (row, column) = position(lane, element);
-            if is_transposed { column * SIZE + row } else { row * SIZE + column }
-        };
-        let pattern: Vec<i32> = (0..LANES).map(|lane| from(lane) as i32).collect();
-        b.shuffle(memory, memory.ty().poison(), &pattern)
-    };
-    let parts = [0, 1].map(|element| match tile.transpose.as_int() {
-        Some(bit) => arranged(bit != 0, element),
-        None => b.select(tile.transpose, arranged(true, element), arranged(false, element)),
-    });
-    Ok(parts.to_vec())
 }
 
 fn store(b: &Builder, name: &str, parsed: &Name, arguments: &[Vec<Value>]) -> Result<Vec<Value>, String> {
@@ -59,63 +43,142 @@ fn store(b: &Builder, name: &str, parsed: &Name, arguments: &[Vec<Value>]) -> Re
     let &[first, second] = matrix.as_slice() else {
         return Err(format!("the first argument of '{name}' is no simdgroup matrix"));
     };
-    let tile = Tile::new(b, name, parsed, others)?;
-    let arranged = |is_transposed: bool, line: usize| {
-        let from = |index| {
-            let (lane, element) = if is_transposed { place(index, line) } else { place(line, index) };
-            (element * LANES + lane) as i32
-        };
-        let pattern: Vec<i32> = (0..SIZE).map(from).collect();
-        b.shuffle(first, second, &pattern)
-    };
-    for line in 0..SIZE {
-        let row = match tile.transpose.as_int() {
-            Some(bit) => arranged(bit != 0, line),
-            None => b.select(tile.transpose, arranged(true, line), arranged(false, line)),
-        };
-        b.store(row, tile.row(b, line), tile.align());
-    }
+    Tile::new(b, name, parsed, others)?.store(b, first, second);
     Ok(Vec::new())
 }
 
 /// Where a matrix is in memory.
 struct Tile {
     element: Element,
-    /// Of the first row.
+    /// Of the first element.
     start: Value,
-    /// From one row to the next, in bytes.
-    stride: Value,
-    transpose: Value,
+    order: Order,
+}
+
+/// How the elements follow each other; distances are in bytes.
+enum Order {
+    /// Each row in one piece.
+    Rows { distance: Value },
+    /// Each column in one piece.
+    Columns { distance: Value },
+    /// Each element alone.
+    Apart { between_columns: Value, between_rows: Value },
 }
 
 impl Tile {
     fn new(b: &Builder, name: &str, parsed: &Name, arguments: &[Vec<Value>]) -> Result<Tile, String> {
         let element = parsed.element(b, 0)?;
-        let [pointer, elements_per_row, origin, transpose] = arguments else {
-            return Err(format!("'{name}' has {} arguments besides the matrix, not four", arguments.len()));
+        let arguments: Vec<&[Value]> = arguments.iter().map(Vec::as_slice).collect();
+        let (pointer, [x, y], strides) = match arguments[..] {
+            [&[pointer], &[elements_per_row], &[x, y], &[transpose]] => {
+                let one = elements_per_row.ty().constant(1);
+                let strides = match transpose.as_int() {
+                    Some(0) => [one, elements_per_row],
+                    Some(_) => [elements_per_row, one],
+                    None => {
+                        [b.select(transpose, elements_per_row, one), b.select(transpose, one, elements_per_row)]
+                    }
+                };
+                // The origin is that of the matrix as it is in memory.
+                let origin = match transpose.as_int() {
+                    Some(0) => [x, y],
+                    Some(_) => [y, x],
+                    None => [b.select(transpose, y, x), b.select(transpose, x, y)],
+                };
+                (pointer, origin, strides)
+            }
+            [&[pointer], &[_, _], &[between_columns, between_rows], &[x, y]] => {
+                (pointer, [x, y], [between_columns, between_rows])
+            }
+            _ => return Err(format!("the arguments of '{name}' are not those of a known form")),
         };
-        let (&[pointer], &[elements_per_row], &[x, y], &[transpose]) =
-            (pointer.as_slice(), elements_per_row.as_slice(), origin.as_slice(), transpose.as_slice())
-        else {
-            return Err(format!("the arguments of '{name}' do not have the components that they should"));
+        let [is_by_row, is_by_column] = strides.map(|stride| stride.as_int() == Some(1));
+        let size = x.ty().constant(element.bytes().into());
+        let [between_columns, between_rows] = strides.map(|stride| b.mul(stride, size));
+        let offset = b.add(b.mul(x, between_columns), b.mul(y, between_rows));
+        let order = match (is_by_row, is_by_column) {
+            (true, _) => Order::Rows { distance: between_rows },
+            (false, true) => Order::Columns { distance: between_columns },
+            (false, false) => Order::Apart { between_columns, between_rows },
         };
-        let long = elements_per_row.ty();
-        let stride = b.mul(elements_per_row, long.constant(element_bytes(element)));
-        let offset = b.add(b.mul(y, stride), b.mul(x, long.constant(element_bytes(element))));
-        Ok(Tile { element, start: b.offset(pointer, offset), stride, transpose })
+        Ok(Tile { element, start: b.offset(pointer, offset), order })
     }
 
-    fn row(&self, b: &Builder, row: usize) -> Value {
-        b.offset(self.start, b.mul(self.stride, self.stride.ty().constant(row as i64)))
+    fn load(&self, b: &Builder) -> Vec<Value> {
+        let ty = self.element.ty;
+        let lines = |distance: Value| {
+            let load = |line| b.load(ty.vector(SIZE), self.at(b, distance, line), self.element.bytes());
+            concatenate(b, (0..SIZE).map(load).collect())
+        };
+        match self.order {
+            Order::Rows { distance } => arrange(b, lines(distance), |row, column| row * SIZE + column),
+            Order::Columns { distance } => arrange(b, lines(distance), |row, column| column * SIZE + row),
+            Order::Apart { .. } => {
+                let long = Type::int(b.context(), 64);
+                let vector = |element: usize| {
+                    (0..LANES).fold(lanes_of(ty).poison(), |vector, lane| {
+                        let (row, column) = position(lane, element);
+                        let value = b.load(ty, self.address(b, row, column), self.element.bytes());
+                        b.insert(vector, value, long.constant(lane as i64))
+                    })
+                };
+                vec![vector(0), vector(1)]
+            }
+        }
     }
 
-    fn align(&self) -> u32 {
-        element_bytes(self.element) as u32
+    fn store(&self, b: &Builder, first: Value, second: Value) {
+        let store_lines = |distance: Value, places: fn(usize, usize) -> (usize, usize)| {
+            for line in 0..SIZE {
+                let pattern: Vec<i32> = (0..SIZE)
+                    .map(|index| {
+                        let (lane, element) = places(line, index);
+                        (element * LANES + lane) as i32
+                    })
+                    .collect();
+                let value = b.shuffle(first, second, &pattern);
+                b.store(value, self.at(b, distance, line), self.element.bytes());
+            }
+        };
+        match self.order {
+            Order::Rows { distance } => store_lines(distance, place),
+            Order::Columns { distance } => store_lines(distance, |column, row| place(row, column)),
+            Order::Apart { .. } => {
+                let long = Type::int(b.context(), 64);
+                for (element, vector) in [first, second].into_iter().enumerate() {
+                    for lane in 0..LANES {
+                        let (row, column) = position(lane, element);
+                        let value = b.extract(vector, long.constant(lane as i64));
+                        b.store(value, self.address(b, row, column), self.element.bytes());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The start of a line.
+    fn at(&self, b: &Builder, distance: Value, line: usize) -> Value {
+        b.offset(self.start, b.mul(distance, distance.ty().constant(line as i64)))
+    }
+
+    /// Of an element whose neighbours are elsewhere.
+    fn address(&self, b: &Builder, row: usize, column: usize) -> Value {
+        let Order::Apart { between_columns, between_rows } = self.order else { return self.start };
+        let times = |distance: Value, count: usize| b.mul(distance, distance.ty().constant(count as i64));
+        b.offset(self.start, b.add(times(between_columns, column), times(between_rows, row)))
     }
 }
 
-fn element_bytes(element: Element) -> i64 {
-    if element.ty.is_int() || element.ty.is_half() { 2 } else { 4 }
+/// The two vectors of a matrix, from 64 elements in the order of memory.
+fn arrange(b: &Builder, memory: Value, index: impl Fn(usize, usize) -> usize) -> Vec<Value> {
+    let vector = |element: usize| {
+        let from = |lane| {
+            let (row, column) = position(lane, element);
+            index(row, column) as i32
+        };
+        b.shuffle(memory, memory.ty().poison(), &(0..LANES).map(from).collect::<Vec<i32>>())
+    };
+    vec![vector(0), vector(1)]
 }
 
 /// Vectors of the same length one after the other; their number is a power of two.

@@ -77,9 +77,11 @@ fn uniform(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> 
         Operation::BroadcastFirst => permute::broadcast_first(b, call),
         Operation::Vote(vote) => vote::scalar(b, call, vote),
         Operation::GroupSize => Ok(vec![call.result.constant(name.group.size() as i64)]),
-        Operation::Prefix(..) | Operation::Shuffle(_) | Operation::IsFirst | Operation::LaneIndex => {
-            Err(format!("'{}' has no value that all lanes share", call.name))
-        }
+        Operation::Prefix(..)
+        | Operation::Shuffle(_)
+        | Operation::Count(_)
+        | Operation::IsFirst
+        | Operation::LaneIndex => Err(format!("'{}' has no value that all lanes share", call.name)),
     }
 }
 
@@ -92,6 +94,7 @@ fn varying(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> 
         Operation::Broadcast => permute::shuffle(b, call, name.group, name::Shuffle::Lane),
         Operation::BroadcastFirst => permute::quad_broadcast_first(b, call),
         Operation::Vote(vote) => vote::quads(b, call, vote),
+        Operation::Count(vote) => vote::count(b, call, name.group, vote),
         Operation::IsFirst if name.group == Group::Quad => Ok(vec![vote::is_first_of_quad(b, call.mask)]),
         Operation::IsFirst => Ok(vec![vote::is_first(b, call.mask)]),
         Operation::LaneIndex => Ok(vec![super::lanes::lane_numbers(call.result)]),

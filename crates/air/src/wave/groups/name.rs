@@ -26,6 +26,8 @@ pub(super) enum Operation {
     Broadcast,
     BroadcastFirst,
     Vote(Vote),
+    /// What a vote, the argument, says about the active lanes.
+    Count(Vote),
     IsFirst,
     GroupSize,
     LaneIndex,
@@ -106,7 +108,11 @@ impl Name {
             Operation::Reduce(_) | Operation::Broadcast | Operation::BroadcastFirst | Operation::Vote(_) => {
                 self.group == Group::Simd
             }
-            Operation::Prefix(..) | Operation::Shuffle(_) | Operation::IsFirst | Operation::LaneIndex => false,
+            Operation::Prefix(..)
+            | Operation::Shuffle(_)
+            | Operation::Count(_)
+            | Operation::IsFirst
+            | Operation::LaneIndex => false,
         }
     }
 }
@@ -141,6 +147,8 @@ impl Operation {
             "ballot" => Operation::Vote(Vote::Ballot),
             "active_threads_mask" => Operation::Vote(Vote::ActiveThreads),
             "is_helper_thread" => Operation::Vote(Vote::HelperThread),
+            "vote_any" => Operation::Count(Vote::Any),
+            "vote_all" => Operation::Count(Vote::All),
             "is_first" => Operation::IsFirst,
             _ => return None,
         })

@@ -1,7 +1,7 @@
 //! `simd_any`, `quad_ballot` and kin: bits of the active lanes.
 
 use super::Call;
-use super::name::Vote;
+use super::name::{Group, Vote};
 use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 use crate::wave::lanes::{Mask, any, first_active, lane_numbers, lanes_of, mask_bits, resize, splat};
 
@@ -17,6 +17,22 @@ pub(super) fn scalar(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>,
         Vote::Ballot => resize(b, mask_bits(b, b.and(call.scalar(0)?, call.mask)), call.result),
         Vote::ActiveThreads => resize(b, mask_bits(b, call.mask), call.result),
         Vote::HelperThread => bit.constant(0),
+    };
+    Ok(vec![value])
+}
+
+/// Whether any, or all, of the active lanes have voted for it in a ballot.
+pub(super) fn count(b: &Builder, call: &Call, group: Group, vote: Vote) -> Result<Vec<Value>, String> {
+    let votes = call.scalar(0)?;
+    let value = match vote {
+        Vote::All => {
+            let active = match group {
+                Group::Simd => splat(b, resize(b, mask_bits(b, call.mask), votes.ty().element())),
+                Group::Quad => quad_bits(b, call.mask, votes.ty()),
+            };
+            b.icmp(IntPredicate::LLVMIntEQ, b.and(votes, active), active)
+        }
+        _ => b.icmp(IntPredicate::LLVMIntNE, votes, votes.ty().zero()),
     };
     Ok(vec![value])
 }

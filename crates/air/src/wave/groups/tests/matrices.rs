@@ -102,75 +102,119 @@ fn filled_and_diagonal_matrices() {
     }
 }
 
+/// The forms of the functions, and what is known about the order of the elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Flag(bool),
+    /// Transposed when the lowest bit of the mask is set.
+    FlagInMask,
+    Strides(bool),
+    /// Columns two apart, and rows as far as that takes.
+    StridesOfTwo,
+}
+
+const COLUMNS: usize = 21;
+const ORIGIN: (usize, usize) = (3, 2);
+
+impl Form {
+    fn arguments(self, i: &machine::Inputs) -> Vec<Vec<Value>> {
+        let long = Type::int(i.b.context(), 64);
+        let bit = Type::int(i.b.context(), 1);
+        let numbers = |values: &[usize]| values.iter().map(|&value| long.constant(value as i64)).collect();
+        let (x, y) = ORIGIN;
+        match self {
+            Form::Flag(_) | Form::FlagInMask => {
+                let transpose = match self {
+                    Form::Flag(is_transposed) => bit.constant(is_transposed.into()),
+                    _ => i.b.extract(i.mask, long.constant(0)),
+                };
+                vec![vec![i.memory], numbers(&[COLUMNS]), numbers(&[x, y]), vec![transpose]]
+            }
+            Form::Strides(false) => {
+                vec![vec![i.memory], numbers(&[COLUMNS, 8]), numbers(&[1, COLUMNS]), numbers(&[x, y])]
+            }
+            Form::Strides(true) => {
+                vec![vec![i.memory], numbers(&[COLUMNS, 8]), numbers(&[COLUMNS, 1]), numbers(&[y, x])]
+            }
+            Form::StridesOfTwo => {
+                vec![vec![i.memory], numbers(&[COLUMNS, 8]), numbers(&[2, 2 * COLUMNS]), numbers(&[x, y])]
+            }
+        }
+    }
+
+    /// Where an element is, counted in elements.
+    fn index(self, mask: u32, row: usize, column: usize) -> usize {
+        let (x, y) = ORIGIN;
+        let is_transposed = match self {
+            Form::Flag(is_transposed) | Form::Strides(is_transposed) => is_transposed,
+            Form::FlagInMask => mask & 1 == 1,
+            Form::StridesOfTwo => false,
+        };
+        let (row, column) = if is_transposed { (column, row) } else { (row, column) };
+        let step = if self == Form::StridesOfTwo { 2 } else { 1 };
+        ((y + row) * COLUMNS + x + column) * step
+    }
+}
+
 #[test]
 fn loads_and_stores_of_tiles() {
-    let (columns, x, y) = (21usize, 3usize, 2usize);
+    let forms = [
+        Form::Flag(false),
+        Form::Flag(true),
+        Form::FlagInMask,
+        Form::Strides(false),
+        Form::Strides(true),
+        Form::StridesOfTwo,
+    ];
     for features in targets() {
         let context = Context::create();
         let mut machine = Machine::new(&context, features);
         let mut cases = Vec::new();
         for element in FLOATS {
-            // A transposition that is known, and one that is only when the code runs (in the mask's lowest bit).
-            for transpose in [Some(false), Some(true), None] {
-                let arguments = |i: &machine::Inputs| {
-                    let long = Type::int(i.b.context(), 64);
-                    let bit = Type::int(i.b.context(), 1);
-                    let number = |value: usize| long.constant(value as i64);
-                    let transpose = match transpose {
-                        Some(is_transposed) => bit.constant(is_transposed.into()),
-                        None => i.b.extract(i.mask, long.constant(0)),
-                    };
-                    vec![vec![i.memory], vec![number(columns)], vec![number(x), number(y)], vec![transpose]]
-                };
+            for form in forms {
                 let name = format!("air.simdgroup_matrix_8x8_load.{}.p1{}", suffix(element), element.suffix());
                 assert!(is_matrix_memory(&name));
-                let load = machine
-                    .add(&[], &[element, element], |i| matrix_memory(i.b, &name, &arguments(i)).unwrap().unwrap());
+                let load = machine.add(&[], &[element, element], |i| {
+                    matrix_memory(i.b, &name, &form.arguments(i)).unwrap().unwrap()
+                });
                 let name = format!("air.simdgroup_matrix_8x8_store.{}.p3{}", suffix(element), element.suffix());
                 let store = machine.add(&[element, element], &[], |i| {
                     let mut all = vec![i.values.clone()];
-                    all.extend(arguments(i));
+                    all.extend(form.arguments(i));
                     matrix_memory(i.b, &name, &all).unwrap().unwrap()
                 });
-                cases.push((element, transpose, load, store));
+                cases.push((element, form, load, store));
             }
         }
         machine.compile();
         let mut random = Random(12);
-        for (element, transpose, load, store) in cases {
+        for (element, form, load, store) in cases {
             for mask in [1, 2] {
-                let is_transposed = transpose.unwrap_or(mask == 1);
                 let size = element.bytes();
-                let at = |row: usize, column: usize| {
-                    let (row, column) = if is_transposed { (column, row) } else { (row, column) };
-                    ((y + row) * columns + x + column) * size
-                };
-                let mut memory: Vec<u8> = (0..columns * 11)
+                let mut memory: Vec<u8> = (0..2 * COLUMNS * 11)
                     .flat_map(|_| element.random(&mut random).to_le_bytes()[..size].to_vec())
                     .collect();
-                let bits = |memory: &[u8], start: usize| {
-                    let mut word = [0; 8];
-                    word[..size].copy_from_slice(&memory[start..start + size]);
-                    u64::from_le_bytes(word)
+                let range = |lane: usize, part: usize| {
+                    let (row, column) = coordinates(lane);
+                    let start = form.index(mask, row, column + part) * size;
+                    start..start + size
                 };
                 let loaded = machine.call_with_memory(load, &[], &mut memory, mask);
                 for (part, lanes) in loaded.iter().enumerate() {
-                    for (lane, &found) in lanes.iter().enumerate() {
-                        let (row, column) = coordinates(lane);
-                        assert_eq!(found, bits(&memory, at(row, column + part)), "{element:?} {transpose:?}");
+                    for (lane, found) in lanes.iter().enumerate() {
+                        let expected = &memory[range(lane, part)];
+                        assert_eq!(&found.to_le_bytes()[..size], expected, "{element:?} {form:?} {lane}");
                     }
                 }
                 let data = [element.random_lanes(&mut random), element.random_lanes(&mut random)];
                 let mut expected = memory.clone();
                 for (part, lanes) in data.iter().enumerate() {
                     for (lane, bits) in lanes.iter().enumerate() {
-                        let (row, column) = coordinates(lane);
-                        let start = at(row, column + part);
-                        expected[start..start + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+                        expected[range(lane, part)].copy_from_slice(&bits.to_le_bytes()[..size]);
                     }
                 }
                 machine.call_with_memory(store, &[&data[0], &data[1]], &mut memory, mask);
-                assert_eq!(memory, expected, "{element:?} {transpose:?}");
+                assert_eq!(memory, expected, "{element:?} {form:?}");
             }
         }
     }

@@ -39,6 +39,35 @@ fn votes_count_active_lanes_only() {
 }
 
 #[test]
+fn ballots_are_counted_against_the_active_lanes() {
+    let context = Context::create();
+    let mut machine = Machine::new(&context, targets()[0]);
+    let (bool, long, short) = (Element::Bool, Element::Unsigned(64), Element::Unsigned(16));
+    let mut add = |name: &str, input: Element| {
+        machine.add(&[input], &[bool], |i| vec![call(i.b, name, &i.values, i.mask, bool.ty(i.b.context()))])
+    };
+    let simd = [add("air.simd_vote_any.i64", long), add("air.simd_vote_all.i64", long)];
+    let quad = [add("air.quad_vote_any", short), add("air.quad_vote_all", short)];
+    machine.compile();
+    let mut random = Random(16);
+    for mask in masks(&mut random) {
+        for votes in [0, mask, u32::MAX, mask & mask.wrapping_sub(1), random.bits() as u32 & mask] {
+            let run = |number: usize, lanes: &[u64]| machine.call(number, &[lanes], mask)[0].clone();
+            assert_eq!(run(simd[0], &[votes.into(); 32]), [u64::from(votes != 0); 32]);
+            assert_eq!(run(simd[1], &[votes.into(); 32]), [u64::from(votes & mask == mask); 32]);
+            let of_quad = |bits: u32, lane: usize| u64::from(bits >> (lane & !3) & 15);
+            let lanes: Vec<u64> = (0..32).map(|lane| of_quad(votes, lane)).collect();
+            let (any, all) = (run(quad[0], &lanes), run(quad[1], &lanes));
+            for lane in (0..32).filter(|&lane| is_active(mask, lane)) {
+                let active = of_quad(mask, lane);
+                assert_eq!(any[lane], u64::from(lanes[lane] != 0));
+                assert_eq!(all[lane], u64::from(lanes[lane] & active == active));
+            }
+        }
+    }
+}
+
+#[test]
 fn what_a_group_is() {
     let context = Context::create();
     let mut machine = Machine::new(&context, targets()[0]);
