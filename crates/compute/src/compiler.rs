@@ -52,8 +52,17 @@ pub(crate) fn specialize(bitcode: Cow<[u8]>, kernel: &str, constants: &Constants
 
 /// AIR to machine code for this processor.
 pub(crate) fn compile(air: &Air, lanes: Lanes) -> Result<WaveKernel> {
-    let _ = lanes;
-    Err(Error::Internal(format!("kernel '{}': there is no code generator yet", air.reflection().name)))
+    use air::wave::{Error as Problem, Target};
+    let kernel = || air.reflection().name.clone();
+    let code = with_stack(|| {
+        let target = Target::host()?;
+        air::wave::compile(&air.specialized, &target, lanes)
+    })?;
+    code.map_err(|problem| match problem {
+        Problem::Unsupported(what) => Error::Unsupported { kernel: kernel(), what },
+        Problem::Invalid(_) => Error::Library(format!("kernel '{}': {problem}", kernel())),
+        Problem::Internal(what) => Error::Internal(format!("kernel '{}': {what}", kernel())),
+    })
 }
 
 /// The stack of the compiler's threads: expressions nest, and LLVM's passes recurse.
