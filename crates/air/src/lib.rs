@@ -7,6 +7,7 @@
 
 mod bitcode;
 mod compile;
+mod expand;
 mod ir;
 pub mod lower;
 mod metadata;

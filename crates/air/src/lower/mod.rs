@@ -139,6 +139,20 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 }
 
+/// Lowers a function that is no entry point, and all that it reaches, under a name of its own; as it is written.
+pub(crate) fn lower_function<'ctx>(
+    context: &'ctx Context,
+    program: &Program,
+    function: FunctionId,
+    name: &str,
+) -> std::result::Result<Module<'ctx>, Error> {
+    let mut lowering = Lowering::new(context, new_module(context, name), program.into(), MathMode::Safe);
+    let value = lowering.function(function)?;
+    value.as_global_value().set_name(name);
+    value.set_linkage(inkwell::module::Linkage::External);
+    Ok(lowering.module)
+}
+
 /// Lowers one entry point and all that it reaches.
 pub fn lower<'ctx, 'p>(
     context: &'ctx Context,
@@ -146,11 +160,15 @@ pub fn lower<'ctx, 'p>(
     entry: &EntryPoint,
     math: MathMode,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let module = context.create_module(&entry.name);
+    let mut lowering = Lowering::new(context, new_module(context, &entry.name), source.into(), math);
+    lowering.entry_point(entry)?;
+    Ok(lowering.module)
+}
+
+fn new_module<'ctx>(context: &'ctx Context, name: &str) -> Module<'ctx> {
+    let module = context.create_module(name);
     module.set_triple(&inkwell::targets::TargetTriple::create(TRIPLE));
     let layout = inkwell::targets::TargetData::create(DATA_LAYOUT);
     module.set_data_layout(&layout.get_data_layout());
-    let mut lowering = Lowering::new(context, module, source.into(), math);
-    lowering.entry_point(entry)?;
-    Ok(lowering.module)
+    module
 }

@@ -1,0 +1,217 @@
+//! `bfloat` without its type: a value of it is held as the 16 bits that it is, and computed as a `float`.
+//!
+//! LLVM has code for `bfloat` on few machines; on others it calls functions for it, one element at a time. As integers,
+//! loads, stores, phis and selects are those of `i16`; a `bfloat` becomes a `float` by a shift, and a `float` a `bfloat`
+//! by rounding its bits to nearest even. What is left of the type: pointers' element types, arguments and results of
+//! functions, and simdgroup matrices (vectors of 64), which belong to the code generators.
+//!
+//! Every instruction is rewritten by itself, between bitcasts; those that meet are taken away at the end.
+
+use super::emit::shaped;
+use super::{Error, Expansion, Result};
+use crate::ir::{Block, IntPredicate, ModuleRef, Opcode, Type, Value};
+use inkwell::llvm_sys::core::{
+    LLVMDisposeValueMetadataEntries, LLVMGetOrdering, LLVMGetVolatile,
+    LLVMInstructionGetAllMetadataOtherThanDebugLoc, LLVMMetadataAsValue, LLVMSetMetadata, LLVMSetVolatile,
+    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
+};
+
+/// Rewrites all functions of a module.
+pub(super) fn expand(module: ModuleRef) -> Result<()> {
+    let expansion = Expansion::new(module);
+    for function in module.functions() {
+        let instructions = || function.blocks().into_iter().flat_map(|block| block.instructions());
+        for instruction in instructions() {
+            if concerns(instruction) {
+                expansion.rewrite(instruction)?;
+            }
+        }
+        instructions().for_each(skip_bitcasts);
+        loop {
+            let unused = |value: &Value| is_bitcast(*value) && value.users().is_empty();
+            let unused: Vec<Value> = instructions().filter(unused).collect();
+            if unused.is_empty() {
+                break;
+            }
+            unused.into_iter().for_each(Value::erase);
+        }
+    }
+    Ok(())
+}
+
+/// A scalar or short vector of `bfloat`.
+fn is_bfloat(ty: Type) -> bool {
+    ty.scalar().is_bfloat() && !is_matrix(ty)
+}
+
+/// The type of a simdgroup matrix.
+fn is_matrix(ty: Type) -> bool {
+    ty.is_vector() && ty.length() > 4
+}
+
+/// Whether an instruction computes with `bfloat`.
+fn concerns(instruction: Value) -> bool {
+    let types = || instruction.operands().into_iter().map(Value::ty).chain([instruction.ty()]);
+    types().any(is_bfloat) && !types().any(|ty| ty.scalar().is_bfloat() && is_matrix(ty))
+}
+
+fn is_bitcast(value: Value) -> bool {
+    value.is_instruction()
+        && value.opcode() == Opcode::LLVMBitCast
+        && (is_bfloat(value.ty()) || is_bfloat(value.operand(0).ty()))
+}
+
+/// From integers to `bfloat` and back again is nothing.
+fn skip_bitcasts(value: Value) {
+    if is_bitcast(value) && is_bitcast(value.operand(0)) && value.operand(0).operand(0).ty() == value.ty() {
+        value.replace_all_uses_with(value.operand(0).operand(0));
+    }
+}
+
+impl Expansion {
+    fn rewrite(&self, instruction: Value) -> Result<()> {
+        let b = &self.b;
+        b.before(instruction);
+        let operands = instruction.operands();
+        let bits = |index: usize| self.bits(operands[index]);
+        let floats = |index: usize| self.bits_to_float(self.bits(operands[index]));
+        let integers = |ty: Type| if is_bfloat(ty) { self.ints(ty, 16) } else { ty };
+        let ty = instruction.ty();
+        let opcode = instruction.opcode();
+        let value = match opcode {
+            Opcode::LLVMLoad => {
+                let load = b.load(integers(ty), operands[0], instruction.alignment());
+                copy_memory_facts(instruction, load)?;
+                load
+            }
+            Opcode::LLVMStore => {
+                let store = b.store(bits(0), operands[1], instruction.alignment());
+                copy_memory_facts(instruction, store)?;
+                instruction.erase();
+                return Ok(());
+            }
+            Opcode::LLVMPHI => self.phi(instruction, integers(ty)),
+            Opcode::LLVMSelect => b.select(operands[0], bits(1), bits(2)),
+            Opcode::LLVMExtractElement => b.extract(bits(0), operands[1]),
+            Opcode::LLVMInsertElement => b.insert(bits(0), bits(1), operands[2]),
+            Opcode::LLVMShuffleVector => b.shuffle(bits(0), bits(1), &instruction.shuffle_pattern()),
+            Opcode::LLVMFreeze => b.freeze(bits(0)),
+            Opcode::LLVMBitCast if is_bfloat(operands[0].ty()) => b.bitcast(bits(0), integers(ty)),
+            Opcode::LLVMBitCast => b.bitcast(operands[0], integers(ty)),
+            Opcode::LLVMFNeg => b.xor(bits(0), integers(ty).constant(-0x8000)),
+            Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv => {
+                let result = b.binary(opcode, floats(0), floats(1));
+                copy_flags(instruction, result);
+                self.float_to_bits(result)
+            }
+            Opcode::LLVMFCmp => b.fcmp(instruction.real_predicate(), floats(0), floats(1)),
+            Opcode::LLVMFPExt => floats(0),
+            Opcode::LLVMFPTrunc => self.float_to_bits(operands[0]),
+            Opcode::LLVMSIToFP | Opcode::LLVMUIToFP => {
+                self.float_to_bits(b.cast(opcode, operands[0], self.floats(ty)))
+            }
+            Opcode::LLVMFPToSI | Opcode::LLVMFPToUI => b.cast(opcode, floats(0), ty),
+            Opcode::LLVMCall => match self.intrinsic_on_float(instruction) {
+                Some(value) => value,
+                None => return Ok(()),
+            },
+            // Functions are inlined before machine code is made.
+            Opcode::LLVMRet => return Ok(()),
+            opcode => return Err(Error::Internal(format!("{opcode:?} of bfloat: {}", instruction.text()))),
+        };
+        let value = if is_bfloat(ty) { b.bitcast(value, ty) } else { value };
+        instruction.replace_all_uses_with(value);
+        instruction.erase();
+        Ok(())
+    }
+
+    /// The bits of a `bfloat`.
+    fn bits(&self, value: Value) -> Value {
+        self.b.bitcast(value, self.ints(value.ty(), 16))
+    }
+
+    fn bits_to_float(&self, bits: Value) -> Value {
+        let words = self.ints(bits.ty(), 32);
+        let word = self.shl(self.b.zext(bits, words), words.constant(16));
+        self.b.bitcast(word, self.floats(bits.ty()))
+    }
+
+    /// Rounds to nearest, ties to even; a NaN stays one, and becomes quiet.
+    fn float_to_bits(&self, float: Value) -> Value {
+        let words = self.ints(float.ty(), 32);
+        let word = self.b.bitcast(float, words);
+        let upper = self.shr(false, word, words.constant(16));
+        let is_odd = self.b.and(upper, words.constant(1));
+        let rounded = self.b.add(word, self.b.add(is_odd, words.constant(0x7fff)));
+        let rounded = self.shr(false, rounded, words.constant(16));
+        let magnitude = self.b.and(word, words.constant(0x7fff_ffff));
+        let is_nan = self.b.icmp(IntPredicate::LLVMIntUGT, magnitude, words.constant(0x7f80_0000));
+        let quiet = self.b.or(upper, words.constant(0x40));
+        self.b.trunc(self.b.select(is_nan, quiet, rounded), self.ints(float.ty(), 16))
+    }
+
+    /// The bits of incoming values are taken where they come from.
+    fn phi(&self, old: Value, ty: Type) -> Value {
+        let phi = self.b.phi(ty);
+        let mut known: Vec<(Block, Value)> = Vec::new();
+        for (value, block) in old.incoming() {
+            if let Some(terminator) = block.terminator() {
+                self.b.before(terminator);
+            }
+            // A block that comes twice, as from a switch, must bring the same value.
+            let earlier = known.iter().find(|(known, _)| *known == block).map(|&(_, bits)| bits);
+            let bits = earlier.unwrap_or_else(|| self.bits(value));
+            known.push((block, bits));
+            self.b.add_incoming(phi, bits, block);
+        }
+        // Phis come first in their block.
+        let block = old.block();
+        let first = block.instructions().into_iter().find(|value| value.opcode() != Opcode::LLVMPHI);
+        match first {
+            Some(first) => self.b.before(first),
+            None => self.b.at_end(block),
+        }
+        phi
+    }
+
+    /// A call of one of LLVM's functions on `bfloat`, on `float`; `None` for other functions.
+    fn intrinsic_on_float(&self, call: Value) -> Option<Value> {
+        let callee = call.callee()?.name();
+        let name = callee.strip_suffix("bf16")?.trim_end_matches(|c: char| c == 'v' || c.is_ascii_digit());
+        let name = name.strip_suffix('.').filter(|name| name.starts_with("llvm."))?;
+        let widen = |argument: Value| match is_bfloat(argument.ty()) {
+            true => self.bits_to_float(self.bits(argument)),
+            false => argument,
+        };
+        let arguments: Vec<Value> = call.arguments().into_iter().map(widen).collect();
+        let result = self.b.intrinsic(name, &[shaped(call.ty(), Type::float(self.b.context()))], &arguments);
+        copy_flags(call, result);
+        Some(if is_bfloat(call.ty()) { self.float_to_bits(result) } else { result })
+    }
+}
+
+fn copy_flags(from: Value, to: Value) {
+    if let Some(flags) = from.fast_math() {
+        to.set_fast_math(flags);
+    }
+}
+
+/// What is known of an access: whether it is volatile, what it does not alias.
+fn copy_memory_facts(from: Value, to: Value) -> Result<()> {
+    // SAFETY: both are loads or stores of the same context, and the entries are freed once.
+    unsafe {
+        if LLVMGetOrdering(from.0) != inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic {
+            return Err(Error::Internal("an atomic access to bfloat".into()));
+        }
+        LLVMSetVolatile(to.0, LLVMGetVolatile(from.0));
+        let mut count = 0;
+        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(from.0, &mut count);
+        for index in 0..count as u32 {
+            let metadata = LLVMValueMetadataEntriesGetMetadata(entries, index);
+            let node = LLVMMetadataAsValue(from.ty().context(), metadata);
+            LLVMSetMetadata(to.0, LLVMValueMetadataEntriesGetKind(entries, index), node);
+        }
+        LLVMDisposeValueMetadataEntries(entries);
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Functions that are more than a few instructions, written in Metal Shading Language and compiled by our own front end
+//! the first time that a process needs them.
+//!
+//! Each becomes a module of its own, with all that it calls inlined, and is kept as bitcode: linking one costs no more
+//! than its few instructions. Those called `fast_…` are the variants for fast mathematics, where there is one.
+
+use super::{Error, Expansion, Result};
+use crate::ir::{ModuleRef, Type, Value};
+use crate::lower::lower_function;
+use crate::passes;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::{Linkage, Module};
+use msl::program::{FunctionId, Program};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The sources, in the order in which they see one another.
+const SOURCES: &[&str] = &[
+    include_str!("library/bits.metal"),
+    include_str!("library/exponential.metal"),
+    include_str!("library/logarithm.metal"),
+    include_str!("library/power.metal"),
+    include_str!("library/trigonometric.metal"),
+    include_str!("library/pack.metal"),
+];
+
+/// What makes a lowered function a short one.
+const PASSES: &str = "always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg,gvn,instcombine)";
+
+/// The checked library.
+struct Library {
+    program: Program,
+    functions: BTreeMap<String, FunctionId>,
+    compiled: Mutex<BTreeMap<String, Arc<Function>>>,
+}
+
+/// A compiled function.
+struct Function {
+    bitcode: Vec<u8>,
+    /// Its type, as LLVM prints it.
+    ty: String,
+}
+
+/// The library, checked once.
+fn library() -> Result<&'static Library> {
+    static LIBRARY: OnceLock<std::result::Result<Library, String>> = OnceLock::new();
+    LIBRARY.get_or_init(check).as_ref().map_err(|error| Error::Internal(error.clone()))
+}
+
+fn check() -> std::result::Result<Library, String> {
+    let compilation = msl::compile_source("library.metal", &SOURCES.concat(), &msl::Options::default());
+    if compilation.has_errors() {
+        let messages: Vec<String> = compilation.diagnostics.iter().map(|d| format!("{d:?}")).collect();
+        return Err(format!("the library: {}", messages.join("; ")));
+    }
+    let program = compilation.program;
+    let own = |(index, function): (usize, &msl::program::Function)| {
+        function.body.as_ref().map(|_| (function.name.to_string(), FunctionId(index as u32)))
+    };
+    let functions = program.functions.iter().enumerate().filter_map(own).collect();
+    Ok(Library { program, functions, compiled: Mutex::default() })
+}
+
+impl Library {
+    /// The compiled function of this name, if there is one.
+    fn function(&self, name: &str) -> Result<Option<Arc<Function>>> {
+        let Some(&id) = self.functions.get(name) else { return Ok(None) };
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = compiled.get(name) {
+            return Ok(Some(function.clone()));
+        }
+        let function = Arc::new(self.compile(id, name)?);
+        compiled.insert(name.to_string(), function.clone());
+        Ok(Some(function))
+    }
+
+    fn compile(&self, id: FunctionId, name: &str) -> Result<Function> {
+        let internal = |error: String| Error::Internal(format!("the library's '{name}': {error}"));
+        let context = Context::create();
+        let module = lower_function(&context, &self.program, id, &symbol(name))
+            .map_err(|error| internal(error.to_string()))?;
+        let mut expansion = Expansion::new(ModuleRef::of(&module));
+        expansion.functions()?;
+        if let Some(used) = expansion.library.first() {
+            return Err(internal(format!("it calls '{used}', which is not expanded in the library")));
+        }
+        expansion.remove_declarations();
+        passes::run(ModuleRef::of(&module), PASSES).map_err(internal)?;
+        module.verify().map_err(|error| internal(error.to_string()))?;
+        let function = module.get_function(&symbol(name)).ok_or_else(|| internal("it is gone".into()))?;
+        let ty = function.get_type().print_to_string().to_string();
+        Ok(Function { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), ty })
+    }
+}
+
+/// What a function of the library is called in a module.
+fn symbol(name: &str) -> String {
+    format!("metalworks.{name}")
+}
+
+/// Adds the definitions of functions of the library, to be inlined always.
+pub(super) fn link(module: &Module, names: &BTreeSet<String>) -> Result<()> {
+    let internal = |error: String| Error::Internal(format!("linking the library: {error}"));
+    for name in names {
+        let function = library()?.function(name)?.ok_or_else(|| internal(format!("there is no '{name}'")))?;
+        let buffer = MemoryBuffer::create_from_memory_range_copy(&function.bitcode, name);
+        let part = Module::parse_bitcode_from_buffer(&buffer, module.get_context())
+            .map_err(|error| internal(error.to_string()))?;
+        part.set_triple(&module.get_triple());
+        part.set_data_layout(&module.get_data_layout());
+        module.link_in_module(part).map_err(|error| internal(error.to_string()))?;
+        let linked = module.get_function(&symbol(name)).ok_or_else(|| internal(format!("'{name}' is gone")))?;
+        linked.set_linkage(Linkage::Internal);
+        let inline = Attribute::get_named_enum_kind_id("alwaysinline");
+        linked.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(inline, 0));
+    }
+    Ok(())
+}
+
+impl Expansion {
+    /// Applies a function of the library to scalars, or to vectors by component; `None` if there is no such function.
+    pub(super) fn in_library(&mut self, base: &str, is_fast: bool, arguments: &[Value]) -> Result<Option<Value>> {
+        let float = Type::float(self.b.context());
+        let result = if base == "ilogb" { Type::int(self.b.context(), 32) } else { float };
+        let parameters: Vec<Type> = arguments.iter().map(|argument| argument.ty().scalar()).collect();
+        let fast =
+            if is_fast { self.library_function(&format!("fast_{base}"), result, &parameters)? } else { None };
+        let function = match fast {
+            None => self.library_function(base, result, &parameters)?,
+            fast => fast,
+        };
+        Ok(function.map(|function| self.by_component(function, arguments)))
+    }
+
+    /// The declaration of a function of the library, if there is one of this type.
+    pub(super) fn library_function(
+        &mut self,
+        name: &str,
+        result: Type,
+        parameters: &[Type],
+    ) -> Result<Option<Value>> {
+        let ty = result.function(parameters);
+        let Some(function) = library()?.function(name)?.filter(|function| function.ty == ty.text()) else {
+            return Ok(None);
+        };
+        drop(function);
+        self.library.insert(name.to_string());
+        let symbol = symbol(name);
+        Ok(Some(self.module.function(&symbol).unwrap_or_else(|| self.module.add_function(&symbol, ty))))
+    }
+}

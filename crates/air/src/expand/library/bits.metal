@@ -1,0 +1,79 @@
+// What the functions of the library have in common.
+//
+// All are written for vectors of 32 lanes: no branches but those that hardly any lane takes, no tables, no division of
+// integers, and no conversion of floating point to integers, which would have to watch its bounds. Names are those of
+// AIR; `fast_` is the variant for fast mathematics. Errors are in units in the last place, measured by the tests.
+#include <metal_integer>
+#include <metal_math>
+#include <metal_relational>
+#include <metal_types>
+
+using metal::copysign;
+using metal::fabs;
+using metal::fma;
+using metal::select;
+using metal::sqrt;
+
+constant float INFINITE = 0x1p+127f * 2.0f;
+constant float LARGEST = 0x1.fffffep+127f;
+constant float SMALLEST_NORMAL = 0x1p-126f;
+constant float LN2 = 0.693147182f, LN2_REST = -1.90465421e-09f;
+constant float LOG2_E = 1.44269502f, LOG2_E_REST = 1.92596303e-08f;
+constant float PI = 3.14159274f, PI_REST = -8.74227766e-08f;
+constant float HALF_PI = 1.57079637f, HALF_PI_REST = -4.37113883e-08f;
+
+// A number added to ROUNDING is rounded to an integer, which is then in its lowest bits; for magnitudes below 2^22.
+constant float ROUNDING = 0x1.8p+23f;
+
+static float not_a_number() { return as_type<float>(0x7fc00000); }
+
+static int rounded_bits(float z) { return as_type<int>(z) - as_type<int>(ROUNDING); }
+
+// NaN stays NaN.
+static float at_least(float x, float low) { return select(x, low, x < low); }
+static float at_most(float x, float high) { return select(x, high, x > high); }
+
+// 2^n for -127 < n < 128
+static float power_of_two(int n) { return as_type<float>((n + 127) << 23); }
+
+// x * 2^n for -252 < n < 254 and |x| near 1: in two steps, of which only the second one can round.
+static float scaled(float x, int n) {
+  int half_of_n = n >> 1;
+  return x * power_of_two(half_of_n) * power_of_two(n - half_of_n);
+}
+
+// x * 2^k. Steps down leave 24 bits of room, so that only the last one rounds.
+float ldexp(float x, int k) {
+  k = metal::clamp(k, -400, 400);
+  for (int step = 0; step < 2; step++) {
+    int part = select(metal::min(k, 127), -102, k < -126);
+    x *= power_of_two(part);
+    k -= part;
+  }
+  return x * power_of_two(metal::clamp(k, -126, 127));
+}
+
+float nextafter(float x, float y) { return metal::nextafter(x, y); }
+int ilogb(float x) { return metal::ilogb(x); }
+
+// The exact remainder, with the sign of x. Each round takes 22 bits or so off the quotient; one is enough as long as the
+// quotient has no more.
+float fmod(float x, float y) {
+  float a = fabs(x), b = fabs(y);
+  bool defined = a < INFINITE && b > 0.0f && b == b;
+  // Denormal numbers have no 24 bits to spare for the scaled divisor.
+  bool small = b < 0x1p-100f;
+  float r = select(0.0f, a, defined);
+  float scale = 1.0f;
+  while (r >= b && defined && b < INFINITE) {
+    float divisor = b;
+    float up = 0x1p+22f;
+    // The largest 2^(22 k) b whose quotient has at most 22 bits or so.
+    while (r > divisor * up && divisor * up < 0x1p+126f) divisor *= up;
+    float quotient = metal::trunc(r / divisor);
+    float rest = fma(-quotient, divisor, r);
+    // The quotient may have been rounded up.
+    r = select(rest, rest + divisor, rest < 0.0f);
+  }
+  return select(not_a_number(), copysign(r, x), defined);
+}

@@ -1,0 +1,159 @@
+//! Expand: every function of AIR that concerns one thread alone becomes plain LLVM.
+//!
+//! What is left afterwards: LLVM's own instructions and those of its intrinsics that every code generator has on vectors
+//! (no call of a C library hides behind them), and the functions across threads: `air.simd_…`, `air.quad_…`,
+//! `air.simdgroup…`, `air.wg.barrier`, `air.atomic.…`, `air.get_simdgroup_size`, which belong to the code generators.
+//!
+//! ```text
+//! names ─ what a function is called     emit ─ arithmetic on scalars and short vectors
+//! convert, integer, math, relational ─ functions that are a few instructions
+//! library ─ those that are more, written in Metal Shading Language (library/*.metal)
+//! bfloat ─ arithmetic on `bfloat`, by that on `float`
+//! ```
+//!
+//! **Why not LLVM's `llvm.exp`, `llvm.fptosi.sat`, `llvm.ldexp`, …?** They exist for vectors only in the IR: LLVM 22
+//! computes them one element after the other, mostly by calling the C library. The functions of the library here are
+//! straight lines of arithmetic, that become the same straight lines on 32 lanes.
+//!
+//! **Invariant:** no instruction claims that numbers are never NaN or infinite (`nnan`, `ninf`), which Metal's fast
+//! mathematics does claim. Kernels use infinity as a start value and test for NaN all the same.
+
+mod bfloat;
+mod convert;
+mod emit;
+mod integer;
+mod library;
+mod math;
+mod names;
+mod relational;
+#[cfg(test)]
+mod tests;
+
+use crate::ir::{Builder, ModuleRef, Opcode, Value};
+use inkwell::llvm_sys::{LLVMFastMathApproxFunc, LLVMFastMathNoInfs, LLVMFastMathNoNaNs};
+use inkwell::module::Module;
+use names::Name;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Why a module cannot be expanded.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Error {
+    /// The module calls a function that is not supported.
+    Unsupported(String),
+    /// A mistake of ours.
+    Internal(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unsupported(name) => write!(f, "the function '{name}' is not supported"),
+            Error::Internal(what) => write!(f, "internal error: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+type Result<T> = std::result::Result<T, Error>;
+
+/// Rewrites a module in place.
+pub(crate) fn expand(module: &Module) -> Result<()> {
+    let mut expansion = Expansion::new(ModuleRef::of(module));
+    expansion.functions()?;
+    library::link(module, &expansion.library)?;
+    bfloat::expand(expansion.module)?;
+    expansion.remove_declarations();
+    Ok(())
+}
+
+/// A module under expansion.
+struct Expansion {
+    module: ModuleRef,
+    b: Builder,
+    /// The functions of the library that are called.
+    library: BTreeSet<String>,
+}
+
+impl Expansion {
+    fn new(module: ModuleRef) -> Expansion {
+        Expansion { module, b: Builder::new(module), library: BTreeSet::new() }
+    }
+
+    /// The bodies of all functions.
+    fn functions(&mut self) -> Result<()> {
+        for function in self.module.functions() {
+            for block in function.blocks() {
+                for instruction in block.instructions() {
+                    drop_assumptions(instruction);
+                    self.instruction(instruction)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: Value) -> Result<()> {
+        let result = match instruction.opcode() {
+            Opcode::LLVMCall => {
+                let Some(callee) = instruction.callee().map(Value::name) else { return Ok(()) };
+                let Some(name) = Name::parse(&callee) else { return Ok(()) };
+                self.b.before(instruction);
+                match name {
+                    Name::AcrossThreads => None,
+                    Name::Llvm { base } => self.llvm(base, instruction)?,
+                    name => Some(self.air(&name, instruction)?.ok_or(Error::Unsupported(callee))?),
+                }
+            }
+            Opcode::LLVMFRem => {
+                self.b.before(instruction);
+                self.math("fmod", is_approximate(instruction), &instruction.operands())?
+            }
+            _ => None,
+        };
+        if let Some(result) = result {
+            instruction.replace_all_uses_with(result);
+            instruction.erase();
+        }
+        Ok(())
+    }
+
+    /// What one of AIR's functions computes; `None` for one that is not known.
+    fn air(&mut self, name: &Name, call: Value) -> Result<Option<Value>> {
+        let arguments = call.arguments();
+        let Name::Air { base, is_fast, sign } = *name else {
+            let Name::Convert { to, from } = *name else { return Ok(None) };
+            return self.convert(&arguments, call.ty(), to, from);
+        };
+        if let Some(value) = self.integer(base, sign, &arguments) {
+            return Ok(Some(value));
+        }
+        if let Some(value) = self.relational(base, &arguments, call.ty())? {
+            return Ok(Some(value));
+        }
+        self.math(base, is_fast, &arguments)
+    }
+
+    /// AIR's functions that nothing calls any more.
+    fn remove_declarations(&self) {
+        for function in self.module.functions() {
+            if function.is_declaration() && function.name().starts_with("air.") && function.users().is_empty() {
+                // SAFETY: nothing uses it.
+                unsafe { inkwell::llvm_sys::core::LLVMDeleteFunction(function.0) };
+            }
+        }
+    }
+}
+
+/// Whether LLVM may compute it by an approximation (`afn`).
+fn is_approximate(instruction: Value) -> bool {
+    instruction.fast_math().is_some_and(|flags| flags & LLVMFastMathApproxFunc != 0)
+}
+
+/// Takes the promises `nnan` and `ninf` from an instruction.
+fn drop_assumptions(instruction: Value) {
+    if let Some(flags) = instruction.fast_math() {
+        instruction.set_fast_math(flags & !(LLVMFastMathNoNaNs | LLVMFastMathNoInfs));
+    }
+}

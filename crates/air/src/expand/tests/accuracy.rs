@@ -1,0 +1,134 @@
+//! How far the library is from the truth, in units in the last place.
+
+use super::run::{Array, apply};
+use std::f64::consts::PI;
+
+/// The distance of a result from the truth, in units of the last place of the truth as a `float`.
+fn error(result: f32, truth: f64) -> f64 {
+    let rounded = truth as f32;
+    if result == rounded || (result.is_nan() && rounded.is_nan()) {
+        return 0.0;
+    }
+    if !result.is_finite() || !rounded.is_finite() {
+        // One past the largest number is infinity.
+        let as_if = |value: f32| {
+            if value.is_infinite() { f64::from(value.signum()) * 2f64.powi(128) } else { f64::from(value) }
+        };
+        if result.is_nan() || rounded.is_nan() {
+            return f64::INFINITY;
+        }
+        return (as_if(result) - truth.clamp(-2f64.powi(128), 2f64.powi(128))).abs() / 2f64.powi(104);
+    }
+    let exponent = (rounded.abs().to_bits() >> 23).max(1) as i32 - 127;
+    (f64::from(result) - truth).abs() / 2f64.powi(exponent - 23)
+}
+
+/// Numbers of every size and sign, and the special ones.
+fn numbers(step: usize) -> Vec<f32> {
+    let special =
+        [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE];
+    (0..=u32::MAX).step_by(step).map(f32::from_bits).chain(special).collect()
+}
+
+/// A function of one number: AIR's name, the truth, the bound, and where the bound holds.
+struct Unary {
+    name: &'static str,
+    truth: fn(f64) -> f64,
+    bound: f64,
+    within: fn(f32) -> bool,
+}
+
+fn everywhere(_: f32) -> bool {
+    true
+}
+
+/// Where neither the argument nor the result is denormal, nor the argument negative.
+fn normal(x: f32) -> bool {
+    x.is_nan() || x >= f32::MIN_POSITIVE || x == 0.0
+}
+
+fn half_turns(x: f64) -> (f64, i64) {
+    let turns = (2.0 * (x % 2.0)).round();
+    (((x % 2.0) - turns / 2.0) * PI, turns as i64)
+}
+
+fn sin_pi(x: f64) -> f64 {
+    let (rest, quadrant) = half_turns(x);
+    match quadrant.rem_euclid(4) {
+        0 => rest.sin(),
+        1 => rest.cos(),
+        2 => -rest.sin(),
+        _ => -rest.cos(),
+    }
+}
+
+fn cos_pi(x: f64) -> f64 {
+    let (rest, quadrant) = half_turns(x);
+    match quadrant.rem_euclid(4) {
+        0 => rest.cos(),
+        1 => -rest.sin(),
+        2 => -rest.cos(),
+        _ => rest.sin(),
+    }
+}
+
+const UNARY: &[Unary] = &[
+    Unary { name: "exp", truth: f64::exp, bound: 1.1, within: everywhere },
+    Unary { name: "exp2", truth: f64::exp2, bound: 1.0, within: everywhere },
+    Unary { name: "exp10", truth: |x| 10f64.powf(x), bound: 1.5, within: everywhere },
+    Unary { name: "log", truth: f64::ln, bound: 1.0, within: everywhere },
+    Unary { name: "log2", truth: f64::log2, bound: 1.0, within: everywhere },
+    Unary { name: "log10", truth: f64::log10, bound: 1.0, within: everywhere },
+    Unary { name: "sin", truth: f64::sin, bound: 3.0, within: everywhere },
+    Unary { name: "cos", truth: f64::cos, bound: 3.0, within: everywhere },
+    Unary { name: "tan", truth: f64::tan, bound: 5.0, within: everywhere },
+    Unary { name: "sinpi", truth: sin_pi, bound: 2.5, within: everywhere },
+    Unary { name: "cospi", truth: cos_pi, bound: 2.5, within: everywhere },
+    Unary { name: "tanpi", truth: |x| sin_pi(x) / cos_pi(x), bound: 4.0, within: everywhere },
+    Unary { name: "asin", truth: f64::asin, bound: 2.5, within: everywhere },
+    Unary { name: "acos", truth: f64::acos, bound: 1.5, within: everywhere },
+    Unary { name: "atan", truth: f64::atan, bound: 2.5, within: everywhere },
+    Unary { name: "sinh", truth: f64::sinh, bound: 2.0, within: everywhere },
+    Unary { name: "cosh", truth: f64::cosh, bound: 2.0, within: everywhere },
+    Unary { name: "tanh", truth: f64::tanh, bound: 2.0, within: everywhere },
+    Unary { name: "asinh", truth: f64::asinh, bound: 2.5, within: everywhere },
+    Unary { name: "acosh", truth: f64::acosh, bound: 2.5, within: everywhere },
+    Unary { name: "atanh", truth: f64::atanh, bound: 3.0, within: everywhere },
+    Unary { name: "rsqrt", truth: |x| 1.0 / x.sqrt(), bound: 1.5, within: everywhere },
+    Unary { name: "fast_exp", truth: f64::exp, bound: 6.0, within: |x| x.is_nan() || x >= -86.9 },
+    Unary { name: "fast_exp2", truth: f64::exp2, bound: 3.0, within: |x| x.is_nan() || x >= -125.0 },
+    Unary { name: "fast_exp10", truth: |x| 10f64.powf(x), bound: 4.0, within: |x| x.is_nan() || x >= -37.7 },
+    Unary { name: "fast_log", truth: f64::ln, bound: 1.5, within: normal },
+    Unary { name: "fast_log2", truth: f64::log2, bound: 2.5, within: normal },
+    Unary { name: "fast_log10", truth: f64::log10, bound: 3.0, within: normal },
+    Unary { name: "fast_sin", truth: f64::sin, bound: 2.0, within: |x| x.abs() < 1.0e6 },
+    Unary { name: "fast_cos", truth: f64::cos, bound: 2.0, within: |x| x.abs() < 1.0e6 },
+    Unary { name: "fast_tan", truth: f64::tan, bound: 4.0, within: |x| x.abs() < 1.0e6 },
+    Unary { name: "fast_tanh", truth: f64::tanh, bound: 3.0, within: everywhere },
+];
+
+#[test]
+fn functions_of_one_number_are_accurate() {
+    let inputs = numbers(4001);
+    let mut table = String::new();
+    let mut is_bad = false;
+    for function in UNARY {
+        let name = format!("air.{}.f32", function.name);
+        let results: Vec<f32> = apply(&name, "float", &[Array::new("float", &inputs)]);
+        let mut worst = (0.0, f32::NAN, f32::NAN, f64::NAN);
+        for (&x, &result) in inputs.iter().zip(&results).filter(|&(&x, _)| (function.within)(x)) {
+            let truth = (function.truth)(f64::from(x));
+            let error = error(result, truth);
+            if error > worst.0 {
+                worst = (error, x, result, truth);
+            }
+        }
+        let (error, x, result, truth) = worst;
+        is_bad |= error > function.bound;
+        table += &format!(
+            "{:12} {error:7.3} (bound {}) at {x:e}: {result:e}, not {truth:e}\n",
+            function.name, function.bound
+        );
+    }
+    assert!(!is_bad, "\n{table}");
+}
