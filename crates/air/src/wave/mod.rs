@@ -34,7 +34,7 @@ pub use target::Target;
 
 use crate::ir::ModuleRef;
 use crate::specialize::Specialized;
-use crate::{bitcode, passes, reflect};
+use crate::{bitcode, expand, passes, reflect};
 use abi::{Lanes, WaveKernel};
 use entry::Arguments;
 use inkwell::context::Context;
@@ -67,6 +67,15 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<expand::Error> for Error {
+    fn from(error: expand::Error) -> Error {
+        match error {
+            expand::Error::Unsupported(name) => Error::Unsupported(format!("the function '{name}'")),
+            expand::Error::Internal(what) => Error::Internal(what),
+        }
+    }
+}
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -122,7 +131,7 @@ fn with_module<T>(
         .function(name)
         .ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))?;
     let roles = reflect::roles(&scalar).map_err(|error| Error::Invalid(error.to_string()))?;
-    //crate::expand::expand(&scalar).map_err(|error| Error::Unsupported(error.to_string()))?;
+    expand::expand(&scalar)?;
     entry::set_simdgroup_size(kernel, &roles);
     prepare::prepare(ModuleRef::of(&scalar), kernel)?;
     let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(&scalar);
