@@ -323,6 +323,6 @@ impl Widener<'_> {
     }
 
     fn access<'s>(&'s self, pointer: Part, offsets: &'s [u64], align: u32) -> super::memory::Access<'s> {
-        super::memory::Access { b: &self.b, pointer, offsets, align, mask: self.mask }
+        super::memory::Access { b: &self.b, pointer, offsets, align, mask: self.mask, is_constant: false }
     }
 }

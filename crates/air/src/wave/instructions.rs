@@ -363,8 +363,10 @@ impl Widener<'_> {
                 .map(|(&ty, offset)| self.load_private(frame, at, offset, ty))
                 .collect();
         }
+        const CONSTANT: u32 = 2;
+        let is_constant = pointer.ty().address_space() == CONSTANT;
         let (align, mask) = (instruction.alignment(), self.mask);
-        Access { b: &self.b, pointer: at, offsets: &offsets, align, mask }.load(&types)
+        Access { b: &self.b, pointer: at, offsets: &offsets, align, mask, is_constant }.load(&types)
     }
 
     pub(super) fn store(&mut self, pointer: Value, ty: Type, parts: Parts, align: u32) {
@@ -378,7 +380,8 @@ impl Widener<'_> {
             return;
         }
         if !parts.is_empty() {
-            Access { b: &self.b, pointer: at, offsets: &offsets, align, mask: self.mask }.store(&parts);
+            Access { b: &self.b, pointer: at, offsets: &offsets, align, mask: self.mask, is_constant: false }
+                .store(&parts);
         }
     }
 

@@ -20,6 +20,8 @@ pub(super) struct Access<'a> {
     /// What is known about the alignment of component 0.
     pub(super) align: u32,
     pub(super) mask: Option<Mask>,
+    /// Whether nothing writes there while the kernel runs.
+    pub(super) is_constant: bool,
 }
 
 impl Access<'_> {
@@ -28,7 +30,7 @@ impl Access<'_> {
         match self.pointer {
             Part::Uniform(pointer) => self
                 .each(types)
-                .map(|(ty, offset, align)| Part::Uniform(load_scalar(self.b, ty, self.at(pointer, offset), align)))
+                .map(|(ty, offset, align)| Part::Uniform(self.load_scalar(ty, self.at(pointer, offset), align)))
                 .collect(),
             Part::Ramp { base, stride, .. } => match self.step(types, stride) {
                 Some(step) => self.load_wide(types, base, step),
@@ -53,6 +55,14 @@ impl Access<'_> {
             }
             _ => self.scatter(values, &types),
         }
+    }
+
+    fn load_value(&self, ty: Type, pointer: Value, align: u32) -> Value {
+        if self.is_constant { self.b.load_invariant(ty, pointer, align) } else { self.b.load(ty, pointer, align) }
+    }
+
+    fn load_scalar(&self, ty: Type, pointer: Value, align: u32) -> Value {
+        from_memory(self.b, self.load_value(memory_type(ty), pointer, align), ty)
     }
 
     /// Each component's type, offset and alignment.
@@ -103,7 +113,7 @@ impl Access<'_> {
         let (ty, own) = (types[0], types.len());
         let wide = memory_type(ty).vector(LANES * step);
         let loaded = match self.wide_mask(step, own, LANES * step) {
-            None => self.b.load(wide, base, self.align),
+            None => self.load_value(wide, base, self.align),
             Some(mask) => {
                 let call = self.b.intrinsic("llvm.masked.load", &[wide, base.ty()], &[base, mask, wide.poison()]);
                 call.set_argument_align(0, self.align);
@@ -206,10 +216,6 @@ fn to_memory(b: &Builder, value: Value, ty: Type) -> Value {
     }
     let memory = memory_type(ty);
     b.zext(value, if value.ty().is_vector() { memory.vector(value.ty().length()) } else { memory })
-}
-
-fn load_scalar(b: &Builder, ty: Type, pointer: Value, align: u32) -> Value {
-    from_memory(b, b.load(memory_type(ty), pointer, align), ty)
 }
 
 fn store_scalar(b: &Builder, ty: Type, value: Value, pointer: Value, align: u32) {

@@ -181,7 +181,14 @@ impl Widener<'_> {
         let (size, piece) = (bytes(ty), Type::int(self.b.context(), unit as u32 * 8));
         let load = |offset: u64, ty: Type| {
             let pointer = self.private_address(frame, pointer, offset);
-            let access = Access { b: &self.b, pointer, offsets: &[0], align: unit as u32, mask: self.mask };
+            let access = Access {
+                b: &self.b,
+                pointer,
+                offsets: &[0],
+                align: unit as u32,
+                mask: self.mask,
+                is_constant: false,
+            };
             access.load(&[ty])[0].lanes(&self.b)
         };
         if size == unit {
@@ -199,7 +206,8 @@ impl Widener<'_> {
         let size = bytes(ty);
         let store = |offset: u64, part: Part| {
             let pointer = self.private_address(frame, pointer, offset);
-            Access { b: &self.b, pointer, offsets: &[0], align: unit as u32, mask: self.mask }.store(&[part]);
+            Access { b: &self.b, pointer, offsets: &[0], align: unit as u32, mask: self.mask, is_constant: false }
+                .store(&[part]);
         };
         if size == unit {
             return store(offset, part);

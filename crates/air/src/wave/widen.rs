@@ -4,13 +4,13 @@
 use super::entry::{Arguments, Entry};
 use super::flow::Flow;
 use super::graph::Graph;
-use super::lanes::{Mask, any, lanes_of};
+use super::lanes::{Mask, any, lanes_of, mask_bits};
 use super::parts::{Part, Parts};
 use super::private::Private;
 use super::shapes::{Shape, Shapes};
 use super::types::{Layout, components};
 use super::{Error, Result};
-use crate::ir::{Block, Builder, ModuleRef, Opcode, Type, Value};
+use crate::ir::{Block, Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
 use abi::LANES;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,8 +25,13 @@ pub(super) fn widen(kernel: Value, arguments: &Arguments, into: ModuleRef) -> Re
     let entry = Entry::new(&builder, arguments);
     let mut widener = Widener::new(builder, &graph, &shapes, &flow, &private, layout, &entry);
     widener.arguments(kernel, arguments)?;
+    widener.b.branch(widener.start(0, Version::Together));
     for block in 0..graph.len() {
-        widener.block(block)?;
+        let version = if flow.is_complete(block) { Version::Together } else { Version::Masked };
+        widener.block(block, version)?;
+        if widener.together[block].is_some() {
+            widener.block(block, Version::Together)?;
+        }
     }
     widener.finish();
     let has_barrier = widener.has_barrier;
@@ -61,9 +66,27 @@ pub(super) struct Widener<'a> {
     current: FxHashMap<Value, Parts>,
     masks: Vec<Option<Value>>,
     starts: Vec<Block>,
+    /// Where the version of a block begins that all lanes run together, when there is another one.
+    together: Vec<Option<Block>>,
+    version: Version,
+    is_twice: bool,
     /// Constants of the kernel's module that have been copied.
     pub(super) globals: FxHashMap<Value, Value>,
 }
+
+/// The values that phis get on the way from one block to another.
+type Incoming = Vec<(Value, Parts)>;
+
+/// A block that runs under a mask is written twice where all 32 lanes exist: most of the time they go the same way, and
+/// then their loads and stores need no mask. As soon as they part, the masked version goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Together,
+    Masked,
+}
+
+/// The most instructions under masks for which code is written twice.
+const TWICE_AT_MOST: usize = 4000;
 
 /// Where a component is kept between blocks.
 #[derive(Clone, Copy)]
@@ -99,11 +122,27 @@ impl<'a> Widener<'a> {
             current: FxHashMap::default(),
             masks: Vec::new(),
             starts,
+            together: Vec::new(),
+            version: Version::Together,
+            is_twice: false,
             globals: FxHashMap::default(),
         };
         widener.b.at_end(entry.start);
         widener.make_slots();
+        widener.make_second_versions();
         widener
+    }
+
+    fn make_second_versions(&mut self) {
+        let masked = |&block: &usize| !self.flow.is_complete(block);
+        let count: usize =
+            (0..self.graph.len()).filter(masked).map(|block| self.graph.blocks[block].instructions().len()).sum();
+        let is_twice = self.entry.mask.is_none() && count <= TWICE_AT_MOST;
+        let version = |block: usize| {
+            (is_twice && masked(&block)).then(|| Block::append(self.entry.body, &format!("together{block}")))
+        };
+        self.together = (0..self.graph.len()).map(version).collect();
+        self.is_twice = is_twice;
     }
 
     fn make_slots(&mut self) {
@@ -130,6 +169,9 @@ impl<'a> Widener<'a> {
                 })
                 .collect();
             self.slots.insert(value, slots);
+            if value.opcode() == Opcode::LLVMPHI {
+                self.forget(value);
+            }
         }
         let byte = Type::int(self.b.context(), 8);
         for frame in &self.private.frames {
@@ -167,34 +209,25 @@ impl<'a> Widener<'a> {
         Ok(())
     }
 
-    fn block(&mut self, number: usize) -> Result<()> {
-        if number == 0 {
-            self.b.branch(self.starts[0]);
-        }
-        self.b.at_end(self.starts[number]);
+    /// Writes a block: under its mask, or for the case that all lanes are in it.
+    fn block(&mut self, number: usize, version: Version) -> Result<()> {
+        self.b.at_end(self.start(number, version));
         self.current.retain(|value, _| !value.is_instruction());
         self.mask = self.entry.mask;
-        if let Some(slot) = self.masks[number] {
-            let bits = lanes_of(Type::int(self.b.context(), 1));
-            let mask = self.b.load(bits, slot, 4);
-            self.mask = Some(mask);
-            if self.flow.deferred[number] {
-                self.b.store(bits.zero(), slot, 4);
-            }
-            if self.flow.guarded[number] {
-                let (go, skip) = (Block::append(self.entry.body, ""), self.flow.follow(number, &[]));
-                let skip = self.target(skip);
-                self.b.branch_if(any(&self.b, mask), go, skip);
-                self.b.at_end(go);
-            }
+        self.version = version;
+        if let Some(slot) = self.masks[number].filter(|_| version == Version::Masked) {
+            self.enter_masked(number, slot);
         }
         for instruction in self.graph.blocks[number].instructions() {
             match instruction.opcode() {
+                Opcode::LLVMPHI if self.flow.deferred[number] => {
+                    self.get(instruction);
+                    self.forget(instruction);
+                }
                 Opcode::LLVMPHI => {}
                 Opcode::LLVMBr => self.branch(number, instruction),
                 Opcode::LLVMRet | Opcode::LLVMUnreachable => {
-                    let to = self.flow.follow(number, &[]);
-                    let to = self.target(to);
+                    let to = self.follow(number, &[]);
                     self.b.branch(to);
                 }
                 _ => {
@@ -206,85 +239,145 @@ impl<'a> Widener<'a> {
         Ok(())
     }
 
-    fn target(&self, block: Option<usize>) -> Block {
-        block.map_or(self.entry.end, |block| self.starts[block])
+    /// Takes over the lanes that have come to a block, and skips it when there are none.
+    fn enter_masked(&mut self, number: usize, slot: Value) {
+        let bits = lanes_of(Type::int(self.b.context(), 1));
+        let mask = self.b.load(bits, slot, 4);
+        self.mask = Some(mask);
+        if self.flow.deferred[number] {
+            self.b.store(bits.zero(), slot, 4);
+        }
+        if self.flow.guarded[number] {
+            let (go, skip) = (Block::append(self.entry.body, ""), self.follow(number, &[]));
+            self.b.branch_if(any(&self.b, mask), go, skip);
+            self.b.at_end(go);
+        }
+    }
+
+    fn start(&self, number: usize, version: Version) -> Block {
+        match version {
+            Version::Together => self.together[number].unwrap_or(self.starts[number]),
+            Version::Masked => self.starts[number],
+        }
+    }
+
+    /// What runs after a block whose lanes go on to `next`. Nothing is pending while all lanes are together.
+    fn follow(&self, number: usize, next: &[usize]) -> Block {
+        match (self.version, next) {
+            (Version::Together, [next]) => self.start(*next, Version::Together),
+            (Version::Together, _) => self.entry.end,
+            (Version::Masked, next) => {
+                self.flow.follow(number, next).map_or(self.entry.end, |block| self.starts[block])
+            }
+        }
     }
 
     fn branch(&mut self, number: usize, branch: Value) {
         let next = self.graph.successors[number].clone();
         let (Some(condition), [yes, no]) = (branch.condition(), &next[..]) else {
-            return self.go(number, next[0]);
+            let values = self.incoming(number, next[0]);
+            return self.go(number, next[0], &values);
         };
+        // Read before the branch, so that they are there on both sides.
+        let sides = [(*yes, self.incoming(number, *yes)), (*no, self.incoming(number, *no))];
         if yes == no {
-            return self.go(number, *yes);
+            return self.go(number, *yes, &sides[0].1);
         }
         match self.get(condition)[0] {
             Part::Uniform(condition) => {
-                let sides = [Block::append(self.entry.body, ""), Block::append(self.entry.body, "")];
-                self.b.branch_if(condition, sides[0], sides[1]);
-                for (side, to) in sides.into_iter().zip([*yes, *no]) {
-                    self.b.at_end(side);
-                    self.go(number, to);
+                let blocks = [Block::append(self.entry.body, ""), Block::append(self.entry.body, "")];
+                self.b.branch_if(condition, blocks[0], blocks[1]);
+                for (block, (to, values)) in blocks.into_iter().zip(&sides) {
+                    self.b.at_end(block);
+                    self.go(number, *to, values);
                 }
             }
             part => {
-                // A lane that is not here may have any condition, even an undefined one: never `and`.
                 let condition = part.lanes(&self.b);
-                let none = condition.ty().zero();
-                let here = self.mask.unwrap_or_else(|| condition.ty().all_ones());
-                let taken = self.b.select(here, condition, none);
-                let not_taken = self.b.select(here, self.b.not(condition), none);
-                self.edge(number, *yes, Some(taken));
-                self.edge(number, *no, Some(not_taken));
-                let to = self.flow.follow(number, &next);
-                let to = self.target(to);
-                self.b.branch(to);
+                if self.version == Version::Together && self.is_twice {
+                    self.stay_together(number, condition, &sides);
+                }
+                self.version = Version::Masked;
+                self.part(number, condition, &sides);
             }
         }
     }
 
+    /// Where all lanes turn out to go one way, they go that way together. What is written next is for lanes that part.
+    fn stay_together(&mut self, number: usize, condition: Value, sides: &[(usize, Incoming); 2]) {
+        let bits = mask_bits(&self.b, condition);
+        for (all, (to, values)) in [bits.ty().all_ones(), bits.ty().zero()].into_iter().zip(sides) {
+            let [agree, differ] = [0; 2].map(|_| Block::append(self.entry.body, ""));
+            self.b.branch_if(self.b.icmp(IntPredicate::LLVMIntEQ, bits, all), agree, differ);
+            self.b.at_end(agree);
+            self.go(number, *to, values);
+            self.b.at_end(differ);
+        }
+    }
+
+    /// The lanes go both ways, one after the other.
+    fn part(&mut self, number: usize, condition: Value, sides: &[(usize, Incoming); 2]) {
+        // A lane that is not here may have any condition, even an undefined one: never `and`.
+        let none = condition.ty().zero();
+        let here = self.mask.unwrap_or_else(|| condition.ty().all_ones());
+        let taken = self.b.select(here, condition, none);
+        let not_taken = self.b.select(here, self.b.not(condition), none);
+        self.edge(sides[0].0, &sides[0].1, Some(taken));
+        self.edge(sides[1].0, &sides[1].1, Some(not_taken));
+        let to = self.follow(number, &[sides[0].0, sides[1].0]);
+        self.b.branch(to);
+    }
+
     /// All lanes of block `from` go on to block `to`.
-    fn go(&mut self, from: usize, to: usize) {
-        self.edge(from, to, self.mask);
-        let next = self.flow.follow(from, &[to]);
-        let next = self.target(next);
+    fn go(&mut self, from: usize, to: usize, values: &Incoming) {
+        self.edge(to, values, self.mask);
+        let next = self.follow(from, &[to]);
         self.b.branch(next);
     }
 
-    /// The lanes in `mask` go from one block to another: their phis get their values.
-    fn edge(&mut self, from: usize, to: usize, mask: Option<Mask>) {
+    /// The values that the phis of block `to` get from block `from`.
+    fn incoming(&mut self, from: usize, to: usize) -> Incoming {
+        let from_block = self.graph.blocks[from];
+        let is_phi = |instruction: &Value| instruction.opcode() == Opcode::LLVMPHI;
+        let phis: Vec<Value> = self.graph.blocks[to].instructions().into_iter().take_while(is_phi).collect();
+        let value = |phi: Value| phi.incoming().into_iter().find(|(_, block)| *block == from_block);
+        phis.into_iter()
+            .filter_map(|phi| value(phi).map(|(value, _)| (phi, value)))
+            .map(|(phi, value)| (phi, self.get(value)))
+            .collect()
+    }
+
+    /// The lanes in `mask` go to block `to`: its phis get their values.
+    fn edge(&mut self, to: usize, values: &Incoming, mask: Option<Mask>) {
         let bits = lanes_of(Type::int(self.b.context(), 1));
         let lanes = mask.unwrap_or_else(|| bits.all_ones());
-        let (from_block, to_block) = (self.graph.blocks[from], self.graph.blocks[to]);
-        let phis: Vec<Value> = to_block
-            .instructions()
-            .into_iter()
-            .take_while(|instruction| instruction.opcode() == Opcode::LLVMPHI)
-            .collect();
-        // All are read before any is written: one may be another's value.
-        let values: Vec<Parts> = phis
-            .iter()
-            .map(|phi| {
-                let incoming = phi.incoming().into_iter().find(|(_, block)| *block == from_block);
-                incoming.map_or_else(Vec::new, |(value, _)| self.get(value))
-            })
-            .collect();
-        for (phi, parts) in phis.into_iter().zip(values) {
-            let slots = self.slots[&phi].clone();
-            for (slot, part) in slots.into_iter().zip(parts) {
-                match slot {
-                    Slot::Lanes(slot) if self.flow.deferred[to] && mask.is_some() => {
+        let gathers = self.flow.deferred[to] && self.version == Version::Masked;
+        for (phi, parts) in values {
+            for (slot, part) in self.slots[phi].iter().zip(parts) {
+                match *slot {
+                    Slot::Lanes(slot) if gathers && mask.is_some() => {
                         let new = part.lanes(&self.b);
                         let old = self.b.load(new.ty(), slot, 64);
                         self.b.store(self.b.select(lanes, new, old), slot, 64);
                     }
-                    slot => self.put(slot, part),
+                    slot => self.put(slot, *part),
                 }
             }
         }
-        if let Some(slot) = self.masks[to] {
-            let lanes = if self.flow.deferred[to] { self.b.or(self.b.load(bits, slot, 4), lanes) } else { lanes };
+        if let Some(slot) =
+            self.masks[to].filter(|_| self.version == Version::Masked || self.together[to].is_none())
+        {
+            let lanes = if gathers { self.b.or(self.b.load(bits, slot, 4), lanes) } else { lanes };
             self.b.store(lanes, slot, 4);
+        }
+    }
+
+    /// Empties the place where the lanes' values of a phi gather, so that nothing seems to live on in it.
+    fn forget(&self, phi: Value) {
+        for slot in &self.slots[&phi] {
+            if let Slot::Lanes(slot) = slot {
+                self.b.store(slot.allocated_type().poison(), *slot, 64);
+            }
         }
     }
 

@@ -6,9 +6,12 @@
 
 use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 use crate::wave::lanes::lanes_of;
+use abi::LANES;
 
 /// `data` of the lanes `source`, an `i32` below 32 each.
 pub(super) fn look_up(b: &Builder, data: Value, source: Value) -> Value {
+    // What lanes that are not active ask for may not be defined, and would make an address undefined.
+    let source = b.freeze(source);
     let features = b.block().function().text_attribute("target-features").unwrap_or_default();
     let has = |feature: &str| features.split(',').any(|found| found == feature);
     let permute: fn(&Builder, Value, Value) -> Value = if has("+avx512f") {
@@ -95,6 +98,7 @@ fn through_memory(b: &Builder, data: Value, source: Value) -> Value {
         _ => 4,
     };
     let long = lanes_of(Type::int(b.context(), 64));
+    let source = b.and(source, source.ty().constant(LANES as i64 - 1));
     let offset = b.mul(b.zext(source, long), long.constant(size.into()));
     let pointers = b.offset(slot, offset);
     let all = lanes_of(Type::int(b.context(), 1)).all_ones();

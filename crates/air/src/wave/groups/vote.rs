@@ -9,16 +9,23 @@ use crate::wave::lanes::{Mask, any, first_active, lane_numbers, lanes_of, mask_b
 pub(super) fn scalar(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>, String> {
     let bit = Type::int(b.context(), 1);
     let value = match vote {
-        Vote::Any => any(b, b.and(call.scalar(0)?, call.mask)),
-        Vote::All => {
-            let against = b.and(b.not(call.scalar(0)?), call.mask);
-            b.xor(any(b, against), bit.constant(1))
-        }
-        Vote::Ballot => resize(b, mask_bits(b, b.and(call.scalar(0)?, call.mask)), call.result),
+        Vote::Any => any(b, votes_for(b, call)?),
+        Vote::All => b.xor(any(b, votes_against(b, call)?), bit.constant(1)),
+        Vote::Ballot => resize(b, mask_bits(b, votes_for(b, call)?), call.result),
         Vote::ActiveThreads => resize(b, mask_bits(b, call.mask), call.result),
         Vote::HelperThread => bit.constant(0),
     };
     Ok(vec![value])
+}
+
+/// The active lanes that vote for it. What the others would say may not even be defined: a selection, never an `and`.
+fn votes_for(b: &Builder, call: &Call) -> Result<Mask, String> {
+    Ok(b.select(call.mask, call.scalar(0)?, call.mask.ty().zero()))
+}
+
+/// The active lanes that vote against it.
+fn votes_against(b: &Builder, call: &Call) -> Result<Mask, String> {
+    Ok(b.select(call.mask, b.not(call.scalar(0)?), call.mask.ty().zero()))
 }
 
 /// Whether any, or all, of the active lanes have voted for it in a ballot.
@@ -48,12 +55,9 @@ pub(super) fn quads(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>, 
     let mask = lanes_of(Type::int(b.context(), 1));
     let result = lanes_of(call.result);
     let value = match vote {
-        Vote::Any => b.bitcast(any_of_quads(b, mask_bits(b, b.and(call.scalar(0)?, call.mask))), mask),
-        Vote::All => {
-            let against = b.and(b.not(call.scalar(0)?), call.mask);
-            b.not(b.bitcast(any_of_quads(b, mask_bits(b, against)), mask))
-        }
-        Vote::Ballot => quad_bits(b, b.and(call.scalar(0)?, call.mask), result),
+        Vote::Any => b.bitcast(any_of_quads(b, mask_bits(b, votes_for(b, call)?)), mask),
+        Vote::All => b.not(b.bitcast(any_of_quads(b, mask_bits(b, votes_against(b, call)?)), mask)),
+        Vote::Ballot => quad_bits(b, votes_for(b, call)?, result),
         Vote::ActiveThreads => quad_bits(b, call.mask, result),
         Vote::HelperThread => mask.zero(),
     };

@@ -104,7 +104,7 @@ impl<'ctx> Machine<'ctx> {
     /// Compiles what was added.
     pub(super) fn compile(&mut self) {
         self.module.verify().unwrap_or_else(|error| panic!("{}", error.to_string()));
-        let engine = self.module.create_jit_execution_engine(OptimizationLevel::Less).expect("an engine");
+        let engine = self.module.create_jit_execution_engine(OptimizationLevel::None).expect("an engine");
         self.engine = Some(engine);
     }
 
