@@ -1,5 +1,6 @@
 //! The way into a kernel: where its arguments and the positions of its threads come from, and the loop over simdgroups.
 
+use super::groups::Permutation;
 use super::lanes::{lane_numbers, lanes_of, splat};
 use super::parts::{Part, Parts};
 use super::shapes::Shape;
@@ -17,6 +18,7 @@ pub(super) struct Arguments {
     pub(super) lanes: Lanes,
     /// Where each threadgroup variable lies in the threadgroup's memory.
     pub(super) threadgroup_variables: FxHashMap<Value, u32>,
+    pub(super) permutation: Permutation,
 }
 
 impl Arguments {
@@ -79,6 +81,7 @@ impl Entry {
         let body = b.module.add_function("simdgroup", ty);
         body.make_internal();
         body.add_attribute("alwaysinline");
+        arguments.permutation.choose_for(body);
         let parameters = body.parameters();
         let start = Block::append(body, "entry");
         b.at_end(start);

@@ -140,7 +140,7 @@ fn with_module<T>(
     let wide = context.create_module(name);
     wide.set_triple(&machine.get_triple());
     wide.set_data_layout(&machine.get_target_data().get_data_layout());
-    let arguments = Arguments { roles, lanes, threadgroup_variables };
+    let arguments = Arguments { roles, lanes, threadgroup_variables, permutation: target.permutation() };
     let widened = widen::widen(kernel, &arguments, ModuleRef::of(&wide))?;
     let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, widened.body, lanes);
     entry.add_attribute("nounwind");

@@ -1,5 +1,6 @@
 //! The machines that code is generated for.
 
+use super::groups::Permutation;
 use super::{Error, Result};
 use inkwell::OptimizationLevel;
 use inkwell::targets::{
@@ -17,6 +18,35 @@ pub struct Target {
 
 const X86_64: &str = "x86_64-unknown-linux-gnu";
 const AARCH64: &str = "aarch64-unknown-linux-gnu";
+
+/// LLVM does not tell what the CPUs that it knows by name can do. One that is missing here only gets slower code.
+const WITH_AVX512: &[&str] = &[
+    "x86-64-v4",
+    "skylake-avx512",
+    "cascadelake",
+    "cooperlake",
+    "icelake-client",
+    "icelake-server",
+    "tigerlake",
+    "rocketlake",
+    "sapphirerapids",
+    "emeraldrapids",
+    "graniterapids",
+    "znver4",
+    "znver5",
+];
+const WITH_AVX2: &[&str] = &[
+    "x86-64-v3",
+    "haswell",
+    "broadwell",
+    "skylake",
+    "alderlake",
+    "raptorlake",
+    "meteorlake",
+    "znver1",
+    "znver2",
+    "znver3",
+];
 
 impl Target {
     /// The CPU that this program runs on.
@@ -57,6 +87,19 @@ impl Target {
 
     fn has(&self, feature: &str) -> bool {
         self.features.split(',').any(|have| have == feature)
+    }
+
+    /// The extension whose instructions move values between lanes by numbers that are not constant.
+    pub(super) fn permutation(&self) -> Permutation {
+        if self.triple != X86_64 {
+            Permutation::Memory
+        } else if self.has("+avx512f") || WITH_AVX512.contains(&self.cpu.as_str()) {
+            Permutation::Avx512
+        } else if self.has("+avx2") || WITH_AVX2.contains(&self.cpu.as_str()) {
+            Permutation::Avx2
+        } else {
+            Permutation::Memory
+        }
     }
 
     pub(super) fn machine(&self) -> Result<TargetMachine> {

@@ -1,27 +1,51 @@
 //! Values of lanes whose numbers are not known until the code runs.
 //!
 //! LLVM has no such instruction for all targets, and what its selection recognizes as one does not survive its
-//! optimizations. So the CPU's own is used where the function says (in the attribute `target-features`) that there is
-//! one: `vpermi2d` of AVX-512, `vpermd` of AVX2. Elsewhere the way is through memory.
+//! optimizations. So the CPU's own is used: `vpermi2d` of AVX-512, `vpermd` of AVX2. Elsewhere the way is through memory.
 
 use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 use crate::wave::lanes::lanes_of;
 use abi::LANES;
 
+/// How values of lanes are looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::wave) enum Permutation {
+    Avx512,
+    Avx2,
+    Memory,
+}
+
+/// The attribute of a function that says it.
+const ATTRIBUTE: &str = "lane-permutation";
+
+impl Permutation {
+    /// Chooses it for the code of a function, before that is written. Without a choice it is `Memory`.
+    pub(in crate::wave) fn choose_for(self, function: Value) {
+        match self {
+            Permutation::Avx512 => function.add_text_attribute(ATTRIBUTE, "avx512f"),
+            Permutation::Avx2 => function.add_text_attribute(ATTRIBUTE, "avx2"),
+            Permutation::Memory => {}
+        }
+    }
+
+    fn of(function: Value) -> Permutation {
+        match function.text_attribute(ATTRIBUTE).as_deref() {
+            Some("avx512f") => Permutation::Avx512,
+            Some("avx2") => Permutation::Avx2,
+            _ => Permutation::Memory,
+        }
+    }
+}
+
 /// `data` of the lanes `source`, an `i32` below 32 each.
 pub(super) fn look_up(b: &Builder, data: Value, source: Value) -> Value {
     // What lanes that are not active ask for may not be defined, and would make an address undefined.
     let source = b.freeze(source);
-    let features = b.block().function().text_attribute("target-features").unwrap_or_default();
-    let has = |feature: &str| features.split(',').any(|found| found == feature);
-    let permute: fn(&Builder, Value, Value) -> Value = if has("+avx512f") {
-        permute_avx512
-    } else if has("+avx2") {
-        permute_avx2
-    } else {
-        return through_memory(b, data, source);
-    };
-    in_32_bits(b, data, |part| permute(b, part, source))
+    match Permutation::of(b.block().function()) {
+        Permutation::Avx512 => in_32_bits(b, data, |part| permute_avx512(b, part, source)),
+        Permutation::Avx2 => in_32_bits(b, data, |part| permute_avx2(b, part, source)),
+        Permutation::Memory => through_memory(b, data, source),
+    }
 }
 
 /// Does with vectors of any numbers what `permute` does with such of `i32`.

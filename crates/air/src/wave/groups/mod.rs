@@ -24,6 +24,7 @@ mod vote;
 use super::lanes::{Mask, splat};
 use crate::ir::{Builder, Type, Value};
 pub(super) use atomic::{Atomic, atomic};
+pub(super) use lookup::Permutation;
 pub(super) use matrix_memory::{is_matrix_memory, matrix_memory};
 use name::{Group, Name, Operation};
 

@@ -156,7 +156,7 @@ fn modifications_happen_once_for_each_active_lane() {
                 }
                 let mut other = memory.bytes.clone();
                 let found = machine.call_with_memory(with_result, &[&values, &objects], &mut memory.bytes, mask);
-                let what = format!("{operation} of {element:?}, {kind:?}, mask {mask:08x}, {features}");
+                let what = format!("{operation} of {element:?}, {kind:?}, mask {mask:08x}, {features:?}");
                 assert_eq!(memory.bytes, expected.bytes, "{what}");
                 for lane in (0..32).filter(|&lane| is_active(mask, lane)) {
                     assert_eq!(found[0][lane], results[lane], "{what}, lane {lane}");

@@ -2,6 +2,7 @@
 
 use super::element::Element;
 use crate::ir::{Block, Builder, ModuleRef, Type, Value};
+use crate::wave::groups::Permutation;
 use crate::wave::lanes::{Mask, lanes_of};
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
@@ -9,22 +10,30 @@ use inkwell::execution_engine::ExecutionEngine;
 use inkwell::module::Module;
 use inkwell::targets::{InitializationConfig, Target};
 
-/// The sets of features to compile for: what the emitters choose between, as far as this machine can run it.
-pub(super) fn targets() -> Vec<&'static str> {
+/// What to compile for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Features {
+    names: &'static str,
+    permutation: Permutation,
+}
+
+/// What the emitters choose between, as far as this machine can run it.
+pub(super) fn targets() -> Vec<Features> {
     let mut targets = Vec::new();
     #[cfg(target_arch = "x86_64")]
     {
         // Without F16C, half numbers are converted by functions of a runtime library that is not there.
-        targets.push("+sse4.2,+avx,+f16c");
+        targets.push(Features { names: "+sse4.2,+avx,+f16c", permutation: Permutation::Memory });
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            targets.push("+avx2,+fma,+f16c");
+            targets.push(Features { names: "+avx2,+fma,+f16c", permutation: Permutation::Avx2 });
         }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-            targets.push("+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx2,+fma,+f16c");
+            let names = "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx2,+fma,+f16c";
+            targets.push(Features { names, permutation: Permutation::Avx512 });
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    targets.push("");
+    targets.push(Features { names: "", permutation: Permutation::Memory });
     targets
 }
 
@@ -34,7 +43,7 @@ type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, u32
 /// A module that functions are added to, and then called.
 pub(super) struct Machine<'ctx> {
     module: Module<'ctx>,
-    features: &'static str,
+    features: Features,
     shapes: Vec<(Vec<Element>, Vec<Element>)>,
     engine: Option<ExecutionEngine<'ctx>>,
 }
@@ -48,7 +57,7 @@ pub(super) struct Inputs<'a> {
 }
 
 impl<'ctx> Machine<'ctx> {
-    pub(super) fn new(context: &'ctx Context, features: &'static str) -> Machine<'ctx> {
+    pub(super) fn new(context: &'ctx Context, features: Features) -> Machine<'ctx> {
         Target::initialize_native(&InitializationConfig::default()).expect("the native target");
         Machine { module: context.create_module("test"), features, shapes: Vec::new(), engine: None }
     }
@@ -67,7 +76,8 @@ impl<'ctx> Machine<'ctx> {
         let number = self.shapes.len();
         let ty = void.function(&[pointer, pointer, pointer, int]);
         let function = module.add_function(&format!("f{number}"), ty);
-        function.add_text_attribute("target-features", self.features);
+        function.add_text_attribute("target-features", self.features.names);
+        self.features.permutation.choose_for(function);
         let b = Builder::new(module);
         b.at_end(Block::append(function, "entry"));
         let parameters = function.parameters();

@@ -66,7 +66,7 @@ fn products_of_all_element_types() {
                 let error = 1e-5 + expected.abs() * d.epsilon();
                 assert!(
                     (found[row][column] - expected).abs() <= error,
-                    "{left:?} times {right:?} to {d:?}, ({row}, {column}), {features}: {} instead of {expected}",
+                    "{left:?} times {right:?} to {d:?}, ({row}, {column}), {features:?}: {} instead of {expected}",
                     found[row][column]
                 );
             }

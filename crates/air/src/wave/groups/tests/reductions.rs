@@ -47,7 +47,7 @@ fn reductions_of_integers_are_exact() {
                 let found = machine.call(number, &[&data], mask);
                 assert_eq!(
                     found[0], [expected; 32],
-                    "simd_{operation} of {element:?}, mask {mask:08x}, {features}"
+                    "simd_{operation} of {element:?}, mask {mask:08x}, {features:?}"
                 );
             }
         }
@@ -94,7 +94,7 @@ fn reductions_of_floating_point_are_accurate() {
                     let found = element.real(*bits);
                     assert!(
                         (found - expected).abs() <= error,
-                        "simd_{operation} of {element:?}, mask {mask:08x}, {features}: {found}, not {expected}"
+                        "simd_{operation} of {element:?}, mask {mask:08x}, {features:?}: {found}, not {expected}"
                     );
                 }
             }

@@ -87,7 +87,7 @@ fn shuffles_read_the_lanes_that_they_name() {
                 let expected: Vec<u64> =
                     (0..32).map(|lane| data[source(operation, lane, operands[lane] as usize, size)]).collect();
                 let found = machine.call(number, &[&data, &operands], u32::MAX);
-                assert_eq!(found[0], expected, "{group}_{operation} of {element:?} by {operand:?}, {features}");
+                assert_eq!(found[0], expected, "{group}_{operation} of {element:?} by {operand:?}, {features:?}");
             }
         }
     }
@@ -144,7 +144,7 @@ fn filling_shuffles_go_on_in_the_filling_data() {
                 })
                 .collect();
             let found = machine.call(number, &[&data, &filling, &deltas], u32::MAX);
-            assert_eq!(found[0], expected, "{name} by {operand:?} in {width}, {features}");
+            assert_eq!(found[0], expected, "{name} by {operand:?} in {width}, {features:?}");
         }
     }
 }
@@ -185,7 +185,10 @@ fn broadcasts_give_all_lanes_the_same() {
                 }
                 let source = if operand.is_some() { lanes[first] as usize } else { first };
                 let found = machine.call(number, &[&data, &lanes], mask);
-                assert_eq!(found[0], [data[source]; 32], "{element:?} by {operand:?}, mask {mask:08x}, {features}");
+                assert_eq!(
+                    found[0], [data[source]; 32],
+                    "{element:?} by {operand:?}, mask {mask:08x}, {features:?}"
+                );
             }
         }
     }
