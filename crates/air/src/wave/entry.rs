@@ -127,7 +127,7 @@ impl Entry {
 
     fn parameter(&self, b: &Builder, role: &Role, ty: Type) -> Result<Parts> {
         let refuse = || Error::Unsupported(format!("an argument of the kind '{}'", role.what));
-        if role.what == "air.buffer" {
+        if matches!(role.what.as_str(), "air.buffer" | "air.indirect_buffer") {
             let index = role.index.filter(|&index| index < abi::call::ARGUMENT_SLOTS as u64).ok_or_else(refuse)?;
             return Ok(vec![Part::Uniform(self.binding(b, index as usize, role.address_space == Some(3)))]);
         }

@@ -45,15 +45,16 @@ impl Access<'_> {
         let types: Vec<Type> = values.iter().map(|part| part_type(*part)).collect();
         match self.pointer {
             Part::Uniform(pointer) => {
-                for ((value, (ty, offset, align)), _) in values.iter().zip(self.each(&types)).zip(0..) {
+                for (value, (ty, offset, align)) in values.iter().zip(self.each(&types)) {
                     let value = value.uniform().unwrap_or_else(|| self.last_active(value.lanes(self.b)));
                     store_scalar(self.b, ty, value, self.at(pointer, offset), align);
                 }
             }
-            Part::Ramp { base, stride, .. } if self.step(&types, stride) == Some(types.len()) => {
-                self.store_wide(values, &types, base);
-            }
-            _ => self.scatter(values, &types),
+            Part::Ramp { base, stride, .. } => match self.step(&types, stride) {
+                Some(step) => self.store_wide(values, &types, base, step),
+                None => self.scatter(values, &types),
+            },
+            Part::Lanes(_) => self.scatter(values, &types),
         }
     }
 
@@ -128,11 +129,13 @@ impl Access<'_> {
             .collect()
     }
 
-    fn store_wide(&self, values: &[Part], types: &[Type], base: Value) {
-        let parts: Vec<Value> =
+    fn store_wide(&self, values: &[Part], types: &[Type], base: Value, step: usize) {
+        let mut parts: Vec<Value> =
             values.iter().zip(types).map(|(part, ty)| to_memory(self.b, part.lanes(self.b), *ty)).collect();
+        // Between the components of one lane and those of the next there may be bytes that nobody writes.
+        parts.resize(step, anything(memory_type(types[0])));
         let wide = interleave(self.b, &parts);
-        match self.wide_mask(parts.len(), parts.len(), LANES * parts.len()) {
+        match self.wide_mask(step, types.len(), LANES * step) {
             None => {
                 self.b.store(wide, base, self.align);
             }
