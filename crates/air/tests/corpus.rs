@@ -39,7 +39,7 @@ fn lower_all(dir: &Path, options: &msl::Options, fragments: &[&str], failures: &
         assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
         for entry in compilation.program.kernels() {
             let context = Context::create();
-            let result = lower(&context, &compilation.program, entry, MathMode::Fast);
+            let result = lower(&context, &compilation, entry, MathMode::Fast);
             let verified = result.map_err(|error| error.to_string()).and_then(|module| {
                 module.verify().map_err(|error| error.to_string().lines().take(3).collect::<Vec<_>>().join(" | "))
             });

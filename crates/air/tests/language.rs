@@ -21,7 +21,7 @@ fn accepted_programs_are_lowered() {
         for entry in compilation.program.kernels() {
             for math in [MathMode::Fast, MathMode::Safe] {
                 let context = Context::create();
-                match lower(&context, &compilation.program, entry, math).map(|module| module.verify()) {
+                match lower(&context, &compilation, entry, math).map(|module| module.verify()) {
                     Ok(Ok(())) => lowered += 1,
                     Ok(Err(error)) => failures.push(format!("{}: {}: {error}", file.display(), entry.name)),
                     Err(Error::Unsupported { .. }) => {}

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::library::MathMode;
 use abi::{Constants, Lanes, WaveKernel};
-use msl::Program;
+use msl::Compilation;
 use msl::program::EntryPoint;
 use std::borrow::Cow;
 
@@ -19,12 +19,13 @@ impl Air {
 }
 
 /// Checked program to AIR, for one kernel.
-pub(crate) fn lower(program: &Program, entry: &EntryPoint, math_mode: MathMode) -> Result<Vec<u8>> {
+pub(crate) fn lower(compilation: &Compilation, entry: &EntryPoint, math_mode: MathMode) -> Result<Vec<u8>> {
     let math = match math_mode {
         MathMode::Fast => air::MathMode::Fast,
         MathMode::Safe => air::MathMode::Safe,
     };
-    let function = with_stack(|| air::compile_kernel(program, entry, math))?;
+    let source = air::Source::from(compilation).without_locations();
+    let function = with_stack(|| air::compile_kernel(source, entry, math))?;
     let function = function.map_err(|error| match error {
         air::Error::Unsupported { what, .. } => Error::Unsupported { kernel: entry.name.to_string(), what },
         air::Error::Internal(what) => Error::Internal(format!("kernel '{}': {what}", entry.name)),

@@ -161,7 +161,7 @@ impl Library {
             Contents::Source { compilation, math_mode } => {
                 let entry = compilation.program.kernels().find(|entry| entry.name == name);
                 let entry = entry.ok_or_else(|| self.no_function(name))?;
-                Ok(compiler::lower(&compilation.program, entry, *math_mode)?.into())
+                Ok(compiler::lower(compilation, entry, *math_mode)?.into())
             }
             Contents::Metallib(open) => {
                 let function = open.borrow_dependent().function(name);

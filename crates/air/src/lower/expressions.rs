@@ -12,6 +12,10 @@ use msl::types::{Ty, TyKind};
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     /// Evaluates for the effects alone.
     pub(crate) fn effect(&mut self, expr: &'p Expr) -> Result<()> {
+        self.at(expr.span, |this| this.evaluate(expr))
+    }
+
+    fn evaluate(&mut self, expr: &'p Expr) -> Result<()> {
         match &expr.kind {
             ExprKind::Call { function, args } => {
                 let result = match expr.ty.ty != Ty::VOID && !self.is_register(expr.ty.ty) {
@@ -45,9 +49,15 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     /// The value of an expression of register type.
     pub(crate) fn value(&mut self, expr: &'p Expr) -> Result<BasicValueEnum<'ctx>> {
+        match &expr.kind {
+            ExprKind::Constant(value) => self.constant(value, expr.ty.ty),
+            _ => self.at(expr.span, |this| this.register_value(expr)),
+        }
+    }
+
+    fn register_value(&mut self, expr: &'p Expr) -> Result<BasicValueEnum<'ctx>> {
         let (ty, span) = (expr.ty.ty, expr.span);
         match &expr.kind {
-            ExprKind::Constant(value) => self.constant(value, ty),
             ExprKind::Load(place) => {
                 let place_ty = place.ty.ty;
                 let place = self.place(place)?;
@@ -135,6 +145,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     /// Evaluates an expression that is no register type into `to`, memory of the thread.
     pub(crate) fn aggregate_into(&mut self, expr: &'p Expr, to: PointerValue<'ctx>) -> Result<()> {
+        self.at(expr.span, |this| this.evaluate_into(expr, to))
+    }
+
+    fn evaluate_into(&mut self, expr: &'p Expr, to: PointerValue<'ctx>) -> Result<()> {
         let ty = expr.ty.ty;
         match &expr.kind {
             ExprKind::Load(place) => {

@@ -44,7 +44,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         }
         let ty = self.context.void_type().fn_type(&params, false);
         let value = self.module.add_function(&entry.name, ty, None);
+        let position = self.enter_function(value, Some((&entry.name, source.span)));
         self.body(value, entry.function, 0)?;
+        self.leave_function(position);
         let std = msl::LanguageVersion::default();
         crate::metadata::emit(self, entry, value, (std.major, std.minor))?;
         Ok(())
@@ -86,7 +88,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         }
         let here = self.builder.get_insert_block();
         let frame = self.frame.take();
+        let position = self.enter_function(value, Some((&source.name, source.span)));
         self.body(value, id, usize::from(in_memory))?;
+        self.leave_function(position);
         self.frame = frame;
         if let Some(block) = here {
             self.builder.position_at_end(block);
@@ -129,9 +133,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         like: FunctionId,
         build: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
+        let position = self.enter_function(value, None);
         self.begin(value, like, None)?;
         build(self)?;
         self.builder.build_return(None)?;
+        self.leave_function(position);
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! module ─ triple, data layout, one function for each reachable function, constants      metadata (../metadata.rs)
 //! functions ─ parameters, variables, bodies          statements ─ control flow
 //! places ─ where things are                          expressions ─ values
-//! builtins ─ the library's functions as AIR's intrinsics
+//! builtins ─ the library's functions as AIR's intrinsics     locations ─ lines of the source
 //! ```
 //!
 //! A *register type* (numbers, vectors, pointers, simdgroup matrices) is an LLVM value. Structs, arrays and matrices stay
@@ -16,6 +16,7 @@ mod builtins;
 mod constants;
 mod expressions;
 mod functions;
+mod locations;
 mod matrices;
 mod numbers;
 mod places;
@@ -46,19 +47,28 @@ pub enum MathMode {
 pub struct Source<'p> {
     /// The program.
     pub program: &'p Program,
-    /// Its files. Without them, a module does not say where its code was written.
+    /// Its files. Without them, a module does not say where its kernel was written.
     pub sources: Option<&'p SourceMap>,
+    /// Each instruction says in which line it was written. That takes a quarter more time, and half as much memory again.
+    pub has_locations: bool,
+}
+
+impl Source<'_> {
+    /// The same without the lines of instructions.
+    pub fn without_locations(self) -> Self {
+        Source { has_locations: false, ..self }
+    }
 }
 
 impl<'p> From<&'p Program> for Source<'p> {
     fn from(program: &'p Program) -> Source<'p> {
-        Source { program, sources: None }
+        Source { program, sources: None, has_locations: false }
     }
 }
 
 impl<'p> From<&'p msl::Compilation> for Source<'p> {
     fn from(compilation: &'p msl::Compilation) -> Source<'p> {
-        Source { program: &compilation.program, sources: Some(&compilation.sources) }
+        Source { program: &compilation.program, sources: Some(&compilation.sources), has_locations: true }
     }
 }
 
@@ -106,6 +116,8 @@ pub const DATA_LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i6
 
 /// A module under construction.
 pub(crate) struct Lowering<'ctx, 'p> {
+    /// Before the module, which must not be gone when these are finished.
+    locations: Option<locations::Locations<'ctx, 'p>>,
     pub(crate) context: &'ctx Context,
     pub(crate) module: Module<'ctx>,
     pub(crate) builder: Builder<'ctx>,
@@ -124,6 +136,7 @@ pub(crate) struct Lowering<'ctx, 'p> {
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     fn new(context: &'ctx Context, module: Module<'ctx>, source: Source<'p>, math: MathMode) -> Self {
         Lowering {
+            locations: None,
             context,
             module,
             builder: context.create_builder(),
@@ -160,7 +173,10 @@ pub fn lower<'ctx, 'p>(
     entry: &EntryPoint,
     math: MathMode,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let mut lowering = Lowering::new(context, new_module(context, &entry.name), source.into(), math);
+    let source = source.into();
+    let module = new_module(context, &entry.name);
+    let locations = locations::Locations::new(context, &module, source, entry);
+    let mut lowering = Lowering { locations, ..Lowering::new(context, module, source, math) };
     lowering.entry_point(entry)?;
     Ok(lowering.module)
 }

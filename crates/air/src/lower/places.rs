@@ -33,8 +33,14 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     pub(crate) fn place(&mut self, expr: &'p Expr) -> Result<Place<'ctx>> {
+        match &expr.kind {
+            ExprKind::Local(id) => Ok(Place::Memory(self.local(*id)?)),
+            _ => self.at(expr.span, |this| this.place_of(expr)),
+        }
+    }
+
+    fn place_of(&mut self, expr: &'p Expr) -> Result<Place<'ctx>> {
         Ok(match &expr.kind {
-            ExprKind::Local(id) => Place::Memory(self.local(*id)?),
             ExprKind::Global(id) => Place::Memory(self.global(*id)?),
             ExprKind::Constant(msl::program::Value::Str(text)) => Place::Memory(self.string(text)),
             ExprKind::Deref(pointer) => Place::Memory(self.value(pointer)?.into_pointer_value()),

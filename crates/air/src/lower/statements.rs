@@ -16,7 +16,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let dead = self.new_block("dead");
                 self.builder.position_at_end(dead);
             }
-            self.stmt(stmt)?;
+            self.at(stmt.span, |this| this.stmt(stmt))?;
         }
         Ok(())
     }

@@ -1,0 +1,171 @@
+//! Where the code was written, as LLVM's debug metadata: a subprogram for each function, a location for each instruction.
+//! What comes from a macro is where the macro is used, as with clang.
+//!
+//! There are lines and columns, and nothing about types and variables.
+
+use super::{Lowering, Source};
+use inkwell::context::Context;
+use inkwell::debug_info::{
+    AsDIScope, DICompileUnit, DIFile, DIFlags, DIFlagsConstants, DILocation, DIScope, DWARFEmissionKind,
+    DWARFSourceLanguage, DebugInfoBuilder, debug_metadata_version,
+};
+use inkwell::module::{FlagBehavior, Module};
+use inkwell::values::FunctionValue;
+use msl::program::EntryPoint;
+use msl::source::{FileId, SourceMap, Span};
+use std::collections::HashMap;
+
+/// Makes locations.
+pub(super) struct Locations<'ctx, 'p> {
+    builder: DebugInfoBuilder<'ctx>,
+    unit: DICompileUnit<'ctx>,
+    sources: &'p SourceMap,
+    files: HashMap<FileId, DIFile<'ctx>>,
+    scope: Option<Scope<'ctx>>,
+}
+
+/// The function whose code is located.
+struct Scope<'ctx> {
+    subprogram: DIScope<'ctx>,
+    file: FileId,
+    /// Parts of it that are in other files.
+    others: HashMap<FileId, DIScope<'ctx>>,
+}
+
+/// Where the code was, to be gone back to.
+pub(super) struct Position<'ctx> {
+    scope: Option<Scope<'ctx>>,
+    location: Option<DILocation<'ctx>>,
+}
+
+impl<'ctx, 'p> Locations<'ctx, 'p> {
+    /// For a module with this kernel; none where they are not wanted, or the files are not known.
+    pub(super) fn new(
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        source: Source<'p>,
+        entry: &EntryPoint,
+    ) -> Option<Locations<'ctx, 'p>> {
+        let sources = source.sources.filter(|_| source.has_locations)?;
+        let version = context.i32_type().const_int(debug_metadata_version().into(), false);
+        module.add_basic_value_flag("Debug Info Version", FlagBehavior::Warning, version);
+        let main = sources.outermost(entry.span).file;
+        let (builder, unit) = module.create_debug_info_builder(
+            true,
+            DWARFSourceLanguage::CPlusPlus14,
+            &sources.file(main).name,
+            "",
+            "Metalworks",
+            true,
+            "",
+            0,
+            "",
+            DWARFEmissionKind::LineTablesOnly,
+            0,
+            false,
+            false,
+            "",
+            "",
+        );
+        Some(Locations { builder, unit, sources, files: HashMap::new(), scope: None })
+    }
+
+    fn file(&mut self, id: FileId) -> DIFile<'ctx> {
+        let builder = &self.builder;
+        let name = &self.sources.file(id).name;
+        *self.files.entry(id).or_insert_with(|| builder.create_file(name, ""))
+    }
+
+    /// Goes into a function.
+    fn enter(&mut self, function: FunctionValue<'ctx>, name: &str, span: Span) {
+        let span = self.sources.outermost(span);
+        let line = self.sources.line_column(span).line;
+        let file = self.file(span.file);
+        let ty = self.builder.create_subroutine_type(file, None, &[], DIFlags::ZERO);
+        let subprogram = self.builder.create_function(
+            self.unit.as_debug_info_scope(),
+            name,
+            None,
+            file,
+            line,
+            ty,
+            true,
+            true,
+            line,
+            DIFlags::ZERO,
+            true,
+        );
+        function.set_subprogram(subprogram);
+        let subprogram = subprogram.as_debug_info_scope();
+        self.scope = Some(Scope { subprogram, file: span.file, others: HashMap::new() });
+    }
+
+    /// The location of a span in the function; none for what nobody wrote, and outside of functions.
+    fn location(&mut self, context: &'ctx Context, span: Span) -> Option<DILocation<'ctx>> {
+        if span == Span::default() {
+            return None;
+        }
+        let span = self.sources.outermost(span);
+        let file = self.file(span.file);
+        let place = self.sources.line_column(span);
+        let scope = self.scope.as_mut()?;
+        let scope = match span.file == scope.file {
+            true => scope.subprogram,
+            false => *scope.others.entry(span.file).or_insert_with(|| {
+                let block = self.builder.create_lexical_block(scope.subprogram, file, place.line, place.column);
+                block.as_debug_info_scope()
+            }),
+        };
+        Some(self.builder.create_debug_location(context, place.line, place.column, scope, None))
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+impl<'ctx> Lowering<'ctx, '_> {
+    /// Goes into a function: its instructions are where they were written. `None` for one that nobody wrote.
+    pub(super) fn enter_function(
+        &mut self,
+        function: FunctionValue<'ctx>,
+        source: Option<(&str, Span)>,
+    ) -> Position<'ctx> {
+        let location = self.builder.get_current_debug_location();
+        self.builder.unset_current_debug_location();
+        let Some(locations) = &mut self.locations else { return Position { scope: None, location } };
+        let position = Position { scope: locations.scope.take(), location };
+        if let Some((name, span)) = source {
+            locations.enter(function, name, span);
+            if let Some(location) = locations.location(self.context, span) {
+                self.builder.set_current_debug_location(location);
+            }
+        }
+        position
+    }
+
+    /// Goes back to where `enter_function` came from.
+    pub(super) fn leave_function(&mut self, position: Position<'ctx>) {
+        if let Some(locations) = &mut self.locations {
+            locations.scope = position.scope;
+        }
+        self.locate(position.location);
+    }
+
+    /// Builds what was written at `span`.
+    pub(super) fn at<T>(&mut self, span: Span, build: impl FnOnce(&mut Self) -> T) -> T {
+        let Some(locations) = &mut self.locations else { return build(self) };
+        let Some(location) = locations.location(self.context, span) else { return build(self) };
+        let previous = self.builder.get_current_debug_location();
+        self.builder.set_current_debug_location(location);
+        let built = build(self);
+        self.locate(previous);
+        built
+    }
+
+    fn locate(&self, location: Option<DILocation<'ctx>>) {
+        match location {
+            Some(location) => self.builder.set_current_debug_location(location),
+            None => self.builder.unset_current_debug_location(),
+        }
+    }
+}
