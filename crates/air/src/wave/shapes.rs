@@ -246,6 +246,9 @@ impl Shapes {
         let (a, b) = (self.of(left), self.of(right));
         let no_wrap = match opcode {
             Opcode::LLVMOr => true,
+            // `nuw` holds for the lanes that get here. The first one, where the ramp begins, may not be among them: in
+            // `if (i >= n) { x[i - n] }` it is just the one that wraps.
+            Opcode::LLVMSub => false,
             _ => unsafe { LLVMGetNUW(instruction.0) != 0 },
         };
         let disjoint = opcode != Opcode::LLVMOr || unsafe { LLVMGetIsDisjoint(instruction.0) != 0 };
