@@ -7,28 +7,44 @@ CARGO ?= cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 METALWORKS = $(TARGET_DIR)/release/metalworks
 EXAMPLES = $(sort $(wildcard examples/*.metal))
-# The crate `air` needs LLVM 22, which a Mac does not have: there it is left out, as it is from the program's default.
+# The crates `air` and `compute` need LLVM 22, which a Mac does not have: there they are left out, as they are from the
+# program's default.
 ifeq ($(shell uname),Darwin)
-WORKSPACE = --workspace --exclude metalworks-air
+WORKSPACE = --workspace --exclude metalworks-air --exclude metalworks-compute
 LLVM =
 else
 WORKSPACE = --workspace
 LLVM = llvm
 endif
+# Whether the crate `air` can be built, for the shell.
+HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo test corpus air llvm fmt build fmt-check clippy unit-test doc cargo
+.PHONY: help demo demo-exec test corpus air llvm fmt build fmt-check clippy unit-test doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-demo: build ## Check the examples and print their interface
+# Where LLVM is neither there nor to be had, everything but running is shown.
+demo: cargo ## Check the examples, print their interface, run them
+	@$(if $(LLVM),$(MAKE) llvm || true,true)
+	$(CARGO) build --release -p metalworks-cli $$($(HAS_LLVM) && echo --features air)
 	@printf '\n=== metalworks check: what is wrong with these shaders? ===\n\n'
 	$(METALWORKS) check --time $(EXAMPLES)
 	@for file in $(EXAMPLES); do \
 	  printf '\n=== metalworks reflect %s: what is to be bound? ===\n\n' $$file; \
 	  $(METALWORKS) reflect $$file || exit; \
 	done
+	@if $(HAS_LLVM); then $(MAKE) demo-exec; else printf '\nRunning kernels needs LLVM 22, which is not here.\n'; fi
+
+demo-exec:
+	@printf '\n=== metalworks exec: what do they compute, and how fast? ===\n\n'
+	$(METALWORKS) exec examples/add_arrays.metal add_arrays --threads 1024 --arg a=iota:f32:1024 \
+	  --arg b=full:f32:1024:0.5 --arg result=zeros:f32:1024 --print result
+	@echo
+	$(METALWORKS) exec examples/gemv.metal gemv --const K=u32:4096 --const USE_BIAS=bool:true --grid 1024 --threadgroup 32 \
+	  --arg weights=rand:f32:1024x4096:1 --arg x=rand:f32:4096:2 --arg bias=ones:f32:1024 --arg y=zeros:f32:1024 \
+	  --print y --repeat 100 --time
 
 # One after the other, the quickest to fail first; the tests of the corpus come last.
 test: ## Run all checks and tests

@@ -210,6 +210,7 @@ fn a_command_line_that_makes_no_sense_is_not_tried() {
     run("--threadgroup-memory 0=many").says("KEY=BYTES");
     run("--out 2").says("KEY=FILE");
     run("--out 2=-").says("--print 2");
+    run("--print 2:all").says("'all' is no number of values");
     run("--repeat 0").says("--repeat");
     run("--device gpu").says("gpu");
     exec(ADD_ARRAYS).exits(2).says("<KERNEL>");

@@ -100,17 +100,18 @@ pub(crate) struct Exec {
     #[arg(long, help_heading = "Language")]
     safe_math: bool,
 
-    /// Write an argument to a file afterwards
+    /// Write an argument to a file
     ///
     /// To a .npy file with the type and shape of what was bound, to any other as bytes. With --repeat, it is what the first
     /// run left.
     #[arg(long = "out", value_name = "KEY=FILE", value_parser = out, help_heading = "Output")]
     outputs: Vec<(Key, PathBuf)>,
 
-    /// Print the first values of an argument afterwards
-    #[arg(long, value_name = "KEY", value_parser = |key: &str| Ok::<Key, String>(Key::parse(key)))]
-    #[arg(help_heading = "Output")]
-    print: Vec<Key>,
+    /// Print the first values of an argument
+    ///
+    /// Eight of them, or as many as it says: --print y:100. With --repeat, they are what the first run left.
+    #[arg(long, value_name = "KEY[:COUNT]", value_parser = print, help_heading = "Output")]
+    print: Vec<(Key, usize)>,
 
     /// Run it several times, on the same buffers
     #[arg(long, value_name = "TIMES", default_value_t = 1, hide_default_value = true, help_heading = "Output")]
@@ -215,7 +216,8 @@ impl Exec {
     }
 
     fn bind(&self, device: &Device, function: &Function) -> Result<Bindings, Vec<Error>> {
-        let outputs = self.outputs.iter().map(|(key, _)| key).chain(&self.print);
+        let printed = self.print.iter().map(|(key, _)| key);
+        let outputs = self.outputs.iter().map(|(key, _)| key).chain(printed);
         let wanted = Wanted {
             arguments: &self.arguments,
             threadgroup_memory: &self.threadgroup_memory,
@@ -263,8 +265,8 @@ impl Exec {
         for (key, path) in &self.outputs {
             outputs.push(dispatch.output(key)?.write(path)?);
         }
-        for key in &self.print {
-            outputs.push(dispatch.output(key)?);
+        for (key, count) in &self.print {
+            outputs.push(dispatch.output(key)?.print(*count));
         }
         for _ in 1..self.repeat {
             nanoseconds.push(dispatch.run()?);
@@ -302,4 +304,14 @@ fn out(text: &str) -> Result<(Key, PathBuf), String> {
         "-" => Err(format!("to print values, use --print {key}; to write a file to stdout, {key}=/dev/stdout")),
         _ => Ok((Key::parse(key), path.into())),
     }
+}
+
+/// How many values are printed when that is not said.
+const PRINTED: usize = 8;
+
+/// Reads `KEY` or `KEY:COUNT`.
+fn print(text: &str) -> Result<(Key, usize), String> {
+    let Some((key, count)) = text.split_once(':') else { return Ok((Key::parse(text), PRINTED)) };
+    let count = count.parse().map_err(|_| format!("'{count}' is no number of values: write {key}:100"))?;
+    Ok((Key::parse(key), count))
 }

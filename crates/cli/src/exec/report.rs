@@ -16,8 +16,8 @@ use crate::npy::{self, Dtype, Header};
 use crate::scalar::Scalar;
 use crate::table::{Align, Table};
 
-/// How many values are printed of an output.
-const PRINTED: usize = 16;
+/// How many values are printed in a line.
+const VALUES_PER_LINE: usize = 8;
 
 /// What an argument holds after a run.
 pub(crate) struct Output {
@@ -27,8 +27,15 @@ pub(crate) struct Output {
     scalar: Option<Scalar>,
     header: Header,
     bytes: Vec<u8>,
-    /// Where it was written, if it was.
-    path: Option<PathBuf>,
+    shown: Shown,
+}
+
+/// What became of an output.
+enum Shown {
+    /// It is printed, so many values of it.
+    Values(usize),
+    /// It was written to a file.
+    File(PathBuf),
 }
 
 impl Output {
@@ -41,7 +48,14 @@ impl Output {
         });
         // Bytes of anything, bound to an argument of another type, are printed as what they are.
         let scalar = scalar.filter(|scalar| header.dtype.holds(*scalar)).or_else(|| header.dtype.scalar());
-        Output { name: argument.name.clone(), index: argument.index, scalar, header, bytes, path: None }
+        Output {
+            name: argument.name.clone(),
+            index: argument.index,
+            scalar,
+            header,
+            bytes,
+            shown: Shown::Values(0),
+        }
     }
 
     /// Writes a `.npy` file, or the bytes to a file of any other name.
@@ -55,7 +69,12 @@ impl Output {
             file.flush()
         });
         written.map_err(|error| Error::NotTried(format!("cannot write '{}': {error}", path.display())))?;
-        Ok(Output { path: Some(path.to_owned()), bytes: Vec::new(), ..self })
+        Ok(Output { shown: Shown::File(path.to_owned()), bytes: Vec::new(), ..self })
+    }
+
+    /// The output, so many values of which are to be printed.
+    pub(crate) fn print(self, count: usize) -> Output {
+        Output { shown: Shown::Values(count), ..self }
     }
 
     /// The type and shape in words.
@@ -67,13 +86,16 @@ impl Output {
 
     fn to_text(&self) -> String {
         let description = self.description();
-        if let Some(path) = &self.path {
-            return format!("{description} in {}\n", path.display());
-        }
-        let values: Vec<String> = self.values().map(|value| value.to_string()).collect();
-        let more = (self.bytes.len() / self.value_size()).saturating_sub(values.len());
+        let count = match &self.shown {
+            Shown::File(path) => return format!("{description} in {}\n", path.display()),
+            Shown::Values(count) => *count,
+        };
+        let values: Vec<String> = self.values(count).map(|value| value.to_string()).collect();
+        let lines: Vec<String> =
+            values.chunks(VALUES_PER_LINE).map(|line| format!("\n  {}", line.join(" "))).collect();
+        let more = (self.bytes.len() / self.scalar().size()).saturating_sub(values.len());
         let more = if more == 0 { String::new() } else { format!(" … and {more} more") };
-        format!("{description}\n  {}{more}\n", values.join(" "))
+        format!("{description}{}{more}\n", lines.concat())
     }
 
     fn to_json(&self) -> Value {
@@ -83,21 +105,22 @@ impl Output {
             "dtype": self.header.dtype.to_string(),
             "shape": self.header.shape,
         });
-        match &self.path {
-            Some(path) => value["file"] = path.display().to_string().into(),
-            None => value["values"] = self.values().map(Number::to_json).collect(),
+        match &self.shown {
+            Shown::File(path) => value["file"] = path.display().to_string().into(),
+            Shown::Values(count) => value["values"] = self.values(*count).map(Number::to_json).collect(),
         }
         value
     }
 
-    fn value_size(&self) -> usize {
-        self.scalar.map_or(1, Scalar::size)
+    /// The type of the values that are printed.
+    fn scalar(&self) -> Scalar {
+        self.scalar.unwrap_or(Scalar::Uchar)
     }
 
     /// The first ones.
-    fn values(&self) -> impl Iterator<Item = Number> {
-        let scalar = self.scalar.unwrap_or(Scalar::Uchar);
-        self.bytes.chunks_exact(scalar.size()).take(PRINTED).map(move |bytes| Number::read(scalar, bytes))
+    fn values(&self, count: usize) -> impl Iterator<Item = Number> {
+        let scalar = self.scalar();
+        self.bytes.chunks_exact(scalar.size()).take(count).map(move |bytes| Number::read(scalar, bytes))
     }
 }
 
@@ -260,5 +283,71 @@ impl Report {
             });
         }
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use msl::reflect::{Access, ArgumentKind};
+
+    fn output(element_type: &str, header: Option<Header>, bytes: &[u8]) -> Output {
+        let argument = Argument {
+            name: "y".into(),
+            kind: ArgumentKind::Buffer,
+            index: 2,
+            ty: format!("device {element_type} *"),
+            address_space: "device".into(),
+            access: Access::ReadWrite,
+            element_type: element_type.into(),
+            element_size: 1,
+            element_align: 1,
+            is_reference: false,
+            fields: Vec::new(),
+            function_constant: None,
+        };
+        Output::new(&argument, header, bytes.to_vec()).print(3)
+    }
+
+    #[test]
+    fn what_came_as_bytes_is_what_the_argument_consists_of() {
+        let bytes = [0, 0x3c, 0, 0xbc, 0, 0x7c, 0, 0x7e];
+        assert_eq!(output("half4", None, &bytes).to_text(), "y (2): float16 (4,)\n  1 -1 inf … and 1 more\n");
+        assert_eq!(output("bfloat", None, &[0x80, 0x3f]).to_text(), "y (2): bfloat (1,)\n  1\n");
+        assert_eq!(output("Params", None, &[1, 255]).to_text(), "y (2): uint8 (2,)\n  1 255\n");
+    }
+
+    #[test]
+    fn what_was_bound_as_something_else_stays_that() {
+        let header = Header { dtype: Dtype::of(Scalar::Short), shape: vec![1, 2] };
+        let text = output("char", Some(header), &[254, 255, 0, 1]).to_text();
+        assert_eq!(text, "y (2): int16 (1, 2)\n  -2 256\n");
+    }
+
+    #[test]
+    fn numbers_are_read_by_their_type() {
+        let bytes = [0xff; 8];
+        for (scalar, text) in [
+            (Scalar::Bool, "true"),
+            (Scalar::Char, "-1"),
+            (Scalar::Uchar, "255"),
+            (Scalar::Int, "-1"),
+            (Scalar::Uint, "4294967295"),
+            (Scalar::Long, "-1"),
+            (Scalar::Ulong, "18446744073709551615"),
+            (Scalar::Float, "NaN"),
+            (Scalar::Bfloat, "NaN"),
+        ] {
+            assert_eq!(Number::read(scalar, &bytes[..scalar.size()]).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn json_has_no_infinities() {
+        let json = |scalar, bytes: &[u8]| Number::read(scalar, bytes).to_json();
+        assert_eq!(json(Scalar::Float, &f32::INFINITY.to_le_bytes()), "inf");
+        assert_eq!(json(Scalar::Half, &[0, 0x3c]), 1.0);
+        assert_eq!(json(Scalar::Ulong, &[0xff; 8]), u64::MAX);
+        assert_eq!(json(Scalar::Bool, &[1]), true);
     }
 }

@@ -10,8 +10,8 @@
 mod plain;
 
 use compute::{
-    Buffer, CompileOptions, ComputePipelineState, ConstantValue, CpuOptions, Device, FunctionConstantValues, Library,
-    Size,
+    Buffer, CompileOptions, ComputePipelineState, ConstantValue, CpuOptions, Device, FunctionConstantValues,
+    Library, Size,
 };
 use half::f16;
 use std::hint::black_box;
@@ -181,7 +181,16 @@ fn of_rows(bench: &Bench, name: &str, count: usize, k: usize) -> Result<(), Fail
     let (grid, threadgroup) = rows(count);
     let pipeline = bench.pipeline(name, k)?;
     let bytes = count * k * 4 * passes;
-    bench.measure(Case { name: format!("{name} {count}x{k}"), pipeline, arguments, grid, threadgroup, result: 1, bytes, plain })
+    bench.measure(Case {
+        name: format!("{name} {count}x{k}"),
+        pipeline,
+        arguments,
+        grid,
+        threadgroup,
+        result: 1,
+        bytes,
+        plain,
+    })
 }
 
 fn gemv(bench: &Bench, name: &str, count: usize, k: usize) -> Result<(), Failure> {
@@ -216,7 +225,16 @@ fn gemv(bench: &Bench, name: &str, count: usize, k: usize) -> Result<(), Failure
     arguments.push(bench.device.new_buffer(count * 4)?);
     let (grid, threadgroup) = rows(count);
     let pipeline = bench.pipeline(name, k)?;
-    bench.measure(Case { name: format!("{name} {count}x{k}"), pipeline, arguments, grid, threadgroup, result, bytes, plain })
+    bench.measure(Case {
+        name: format!("{name} {count}x{k}"),
+        pipeline,
+        arguments,
+        grid,
+        threadgroup,
+        result,
+        bytes,
+        plain,
+    })
 }
 
 fn main() -> Result<(), Failure> {

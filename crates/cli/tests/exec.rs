@@ -1,0 +1,280 @@
+//! `metalworks exec`, which is there with the feature `air`: kernels that run, from shaders and from libraries.
+#![cfg(feature = "air")]
+
+mod support;
+
+use support::{Run, Scratch, metalworks, metalworks_with_stdin, npy};
+
+const ADD_ARRAYS: &str = "examples/add_arrays.metal";
+const GEMV: &str = "examples/gemv.metal";
+
+/// Runs `metalworks exec` with arguments that are parted by blanks.
+fn exec(arguments: &str) -> Run {
+    metalworks(std::iter::once("exec").chain(arguments.split_whitespace()))
+}
+
+/// The shader, and the library made of it.
+fn both_forms(scratch: &Scratch, shader: &str) -> [String; 2] {
+    let library = format!("{}/library.metallib", scratch.path());
+    metalworks(["compile", shader, "-o", &library]).exits(0);
+    [shader.to_owned(), library]
+}
+
+/// Numbers without a pattern, the same each time, from -1 to 1.
+fn numbers(count: usize, seed: u32) -> Vec<f32> {
+    let hash = |index: usize| (index as u32).wrapping_add(seed.wrapping_mul(7919)).wrapping_mul(2_654_435_761) >> 8;
+    (0..count).map(|index| hash(index) as f32 / (1 << 23) as f32 - 1.0).collect()
+}
+
+#[test]
+fn add_arrays_adds_1024_floats() {
+    let (a, b) = (numbers(1024, 1), numbers(1024, 2));
+    let sum: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+    let scratch = Scratch::new();
+    let (a, b) = (scratch.file("a.npy", npy::floats(&a)), scratch.file("b.npy", npy::floats(&b)));
+    for (number, file) in both_forms(&scratch, ADD_ARRAYS).into_iter().enumerate() {
+        let out = format!("{}/sum{number}.npy", scratch.path());
+        let run = exec(&format!(
+            "{file} add_arrays --arg 0=@{a} --arg 1=@{b} --arg 2=zeros:f32:1024 --grid 4,1,1 --threadgroup 256,1,1 \
+             --out 2={out}"
+        ))
+        .exits(0);
+        assert!(
+            run.stdout.starts_with("add_arrays: 4,1,1 threadgroups, 256,1,1 threads in each"),
+            "{}",
+            run.stdout
+        );
+        assert!(run.stdout.contains(&format!("result (2): float32 (1024,) in {out}\n")), "{}", run.stdout);
+        assert_eq!(npy::read_floats(&out), sum);
+    }
+}
+
+/// Rows that are no multiple of anything.
+const ROWS: usize = 37;
+
+#[test]
+fn gemv_is_specialized_for_its_length_and_bias() {
+    let scratch = Scratch::new();
+    let forms = both_forms(&scratch, GEMV);
+    for length in [128, 4096] {
+        let (weights, x, bias) = (numbers(ROWS * length, 3), numbers(length, 4), numbers(ROWS, 5));
+        let shape = format!("({ROWS}, {length})");
+        let weights_file = scratch.file("weights.npy", npy::file("<f4", &shape, &npy::bytes(&weights)));
+        let (x_file, bias_file) =
+            (scratch.file("x.npy", npy::floats(&x)), scratch.file("bias.npy", npy::floats(&bias)));
+        for (file, with_bias) in forms.iter().flat_map(|file| [(file, false), (file, true)]) {
+            let out = format!("{}/y.npy", scratch.path());
+            let bind_bias = if with_bias { format!("--arg bias=@{bias_file}") } else { String::new() };
+            exec(&format!(
+                "{file} gemv --const 0=u32:{length} --const USE_BIAS=bool:{with_bias} --arg weights=@{weights_file} \
+                 --arg x=@{x_file} {bind_bias} --arg y=full:f32:{ROWS}:nan --grid {ROWS} --threadgroup 32 --out y={out}"
+            ))
+            .exits(0);
+            let y = npy::read_floats(&out);
+            assert_eq!(y.len(), ROWS);
+            for row in 0..ROWS {
+                let products = weights[row * length..][..length].iter().zip(&x);
+                let dot: f64 = products.map(|(&weight, &x)| f64::from(weight) * f64::from(x)).sum();
+                let expected = if with_bias { dot + f64::from(bias[row]) } else { dot };
+                let error = (f64::from(y[row]) - expected).abs();
+                assert!(error < 1e-6 * length as f64, "{file}, K = {length}, row {row}: {} and {expected}", y[row]);
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_need_not_fill_the_last_threadgroup() {
+    let scratch = Scratch::new();
+    let out = format!("{}/sum.bin", scratch.path());
+    for threadgroup in ["", "--threadgroup 256,1,1", "--threadgroup 7"] {
+        exec(&format!(
+            "{ADD_ARRAYS} add_arrays --arg 0=iota:f32:1024 --arg 1=ones:f32:1024 --arg 2=zeros:f32:1024 \
+             --threads 1000,1,1 {threadgroup} --out 2={out}"
+        ))
+        .exits(0);
+        let sum = npy::from_bytes(&std::fs::read(&out).expect("it was written"));
+        let expected: Vec<f32> = (0..1024).map(|i| if i < 1000 { i as f32 + 1.0 } else { 0.0 }).collect();
+        assert_eq!(sum, expected);
+    }
+}
+
+#[test]
+fn values_are_printed() {
+    let arguments = format!("{ADD_ARRAYS} add_arrays --arg 0=iota:f32:20 --arg 1=full:f32:20:0.5 --threads 20");
+    for (count, expected) in [
+        ("", "\n  0.5 1.5 2.5 3.5 4.5 5.5 6.5 7.5 … and 12 more\n"),
+        (":10", "\n  0.5 1.5 2.5 3.5 4.5 5.5 6.5 7.5\n  8.5 9.5 … and 10 more\n"),
+        (":99", "\n  8.5 9.5 10.5 11.5 12.5 13.5 14.5 15.5\n  16.5 17.5 18.5 19.5\n"),
+        (":0", " … and 20 more\n"),
+    ] {
+        let run = exec(&format!("{arguments} --arg 2=zeros:f32:4x5 --print result{count} --device cpu")).exits(0);
+        assert!(run.stdout.contains("\nresult (2): float32 (4, 5)"), "{}", run.stdout);
+        assert!(run.stdout.ends_with(expected), "{}", run.stdout);
+    }
+    let run = exec(&format!("{arguments} --arg 2=zeros:f32:20 --print 2 --json")).exits(0).json();
+    assert_eq!((&run["kernel"], &run["threads"]), (&"add_arrays".into(), &serde_json::json!([20, 1, 1])));
+    assert_eq!(run["outputs"][0]["shape"], serde_json::json!([20]));
+    assert_eq!((&run["outputs"][0]["dtype"], &run["outputs"][0]["values"][3]), (&"float32".into(), &3.5.into()));
+    assert_eq!(run.get("time"), None);
+}
+
+#[test]
+fn times_are_printed() {
+    let arguments = format!("{ADD_ARRAYS} add_arrays --arg 0=ones:f32:4096 --arg 1=ones:f32:4096 --threads 4096");
+    let arguments = format!("{arguments} --arg 2=zeros:f32:4096 --repeat 100 --time");
+    let run = exec(&arguments).exits(0);
+    let cells: Vec<Vec<&str>> = run.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    let [.., headings, row] = &cells[..] else { panic!("no table in {}", run.stdout) };
+    assert_eq!(headings.join(" "), "runs median ns min ns bytes bound GB/s");
+    let numbers: Vec<f64> = row.iter().map(|cell| cell.parse().expect("a number")).collect();
+    assert_eq!((numbers[0], numbers[3]), (100.0, 49152.0));
+    assert!(numbers[2] > 0.0 && numbers[2] <= numbers[1] && numbers[4] > 0.0, "{numbers:?}");
+    let time = &exec(&format!("{arguments} --json")).exits(0).json()["time"];
+    assert_eq!((&time["runs"], &time["bytes_bound"]), (&100.into(), &49152.into()));
+    assert!(
+        time["min_ns"].as_u64() <= time["median_ns"].as_u64() && time["gigabytes_per_second"].is_f64(),
+        "{time}"
+    );
+}
+
+#[test]
+fn outputs_are_those_of_the_first_run() {
+    let scratch = Scratch::new();
+    let file = scratch.file(
+        "count.metal",
+        "kernel void count(device uint *n [[buffer(0)]], uint i [[thread_position_in_grid]]) { n[i] += 1; }\n",
+    );
+    let run = exec(&format!("{file} count --arg n=u32:5,6,7 --threads 3 --repeat 10 --print n")).exits(0);
+    assert!(run.stdout.ends_with("n (0): uint32 (3,)\n  6 7 8\n"), "{}", run.stdout);
+}
+
+/// One kernel that copies for each type, and its dtype in NumPy.
+const TYPES: [(&str, &str, usize); 13] = [
+    ("bool", "|b1", 1),
+    ("char", "|i1", 1),
+    ("uchar", "|u1", 1),
+    ("short", "<i2", 2),
+    ("ushort", "<u2", 2),
+    ("int", "<i4", 4),
+    ("uint", "<u4", 4),
+    ("long", "<i8", 8),
+    ("ulong", "<u8", 8),
+    ("half", "<f2", 2),
+    ("bfloat", "<u2", 2),
+    ("bfloat", "|V2", 2),
+    ("float", "<f4", 4),
+];
+
+#[test]
+fn every_type_of_numbers_has_its_dtype() {
+    let scratch = Scratch::new();
+    let file = scratch.file(
+        "copy.metal",
+        "#include <metal_stdlib>\nusing namespace metal;\n\
+         kernel void copy(device const TYPE *x [[buffer(0)]], device TYPE *y [[buffer(1)]],\n\
+                          uint i [[thread_position_in_grid]]) { y[i] = x[i]; }\n",
+    );
+    for (ty, descr, size) in TYPES {
+        // No byte makes a number that is not one; a bool is 0 or 1.
+        let byte = |i: usize| if ty == "bool" { (i % 2) as u8 } else { (i * 3 % 60) as u8 };
+        let data: Vec<u8> = (0..6 * size).map(byte).collect();
+        let x = scratch.file("x.npy", npy::file(descr, "(2, 3)", &data));
+        let out = format!("{}/y.npy", scratch.path());
+        exec(&format!("{file} copy -D TYPE={ty} --arg x=@{x} --arg y=@{x} --threads 6 --out y={out}")).exits(0);
+        assert_eq!(npy::read(&out), (descr.to_owned(), "(2, 3)".to_owned(), data.clone()), "{ty}");
+        let run =
+            exec(&format!("{file} copy -D TYPE={ty} --arg x=@{x} --arg y=zeros:{ty}:6 --threads 6 --out y={out}"));
+        run.exits(0);
+        let written = if descr == "|V2" { "<u2" } else { descr };
+        assert_eq!(npy::read(&out), (written.to_owned(), "(6,)".to_owned(), data), "{ty}");
+    }
+}
+
+#[test]
+fn big_endian_arrays_are_turned_round() {
+    let scratch = Scratch::new();
+    let big_endian: Vec<u8> = [1f32, 2.0, -3.5].iter().flat_map(|number| number.to_be_bytes()).collect();
+    let x = scratch.file("x.npy", npy::file(">f4", "(3,)", &big_endian));
+    let run = exec(&format!(
+        "{ADD_ARRAYS} add_arrays --arg 0=@{x} --arg 1=@{x} --arg 2=zeros:f32:3 --threads 3 --print 2"
+    ));
+    assert!(run.exits(0).stdout.ends_with("  2 4 -7\n"));
+}
+
+/// A kernel with a struct, a vector, and threadgroup memory of both kinds.
+const SCALE: &str = "
+#include <metal_stdlib>
+using namespace metal;
+struct Params { uint n; float scale; };
+kernel void scale(constant Params &params [[buffer(0)]], constant float4 &offset [[buffer(1)]],
+                  device float4 *data [[buffer(2)]], threadgroup float4 *scratch [[threadgroup(0)]],
+                  uint i [[thread_index_in_threadgroup]]) {
+  if (i < params.n) { scratch[i] = data[i] * params.scale + offset; }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (i < params.n) { data[i] = scratch[params.n - 1 - i]; }
+}
+";
+
+#[test]
+fn structs_vectors_and_threadgroup_memory_are_bound() {
+    let scratch = Scratch::new();
+    let file = scratch.file("scale.metal", SCALE);
+    let params = scratch.file("params.bin", [2u32.to_le_bytes(), 10f32.to_le_bytes()].concat());
+    for params in ["struct:scale=10,n=2".to_owned(), format!("@{params}")] {
+        let run = exec(&format!(
+            "{file} scale --arg 0={params} --arg offset=float4:0.5,0,0,0 --arg data=float4:1,2,3,4,5,6,7,8 \
+             --threadgroup-memory scratch=64 --grid 1 --threadgroup 64 --print data"
+        ))
+        .exits(0);
+        assert!(
+            run.stdout.ends_with("data (2): float32 (2, 4)\n  50.5 60 70 80 10.5 20 30 40\n"),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_shader_may_come_from_stdin_and_has_the_language_flags() {
+    let scratch = Scratch::new();
+    scratch.file("include/factor.h", "#define FACTOR 3\n");
+    let shader = b"#include \"factor.h\"\nkernel void k(device int *x [[buffer(0)]]) { *x = FACTOR * WIDTH; }\n";
+    let include = format!("{}/include", scratch.path());
+    let arguments = ["-I", &include, "-D", "WIDTH=4", "--arg", "0=i32:0", "--threads", "1", "--print", "0"];
+    let run = metalworks_with_stdin(["exec", "-", "k"].into_iter().chain(arguments), shader).exits(0);
+    assert!(run.stdout.ends_with("x (0): int32 (1,)\n  12\n"), "{}", run.stdout);
+}
+
+#[test]
+fn safe_math_computes_as_written() {
+    let scratch = Scratch::new();
+    let file = scratch
+        .file("round.metal", "kernel void k(device float *x [[buffer(0)]]) { x[2] = (x[0] + x[1]) - x[0]; }\n");
+    let run = exec(&format!("{file} k --safe-math --arg 0=f32:100000000,1,7 --threads 1 --print 0")).exits(0);
+    assert!(run.stdout.ends_with("  100000000 1 0\n"), "{}", run.stdout);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_not_fine() {
+    let arguments =
+        "--arg 0=ones:f32:8 --arg 1=ones:f32:8 --arg 2=zeros:f32:8 --threads 8 --out 2=/no/such/folder/y.npy";
+    let run = exec(&format!("{ADD_ARRAYS} add_arrays {arguments}")).exits(2);
+    run.says("cannot write '/no/such/folder/y.npy': No such file");
+}
+
+/// The commands in the README, with what they read and write in a scratch directory.
+#[test]
+fn the_commands_of_the_readme_run() {
+    let scratch = Scratch::new();
+    let (a, sum) = (scratch.file("a.npy", npy::floats(&numbers(1024, 1))), format!("{}/sum.npy", scratch.path()));
+    let readme = std::fs::read_to_string(support::root().join("README.md")).expect("it is there");
+    let readme = readme.replace("\\\n", " ");
+    let commands = readme.lines().filter_map(|line| line.trim_start_matches("$ ").strip_prefix("metalworks exec "));
+    let commands: Vec<&str> = commands.map(|line| line.split('#').next().unwrap_or(line)).collect();
+    assert!(commands.len() > 2, "{commands:?}");
+    for command in commands {
+        exec(&command.replace("@a.npy", &format!("@{a}")).replace("=sum.npy", &format!("={sum}"))).exits(0);
+    }
+    assert_eq!(npy::read_floats(&sum).len(), 1024);
+}
