@@ -85,6 +85,7 @@ fmt-check: cargo
 
 clippy: cargo $(LLVM)
 	$(CARGO) clippy $(WORKSPACE) --all-targets -- -D warnings
+	$(CARGO) clippy -p metalworks-compute --no-default-features -- -D warnings
 
 unit-test: cargo $(LLVM)
 	$(CARGO) test $(WORKSPACE) $(if $(LLVM),--features metalworks-cli/air)

@@ -6,6 +6,36 @@
 //!         └─ CommandQueue ────────────────────────────────┴──────────────────────────────── commit ──┘
 //! ```
 //!
+//! ```
+//! # #[cfg(feature = "compiler")] {
+//! use compute::{CompileOptions, Device, FunctionConstantValues, Size};
+//!
+//! let source = "
+//!     kernel void twice(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+//!         x[i] *= 2.0f;
+//!     }";
+//! let device = Device::system_default()?;
+//! let library = device.new_library_with_source(source, &CompileOptions::default())?;
+//! let function = library.new_function("twice", &FunctionConstantValues::new())?;
+//! let pipeline = device.new_compute_pipeline_state(&function)?;
+//!
+//! let numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+//! let buffer = device.new_buffer_with_bytes(bytemuck::cast_slice(&numbers))?;
+//!
+//! let command_buffer = device.new_command_queue().new_command_buffer();
+//! let mut encoder = command_buffer.compute_command_encoder()?;
+//! encoder.set_compute_pipeline_state(&pipeline)?;
+//! encoder.set_buffer(0, &buffer, 0)?;
+//! encoder.dispatch_threads(Size::linear(1000), Size::linear(256))?;
+//! encoder.end_encoding()?;
+//! command_buffer.commit()?;
+//! command_buffer.wait_until_completed()?;
+//!
+//! assert_eq!(buffer.read::<f32>()[999], 1998.0);
+//! # }
+//! # Ok::<(), compute::Error>(())
+//! ```
+//!
 //! Today there is one kind of device, the processor ([`Device::cpu`]): kernels are compiled to machine code that runs 32
 //! threads, a simdgroup, at a time in vector registers.
 //!
