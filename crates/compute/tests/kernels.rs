@@ -388,3 +388,27 @@ fn code_is_compiled_for_what_is_asked_and_shared_by_threads() {
         }
     });
 }
+
+#[test]
+fn a_value_that_two_branches_made_is_read_behind_another_branch() {
+    let pipeline = pipeline(
+        "#include <metal_stdlib>
+         using namespace metal;
+         kernel void k(device const float *src [[buffer(0)]], device float *dst [[buffer(1)]],
+                       constant uint &n [[buffer(2)]], uint i [[thread_index_in_threadgroup]]) {
+           float v = 0;
+           if (i < n) v += src[i];
+           if (i < 32) v += simd_shuffle_down(v, 1);
+           dst[i] = v;
+         }",
+    );
+    for n in [0u32, 4, 32] {
+        let (src, dst) = (floats(32, |i| i as f32), floats(32, |_| -7.0));
+        let count = device().new_buffer_with_bytes(&n.to_le_bytes()).expect("memory");
+        run(&pipeline, &[&src, &dst, &count], Size::linear(32), Size::linear(32)).expect("it runs");
+        let value = |i: usize| if i < n as usize { i as f32 } else { 0.0 };
+        // The last lane has no neighbour.
+        let expected: Vec<f32> = (0..31).map(|i| value(i) + value(i + 1)).collect();
+        assert_eq!(dst.read::<f32>()[..31], expected, "{n} lanes");
+    }
+}

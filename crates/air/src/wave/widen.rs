@@ -222,7 +222,9 @@ impl<'a> Widener<'a> {
             match instruction.opcode() {
                 Opcode::LLVMPHI if self.flow.deferred[number] => {
                     self.get(instruction);
-                    self.forget(instruction);
+                    if !self.is_used_later(instruction) {
+                        self.forget(instruction);
+                    }
                 }
                 Opcode::LLVMPHI => {}
                 Opcode::LLVMBr => self.branch(number, instruction),
@@ -379,6 +381,16 @@ impl<'a> Widener<'a> {
                 self.b.store(slot.allocated_type().poison(), *slot, 64);
             }
         }
+    }
+
+    /// Whether a phi is read after its block.
+    fn is_used_later(&self, phi: Value) -> bool {
+        let block = phi.block();
+        phi.users().into_iter().any(|user| match user.opcode() {
+            // The other phis of the next block are read where this block ends.
+            Opcode::LLVMPHI => user.incoming().into_iter().any(|(value, from)| value == phi && from != block),
+            _ => user.block() != block,
+        })
     }
 
     /// Remembers the value of an instruction.
