@@ -9,7 +9,7 @@ use msl::reflect::{Access, Argument, ArgumentKind, Kernel};
 
 use super::data::Data;
 use super::error::Error;
-use super::source::{Given, Key, scalar_in};
+use super::source::{Given, Key, is_padded, scalar_in};
 use crate::npy;
 use crate::output::count;
 use crate::table::{Align, Table};
@@ -309,9 +309,4 @@ fn check_size(argument: &Argument, given: &Given, data: &Data) -> Result<(), Str
         return Err(format!("'{text}' has {bytes} bytes, and the kernel takes one {each} ({})", argument.ty));
     }
     Ok(())
-}
-
-/// Whether an element is a vector of three, which takes the room of four.
-fn is_padded(element: &str) -> bool {
-    scalar_in(element).is_some_and(|scalar| element.strip_prefix(scalar.name()) == Some("3"))
 }

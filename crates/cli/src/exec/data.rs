@@ -4,10 +4,10 @@ use std::path::Path;
 
 use abi::ConstantValue;
 use half::{bf16, f16};
-use msl::reflect::Argument;
+use msl::reflect::{Argument, FieldInfo};
 
 use super::error::Error;
-use super::source::{Fill, Given, Source, scalar_in};
+use super::source::{Fill, Given, Source, is_padded, scalar_in};
 use crate::npy::{self, Dtype, Header};
 use crate::scalar::{Element, Scalar, append};
 
@@ -182,29 +182,35 @@ fn structure(argument: &Argument, given: &[(String, String)]) -> Result<Vec<u8>,
         let (Some((_, value)), None) = (values.next(), values.next()) else {
             return Err(format!("the field '{}' is to be given once: {element} has {}", field.name, names()));
         };
-        let scalar = scalar_in(&field.ty).filter(|scalar| scalar.size() as u64 == field.size);
-        let scalar = scalar.ok_or_else(|| {
-            format!(
-                "the field '{}' is a {}, which cannot be written here: bind a file (@params.bin)",
-                field.name, field.ty
-            )
-        })?;
-        let mut number = Vec::new();
-        append(
-            &mut number,
-            &scalar.value(value).map_err(|problem| format!("the field '{}': {problem}", field.name))?,
-        );
+        let numbers =
+            field_bytes(field, value).map_err(|problem| format!("the field '{}': {problem}", field.name))?;
         let start = usize::try_from(field.offset).unwrap_or(usize::MAX);
-        let place = start.checked_add(number.len()).and_then(|end| bytes.get_mut(start..end));
-        place.ok_or("its fields are not within it")?.copy_from_slice(&number);
+        let place = start.checked_add(numbers.len()).and_then(|end| bytes.get_mut(start..end));
+        place.ok_or("its fields are not within it")?.copy_from_slice(&numbers);
     }
+    Ok(bytes)
+}
+
+/// The bytes of a field: a number, or those of a vector or array with `:` between them.
+fn field_bytes(field: &FieldInfo, text: &str) -> Result<Vec<u8>, String> {
+    let ty = &field.ty;
+    let scalar =
+        scalar_in(ty).ok_or_else(|| format!("a {ty} cannot be written here: bind a file (@params.bin)"))?;
+    let count = if is_padded(ty) { 3 } else { field.size / scalar.size() as u64 };
+    let values =
+        text.split(':').map(|value| scalar.value(value)).collect::<Result<Vec<ConstantValue>, String>>()?;
+    if values.len() as u64 != count {
+        return Err(format!("{ty} has {count} numbers, as in 1:2:3, and '{text}' has {}", values.len()));
+    }
+    let mut bytes = Vec::new();
+    values.iter().for_each(|value| append(&mut bytes, value));
     Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use msl::reflect::{Access, ArgumentKind, FieldInfo};
+    use msl::reflect::{Access, ArgumentKind};
 
     const LIMIT: usize = 1 << 20;
 
@@ -306,16 +312,25 @@ mod tests {
         assert!(refused("struct:n=1,scale=1").starts_with("the field 'stride' is to be given once"));
         assert_eq!(refused("struct:n=256,scale=1,stride=1"), "the field 'n': 256 does not fit into uchar");
         let mut argument = params();
-        argument.fields[1].ty = "float2".into();
-        argument.fields[1].size = 8;
+        argument.fields[1].ty = "Inner".into();
         let given = Given::parse("0=struct:n=1,scale=1,stride=1").expect("it is a struct");
-        let Err(Error::Refused(problem)) = Data::load(&given, &argument, LIMIT) else { panic!("it is a vector") };
-        assert!(problem.contains("'scale' is a float2") && problem.contains("@params.bin"), "{problem}");
+        let Err(Error::Refused(problem)) = Data::load(&given, &argument, LIMIT) else { panic!("it is a struct") };
+        assert_eq!(problem, "the field 'scale': a Inner cannot be written here: bind a file (@params.bin)");
         argument.fields.clear();
         assert_eq!(
             Data::load(&given, &argument, LIMIT),
             Err(Error::Refused("it is a Params, and no struct".into()))
         );
+    }
+
+    #[test]
+    fn fields_may_be_vectors_and_arrays() {
+        let field = |ty: &str, size| FieldInfo { name: "f".into(), ty: ty.into(), offset: 0, size };
+        assert_eq!(field_bytes(&field("uchar [3]", 3), "1:2:3"), Ok(vec![1, 2, 3]));
+        assert_eq!(field_bytes(&field("short2", 4), "-1:2"), Ok(vec![255, 255, 2, 0]));
+        assert_eq!(field_bytes(&field("uchar3", 4), "1:2:3"), Ok(vec![1, 2, 3]));
+        let problem = field_bytes(&field("int [3]", 12), "1:2").expect_err("one is missing");
+        assert_eq!(problem, "int [3] has 3 numbers, as in 1:2:3, and '1:2' has 2");
     }
 
     #[test]

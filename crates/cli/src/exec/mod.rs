@@ -60,7 +60,7 @@ pub(crate) struct Exec {
     ///
     /// VALUE is a file, @x.npy of NumPy or any other, whose bytes are taken as they are; an array, zeros:f32:1024,
     /// ones:f16:32x128, full:f32:8:0.5, iota:u32:64 or rand:f32:64:SEED; numbers, u32:4096, f32:1,2,3 or
-    /// float4:1,2,3,4; or a struct by its fields, struct:n=4096,scale=0.5. Types are those of Metal or bool, i8 to i64,
+    /// float4:1,2,3,4; or a struct by its fields, struct:n=4096,scale=0.5,size=8:8:1. Types are those of Metal or bool, i8 to i64,
     /// u8 to u64, f16, bf16 and f32. They must be those of the argument; bytes: before VALUE binds anything.
     #[arg(long = "arg", value_name = "KEY=VALUE", value_parser = Given::parse, help_heading = "Bindings")]
     arguments: Vec<Given>,

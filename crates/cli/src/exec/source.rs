@@ -156,6 +156,11 @@ pub(crate) fn scalar_in(element_type: &str) -> Option<Scalar> {
     Scalar::named(name)
 }
 
+/// Whether a type is a vector of three, which takes the room of four.
+pub(crate) fn is_padded(ty: &str) -> bool {
+    scalar_in(ty).is_some_and(|scalar| ty.strip_prefix(scalar.name()) == Some("3"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

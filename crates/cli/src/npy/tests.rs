@@ -113,3 +113,18 @@ fn garbage_is_an_error_that_says_what_to_do() {
     let structured = "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }";
     assert!(error(&file(1, structured, &[0; 4])).ends_with("bind @x.bin"));
 }
+
+/// Any byte of the header may become any other: an array or an error, and never data of another length than it says.
+#[test]
+fn no_byte_of_a_header_can_do_harm() {
+    let whole = file(1, &text("<f4", "(2, 3)"), &[0; 24]);
+    for at in 0..whole.len() - 24 {
+        for byte in 0..=255 {
+            let mut file = whole.clone();
+            file[at] = byte;
+            if let Ok((header, data)) = read(&file) {
+                assert_eq!(header.byte_len(), Some(data.len()), "byte {at} is {byte}");
+            }
+        }
+    }
+}
