@@ -16,6 +16,8 @@ else
 WORKSPACE = --workspace
 LLVM = llvm
 endif
+# The program with all of its subcommands.
+AIR = $(if $(LLVM),--features metalworks-cli/air)
 # Whether the crate `air` can be built, for the shell.
 HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
@@ -84,11 +86,12 @@ fmt-check: cargo
 	$(CARGO) fmt --all --check
 
 clippy: cargo $(LLVM)
-	$(CARGO) clippy $(WORKSPACE) --all-targets -- -D warnings
+	$(CARGO) clippy $(WORKSPACE) --all-targets $(AIR) -- -D warnings
+	$(if $(AIR),$(CARGO) clippy -p metalworks-cli --all-targets -- -D warnings)
 	$(CARGO) clippy -p metalworks-compute --no-default-features -- -D warnings
 
 unit-test: cargo $(LLVM)
-	$(CARGO) test $(WORKSPACE) $(if $(LLVM),--features metalworks-cli/air)
+	$(CARGO) test $(WORKSPACE) $(AIR)
 
 doc: cargo $(LLVM)
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(WORKSPACE) --no-deps
