@@ -44,10 +44,11 @@ struct Item<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(crate) fn new(grids: impl Iterator<Item = Grid<'a>>) -> Result<Batch<'a>> {
+    pub(crate) fn new(grids: impl Iterator<Item = Result<Grid<'a>>>) -> Result<Batch<'a>> {
         let mut end = 0u64;
         let mut dispatches = Vec::new();
         for grid in grids {
+            let grid = grid?;
             end = end
                 .checked_add(grid.threadgroups())
                 .ok_or_else(|| Error::Usage("the grids are too large".into()))?;

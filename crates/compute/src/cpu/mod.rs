@@ -58,7 +58,7 @@ impl Device {
     /// Executes dispatches that may overlap.
     fn execute_batch(&self, pass: &Pass, commands: &[Command], timings: &mut Vec<DispatchTiming>) -> Result<()> {
         let grids = dispatches(commands).map(|dispatch| Grid::new(dispatch, &pass.bytes));
-        let batch = Batch::new(grids.collect::<Result<Vec<Grid>>>()?.into_iter())?;
+        let batch = Batch::new(grids)?;
         self.pool.run(&batch, batch.items());
         let timing = |dispatch: &Dispatch, (start, end)| DispatchTiming {
             kernel: dispatch.pipeline.shared_name().clone(),

@@ -1,9 +1,12 @@
 //! Threads that share the items of a piece of work.
 //!
-//! Whoever has work begins it alone. When that has taken [`ALONE`] and more is to come, a [`Job`] is put up for others to
+//! Whoever has work begins it alone. When that has taken a while and more is to come, a [`Job`] is put up for others to
 //! join: its items are claimed in chunks from a counter. One sleeping helper is woken, and each helper that finds much
 //! left wakes two more, so that the one who has work pays for one wake-up only, and a machine that has no free core for
 //! the first helper is not bothered with others.
+//!
+//! How long a while is depends on what help was worth ([`Patience`]): where it makes nothing faster, because the other
+//! cores are busy or not there, it is called for ever later, and now and then tried again.
 //!
 //! **Invariant:** work is complete when all its items are done, whoever did them. A helper that is not scheduled has
 //! claimed nothing, and nobody waits for it.
@@ -21,8 +24,10 @@ pub(crate) trait Work: Sync {
     fn run(&self, items: Range<u64>);
 }
 
-/// For how long work is done alone before help is called: about what it costs to wake a thread.
-const ALONE: Duration = Duration::from_micros(20);
+/// For how long work is done alone before help is called, at least and at most. The least is about what it costs to wake
+/// a thread; the most keeps that cost below a few percent where help is worth nothing.
+const LEAST_PATIENCE: Duration = Duration::from_micros(20);
+const MOST_PATIENCE: Duration = Duration::from_millis(1);
 
 /// How long a chunk of a shared job takes, at most and at least. A long one costs when its thread is interrupted, a short
 /// one when threads contend for the counter.
@@ -32,6 +37,7 @@ const SHORTEST_CHUNK: Duration = Duration::from_micros(4);
 /// A number of threads: those who call [`Pool::run`], and helpers that are started when they are first needed.
 pub(crate) struct Pool {
     threads: usize,
+    patience: Patience,
     shared: Arc<Shared>,
 }
 
@@ -53,7 +59,8 @@ struct State {
 
 impl Pool {
     pub(crate) fn new(threads: usize) -> Pool {
-        Pool { threads, shared: Arc::new(Shared { state: Mutex::default(), wake: Condvar::new() }) }
+        let shared = Shared { state: Mutex::default(), wake: Condvar::new() };
+        Pool { threads, patience: Patience::new(), shared: Arc::new(shared) }
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -62,8 +69,12 @@ impl Pool {
 
     /// Does all items; comes back when they are done.
     pub(crate) fn run(&self, work: &dyn Work, items: u64) {
-        let next = self.run_alone(work, items);
-        let Some((next, per_item)) = next else { return };
+        if self.threads == 1 {
+            work.run(0..items);
+            return;
+        }
+        let Some((next, per_item)) = self.run_alone(work, items) else { return };
+        let start = Instant::now();
         let job = Arc::new(Job::new(work, next..items, per_item, self.threads));
         self.shared.publish(&job, self.threads - 1);
         while let Some(chunk) = job.claim() {
@@ -71,14 +82,12 @@ impl Pool {
         }
         self.shared.retire(&job);
         job.wait();
+        self.patience.learn((items - next) as f64 * per_item / start.elapsed().as_nanos() as f64);
     }
 
     /// Begins alone. If there is reason to call for help, says from which item on, and how many nanoseconds one takes.
     fn run_alone(&self, work: &dyn Work, items: u64) -> Option<(u64, f64)> {
-        if self.threads == 1 {
-            work.run(0..items);
-            return None;
-        }
+        let patience = self.patience.get();
         let start = Instant::now();
         let (mut next, mut chunk) = (0, 1);
         loop {
@@ -90,16 +99,52 @@ impl Pool {
             let elapsed = start.elapsed();
             let per_item = (elapsed.as_nanos() as f64 / next as f64).max(0.1);
             let left = items - next;
-            if elapsed >= ALONE {
-                if left as f64 * per_item > ALONE.as_nanos() as f64 {
+            if elapsed >= patience {
+                if left as f64 * per_item > LEAST_PATIENCE.as_nanos() as f64 {
                     return Some((next, per_item));
                 }
                 chunk = left;
             } else {
-                let until_help = (ALONE - elapsed).as_nanos() as f64 / per_item;
+                if elapsed >= LEAST_PATIENCE {
+                    self.patience.wear();
+                }
+                let until_help = (patience - elapsed).as_nanos() as f64 / per_item;
                 chunk = (until_help as u64).clamp(1, next * 8).min(left);
             }
         }
+    }
+}
+
+/// How long to work alone before calling for help.
+struct Patience {
+    nanoseconds: AtomicU64,
+}
+
+impl Patience {
+    fn new() -> Patience {
+        Patience { nanoseconds: AtomicU64::new(LEAST_PATIENCE.as_nanos() as u64) }
+    }
+
+    fn get(&self) -> Duration {
+        Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed))
+    }
+
+    /// Help was called, and the work went this many times as fast as alone.
+    fn learn(&self, speedup: f64) {
+        let now = self.nanoseconds.load(Ordering::Relaxed);
+        self.set(if speedup > 1.2 { now / 2 } else { now + now / 4 });
+    }
+
+    /// Help could have been called, and was not: in time it is worth another try.
+    fn wear(&self) {
+        let now = self.nanoseconds.load(Ordering::Relaxed);
+        self.set(now - now / 512);
+    }
+
+    /// Two threads that set it at a time lose one's news, which does no harm.
+    fn set(&self, nanoseconds: u64) {
+        let (least, most) = (LEAST_PATIENCE.as_nanos() as u64, MOST_PATIENCE.as_nanos() as u64);
+        self.nanoseconds.store(nanoseconds.clamp(least, most), Ordering::Relaxed);
     }
 }
 
@@ -195,7 +240,7 @@ impl Job {
     fn new(work: &dyn Work, items: Range<u64>, nanoseconds_per_item: f64, threads: usize) -> Job {
         let left = items.end - items.start;
         let items_in = |time: Duration| (time.as_nanos() as f64 / nanoseconds_per_item) as u64;
-        let worth = left as f64 * nanoseconds_per_item / ALONE.as_nanos() as f64;
+        let worth = left as f64 * nanoseconds_per_item / LEAST_PATIENCE.as_nanos() as f64;
         // SAFETY: only the lifetime changes; see `Send`.
         let work = unsafe { std::mem::transmute::<*const (dyn Work + '_), *const (dyn Work + 'static)>(work) };
         Job {
@@ -313,6 +358,24 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn patience_follows_what_help_is_worth() {
+        let patience = Patience::new();
+        assert_eq!(patience.get(), LEAST_PATIENCE);
+        for _ in 0..100 {
+            patience.learn(1.0);
+        }
+        assert_eq!(patience.get(), MOST_PATIENCE);
+        patience.wear();
+        assert!(patience.get() < MOST_PATIENCE);
+        for _ in 0..10 {
+            patience.learn(1.9);
+        }
+        assert_eq!(patience.get(), LEAST_PATIENCE);
+        patience.wear();
+        assert_eq!(patience.get(), LEAST_PATIENCE);
     }
 
     #[test]
