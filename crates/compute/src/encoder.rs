@@ -93,9 +93,9 @@ impl ComputeCommandEncoder {
         }
         let block = pass.bytes.len();
         pass.bytes.extend(bytes.chunks(BYTES_ALIGNMENT).map(|chunk| {
-            let mut block = Block([0; BYTES_ALIGNMENT]);
-            block.0[..chunk.len()].copy_from_slice(chunk);
-            block
+            let mut block = [0; BYTES_ALIGNMENT];
+            block[..chunk.len()].copy_from_slice(chunk);
+            Block(block.into())
         }));
         self.bindings[index] = Some(Binding::Bytes { block, len: bytes.len() });
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::buffer::Buffer;
 use crate::pipeline::ComputePipelineState;
+use std::cell::UnsafeCell;
 
 /// All that one encoder recorded.
 pub(crate) struct Pass {
@@ -12,10 +13,9 @@ pub(crate) struct Pass {
     pub(crate) bytes: Vec<Block>,
 }
 
-/// A piece of [`Pass::bytes`].
-#[derive(Clone, Copy)]
+/// A piece of [`Pass::bytes`]. A kernel may write to its arguments, these included.
 #[repr(C, align(64))]
-pub(crate) struct Block(pub(crate) [u8; BYTES_ALIGNMENT]);
+pub(crate) struct Block(pub(crate) UnsafeCell<[u8; BYTES_ALIGNMENT]>);
 
 /// The alignment of what `set_bytes` was given.
 pub(crate) const BYTES_ALIGNMENT: usize = 64;

@@ -5,7 +5,7 @@
 mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
-use common::{RustKernel, device};
+use common::{Grid, RustKernel, device, run};
 use compute::Size;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -99,4 +99,44 @@ fn more_threads_are_not_slower() {
         }
         println!();
     }
+}
+
+/// Waits at as many barriers as buffer 0 says.
+unsafe extern "C" fn wait(d: *const Dispatch, t: *const Threadgroup, s: *const Simdgroup, _: u32) {
+    unsafe { (0..*common::numbers(d, 0)).for_each(|_| ((*t).barrier)(s)) };
+}
+
+#[test]
+#[ignore = "a benchmark: it prints and compares nothing"]
+#[allow(clippy::print_stdout, reason = "its result is what it prints")]
+fn what_a_barrier_costs() {
+    let device = device(1);
+    let kernel = RustKernel { has_barrier: true, ..RustKernel::new(wait, wait, 1) };
+    let queue = device.new_command_queue();
+    for simdgroups in [1, 2, 8, 32] {
+        for barriers in [0u32, 1, 100] {
+            let number = device.new_buffer_with_bytes(&barriers.to_ne_bytes()).expect("memory");
+            let grid = Grid::Threadgroups(Size::linear(1000), Size::linear(32 * simdgroups));
+            let times = (0..20).map(|_| {
+                let start = Instant::now();
+                run(&queue, &kernel, &[&number], grid).expect("it runs");
+                start.elapsed()
+            });
+            let each = times.min().unwrap_or_default().as_nanos() as f64 / 1e3 / simdgroups as f64;
+            println!("{simdgroups:2} simdgroups, {barriers:3} barriers: {each:6.0} ns for each simdgroup");
+        }
+    }
+}
+
+#[test]
+fn idle_threads_cost_nothing() {
+    let device = device(8);
+    let kernel = RustKernel::new(work, work, 1);
+    let steps = device.new_buffer_with_bytes(&10_000u32.to_ne_bytes()).expect("memory");
+    let grid = Grid::Threadgroups(Size::linear(100), Size::linear(32));
+    run(&device.new_command_queue(), &kernel, &[&steps], grid).expect("it runs");
+    let before = processor_time();
+    std::thread::sleep(Duration::from_millis(300));
+    let spent = processor_time() - before;
+    assert!(spent < Duration::from_millis(30), "{spent:?} of processor time in 300 ms without work");
 }

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use abi::{Dispatch, Entry, Simdgroup, Threadgroup};
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 
 /// Room on each stack for everything but private arrays.
@@ -23,10 +23,40 @@ pub(crate) struct Call {
 /// The stacks of one thread.
 #[derive(Default)]
 pub(crate) struct Fibers {
-    stacks: Vec<DefaultStack>,
+    stacks: Vec<FiberStack>,
     /// The size of each of them.
     stack_size: usize,
-    running: Vec<Coroutine<(), (), ()>>,
+    running: Vec<Coroutine<(), (), (), FiberStack>>,
+}
+
+/// A stack with a guard page. Each begins at another distance from the end of a page: otherwise the stacks' first lines,
+/// which every switch touches, would share a few lines of the processor's cache.
+struct FiberStack {
+    memory: DefaultStack,
+    base: StackPointer,
+}
+
+/// The distances come back after a page.
+const DISTANCE: usize = 128;
+const PAGE: usize = 4096;
+
+impl FiberStack {
+    fn new(size: usize, index: usize) -> Option<FiberStack> {
+        let memory = DefaultStack::new(size + PAGE).ok()?;
+        let base = StackPointer::new(memory.base().get() - index * DISTANCE % PAGE)?;
+        Some(FiberStack { memory, base })
+    }
+}
+
+// SAFETY: it is the memory of a stack with a guard page, of which less than a page at the base is left out.
+unsafe impl Stack for FiberStack {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.memory.limit()
+    }
 }
 
 impl Fibers {
@@ -42,7 +72,8 @@ impl Fibers {
             self.stack_size = size;
         }
         while self.stacks.len() < count {
-            self.stacks.push(DefaultStack::new(self.stack_size).map_err(|_| out_of_memory())?);
+            let index = self.stacks.len();
+            self.stacks.push(FiberStack::new(self.stack_size, index).ok_or_else(out_of_memory)?);
         }
         Ok(())
     }

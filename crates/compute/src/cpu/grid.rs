@@ -145,7 +145,6 @@ fn shapes(threads: [u32; 3], size: [u32; 3]) -> impl Iterator<Item = Shape> {
 fn address(binding: &Binding, bytes: &[Block]) -> *mut u8 {
     match binding {
         Binding::Buffer { buffer, offset } => buffer.contents().wrapping_add(*offset),
-        // What is bound for reading only is not written.
         Binding::Bytes { block, .. } => bytes[*block..].as_ptr().cast::<u8>().cast_mut(),
     }
 }

@@ -14,6 +14,7 @@ mod execute;
 mod fibers;
 mod grid;
 mod loader;
+mod patience;
 mod pipeline;
 mod pool;
 mod relocate;

@@ -13,6 +13,7 @@
 //!
 //! **Invariant:** nobody spins. Helpers without work sleep, and who waits for the last chunk of another sleeps.
 
+use crate::cpu::patience::{LEAST_PATIENCE, Patience};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,11 +24,6 @@ use std::time::{Duration, Instant};
 pub(crate) trait Work: Sync {
     fn run(&self, items: Range<u64>);
 }
-
-/// For how long work is done alone before help is called, at least and at most. The least is about what it costs to wake
-/// a thread; the most keeps that cost below a few percent where help is worth nothing.
-const LEAST_PATIENCE: Duration = Duration::from_micros(20);
-const MOST_PATIENCE: Duration = Duration::from_millis(1);
 
 /// How long a chunk of a shared job takes, at most and at least. A long one costs when its thread is interrupted, a short
 /// one when threads contend for the counter.
@@ -112,39 +108,6 @@ impl Pool {
                 chunk = (until_help as u64).clamp(1, next * 8).min(left);
             }
         }
-    }
-}
-
-/// How long to work alone before calling for help.
-struct Patience {
-    nanoseconds: AtomicU64,
-}
-
-impl Patience {
-    fn new() -> Patience {
-        Patience { nanoseconds: AtomicU64::new(LEAST_PATIENCE.as_nanos() as u64) }
-    }
-
-    fn get(&self) -> Duration {
-        Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed))
-    }
-
-    /// Help was called, and the work went this many times as fast as alone.
-    fn learn(&self, speedup: f64) {
-        let now = self.nanoseconds.load(Ordering::Relaxed);
-        self.set(if speedup > 1.2 { now / 2 } else { now + now / 4 });
-    }
-
-    /// Help could have been called, and was not: in time it is worth another try.
-    fn wear(&self) {
-        let now = self.nanoseconds.load(Ordering::Relaxed);
-        self.set(now - now / 512);
-    }
-
-    /// Two threads that set it at a time lose one's news, which does no harm.
-    fn set(&self, nanoseconds: u64) {
-        let (least, most) = (LEAST_PATIENCE.as_nanos() as u64, MOST_PATIENCE.as_nanos() as u64);
-        self.nanoseconds.store(nanoseconds.clamp(least, most), Ordering::Relaxed);
     }
 }
 
@@ -360,22 +323,22 @@ mod tests {
         });
     }
 
+    /// Waits instead of working, so that threads gain by sharing it even where there is one core.
+    struct Sleep(Duration);
+
+    impl Work for Sleep {
+        fn run(&self, items: Range<u64>) {
+            items.for_each(|_| thread::sleep(self.0));
+        }
+    }
+
     #[test]
-    fn patience_follows_what_help_is_worth() {
-        let patience = Patience::new();
-        assert_eq!(patience.get(), LEAST_PATIENCE);
-        for _ in 0..100 {
-            patience.learn(1.0);
-        }
-        assert_eq!(patience.get(), MOST_PATIENCE);
-        patience.wear();
-        assert!(patience.get() < MOST_PATIENCE);
-        for _ in 0..10 {
-            patience.learn(1.9);
-        }
-        assert_eq!(patience.get(), LEAST_PATIENCE);
-        patience.wear();
-        assert_eq!(patience.get(), LEAST_PATIENCE);
+    fn all_threads_join_long_work() {
+        let pool = Pool::new(8);
+        let start = Instant::now();
+        pool.run(&Sleep(Duration::from_millis(5)), 80);
+        assert!(start.elapsed() < Duration::from_millis(200), "{:?} for 400 ms of waiting", start.elapsed());
+        assert_eq!(pool.shared.state().helpers, 7);
     }
 
     #[test]
