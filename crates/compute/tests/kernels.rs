@@ -412,3 +412,34 @@ fn a_value_that_two_branches_made_is_read_behind_another_branch() {
         assert_eq!(dst.read::<f32>()[..31], expected, "{n} lanes");
     }
 }
+
+#[test]
+fn kernels_are_compiled_in_parallel_and_fail_alone() {
+    let library = library(
+        "
+        #include <metal_stdlib>
+        using namespace metal;
+        kernel void good(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = float(i); }
+        kernel void bad(texture2d<float> t [[texture(0)]], device float *x [[buffer(0)]]) { x[0] = t.get_width(); }",
+    );
+    assert_eq!(library.function_names(), ["good", "bad"]);
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let library = &library;
+            scope.spawn(move || {
+                let name = if number % 2 == 0 { "good" } else { "bad" };
+                let function = library.new_function(name, &FunctionConstantValues::new());
+                let pipeline = function.and_then(|function| device().new_compute_pipeline_state(&function));
+                match (name, pipeline) {
+                    ("good", Ok(pipeline)) => {
+                        let x = floats(256, |_| -1.0);
+                        run(&pipeline, &[&x], Size::linear(256), Size::linear(64)).expect("it runs");
+                        assert_eq!(x.read::<f32>()[255], 255.0);
+                    }
+                    ("bad", Err(Error::Unsupported { kernel, .. })) => assert_eq!(kernel, "bad"),
+                    (_, other) => panic!("{name}: {other:?}"),
+                }
+            });
+        }
+    });
+}

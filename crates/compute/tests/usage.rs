@@ -314,3 +314,21 @@ fn files_are_mapped_and_not_changed() {
     assert!(device.new_buffer_with_file(std::env::temp_dir(), ..).is_err(), "a directory");
     assert_eq!(part.read::<u8>()[1], bytes[5001], "a mapping outlives its file");
 }
+
+#[test]
+fn everything_can_be_shared_by_threads() {
+    fn sent<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    shared::<Device>();
+    shared::<Buffer>();
+    shared::<compute::CommandQueue>();
+    shared::<CommandBuffer>();
+    sent::<ComputeCommandEncoder>();
+    shared::<compute::ComputePipelineState>();
+    shared::<Error>();
+    #[cfg(feature = "compiler")]
+    {
+        shared::<compute::Library>();
+        shared::<compute::Function>();
+    }
+}
