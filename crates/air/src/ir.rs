@@ -746,10 +746,6 @@ impl Builder {
         Value(unsafe { LLVMBuildExtractValue(self.raw, aggregate.0, index, NO_NAME) })
     }
 
-    pub(crate) fn insert_value(&self, aggregate: Value, element: Value, index: u32) -> Value {
-        Value(unsafe { LLVMBuildInsertValue(self.raw, aggregate.0, element.0, index, NO_NAME) })
-    }
-
     pub(crate) fn phi(&self, ty: Type) -> Value {
         Value(unsafe { LLVMBuildPhi(self.raw, ty.0, NO_NAME) })
     }

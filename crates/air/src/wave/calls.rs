@@ -153,7 +153,7 @@ impl Widener<'_> {
             if operand.ty().is_pointer() && self.is_private(operand, part) {
                 let ty = components(call.ty()).first().copied().unwrap_or_else(|| Type::int(self.b.context(), 32));
                 let value = self.load_private(self.private.frame_of(operand), part, 0, ty).lanes(&self.b);
-                let copy = self.entry_alloca(value.ty());
+                let copy = self.b.entry_alloca(value.ty(), 64);
                 self.b.store(value, copy, 64);
                 copies.push((operand, part, copy, value.ty()));
                 let step = super::types::bytes(ty) as i64;
@@ -320,9 +320,5 @@ impl Widener<'_> {
         }
         let align = super::types::bytes(super::memory::part_type(value)) as u32;
         self.access(at, &[offset], align).store(&[value]);
-    }
-
-    fn access<'s>(&'s self, pointer: Part, offsets: &'s [u64], align: u32) -> super::memory::Access<'s> {
-        super::memory::Access { b: &self.b, pointer, offsets, align, mask: self.mask, is_constant: false }
     }
 }

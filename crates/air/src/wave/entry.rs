@@ -12,6 +12,9 @@ use abi::{Dispatch, LANES, Lanes, Simdgroup, Threadgroup};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
+/// The most bytes that one lane can read or write in one go.
+pub(super) const SPARE_BYTES: u64 = 128;
+
 /// What the parameters of a kernel are, and for which simdgroups it is compiled.
 pub(super) struct Arguments {
     pub(super) roles: Vec<Role>,
@@ -64,6 +67,8 @@ pub(super) struct Entry {
     /// The lanes that exist; `None` for all 32.
     pub(super) mask: Option<Value>,
     pub(super) threadgroup_memory: Value,
+    /// Memory that lanes which are switched off read and write, instead of anything else.
+    pub(super) spare: Value,
     pub(super) threadgroup_variables: FxHashMap<Value, u32>,
     dispatch: Value,
     threadgroup: Value,
@@ -97,6 +102,7 @@ impl Entry {
             end: Block::append(body, "end"),
             mask,
             threadgroup_memory: field(b, threadgroup, memory, pointer),
+            spare: b.alloca(Type::int(context, 8).array(SPARE_BYTES), 64),
             threadgroup_variables: arguments.threadgroup_variables.clone(),
             dispatch: parameters[0],
             threadgroup,

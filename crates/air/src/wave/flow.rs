@@ -32,7 +32,7 @@ impl Flow {
         let mut changed = true;
         while changed {
             changed = false;
-            for block in 0..count {
+            for (block, &parts) in divergent.iter().enumerate() {
                 let here = flow.pending[block].clone();
                 let mut go = |mut waiting: BTreeSet<usize>, direct: Option<usize>| {
                     let Some(to) = waiting.pop_first() else { return };
@@ -43,7 +43,7 @@ impl Flow {
                     }
                 };
                 go(here.clone(), None);
-                if divergent[block] {
+                if parts {
                     go(here.iter().chain(&graph.successors[block]).copied().collect(), None);
                 } else {
                     for &next in &graph.successors[block] {
@@ -57,8 +57,8 @@ impl Flow {
                 flow.deferred[block] = true;
             }
         }
-        for block in 0..count {
-            flow.guarded[block] = indirect[block] && !flow.pending[block].is_empty();
+        for (guarded, (indirect, pending)) in flow.guarded.iter_mut().zip(indirect.iter().zip(&flow.pending)) {
+            *guarded = *indirect && !pending.is_empty();
         }
         flow
     }

@@ -365,8 +365,7 @@ impl Widener<'_> {
         }
         const CONSTANT: u32 = 2;
         let is_constant = pointer.ty().address_space() == CONSTANT;
-        let (align, mask) = (instruction.alignment(), self.mask);
-        Access { b: &self.b, pointer: at, offsets: &offsets, align, mask, is_constant }.load(&types)
+        Access { is_constant, ..self.access(at, &offsets, instruction.alignment()) }.load(&types)
     }
 
     pub(super) fn store(&mut self, pointer: Value, ty: Type, parts: Parts, align: u32) {
@@ -380,8 +379,7 @@ impl Widener<'_> {
             return;
         }
         if !parts.is_empty() {
-            Access { b: &self.b, pointer: at, offsets: &offsets, align, mask: self.mask, is_constant: false }
-                .store(&parts);
+            self.access(at, &offsets, align).store(&parts);
         }
     }
 

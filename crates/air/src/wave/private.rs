@@ -4,7 +4,7 @@
 
 use super::graph::Graph;
 use super::lanes::{lanes_of, ramp};
-use super::memory::{Access, part_type};
+use super::memory::part_type;
 use super::parts::{Part, every, interleave};
 use super::types::{Layout, bytes, components};
 use super::widen::Widener;
@@ -181,15 +181,7 @@ impl Widener<'_> {
         let (size, piece) = (bytes(ty), Type::int(self.b.context(), unit as u32 * 8));
         let load = |offset: u64, ty: Type| {
             let pointer = self.private_address(frame, pointer, offset);
-            let access = Access {
-                b: &self.b,
-                pointer,
-                offsets: &[0],
-                align: unit as u32,
-                mask: self.mask,
-                is_constant: false,
-            };
-            access.load(&[ty])[0].lanes(&self.b)
+            self.access(pointer, &[0], unit as u32).load(&[ty])[0].lanes(&self.b)
         };
         if size == unit {
             return Part::Lanes(load(offset, ty));
@@ -206,8 +198,7 @@ impl Widener<'_> {
         let size = bytes(ty);
         let store = |offset: u64, part: Part| {
             let pointer = self.private_address(frame, pointer, offset);
-            Access { b: &self.b, pointer, offsets: &[0], align: unit as u32, mask: self.mask, is_constant: false }
-                .store(&[part]);
+            self.access(pointer, &[0], unit as u32).store(&[part]);
         };
         if size == unit {
             return store(offset, part);

@@ -260,7 +260,8 @@ impl Shapes {
                     Shape::Unknown
                 };
             };
-            if !disjoint && !(a[i].is_uniform() && b[i].is_uniform()) {
+            let uniform = a[i].is_uniform() && b[i].is_uniform();
+            if !disjoint && !uniform {
                 return Shape::Varying;
             }
             let (exact, no_wrap) = (x.exact && y.exact, no_wrap && x.no_wrap && y.no_wrap);

@@ -452,18 +452,6 @@ impl<'a> Widener<'a> {
         }
     }
 
-    /// Memory of the function's own, made once however often the code around it runs.
-    pub(super) fn entry_alloca(&self, ty: Type) -> Value {
-        let here = self.b.block();
-        match self.entry.start.terminator() {
-            Some(end) => self.b.before(end),
-            None => self.b.at_end(self.entry.start),
-        }
-        let memory = self.b.alloca(ty, 64);
-        self.b.at_end(here);
-        memory
-    }
-
     fn finish(&mut self) {
         self.b.at_end(self.entry.end);
         self.b.ret();
