@@ -62,6 +62,8 @@ pub(super) struct Widener<'a> {
     pub(super) has_barrier: bool,
     /// Where values live that are used in another block than their own. LLVM turns these into registers.
     slots: FxHashMap<Value, Vec<Slot>>,
+    /// Where the values of phis gather while lanes come to their blocks at different times.
+    gathering: FxHashMap<Value, Vec<Slot>>,
     /// The values of the current block.
     current: FxHashMap<Value, Parts>,
     masks: Vec<Option<Value>>,
@@ -119,6 +121,7 @@ impl<'a> Widener<'a> {
             frames: Vec::new(),
             has_barrier: false,
             slots: FxHashMap::default(),
+            gathering: FxHashMap::default(),
             current: FxHashMap::default(),
             masks: Vec::new(),
             starts,
@@ -155,28 +158,32 @@ impl<'a> Widener<'a> {
             self.masks.push(slot);
         }
         for value in self.values_between_blocks() {
-            let slots = components(value.ty())
-                .into_iter()
-                .zip(self.shapes.of(value))
-                .map(|(ty, shape)| match shape {
-                    shape if shape.is_uniform() => Slot::Uniform(self.b.alloca(ty, 8)),
-                    Shape::Ramp(ramp) => Slot::Ramp {
-                        base: self.b.alloca(ty, 8),
-                        stride: ramp.stride,
-                        lanes: (!ramp.exact).then(|| self.b.alloca(lanes_of(ty), 64)),
-                    },
-                    _ => Slot::Lanes(self.b.alloca(lanes_of(ty), 64)),
-                })
-                .collect();
-            self.slots.insert(value, slots);
-            if value.opcode() == Opcode::LLVMPHI {
-                self.forget(value);
+            self.slots.insert(value, self.slots_for(value));
+        }
+        for (&block, _) in self.graph.blocks.iter().zip(&self.flow.deferred).filter(|(_, deferred)| **deferred) {
+            for phi in phis(block) {
+                let slots = self.slots_for(phi);
+                slots.iter().for_each(|&slot| self.empty(slot));
+                self.gathering.insert(phi, slots);
             }
         }
         let byte = Type::int(self.b.context(), 8);
         for frame in &self.private.frames {
             self.frames.push(self.b.alloca(byte.array(frame.size * LANES as u64), 64));
         }
+    }
+
+    fn slots_for(&self, value: Value) -> Vec<Slot> {
+        let slot = |(ty, shape): (Type, Shape)| match shape {
+            shape if shape.is_uniform() => Slot::Uniform(self.b.alloca(ty, 8)),
+            Shape::Ramp(ramp) => Slot::Ramp {
+                base: self.b.alloca(ty, 8),
+                stride: ramp.stride,
+                lanes: (!ramp.exact).then(|| self.b.alloca(lanes_of(ty), 64)),
+            },
+            _ => Slot::Lanes(self.b.alloca(lanes_of(ty), 64)),
+        };
+        components(value.ty()).into_iter().zip(self.shapes.of(value)).map(slot).collect()
     }
 
     /// Values that another block uses, or that come along an edge.
@@ -220,13 +227,7 @@ impl<'a> Widener<'a> {
         }
         for instruction in self.graph.blocks[number].instructions() {
             match instruction.opcode() {
-                Opcode::LLVMPHI if self.flow.deferred[number] => {
-                    self.get(instruction);
-                    if !self.is_used_later(instruction) {
-                        self.forget(instruction);
-                    }
-                }
-                Opcode::LLVMPHI => {}
+                Opcode::LLVMPHI => self.collect(instruction),
                 Opcode::LLVMBr => self.branch(number, instruction),
                 Opcode::LLVMRet | Opcode::LLVMUnreachable => {
                     let to = self.follow(number, &[]);
@@ -340,8 +341,7 @@ impl<'a> Widener<'a> {
     /// The values that the phis of block `to` get from block `from`.
     fn incoming(&mut self, from: usize, to: usize) -> Incoming {
         let from_block = self.graph.blocks[from];
-        let is_phi = |instruction: &Value| instruction.opcode() == Opcode::LLVMPHI;
-        let phis: Vec<Value> = self.graph.blocks[to].instructions().into_iter().take_while(is_phi).collect();
+        let phis = phis(self.graph.blocks[to]);
         let value = |phi: Value| phi.incoming().into_iter().find(|(_, block)| *block == from_block);
         phis.into_iter()
             .filter_map(|phi| value(phi).map(|(value, _)| (phi, value)))
@@ -355,7 +355,8 @@ impl<'a> Widener<'a> {
         let lanes = mask.unwrap_or_else(|| bits.all_ones());
         let gathers = self.flow.deferred[to] && self.version == Version::Masked;
         for (phi, parts) in values {
-            for (slot, part) in self.slots[phi].iter().zip(parts) {
+            let slots = self.gathering.get(phi).unwrap_or_else(|| &self.slots[phi]);
+            for (slot, part) in slots.iter().zip(parts) {
                 match *slot {
                     Slot::Lanes(slot) if gathers && mask.is_some() => {
                         let new = part.lanes(&self.b);
@@ -374,23 +375,19 @@ impl<'a> Widener<'a> {
         }
     }
 
-    /// Empties the place where the lanes' values of a phi gather, so that nothing seems to live on in it.
-    fn forget(&self, phi: Value) {
-        for slot in &self.slots[&phi] {
-            if let Slot::Lanes(slot) = slot {
-                self.b.store(slot.allocated_type().poison(), *slot, 64);
-            }
+    /// The lanes' values of a phi have gathered: takes them, and empties the place, so that nothing seems to live on in it.
+    fn collect(&mut self, phi: Value) {
+        if let Some(slots) = self.gathering.get(&phi).cloned() {
+            let parts = slots.iter().map(|&slot| self.take(slot)).collect();
+            slots.into_iter().for_each(|slot| self.empty(slot));
+            self.define(phi, parts);
         }
     }
 
-    /// Whether a phi is read after its block.
-    fn is_used_later(&self, phi: Value) -> bool {
-        let block = phi.block();
-        phi.users().into_iter().any(|user| match user.opcode() {
-            // The other phis of the next block are read where this block ends.
-            Opcode::LLVMPHI => user.incoming().into_iter().any(|(value, from)| value == phi && from != block),
-            _ => user.block() != block,
-        })
+    fn empty(&self, slot: Slot) {
+        if let Slot::Lanes(slot) = slot {
+            self.b.store(slot.allocated_type().poison(), slot, 64);
+        }
     }
 
     /// Remembers the value of an instruction.
@@ -456,4 +453,8 @@ impl<'a> Widener<'a> {
         self.b.at_end(self.entry.end);
         self.b.ret();
     }
+}
+
+fn phis(block: Block) -> Vec<Value> {
+    block.instructions().into_iter().take_while(|instruction| instruction.opcode() == Opcode::LLVMPHI).collect()
 }
