@@ -56,7 +56,10 @@ pub(crate) fn compile(air: &Air, lanes: Lanes) -> Result<WaveKernel> {
     use air::wave::{Error as Problem, Target};
     let kernel = || air.reflection().name.clone();
     let code = with_stack(|| {
-        let target = Target::host()?;
+        let target = match std::env::var("METALWORKS_CPU") {
+            Ok(cpu) => Target::host_as(&cpu)?,
+            Err(_) => Target::host()?,
+        };
         air::wave::compile(&air.specialized, &target, lanes)
     })?;
     code.map_err(|problem| match problem {

@@ -53,6 +53,7 @@ impl Device {
     }
 
     /// The processor of this machine: one device, with one set of threads, however often it is asked for.
+    /// Kernels are compiled for what it can do; `METALWORKS_CPU=haswell` takes it for another one, here without AVX-512.
     pub fn cpu() -> Result<Device> {
         static DEVICE: OnceLock<Device> = OnceLock::new();
         if let Some(device) = DEVICE.get() {

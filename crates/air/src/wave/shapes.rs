@@ -43,7 +43,9 @@ const ALL_BITS: u32 = 64;
 impl Ramp {
     fn new(stride: i64, exact: bool, no_wrap: bool, zeros: u32) -> Ramp {
         let ramp = Ramp { stride, exact, no_wrap, zeros };
-        Ramp { no_wrap: no_wrap || ramp.stays_within(zeros), ..ramp }
+        // Lane 0 has the largest number of a ramp that falls: it may wrap in a lane that does not run.
+        let rises = stride >= 0;
+        Ramp { no_wrap: (no_wrap && rises) || ramp.stays_within(zeros), ..ramp }
     }
 
     /// Whether the lanes differ in the lowest `bits` bits only, in which the base has none.

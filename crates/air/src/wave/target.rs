@@ -68,6 +68,20 @@ impl Target {
         Ok(target)
     }
 
+    /// The CPU that this program runs on, taken for an older one: one of LLVM's names for x86-64 CPUs, such as `haswell`.
+    pub fn host_as(cpu: &str) -> Result<Target> {
+        let host = Target::host()?;
+        let known = |names: &[&str]| names.contains(&cpu);
+        if host.triple != X86_64 || !(known(WITH_AVX2) || known(WITH_AVX512)) {
+            let names = [WITH_AVX2, WITH_AVX512].concat().join(", ");
+            return Err(Error::Unsupported(format!("the CPU '{cpu}' (known for x86-64: {names})")));
+        }
+        if known(WITH_AVX512) && !host.has("+avx512bw") {
+            return Err(Error::Unsupported(format!("code for '{cpu}', whose AVX-512 this CPU lacks,")));
+        }
+        Target::named(cpu)
+    }
+
     /// A CPU by LLVM's name for it: `haswell`, `znver4`, `apple-m1`.
     pub fn named(cpu: &str) -> Result<Target> {
         initialize();
