@@ -1,52 +1,41 @@
 //! Functions on floating-point numbers. Those of a few instructions are here, the others in the library.
 //!
-//! `half` is computed in `float`, in which its sums, products and quotients are exact enough to be rounded twice; and
-//! LLVM has no vectors of most of its functions on `half`.
+//! `half` and `bfloat` are computed in `float`, which has more than twice their bits, so that rounding a sum, product,
+//! quotient or root a second time does no harm; and LLVM has no vectors of most of its functions on `half`.
 
 use super::emit::shaped;
 use super::{Expansion, Result, is_approximate};
 use crate::ir::{Opcode, RealPredicate, Type, Value};
 
-/// LLVM's intrinsics that are expanded, without `llvm.`. Those on `float` that are a machine instruction are not, those
-/// on `half` are.
-const LLVM: &[&str] = &[
-    "acos",
-    "asin",
-    "atan",
-    "atan2",
+/// LLVM's intrinsics that call the C library for each element of a vector: those on any type, without `llvm.`.
+const WITHOUT_VECTORS: &[&str] = &[
+    "acos", "asin", "atan", "atan2", "cos", "cosh", "exp", "exp10", "exp2", "ldexp", "log", "log10", "log2", "pow",
+    "powi", "sin", "sinh", "tan", "tanh",
+];
+
+/// And those that do so on `half` only, or compute one element after the other.
+const WITHOUT_VECTORS_OF_HALF: &[&str] = &[
     "ceil",
-    "cos",
-    "cosh",
-    "exp",
-    "exp10",
-    "exp2",
     "floor",
     "fma",
-    "ldexp",
-    "log",
-    "log10",
-    "log2",
     "maximumnum",
     "maxnum",
     "minimumnum",
     "minnum",
     "nearbyint",
-    "pow",
-    "powi",
     "rint",
     "round",
     "roundeven",
-    "sin",
-    "sinh",
     "sqrt",
-    "tan",
-    "tanh",
     "trunc",
 ];
 
+/// Functions whose fast variants are right for all of `half`.
+const FAST_ON_HALF: &[&str] = &["cos", "exp", "exp10", "exp2", "log", "log10", "log2", "sin", "tan", "tanh"];
+
 /// Whether an intrinsic of LLVM may have to be expanded.
 pub(super) fn is_expanded(base: &str) -> bool {
-    LLVM.contains(&base)
+    WITHOUT_VECTORS.contains(&base) || WITHOUT_VECTORS_OF_HALF.contains(&base)
 }
 
 impl Expansion {
@@ -57,12 +46,11 @@ impl Expansion {
         if !scalar.is_float_like() {
             return Ok(None);
         }
-        if scalar == Type::float(self.b.context()) {
-            return self.on_float(base, is_fast, arguments);
+        if let Some(value) = self.order(base, is_fast, arguments) {
+            return Ok(Some(value));
         }
-        // The sign and the bits need no `float`.
-        if base == "fabs" {
-            return Ok(Some(self.llvm_function("llvm.fabs", arguments)));
+        if scalar == self.float() {
+            return self.on_float(base, is_fast, arguments);
         }
         let widen = |&argument: &Value| match argument.ty() == ty {
             true => self.separated(base, self.widened(argument)),
@@ -71,13 +59,20 @@ impl Expansion {
         let wide: Vec<Value> = arguments.iter().map(widen).collect();
         let value = match base {
             "sincos" => self.sincos(true, wide[0], arguments[1], ty)?,
-            _ => self.on_float(base, true, &wide)?,
+            // The neighbours of a number depend on its type.
+            "nextafter" => None,
+            _ => self.on_float(base, FAST_ON_HALF.contains(&base), &wide)?,
         };
-        Ok(value.map(|value| match value.ty().scalar() == Type::float(self.b.context()) {
-            // A dot product is a scalar.
+        // The exponent of a number is an integer, and a dot product a scalar.
+        let narrow = |value: Value| match value.ty().scalar() == self.float() {
             true => self.narrowed(value, shaped(value.ty(), scalar)),
             false => value,
-        }))
+        };
+        Ok(value.map(narrow))
+    }
+
+    fn float(&self) -> Type {
+        Type::float(self.b.context())
     }
 
     /// LLVM would compute the rounding of an extended `half` in `half` again, for which it has no vectors.
@@ -90,10 +85,8 @@ impl Expansion {
 
     fn on_float(&mut self, base: &str, is_fast: bool, arguments: &[Value]) -> Result<Option<Value>> {
         let ty = arguments[0].ty();
-        let constant = |value| ty.real(value);
         let llvm = |name: &str| self.llvm_function(name, arguments);
         Ok(Some(match (base, arguments) {
-            ("fabs", [_]) => llvm("llvm.fabs"),
             ("ceil", [_]) => llvm("llvm.ceil"),
             ("floor", [_]) => llvm("llvm.floor"),
             ("trunc", [_]) => llvm("llvm.trunc"),
@@ -102,31 +95,14 @@ impl Expansion {
             ("round", [_]) => llvm("llvm.round"),
             ("sqrt", [_]) => llvm("llvm.sqrt"),
             ("fma", [_, _, _]) => llvm("llvm.fma"),
-            ("copysign", [_, _]) => llvm("llvm.copysign"),
-            ("rsqrt", &[x]) => self.fdiv(constant(1.0), self.llvm_function("llvm.sqrt", &[x])),
+            ("rsqrt", &[x]) => self.fdiv(ty.real(1.0), self.llvm_function("llvm.sqrt", &[x])),
             ("divide", &[x, y]) => self.fdiv(x, y),
-            ("fmin", &[x, y]) => self.fmin(is_fast, x, y),
-            ("fmax", &[x, y]) => self.fmax(is_fast, x, y),
-            ("fmin3", &[x, y, z]) => self.fmin(is_fast, self.fmin(is_fast, x, y), z),
-            ("fmax3", &[x, y, z]) => self.fmax(is_fast, self.fmax(is_fast, x, y), z),
-            ("fmedian3", &[x, y, z]) => {
-                let (low, high) = (self.fmin(is_fast, x, y), self.fmax(is_fast, x, y));
-                self.fmax(is_fast, low, self.fmin(is_fast, high, z))
-            }
-            ("clamp", &[x, low, high]) => self.clamp(x, low, high),
-            ("saturate", &[x]) => self.clamp(x, constant(0.0), constant(1.0)),
             ("mix", &[x, y, a]) => {
                 let difference = self.fsub(y, x);
                 self.llvm_function("llvm.fmuladd", &[difference, a, x])
             }
-            ("fdim", &[x, y]) => self.b.select(self.not_greater(x, y), constant(0.0), self.fsub(x, y)),
+            ("fdim", &[x, y]) => self.b.select(self.at_least(y, x), ty.zero(), self.fsub(x, y)),
             ("fract", &[x]) => self.fract(x),
-            ("sign", &[x]) => {
-                let one = self.llvm_function("llvm.copysign", &[constant(1.0), x]);
-                let is_zero_or_nan = self.b.not(self.greater(self.llvm_function("llvm.fabs", &[x]), constant(0.0)));
-                let zero = self.b.select(self.is_nan(x), constant(0.0), x);
-                self.b.select(is_zero_or_nan, zero, one)
-            }
             ("dot", &[x, y]) => self.dot(x, y),
             ("sincos", &[x, place]) => return self.sincos(is_fast, x, place, ty),
             ("fmod", &[x, y]) if is_fast => {
@@ -138,44 +114,14 @@ impl Expansion {
         }))
     }
 
-    fn not_greater(&self, x: Value, y: Value) -> Value {
-        self.at_least(y, x)
-    }
-
-    /// The smaller one; NaN is not a number, unless both are. When computed fast, a NaN on the right stays: that is the
-    /// one instruction that x86 has.
-    fn fmin(&self, is_fast: bool, x: Value, y: Value) -> Value {
-        match is_fast {
-            true => self.b.select(self.less(x, y), x, y),
-            false => self.llvm_function("llvm.minnum", &[x, y]),
-        }
-    }
-
-    fn fmax(&self, is_fast: bool, x: Value, y: Value) -> Value {
-        match is_fast {
-            true => self.b.select(self.greater(x, y), x, y),
-            false => self.llvm_function("llvm.maxnum", &[x, y]),
-        }
-    }
-
-    /// NaN becomes `low`.
-    fn clamp(&self, x: Value, low: Value, high: Value) -> Value {
-        let raised = self.b.select(self.greater(x, low), x, low);
-        self.b.select(self.less(raised, high), raised, high)
-    }
-
     /// `x - floor(x)`, below 1 even where that rounds up to it. Infinity has no fraction.
     fn fract(&self, x: Value) -> Value {
         let below_one = x.ty().real(1.0 - 2f64.powi(-24));
         let whole = self.llvm_function("llvm.floor", &[x]);
         let fraction = self.fsub(x, whole);
         let bounded = self.b.select(self.greater(fraction, below_one), below_one, fraction);
-        let is_infinite = self.equal_floats(whole, x);
-        self.b.select(is_infinite, self.llvm_function("llvm.copysign", &[x.ty().zero(), x]), bounded)
-    }
-
-    fn equal_floats(&self, x: Value, y: Value) -> Value {
-        self.b.fcmp(RealPredicate::LLVMRealOEQ, x, y)
+        let is_whole = self.b.fcmp(RealPredicate::LLVMRealOEQ, whole, x);
+        self.b.select(is_whole, x.ty().zero(), bounded)
     }
 
     fn dot(&self, x: Value, y: Value) -> Value {
@@ -195,31 +141,27 @@ impl Expansion {
         else {
             return Ok(None);
         };
-        let bytes = if ty.scalar().is_half() { 2 } else { 4 };
+        let bytes = if ty.scalar() == self.float() { 4 } else { 2 };
         self.b.store(self.narrowed(cosine, ty), place, bytes);
-        Ok(Some(self.narrowed(sine, ty)))
+        Ok(Some(sine))
     }
 
     /// One of LLVM's intrinsics; `None` to leave it alone.
     pub(super) fn llvm(&mut self, base: &str, call: Value) -> Result<Option<Value>> {
         let arguments = call.arguments();
-        let is_float = call.ty().scalar() == Type::float(self.b.context());
-        let base = match base {
-            "ceil" | "floor" | "trunc" | "sqrt" | "fma" | "round" | "roundeven" | "rint" | "nearbyint"
-            | "minnum" | "maxnum"
-                if is_float =>
-            {
-                return Ok(None);
+        let Some(scalar) = arguments.first().map(|argument| argument.ty().scalar()) else { return Ok(None) };
+        if scalar == self.float() && !WITHOUT_VECTORS.contains(&base) {
+            return Ok(None);
+        }
+        let base = match (base, &arguments[..]) {
+            ("roundeven" | "nearbyint", _) => "rint",
+            ("minnum" | "minimumnum", _) => "fmin",
+            ("maxnum" | "maximumnum", _) => "fmax",
+            ("powi", &[x, exponent]) => {
+                let exponent = self.b.cast(Opcode::LLVMSIToFP, exponent, scalar);
+                return self.math("pow", is_approximate(call), &[x, self.splat(exponent, call.ty())]);
             }
-            "roundeven" | "nearbyint" => "rint",
-            "minnum" | "minimumnum" => "fmin",
-            "maxnum" | "maximumnum" => "fmax",
-            "powi" => {
-                let exponent = self.b.cast(Opcode::LLVMSIToFP, arguments[1], call.ty().scalar());
-                let exponent = self.splat(exponent, call.ty());
-                return self.math("pow", is_approximate(call), &[arguments[0], exponent]);
-            }
-            base => base,
+            (base, _) => base,
         };
         self.math(base, is_approximate(call), &arguments)
     }

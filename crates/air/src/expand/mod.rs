@@ -25,6 +25,7 @@ mod integer;
 mod library;
 mod math;
 mod names;
+mod order;
 mod relational;
 #[cfg(test)]
 mod tests;

@@ -56,24 +56,25 @@ float ldexp(float x, int k) {
 float nextafter(float x, float y) { return metal::nextafter(x, y); }
 int ilogb(float x) { return metal::ilogb(x); }
 
-// The exact remainder, with the sign of x. Each round takes 22 bits or so off the quotient; one is enough as long as the
-// quotient has no more.
+// The exponent of a positive number, plus 127; of denormal ones, too
+static int biased_exponent(float x) {
+  bool denormal = x < SMALLEST_NORMAL;
+  int exponent = as_type<int>(select(x, x * 0x1p+24f, denormal)) >> 23;
+  return exponent - select(0, 24, denormal);
+}
+
+// The exact remainder, with the sign of x. Each round takes 22 bits off the quotient; more than one are needed only when
+// it has more.
 float fmod(float x, float y) {
-  float a = fabs(x), b = fabs(y);
-  bool defined = a < INFINITE && b > 0.0f && b == b;
-  // Denormal numbers have no 24 bits to spare for the scaled divisor.
-  bool small = b < 0x1p-100f;
-  float r = select(0.0f, a, defined);
-  float scale = 1.0f;
-  while (r >= b && defined && b < INFINITE) {
-    float divisor = b;
-    float up = 0x1p+22f;
-    // The largest 2^(22 k) b whose quotient has at most 22 bits or so.
-    while (r > divisor * up && divisor * up < 0x1p+126f) divisor *= up;
-    float quotient = metal::trunc(r / divisor);
-    float rest = fma(-quotient, divisor, r);
+  float rest = fabs(x), b = fabs(y);
+  bool defined = rest < INFINITE && b > 0.0f;
+  while (defined && rest >= b) {
+    int places = metal::max(biased_exponent(rest) - biased_exponent(b) - 22, 0);
+    float divisor = scaled(b, places);
+    float quotient = metal::trunc(rest / divisor);
+    rest = fma(-quotient, divisor, rest);
     // The quotient may have been rounded up.
-    r = select(rest, rest + divisor, rest < 0.0f);
+    rest = select(rest, rest + divisor, rest < 0.0f);
   }
-  return select(not_a_number(), copysign(r, x), defined);
+  return select(not_a_number(), copysign(rest, x), defined);
 }

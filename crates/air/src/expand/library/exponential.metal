@@ -90,21 +90,21 @@ float fast_exp10(float x) {
 }
 
 // tanh(x) = 1 - 2 / (e^2x + 1), and near 0 a polynomial
-static float tanh_of(float x, float exp_of_2x) {
-  float a = fabs(x), z = x * x;
+static float tanh_of(float x, float a, float exp_of_2a) {
+  float z = a * a;
   float p = 0.00220528012f;
   p = fma(p, z, -0.00823813025f);
   p = fma(p, z, 0.0217221417f);
   p = fma(p, z, -0.05395009f);
   p = fma(p, z, 0.133332282f);
   p = fma(p, z, -0.333333313f);
-  float near = fma(x * z, p, x);
-  float far = 1.0f - 2.0f / (exp_of_2x + 1.0f);
-  return select(copysign(far, x), near, a < 0.6f);
+  float near = fma(a * z, p, a);
+  float far = 1.0f - 2.0f / (exp_of_2a + 1.0f);
+  return copysign(select(far, near, a < 0.6f), x);
 }
 
-float tanh(float x) { return tanh_of(x, exp(2.0f * fabs(x))); }
-float fast_tanh(float x) { return tanh_of(x, fast_exp(2.0f * fabs(x))); }
+float tanh(float x) { return tanh_of(x, fabs(x), exp(2.0f * fabs(x))); }
+float fast_tanh(float x) { return tanh_of(x, fabs(x), fast_exp(2.0f * fabs(x))); }
 
 float sinh(float x) {
   float z = x * x;

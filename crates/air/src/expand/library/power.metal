@@ -64,12 +64,13 @@ float pow(float x, float y) {
   return select(result, 1.0f, y == 0.0f || x == 1.0f);
 }
 
+// The fast variants know no infinity.
 float fast_pow(float x, float y) {
   float a = fabs(x);
   float result = power(parts_of(a), y);
   result = select(result, select(INFINITE, 0.0f, y > 0.0f), a == 0.0f);
   result = select(result, -result, x < 0.0f && is_odd(y));
-  result = select(result, not_a_number(), x < 0.0f && !is_whole(y));
+  result = select(result, not_a_number(), x != x || (x < 0.0f && !is_whole(y)));
   return select(result, 1.0f, y == 0.0f);
 }
 
@@ -81,5 +82,5 @@ float powr(float x, float y) {
 float fast_powr(float x, float y) {
   float result = power(parts_of(x), y);
   result = select(result, select(INFINITE, 0.0f, y > 0.0f), x == 0.0f);
-  return select(result, not_a_number(), x < 0.0f);
+  return select(not_a_number(), result, x >= 0.0f);
 }

@@ -56,8 +56,7 @@ static angle angle_of_large(float x) {
 static angle angle_of_any(float x) {
   angle result = angle_of(x);
   if (fabs(x) >= 0x1p+19f) result = angle_of_large(x);
-  // -0 has a sign, infinity no angle.
-  result.r = select(result.r, x, x == 0.0f);
+  // Infinity has no angle.
   result.r = select(not_a_number(), result.r, fabs(x) < INFINITE);
   return result;
 }
@@ -93,9 +92,12 @@ static float tan_of(angle x) {
   return select(s, -c, odd) / select(c, s, odd);
 }
 
-float sin(float x) { return sin_of(angle_of_any(x)); }
+// Odd functions keep the sign of 0.
+static float odd(float x, float result) { return select(result, x, x == 0.0f); }
+
+float sin(float x) { return odd(x, sin_of(angle_of_any(x))); }
 float cos(float x) { return cos_of(angle_of_any(x)); }
-float tan(float x) { return tan_of(angle_of_any(x)); }
+float tan(float x) { return odd(x, tan_of(angle_of_any(x))); }
 
 // Beyond 2^22 these are numbers between -1 and 1 and nothing else.
 static angle fast_angle_of(float x) {
@@ -115,14 +117,13 @@ static angle angle_of_turns(float x) {
   float rest = fma(z - ROUNDING, -0.5f, y);
   angle result;
   result.r = fma(rest, PI_REST, rest * PI);
-  result.r = select(result.r, x, x == 0.0f);
   result.q = as_type<int>(z);
   return result;
 }
 
-float sinpi(float x) { return sin_of(angle_of_turns(x)); }
+float sinpi(float x) { return odd(x, sin_of(angle_of_turns(x))); }
 float cospi(float x) { return cos_of(angle_of_turns(x)); }
-float tanpi(float x) { return tan_of(angle_of_turns(x)); }
+float tanpi(float x) { return odd(x, tan_of(angle_of_turns(x))); }
 
 // (asin(s) / s - 1) / z with z = s^2 up to 1/4, to 2^-30
 static float asin_rest(float z) {

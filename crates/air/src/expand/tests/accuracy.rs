@@ -19,8 +19,13 @@ fn error(result: f32, truth: f64) -> f64 {
         }
         return (as_if(result) - truth.clamp(-2f64.powi(128), 2f64.powi(128))).abs() / 2f64.powi(104);
     }
-    let exponent = (rounded.abs().to_bits() >> 23).max(1) as i32 - 127;
-    (f64::from(result) - truth).abs() / 2f64.powi(exponent - 23)
+    error_in(result.into(), truth, -126, 23)
+}
+
+/// The distance of a result from the truth in a format with the given smallest exponent and bits of fraction.
+pub(super) fn error_in(result: f64, truth: f64, smallest: i32, fraction: i32) -> f64 {
+    let exponent = if truth == 0.0 { smallest } else { (truth.abs().log2().floor() as i32).max(smallest) };
+    (result - truth).abs() / 2f64.powi(exponent - fraction)
 }
 
 /// Numbers of every size and sign, and the special ones.
@@ -31,9 +36,9 @@ fn numbers(step: usize) -> Vec<f32> {
 }
 
 /// A function of one number: AIR's name, the truth, the bound, and where the bound holds.
-struct Unary {
-    name: &'static str,
-    truth: fn(f64) -> f64,
+pub(super) struct Unary {
+    pub(super) name: &'static str,
+    pub(super) truth: fn(f64) -> f64,
     bound: f64,
     within: fn(f32) -> bool,
 }
@@ -72,7 +77,7 @@ fn cos_pi(x: f64) -> f64 {
     }
 }
 
-const UNARY: &[Unary] = &[
+pub(super) const UNARY: &[Unary] = &[
     Unary { name: "exp", truth: f64::exp, bound: 1.1, within: everywhere },
     Unary { name: "exp2", truth: f64::exp2, bound: 1.0, within: everywhere },
     Unary { name: "exp10", truth: |x| 10f64.powf(x), bound: 1.5, within: everywhere },
@@ -106,6 +111,87 @@ const UNARY: &[Unary] = &[
     Unary { name: "fast_tan", truth: f64::tan, bound: 4.0, within: |x| x.abs() < 1.0e6 },
     Unary { name: "fast_tanh", truth: f64::tanh, bound: 3.0, within: everywhere },
 ];
+
+/// A function of two numbers.
+struct Binary {
+    name: &'static str,
+    truth: fn(f64, f64) -> f64,
+    bound: f64,
+    within: fn(f32, f32) -> bool,
+}
+
+/// Where the fast variants are defined: no infinity, nothing denormal.
+fn ordinary(x: f32, y: f32) -> bool {
+    let result = f64::from(x).powf(f64::from(y)).abs();
+    x.is_normal() && y.is_normal() && (result == 0.0 || result >= 2.0 * f64::from(f32::MIN_POSITIVE))
+}
+
+const BINARY: &[Binary] = &[
+    Binary { name: "pow", truth: f64::powf, bound: 4.0, within: |_, _| true },
+    Binary { name: "fast_pow", truth: f64::powf, bound: 4.0, within: ordinary },
+    Binary {
+        name: "powr",
+        truth: f64::powf,
+        bound: 4.0,
+        within: |x, y| x.is_sign_positive() && !x.is_nan() && !y.is_nan(),
+    },
+    Binary { name: "fast_powr", truth: f64::powf, bound: 4.0, within: |x, y| x > 0.0 && ordinary(x, y) },
+    Binary { name: "atan2", truth: f64::atan2, bound: 3.0, within: |_, _| true },
+    Binary { name: "fmod", truth: |x, y| x % y, bound: 0.0, within: |_, _| true },
+];
+
+/// Pairs of all kinds: of any two numbers, of numbers of similar size, and of such that the power has a size of note.
+fn pairs() -> (Vec<f32>, Vec<f32>) {
+    let special = [0.0, 1.0, 0.5, 2.0, 3.0, 1e-40, 1.5e38, 16_777_215.0, f32::INFINITY, f32::NAN];
+    let special: Vec<f32> = special.iter().flat_map(|&x| [x, -x]).collect();
+    let mut pairs: Vec<(f32, f32)> = special.iter().flat_map(|&x| special.iter().map(move |&y| (x, y))).collect();
+    let mut state = 1u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    for _ in 0..300_000 {
+        let x = f32::from_bits(random());
+        pairs.push((x, f32::from_bits(random())));
+        pairs.push((x, x * (random() as f32 / 2f32.powi(31) - 1.0)));
+        let exponent = f64::from(random()) / 2f64.powi(32) * 290.0 - 155.0;
+        pairs.push((x, (exponent / f64::from(x).abs().log2()) as f32));
+        let near_one = 1.0 + (random() as f32 / 2f32.powi(31) - 1.0) * 0.1;
+        pairs.push((near_one, (exponent / f64::from(near_one).log2()) as f32));
+        pairs.push((-near_one, (random() % 64) as f32 - 32.0));
+    }
+    pairs.into_iter().unzip()
+}
+
+#[test]
+fn functions_of_two_numbers_are_accurate() {
+    let (left, right) = pairs();
+    let mut table = String::new();
+    let mut is_bad = false;
+    for function in BINARY {
+        let name = format!("air.{}.f32", function.name);
+        let arguments = [Array::new("float", &left), Array::new("float", &right)];
+        let results: Vec<f32> = apply(&name, "float", &arguments);
+        let mut worst = (0.0, (f32::NAN, f32::NAN), f32::NAN, f64::NAN);
+        for ((&x, &y), &result) in left.iter().zip(&right).zip(&results) {
+            if !(function.within)(x, y) {
+                continue;
+            }
+            let truth = (function.truth)(f64::from(x), f64::from(y));
+            let error = error(result, truth);
+            if error > worst.0 {
+                worst = (error, (x, y), result, truth);
+            }
+        }
+        let (error, x, result, truth) = worst;
+        is_bad |= error > function.bound;
+        table += &format!(
+            "{:12} {error:7.3} (bound {}) at {x:?}: {result:e}, not {truth:e}\n",
+            function.name, function.bound
+        );
+    }
+    assert!(!is_bad, "\n{table}");
+}
 
 #[test]
 fn functions_of_one_number_are_accurate() {
