@@ -1,7 +1,7 @@
 //! Functions on `half`, on every one of them; and `bfloat`.
 
 use super::accuracy::{UNARY, error_in};
-use super::run::{Array, apply, apply_ir};
+use super::run::{Array, Truth, apply, apply_ir};
 use half::{bf16, f16};
 
 fn halves() -> Vec<f16> {
@@ -33,7 +33,7 @@ fn functions_on_half_are_correctly_rounded_or_nearly() {
 #[test]
 fn exact_functions_on_half() {
     let inputs = halves();
-    let exact: &[(&str, fn(f32) -> f32)] = &[
+    let exact: &[(&str, Truth)] = &[
         ("ceil", f32::ceil),
         ("floor", f32::floor),
         ("trunc", f32::trunc),

@@ -7,6 +7,9 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 use std::fmt::Write;
 
+/// What an exact function of one number is.
+pub(super) type Truth = fn(f32) -> f32;
+
 /// Elements that lie side by side in memory, and their type in LLVM.
 #[derive(Clone, Copy)]
 pub(super) struct Array<'a> {

@@ -1,6 +1,7 @@
 //! Special values: signs of zero, infinities, NaN; and functions that are exact or that fill a vector.
 
-use super::run::{Array, apply};
+use super::run::{Array, Truth, apply};
+use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 const NAN: f32 = f32::NAN;
 const INF: f32 = f32::INFINITY;
@@ -68,9 +69,9 @@ fn other_limits() {
     unary("fast_tanh", &[(INF, 1.0), (-INF, -1.0), (20.0, 1.0), (0.0, 0.0), (NAN, NAN)]);
     unary("sinh", &[(INF, INF), (-INF, -INF), (100.0, INF)]);
     unary("cosh", &[(INF, INF), (-INF, INF), (0.0, 1.0), (NAN, NAN)]);
-    unary("asin", &[(1.0, 1.570_796_4), (-1.0, -1.570_796_4), (1.1, NAN), (INF, NAN)]);
-    unary("acos", &[(1.0, 0.0), (-1.0, 3.141_592_7), (0.0, 1.570_796_4), (-1.1, NAN), (NAN, NAN)]);
-    unary("atan", &[(INF, 1.570_796_4), (-INF, -1.570_796_4), (1.0, 0.785_398_2)]);
+    unary("asin", &[(1.0, FRAC_PI_2), (-1.0, -FRAC_PI_2), (1.1, NAN), (INF, NAN)]);
+    unary("acos", &[(1.0, 0.0), (-1.0, PI), (0.0, FRAC_PI_2), (-1.1, NAN), (NAN, NAN)]);
+    unary("atan", &[(INF, FRAC_PI_2), (-INF, -FRAC_PI_2), (1.0, FRAC_PI_4)]);
     unary("asinh", &[(INF, INF), (-INF, -INF)]);
     unary("acosh", &[(1.0, 0.0), (0.5, NAN), (INF, INF), (NAN, NAN)]);
     unary("atanh", &[(1.0, INF), (-1.0, -INF), (2.0, NAN)]);
@@ -137,30 +138,29 @@ fn powers_as_c_has_them() {
 
 #[test]
 fn angles_of_all_directions() {
-    let pi = std::f32::consts::PI;
     binary(
         "atan2",
         &[
             (0.0, 1.0, 0.0),
             (-0.0, 1.0, -0.0),
-            (0.0, -1.0, pi),
-            (-0.0, -1.0, -pi),
+            (0.0, -1.0, PI),
+            (-0.0, -1.0, -PI),
             (0.0, 0.0, 0.0),
             (-0.0, 0.0, -0.0),
-            (0.0, -0.0, pi),
-            (-0.0, -0.0, -pi),
-            (1.0, 0.0, pi / 2.0),
-            (-1.0, 0.0, -pi / 2.0),
+            (0.0, -0.0, PI),
+            (-0.0, -0.0, -PI),
+            (1.0, 0.0, FRAC_PI_2),
+            (-1.0, 0.0, -FRAC_PI_2),
             (1.0, INF, 0.0),
-            (1.0, -INF, pi),
-            (INF, 1.0, pi / 2.0),
-            (INF, INF, pi / 4.0),
-            (INF, -INF, 0.75 * pi),
-            (-INF, INF, -pi / 4.0),
+            (1.0, -INF, PI),
+            (INF, 1.0, FRAC_PI_2),
+            (INF, INF, FRAC_PI_4),
+            (INF, -INF, 0.75 * PI),
+            (-INF, INF, -FRAC_PI_4),
             (NAN, 1.0, NAN),
             (1.0, NAN, NAN),
-            (3e38, 3e38, pi / 4.0),
-            (1e-44, 1e-44, pi / 4.0),
+            (3e38, 3e38, FRAC_PI_4),
+            (1e-44, 1e-44, FRAC_PI_4),
         ],
     );
 }
@@ -191,7 +191,7 @@ fn remainders() {
 fn rounding() {
     let inputs = [0.0, -0.0, 0.3, 0.5, 0.499_999_97, 1.5, 2.5, 8_388_607.5, 1e20, INF, NAN];
     let both: Vec<f32> = inputs.iter().flat_map(|&x| [x, -x]).collect();
-    let functions: [(&str, fn(f32) -> f32); 5] = [
+    let functions: [(&str, Truth); 5] = [
         ("floor", f32::floor),
         ("ceil", f32::ceil),
         ("trunc", f32::trunc),

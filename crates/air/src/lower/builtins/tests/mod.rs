@@ -8,8 +8,9 @@ mod headers;
 use super::super::{Error, Lowering, MathMode};
 use inkwell::AddressSpace as LlvmSpace;
 use inkwell::context::Context;
+use inkwell::module::Module;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType};
-use inkwell::values::BasicValueEnum;
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue};
 use msl::program::{Function, Program};
 use std::collections::BTreeSet;
 
@@ -91,7 +92,30 @@ fn every_declared_function_is_lowered() {
             assert!(module.contains(&format!("declare {declaration} #")), "{declaration}");
         }
         assert_eq!(module.contains("call fast "), math == MathMode::Fast, "{math:?}");
+        assert_expanded(&lowering.module);
     }
+}
+
+/// What concerns one thread alone becomes plain LLVM; what only fragment functions have does not.
+fn assert_expanded(module: &Module) {
+    let name = |function: &FunctionValue| function.get_name().to_string_lossy().into_owned();
+    let is_graphics =
+        |name: &str| ["dfdx", "dfdy", "fwidth", "discard_fragment"].iter().any(|of| name.starts_with(of));
+    for function in module.get_functions().filter(|function| is_graphics(&name(function))) {
+        // SAFETY: nothing calls it.
+        unsafe { function.delete() };
+    }
+    crate::expand::expand(module).unwrap_or_else(|error| panic!("{error}"));
+    module.verify().unwrap_or_else(|error| panic!("{error}"));
+    let is_used =
+        |function: &FunctionValue| function.as_global_value().as_pointer_value().get_first_use().is_some();
+    let left: BTreeSet<String> = module.get_functions().filter(is_used).map(|function| name(&function)).collect();
+    let groups = ["simd_", "quad_", "simdgroup", "wg.", "atomic.", "get_"];
+    let is_left = |name: &&String| {
+        name.strip_prefix("air.").is_some_and(|name| !groups.iter().any(|of| name.starts_with(of)))
+    };
+    assert_eq!(left.iter().find(is_left), None);
+    assert!(left.contains("air.simd_sum.f32") && left.contains("llvm.fma.f32") && !left.contains("llvm.exp.f32"));
 }
 
 /// Some of what Apple's compiler declares in `mlx.metallib`.
