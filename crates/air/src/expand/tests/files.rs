@@ -74,3 +74,27 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
+
+/// Every kernel of `mlx.metallib`, which Apple's compiler made.
+#[test]
+#[ignore = "needs mlx.metallib in the corpus (scripts/corpus.sh)"]
+fn kernels_of_mlx_are_expanded() {
+    let path = crate::metallib::tests::corpus().join("mlx/mlx.metallib");
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let library = crate::metallib::Library::parse(&bytes).expect("a library");
+    let mut failures = std::collections::BTreeMap::new();
+    for function in library.functions() {
+        let context = Context::create();
+        let module = crate::bitcode::parse(&context, function.bitcode().expect("bitcode"), function.name());
+        let module = module.unwrap_or_else(|error| panic!("{}: {error}", function.name()));
+        let failure = match expand(&module) {
+            Err(error) => error.to_string(),
+            Ok(()) => match module.verify() {
+                Err(error) => error.to_string(),
+                Ok(()) => continue,
+            },
+        };
+        failures.entry(failure).or_insert_with(Vec::new).push(function.name().to_string());
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
