@@ -8,19 +8,19 @@
 //! names ─ what a function is called     emit ─ arithmetic on scalars and short vectors
 //! convert, integer, math, relational ─ functions that are a few instructions
 //! library ─ those that are more, written in Metal Shading Language (library/*.metal)
-//! bfloat ─ arithmetic on `bfloat`, by that on `float`
+//! bfloat ─ arithmetic on `bfloat`, by that on `float`     flags ─ what fast mathematics promises
 //! ```
 //!
 //! **Why not LLVM's `llvm.exp`, `llvm.fptosi.sat`, `llvm.ldexp`, …?** They exist for vectors only in the IR: LLVM 22
 //! computes them one element after the other, mostly by calling the C library. The functions of the library here are
 //! straight lines of arithmetic, that become the same straight lines on 32 lanes.
 //!
-//! **Invariant:** no instruction claims that numbers are never NaN or infinite (`nnan`, `ninf`), which Metal's fast
-//! mathematics does claim. Kernels use infinity as a start value and test for NaN all the same.
+//! **Invariant:** afterwards no instruction promises that numbers are never NaN or infinite (see `flags`).
 
 mod bfloat;
 mod convert;
 mod emit;
+pub(crate) mod flags;
 mod integer;
 mod library;
 mod math;
@@ -31,7 +31,7 @@ mod relational;
 mod tests;
 
 use crate::ir::{Builder, ModuleRef, Opcode, Value};
-use inkwell::llvm_sys::{LLVMFastMathApproxFunc, LLVMFastMathNoInfs, LLVMFastMathNoNaNs};
+use inkwell::llvm_sys::LLVMFastMathApproxFunc;
 use inkwell::module::Module;
 use names::Name;
 use std::collections::BTreeSet;
@@ -62,6 +62,7 @@ type Result<T> = std::result::Result<T, Error>;
 /// Rewrites a module in place.
 pub(crate) fn expand(module: &Module) -> Result<()> {
     let mut expansion = Expansion::new(ModuleRef::of(module));
+    flags::drop_promises(expansion.module);
     expansion.functions()?;
     library::link(module, &expansion.library)?;
     bfloat::expand(expansion.module)?;
@@ -87,7 +88,6 @@ impl Expansion {
         for function in self.module.functions() {
             for block in function.blocks() {
                 for instruction in block.instructions() {
-                    drop_assumptions(instruction);
                     self.instruction(instruction)?;
                 }
             }
@@ -150,11 +150,4 @@ impl Expansion {
 /// Whether LLVM may compute it by an approximation (`afn`).
 fn is_approximate(instruction: Value) -> bool {
     instruction.fast_math().is_some_and(|flags| flags & LLVMFastMathApproxFunc != 0)
-}
-
-/// Takes the promises `nnan` and `ninf` from an instruction.
-fn drop_assumptions(instruction: Value) {
-    if let Some(flags) = instruction.fast_math() {
-        instruction.set_fast_math(flags & !(LLVMFastMathNoNaNs | LLVMFastMathNoInfs));
-    }
 }

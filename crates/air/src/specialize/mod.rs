@@ -26,7 +26,7 @@ mod tests;
 pub use error::{ConstantInfo, Error};
 
 use crate::ir::ModuleRef;
-use crate::{bitcode, reflect};
+use crate::{bitcode, expand, reflect};
 use abi::Constants;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -58,6 +58,7 @@ pub fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result
     let module = bitcode::parse(&context, bitcode, kernel).map_err(Error::Malformed)?;
     has_kernel(&module, kernel)?;
     let raw = ModuleRef::of(&module);
+    expand::flags::drop_promises(raw);
 
     let mut found = constants::find(&module)?;
     constants::assign(&mut found, constants)?;

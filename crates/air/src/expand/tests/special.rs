@@ -310,3 +310,35 @@ fn packed_components() {
         [1.0, 0.0, 0.0]
     );
 }
+
+/// Fast mathematics promises that there is no NaN and no infinity, and kernels have them all the same.
+#[test]
+fn promises_of_fast_mathematics_are_not_believed() {
+    const SOURCE: &str = "
+declare float @air.fast_fmax.f32(float, float)
+define void @run(ptr %a, ptr %out, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %largest = phi fast float [ 0xFFF0000000000000, %entry ], [ %larger, %loop ]
+  %p = getelementptr float, ptr %a, i64 %i
+  %x = load float, ptr %p, align 4
+  %larger = call fast float @air.fast_fmax.f32(float %largest, float %x)
+  %is_infinite = fcmp fast oeq float %larger, 0xFFF0000000000000
+  %is_nan = fcmp fast uno float %x, 0.0
+  %chosen = select i1 %is_nan, float 2.0, float %larger
+  %result = select i1 %is_infinite, float 1.0, float %chosen
+  %q = getelementptr float, ptr %out, i64 %i
+  store float %result, ptr %q, align 4
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+";
+    let inputs = [-INF, 5.0, -1.0, INF, NAN];
+    let results: Vec<f32> = super::run::apply_ir(SOURCE, &[Array::new("float", &inputs)]);
+    assert_eq!(results, [1.0, 5.0, 5.0, INF, 2.0]);
+}

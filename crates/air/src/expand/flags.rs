@@ -1,0 +1,54 @@
+//! Fast mathematics without its promises: that no number is NaN (`nnan`) or infinite (`ninf`).
+//!
+//! Kernels use infinity as a start value and test for NaN all the same, and LLVM makes poison of a sum with infinity and
+//! of a test for NaN its absence. So the promises go before LLVM's passes see them. What else fast mathematics allows
+//! (other orders, reciprocals, fused operations) stays.
+
+use crate::ir::{Block, Builder, ModuleRef, Opcode, Value};
+use inkwell::llvm_sys::core::{LLVMGetInstructionCallConv, LLVMSetInstructionCallConv};
+use inkwell::llvm_sys::{LLVMFastMathNoInfs, LLVMFastMathNoNaNs};
+
+const PROMISES: u32 = LLVMFastMathNoNaNs | LLVMFastMathNoInfs;
+
+/// Takes the promises from all instructions of a module.
+pub(crate) fn drop_promises(module: ModuleRef) {
+    let b = Builder::new(module);
+    for instruction in module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions) {
+        let Some(flags) = instruction.fast_math().filter(|flags| flags & PROMISES != 0) else { continue };
+        b.before(instruction);
+        // LLVM's interface can add flags to an instruction, and take none away.
+        if let Some(copy) = without_flags(&b, instruction) {
+            copy.set_fast_math(flags & !PROMISES);
+            instruction.replace_all_uses_with(copy);
+            instruction.erase();
+        }
+    }
+}
+
+/// The same instruction again.
+fn without_flags(b: &Builder, instruction: Value) -> Option<Value> {
+    let operand = |index| instruction.operand(index);
+    Some(match instruction.opcode() {
+        opcode @ (Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv | Opcode::LLVMFRem) => {
+            b.binary(opcode, operand(0), operand(1))
+        }
+        Opcode::LLVMFNeg => b.fneg(operand(0)),
+        Opcode::LLVMFCmp => b.fcmp(instruction.real_predicate(), operand(0), operand(1)),
+        Opcode::LLVMSelect => b.select(operand(0), operand(1), operand(2)),
+        opcode @ (Opcode::LLVMFPExt | Opcode::LLVMFPTrunc | Opcode::LLVMSIToFP | Opcode::LLVMUIToFP) => {
+            b.cast(opcode, operand(0), instruction.ty())
+        }
+        Opcode::LLVMPHI => {
+            let phi = b.phi(instruction.ty());
+            instruction.incoming().into_iter().for_each(|(value, block)| b.add_incoming(phi, value, block));
+            phi
+        }
+        Opcode::LLVMCall => {
+            let call = b.call(instruction.callee()?, &instruction.arguments());
+            // SAFETY: both are calls.
+            unsafe { LLVMSetInstructionCallConv(call.0, LLVMGetInstructionCallConv(instruction.0)) };
+            call
+        }
+        _ => return None,
+    })
+}
