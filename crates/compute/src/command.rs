@@ -132,6 +132,11 @@ impl CommandBuffer {
 
     /// Hands the work to the device. It is executed after everything that was committed to the queue before.
     pub fn commit(&self) -> Result<()> {
+        self.inner.queue.commit(self)
+    }
+
+    /// Changes the status, if everything is as it must be.
+    pub(crate) fn mark_committed(&self) -> Result<()> {
         let mut state = self.state();
         if state.status != CommandBufferStatus::NotEnqueued {
             return usage("a command buffer was committed twice; make a new one for each submission");
@@ -142,8 +147,6 @@ impl CommandBuffer {
             Encoder::Dropped => return usage(DROPPED),
         }
         state.status = CommandBufferStatus::Committed;
-        drop(state);
-        self.inner.queue.commit(self.clone());
         Ok(())
     }
 

@@ -50,6 +50,9 @@ impl Default for CompileOptions {
 ///
 /// Nothing is compiled to machine code here: [`Library::new_function`] takes one kernel and fixes its constants, and
 /// [`crate::Device::new_compute_pipeline_state`] compiles that. One kernel that cannot be compiled fails alone.
+///
+/// A damaged file is an error. One that was made to do harm is another matter: LLVM's reader of bitcode is not hardened, and
+/// kernels run unfenced. Open libraries from those whom you trust.
 #[derive(Clone)]
 pub struct Library {
     contents: Arc<Contents>,

@@ -3,9 +3,12 @@
 //! Who executes? A thread that waits does it itself when nobody else is at it, which saves two switches of threads; else
 //! it sleeps. For what nobody waits for there is a thread, started by the first commit; it sleeps when there is nothing
 //! to do and ends with the queue.
+//!
+//! The lock of a command buffer may be taken under the lock of its queue, never the other way round.
 
 use crate::command::{CommandBuffer, CommandBufferStatus};
 use crate::device::Device;
+use crate::error::Result;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -61,11 +64,13 @@ impl CommandQueue {
         CommandBuffer::new(self.clone())
     }
 
-    /// Appends a command buffer and sees to it that somebody executes it.
-    pub(crate) fn commit(&self, command_buffer: CommandBuffer) {
+    /// Appends a command buffer, if it agrees, and sees to it that somebody executes it.
+    pub(crate) fn commit(&self, command_buffer: &CommandBuffer) -> Result<()> {
         let queue = &self.handle.queue;
         let mut state = queue.state();
-        state.pending.push_back(command_buffer);
+        // Under the queue's lock: what says that it was committed is pending or being executed.
+        command_buffer.mark_committed()?;
+        state.pending.push_back(command_buffer.clone());
         if !state.has_thread {
             let own = queue.clone();
             let spawned = thread::Builder::new().name("command queue".into()).spawn(move || own.run());
@@ -78,6 +83,7 @@ impl CommandQueue {
             // No thread to be had: the work is done here.
             drop(queue.execute_pending(state, |_| false));
         }
+        Ok(())
     }
 }
 

@@ -443,3 +443,31 @@ fn kernels_are_compiled_in_parallel_and_fail_alone() {
         }
     });
 }
+
+/// A library whose only function has this module, whatever it is.
+fn library_of(name: &str, bitcode: &[u8]) -> Library {
+    use air::metallib::{Function, FunctionKind, Header, Library};
+    let mut library = Library::new(Header::default());
+    library.add(Function::new(name, FunctionKind::Kernel, bitcode)).expect("it is the first");
+    device().new_library_with_data(library.write().expect("it is written")).expect("its table is right")
+}
+
+#[test]
+fn damaged_modules_are_errors() {
+    let compilation = msl::compile_source("add.metal", ADD_ARRAYS, &msl::Options::default());
+    let entry = compilation.program.kernels().next().expect("there is one");
+    let function = air::compile_kernel(&compilation.program, entry, air::MathMode::Fast).expect("it compiles");
+    let whole = air::metallib::unwrap(function.bitcode().expect("it is whole")).expect("it is wrapped").to_vec();
+    let make =
+        |name: &str, bitcode: &[u8]| library_of(name, bitcode).new_function(name, &FunctionConstantValues::new());
+
+    assert!(make("add_arrays", &whole).is_ok());
+    assert!(make("other", &whole).is_err(), "the module has no kernel of that name");
+    for garbage in [&b""[..], b"BC", b"no bitcode at all", &[0xff; 1000]] {
+        assert!(matches!(make("add_arrays", garbage), Err(Error::Library(_))));
+    }
+    for part in 1..40 {
+        let result = make("add_arrays", &whole[..whole.len() * part / 40]);
+        assert!(matches!(result, Err(Error::Library(_))), "{part} of 40 parts: {result:?}");
+    }
+}

@@ -250,3 +250,20 @@ fn concurrent_dispatches_all_run_and_barriers_separate_them() {
         assert!(ended <= begun);
     }
 }
+
+#[test]
+fn others_may_wait_for_what_is_being_committed() {
+    let list = List::new(1);
+    for i in 0..300 {
+        let commands = list.appending([i]);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                // Too early is an error, and afterwards it is executed or waited for.
+                scope.spawn(|| while commands.wait_until_completed().is_err() {});
+            }
+            scope.spawn(|| commands.commit().expect("it commits"));
+        });
+        assert_eq!(commands.status(), CommandBufferStatus::Completed);
+    }
+    assert_eq!(list.contents().len(), 300);
+}
