@@ -83,7 +83,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 if *negative {
                     offset = self.builder.build_int_neg(offset, "")?;
                 }
-                let element = self.memory_type(pointee)?;
+                let element = self.element_type(pointee)?;
                 Ok(self.step(pointer, element, offset)?.into())
             }
             ExprKind::PointerDifference { lhs, rhs } => {
@@ -454,7 +454,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let new = match self.program.types.pointee(ty) {
             Some(pointee) => {
                 let step = self.context.i64_type().const_int(if is_decrement { u64::MAX } else { 1 }, true);
-                let element = self.memory_type(pointee.ty)?;
+                let element = self.element_type(pointee.ty)?;
                 self.step(old.into_pointer_value(), element, step)?.into()
             }
             None => {
@@ -489,7 +489,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 if op == BinaryOp::Sub {
                     offset = self.builder.build_int_neg(offset, "")?;
                 }
-                let element = self.memory_type(pointee.ty)?;
+                let element = self.element_type(pointee.ty)?;
                 self.step(old.into_pointer_value(), element, offset)?.into()
             }
             None => {

@@ -105,7 +105,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let address = self.address(base)?;
         let index = self.value(index)?.into_int_value();
         let element = match *self.program.types.kind(base.ty.ty) {
-            TyKind::Array { element, .. } => self.memory_type(element)?,
+            TyKind::Array { element, .. } => self.element_type(element)?,
             TyKind::Vector { element, .. } | TyKind::PackedVector { element, .. } => self.memory_type(element)?,
             TyKind::Matrix { .. } => self.column_type(base.ty.ty)?,
             _ => return Err(Error::Internal("an index into nothing".into())),

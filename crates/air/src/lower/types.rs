@@ -71,6 +71,17 @@ impl<'ctx> Lowering<'ctx, '_> {
         })
     }
 
+    /// What lies in an array of this type, with the space that each element takes. LLVM would round a vector of three up
+    /// to four, which is right unless it is packed.
+    pub(crate) fn element_type(&self, ty: Ty) -> Result<BasicTypeEnum<'ctx>> {
+        Ok(match *self.program.types.kind(ty) {
+            TyKind::PackedVector { element, len } => {
+                self.memory_type(element)?.array_type(u32::from(len)).as_basic_type_enum()
+            }
+            _ => self.memory_type(ty)?,
+        })
+    }
+
     pub(crate) fn pointer_type(&self, to: QualTy) -> inkwell::types::PointerType<'ctx> {
         let space = space_number(to.space.unwrap_or(AddressSpace::Thread));
         self.context.ptr_type(LlvmSpace::from(space))
