@@ -391,7 +391,7 @@ impl Shapes {
                     _ => Shape::Varying,
                 }
             }
-            (Shape::Varying, _) | (_, Shape::Varying) => Shape::Varying,
+            (Shape::Varying, _) | (_, Shape::Varying) | (Shape::Ramp(_), Shape::Ramp(_)) => Shape::Varying,
             _ => Shape::Unknown,
         };
         (0..a.len()).map(one).collect()
