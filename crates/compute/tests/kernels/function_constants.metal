@@ -1,0 +1,73 @@
+#include <metal_stdlib>
+using namespace metal;
+
+constant bool A_BOOL [[function_constant(0)]];
+constant char A_CHAR [[function_constant(1)]];
+constant uchar A_UCHAR [[function_constant(2)]];
+constant short A_SHORT [[function_constant(3)]];
+constant ushort A_USHORT [[function_constant(4)]];
+constant int AN_INT [[function_constant(5)]];
+constant uint A_UINT [[function_constant(6)]];
+constant half A_HALF [[function_constant(7)]];
+constant float A_FLOAT [[function_constant(8)]];
+constant float4 A_FLOAT4 [[function_constant(9)]];
+constant ushort2 A_USHORT2 [[function_constant(10)]];
+constant long A_LONG [[function_constant(11)]];
+constant bool3 A_BOOL3 [[function_constant(12)]];
+
+kernel void every_type(device float *out [[buffer(0)]]) {
+  out[0] = A_BOOL ? 1 : 0;
+  out[1] = A_CHAR;
+  out[2] = A_UCHAR;
+  out[3] = A_SHORT;
+  out[4] = A_USHORT;
+  out[5] = AN_INT;
+  out[6] = A_UINT;
+  out[7] = A_HALF;
+  out[8] = A_FLOAT;
+  out[9] = A_FLOAT4.x + A_FLOAT4.w;
+  out[10] = A_USHORT2.y;
+  out[11] = float(A_LONG >> 32);
+  out[12] = A_BOOL3.x * 4 + A_BOOL3.y * 2 + A_BOOL3.z;
+}
+
+constant int COUNT [[function_constant(20)]];
+constant int COUNT_OR_FIVE = is_function_constant_defined(COUNT) ? COUNT : 5;
+constant bool HAS_EXTRA [[function_constant(21)]];
+constant bool NO_EXTRA = !HAS_EXTRA;
+
+kernel void loop_bound(device const int *in [[buffer(0)]], device int *out [[buffer(1)]],
+                       uint i [[thread_position_in_grid]]) {
+  int sum = 0;
+  for (int k = 0; k < COUNT_OR_FIVE; k++) sum += in[i] * k;
+  out[i] = sum;
+}
+
+// Constants choose arguments, branches and cases.
+kernel void optional_arguments(device const int *in [[buffer(0)]], device int *out [[buffer(1)]],
+                               device const int *extra [[buffer(2), function_constant(HAS_EXTRA)]],
+                               constant int &other [[buffer(3), function_constant(NO_EXTRA)]],
+                               uint i [[thread_position_in_grid]]) {
+  int r = in[i];
+  if (HAS_EXTRA) r += extra[i] * 100;
+  else r -= other;
+  switch (COUNT_OR_FIVE) {
+    case 5: r += 100000; break;
+    case 6: r += 200000; break;
+    default: break;
+  }
+  out[i] = r;
+}
+
+constant uint TILE [[function_constant(22)]];
+constant uint TILE_OR_EIGHT = is_function_constant_defined(TILE) ? TILE : 8;
+
+// A tile no larger than its array, which is as large as any.
+kernel void tile(device const int *in [[buffer(0)]], device int *out [[buffer(1)]],
+                 uint i [[thread_position_in_grid]]) {
+  int values[32];
+  for (uint k = 0; k < TILE_OR_EIGHT; k++) values[k] = in[(i + k) % 64];
+  int sum = 0;
+  for (uint k = 0; k < TILE_OR_EIGHT; k++) sum += values[TILE_OR_EIGHT - 1 - k] * int(k);
+  out[i] = sum;
+}

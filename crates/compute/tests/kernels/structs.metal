@@ -1,0 +1,203 @@
+#include <metal_stdlib>
+using namespace metal;
+
+// Structs and classes. Each kernel reads in[i] and writes out[i].
+#define PER_THREAD(name) kernel void name(device const int *in [[buffer(0)]], device int *out [[buffer(1)]], \
+                                          uint i [[thread_position_in_grid]])
+
+struct Point { int x, y; };
+struct Segment { Point from, to; };
+
+static int weigh(Segment s) { return s.from.x + 2 * s.from.y + 3 * s.to.x + 4 * s.to.y; }
+
+PER_THREAD(nested_by_value) {
+  Segment s = {{in[i], in[i] + 1}, {7, 4}};
+  out[i] = weigh(s);
+}
+
+static Point moved(Point p) {
+  p.x += 5;
+  return p;
+}
+
+PER_THREAD(copies_are_independent) {
+  Point a = {in[i], 0};
+  Point b = a;
+  b.x *= 9;
+  Point c = moved(a);
+  a.y = 0;
+  out[i] = b.x + c.x;
+}
+
+static void add(thread Point *p, int n) { p->x += n; }
+static void twice(thread Point &p) { p.x *= 2; p.y = 100; }
+
+PER_THREAD(by_pointer_and_reference) {
+  Point p = {in[i], 1};
+  add(&p, 3);
+  twice(p);
+  out[i] = p.x + p.y;
+}
+
+static Point swapped(Point p) { return {p.y, p.x}; }
+static Segment around(int x) { return Segment{{x, x + 2}, {x * 2, 0}}; }
+
+PER_THREAD(returned_from_functions) {
+  Segment s = around(in[i]);
+  out[i] = swapped(s.from).x * 100 + around(in[i]).to.x;
+}
+
+class Counter {
+ public:
+  Counter(int start) : total(start) {}
+  void add(int n) { total += n; }
+  int value() const { return total; }
+  thread Counter &chain(int n) { add(n); return *this; }
+
+ private:
+  int total;
+};
+
+PER_THREAD(methods) {
+  Counter counter(20);
+  for (int k = 1; k <= in[i] % 7; k++) counter.add(k);
+  counter.chain(10).chain(20);
+  out[i] = counter.value();
+}
+
+struct Complex {
+  int re, im;
+  Complex operator+(Complex other) const { return {re + other.re, im + other.im}; }
+  Complex operator-() const { return {-re, -im}; }
+  thread Complex &operator+=(Complex other) { re += other.re; im += other.im; return *this; }
+  bool operator==(Complex other) const { return re == other.re && im == other.im; }
+  int operator[](int k) const { return k == 0 ? re : im; }
+  int operator()(int factor) const { return re + factor * im; }
+};
+static Complex operator*(Complex a, Complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+
+PER_THREAD(operators) {
+  Complex a = {in[i], 2}, b = {3, in[i]};
+  Complex c = a * b;
+  c += -a;
+  bool same = a == Complex{3, 2};
+  out[i] = c[0] + c[1] * 10 + (c(10) == c[0] + 10 * c[1] ? 0 : 5) + (same ? 100000 : 0);
+}
+
+struct Built {
+  int a = 7;
+  int b;
+  Built() : b(1) {}
+  Built(int n) : b(n) { b *= 2; }
+  explicit Built(int n, int m) : a(n), b(m + 5) {}
+};
+
+PER_THREAD(constructors) {
+  Built one(in[i]), two(in[i], 3), three;
+  one.a += in[i];
+  three = Built(0);
+  out[i] = one.a + one.b + two.a + two.b - three.b;
+}
+
+struct Animal {
+  int legs;
+  int count(int n) const { return legs * n; }
+};
+struct Dog : Animal {
+  int age;
+  Dog(int years) : age(years) { legs = 2; }
+  int years() const { return age + 10; }
+};
+
+PER_THREAD(inheritance) {
+  Dog dog(in[i]);
+  out[i] = dog.years() + dog.count(in[i]);
+}
+
+struct Celsius {
+  int degrees;
+  operator int() const { return degrees * 2; }
+};
+
+PER_THREAD(conversion_operator) {
+  Celsius c = {in[i]};
+  int n = c;
+  out[i] = n + 1;
+}
+
+PER_THREAD(array_of_structs_per_lane) {
+  Point points[4];
+  for (int k = 0; k < 4; k++) points[k] = {k * 10, k * k};
+  Point p = points[in[i] & 3];
+  thread Point *q = &points[in[i] & 3];
+  out[i] = p.x + q->y;
+}
+
+PER_THREAD(struct_in_loop_and_branch) {
+  Point p = {0, 1};
+  for (int k = 0; k < (in[i] & 15); k++) {
+    if (k & 1) p.x += p.y;
+    else p.y += 2;
+  }
+  out[i] = p.x * 1000 + p.y;
+}
+
+struct Shape {
+  static constexpr constant int SIDES = 4;
+  static int area(int side) { return side * SIDES; }
+  enum Kind { SQUARE = 9 };
+};
+
+PER_THREAD(static_members_and_functions) { out[i] = Shape::area(in[i]) + Shape::SQUARE; }
+
+union Bits {
+  float number;
+  int bits;
+};
+
+PER_THREAD(unions_of_the_same_size) {
+  Bits b;
+  b.number = float(in[i]);
+  out[i] = b.bits;
+}
+
+struct Packed {
+  packed_int3 a;
+  char c;
+};
+
+PER_THREAD(packed_members) {
+  Packed p = {packed_int3(in[i], in[i] + 1, 0), 1};
+  p.a[2] = in[i] + 2;
+  p.c = 3;
+  int3 v = p.a;
+  out[i] = v.x + 2 * v.y + 3 * p.a.z + int(sizeof(Packed)) * 1000;
+}
+
+struct Everything {
+  bool flag;
+  char small;
+  half h;
+  float3 position;
+  long big;
+  uchar bytes[3];
+  Point point;
+};
+
+static int total(const thread Everything &e) {
+  return int(e.flag) + e.small + int(e.h) + int(e.position.z) + int(e.big) + e.bytes[1] + e.point.y;
+}
+
+PER_THREAD(struct_of_everything) {
+  Everything e = {};
+  e.flag = in[i] & 1;
+  e.small = 2;
+  e.h = half(in[i]);
+  e.position = float3(0, 0, in[i]);
+  e.big = long(in[i]);
+  e.bytes[1] = 4;
+  e.point = {1, 5};
+  Everything copy = e;
+  e.bytes[1] = 90;
+  out[i] = total(copy);
+}

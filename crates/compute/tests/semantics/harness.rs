@@ -1,0 +1,266 @@
+//! Compiles kernels, runs them on the CPU and hands back what they wrote.
+//!
+//! Every buffer lies between guards that are checked after the run: a lane that is masked off must not write.
+
+use bytemuck::Pod;
+use compute::{
+    Buffer, CommandQueue, CompileOptions, ComputePipelineState, ConstantValue, Device, FunctionConstantValues,
+    Library, MathMode, Size,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Bytes before and after the contents of each buffer.
+const GUARD: usize = 256;
+const GUARD_BYTE: u8 = 0xA5;
+
+struct Machine {
+    device: Device,
+    queue: CommandQueue,
+}
+
+fn machine() -> &'static Machine {
+    static MACHINE: OnceLock<Machine> = OnceLock::new();
+    MACHINE.get_or_init(|| {
+        let device = Device::cpu().unwrap_or_else(|error| panic!("no device: {error}"));
+        let queue = device.new_command_queue();
+        Machine { device, queue }
+    })
+}
+
+/// A compiled source.
+pub(crate) struct Source {
+    library: Library,
+    /// By name and constants: a kernel that is run on many grids is compiled once.
+    pipelines: Mutex<BTreeMap<String, ComputePipelineState>>,
+}
+
+impl Source {
+    /// Compiles text with fast mathematics, Metal's default.
+    pub(crate) fn new(text: &str) -> Source {
+        Source::with_math(text, MathMode::Fast)
+    }
+
+    pub(crate) fn with_math(text: &str, math_mode: MathMode) -> Source {
+        Source::compile(&format!("#include <metal_stdlib>\nusing namespace metal;\n{text}"), math_mode)
+    }
+
+    fn compile(text: &str, math_mode: MathMode) -> Source {
+        let options = CompileOptions { math_mode, ..CompileOptions::default() };
+        let library = machine().device.new_library_with_source(text, &options);
+        let library = library.unwrap_or_else(|error| panic!("{error}\n{}", numbered(text)));
+        Source { library, pipelines: Mutex::default() }
+    }
+
+    /// Compiles a file of `tests/kernels`.
+    pub(crate) fn file(name: &str) -> Source {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(name);
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Source::compile(&text, MathMode::Fast)
+    }
+
+    fn pipeline(&self, name: &str, constants: &FunctionConstantValues) -> compute::Result<ComputePipelineState> {
+        let key = format!("{name} {constants:?}");
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = pipelines.get(&key) {
+            return Ok(pipeline.clone());
+        }
+        let function = self.library.new_function(name, constants)?;
+        let pipeline = machine().device.new_compute_pipeline_state(&function)?;
+        pipelines.insert(key, pipeline.clone());
+        Ok(pipeline)
+    }
+
+    /// Begins a run of one kernel.
+    pub(crate) fn kernel<'a>(&'a self, name: &'a str) -> Run<'a> {
+        Run {
+            source: self,
+            name,
+            constants: FunctionConstantValues::new(),
+            arguments: Vec::new(),
+            memory: Vec::new(),
+        }
+    }
+}
+
+fn numbered(text: &str) -> String {
+    text.lines().enumerate().map(|(index, line)| format!("{:4} {line}\n", index + 1)).collect()
+}
+
+enum Argument {
+    Nothing,
+    Buffer(Vec<u8>),
+    Bytes(Vec<u8>),
+}
+
+/// A kernel with the arguments given so far: they are bound in order, from index 0.
+pub(crate) struct Run<'a> {
+    source: &'a Source,
+    name: &'a str,
+    constants: FunctionConstantValues,
+    arguments: Vec<Argument>,
+    memory: Vec<usize>,
+}
+
+impl Run<'_> {
+    /// Sets a function constant.
+    pub(crate) fn constant(mut self, index: u32, value: ConstantValue) -> Self {
+        self.constants.set(index, value);
+        self
+    }
+
+    /// The next buffer holds these.
+    pub(crate) fn buffer<T: Pod>(mut self, values: &[T]) -> Self {
+        self.arguments.push(Argument::Buffer(bytemuck::cast_slice(values).to_vec()));
+        self
+    }
+
+    /// The next buffer holds that many zeros.
+    pub(crate) fn zeros<T: Pod>(self, count: usize) -> Self {
+        self.buffer(&vec![T::zeroed(); count])
+    }
+
+    /// The next argument is a copy of this value.
+    pub(crate) fn bytes<T: Pod>(mut self, value: &T) -> Self {
+        self.arguments.push(Argument::Bytes(bytemuck::bytes_of(value).to_vec()));
+        self
+    }
+
+    /// Nothing is bound at the next index.
+    pub(crate) fn unbound(mut self) -> Self {
+        self.arguments.push(Argument::Nothing);
+        self
+    }
+
+    /// The next threadgroup argument has that many bytes.
+    pub(crate) fn threadgroup_memory(mut self, bytes: usize) -> Self {
+        self.memory.push(bytes);
+        self
+    }
+
+    /// Runs that many threads, in threadgroups of this size; those at the edges can be smaller.
+    pub(crate) fn threads(self, grid: impl Into<Extent>, group: impl Into<Extent>) -> Finished {
+        self.dispatch(grid.into(), group.into(), true)
+    }
+
+    /// Runs that many full threadgroups.
+    pub(crate) fn groups(self, groups: impl Into<Extent>, group: impl Into<Extent>) -> Finished {
+        self.dispatch(groups.into(), group.into(), false)
+    }
+
+    fn dispatch(self, grid: Extent, group: Extent, in_threads: bool) -> Finished {
+        let name = self.name;
+        let buffers = self.try_dispatch(grid.size(), group.size(), in_threads);
+        let buffers = buffers.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let contents = buffers.iter().enumerate().map(|(index, buffer)| {
+            let Some(buffer) = buffer else { return Vec::new() };
+            let bytes = buffer.read::<u8>();
+            let (before, rest) = bytes.split_at(GUARD);
+            let (contents, after) = rest.split_at(rest.len() - GUARD);
+            let intact = |guard: &[u8]| guard.iter().all(|byte| *byte == GUARD_BYTE);
+            assert!(intact(before), "{name}: wrote before the start of buffer {index}");
+            assert!(intact(after), "{name}: wrote past the end of buffer {index}");
+            contents.to_vec()
+        });
+        Finished { contents: contents.collect() }
+    }
+
+    fn try_dispatch(&self, grid: Size, group: Size, in_threads: bool) -> compute::Result<Vec<Option<Buffer>>> {
+        let Machine { device, queue } = machine();
+        let pipeline = self.source.pipeline(self.name, &self.constants)?;
+        let command_buffer = queue.new_command_buffer();
+        let mut encoder = command_buffer.compute_command_encoder()?;
+        encoder.set_compute_pipeline_state(&pipeline)?;
+        let mut buffers = Vec::new();
+        for (index, argument) in self.arguments.iter().enumerate() {
+            buffers.push(match argument {
+                Argument::Nothing => None,
+                Argument::Bytes(bytes) => {
+                    encoder.set_bytes(index, bytes)?;
+                    None
+                }
+                Argument::Buffer(bytes) => {
+                    let mut guarded = vec![GUARD_BYTE; bytes.len() + 2 * GUARD];
+                    guarded[GUARD..GUARD + bytes.len()].copy_from_slice(bytes);
+                    let buffer = device.new_buffer_with_bytes(&guarded)?;
+                    encoder.set_buffer(index, &buffer, GUARD)?;
+                    Some(buffer)
+                }
+            });
+        }
+        for (index, bytes) in self.memory.iter().enumerate() {
+            encoder.set_threadgroup_memory_length(index, *bytes)?;
+        }
+        if in_threads {
+            encoder.dispatch_threads(grid, group)?;
+        } else {
+            encoder.dispatch_threadgroups(grid, group)?;
+        }
+        encoder.end_encoding()?;
+        command_buffer.commit()?;
+        command_buffer.wait_until_completed()?;
+        Ok(buffers)
+    }
+}
+
+/// The buffers after a run.
+pub(crate) struct Finished {
+    contents: Vec<Vec<u8>>,
+}
+
+impl Finished {
+    /// The contents of a buffer.
+    pub(crate) fn read<T: Pod>(&self, index: usize) -> Vec<T> {
+        elements(&self.contents[index])
+    }
+}
+
+/// The elements that lie in these bytes, however they are aligned.
+pub(crate) fn elements<T: Pod>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
+}
+
+/// Up to three numbers, the others 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Extent(pub(crate) [usize; 3]);
+
+impl Extent {
+    fn size(self) -> Size {
+        let [width, height, depth] = self.0;
+        Size { width, height, depth }
+    }
+}
+
+impl From<usize> for Extent {
+    fn from(width: usize) -> Extent {
+        Extent([width, 1, 1])
+    }
+}
+
+impl From<[usize; 2]> for Extent {
+    fn from([width, height]: [usize; 2]) -> Extent {
+        Extent([width, height, 1])
+    }
+}
+
+impl From<[usize; 3]> for Extent {
+    fn from(sizes: [usize; 3]) -> Extent {
+        Extent(sizes)
+    }
+}
+
+/// Fails with the first few elements that differ.
+#[track_caller]
+pub(crate) fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: &[T], expected: impl Fn(usize) -> T) {
+    let mut differences = Vec::new();
+    for (index, value) in got.iter().enumerate() {
+        let expected = expected(index);
+        if *value != expected {
+            differences.push(format!("  [{index}] is {value:?}, expected {expected:?}"));
+        }
+    }
+    let count = differences.len();
+    differences.truncate(8);
+    assert!(count == 0, "{what}: {count} of {} values differ\n{}", got.len(), differences.join("\n"));
+}

@@ -1,0 +1,102 @@
+//! Programs made up at random, run by the compiler's code and by an interpreter of each thread.
+//!
+//! By default a few dozen. `METALWORKS_RANDOM=2000` runs more, `METALWORKS_RANDOM_FIRST=123` begins with that seed.
+
+mod generate;
+mod interpret;
+mod print;
+mod program;
+mod shrink;
+
+use self::interpret::{Results, interpret};
+use self::program::{COUNTERS, OUTPUTS, Program};
+use crate::harness::Source;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Programs in one source: the headers are read once for all of them.
+const BATCH: u64 = 8;
+/// Smaller programs to try when one fails.
+const ATTEMPTS: usize = 400;
+
+#[test]
+fn random_programs_do_what_an_interpreter_does() {
+    let (first, count) = (setting("METALWORKS_RANDOM_FIRST", 1), setting("METALWORKS_RANDOM", 32));
+    let mut failures = Vec::new();
+    for batch in (first..first + count).step_by(BATCH as usize) {
+        let seeds: Vec<u64> = (batch..(batch + BATCH).min(first + count)).collect();
+        let programs: Vec<Program> = seeds.iter().map(|seed| generate::generate(*seed)).collect();
+        for (seed, program) in failing(&seeds, &programs) {
+            failures.push(report(seed, program));
+        }
+        assert!(failures.len() < 3, "{}", failures.join("\n"));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    let Ok(text) = std::env::var(name) else { return default };
+    text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}"))
+}
+
+/// Runs a batch from one source, and all of them alone if that does not compile.
+fn failing<'a>(seeds: &[u64], programs: &'a [Program]) -> Vec<(u64, &'a Program)> {
+    let text: String = programs
+        .iter()
+        .zip(seeds)
+        .map(|(program, seed)| print::print(program, &format!("program{seed}")))
+        .collect();
+    let batch = catch_unwind(AssertUnwindSafe(|| Source::new(&text))).ok();
+    let is_wrong = |(seed, program): &(u64, &Program)| match &batch {
+        Some(source) => failure(program, || run(source, &format!("program{seed}"), program)).is_some(),
+        None => alone(program).is_some(),
+    };
+    seeds.iter().copied().zip(programs).filter(is_wrong).collect()
+}
+
+/// What goes wrong when a program is compiled and run alone.
+fn alone(program: &Program) -> Option<String> {
+    failure(program, || run(&Source::new(&print::print(program, "program")), "program", program))
+}
+
+fn failure(program: &Program, run: impl Fn() -> Results) -> Option<String> {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(results) if results == interpret(program) => None,
+        Ok(_) => Some("the results differ".into()),
+        Err(panic) => {
+            let message = panic.downcast_ref::<String>().map_or("it panicked", String::as_str);
+            Some(message.lines().next().unwrap_or_default().to_string())
+        }
+    }
+}
+
+fn run(source: &Source, name: &str, program: &Program) -> Results {
+    let finished = source
+        .kernel(name)
+        .buffer(&program.input)
+        .zeros::<u32>(program.grid.iter().product::<usize>() * OUTPUTS)
+        .zeros::<u32>(COUNTERS)
+        .bytes(&program.uniform)
+        .threads(program.grid, program.group);
+    Results { out: finished.read(1), counters: finished.read(2) }
+}
+
+/// The failure, and the smallest program that fails in the same way.
+fn report(seed: u64, program: &Program) -> String {
+    let Some(message) = alone(program) else {
+        return format!("seed {seed}: fails in its batch, but not alone");
+    };
+    let program = shrink::shrink(program.clone(), ATTEMPTS, |smaller| alone(smaller).as_ref() == Some(&message));
+    let text = print::print(&program, "program");
+    let mut report =
+        format!("seed {seed}: {message}\ngrid {:?}, threadgroup {:?}\n{text}", program.grid, program.group);
+    let Ok(got) = catch_unwind(AssertUnwindSafe(|| run(&Source::new(&text), "program", &program))) else {
+        return report;
+    };
+    let expected = interpret(&program);
+    for (what, got, expected) in [("out", got.out, expected.out), ("counters", got.counters, expected.counters)] {
+        for (index, (got, expected)) in got.iter().zip(&expected).enumerate().filter(|(_, (a, b))| a != b).take(6) {
+            report.push_str(&format!("{what}[{index}] is {got}, expected {expected}\n"));
+        }
+    }
+    report
+}

@@ -1,0 +1,161 @@
+//! Structs, classes, templates, arrays, pointers, tables and enumerations: `kernels/structs.metal` and others, where each
+//! thread writes one number.
+
+use crate::harness::{Source, expect};
+use crate::numbers::Random;
+
+const THREADS: usize = 70;
+
+/// A kernel, and what thread `i` writes, given all inputs.
+type Case = (&'static str, fn(usize, &[i32]) -> i32);
+
+fn run_all(file: &str, cases: &[Case]) {
+    let source = Source::file(file);
+    let mut random = Random::new(21);
+    let inputs: Vec<i32> = (0..THREADS).map(|_| random.below(100) as i32).collect();
+    for (name, expected) in cases {
+        let out = source.kernel(name).buffer(&inputs).zeros::<i32>(THREADS).threads(THREADS, 32).read::<i32>(1);
+        expect(name, &out, |i| expected(i, &inputs));
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(file);
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let kernels = text.lines().filter_map(|line| line.strip_prefix("PER_THREAD(")?.split(')').next());
+    let tested: Vec<&str> = cases.iter().map(|case| case.0).collect();
+    assert_eq!(kernels.collect::<Vec<_>>(), tested, "every kernel of {file} has a case");
+}
+
+#[test]
+fn structs_and_classes() {
+    run_all(
+        "structs.metal",
+        &[
+            ("nested_by_value", |i, x| x[i] + 2 * (x[i] + 1) + 3 * 7 + 4 * 4),
+            ("copies_are_independent", |i, x| 10 * x[i] + 5),
+            ("by_pointer_and_reference", |i, x| (x[i] + 3) * 2 + 100),
+            ("returned_from_functions", |i, x| (x[i] + 2) * 100 + x[i] * 2),
+            ("methods", |i, x| (1..=x[i] % 7).sum::<i32>() + 50),
+            ("operators", |i, x| {
+                let (a, b) = ((x[i], 2), (3, x[i]));
+                let product = (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0);
+                product.0 - a.0 + (product.1 - a.1) * 10 + i32::from(x[i] == 3) * 100_000
+            }),
+            ("constructors", |i, x| 7 + x[i] + 2 * x[i] + x[i] + 5 + 3),
+            ("inheritance", |i, x| x[i] + 10 + 2 * x[i]),
+            ("conversion_operator", |i, x| x[i] * 2 + 1),
+            ("array_of_structs_per_lane", |i, x| {
+                let k = x[i] & 3;
+                k * 10 + k * k
+            }),
+            ("struct_in_loop_and_branch", |i, x| {
+                let (mut a, mut b) = (0, 1);
+                for k in 0..x[i] & 15 {
+                    if k & 1 == 1 { a += b } else { b += 2 }
+                }
+                a * 1000 + b
+            }),
+            ("static_members_and_functions", |i, x| x[i] * 4 + 9),
+            ("unions_of_the_same_size", |i, x| (x[i] as f32).to_bits() as i32),
+            ("packed_members", |i, x| x[i] + 2 * (x[i] + 1) + 3 * (x[i] + 2) + 16 * 1000),
+            ("struct_of_everything", |i, x| x[i] * 3 + (x[i] & 1) + 11),
+        ],
+    );
+}
+
+#[test]
+fn templates() {
+    run_all(
+        "templates.metal",
+        &[
+            ("function_template", |i, x| x[i].max(30) + (x[i] as f32 * 0.5) as i32),
+            ("value_parameters", |i, x| x[i] * 5 + 3 * 3),
+            ("class_template", |i, x| x[i] * 3 + 6),
+            ("specialization", |i, x| x[i] * 100 + 2 * 10 + 1),
+            ("partial_specialization", |i, x| if x[i] % 2 == 1 { 34 } else { 12 }),
+            ("recursion_of_templates", |i, x| x[i] + 5040),
+            ("variadic", |i, x| x[i] + 1 + x[i] + 10),
+            ("function_as_parameter", |i, x| x[i] * x[i] + (x[i] + x[i])),
+            ("lambda", |i, x| x[i] * 2 + 3 + x[i]),
+            ("constexpr_if", |i, x| x[i] + 8),
+            ("deduced_address_space", |i, x| x[i] + x[0] + 7),
+            ("type_traits", |i, x| x[i] + 1 + 2 + 8),
+        ],
+    );
+}
+
+#[test]
+fn arrays() {
+    run_all(
+        "arrays.metal",
+        &[
+            ("constant_index", |i, x| x[i] + 3 * x[i]),
+            ("uniform_index", |i, x| (0..8).map(|k| (x[i] + k) * k).sum()),
+            ("per_lane_index", |i, x| x[i] * 10 + (x[i] & 7) * (x[i] & 7)),
+            ("per_lane_writes", |i, x| {
+                let mut a = [0; 8];
+                for k in 0..5 {
+                    a[((x[i] + k * 3) & 7) as usize] += k + 1;
+                }
+                a.iter().enumerate().map(|(k, v)| v * (k as i32 + 1)).sum()
+            }),
+            ("two_dimensions", |i, x| {
+                let (r, c) = (x[i] % 3, x[i] % 5);
+                r * 10 + c + (c % 3 * 10 + r)
+            }),
+            ("of_half", |i, x| x[i] * 2 + (x[i] & 3)),
+            ("of_char", |i, x| {
+                let sum: i32 = (0..16).map(|k| i32::from((x[i] * (k - 8)) as i8)).sum();
+                sum + i32::from((x[i] * ((x[i] & 15) - 8)) as i8)
+            }),
+            ("of_vectors", |i, x| {
+                let k = x[i] & 3;
+                x[i] + k + 2 * k + 3 * (x[i] * k)
+            }),
+            ("of_float3", |i, x| (x[i] % 3) * 111 + 6),
+            ("of_long", |i, x| x[i] & 3),
+            ("of_bool", |i, x| (0..=(x[i] & 7)).filter(|k| k % 3 == 0).count() as i32),
+            ("copied_and_passed", |i, x| (0..4).map(|k| x[i] + k).sum::<i32>() * 1000 + x[i] + 100),
+            ("reversed_through_pointers", |i, x| {
+                let a: Vec<i32> = (0..6).map(|k| x[i] + k * k).collect();
+                a.iter().rev().enumerate().map(|(k, v)| v * k as i32).sum()
+            }),
+            ("pointer_into_one_of_two", |i, x| if x[i] & 1 == 1 { 5 + 100 * (x[i] + 1) } else { 6 + 100 * x[i] }),
+            ("pointer_walk_per_lane", |i, x| (0..10).take_while(|k| k * k <= x[i]).sum()),
+            ("metal_array", |i, x| x[i] * 4 + 6 + 4),
+            ("large", |i, x| (x[i] * 37) % 256 + 255),
+            ("partly_initialized", |i, x| x[i] + [5, 6, 0, 0, 0, 0][(x[i] % 6) as usize]),
+            ("swapped_elements", |i, x| {
+                let mut a = [0, 1, 2, 3, 4, 5];
+                a.swap((x[i] % 6) as usize, (x[i] / 6 % 6) as usize);
+                a.iter().fold(0, |sum, v| sum * 6 + v)
+            }),
+        ],
+    );
+}
+
+#[test]
+fn tables_enumerations_and_names() {
+    run_all(
+        "tables.metal",
+        &[
+            ("constant_table_per_lane", |i, x| [2, 3, 5, 7, 11, 13, 17, 19][(x[i] & 7) as usize] + 19),
+            ("table_of_vectors", |i, x| (x[i] & 3) * 10 + (x[i] & 3) + 1),
+            ("table_of_structs", |i, x| [105, 206, 307][(x[i] % 3) as usize]),
+            ("two_dimensional_table", |i, x| (x[i] % 3 * 4 + x[i] % 4) * 2),
+            ("table_of_half_and_char", |i, x| {
+                let k = (x[i] & 3) as usize;
+                [1, 3, 5, 7][k] + [-1, 2, -3, 4][k]
+            }),
+            ("pointer_to_a_table", |i, x| {
+                if x[i] & 1 == 1 { [2, 3, 5, 7, 11, 13, 17, 19][(x[i] & 7) as usize] } else { 6 }
+            }),
+            ("computed_constants", |i, x| x[i] + 1 + 4 + 9 + 16),
+            ("enumerations", |i, x| [1, 2, 40, 41][(x[i] & 3) as usize] * 10 + (x[i] & 3)),
+            ("enum_classes", |i, x| [100, 200, 300][(x[i] % 3) as usize]),
+            ("namespaces", |i, x| x[i] * 2 + x[i] * 3),
+            ("macros", |i, x| (x[i] + 1) * 2 + 33),
+            ("local_types", |i, x| x[i] + 14),
+            ("string_of_characters", |i, x| i32::from(b"kernel"[(x[i] % 6) as usize])),
+            ("sizes", |i, x| x[i] + 4 + 16 + 12 + 8 + 24),
+        ],
+    );
+}
