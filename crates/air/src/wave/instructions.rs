@@ -8,7 +8,7 @@ use super::types::{bytes, components, scalar};
 use super::widen::Widener;
 use super::{Error, Result, division};
 use crate::ir::{IntPredicate, Opcode, Type, TypeKind, Value};
-use inkwell::llvm_sys::core::{LLVMAddGlobal, LLVMSetGlobalConstant, LLVMSetInitializer, LLVMSetLinkage};
+use inkwell::llvm_sys::core::{LLVMAddGlobal, LLVMGetIsDisjoint, LLVMSetGlobalConstant, LLVMSetInitializer, LLVMSetLinkage};
 
 impl Widener<'_> {
     pub(super) fn instruction(&mut self, instruction: Value) -> Result<Parts> {
@@ -70,6 +70,10 @@ impl Widener<'_> {
             Opcode::LLVMFreeze => self.pointwise(instruction, |w, values, _| w.b.freeze(values[0])),
             Opcode::LLVMFNeg => self.pointwise(instruction, |w, values, _| w.b.fneg(values[0])),
             Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr => self.pointer_cast(instruction),
+            // The lanes that run share no bits; of lane 0, which a ramp begins at, that is known only when it runs.
+            Opcode::LLVMOr if unsafe { LLVMGetIsDisjoint(instruction.0) != 0 } => {
+                self.pointwise(instruction, |w, values, _| w.b.add(values[0], values[1]))
+            }
             _ if instruction.operand_count() == 2 && is_binary(opcode) => {
                 self.pointwise(instruction, |w, values, _| w.b.binary(opcode, values[0], values[1]))
             }
