@@ -31,7 +31,8 @@ const WITHOUT_VECTORS_OF_HALF: &[&str] = &[
 ];
 
 /// Functions whose fast variants are right for all of `half`.
-const FAST_ON_HALF: &[&str] = &["cos", "exp", "exp10", "exp2", "log", "log10", "log2", "sin", "tan", "tanh"];
+const FAST_ON_HALF: &[&str] =
+    &["cos", "exp", "exp10", "exp2", "log", "log10", "log2", "rsqrt", "sin", "tan", "tanh"];
 
 /// Whether an intrinsic of LLVM may have to be expanded.
 pub(super) fn is_expanded(base: &str) -> bool {
@@ -95,7 +96,8 @@ impl Expansion {
             ("round", [_]) => llvm("llvm.round"),
             ("sqrt", [_]) => llvm("llvm.sqrt"),
             ("fma", [_, _, _]) => llvm("llvm.fma"),
-            ("rsqrt", &[x]) => self.fdiv(ty.real(1.0), self.llvm_function("llvm.sqrt", &[x])),
+            ("rsqrt", &[x]) if is_fast => self.fdiv(ty.real(1.0), self.llvm_function("llvm.sqrt", &[x])),
+            ("rsqrt", &[x]) => self.rounded_rsqrt(x),
             ("divide", &[x, y]) => self.fdiv(x, y),
             ("mix", &[x, y, a]) => {
                 let difference = self.fsub(y, x);
@@ -112,6 +114,22 @@ impl Expansion {
             }
             _ => return self.in_library(base, is_fast, arguments),
         }))
+    }
+
+    /// One over the root, correctly rounded, as the specification wants it: one step of Newton's method from the quotient,
+    /// which is off by up to 1.5 units, with what `x * y` loses taken into account.
+    fn rounded_rsqrt(&self, x: Value) -> Value {
+        let one = x.ty().real(1.0);
+        let fma = |a: Value, b: Value, c: Value| self.llvm_function("llvm.fma", &[a, b, c]);
+        let y = self.fdiv(one, self.llvm_function("llvm.sqrt", &[x]));
+        let product = self.fmul(x, y);
+        let lost = fma(x, y, self.b.fneg(product));
+        let error = fma(self.b.fneg(product), y, one);
+        let error = fma(self.b.fneg(lost), y, error);
+        let better = fma(self.fmul(y, x.ty().real(0.5)), error, y);
+        // At zero and infinity there is no error to speak of.
+        let is_number = self.b.fcmp(RealPredicate::LLVMRealORD, better, better);
+        self.b.select(is_number, better, y)
     }
 
     /// `x - floor(x)`, below 1 even where that rounds up to it. Infinity has no fraction.

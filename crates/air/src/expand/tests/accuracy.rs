@@ -99,7 +99,7 @@ pub(super) const UNARY: &[Unary] = &[
     Unary { name: "asinh", truth: f64::asinh, bound: 2.5, within: everywhere },
     Unary { name: "acosh", truth: f64::acosh, bound: 2.5, within: everywhere },
     Unary { name: "atanh", truth: f64::atanh, bound: 3.0, within: everywhere },
-    Unary { name: "rsqrt", truth: |x| 1.0 / x.sqrt(), bound: 1.5, within: everywhere },
+    Unary { name: "rsqrt", truth: |x| 1.0 / x.sqrt(), bound: 0.51, within: everywhere },
     Unary { name: "fast_exp", truth: f64::exp, bound: 6.0, within: |x| x.is_nan() || x >= -86.9 },
     Unary { name: "fast_exp2", truth: f64::exp2, bound: 3.0, within: |x| x.is_nan() || x >= -125.0 },
     Unary { name: "fast_exp10", truth: |x| 10f64.powf(x), bound: 4.0, within: |x| x.is_nan() || x >= -37.7 },
