@@ -178,6 +178,6 @@ impl<'a> Table<'a> {
 
     /// Bytes for the results of a case, aligned for any type.
     fn space(&self, case: &Case) -> usize {
-        (case.size * self.threads).next_multiple_of(16)
+        (case.size * self.threads).next_multiple_of(32)
     }
 }
