@@ -3,6 +3,26 @@
 //!
 //! Each becomes a module of its own, with all that it calls inlined, and is kept as bitcode: linking one costs no more
 //! than its few instructions. Those called `fast_…` are the variants for fast mathematics, where there is one.
+//!
+//! The largest errors in units in the last place that were seen on 20 million numbers of all sizes (15 million pairs), and
+//! what Metal's specification allows. All are right for infinities, NaN and zeros; of the fast variants, `pow` and `powr`
+//! take no infinity, and those of angles nothing above 10⁶.
+//!
+//! | | error | allowed | fast | | error | allowed | fast |
+//! |---|---|---|---|---|---|---|---|
+//! | `exp` | 1.01 | 4 | 5.9 | `asin` | 2.24 | 4 | |
+//! | `exp2` | 0.80 | 4 | 2.7 | `acos` | 1.02 | 4 | |
+//! | `exp10` | 1.23 | 4 | 2.9 | `atan` | 2.05 | 5 | |
+//! | `log` | 0.78 | 4 | 1.2 | `atan2` | 2.01 | 6 | |
+//! | `log2` | 0.96 | 4 | 1.9 | `sinh` | 1.58 | 4 | |
+//! | `log10` | 0.90 | 4 | 2.3 | `cosh` | 1.43 | 4 | |
+//! | `pow`, `powr` | 4.10 | 16 | 4.1 | `tanh` | 1.29 | 5 | 2.2 |
+//! | `sin` | 2.75 | 4 | 1.5 | `asinh` | 2.03 | 4 | |
+//! | `cos` | 2.70 | 4 | 1.5 | `acosh` | 1.91 | 4 | |
+//! | `tan` | 4.24 | 6 | 3.1 | `atanh` | 2.25 | 5 | |
+//! | `sinpi` | 1.99 | 4 | | `rsqrt` | 0.50 | 2 | 1.5 |
+//! | `cospi` | 1.94 | 4 | | `fmod` | 0 | 0 | |
+//! | `tanpi` | 3.45 | 6 | | `ldexp` | 0.50 | 0.5 | |
 
 use super::{Error, Expansion, Result};
 use crate::ir::{ModuleRef, Type, Value};
@@ -123,7 +143,8 @@ impl Expansion {
     /// Applies a function of the library to scalars, or to vectors by component; `None` if there is no such function.
     pub(super) fn in_library(&mut self, base: &str, is_fast: bool, arguments: &[Value]) -> Result<Option<Value>> {
         let float = Type::float(self.b.context());
-        let result = if base == "ilogb" { Type::int(self.b.context(), 32) } else { float };
+        let is_exponent = matches!(base, "ilogb" | "frexp_exponent");
+        let result = if is_exponent { Type::int(self.b.context(), 32) } else { float };
         let parameters: Vec<Type> = arguments.iter().map(|argument| argument.ty().scalar()).collect();
         let fast =
             if is_fast { self.library_function(&format!("fast_{base}"), result, &parameters)? } else { None };

@@ -59,7 +59,7 @@ impl Expansion {
         };
         let wide: Vec<Value> = arguments.iter().map(widen).collect();
         let value = match base {
-            "sincos" => self.sincos(true, wide[0], arguments[1], ty)?,
+            "sincos" | "frexp" | "modf" => self.with_result_in_memory(base, true, wide[0], arguments, ty)?,
             // The neighbours of a number depend on its type.
             "nextafter" => None,
             _ => self.on_float(base, FAST_ON_HALF.contains(&base), &wide)?,
@@ -97,7 +97,6 @@ impl Expansion {
             ("sqrt", [_]) => llvm("llvm.sqrt"),
             ("fma", [_, _, _]) => llvm("llvm.fma"),
             ("rsqrt", &[x]) if is_fast => self.fdiv(ty.real(1.0), self.llvm_function("llvm.sqrt", &[x])),
-            ("rsqrt", &[x]) => self.rounded_rsqrt(x),
             ("divide", &[x, y]) => self.fdiv(x, y),
             ("mix", &[x, y, a]) => {
                 let difference = self.fsub(y, x);
@@ -106,7 +105,9 @@ impl Expansion {
             ("fdim", &[x, y]) => self.b.select(self.at_least(y, x), ty.zero(), self.fsub(x, y)),
             ("fract", &[x]) => self.fract(x),
             ("dot", &[x, y]) => self.dot(x, y),
-            ("sincos", &[x, place]) => return self.sincos(is_fast, x, place, ty),
+            ("sincos" | "frexp" | "modf", &[x, _]) => {
+                return self.with_result_in_memory(base, is_fast, x, arguments, ty);
+            }
             ("fmod", &[x, y]) if is_fast => {
                 let quotient = self.fdiv(x, y);
                 let whole = self.llvm_function("llvm.trunc", &[quotient]);
@@ -114,22 +115,6 @@ impl Expansion {
             }
             _ => return self.in_library(base, is_fast, arguments),
         }))
-    }
-
-    /// One over the root, correctly rounded, as the specification wants it: one step of Newton's method from the quotient,
-    /// which is off by up to 1.5 units, with what `x * y` loses taken into account.
-    fn rounded_rsqrt(&self, x: Value) -> Value {
-        let one = x.ty().real(1.0);
-        let fma = |a: Value, b: Value, c: Value| self.llvm_function("llvm.fma", &[a, b, c]);
-        let y = self.fdiv(one, self.llvm_function("llvm.sqrt", &[x]));
-        let product = self.fmul(x, y);
-        let lost = fma(x, y, self.b.fneg(product));
-        let error = fma(self.b.fneg(product), y, one);
-        let error = fma(self.b.fneg(lost), y, error);
-        let better = fma(self.fmul(y, x.ty().real(0.5)), error, y);
-        // At zero and infinity there is no error to speak of.
-        let is_number = self.b.fcmp(RealPredicate::LLVMRealORD, better, better);
-        self.b.select(is_number, better, y)
     }
 
     /// `x - floor(x)`, below 1 even where that rounds up to it. Infinity has no fraction.
@@ -152,16 +137,34 @@ impl Expansion {
         })
     }
 
-    /// The sine; the cosine goes to memory, as a `ty`.
-    fn sincos(&mut self, is_fast: bool, x: Value, place: Value, ty: Type) -> Result<Option<Value>> {
-        let (Some(sine), Some(cosine)) =
-            (self.in_library("sin", is_fast, &[x])?, self.in_library("cos", is_fast, &[x])?)
-        else {
-            return Ok(None);
+    /// Functions with a second result, which goes to memory: the sine and the cosine, the mantissa and the exponent, the
+    /// fraction and the whole. `ty` is what the place holds, unless that is the exponent.
+    fn with_result_in_memory(
+        &mut self,
+        base: &str,
+        is_fast: bool,
+        x: Value,
+        arguments: &[Value],
+        ty: Type,
+    ) -> Result<Option<Value>> {
+        let &[_, place] = arguments else { return Ok(None) };
+        let (first, second) = match base {
+            "sincos" => (self.in_library("sin", is_fast, &[x])?, self.in_library("cos", is_fast, &[x])?),
+            "frexp" => {
+                (self.in_library("frexp_mantissa", false, &[x])?, self.in_library("frexp_exponent", false, &[x])?)
+            }
+            "modf" => {
+                (self.in_library("modf_fraction", false, &[x])?, Some(self.llvm_function("llvm.trunc", &[x])))
+            }
+            _ => return Ok(None),
         };
-        let bytes = if ty.scalar() == self.float() { 4 } else { 2 };
-        self.b.store(self.narrowed(cosine, ty), place, bytes);
-        Ok(Some(sine))
+        let (Some(first), Some(second)) = (first, second) else { return Ok(None) };
+        let (stored, bytes) = match second.ty().scalar() == self.float() && ty.scalar() != self.float() {
+            true => (self.narrowed(second, ty), 2),
+            false => (second, 4),
+        };
+        self.b.store(stored, place, bytes);
+        Ok(Some(first))
     }
 
     /// One of LLVM's intrinsics; `None` to leave it alone.

@@ -8,7 +8,9 @@ use super::types::{bytes, components, scalar};
 use super::widen::Widener;
 use super::{Error, Result, division};
 use crate::ir::{IntPredicate, Opcode, Type, TypeKind, Value};
-use inkwell::llvm_sys::core::{LLVMAddGlobal, LLVMGetIsDisjoint, LLVMSetGlobalConstant, LLVMSetInitializer, LLVMSetLinkage};
+use inkwell::llvm_sys::core::{
+    LLVMAddGlobal, LLVMGetIsDisjoint, LLVMSetGlobalConstant, LLVMSetInitializer, LLVMSetLinkage,
+};
 
 impl Widener<'_> {
     pub(super) fn instruction(&mut self, instruction: Value) -> Result<Parts> {

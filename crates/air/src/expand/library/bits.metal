@@ -56,6 +56,32 @@ float ldexp(float x, int k) {
 float nextafter(float x, float y) { return metal::nextafter(x, y); }
 int ilogb(float x) { return metal::ilogb(x); }
 
+float frexp_mantissa(float x) {
+  int exponent;
+  return metal::frexp(x, exponent);
+}
+
+int frexp_exponent(float x) {
+  int exponent;
+  metal::frexp(x, exponent);
+  return exponent;
+}
+
+float modf_fraction(float x) {
+  float whole;
+  return metal::modf(x, whole);
+}
+
+// One step of Newton's method, with what x * y loses put back: almost always the nearest number. Not where it is 0 or
+// infinite.
+float rsqrt(float x) {
+  float y = 1.0f / sqrt(x);
+  float product = x * y;
+  float error = fma(-product, y, 1.0f) - fma(x, y, -product) * y;
+  float better = fma(0.5f * error, y, y);
+  return select(y, better, fabs(better) < INFINITE);
+}
+
 // The exponent of a positive number, plus 127; of denormal ones, too
 static int biased_exponent(float x) {
   bool denormal = x < SMALLEST_NORMAL;

@@ -100,6 +100,7 @@ pub(super) const UNARY: &[Unary] = &[
     Unary { name: "acosh", truth: f64::acosh, bound: 2.5, within: everywhere },
     Unary { name: "atanh", truth: f64::atanh, bound: 3.0, within: everywhere },
     Unary { name: "rsqrt", truth: |x| 1.0 / x.sqrt(), bound: 0.51, within: everywhere },
+    Unary { name: "fast_rsqrt", truth: |x| 1.0 / x.sqrt(), bound: 1.6, within: everywhere },
     Unary { name: "fast_exp", truth: f64::exp, bound: 6.0, within: |x| x.is_nan() || x >= -86.9 },
     Unary { name: "fast_exp2", truth: f64::exp2, bound: 3.0, within: |x| x.is_nan() || x >= -125.0 },
     Unary { name: "fast_exp10", truth: |x| 10f64.powf(x), bound: 4.0, within: |x| x.is_nan() || x >= -37.7 },
@@ -127,15 +128,15 @@ fn ordinary(x: f32, y: f32) -> bool {
 }
 
 const BINARY: &[Binary] = &[
-    Binary { name: "pow", truth: f64::powf, bound: 4.0, within: |_, _| true },
-    Binary { name: "fast_pow", truth: f64::powf, bound: 4.0, within: ordinary },
+    Binary { name: "pow", truth: f64::powf, bound: 5.0, within: |_, _| true },
+    Binary { name: "fast_pow", truth: f64::powf, bound: 5.0, within: ordinary },
     Binary {
         name: "powr",
         truth: f64::powf,
         bound: 4.0,
         within: |x, y| x.is_sign_positive() && !x.is_nan() && !y.is_nan(),
     },
-    Binary { name: "fast_powr", truth: f64::powf, bound: 4.0, within: |x, y| x > 0.0 && ordinary(x, y) },
+    Binary { name: "fast_powr", truth: f64::powf, bound: 5.0, within: |x, y| x > 0.0 && ordinary(x, y) },
     Binary { name: "atan2", truth: f64::atan2, bound: 3.0, within: |_, _| true },
     Binary { name: "fmod", truth: |x, y| x % y, bound: 0.0, within: |_, _| true },
 ];

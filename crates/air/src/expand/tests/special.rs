@@ -265,6 +265,51 @@ fn neighbours_and_exponents() {
     assert_eq!(results, [0, -1, 10, -149, 3]);
 }
 
+/// A loop that stores the first result and what the function leaves in memory, one after the other.
+fn with_two_results(name: &str, ty: &str, second: &str) -> String {
+    format!(
+        "
+declare {ty} @air.{name}({ty}, ptr)
+define void @run(ptr %a, ptr %out, i64 %n) {{
+entry:
+  %place = alloca {second}
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %p = getelementptr {ty}, ptr %a, i64 %i
+  %x = load {ty}, ptr %p, align 4
+  %first = call {ty} @air.{name}({ty} %x, ptr %place)
+  %second = load {second}, ptr %place
+  %q = getelementptr {{ {ty}, {second} }}, ptr %out, i64 %i
+  store {ty} %first, ptr %q, align 4
+  %r = getelementptr {{ {ty}, {second} }}, ptr %out, i64 %i, i32 1
+  store {second} %second, ptr %r, align 4
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}}
+"
+    )
+}
+
+#[test]
+fn functions_with_two_results() {
+    let inputs = [0.5f32, -2.75, 1e10];
+    let array = [Array::new("float", &inputs)];
+    for name in ["sincos.f32", "fast_sincos.f32"] {
+        let results: Vec<[f32; 2]> = super::run::apply_ir(&with_two_results(name, "float", "float"), &array);
+        for (&x, [sine, cosine]) in inputs.iter().zip(results).take(if name == "sincos.f32" { 3 } else { 2 }) {
+            assert!((sine - x.sin()).abs() < 2e-7 && (cosine - x.cos()).abs() < 2e-7, "{x}: {sine} {cosine}");
+        }
+    }
+    let results: Vec<[f32; 2]> = super::run::apply_ir(&with_two_results("modf.f32", "float", "float"), &array);
+    assert_eq!(results, [[0.5, 0.0], [-0.75, -2.0], [0.0, 1e10]]);
+    let results: Vec<(f32, i32)> = super::run::apply_ir(&with_two_results("frexp.f32", "float", "i32"), &array);
+    assert_eq!(results, [(0.5, 0), (-0.6875, 2), (0.582_076_6, 34)]);
+}
+
 #[test]
 fn dot_products_and_votes_of_components() {
     let (left, right) = ([[1.0f32, 2.0, 3.0, 4.0]], [[5.0f32, 6.0, 7.0, 8.0]]);
