@@ -7,13 +7,32 @@ use super::emit::shaped;
 use super::{Expansion, Result, is_approximate};
 use crate::ir::{Opcode, RealPredicate, Type, Value};
 
-/// LLVM's intrinsics that call the C library for each element of a vector: those on any type, without `llvm.`.
+/// LLVM's intrinsics that have no vectors: they call the C library for each element, or compute one after the other.
 const WITHOUT_VECTORS: &[&str] = &[
-    "acos", "asin", "atan", "atan2", "cos", "cosh", "exp", "exp10", "exp2", "ldexp", "log", "log10", "log2", "pow",
-    "powi", "sin", "sinh", "tan", "tanh",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "cos",
+    "cosh",
+    "exp",
+    "exp10",
+    "exp2",
+    "fptosi.sat",
+    "fptoui.sat",
+    "ldexp",
+    "log",
+    "log10",
+    "log2",
+    "pow",
+    "powi",
+    "sin",
+    "sinh",
+    "tan",
+    "tanh",
 ];
 
-/// And those that do so on `half` only, or compute one element after the other.
+/// And those that have none of `half` only.
 const WITHOUT_VECTORS_OF_HALF: &[&str] = &[
     "ceil",
     "floor",
@@ -178,6 +197,8 @@ impl Expansion {
             ("roundeven" | "nearbyint", _) => "rint",
             ("minnum" | "minimumnum", _) => "fmin",
             ("maxnum" | "maximumnum", _) => "fmax",
+            ("fptosi.sat", &[x]) => return Ok(Some(self.to_integer(self.widened(x), call.ty(), true))),
+            ("fptoui.sat", &[x]) => return Ok(Some(self.to_integer(self.widened(x), call.ty(), false))),
             ("powi", &[x, exponent]) => {
                 let exponent = self.b.cast(Opcode::LLVMSIToFP, exponent, scalar);
                 return self.math("pow", is_approximate(call), &[x, self.splat(exponent, call.ty())]);

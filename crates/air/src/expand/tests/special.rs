@@ -387,3 +387,50 @@ end:
     let results: Vec<f32> = super::run::apply_ir(SOURCE, &[Array::new("float", &inputs)]);
     assert_eq!(results, [1.0, 5.0, 5.0, INF, 2.0]);
 }
+
+/// What LLVM's passes may have made of AIR's functions.
+#[test]
+fn functions_of_llvm() {
+    let inputs = [0.0f32, 1.0, -2.5, 300.0];
+    let array = [Array::new("float", &inputs)];
+    let functions: [(&str, Truth); 6] = [
+        ("exp", f32::exp),
+        ("log2", f32::log2),
+        ("sin", f32::sin),
+        ("tanh", f32::tanh),
+        ("exp10", |x| 10f32.powf(x)),
+        ("atan", f32::atan),
+    ];
+    for (name, truth) in functions {
+        let results: Vec<f32> = apply(&format!("llvm.{name}.f32"), "float", &array);
+        for (&x, result) in inputs.iter().zip(results) {
+            let expected = truth(x);
+            let is_close = is_same(result, expected) || (result - expected).abs() <= 1e-6 * expected.abs();
+            assert!(is_close, "llvm.{name}({x}) = {result}, not {expected}");
+        }
+    }
+    let exponents = [3i32, -2, 3, 1];
+    let powers: Vec<f32> = apply("llvm.powi.f32.i32", "float", &[array[0], Array::new("i32", &exponents)]);
+    assert_eq!(powers, [0.0, 1.0, -15.625, 300.0]);
+    let scaled: Vec<f32> = apply("llvm.ldexp.f32.i32", "float", &[array[0], Array::new("i32", &exponents)]);
+    assert_eq!(scaled, [0.0, 0.25, -20.0, 600.0]);
+    assert_eq!(apply::<u8>("llvm.fptoui.sat.i8.f32", "i8", &array), [0, 1, 0, 255]);
+    let halves = inputs.map(half::f16::from_f32);
+    let floors: Vec<half::f16> = apply("llvm.floor.f16", "half", &[Array::new("half", &halves)]);
+    assert_eq!(floors.iter().map(|x| x.to_f32()).collect::<Vec<_>>(), [0.0, 1.0, -3.0, 300.0]);
+}
+
+#[test]
+fn unknown_functions_are_named() {
+    let context = inkwell::context::Context::create();
+    let module = context.create_module("test");
+    let float = context.f32_type();
+    let read = module.add_function("air.read_texture_2d.v4f32", float.fn_type(&[float.into()], false), None);
+    let caller = module.add_function("caller", float.fn_type(&[float.into()], false), None);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(caller, ""));
+    let call = builder.build_call(read, &[float.const_zero().into()], "").expect("a call");
+    builder.build_return(call.try_as_basic_value().basic().as_ref().map(|value| value as _)).expect("a return");
+    let error = crate::expand::expand(&module).expect_err("it is not supported");
+    assert_eq!(error.to_string(), "the function 'air.read_texture_2d.v4f32' is not supported");
+}
