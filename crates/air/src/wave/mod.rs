@@ -6,13 +6,17 @@
 //! shapes      which values are the same in all lanes, which rise by a constant from lane to lane
 //! flow        which blocks run under a mask, because lanes parted before
 //! widen       the function of a simdgroup: control flow
-//!   instructions, memory, private, division, calls, groups: what becomes of each instruction
+//!   slots     where values live between blocks
+//!   instructions, elements, division, addresses, memory, private, constants, calls, groups: what becomes of each
 //!   entry     where arguments and positions come from
 //! target      machine code
 //! ```
 
+mod addresses;
 mod calls;
+mod constants;
 mod division;
+mod elements;
 mod entry;
 mod flow;
 mod graph;
@@ -24,6 +28,7 @@ mod parts;
 mod prepare;
 mod private;
 mod shapes;
+mod slots;
 mod target;
 #[cfg(test)]
 mod tests;

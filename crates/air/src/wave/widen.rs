@@ -7,12 +7,12 @@ use super::graph::Graph;
 use super::lanes::{Mask, any, lanes_of, mask_bits};
 use super::parts::{Part, Parts};
 use super::private::Private;
-use super::shapes::{Shape, Shapes};
-use super::types::{Layout, components};
+use super::shapes::Shapes;
+use super::slots::{Slot, phis};
+use super::types::Layout;
 use super::{Error, Result};
 use crate::ir::{Block, Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
-use abi::LANES;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Writes the function of a simdgroup for `kernel`, whose control flow is reducible and in loop-closed form, into
 /// another module.
@@ -49,9 +49,9 @@ pub(super) struct Widened {
 
 pub(super) struct Widener<'a> {
     pub(super) b: Builder,
-    graph: &'a Graph,
+    pub(super) graph: &'a Graph,
     pub(super) shapes: &'a Shapes,
-    flow: &'a Flow,
+    pub(super) flow: &'a Flow,
     pub(super) private: &'a Private,
     pub(super) layout: Layout,
     pub(super) entry: &'a Entry,
@@ -61,12 +61,12 @@ pub(super) struct Widener<'a> {
     pub(super) frames: Vec<Value>,
     pub(super) has_barrier: bool,
     /// Where values live that are used in another block than their own. LLVM turns these into registers.
-    slots: FxHashMap<Value, Vec<Slot>>,
+    pub(super) slots: FxHashMap<Value, Vec<Slot>>,
     /// Where the values of phis gather while lanes come to their blocks at different times.
-    gathering: FxHashMap<Value, Vec<Slot>>,
+    pub(super) gathering: FxHashMap<Value, Vec<Slot>>,
     /// The values of the current block.
-    current: FxHashMap<Value, Parts>,
-    masks: Vec<Option<Value>>,
+    pub(super) current: FxHashMap<Value, Parts>,
+    pub(super) masks: Vec<Option<Value>>,
     starts: Vec<Block>,
     /// Where the version of a block begins that all lanes run together, when there is another one.
     together: Vec<Option<Block>>,
@@ -89,14 +89,6 @@ enum Version {
 
 /// The most instructions under masks for which code is written twice.
 const TWICE_AT_MOST: usize = 4000;
-
-/// Where a component is kept between blocks.
-#[derive(Clone, Copy)]
-enum Slot {
-    Uniform(Value),
-    Ramp { base: Value, stride: i64, lanes: Option<Value> },
-    Lanes(Value),
-}
 
 impl<'a> Widener<'a> {
     fn new(
@@ -146,65 +138,6 @@ impl<'a> Widener<'a> {
         };
         self.together = (0..self.graph.len()).map(version).collect();
         self.is_twice = is_twice;
-    }
-
-    fn make_slots(&mut self) {
-        let bits = lanes_of(Type::int(self.b.context(), 1));
-        for block in 0..self.graph.len() {
-            let slot = (!self.flow.is_complete(block)).then(|| self.b.alloca(bits, 4));
-            if let Some(slot) = slot.filter(|_| self.flow.deferred[block]) {
-                self.b.store(bits.zero(), slot, 4);
-            }
-            self.masks.push(slot);
-        }
-        for value in self.values_between_blocks() {
-            self.slots.insert(value, self.slots_for(value));
-        }
-        for (&block, _) in self.graph.blocks.iter().zip(&self.flow.deferred).filter(|(_, deferred)| **deferred) {
-            for phi in phis(block) {
-                let slots = self.slots_for(phi);
-                slots.iter().for_each(|&slot| self.empty(slot));
-                self.gathering.insert(phi, slots);
-            }
-        }
-        let byte = Type::int(self.b.context(), 8);
-        for frame in &self.private.frames {
-            self.frames.push(self.b.alloca(byte.array(frame.size * LANES as u64), 64));
-        }
-    }
-
-    fn slots_for(&self, value: Value) -> Vec<Slot> {
-        let slot = |(ty, shape): (Type, Shape)| match shape {
-            shape if shape.is_uniform() => Slot::Uniform(self.b.alloca(ty, 8)),
-            Shape::Ramp(ramp) => Slot::Ramp {
-                base: self.b.alloca(ty, 8),
-                stride: ramp.stride,
-                lanes: (!ramp.exact).then(|| self.b.alloca(lanes_of(ty), 64)),
-            },
-            _ => Slot::Lanes(self.b.alloca(lanes_of(ty), 64)),
-        };
-        components(value.ty()).into_iter().zip(self.shapes.of(value)).map(slot).collect()
-    }
-
-    /// Values that another block uses, or that come along an edge.
-    fn values_between_blocks(&self) -> Vec<Value> {
-        let mut found = Vec::new();
-        let mut seen = FxHashSet::default();
-        for &block in &self.graph.blocks {
-            for instruction in block.instructions() {
-                let is_phi = instruction.opcode() == Opcode::LLVMPHI;
-                if is_phi && seen.insert(instruction) {
-                    found.push(instruction);
-                }
-                for operand in instruction.operands() {
-                    if operand.is_instruction() && (is_phi || operand.block() != block) && seen.insert(operand) {
-                        found.push(operand);
-                    }
-                }
-            }
-        }
-        found.retain(|value| !value.ty().is_void());
-        found
     }
 
     /// Gives the kernel's parameters their values.
@@ -375,86 +308,8 @@ impl<'a> Widener<'a> {
         }
     }
 
-    /// The lanes' values of a phi have gathered: takes them, and empties the place, so that nothing seems to live on in it.
-    fn collect(&mut self, phi: Value) {
-        if let Some(slots) = self.gathering.get(&phi).cloned() {
-            let parts = slots.iter().map(|&slot| self.take(slot)).collect();
-            slots.into_iter().for_each(|slot| self.empty(slot));
-            self.define(phi, parts);
-        }
-    }
-
-    fn empty(&self, slot: Slot) {
-        if let Slot::Lanes(slot) = slot {
-            self.b.store(slot.allocated_type().poison(), slot, 64);
-        }
-    }
-
-    /// Remembers the value of an instruction.
-    fn define(&mut self, instruction: Value, parts: Parts) {
-        if let Some(slots) = self.slots.get(&instruction).cloned() {
-            for (slot, part) in slots.into_iter().zip(&parts) {
-                self.put(slot, *part);
-            }
-        }
-        self.current.insert(instruction, parts);
-    }
-
-    fn put(&self, slot: Slot, part: Part) {
-        match slot {
-            Slot::Uniform(slot) => {
-                let value = part.base().unwrap_or_else(|| self.slot_type(slot).poison());
-                self.b.store(value, slot, 8);
-            }
-            Slot::Ramp { base: slot, lanes, .. } => {
-                let value = part.base().unwrap_or_else(|| self.slot_type(slot).poison());
-                self.b.store(value, slot, 8);
-                if let Some(lanes) = lanes {
-                    self.b.store(part.lanes(&self.b), lanes, 64);
-                }
-            }
-            Slot::Lanes(slot) => {
-                self.b.store(part.lanes(&self.b), slot, 64);
-            }
-        }
-    }
-
-    fn slot_type(&self, slot: Value) -> Type {
-        slot.allocated_type()
-    }
-
-    /// The components of any value.
-    pub(super) fn get(&mut self, value: Value) -> Parts {
-        if let Some(parts) = self.current.get(&value) {
-            return parts.clone();
-        }
-        let parts: Parts = match self.slots.get(&value) {
-            Some(slots) => slots.iter().map(|&slot| self.take(slot)).collect(),
-            None => self.constant(value),
-        };
-        if value.is_instruction() {
-            self.current.insert(value, parts.clone());
-        }
-        parts
-    }
-
-    fn take(&self, slot: Slot) -> Part {
-        let load = |slot: Value, align| self.b.load(slot.allocated_type(), slot, align);
-        match slot {
-            Slot::Uniform(slot) => Part::Uniform(load(slot, 8)),
-            Slot::Ramp { base, stride, lanes } => {
-                Part::Ramp { base: load(base, 8), stride, lanes: lanes.map(|slot| load(slot, 64)) }
-            }
-            Slot::Lanes(slot) => Part::Lanes(load(slot, 64)),
-        }
-    }
-
     fn finish(&mut self) {
         self.b.at_end(self.entry.end);
         self.b.ret();
     }
-}
-
-fn phis(block: Block) -> Vec<Value> {
-    block.instructions().into_iter().take_while(|instruction| instruction.opcode() == Opcode::LLVMPHI).collect()
 }
