@@ -12,6 +12,10 @@ use abi::LANES;
 /// The largest step, in elements, for which whole stretches of memory are loaded and taken apart.
 const WIDEST_STEP: usize = 8;
 
+/// The largest alignment that is believed. Kernels that cast pointers to vectors, and run on GPUs, which do not mind, would
+/// trap on a CPU, whose accesses that need not be aligned are as fast.
+const MOST_ALIGNMENT: u32 = 8;
+
 /// One access by the active lanes (all of them where there is no mask).
 pub(super) struct Access<'a> {
     pub(super) b: &'a Builder,
@@ -31,7 +35,7 @@ pub(super) struct Access<'a> {
 impl Widener<'_> {
     /// An access by the lanes that run the current block.
     pub(super) fn access<'s>(&'s self, pointer: Part, offsets: &'s [u64], align: u32) -> Access<'s> {
-        let (mask, spare) = (self.mask, self.entry.spare);
+        let (align, mask, spare) = (align.min(MOST_ALIGNMENT), self.mask, self.entry.spare);
         Access { b: &self.b, pointer, offsets, align, mask, is_constant: false, spare }
     }
 }
