@@ -36,7 +36,9 @@ pub fn compile_kernel<'p>(
 
 /// A module as text; the error is what LLVM says against it.
 pub fn bitcode_text(bitcode: &[u8], name: &str) -> Result<String, String> {
-    let context = Context::create();
-    let module = crate::bitcode::parse(&context, bitcode, name)?;
-    Ok(module.print_to_string().to_string())
+    crate::guard::run(|| {
+        let context = Context::create();
+        let module = crate::bitcode::parse(&context, bitcode, name)?;
+        Ok(module.print_to_string().to_string())
+    })?
 }

@@ -8,6 +8,7 @@
 mod bitcode;
 mod compile;
 mod expand;
+mod guard;
 mod ir;
 pub mod lower;
 mod metadata;

@@ -1,8 +1,8 @@
 //! What a host must know to call the kernels of a library.
 
 use super::{Error, reflect};
-use crate::bitcode;
 use crate::metallib::{Function, FunctionKind, Library, ParseError};
+use crate::{bitcode, guard};
 use inkwell::context::Context;
 use msl::reflect::{OtherFunction, Reflection};
 use std::fmt;
@@ -58,10 +58,13 @@ pub fn reflect_library(library: &Library, is_wanted: impl Fn(&str) -> bool) -> R
 
 fn add_kernel(function: &Function, whole: &mut Reflection) -> Result<(), LibraryError> {
     let bytes = function.bitcode().map_err(LibraryError::Container)?;
-    let context = Context::create();
-    let module = bitcode::parse(&context, bytes, function.name())
-        .map_err(|problem| LibraryError::Bitcode { function: function.name().into(), problem })?;
-    let found = reflect(&module).map_err(LibraryError::Metadata)?;
+    let refused = |problem| LibraryError::Bitcode { function: function.name().into(), problem };
+    let found = guard::run(|| {
+        let context = Context::create();
+        let module = bitcode::parse(&context, bytes, function.name()).map_err(refused)?;
+        reflect(&module).map_err(LibraryError::Metadata)
+    });
+    let found = found.map_err(refused)??;
     whole.kernels.extend(found.kernels);
     for constant in found.function_constants {
         if !whole.function_constants.contains(&constant) {

@@ -26,7 +26,7 @@ mod tests;
 pub use error::{ConstantInfo, Error};
 
 use crate::ir::ModuleRef;
-use crate::{bitcode, expand, reflect};
+use crate::{bitcode, expand, guard, reflect};
 use abi::Constants;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -54,6 +54,10 @@ impl Specialized {
 
 /// Sets the function constants of a kernel.
 pub fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
+    guard::run(|| specialize_here(bitcode, kernel, constants)).unwrap_or_else(|crash| Err(Error::Malformed(crash)))
+}
+
+fn specialize_here(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
     let context = Context::create();
     let module = bitcode::parse(&context, bitcode, kernel).map_err(Error::Malformed)?;
     has_kernel(&module, kernel)?;

@@ -1,4 +1,10 @@
 //! Reading bitcode that somebody else made.
+//!
+//! LLVM's reader survives much of what may be wrong with it; `check` refuses before it what would take all memory, and
+//! [`crate::guard`] is there for the rest.
+
+mod bitstream;
+mod check;
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMContextSetDiagnosticHandler;
@@ -9,6 +15,7 @@ use std::ffi::c_void;
 
 /// The module in `bitcode`, verified; the error is what LLVM says against it.
 pub(crate) fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8], name: &str) -> Result<Module<'ctx>, String> {
+    check::check(bitcode)?;
     // Without a handler, LLVM writes what it has to say to stderr, and ends the process when that is an error.
     // SAFETY: the context is alive, and the handler needs no data.
     unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(ignore), std::ptr::null_mut()) };
