@@ -39,7 +39,7 @@ pub use target::Target;
 
 use crate::ir::ModuleRef;
 use crate::specialize::Specialized;
-use crate::{bitcode, expand, passes, reflect};
+use crate::{bitcode, expand, guard, passes, reflect};
 use abi::{Lanes, WaveKernel};
 use entry::Arguments;
 use inkwell::context::Context;
@@ -122,7 +122,18 @@ const FINISH: &str = "always-inline,globaldce,function(\
     loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,\
     instcombine<no-verify-fixpoint>)";
 
-fn with_module<T>(
+/// Where LLVM aborts on what it cannot compile, that is an error of this kernel.
+fn with_module<T: Send>(
+    function: &Specialized,
+    target: &Target,
+    lanes: Lanes,
+    then: impl FnOnce(&Module, &TargetMachine, (Widened, u32, bool)) -> Result<T> + Send,
+) -> Result<T> {
+    let compiled = guard::run(|| with_module_here(function, target, lanes, then));
+    compiled.unwrap_or_else(|crash| Err(Error::Internal(crash)))
+}
+
+fn with_module_here<T>(
     function: &Specialized,
     target: &Target,
     lanes: Lanes,
