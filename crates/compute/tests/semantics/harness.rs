@@ -133,9 +133,9 @@ impl Run<'_> {
         self
     }
 
-    /// The next threadgroup argument has that many bytes.
+    /// The next threadgroup argument has that many bytes, rounded up to what Metal accepts.
     pub(crate) fn threadgroup_memory(mut self, bytes: usize) -> Self {
-        self.memory.push(bytes);
+        self.memory.push(bytes.next_multiple_of(16));
         self
     }
 

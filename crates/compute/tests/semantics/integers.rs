@@ -64,8 +64,8 @@ macro_rules! operators {
                 .exact("x || y", move |i| bit(x[i] != 0 || y[i] != 0))
                 .exact("r = x; r++; ++r;", |i| x[i].wrapping_add(2))
                 .exact("r = x; r--; --r;", |i| x[i].wrapping_sub(2))
-                .exact("r = x++;", |i| x[i])
-                .exact("r = --x;", |i| x[i])
+                .exact("auto k = +x; r = k++;", |i| x[i])
+                .exact("auto k = +x; r = --k;", |i| x[i].wrapping_sub(1))
                 .exact("r = x; r += y; r ^= 5; r -= 3; r *= 7;", |i| {
                     (x[i].wrapping_add(y[i]) ^ 5).wrapping_sub(3).wrapping_mul(7)
                 })

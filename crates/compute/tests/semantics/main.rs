@@ -2,6 +2,8 @@
 //! with what Rust computes, in `f64` where it is about floating point.
 
 mod address_spaces;
+mod atomics;
+mod barriers;
 mod control_flow;
 mod conversions;
 mod float_functions;
@@ -10,10 +12,15 @@ mod harness;
 mod integer_functions;
 mod integers;
 mod math;
+mod math_modes;
+mod matrices;
 mod memory_walks;
 mod numbers;
 mod random;
+mod simdgroup_matrices;
+mod simdgroups;
 mod structs;
 mod table;
+mod threads;
 mod values;
 mod vectors;

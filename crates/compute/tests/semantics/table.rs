@@ -55,7 +55,8 @@ impl<'a> Table<'a> {
         let ((register, memory), index) = (T::names(), self.inputs.len());
         self.inputs.push(Input {
             declaration: format!("device const {memory} *{name}_in [[buffer({index})]]"),
-            load: format!("{register} {name} = {register}({name}_in[i]);"),
+            // Not to be changed: all cases use it.
+            load: format!("const {register} {name} = {register}({name}_in[i]);"),
             bytes: bytemuck::cast_slice(values).to_vec(),
         });
         self

@@ -1,0 +1,120 @@
+//! What safe mathematics guarantees and what fast mathematics leaves alone: NaN, infinities, signs of zero, the order of
+//! operations, and small numbers.
+
+use crate::harness::{Source, expect};
+use crate::table::Table;
+use half::f16;
+
+/// Special values in all combinations.
+fn pairs() -> (Vec<f32>, Vec<f32>) {
+    let values = [0.0, -0.0, 1.0, -1.5, 1e30, -1e-30, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+    let all = values.iter().flat_map(|x| values.iter().map(move |y| (*x, *y)));
+    all.unzip()
+}
+
+#[test]
+fn safe_mathematics_is_ieee() {
+    let (x, y) = &pairs();
+    let (x, y) = (&x[..], &y[..]);
+    let mut table = Table::new("safe mathematics").safe().input("x", x).input("y", y);
+    table
+        .exact("x + y", move |i| x[i] + y[i])
+        .exact("x - y", move |i| x[i] - y[i])
+        .exact("x * y", move |i| x[i] * y[i])
+        .exact("x / y", move |i| x[i] / y[i])
+        .exact("-x", move |i| -x[i])
+        .exact("x - x", move |i| x[i] - x[i])
+        .exact("x * 0.0f", move |i| x[i] * 0.0)
+        .exact("x + 0.0f", move |i| x[i] + 0.0)
+        .exact("0.0f - x", move |i| 0.0 - x[i])
+        .exact("x / x", move |i| x[i] / x[i])
+        .exact("x == x", move |i| u8::from(!x[i].is_nan()))
+        .exact("x != x", move |i| u8::from(x[i].is_nan()))
+        .exact("x < y || x >= y", move |i| u8::from(!x[i].is_nan() && !y[i].is_nan()))
+        .exact("isnan(x + y)", move |i| u8::from((x[i] + y[i]).is_nan()))
+        .exact("isinf(x * y)", move |i| u8::from((x[i] * y[i]).is_infinite()))
+        .exact("(x + 1e8f) - 1e8f", move |i| (x[i] + 1e8) - 1e8)
+        .exact("x * 3.0f / 3.0f", move |i| x[i] * 3.0 / 3.0)
+        .exact("1.0f / (1.0f / x)", move |i| 1.0 / (1.0 / x[i]))
+        .exact("x > 0 ? x : -x", move |i| if x[i] > 0.0 { x[i] } else { -x[i] });
+    table.run();
+}
+
+/// Kernels start from infinity and mask with it, in fast mathematics, too.
+#[test]
+fn fast_mathematics_keeps_infinities() {
+    let (x, y) = &pairs();
+    let (x, y) = (&x[..], &y[..]);
+    let mut table = Table::new("fast mathematics").input("x", x).input("y", y);
+    table
+        .exact("float m = -INFINITY; for (int k = 0; k < 3; k++) m = fmax(m, float(k) + 0.5f); r = m;", |_| 2.5f32)
+        .exact("float m = INFINITY; if (!isnan(x)) m = fmin(m, fabs(x)); r = m;", move |i| {
+            if x[i].is_nan() { f32::INFINITY } else { x[i].abs() }
+        })
+        .exact("isinf(x)", move |i| u8::from(x[i].is_infinite()))
+        .exact("isnan(x)", move |i| u8::from(x[i].is_nan()))
+        .exact("x == -INFINITY", move |i| u8::from(x[i] == f32::NEG_INFINITY))
+        .ulps::<f32>("isnan(x) || isnan(y) ? 0.0f : max(x, y)", 0.0, move |i| {
+            f64::from(if x[i].is_nan() || y[i].is_nan() { 0.0 } else { x[i].max(y[i]) })
+        })
+        .exact("exp(-INFINITY)", |_| 0f32)
+        .exact("exp(min(x, 0.0f)) >= 0.0f || isnan(x)", |_| 1u8)
+        .exact("as_type<uint>(x)", move |i| x[i].to_bits())
+        .exact("select(x, 1.0f, isnan(x))", move |i| if x[i].is_nan() { 1.0 } else { x[i] });
+    table.run();
+}
+
+const SOFTMAX: &str = "
+// Rows with -infinity where masked, and one row that is masked as a whole.
+kernel void softmax(device const float *in, device float *out, constant uint &n, uint row [[thread_position_in_grid]]) {
+  float largest = -INFINITY, sum = 0;
+  for (uint k = 0; k < n; k++) largest = max(largest, in[row * n + k]);
+  if (largest == -INFINITY) largest = 0;
+  for (uint k = 0; k < n; k++) sum += exp(in[row * n + k] - largest);
+  for (uint k = 0; k < n; k++) out[row * n + k] = sum == 0 ? 0 : exp(in[row * n + k] - largest) / sum;
+}
+";
+
+#[test]
+fn masked_softmax() {
+    let (rows, n) = (40, 7);
+    let inputs: Vec<f32> = (0..rows * n)
+        .map(|i| if i / n == 5 || i % 3 == i / n % 3 { f32::NEG_INFINITY } else { (i * 37 % 23) as f32 / 4.0 })
+        .collect();
+    for source in [Source::new(SOFTMAX), Source::with_math(SOFTMAX, compute::MathMode::Safe)] {
+        let run = source.kernel("softmax").buffer(&inputs).zeros::<f32>(rows * n).bytes(&(n as u32));
+        let out = run.threads(rows, 32).read::<f32>(1);
+        let close: Vec<bool> = out
+            .iter()
+            .enumerate()
+            .map(|(i, got)| {
+                let row = inputs[i / n * n..i / n * n + n].iter().map(|x| f64::from(*x).exp());
+                let sum: f64 = row.sum();
+                let exact = if sum == 0.0 { 0.0 } else { f64::from(inputs[i]).exp() / sum };
+                (f64::from(*got) - exact).abs() < 1e-6
+            })
+            .collect();
+        expect("within 1e-6", &close, |_| true);
+    }
+}
+
+/// `half` has its small numbers on every device; those of `float` may be flushed to zero, but never to anything else.
+#[test]
+fn small_numbers() {
+    let h: &Vec<f16> = &(0..70).map(|k| f16::from_bits(k * 19)).collect();
+    let x: &Vec<f32> = &(0..70).map(|k| f32::from_bits(k * 250_000)).collect();
+    let mut table = Table::new("small numbers").safe().input("h", h).input("x", x);
+    table
+        .exact("h + h", move |i| f16::from_f32(h[i].to_f32() * 2.0))
+        .exact("h * 0.5h", move |i| f16::from_f32(h[i].to_f32() * 0.5))
+        .exact("float(h)", move |i| h[i].to_f32())
+        .exact("h - 1e-4h", move |i| f16::from_f32(h[i].to_f32() - f16::from_f32(1e-4).to_f32()))
+        .exact("half(x * 1e30f)", move |i| f16::from_f32(if x[i] < f32::MIN_POSITIVE { 0.0 } else { x[i] * 1e30 }))
+        .ulps::<f32>("x * 0.5f", 0.5, move |i| f64::from(x[i]) * 0.5)
+        .ulps::<f32>("x + x", 0.5, move |i| if x[i] < f32::MIN_POSITIVE { 0.0 } else { f64::from(x[i]) * 2.0 })
+        // Copies and bits are what they were.
+        .exact("as_type<uint>(x)", move |i| x[i].to_bits())
+        .exact("r = x;", move |i| x[i])
+        .exact("i < 35 ? x : 0.0f", move |i| if i < 35 { x[i] } else { 0.0 });
+    table.run();
+}
