@@ -224,6 +224,10 @@ impl Builder {
         unsafe { LLVMBuildCondBr(self.raw, condition.0, yes.0, no.0) };
     }
 
+    pub(crate) fn ret_value(&self, value: Value) {
+        unsafe { LLVMBuildRet(self.raw, value.0) };
+    }
+
     pub(crate) fn ret(&self) {
         unsafe { LLVMBuildRetVoid(self.raw) };
     }

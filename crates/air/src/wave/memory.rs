@@ -1,8 +1,7 @@
 //! Loads and stores. The address decides: one scalar access when all lanes share it, one vector access when they lie side
 //! by side, wide accesses and shuffles when they lie a small step apart, and a gather or scatter for the rest.
 
-use super::entry::SPARE_BYTES;
-use super::lanes::{Mask, lanes_of, mask_bits, splat};
+use super::lanes::{Mask, lanes_of, mask_bits};
 use super::parts::{Part, anything, every, interleave};
 use super::types::bytes;
 use super::widen::Widener;
@@ -108,7 +107,7 @@ impl Access<'_> {
     }
 
     /// Whether the components are of one type and lie without gaps.
-    fn side_by_side(&self, types: &[Type]) -> bool {
+    pub(super) fn side_by_side(&self, types: &[Type]) -> bool {
         let size = bytes(types[0]);
         types.iter().zip(self.offsets).zip(0..).all(|((ty, &offset), i)| *ty == types[0] && offset == i * size)
     }
@@ -173,7 +172,7 @@ impl Access<'_> {
     /// Each lane reads where it wants. Machines have an instruction for that, which is slow, and none for small elements;
     /// for these and for several elements side by side, the lanes take turns.
     fn gather(&self, types: &[Type]) -> Vec<Part> {
-        if self.side_by_side(types) && self.takes_turns(types) {
+        if self.takes_turns(types) {
             return self.gather_in_turns(types);
         }
         let pointers = self.pointer.lanes(self.b);
@@ -189,7 +188,7 @@ impl Access<'_> {
     }
 
     fn scatter(&self, values: &[Part], types: &[Type]) {
-        if self.side_by_side(types) && self.takes_turns(types) {
+        if self.takes_turns(types) {
             return self.scatter_in_turns(values, types);
         }
         let pointers = self.pointer.lanes(self.b);
@@ -198,61 +197,6 @@ impl Access<'_> {
             let arguments = [value, pointers, self.every_lane()];
             let call = self.b.intrinsic("llvm.masked.scatter", &[value.ty(), pointers.ty()], &arguments);
             call.set_argument_align(1, align);
-        }
-    }
-
-    fn takes_turns(&self, types: &[Type]) -> bool {
-        let size = bytes(types[0]);
-        (types.len() > 1 || size < 4) && size * types.len() as u64 <= SPARE_BYTES && !types[0].is_pointer()
-    }
-
-    /// Each lane's pointer; one that is switched off may have any, and gets a harmless one.
-    fn harmless_pointers(&self) -> Vec<Value> {
-        let index = Type::int(self.b.context(), 64);
-        if let (Part::Ramp { base, stride, .. }, None) = (self.pointer, self.mask) {
-            let at = |lane: i64| self.b.offset(base, index.constant(lane * stride));
-            return (0..LANES as i64).map(at).collect();
-        }
-        let pointers = self.pointer.lanes(self.b);
-        let pointers = match self.mask {
-            Some(mask) => self.b.select(mask, pointers, splat(self.b, self.spare)),
-            None => pointers,
-        };
-        (0..LANES as i64).map(|lane| self.b.extract(pointers, index.constant(lane))).collect()
-    }
-
-    fn gather_in_turns(&self, types: &[Type]) -> Vec<Part> {
-        let (ty, count) = (memory_type(types[0]), types.len());
-        let mut pieces: Vec<Value> = self
-            .harmless_pointers()
-            .into_iter()
-            .map(|pointer| self.load_value(ty.vector(count), pointer, self.align))
-            .collect();
-        let mut length = count;
-        while let [left, right, ..] = pieces[..] {
-            let pattern: Vec<i32> = (0..2 * length as i32).collect();
-            debug_assert_eq!(left.ty(), right.ty());
-            pieces = pieces.chunks(2).map(|pair| self.b.shuffle(pair[0], pair[1], &pattern)).collect();
-            length *= 2;
-        }
-        let wide = pieces[0];
-        (0..count)
-            .map(|i| {
-                let part = if count == 1 { wide } else { every(self.b, wide, i, count) };
-                Part::Lanes(from_memory(self.b, part, types[0]))
-            })
-            .collect()
-    }
-
-    fn scatter_in_turns(&self, values: &[Part], types: &[Type]) {
-        let parts: Vec<Value> =
-            values.iter().zip(types).map(|(part, ty)| to_memory(self.b, part.lanes(self.b), *ty)).collect();
-        let wide = interleave(self.b, &parts);
-        let count = parts.len() as i32;
-        for (pointer, lane) in self.harmless_pointers().into_iter().zip(0..) {
-            let pattern: Vec<i32> = (lane * count..(lane + 1) * count).collect();
-            let piece = self.b.shuffle(wide, wide.ty().poison(), &pattern);
-            self.b.store(piece, pointer, self.align);
         }
     }
 
@@ -284,11 +228,11 @@ pub(super) fn part_type(part: Part) -> Type {
 }
 
 /// A truth value takes a byte in memory.
-fn memory_type(ty: Type) -> Type {
+pub(super) fn memory_type(ty: Type) -> Type {
     if ty.is_int() && ty.int_bits() < 8 { Type::int(ty.context(), 8) } else { ty }
 }
 
-fn from_memory(b: &Builder, value: Value, ty: Type) -> Value {
+pub(super) fn from_memory(b: &Builder, value: Value, ty: Type) -> Value {
     if memory_type(ty) == ty {
         return value;
     }
@@ -296,7 +240,7 @@ fn from_memory(b: &Builder, value: Value, ty: Type) -> Value {
     b.trunc(value, to)
 }
 
-fn to_memory(b: &Builder, value: Value, ty: Type) -> Value {
+pub(super) fn to_memory(b: &Builder, value: Value, ty: Type) -> Value {
     if memory_type(ty) == ty {
         return value;
     }

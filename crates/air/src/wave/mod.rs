@@ -7,7 +7,7 @@
 //! flow        which blocks run under a mask, because lanes parted before
 //! widen       the function of a simdgroup: control flow
 //!   slots     where values live between blocks
-//!   instructions, elements, division, addresses, memory, private, constants, calls, groups: what becomes of each
+//!   instructions, elements, division, addresses, memory, turns, private, constants, calls, groups: what becomes of each
 //!   entry     where arguments and positions come from
 //! target      machine code
 //! ```
@@ -32,6 +32,7 @@ mod slots;
 mod target;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod types;
 mod widen;
 
@@ -158,6 +159,7 @@ fn with_module_here<T>(
     wide.set_data_layout(&machine.get_target_data().get_data_layout());
     let arguments = Arguments { roles, lanes, threadgroup_variables, permutation: target.permutation() };
     let widened = widen::widen(kernel, &arguments, ModuleRef::of(&wide))?;
+    turns::settle(ModuleRef::of(&wide));
     let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, widened.body, lanes);
     entry.add_attribute("nounwind");
     entry.add_text_attribute("probe-stack", "inline-asm");
