@@ -1,5 +1,5 @@
-//! What LLVM's reader does not check, and pays for with all the memory there is: counts that cannot be, and constants that
-//! are made of themselves.
+//! What LLVM's reader does not check, and pays for with all the time or memory there is: counts that cannot be, constants
+//! that are made of themselves, lists of numbers for types that are no lists.
 
 use super::bitstream::{self, Error, Record, Visitor, walk};
 use crate::metallib::unwrap;
@@ -39,8 +39,9 @@ pub(super) fn check(bitcode: &[u8]) -> Result<(), String> {
 struct Check {
     /// The size of the stream: there is nothing of which a module has more.
     limit: u64,
-    /// For each type the number of parameters, if it is one of a function.
-    types: Vec<Option<u64>>,
+    types: Vec<Type>,
+    /// The type of the constants that follow.
+    current: Type,
     /// For each function with a body, in order, the number of its parameters.
     bodies: Vec<u64>,
     /// How many bodies have begun.
@@ -51,6 +52,17 @@ struct Check {
     locals: Option<u64>,
     /// The constants of the block at hand: what each is made of.
     constants: Vec<Vec<u64>>,
+}
+
+/// What must be known of a type.
+#[derive(Clone, Copy, PartialEq, Default)]
+enum Type {
+    /// One with this many parameters.
+    Function(u64),
+    /// An array or a vector.
+    List,
+    #[default]
+    Other,
 }
 
 impl Visitor for Check {
@@ -76,10 +88,7 @@ impl Visitor for Check {
                 Ok(())
             }
             TYPES => self.type_record(record),
-            CONSTANTS => {
-                self.constant_record(record);
-                Ok(())
-            }
+            CONSTANTS => self.constant_record(record),
             ATTRIBUTE_GROUPS if record.code == ATTRIBUTE_GROUP => match operand(1) {
                 0..=MAX_PARAMETERS | OF_FUNCTION => Ok(()),
                 _ => Err(Error::Malformed("an attribute belongs to a parameter that no function has")),
@@ -119,14 +128,17 @@ impl Check {
         }
         // [name, length of the name, type, calling convention, is a declaration, …]
         if let (FUNCTION, [_, _, ty, _, 0, ..]) = (record.code, &record.operands[..]) {
-            let parameters = self.types.get(*ty as usize).copied().flatten();
-            self.bodies.push(parameters.unwrap_or(0));
+            self.bodies.push(match self.types.get(*ty as usize) {
+                Some(Type::Function(parameters)) => *parameters,
+                _ => 0,
+            });
         }
     }
 
     fn type_record(&mut self, record: &Record) -> bitstream::Result<()> {
         const COUNT: u64 = 1;
-        const VECTOR: u64 = 10;
+        const VECTOR: u64 = 12;
+        const ARRAY: u64 = 11;
         const STRUCT_NAME: u64 = 19;
         const FUNCTION: u64 = 21;
         let first = record.operands.first().copied().unwrap_or(0);
@@ -135,21 +147,30 @@ impl Check {
             VECTOR if first > MAX_VECTOR => return Err(Error::Malformed("a vector is too long")),
             COUNT | STRUCT_NAME => return Ok(()),
             // [is variadic, result, parameter…]
-            FUNCTION => self.types.push(Some(record.operands.len().saturating_sub(2) as u64)),
-            _ => self.types.push(None),
+            FUNCTION => self.types.push(Type::Function(record.operands.len().saturating_sub(2) as u64)),
+            VECTOR | ARRAY => self.types.push(Type::List),
+            _ => self.types.push(Type::Other),
         }
         Ok(())
     }
 
-    fn constant_record(&mut self, record: &Record) {
+    fn constant_record(&mut self, record: &Record) -> bitstream::Result<()> {
         const TYPE: u64 = 1;
+        const DATA: u64 = 22;
         const AGGREGATE: u64 = 7;
         const BINARY: u64 = 10;
         const CAST: u64 = 11;
         const ELEMENT_POINTERS: [u64; 5] = [12, 20, 24, 31, 32];
         let operands = &record.operands;
         self.constants.push(match record.code {
-            TYPE => return,
+            TYPE => {
+                let ty = operands.first().and_then(|ty| self.types.get(usize::try_from(*ty).ok()?));
+                self.current = *ty.ok_or(Error::Malformed("a constant has a type that is not there"))?;
+                return Ok(());
+            }
+            DATA if self.current != Type::List => {
+                return Err(Error::Malformed("a list of numbers has another type"));
+            }
             AGGREGATE => operands.clone(),
             // [operation, value, value] and [operation, type, value]
             BINARY => operands.iter().skip(1).copied().collect(),
@@ -161,6 +182,7 @@ impl Check {
             }
             _ => Vec::new(),
         });
+        Ok(())
     }
 }
 
