@@ -161,6 +161,24 @@ PER_THREAD(unions_of_the_same_size) {
   out[i] = b.bits;
 }
 
+struct Flags {
+  uint low : 3;
+  uint middle : 10;
+  int sign : 5;
+  uint rest : 14;
+};
+
+PER_THREAD(bit_fields) {
+  Flags f = {};
+  f.low = uint(in[i]);
+  f.middle = uint(in[i]) * 20;
+  f.sign = in[i];
+  f.rest = 9;
+  f.low++;
+  f.sign -= 1;
+  out[i] = int(f.low) + int(f.middle) * 10 + f.sign * 100000 + int(f.rest) + int(sizeof(Flags));
+}
+
 struct Packed {
   packed_int3 a;
   char c;

@@ -72,6 +72,12 @@ template <typename F> int apply(F f, int x) { return f(x); }
 
 PER_THREAD(function_as_parameter) { out[i] = apply(Square(), in[i]) + apply(Double{}, in[i]); }
 
+static int plus_one(int x) { return x + 1; }
+static int times_nine(int x) { return x * 9; }
+template <int (*F)(int)> int twice(int x) { return F(F(x)); }
+
+PER_THREAD(function_as_value_parameter) { out[i] = twice<plus_one>(in[i]) + twice<times_nine>(in[i]); }
+
 PER_THREAD(lambda) {
   int offset = 3, x = in[i];
   auto f = [&](int k) { offset = k; return x + k; };

@@ -66,8 +66,10 @@ kernel void numbers(device uint *out [[buffer(0)]], uint3 position [[thread_posi
                     uint lane [[thread_index_in_simdgroup]], ushort in_quad [[thread_index_in_quadgroup]],
                     uint width [[threads_per_simdgroup]], ushort width2 [[thread_execution_width]],
                     uint simdgroup [[simdgroup_index_in_threadgroup]], ushort simdgroups [[simdgroups_per_threadgroup]],
-                    uint quad [[quadgroup_index_in_threadgroup]], uint quads [[quadgroups_per_threadgroup]]) {
-  device uint *mine = out + place(position, grid) * 9;
+                    uint quad [[quadgroup_index_in_threadgroup]], uint quads [[quadgroups_per_threadgroup]],
+                    uint asked_simdgroups [[dispatch_simdgroups_per_threadgroup]],
+                    ushort asked_quads [[dispatch_quadgroups_per_threadgroup]]) {
+  device uint *mine = out + place(position, grid) * 11;
   mine[0] = index;
   mine[1] = lane;
   mine[2] = in_quad;
@@ -77,4 +79,6 @@ kernel void numbers(device uint *out [[buffer(0)]], uint3 position [[thread_posi
   mine[6] = simdgroups;
   mine[7] = quad;
   mine[8] = quads;
+  mine[9] = asked_simdgroups;
+  mine[10] = asked_quads;
 }

@@ -55,6 +55,12 @@ fn structs_and_classes() {
             }),
             ("static_members_and_functions", |i, x| x[i] * 4 + 9),
             ("unions_of_the_same_size", |i, x| (x[i] as f32).to_bits() as i32),
+            ("bit_fields", |i, x| {
+                // Five bits with a sign.
+                let five = |x: i32| x << 27 >> 27;
+                let sign = five(five(x[i]) - 1);
+                (x[i] + 1) % 8 + x[i] * 20 % 1024 * 10 + sign * 100_000 + 9 + 4
+            }),
             ("packed_members", |i, x| x[i] + 2 * (x[i] + 1) + 3 * (x[i] + 2) + 16 * 1000),
             ("struct_of_everything", |i, x| x[i] * 3 + (x[i] & 1) + 11),
         ],
@@ -74,6 +80,7 @@ fn templates() {
             ("recursion_of_templates", |i, x| x[i] + 5040),
             ("variadic", |i, x| x[i] + 1 + x[i] + 10),
             ("function_as_parameter", |i, x| x[i] * x[i] + (x[i] + x[i])),
+            ("function_as_value_parameter", |i, x| x[i] + 2 + x[i] * 81),
             ("lambda", |i, x| x[i] * 2 + 3 + x[i]),
             ("constexpr_if", |i, x| x[i] + 8),
             ("deduced_address_space", |i, x| x[i] + x[0] + 7),

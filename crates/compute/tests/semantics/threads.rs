@@ -107,14 +107,18 @@ fn full_threadgroups() {
 #[test]
 fn numbers_in_groups() {
     for &(grid, group) in SHAPES {
-        let run = SOURCE.kernel("numbers").zeros::<u32>(grid.iter().product::<usize>() * 9);
-        let out = run.threads(grid, group).read::<[u32; 3]>(0);
-        let out: Vec<[u32; 9]> = out.chunks(3).map(|parts| std::array::from_fn(|k| parts[k / 3][k % 3])).collect();
-        expect(&format!("{grid:?} in {group:?}"), &out, |i| {
+        let run = SOURCE.kernel("numbers").zeros::<u32>(grid.iter().product::<usize>() * 11);
+        let out = run.threads(grid, group).read::<u32>(0);
+        let out: Vec<&[u32]> = out.chunks(11).collect();
+        for (i, got) in out.into_iter().enumerate() {
             let thread = Thread::new(i, grid, group);
             let (index, size) = (thread.index(), thread.size.iter().product::<usize>());
-            let (simdgroups, quads) = (size.div_ceil(32), size.div_ceil(4));
-            [index, index % 32, index % 4, 32, 32, index / 32, simdgroups, index / 4, quads].map(|x| x as u32)
-        });
+            let asked = group.iter().product::<usize>();
+            let own = [index, index % 32, index % 4, 32, 32];
+            let groups = [index / 32, size.div_ceil(32), index / 4, size.div_ceil(4)];
+            let of_dispatch = [asked.div_ceil(32), asked.div_ceil(4)];
+            let expected: Vec<u32> = [&own[..], &groups, &of_dispatch].concat().iter().map(|x| *x as u32).collect();
+            assert_eq!(got, expected, "thread {i} of {grid:?} in {group:?}");
+        }
     }
 }

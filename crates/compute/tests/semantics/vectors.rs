@@ -189,3 +189,69 @@ fn every_type_and_width() {
     widths!(i8, "char"; u8, "uchar"; i16, "short"; u16, "ushort"; i32, "int"; u32, "uint"; i64, "long"; u64, "ulong");
     table.run();
 }
+
+/// Packed vectors lie in memory as tightly as their components; in expressions they are vectors.
+#[test]
+fn packed_vectors() {
+    let (v, f) = (&fours(8), &floats(9));
+    let mut table = Table::new("packed vectors").safe().input("v", v).input("f", f);
+    table
+        .exact("packed_int3 p = packed_int3(v.xyz); p.y += 5; r = int3(p);", move |i| [v[i][0], v[i][1] + 5, v[i][2]])
+        .exact("packed_float3 p = f.xyz; r = p * 2.0f;", move |i| [0, 1, 2].map(|k| f[i][k] * 2.0))
+        .exact("packed_float2 p(f.x, 1.0f), q = f.zw; r = p + q;", move |i| [f[i][0] + f[i][2], 1.0 + f[i][3]])
+        .exact("packed_uchar4 p = packed_uchar4(uchar4(v)); p[i & 3] = 7; r = uchar4(p);", move |i| {
+            let mut bytes = v[i].map(|x| x as u8);
+            bytes[i & 3] = 7;
+            bytes
+        })
+        .exact("packed_short3 p[3]; for (int k = 0; k < 3; k++) p[k] = packed_short3(short3(v.xyz) + short(k)); r = short3(p[i % 3]);", move |i| {
+            [0, 1, 2].map(|k| (v[i][k] + i as i32 % 3) as i16)
+        })
+        .exact("packed_half4 p = half4(f); r = half4(p.xyz, 1);", move |i| {
+            [f[i][0], f[i][1], f[i][2], 1.0].map(half::f16::from_f32)
+        })
+        .exact("packed_long2 p(long(v.x) << 40, v.y); r = long2(p);", move |i| [i64::from(v[i][0]) << 40, i64::from(v[i][1])])
+        .exact("packed_float4 p(f); p = p.wzyx; r = float4(p);", move |i| {
+            let [x, y, z, w] = f[i];
+            [w, z, y, x]
+        })
+        .exact("thread packed_float3 *p = (thread packed_float3 *)&f; r = float3(p[0]);", move |i| [f[i][0], f[i][1], f[i][2]])
+        .exact("int(sizeof(packed_float3)) * 1000 + int(sizeof(packed_char3)) * 100 + int(alignof(packed_half4))", |_| 12302);
+    table.run();
+}
+
+/// Vectors of `half` and `bfloat`, rounded after every operation.
+#[test]
+fn vectors_of_narrow_floats() {
+    use half::{bf16, f16};
+    let f = &floats(10);
+    let mut table = Table::new("narrow floats").safe().input("f", f);
+    let h = move |i: usize| f[i].map(f16::from_f32);
+    let b = move |i: usize| f[i].map(bf16::from_f32);
+    let round = |x: f32| f16::from_f32(x);
+    table
+        .exact("half4(f) + half4(f.wzyx)", move |i| {
+            std::array::from_fn::<f16, 4, _>(|k| round(h(i)[k].to_f32() + h(i)[3 - k].to_f32()))
+        })
+        .exact("half3(f.xyz) * half(f.w)", move |i| [0, 1, 2].map(|k| round(h(i)[k].to_f32() * h(i)[3].to_f32())))
+        .exact("uchar4(half4(f) < half4(f.yzwx))", move |i| {
+            std::array::from_fn::<u8, 4, _>(|k| u8::from(h(i)[k] < h(i)[(k + 1) % 4]))
+        })
+        .exact("half4 t = half4(f); t.yz = t.xw; t[i & 3] -= 1.0h; r = t;", move |i| {
+            let mut t = [h(i)[0], h(i)[0], h(i)[3], h(i)[3]];
+            t[i & 3] = round(t[i & 3].to_f32() - 1.0);
+            t
+        })
+        .exact("bfloat4 t = bfloat4(f); r = t;", b)
+        .exact("bfloat2 t = bfloat2(f.xy); r = float2(t) + f.zw;", move |i| {
+            [0, 1].map(|k| b(i)[k].to_f32() + f[i][k + 2])
+        })
+        .exact("bfloat3 t = bfloat3(f.xyz); t.y = bfloat(2.0f); r = t;", move |i| {
+            [b(i)[0], bf16::from_f32(2.0), b(i)[2]]
+        })
+        .exact("bfloat a[4]; for (int k = 0; k < 4; k++) a[k] = bfloat(f[k]); r = a[i & 3];", move |i| b(i)[i & 3])
+        .exact("half a[4]; for (int k = 0; k < 4; k++) a[k] = half(f[k]); r = a[i & 3] + a[0];", move |i| {
+            round(h(i)[i & 3].to_f32() + h(i)[0].to_f32())
+        });
+    table.run();
+}

@@ -22,7 +22,8 @@ pub(super) fn generate(seed: u64) -> Program {
     };
     generator.declare();
     generator.budget = 10 + generator.random.below(40);
-    let items = generator.items(0, is_full && !returns, !returns);
+    let items =
+        generator.items(Together { can_shuffle: is_full && !returns, can_wait: !returns, ..Together::default() });
     let (variables, arrays) = (generator.variables, generator.arrays);
     let uniform = random.next() as u32;
     let input = (0..INPUTS).map(|_| random.number() as u32).collect();
@@ -83,6 +84,18 @@ struct Generator<'a> {
     budget: usize,
 }
 
+/// What is around an item.
+#[derive(Clone, Copy, Default)]
+struct Together {
+    depth: usize,
+    /// Whether all 32 lanes are there.
+    can_shuffle: bool,
+    /// Whether all threads of the threadgroup are there.
+    can_wait: bool,
+    /// Whether there is a loop that threads may leave.
+    in_loop: bool,
+}
+
 /// What is around a statement.
 #[derive(Clone, Copy, Default)]
 struct Place {
@@ -116,20 +129,29 @@ impl Generator<'_> {
         }
     }
 
-    fn items(&mut self, depth: usize, can_shuffle: bool, can_wait: bool) -> Vec<Item> {
+    fn items(&mut self, place: Together) -> Vec<Item> {
+        let inside = Together { depth: place.depth + 1, ..place };
+        // Not all threads get there.
+        let apart = Together { can_shuffle: false, can_wait: false, ..inside };
         let mut items = Vec::new();
         for _ in 0..1 + self.random.below(4) {
-            items.push(match self.random.below(8) {
-                0 | 1 => Item::Simd(self.target(), self.collective(can_shuffle), self.value(2)),
-                2 if can_wait => Item::Exchange(self.target(), self.value(2), self.value(2)),
-                3 if depth < 2 => {
+            items.push(match self.random.below(10) {
+                0 | 1 => Item::Simd(self.target(), self.collective(place.can_shuffle), self.value(2)),
+                2 if place.can_wait => Item::Exchange(self.target(), self.value(2), self.value(2)),
+                3 if place.depth < 3 => {
                     let condition = self.condition(2, true);
-                    Item::If(condition, self.items(depth + 1, false, false), self.items(depth + 1, false, false))
+                    Item::If(condition, self.items(apart), self.items(apart))
                 }
-                4 if depth < 2 => {
+                4 if place.depth < 2 => {
                     let counter = self.counter();
-                    Item::Repeat(counter, self.items(depth + 1, can_shuffle, can_wait))
+                    Item::Repeat(counter, self.items(Together { in_loop: false, ..inside }))
                 }
+                5 if place.depth < 2 => {
+                    let (bound, counter) = (self.value(1), self.counter());
+                    Item::Loop(counter, bound, self.items(Together { in_loop: true, ..apart }))
+                }
+                6 if place.in_loop => Item::BreakIf(self.condition(1, true)),
+                7 if place.in_loop => Item::ContinueIf(self.condition(1, true)),
                 _ => {
                     self.budget = self.budget.max(6);
                     Item::Alone(self.body(Place::default()))
@@ -207,7 +229,13 @@ impl Generator<'_> {
                 let array = self.random.below(self.arrays.len());
                 Statement::SetElement(array, self.value(1), self.value(2))
             }
-            16 => self.through_pointer(),
+            16 => match self.arrays.iter().position(|array| array.kind == ArrayKind::Vector) {
+                Some(vector) if self.random.chance(2) => {
+                    let operator = self.random.pick(&[Operator::Add, Operator::Multiply, Operator::Xor]);
+                    Statement::UpdateVector(vector, operator, self.value(2))
+                }
+                _ => self.through_pointer(),
+            },
             17 if self.functions > 0 => {
                 let (a, b) = (self.value(2), self.value(2));
                 Statement::Call(self.target(), self.random.below(self.functions), a, b, 0)

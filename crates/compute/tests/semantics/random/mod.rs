@@ -4,6 +4,7 @@
 
 mod generate;
 mod interpret;
+mod lane;
 mod print;
 mod program;
 mod shrink;

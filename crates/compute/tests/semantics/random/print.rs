@@ -113,6 +113,18 @@ impl Printer<'_> {
                     self.items(text, other, depth + 1);
                     let _ = writeln!(text, "{indent}}}");
                 }
+                Item::BreakIf(condition) => {
+                    let _ = writeln!(text, "{indent}if ({}) break;", self.condition(condition));
+                }
+                Item::ContinueIf(condition) => {
+                    let _ = writeln!(text, "{indent}if ({}) continue;", self.condition(condition));
+                }
+                Item::Loop(counter, bound, body) => {
+                    let bound = self.index(bound, 8);
+                    let _ = writeln!(text, "{indent}for (v{counter} = 0; v{counter} < {bound}; v{counter}++) {{");
+                    self.items(text, body, depth + 1);
+                    let _ = writeln!(text, "{indent}}}");
+                }
                 Item::Repeat(counter, body) => {
                     let bound = "(uniform_number & 3u) + 1u";
                     let _ = writeln!(text, "{indent}for (v{counter} = 0; v{counter} < {bound}; v{counter}++) {{");
@@ -138,6 +150,15 @@ impl Printer<'_> {
             Statement::SetElement(array, index, value) => {
                 let value = self.cast(self.arrays[*array].element, value);
                 format!("{} = {value};", self.element(*array, index))
+            }
+            Statement::UpdateVector(array, operator, value) => {
+                let ty = self.arrays[*array].element;
+                let operator = match operator {
+                    Operator::Add => "+",
+                    Operator::Multiply => "*",
+                    _ => "^",
+                };
+                format!("a{array} = a{array}.yzwx {operator} {}4({});", ty.name(), self.cast(ty, value))
             }
             Statement::Output(index, value) => {
                 format!("out[{}] += {};", self.index(index, OUTPUTS), self.cast(Type::Uint, value))

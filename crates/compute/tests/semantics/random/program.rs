@@ -164,6 +164,8 @@ pub(super) struct Case {
 pub(super) enum Statement {
     Set(Variable, Expression),
     SetElement(Array, Expression, Expression),
+    /// Turns the components of a vector round by one, and combines each with a number.
+    UpdateVector(Array, Operator, Expression),
     /// Adds to an element of the thread's own part of the output.
     Output(Expression, Expression),
     /// Adds atomically to one of the counters that all threads share.
@@ -214,6 +216,11 @@ pub(super) enum Item {
     If(Condition, Vec<Item>, Vec<Item>),
     /// The same number of times for all threads: the uniform number's lower two bits, and one.
     Repeat(Variable, Vec<Item>),
+    /// As often as each thread wants: the lower three bits of an expression, evaluated before every iteration.
+    Loop(Variable, Expression, Vec<Item>),
+    /// Leaves the loop around it.
+    BreakIf(Condition),
+    ContinueIf(Condition),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

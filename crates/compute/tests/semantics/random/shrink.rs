@@ -72,7 +72,7 @@ impl Editor {
                 if let Edit::Unwrap = self.edit {
                     let inner = match item {
                         Item::If(_, then, other) => [then, other].concat(),
-                        Item::Repeat(_, body) => body,
+                        Item::Repeat(_, body) | Item::Loop(_, _, body) => body,
                         _ => Vec::new(),
                     };
                     items.splice(index..index, inner);
@@ -85,8 +85,8 @@ impl Editor {
                     self.items(then);
                     self.items(other);
                 }
-                Item::Repeat(_, body) => self.items(body),
-                Item::Simd(..) | Item::Exchange(..) => {}
+                Item::Repeat(_, body) | Item::Loop(_, _, body) => self.items(body),
+                Item::Simd(..) | Item::Exchange(..) | Item::BreakIf(_) | Item::ContinueIf(_) => {}
             }
         }
     }
