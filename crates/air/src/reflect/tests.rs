@@ -4,6 +4,7 @@ use super::*;
 use crate::metallib::{Function, Library, apple_library, corpus};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
+use msl::reflect::{Access, ArgumentKind};
 use std::collections::BTreeMap;
 
 fn parse(text: &str) -> Result<Reflection> {
