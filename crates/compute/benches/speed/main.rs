@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 
 type Failure = Box<dyn std::error::Error>;
 
+/// A loop in Rust that writes its result.
+type Loop = Box<dyn FnMut(&mut [f32])>;
+
 /// A number from a sequence that looks random, between -1 and 1.
 struct Numbers(u64);
 
@@ -44,7 +47,7 @@ struct Bench {
 }
 
 /// What is measured.
-struct Case<'a> {
+struct Case {
     name: String,
     pipeline: ComputePipelineState,
     arguments: Vec<Buffer>,
@@ -54,12 +57,12 @@ struct Case<'a> {
     result: usize,
     /// Bytes that must be read and written.
     bytes: usize,
-    plain: Box<dyn FnMut(&mut [f32]) + 'a>,
+    plain: Loop,
 }
 
 impl Bench {
     fn new() -> Result<Bench, Failure> {
-        let device = Device::cpu_with_options(&CpuOptions { threads: Some(1), ..CpuOptions::default() })?;
+        let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) })?;
         let library = device.new_library_with_source(include_str!("kernels.metal"), &CompileOptions::default())?;
         Ok(Bench { device, library })
     }
@@ -151,7 +154,7 @@ fn elementwise(bench: &Bench, name: &str, count: usize) -> Result<(), Failure> {
     if name == "add" {
         arguments.push(bench.buffer(&[count as u32])?);
     }
-    let plain: Box<dyn FnMut(&mut [f32])> = match name {
+    let plain: Loop = match name {
         "add" => Box::new(move |result| plain::add(&a, &b, result)),
         _ => Box::new(move |result| plain::silu_mul(&a, &b, result)),
     };
@@ -174,7 +177,7 @@ fn of_rows(bench: &Bench, name: &str, count: usize, k: usize) -> Result<(), Fail
     if name == "row_sum" {
         arguments.push(bench.buffer(&[k as u32])?);
     }
-    let plain: Box<dyn FnMut(&mut [f32])> = match name {
+    let plain: Loop = match name {
         "softmax" => Box::new(move |result| plain::softmax(&x, k, result)),
         _ => Box::new(move |result| plain::row_sum(&x, k, result)),
     };
@@ -197,7 +200,7 @@ fn gemv(bench: &Bench, name: &str, count: usize, k: usize) -> Result<(), Failure
     let mut numbers = Numbers(3);
     let x = numbers.floats(k);
     let scale = |numbers: &mut Numbers| f16::from_f32(numbers.next() * 0.01 + 0.02).to_bits();
-    let (mut arguments, plain): (Vec<Buffer>, Box<dyn FnMut(&mut [f32])>) = match name {
+    let (mut arguments, plain): (Vec<Buffer>, Loop) = match name {
         "gemv_f16" => {
             let weights: Vec<u16> = (0..count * k).map(|_| f16::from_f32(numbers.next()).to_bits()).collect();
             let x = x.clone();
