@@ -1,5 +1,14 @@
 //! Random numbers: SplitMix64, the same on every machine.
 
+/// The first seed, and how many: `METALWORKS_RANDOM=2000` tries more, `METALWORKS_RANDOM_FIRST=123` begins with that one.
+pub(crate) fn seeds(default_count: u64) -> (u64, u64) {
+    let setting = |name: &str, default: u64| match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")),
+        Err(_) => default,
+    };
+    (setting("METALWORKS_RANDOM_FIRST", 1), setting("METALWORKS_RANDOM", default_count))
+}
+
 pub(crate) struct Random(u64);
 
 impl Random {

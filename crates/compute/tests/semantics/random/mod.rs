@@ -1,6 +1,6 @@
 //! Programs made up at random, run by the compiler's code and by an interpreter of each thread.
 //!
-//! By default a few dozen. `METALWORKS_RANDOM=2000` runs more, `METALWORKS_RANDOM_FIRST=123` begins with that seed.
+//! By default a few dozen; [`seeds`] says how to run more.
 
 mod generate;
 mod interpret;
@@ -12,6 +12,7 @@ mod shrink;
 use self::interpret::{Results, interpret};
 use self::program::{COUNTERS, OUTPUTS, Program};
 use crate::harness::Source;
+use crate::numbers::seeds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Programs in one source: the headers are read once for all of them.
@@ -21,7 +22,7 @@ const ATTEMPTS: usize = 400;
 
 #[test]
 fn random_programs_do_what_an_interpreter_does() {
-    let (first, count) = (setting("METALWORKS_RANDOM_FIRST", 1), setting("METALWORKS_RANDOM", 32));
+    let (first, count) = seeds(32);
     let mut failures = Vec::new();
     for batch in (first..first + count).step_by(BATCH as usize) {
         let seeds: Vec<u64> = (batch..(batch + BATCH).min(first + count)).collect();
@@ -32,11 +33,6 @@ fn random_programs_do_what_an_interpreter_does() {
         assert!(failures.len() < 3, "{}", failures.join("\n"));
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-}
-
-fn setting(name: &str, default: u64) -> u64 {
-    let Ok(text) = std::env::var(name) else { return default };
-    text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}"))
 }
 
 /// Runs a batch from one source, and all of them alone if that does not compile.

@@ -1,0 +1,126 @@
+//! Expressions in floating point made up at random, in safe mathematics: every operation rounds as IEEE says, nothing is
+//! reordered, and so Rust gets the very same bits.
+
+use crate::numbers::{Random, seeds};
+use crate::table::Table;
+use half::f16;
+
+const THREADS: usize = 70;
+
+enum Expression {
+    Input(usize),
+    Literal(f32),
+    Unary(Unary, Box<Expression>),
+    Binary(Binary, Box<Expression>, Box<Expression>),
+    Fma(Box<Expression>, Box<Expression>, Box<Expression>),
+    /// The third or the fourth, as the first is less than the second.
+    Choice([Box<Expression>; 4]),
+}
+
+/// How it is written, with `$` for the operand, and what it means.
+type Unary = (&'static str, fn(f32) -> f32);
+type Binary = (&'static str, fn(f32, f32) -> f32);
+
+const UNARY: &[Unary] = &[
+    ("(-$)", |x| -x),
+    ("fabs($)", f32::abs),
+    ("sqrt(fabs($))", |x| x.abs().sqrt()),
+    ("floor($)", f32::floor),
+    ("ceil($)", f32::ceil),
+    ("trunc($)", f32::trunc),
+    ("rint($)", f32::round_ties_even),
+    ("round($)", f32::round),
+    ("float(half($))", |x| f16::from_f32(x).to_f32()),
+    ("float(bfloat($))", |x| half::bf16::from_f32(x).to_f32()),
+    ("float(int($))", |x| x as i32 as f32),
+    ("float(uchar($))", |x| f32::from(x as u8)),
+    ("as_type<float>(as_type<uint>($) ^ 0x80000000u)", |x| f32::from_bits(x.to_bits() ^ 0x8000_0000)),
+    ("fmin($, 2.5f)", |x| x.min(2.5)),
+    ("fmax($, -0.75f)", |x| x.max(-0.75)),
+    ("float(isnan($))", |x| f32::from(u8::from(x.is_nan()))),
+    ("(float2($, 3.0f) * float2(0.5f)).x", |x| x * 0.5),
+    ("select(1.0f, $, $ == $)", |x| if x.is_nan() { 1.0 } else { x }),
+];
+
+const BINARY: &[Binary] = &[
+    ("(@ + $)", |a, b| a + b),
+    ("(@ - $)", |a, b| a - b),
+    ("(@ * $)", |a, b| a * b),
+    ("(@ / $)", |a, b| a / b),
+    // The sign of a NaN is anything.
+    ("copysign(@, fmax($, -1.0f))", |a, b| a.copysign(b.max(-1.0))),
+    ("float(@ < $)", |a, b| f32::from(u8::from(a < b))),
+    ("float(!(@ >= $))", |a, b| 1.0 - f32::from(u8::from(a >= b))),
+    ("dot(float2(@, 0.0f), float2($, 1.0f))", |a, b| a * b + 0.0),
+];
+
+fn generate(random: &mut Random, depth: usize) -> Expression {
+    if depth == 0 || random.chance(6) {
+        return match random.chance(3) {
+            true => Expression::Literal(random.pick(&[0.0, 1.0, -1.0, 0.1, 1e4, -3.75, 0.333])),
+            false => Expression::Input(random.below(3)),
+        };
+    }
+    let inner = |random: &mut Random| Box::new(generate(random, depth - 1));
+    match random.below(10) {
+        0..4 => Expression::Binary(random.pick(&BINARY[..4]), inner(random), inner(random)),
+        4 | 5 => Expression::Binary(random.pick(BINARY), inner(random), inner(random)),
+        6 => Expression::Fma(inner(random), inner(random), inner(random)),
+        7 => Expression::Choice([0; 4].map(|_| inner(random))),
+        _ => Expression::Unary(random.pick(UNARY), inner(random)),
+    }
+}
+
+impl Expression {
+    fn print(&self) -> String {
+        match self {
+            Expression::Input(which) => ["x", "y", "z"][*which].into(),
+            Expression::Literal(value) => format!("({value:?}f)"),
+            Expression::Unary((text, _), a) => text.replace('$', &a.print()),
+            Expression::Binary((text, _), a, b) => text.replace('$', &b.print()).replace('@', &a.print()),
+            Expression::Fma(a, b, c) => format!("fma({}, {}, {})", a.print(), b.print(), c.print()),
+            Expression::Choice(parts) => {
+                let [a, b, c, d] = parts.each_ref().map(|part| part.print());
+                format!("({a} < {b} ? {c} : {d})")
+            }
+        }
+    }
+
+    fn evaluate(&self, inputs: [f32; 3]) -> f32 {
+        match self {
+            Expression::Input(which) => inputs[*which],
+            Expression::Literal(value) => *value,
+            Expression::Unary((_, f), a) => f(a.evaluate(inputs)),
+            Expression::Binary((_, f), a, b) => f(a.evaluate(inputs), b.evaluate(inputs)),
+            Expression::Fma(a, b, c) => a.evaluate(inputs).mul_add(b.evaluate(inputs), c.evaluate(inputs)),
+            Expression::Choice([a, b, c, d]) => {
+                if a.evaluate(inputs) < b.evaluate(inputs) {
+                    c.evaluate(inputs)
+                } else {
+                    d.evaluate(inputs)
+                }
+            }
+        }
+    }
+}
+
+/// Numbers of ordinary size, so that nothing becomes so small that it may be flushed to zero; and some that are special.
+fn inputs(seed: u64) -> Vec<f32> {
+    let mut random = Random::new(seed);
+    let special = [0.0, -0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -0.5, 65520.0];
+    let mut ordinary = || (random.below(2_000_001) as f32 - 1_000_000.0) / 4096.0;
+    (0..THREADS).map(|i| if i % 4 == 1 { special[i / 4 % 8] } else { ordinary() }).collect()
+}
+
+#[test]
+fn random_expressions_round_as_ieee_says() {
+    let (x, y, z) = (&inputs(111), &inputs(112), &inputs(113));
+    let mut table = Table::new("random expressions").safe().input("x", x).input("y", y).input("z", z);
+    let (first, count) = seeds(64);
+    for seed in first..first + count {
+        let expression = generate(&mut Random::new(seed), 4);
+        let text = expression.print();
+        table.exact(&text, move |i| expression.evaluate([x[i], y[i], z[i]]));
+    }
+    table.run();
+}
