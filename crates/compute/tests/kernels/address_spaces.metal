@@ -132,3 +132,50 @@ kernel void threadgroup_values(device int *out [[buffer(0)]], uint i [[thread_po
   threadgroup Shared *p = shared + other;
   out[i] = int(p->v.y) + p->s[other & 1] + grid[other / 8][other % 8] * 100 + bytes[l] * 100000;
 }
+
+// One of two buffers, per lane and by turns.
+kernel void one_of_two_buffers(device const int *a [[buffer(0)]], device const int *b [[buffer(1)]],
+                               device int *even [[buffer(2)]], device int *odd [[buffer(3)]],
+                               uint i [[thread_position_in_grid]]) {
+  device const int *p = i % 3 == 0 ? a : b;
+  device const int *q = a, *r = b;
+  int sum = p[i];
+  for (uint k = 0; k < i % 5; k++) {
+    sum = sum * 3 + q[k];
+    device const int *t = q;
+    q = r;
+    r = t;
+  }
+  device int *to = i & 1 ? odd : even;
+  to[i / 2] = sum + *(i % 4 == 0 ? &a[i + 1] : &b[i]);
+}
+
+// Copies of large structs between all address spaces, some at an index per lane.
+struct Block {
+  half scale;
+  uchar quants[31];
+  short2 pair;
+  float tail[5];
+};
+
+static float weigh(Block b) {
+  float sum = 0;
+  for (int k = 0; k < 31; k++) sum += float(b.quants[k]) * float(k + 1);
+  return sum * float(b.scale) + float(b.pair.y) + b.tail[4];
+}
+
+kernel void large_structs(device const Block *in [[buffer(0)]], device Block *out [[buffer(1)]],
+                          device float *weights [[buffer(2)]], constant Block *table [[buffer(3)]],
+                          uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]],
+                          uint size [[threads_per_threadgroup]]) {
+  threadgroup Block shared[64];
+  Block mine = in[i];
+  shared[l] = mine;
+  mine.quants[i % 31] = 200;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  Block other = shared[size - 1 - l];
+  Block both[2] = {mine, other};
+  out[i] = both[i & 1];
+  Block fixed = table[i % 3];
+  weights[i] = weigh(mine) + weigh(shared[l]) * 2 + weigh(fixed) * 4;
+}

@@ -138,3 +138,19 @@ kernel void through_device_memory(device uint *values [[buffer(0)]], uint i [[th
     threadgroup_barrier(mem_flags::mem_device);
   }
 }
+
+// Threads beyond the end have returned before the barrier, as kernels in use do it; some of whole simdgroups.
+kernel void ended_before_a_barrier(device const uint *in [[buffer(0)]], device uint *out [[buffer(1)]],
+                                   constant uint &n [[buffer(2)]], uint local [[thread_index_in_threadgroup]],
+                                   uint group [[threadgroup_position_in_grid]], uint size [[threads_per_threadgroup]]) {
+  threadgroup uint shared[256];
+  if (local >= n) return;
+  uint value = in[group * size + local];
+  for (uint k = 0; k < 3; k++) {
+    shared[local] = value;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    value += shared[(local + 1) % n];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+  out[group * size + local] = value;
+}

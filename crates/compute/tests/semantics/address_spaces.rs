@@ -161,3 +161,72 @@ fn threadgroup_values() {
         other + 1 + other * 2 + other * 3 * 100 + (31 - l) * 100000
     });
 }
+
+#[test]
+fn one_of_two_buffers() {
+    let n = 70;
+    let (a, b): (Vec<i32>, Vec<i32>) =
+        ((0..n as i32 + 1).collect(), (0..n as i32 + 1).map(|x| 1000 + x * 7).collect());
+    let run = SOURCE.kernel("one_of_two_buffers").buffer(&a).buffer(&b).zeros::<i32>(n / 2).zeros::<i32>(n / 2);
+    let finished = run.threads(n, 32);
+    let expected = |i: usize| {
+        let start = if i.is_multiple_of(3) { a[i] } else { b[i] };
+        let sum = (0..i % 5).fold(start, |sum, k| sum.wrapping_mul(3) + if k % 2 == 0 { a[k] } else { b[k] });
+        sum + if i.is_multiple_of(4) { a[i + 1] } else { b[i] }
+    };
+    expect("even", &finished.read::<i32>(2), |k| expected(2 * k));
+    expect("odd", &finished.read::<i32>(3), |k| expected(2 * k + 1));
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct Block {
+    scale: f16,
+    quants: [u8; 31],
+    hole: [u8; 3],
+    pair: [i16; 2],
+    tail: [f32; 5],
+}
+
+impl Block {
+    fn weight(&self) -> f32 {
+        let sum: u32 = self.quants.iter().zip(1..).map(|(quant, k)| u32::from(*quant) * k).sum();
+        sum as f32 * self.scale.to_f32() + f32::from(self.pair[1]) + self.tail[4]
+    }
+
+    /// Without what lies between the members.
+    fn members(&self) -> (f16, Vec<u8>, [i16; 2], [f32; 5]) {
+        (self.scale, self.quants.to_vec(), self.pair, self.tail)
+    }
+}
+
+#[test]
+fn large_structs() {
+    let n = 100;
+    let mut random = Random::new(34);
+    let mut block = || Block {
+        scale: f16::from_f32([0.5, 1.0, 0.25][random.below(3)]),
+        quants: [0; 31].map(|_| random.below(100) as u8),
+        hole: [0; 3],
+        pair: [random.below(100) as i16 - 50, random.below(100) as i16],
+        tail: [0; 5].map(|_| random.below(64) as f32 / 4.0),
+    };
+    let blocks: Vec<Block> = (0..n).map(|_| block()).collect();
+    let table: Vec<Block> = (0..3).map(|_| block()).collect();
+    let run = SOURCE.kernel("large_structs").buffer(&blocks).zeros::<Block>(n).zeros::<f32>(n).buffer(&table);
+    let finished = run.threads(n, 64);
+    let changed = |i: usize| {
+        let mut mine = blocks[i];
+        mine.quants[i % 31] = 200;
+        mine
+    };
+    let copies: Vec<_> = finished.read::<Block>(1).iter().map(Block::members).collect();
+    expect("copies", &copies, |i| {
+        let (first, size) = (i / 64 * 64, 64.min(n - i / 64 * 64));
+        let other = blocks[first + size - 1 - i % 64];
+        if i & 1 == 1 { other.members() } else { changed(i).members() }
+    });
+    expect("weights", &finished.read::<f32>(2), |i| {
+        changed(i).weight() + blocks[i].weight() * 2.0 + table[i % 3].weight() * 4.0
+    });
+}

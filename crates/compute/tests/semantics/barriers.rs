@@ -148,3 +148,18 @@ fn device_memory_between_threads() {
         expect(&format!("threadgroups of {size}"), &out, |i| values[i / size * size + (i % size + 3) % size] + 3);
     }
 }
+
+#[test]
+fn threads_that_have_ended_do_not_hold_up_others() {
+    for (size, n) in [(32, 20), (64, 32), (96, 33), (256, 1), (200, 150), (256, 256)] {
+        let values = numbers(107, 3 * size, 1000);
+        let run = SOURCE.kernel("ended_before_a_barrier").buffer(&values).zeros::<u32>(3 * size).bytes(&(n as u32));
+        let out = run.groups(3, size).read::<u32>(1);
+        expect(&format!("{n} of {size} threads"), &out, |i| {
+            let (first, local) = (i / size * size, i % size);
+            let at = |step: usize| values[first + (local + step) % n];
+            // Three times the sum of neighbours.
+            if local < n { at(0) + 3 * at(1) + 3 * at(2) + at(3) } else { 0 }
+        });
+    }
+}
