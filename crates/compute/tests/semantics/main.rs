@@ -17,6 +17,7 @@ mod matrices;
 mod memory_walks;
 mod numbers;
 mod random;
+mod random_addresses;
 mod random_floats;
 mod simdgroup_matrices;
 mod simdgroups;
