@@ -106,6 +106,7 @@ impl Shapes {
             Opcode::LLVMSub => false,
             _ => unsafe { LLVMGetNUW(instruction.0) != 0 },
         };
+        let bits = instruction.ty().scalar().int_bits();
         let disjoint = opcode != Opcode::LLVMOr || unsafe { LLVMGetIsDisjoint(instruction.0) != 0 };
         let one = |i: usize| -> Shape {
             let (Shape::Ramp(x), Shape::Ramp(y)) = (a[i], b[i]) else {
@@ -143,25 +144,35 @@ impl Shapes {
                     (stride, x.zeros.saturating_add(by.unwrap_or(0)))
                 }
             };
-            let zeros = zeros.min(ALL_BITS);
+            // A number has no more bits than its type, and beyond them it wraps.
+            let zeros = zeros.min(bits);
             stride.map_or(Shape::Varying, |stride| Shape::Ramp(Ramp::new(stride, exact, no_wrap, zeros)))
         };
         (0..a.len()).map(one).collect()
     }
 
+    /// A ramp in fewer bits may wrap around between two lanes. In 32 bits the lanes beyond the wrap are too far away for an
+    /// address, and the ramp is still good for one; a `uchar` or `short` wraps within any buffer.
     fn resize(&self, instruction: Value) -> Vec<Shape> {
-        let widens_unsigned = instruction.opcode() == Opcode::LLVMZExt;
-        let narrows = instruction.opcode() == Opcode::LLVMTrunc;
-        let from_bool = instruction.operand(0).ty().scalar().int_bits() == 1;
-        let to_bool = instruction.ty().scalar().int_bits() == 1;
+        let opcode = instruction.opcode();
+        let from_bits = instruction.operand(0).ty().scalar().int_bits();
+        let bits = instruction.ty().scalar().int_bits();
         let one = |shape: Shape| match shape {
             shape if shape.is_uniform() => shape,
-            Shape::Ramp(_) if from_bool || to_bool => Shape::Varying,
-            Shape::Ramp(ramp) if widens_unsigned => {
-                Shape::Ramp(Ramp::new(ramp.stride, ramp.exact && ramp.no_wrap, true, ramp.zeros))
+            Shape::Ramp(_) if from_bits == 1 || bits == 1 => Shape::Varying,
+            Shape::Ramp(ramp) if opcode == Opcode::LLVMTrunc => {
+                Shape::Ramp(Ramp::new(ramp.stride, ramp.exact, false, ramp.zeros.min(bits)))
             }
             Shape::Ramp(ramp) => {
-                Shape::Ramp(Ramp::new(ramp.stride, ramp.exact, ramp.no_wrap && !narrows, ramp.zeros))
+                let stays = match opcode {
+                    Opcode::LLVMZExt => ramp.no_wrap,
+                    _ => ramp.stays_within(ramp.zeros.min(from_bits - 1)),
+                };
+                if !stays && from_bits < 32 {
+                    return Shape::Varying;
+                }
+                let no_wrap = opcode == Opcode::LLVMZExt || stays && ramp.no_wrap;
+                Shape::Ramp(Ramp::new(ramp.stride, ramp.exact && stays, no_wrap, ramp.zeros))
             }
             other => other,
         };
