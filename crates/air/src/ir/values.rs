@@ -240,6 +240,22 @@ impl Value {
         }
     }
 
+    /// Says something about the loop that a branch closes (`llvm.loop.unroll.full`), and takes back what was said before.
+    pub(crate) fn set_loop_hint(self, hint: &str) {
+        // SAFETY: the node has an operand, which becomes the node itself: that is how LLVM tells one loop from another.
+        unsafe {
+            let context = self.ty().context();
+            let mut text = LLVMMDStringInContext2(context, hint.as_ptr().cast(), hint.len());
+            let mut nodes = [LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0), std::ptr::null_mut()];
+            nodes[1] = LLVMMDNodeInContext2(context, &mut text, 1);
+            let node = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, nodes.as_mut_ptr(), 2));
+            LLVMReplaceMDNodeOperandWith(node, 0, LLVMValueAsMetadata(node));
+            const KIND: &str = "llvm.loop";
+            let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
+            LLVMSetMetadata(self.0, kind, node);
+        }
+    }
+
     /// Makes a function invisible outside its module.
     pub(crate) fn make_internal(self) {
         unsafe { LLVMSetLinkage(self.0, LLVMLinkage::LLVMInternalLinkage) }

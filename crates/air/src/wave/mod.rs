@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! prepare     the scalar code of one thread, optimized, in a form that can be widened
+//!   unroll    loops over private arrays, which become registers
 //! graph       its blocks in the order in which they will lie
 //! shapes      which values are the same in all lanes, which rise by a constant from lane to lane
 //! flow        which blocks run under a mask, because lanes parted before
@@ -34,6 +35,7 @@ mod target;
 mod tests;
 mod turns;
 mod types;
+mod unroll;
 mod widen;
 
 pub use target::Target;

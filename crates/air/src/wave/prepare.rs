@@ -1,15 +1,18 @@
 //! The scalar code before it is widened: optimized as code of one thread, and brought into the form that widening needs.
 
-use super::{Error, Result};
+use super::{Error, Result, unroll};
 use crate::ir::{ModuleRef, Value};
 use crate::passes;
 
-/// Optimization of one thread's code. Two things are left out on purpose: jump threading and tables for switches would
-/// make control flow and memory accesses that one thread likes and 32 lanes do not.
-const OPTIMIZE: &str = "always-inline,globaldce,function(\
+/// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump threading
+/// and tables for switches would make control flow and memory accesses that one thread likes and 32 lanes do not.
+const CLEAN: &str = "always-inline,globaldce,function(\
     sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>,\
     loop-simplify,lcssa,loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),\
-    simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>,\
+    simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>)";
+
+/// The rest of it.
+const OPTIMIZE: &str = "function(\
     loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,\
     loop-unroll<O2;no-runtime;no-upperbound>,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
     dse,loop-mssa(licm),adce,simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>)";
@@ -32,6 +35,8 @@ pub(super) fn prepare(module: ModuleRef, kernel: Value) -> Result<()> {
     }
     // Loops stay loops: a call of memcpy or memset would be made once per lane.
     kernel.add_text_attribute("no-builtins", "");
+    passes::run(module, CLEAN).map_err(Error::Internal)?;
+    unroll::mark(kernel);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
     passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
     Ok(())

@@ -62,3 +62,30 @@ fn code_for_other_machines_can_be_made_here() {
         }
     }
 }
+
+/// A loop that LLVM finds too long to unroll for memory, but that runs over arrays of the thread.
+const ARRAYS: &str = "
+    #include <metal_stdlib>
+    using namespace metal;
+    kernel void merge(device const float *a, device const float *b, device float *c, uint i [[thread_position_in_grid]]) {
+        float values[8];
+        uint never_read[8];
+        threadgroup const uint *nothing = nullptr;
+        short from_a = 0, from_b = 0;
+        for (int j = 0; j < 8; ++j) {
+            float x = a[8 * i + from_a], y = b[8 * i + from_b];
+            bool first = from_b >= 8 || (from_a < 8 && x <= y);
+            values[j] = first ? exp(x) : sin(y) + cos(y);
+            never_read[j] = first ? nothing[from_a] : nothing[from_b];
+            from_a += short(first);
+            from_b += short(!first);
+        }
+        for (int j = 0; j < 8; ++j) c[8 * i + j] = values[7 - j];
+    }";
+
+#[test]
+fn arrays_that_loops_run_over_are_registers() {
+    let text = ir(ARRAYS, "merge", &Constants::new(), Lanes::Row);
+    assert!(!text.contains("alloca"), "{text}");
+    assert!(!text.contains("ptr null"), "what is never read is never loaded: {text}");
+}
