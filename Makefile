@@ -22,7 +22,7 @@ AIR = $(if $(LLVM),--features metalworks-cli/air)
 HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec test corpus air thirdparty llvm fmt build fmt-check clippy unit-test doc cargo
+.PHONY: help demo demo-exec test corpus air thirdparty mlx llvm fmt build fmt-check clippy unit-test doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -58,6 +58,7 @@ test: ## Run all checks and tests
 	$(MAKE) corpus
 	$(if $(LLVM),$(MAKE) air)
 	$(if $(LLVM),$(MAKE) thirdparty)
+	$(if $(LLVM),$(MAKE) mlx)
 
 corpus: cargo ## Download the shaders of others and check them
 	scripts/corpus.sh
@@ -73,6 +74,14 @@ thirdparty: cargo $(LLVM) ## Run kernels of others and compare what they compute
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --release -p metalworks-compute --test thirdparty -- --include-ignored --nocapture
+
+# Every 41st function of the library must compile; docs/mlx-sweep.md is about all of them.
+mlx: cargo $(LLVM) ## Run kernels that Apple's compiler made, and compile a sample of 421
+	scripts/corpus.sh
+	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
+	  $(CARGO) test --release -p metalworks-compute --test mlx -- --include-ignored --nocapture
+	$(CARGO) run --release -p metalworks-air --example sweep -- \
+	  "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
 
 # What the crate `air` is built with; the variable names another place where LLVM 22 is.
 llvm:

@@ -1,0 +1,326 @@
+//! Runs a function of the library and compares what it wrote.
+
+use crate::array::{Array, DType, Scalar};
+use compute::reflect::ArgumentKind;
+use compute::{Device, FunctionConstantValues, Library, Size};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// Bytes after every buffer's content: all ones, a NaN in every floating-point type. A kernel that reads them computes
+/// nonsense, and one that writes them is caught.
+const GUARD: usize = 1024;
+const GUARD_BYTE: u8 = 0xff;
+
+/// What is in an output before the kernel runs: of every value that could be right, few have these bytes.
+const UNWRITTEN: u8 = 0xa5;
+
+/// One dispatch of a function and what it must write.
+pub(crate) struct Case {
+    pub(crate) function: String,
+    pub(crate) constants: FunctionConstantValues,
+    pub(crate) arguments: Vec<(usize, Argument)>,
+    pub(crate) grid: Grid,
+}
+
+/// How many threads, and in which threadgroups.
+#[derive(Clone, Copy)]
+pub(crate) enum Grid {
+    /// Threads in the grid, then in a threadgroup.
+    Threads([usize; 3], [usize; 3]),
+    /// Threadgroups in the grid, then threads in one.
+    Threadgroups([usize; 3], [usize; 3]),
+}
+
+/// What is bound at an index.
+pub(crate) enum Argument {
+    /// A buffer that the kernel reads.
+    Input(Array),
+    /// A value or an array in constant memory.
+    Bytes(Vec<u8>),
+    /// A buffer that the kernel writes.
+    Output(Output),
+}
+
+/// What a buffer must hold after the dispatch.
+pub(crate) struct Output {
+    /// What it held before; nothing in particular if not given.
+    pub(crate) before: Option<Array>,
+    pub(crate) dtype: DType,
+    /// `None` for an element that must be left alone.
+    pub(crate) expected: Vec<Option<Scalar>>,
+    pub(crate) tolerance: Tolerance,
+}
+
+/// How far a result may be from the exact one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tolerance {
+    /// In units in the last place of the output's type.
+    pub(crate) ulps: f64,
+    /// In absolute terms, on top.
+    pub(crate) absolute: f64,
+}
+
+impl Tolerance {
+    /// The exact value, rounded once.
+    pub(crate) const EXACT: Tolerance = Tolerance { ulps: 0.0, absolute: 0.0 };
+
+    pub(crate) const fn ulps(ulps: f64) -> Tolerance {
+        Tolerance { ulps, absolute: 0.0 }
+    }
+
+    pub(crate) const fn and_absolute(self, absolute: f64) -> Tolerance {
+        Tolerance { absolute, ..self }
+    }
+}
+
+impl Argument {
+    pub(crate) fn output(
+        dtype: DType,
+        expected: impl IntoIterator<Item = Scalar>,
+        tolerance: Tolerance,
+    ) -> Argument {
+        Argument::sparse(dtype, expected.into_iter().map(Some), tolerance)
+    }
+
+    /// An output of which some elements are not written.
+    pub(crate) fn sparse(
+        dtype: DType,
+        expected: impl IntoIterator<Item = Option<Scalar>>,
+        tolerance: Tolerance,
+    ) -> Argument {
+        Argument::Output(Output { before: None, dtype, expected: expected.into_iter().collect(), tolerance })
+    }
+
+    pub(crate) fn float_output(
+        dtype: DType,
+        expected: impl IntoIterator<Item = f64>,
+        tolerance: Tolerance,
+    ) -> Argument {
+        Argument::output(dtype, expected.into_iter().map(Scalar::Float), tolerance)
+    }
+
+    pub(crate) fn int(value: i32) -> Argument {
+        Argument::Bytes(value.to_le_bytes().into())
+    }
+
+    pub(crate) fn long(value: i64) -> Argument {
+        Argument::Bytes(value.to_le_bytes().into())
+    }
+
+    pub(crate) fn float(value: f32) -> Argument {
+        Argument::Bytes(value.to_le_bytes().into())
+    }
+
+    pub(crate) fn ints(values: &[i32]) -> Argument {
+        Argument::Bytes(values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    }
+
+    pub(crate) fn longs(values: &[i64]) -> Argument {
+        Argument::Bytes(values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    }
+}
+
+impl Case {
+    pub(crate) fn new(function: impl Into<String>, grid: Grid) -> Case {
+        Case { function: function.into(), constants: FunctionConstantValues::new(), arguments: Vec::new(), grid }
+    }
+
+    /// Binds `argument` at the next index.
+    pub(crate) fn bind(self, argument: Argument) -> Case {
+        let index = self.arguments.last().map_or(0, |(index, _)| index + 1);
+        self.bind_at(index, argument)
+    }
+
+    pub(crate) fn bind_at(mut self, index: usize, argument: Argument) -> Case {
+        self.arguments.push((index, argument));
+        self
+    }
+
+    pub(crate) fn input(self, array: &Array) -> Case {
+        self.bind(Argument::Input(array.clone()))
+    }
+}
+
+/// The names of the library's functions that begin with `prefix`, sorted.
+pub(crate) fn names(prefix: &str) -> Vec<String> {
+    let mut names = library().1.function_names();
+    names.retain(|name| name.starts_with(prefix));
+    names.sort();
+    names
+}
+
+fn library() -> &'static (Device, Library) {
+    static LIBRARY: OnceLock<(Device, Library)> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let corpus = std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus");
+        let path = PathBuf::from(corpus).join("mlx/mlx.metallib");
+        let device = Device::cpu().unwrap_or_else(|error| panic!("{error}"));
+        let library = device.new_library_with_file(&path).unwrap_or_else(|error| panic!("{error}"));
+        (device, library)
+    })
+}
+
+/// Which functions are run.
+enum Choice {
+    /// Every nth.
+    Every(usize),
+    /// Those with this in their names.
+    Only(String),
+}
+
+/// Runs the cases of every `every`th function, or of those that the environment asks for. There must be exactly `functions`
+/// functions, and all that are run must agree with their references.
+pub(crate) fn check(family: &str, functions: usize, every: usize, cases: impl IntoIterator<Item = Case>) {
+    let choice = match std::env::var("MLX_ONLY") {
+        Ok(text) => Choice::Only(text),
+        Err(_) => Choice::Every(every),
+    };
+    let (mut names, mut ran, mut dispatches, mut failures) = (BTreeSet::new(), BTreeSet::new(), 0, Vec::new());
+    let mut is_chosen = false;
+    for case in cases {
+        if !names.contains(&case.function) {
+            is_chosen = match &choice {
+                Choice::Every(every) => names.len().is_multiple_of(*every),
+                Choice::Only(text) => case.function.contains(text),
+            };
+            names.insert(case.function.clone());
+        }
+        if is_chosen {
+            if let Err(problem) = run(&case) {
+                failures.push(format!("{}: {problem}", case.function));
+            }
+            dispatches += 1;
+            ran.insert(case.function);
+        }
+    }
+    let (known, ran, failed) = (names.len(), ran.len(), failures.len());
+    report(&format!("{family}: {ran} of {known} functions, {dispatches} dispatches, {failed} failed"));
+    assert!(failures.is_empty(), "{failed} of {dispatches} failed:\n{}", failures.join("\n"));
+    assert_eq!(known, functions, "functions of {family}");
+}
+
+fn run(case: &Case) -> Result<(), String> {
+    let (device, library) = library();
+    let error = |error: compute::Error| error.to_string();
+    let function = library.new_function(&case.function, &case.constants).map_err(error)?;
+    let pipeline = device.new_compute_pipeline_state(&function).map_err(error)?;
+    for argument in pipeline.reflection().arguments.iter().filter(|argument| argument.kind == ArgumentKind::Buffer)
+    {
+        let bound = case.arguments.iter().find(|(index, _)| *index == argument.index as usize);
+        let (_, bound) =
+            bound.ok_or_else(|| format!("the case lacks argument {} '{}'", argument.index, argument.name))?;
+        let dtype = match bound {
+            Argument::Input(array) => array.dtype,
+            Argument::Output(output) => output.dtype,
+            Argument::Bytes(_) => continue,
+        };
+        if let Some(reflected) = DType::reflected(&argument.element_type)
+            && reflected != dtype
+        {
+            return Err(format!("argument '{}' is {reflected:?}, and the case has {dtype:?}", argument.name));
+        }
+    }
+    let queue = device.new_command_queue();
+    let commands = queue.new_command_buffer();
+    let mut encoder = commands.compute_command_encoder().map_err(error)?;
+    encoder.set_compute_pipeline_state(&pipeline).map_err(error)?;
+    let mut outputs = Vec::new();
+    for (index, argument) in &case.arguments {
+        let mut bytes = match argument {
+            Argument::Input(array) => array.bytes(),
+            Argument::Bytes(bytes) => {
+                encoder.set_bytes(*index, bytes).map_err(error)?;
+                continue;
+            }
+            Argument::Output(Output { before: Some(array), .. }) => array.bytes(),
+            Argument::Output(output) => vec![UNWRITTEN; output.expected.len() * output.dtype.size()],
+        };
+        bytes.resize(bytes.len() + GUARD, GUARD_BYTE);
+        let buffer = device.new_buffer_with_bytes(&bytes).map_err(error)?;
+        encoder.set_buffer(*index, &buffer, 0).map_err(error)?;
+        if let Argument::Output(output) = argument {
+            outputs.push((*index, output, bytes, buffer));
+        }
+    }
+    let size = |[width, height, depth]: [usize; 3]| Size { width, height, depth };
+    let dispatched = match case.grid {
+        Grid::Threads(threads, group) => encoder.dispatch_threads(size(threads), size(group)),
+        Grid::Threadgroups(groups, group) => encoder.dispatch_threadgroups(size(groups), size(group)),
+    };
+    dispatched.map_err(error)?;
+    encoder.end_encoding().map_err(error)?;
+    commands.commit().map_err(error)?;
+    commands.wait_until_completed().map_err(error)?;
+    for (index, output, before, buffer) in outputs {
+        compare(output, &before, &buffer.read::<u8>()).map_err(|problem| format!("output {index}: {problem}"))?;
+    }
+    Ok(())
+}
+
+/// The first few differences.
+fn compare(output: &Output, before: &[u8], after: &[u8]) -> Result<(), String> {
+    let size = output.dtype.size();
+    let (mut wrong, mut text) = (0, String::new());
+    for (index, expected) in output.expected.iter().enumerate() {
+        let bytes = &after[index * size..][..size];
+        let found = output.dtype.read(bytes);
+        let right = match expected {
+            Some(expected) => agree(output.dtype, *expected, found, output.tolerance),
+            None => bytes == &before[index * size..][..size],
+        };
+        if !right {
+            wrong += 1;
+            if wrong <= 3 {
+                let unwritten = if bytes.iter().all(|byte| *byte == UNWRITTEN) { " (not written)" } else { "" };
+                let _ = match expected {
+                    Some(expected) => write!(text, "; [{index}] is {found:?}{unwritten}, not {expected:?}"),
+                    None => write!(text, "; [{index}] was written: {found:?}"),
+                };
+            }
+        }
+    }
+    let end = output.expected.len() * size;
+    if after[end..] != before[end..] {
+        return Err(format!("it was written past its end{text}"));
+    }
+    if wrong > 0 { Err(format!("{wrong} of {} elements{text}", output.expected.len())) } else { Ok(()) }
+}
+
+fn agree(dtype: DType, expected: Scalar, found: Scalar, tolerance: Tolerance) -> bool {
+    match (dtype.hold(expected), found, expected) {
+        (Scalar::Int(held), Scalar::Int(found), _) => (held - found).abs() as f64 <= tolerance.absolute,
+        (Scalar::Float(held), Scalar::Float(found), expected) => {
+            close(dtype, expected.float(), held, found, tolerance)
+        }
+        (Scalar::Complex(..), Scalar::Complex(real, imaginary), expected) => {
+            // The error of one part is bounded by the size of the whole.
+            let (expected_real, expected_imaginary) = expected.complex();
+            let scale = expected_real.hypot(expected_imaginary);
+            let tolerance = tolerance.and_absolute(tolerance.absolute + tolerance.ulps * dtype.epsilon() * scale);
+            let part = |expected, found| close(dtype, expected, dtype.round(expected), found, tolerance);
+            part(expected_real, real) && part(expected_imaginary, imaginary)
+        }
+        _ => false,
+    }
+}
+
+fn close(dtype: DType, expected: f64, held: f64, found: f64, tolerance: Tolerance) -> bool {
+    if held.is_nan() || found.is_nan() {
+        return held.is_nan() && found.is_nan();
+    }
+    if held == found {
+        return true;
+    }
+    if held.is_infinite() || found.is_infinite() {
+        return false;
+    }
+    let ulp = dtype.epsilon() * expected.abs().max(dtype.least_normal());
+    (expected - found).abs() <= tolerance.ulps * ulp + tolerance.absolute
+}
+
+#[allow(clippy::print_stdout, reason = "the counts are what this test is run for")]
+fn report(line: &str) {
+    println!("{line}");
+}

@@ -1,0 +1,100 @@
+//! Kernels that Apple's compiler made run on the CPU: functions of `mlx.metallib` against references in plain Rust.
+//!
+//! Each module makes the cases of one family: the names of the functions, taken from the library; what is bound to them,
+//! as MLX's host code does it; and what they must write, from the formula. Sizes are odd and threadgroups partial on
+//! purpose. Where possible the numbers are such that a correct kernel computes without any rounding, and must agree to
+//! the last bit.
+//!
+//! `make mlx` downloads the library and runs these tests; they are ignored otherwise, because they need the download.
+//! The number of functions of each family is written here, and how many of them are run: a test fails when one is lost.
+//! `MLX_ONLY=text` runs all functions with that in their names, and `MLX_ONLY=` all there are.
+
+#![cfg(feature = "compiler")]
+
+mod arange;
+mod argreduce;
+mod array;
+mod attention;
+mod binary;
+mod complex;
+mod copy;
+mod fp8;
+mod gemm;
+mod gemv;
+mod harness;
+mod layout;
+mod names;
+mod norm;
+mod quantized;
+mod random;
+mod reduce;
+mod rope;
+mod scan;
+mod softmax;
+mod sort;
+mod ternary;
+mod unary;
+
+use harness::check;
+use quantized::{convert, matrix, vector};
+
+/// The families: how many functions there are, every how many-th is run, and their cases. The steps are prime, so that no
+/// type or tile is always skipped.
+macro_rules! families {
+    ($($name:ident: $functions:literal / $every:literal = $cases:expr;)*) => {
+        $(
+            #[test]
+            #[ignore = "needs scripts/corpus.sh; run by make mlx"]
+            fn $name() {
+                check(stringify!($name), $functions, $every, $cases);
+            }
+        )*
+    };
+}
+
+families! {
+    unary_contiguous: 183 / 1 = unary::cases("v");
+    unary_several_each: 145 / 5 = unary::cases("vn");
+    unary_plane: 183 / 5 = unary::cases("v2");
+    unary_strided: 366 / 7 = ["gn1", "gn4large"].into_iter().flat_map(unary::cases);
+    binary_contiguous: 1044 / 5 = ["vv", "sv", "vs", "ss"].into_iter().flat_map(binary::cases);
+    binary_several_each: 1395 / 17 = ["vvn", "svn", "vsn", "vv2", "sv2", "vs2"].into_iter().flat_map(binary::cases);
+    binary_strided: 2088 / 31 = BINARY_STRIDED.into_iter().flat_map(binary::cases);
+    select: 147 / 5 = SELECT.into_iter().flat_map(ternary::cases);
+    copy_contiguous: 936 / 17 = ["v", "s", "vn", "sn", "v2", "s2"].into_iter().flat_map(copy::cases);
+    copy_strided: 845 / 31 = ["g1", "g2", "g3", "gn2", "gn4large"].into_iter().flat_map(copy::cases);
+    copy_to_strided: 130 / 7 = ["g1", "g2", "g3", "gn2", "gn4large"].into_iter().flat_map(copy::strided_cases);
+    arange: 11 / 1 = arange::cases();
+    reduce_all: 108 / 1 = reduce::all().chain(reduce::initial());
+    reduce_rows: 832 / 23 = reduce::simple_rows().chain(reduce::small_rows()).chain(reduce::looped_rows());
+    reduce_columns: 1536 / 47 = reduce::small_columns()
+        .chain(reduce::long_columns())
+        .chain(reduce::looped_columns())
+        .chain(reduce::two_pass_columns());
+    arg_reduce: 24 / 1 = argreduce::cases();
+    softmax: 10 / 1 = softmax::softmax();
+    log_sum_exp: 6 / 1 = softmax::log_sum_exp();
+    rms_norm: 6 / 1 = norm::rms();
+    layer_norm: 6 / 1 = norm::layer();
+    rope: 18 / 1 = rope::sequences().chain(rope::single());
+    gemv: 192 / 7 = gemv::plain();
+    gemv_gathered: 32 / 5 = gemv::gathered();
+    gemv_wide: 16 / 3 = gemv::wide();
+    gemm_fused: 96 / 11 = gemm::fused();
+    gemm_split: 264 / 23 = gemm::split().chain(gemm::accumulated());
+    attention: 69 / 3 = attention::single_pass().chain(attention::first_pass()).chain(attention::second_pass());
+    quantized_qmv: 378 / 11 = vector::qmv().chain(vector::qmv_fast());
+    quantized_qmv_small: 612 / 31 = vector::qmv_quad().chain(vector::qmv_wide());
+    quantized_qvm: 252 / 17 = vector::qvm().chain(vector::qvm_split());
+    quantized_gather: 126 / 11 = ["affine_gather_qmv", "affine_gather_qmv_fast"].into_iter().flat_map(vector::gather_qmv);
+    quantized_matrix: 504 / 31 = matrix::qmm_t().chain(matrix::qmm_n()).chain(matrix::qmm_t_split());
+    quantize: 126 / 5 = convert::quantize().chain(convert::dequantize());
+    sort_rows: 228 / 17 = SORTS.into_iter().flat_map(sort::rows);
+    sort_blocks: 36 / 5 = sort::blocks().chain(sort::cuts()).chain(sort::merges());
+    scan_rows: 228 / 7 = scan::rows();
+    scan_columns: 228 / 7 = scan::columns();
+}
+
+const BINARY_STRIDED: [&str; 8] = ["g1", "g2", "g3", "gn2", "g1large", "g2large", "g3large", "gn4large"];
+const SELECT: [&str; 12] = ["v", "vn", "v2", "vs", "sv", "vsn", "svn", "g1", "g2", "g3", "gn2", "gn4large"];
+const SORTS: [&str; 4] = ["c_block_sort_", "carg_block_sort_", "nc_block_sort_", "ncarg_block_sort_"];
