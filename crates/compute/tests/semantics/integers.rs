@@ -159,6 +159,10 @@ fn wrap_around_in_indices() {
             "device const uint *p = x_in + x, *q = x_in + 30; r = (p < q ? 1u : 0u) + (p == q ? 2u : 0u);",
             |i| u32::from(i < 30) + 2 * u32::from(i == 30),
         )
+        .exact("x % 4u == 0u ? x_in[x * 0x40000001u] : 7u", |i| if i % 4 == 0 { i as u32 } else { 7 })
+        .exact("int k = int(x * 0x40000001u); r = x % 4u == 0u ? x_in[k] : 7u;", |i| {
+            if i % 4 == 0 { i as u32 } else { 7 }
+        })
         .exact("device const uint *p = x_in; p += x / 2u; p++; --p; r = *p;", |i| i as u32 / 2);
     table.run();
 }
