@@ -80,7 +80,10 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
 fn sweep(options: &Options) -> Result<bool, String> {
     let names: Vec<String> = worker::names(&options.library)?.into_iter().step_by(options.every).collect();
     let mut known = options.results.as_deref().map(read).transpose()?.unwrap_or_default();
-    let left: Vec<String> = names.iter().filter(|name| !known.contains_key(*name)).cloned().collect();
+    // The small ones first: a run that is stopped has done the most that it could.
+    let sizes = worker::sizes(&options.library)?;
+    let mut left: Vec<String> = names.iter().filter(|name| !known.contains_key(*name)).cloned().collect();
+    left.sort_by_key(|name| sizes.get(name).copied());
     let mut file = options.results.as_deref().map(append).transpose()?;
     let (total, mut done) = (names.len(), names.len() - left.len());
     for (name, outcome) in pool::run(&options.library, options.jobs, left) {

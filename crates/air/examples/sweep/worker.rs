@@ -3,6 +3,7 @@
 use abi::{ConstantValue, Constants, Lanes};
 use air::metallib::{Constant, Function, Library};
 use air::wave::Target;
+use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -14,6 +15,14 @@ pub(crate) fn names(path: &str) -> Result<Vec<String>, String> {
     let mut names: Vec<String> = library.functions().iter().map(|function| function.name().to_string()).collect();
     names.sort();
     Ok(names)
+}
+
+/// The size of each function's bitcode.
+pub(crate) fn sizes(path: &str) -> Result<BTreeMap<String, usize>, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    let library = Library::parse(&bytes).map_err(|error| format!("{path}: {error}"))?;
+    let size = |function: &Function| function.bitcode().map_or(0, <[u8]>::len);
+    Ok(library.functions().iter().map(|function| (function.name().to_string(), size(function))).collect())
 }
 
 /// Reads names until the end of the input.
