@@ -471,3 +471,21 @@ fn damaged_modules_are_errors() {
         assert!(matches!(result, Err(Error::Library(_))), "{part} of 40 parts: {result:?}");
     }
 }
+
+#[test]
+fn what_leaves_a_private_array_stays_in_the_thread() {
+    // As in MLX's layer norm, whose idle threads begin far below zero.
+    let source = "#include <metal_stdlib>
+        kernel void leave(device const float *from [[buffer(0)]], device float *result [[buffer(1)]],
+                          uint i [[thread_position_in_grid]]) {
+            float values[8] = {0};
+            for (int k = from[i]; k < 8 || k < int(i) * 100; k++) values[k] = i;
+            float sum = 0;
+            for (int k = 0; k < 8; k++) { sum += values[(k * 5) % 8]; }
+            result[i] = sum;
+        }";
+    let (from, result) = (floats(96, |i| 8.0 - 50.0 * i as f32), floats(96, |_| -7.0));
+    run(&pipeline(source), &[&from, &result], Size::linear(96), Size::linear(96)).expect("it runs");
+    let expected = |i: usize| if i == 0 { 0.0 } else { 8.0 * i as f32 };
+    assert_eq!(result.read::<f32>(), (0..96).map(expected).collect::<Vec<f32>>());
+}

@@ -1,6 +1,10 @@
 //! Private memory: the arrays of each thread. The lanes' copies are interleaved unit by unit, so that all lanes reading
 //! the same element read one vector. The unit is the smallest access to an array; arrays that one pointer can point into
 //! share it, and share a frame. A pointer to private memory is the offset that it would have in a frame of one lane alone.
+//!
+//! A frame is fenced: what lies outside of it in either direction is taken for the unused bytes at its end. Kernels that
+//! step out of an array of their own exist, MLX's layer norm among them, and on a GPU they get away with it; here the
+//! next bytes are the stack of the process. Where an offset is known, so is the result, and the fence costs nothing.
 
 use super::graph::Graph;
 use super::lanes::{lanes_of, ramp};
@@ -18,7 +22,17 @@ pub(super) struct Frame {
     /// Bytes that the lanes' copies are interleaved by.
     pub(super) unit: u64,
     /// Bytes for one lane.
-    pub(super) size: u64,
+    size: u64,
+}
+
+/// Unused bytes at the end of a frame, for one lane: more than any unit.
+const FENCE: u64 = 16;
+
+impl Frame {
+    /// Bytes for all lanes.
+    pub(super) fn bytes(self) -> u64 {
+        (self.size + FENCE) * LANES as u64
+    }
 }
 
 /// The private memory of a function.
@@ -83,7 +97,7 @@ impl Private {
 
     /// Bytes for all lanes.
     pub(super) fn bytes(&self) -> u64 {
-        self.frames.iter().map(|frame| frame.size * abi::LANES as u64).sum()
+        self.frames.iter().map(|frame| frame.bytes()).sum()
     }
 }
 
@@ -159,18 +173,23 @@ impl Widener<'_> {
     /// The memory of unit `offset / unit` at a pointer into a frame, for each lane.
     fn private_address(&self, frame: usize, pointer: Part, offset: u64) -> Part {
         let b = &self.b;
-        let (memory, unit) = (self.frames[frame], self.private.frames[frame].unit);
+        let (memory, Frame { unit, size }) = (self.frames[frame], self.private.frames[frame]);
         let (int, wide) = (Type::int(b.context(), 32), Type::int(b.context(), 64));
-        let ahead = (offset * LANES as u64) as i64;
+        let fenced = |at: Value| match at.as_int().and_then(|at| u64::try_from(at).ok()) {
+            Some(at) => int.constant((at + offset).min(size) as i64),
+            None => {
+                let at = b.add(at, at.ty().constant(offset as i64));
+                b.intrinsic("llvm.umin", &[at.ty()], &[at, at.ty().constant(size as i64)])
+            }
+        };
         match pointer {
             Part::Uniform(at) => {
-                let bytes = b.mul(b.zext(at, wide), wide.constant(LANES as i64));
-                let base = b.offset(b.offset(memory, bytes), wide.constant(ahead));
-                Part::Ramp { base, stride: unit as i64, lanes: None }
+                let bytes = b.mul(b.zext(fenced(at), wide), wide.constant(LANES as i64));
+                Part::Ramp { base: b.offset(memory, bytes), stride: unit as i64, lanes: None }
             }
             varying => {
-                let at = b.mul(varying.lanes(b), lanes_of(int).constant(LANES as i64));
-                let at = b.add(at, ramp(int, ahead, unit as i64));
+                let at = b.mul(fenced(varying.lanes(b)), lanes_of(int).constant(LANES as i64));
+                let at = b.add(at, ramp(int, 0, unit as i64));
                 Part::Lanes(b.offset(memory, b.zext(at, lanes_of(wide))))
             }
         }

@@ -7,7 +7,6 @@ use super::shapes::Shape;
 use super::types::components;
 use super::widen::Widener;
 use crate::ir::{Block, Opcode, Type, Value};
-use abi::LANES;
 use rustc_hash::FxHashSet;
 
 /// Where a component is kept between blocks.
@@ -40,7 +39,7 @@ impl Widener<'_> {
         }
         let byte = Type::int(self.b.context(), 8);
         for frame in &self.private.frames {
-            self.frames.push(self.b.alloca(byte.array(frame.size * LANES as u64), 64));
+            self.frames.push(self.b.alloca(byte.array(frame.bytes()), 64));
         }
     }
 
