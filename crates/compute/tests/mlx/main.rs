@@ -25,6 +25,7 @@ mod harness;
 mod layout;
 mod names;
 mod norm;
+mod prefill;
 mod quantized;
 mod random;
 mod reduce;
@@ -36,7 +37,7 @@ mod ternary;
 mod unary;
 
 use harness::check;
-use quantized::{convert, matrix, vector};
+use quantized::{convert, floating, matrix, vector};
 
 /// The families: how many functions there are, every how many-th is run, and their cases. The steps are prime, so that no
 /// type or tile is always skipped.
@@ -83,11 +84,13 @@ families! {
     gemm_fused: 96 / 11 = gemm::fused();
     gemm_split: 264 / 23 = gemm::split().chain(gemm::accumulated());
     attention: 69 / 3 = attention::single_pass().chain(attention::first_pass()).chain(attention::second_pass());
+    attention_tiles: 52 / 5 = prefill::cases();
     quantized_qmv: 378 / 11 = vector::qmv().chain(vector::qmv_fast());
     quantized_qmv_small: 612 / 31 = vector::qmv_quad().chain(vector::qmv_wide());
     quantized_qvm: 252 / 17 = vector::qvm().chain(vector::qvm_split());
     quantized_gather: 126 / 11 = ["affine_gather_qmv", "affine_gather_qmv_fast"].into_iter().flat_map(vector::gather_qmv);
     quantized_matrix: 504 / 31 = matrix::qmm_t().chain(matrix::qmm_n()).chain(matrix::qmm_t_split());
+    quantized_floating: 132 / 7 = ["mxfp4", "mxfp8", "nvfp4"].into_iter().flat_map(floating::qmv);
     quantize: 126 / 5 = convert::quantize().chain(convert::dequantize());
     sort_rows: 228 / 17 = SORTS.into_iter().flat_map(sort::rows);
     sort_blocks: 36 / 5 = sort::blocks().chain(sort::cuts()).chain(sort::merges());

@@ -2,6 +2,7 @@
 //! row. The bits of a row follow each other without gaps, the first weight in the lowest bits.
 
 pub(crate) mod convert;
+pub(crate) mod floating;
 pub(crate) mod matrix;
 pub(crate) mod vector;
 
