@@ -87,7 +87,8 @@ fn sweep(options: &Options) -> Result<bool, String> {
     let mut file = options.results.as_deref().map(append).transpose()?;
     let (total, mut done) = (names.len(), names.len() - left.len());
     for (name, outcome) in pool::run(&options.library, options.jobs, left) {
-        if let Some(file) = &mut file {
+        // What took too long may have been stopped with the machine: the next run tries it again.
+        if let Some(file) = file.as_mut().filter(|_| !outcome.verdict.starts_with(pool::TOO_LONG)) {
             writeln!(file, "{name}\t{}\t{}\t{}", outcome.milliseconds, outcome.bytes, outcome.verdict)
                 .map_err(|error| error.to_string())?;
         }

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 /// A function that takes longer is given up.
 const LIMIT: Duration = Duration::from_secs(120);
 
+/// How the verdict on one that was given up begins.
+pub(crate) const TOO_LONG: &str = "abort: not done after";
+
 /// A process is replaced after this many functions, so that what LLVM leaks does not add up.
 const FUNCTIONS_EACH: usize = 400;
 
@@ -95,7 +98,7 @@ impl Worker {
         let lost = |verdict: String| Outcome { verdict, milliseconds, bytes: 0 };
         match answer {
             Ok(line) => parse(&line).ok_or_else(|| lost(format!("an answer that makes no sense: {line}"))),
-            Err(RecvTimeoutError::Timeout) => Err(lost(format!("abort: not done after {} s", LIMIT.as_secs()))),
+            Err(RecvTimeoutError::Timeout) => Err(lost(format!("{TOO_LONG} {} s", LIMIT.as_secs()))),
             Err(RecvTimeoutError::Disconnected) => {
                 let status =
                     self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
