@@ -1,7 +1,8 @@
 //! `arangefloat32` and kin: start + index · step.
 
 use crate::array::{Array, DType, Scalar};
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{self, Argument, Case, Grid};
 
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
     harness::names("arange").into_iter().filter_map(|name| {

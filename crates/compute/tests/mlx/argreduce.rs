@@ -1,8 +1,9 @@
 //! `argmax_float32` and kin: the first index of the greatest or least element along an axis.
 
 use crate::array::{DType, Scalar};
+use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::harness::{self, Argument, Case, Grid};
 use crate::layout::strided_locations;
 use crate::random::Random;
 

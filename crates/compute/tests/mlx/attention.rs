@@ -1,7 +1,8 @@
 //! Attention of single queries over keys and values: `sdpa_vector`, and the same in two passes.
 
 use crate::array::{Array, DType, Scalar};
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{self, Argument, Case, Grid};
 use crate::random::Random;
 use compute::ConstantValue;
 

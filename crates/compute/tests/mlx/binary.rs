@@ -1,8 +1,9 @@
 //! Kernels of two inputs: `vv_Addfloat32` and kin, in all layouts.
 
 use crate::array::{Array, DType, Scalar};
+use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Tolerance};
+use crate::harness::{self, Argument, Case};
 use crate::layout::Layout;
 use crate::random::Random;
 

@@ -1,7 +1,8 @@
 //! Copies, which convert from one type to another: `v_copyfloat32int8` and kin.
 
 use crate::array::{Array, DType, Scalar};
-use crate::harness::{self, Argument, Case, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{self, Argument, Case};
 use crate::layout::{Layout, Strided, strided_locations};
 use crate::random::Random;
 

@@ -1,8 +1,9 @@
 //! Matrix times matrix, by tiles and simdgroup matrices: `steel_gemm_fused` and `steel_gemm_splitk`.
 
 use crate::array::{Array, DType, Scalar};
+use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::harness::{self, Argument, Case, Grid};
 use crate::names::number;
 use crate::random::Random;
 use compute::ConstantValue;

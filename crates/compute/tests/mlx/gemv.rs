@@ -2,7 +2,8 @@
 //! for a few vectors at a time (`wide`).
 
 use crate::array::{Array, DType, Scalar};
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{self, Argument, Case, Grid};
 use crate::names::number;
 use crate::random::Random;
 use crate::reduce::Operation;

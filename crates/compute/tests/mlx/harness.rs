@@ -1,10 +1,10 @@
 //! Runs a function of the library and compares what it wrote.
 
 use crate::array::{Array, DType, Scalar};
+use crate::compare::{Tolerance, UNWRITTEN, compare};
 use compute::reflect::ArgumentKind;
 use compute::{Device, FunctionConstantValues, Library, Size};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -12,9 +12,6 @@ use std::sync::OnceLock;
 /// nonsense, and one that writes them is caught.
 const GUARD: usize = 1024;
 const GUARD_BYTE: u8 = 0xff;
-
-/// What is in an output before the kernel runs: of every value that could be right, few have these bytes.
-const UNWRITTEN: u8 = 0xa5;
 
 /// One dispatch of a function and what it must write.
 pub(crate) struct Case {
@@ -45,34 +42,10 @@ pub(crate) enum Argument {
 
 /// What a buffer must hold after the dispatch.
 pub(crate) struct Output {
-    /// What it held before; nothing in particular if not given.
-    pub(crate) before: Option<Array>,
     pub(crate) dtype: DType,
     /// `None` for an element that must be left alone.
     pub(crate) expected: Vec<Option<Scalar>>,
     pub(crate) tolerance: Tolerance,
-}
-
-/// How far a result may be from the exact one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tolerance {
-    /// In units in the last place of the output's type.
-    pub(crate) ulps: f64,
-    /// In absolute terms, on top.
-    pub(crate) absolute: f64,
-}
-
-impl Tolerance {
-    /// The exact value, rounded once.
-    pub(crate) const EXACT: Tolerance = Tolerance { ulps: 0.0, absolute: 0.0 };
-
-    pub(crate) const fn ulps(ulps: f64) -> Tolerance {
-        Tolerance { ulps, absolute: 0.0 }
-    }
-
-    pub(crate) const fn and_absolute(self, absolute: f64) -> Tolerance {
-        Tolerance { absolute, ..self }
-    }
 }
 
 impl Argument {
@@ -90,7 +63,7 @@ impl Argument {
         expected: impl IntoIterator<Item = Option<Scalar>>,
         tolerance: Tolerance,
     ) -> Argument {
-        Argument::Output(Output { before: None, dtype, expected: expected.into_iter().collect(), tolerance })
+        Argument::Output(Output { dtype, expected: expected.into_iter().collect(), tolerance })
     }
 
     pub(crate) fn float_output(
@@ -234,7 +207,6 @@ fn run(case: &Case) -> Result<(), String> {
                 encoder.set_bytes(*index, bytes).map_err(error)?;
                 continue;
             }
-            Argument::Output(Output { before: Some(array), .. }) => array.bytes(),
             Argument::Output(output) => vec![UNWRITTEN; output.expected.len() * output.dtype.size()],
         };
         bytes.resize(bytes.len() + GUARD, GUARD_BYTE);
@@ -254,70 +226,10 @@ fn run(case: &Case) -> Result<(), String> {
     commands.commit().map_err(error)?;
     commands.wait_until_completed().map_err(error)?;
     for (index, output, before, buffer) in outputs {
-        compare(output, &before, &buffer.read::<u8>()).map_err(|problem| format!("output {index}: {problem}"))?;
+        compare(output.dtype, &output.expected, output.tolerance, &before, &buffer.read::<u8>())
+            .map_err(|problem| format!("output {index}: {problem}"))?;
     }
     Ok(())
-}
-
-/// The first few differences.
-fn compare(output: &Output, before: &[u8], after: &[u8]) -> Result<(), String> {
-    let size = output.dtype.size();
-    let (mut wrong, mut text) = (0, String::new());
-    for (index, expected) in output.expected.iter().enumerate() {
-        let bytes = &after[index * size..][..size];
-        let found = output.dtype.read(bytes);
-        let right = match expected {
-            Some(expected) => agree(output.dtype, *expected, found, output.tolerance),
-            None => bytes == &before[index * size..][..size],
-        };
-        if !right {
-            wrong += 1;
-            if wrong <= 3 {
-                let unwritten = if bytes.iter().all(|byte| *byte == UNWRITTEN) { " (not written)" } else { "" };
-                let _ = match expected {
-                    Some(expected) => write!(text, "; [{index}] is {found:?}{unwritten}, not {expected:?}"),
-                    None => write!(text, "; [{index}] was written: {found:?}"),
-                };
-            }
-        }
-    }
-    let end = output.expected.len() * size;
-    if after[end..] != before[end..] {
-        return Err(format!("it was written past its end{text}"));
-    }
-    if wrong > 0 { Err(format!("{wrong} of {} elements{text}", output.expected.len())) } else { Ok(()) }
-}
-
-fn agree(dtype: DType, expected: Scalar, found: Scalar, tolerance: Tolerance) -> bool {
-    match (dtype.hold(expected), found, expected) {
-        (Scalar::Int(held), Scalar::Int(found), _) => (held - found).abs() as f64 <= tolerance.absolute,
-        (Scalar::Float(held), Scalar::Float(found), expected) => {
-            close(dtype, expected.float(), held, found, tolerance)
-        }
-        (Scalar::Complex(..), Scalar::Complex(real, imaginary), expected) => {
-            // The error of one part is bounded by the size of the whole.
-            let (expected_real, expected_imaginary) = expected.complex();
-            let scale = expected_real.hypot(expected_imaginary);
-            let tolerance = tolerance.and_absolute(tolerance.absolute + tolerance.ulps * dtype.epsilon() * scale);
-            let part = |expected, found| close(dtype, expected, dtype.round(expected), found, tolerance);
-            part(expected_real, real) && part(expected_imaginary, imaginary)
-        }
-        _ => false,
-    }
-}
-
-fn close(dtype: DType, expected: f64, held: f64, found: f64, tolerance: Tolerance) -> bool {
-    if held.is_nan() || found.is_nan() {
-        return held.is_nan() && found.is_nan();
-    }
-    if held == found {
-        return true;
-    }
-    if held.is_infinite() || found.is_infinite() {
-        return false;
-    }
-    let ulp = dtype.epsilon() * expected.abs().max(dtype.least_normal());
-    (expected - found).abs() <= tolerance.ulps * ulp + tolerance.absolute
 }
 
 #[allow(clippy::print_stdout, reason = "the counts are what this test is run for")]

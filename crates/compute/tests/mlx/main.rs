@@ -16,6 +16,7 @@ mod argreduce;
 mod array;
 mod attention;
 mod binary;
+mod compare;
 mod complex;
 mod copy;
 mod fp8;
@@ -38,6 +39,7 @@ mod unary;
 
 use harness::check;
 use quantized::{convert, floating, matrix, vector};
+use reduce::{columns, rows};
 
 /// The families: how many functions there are, every how many-th is run, and their cases. The steps are prime, so that no
 /// type or tile is always skipped.
@@ -67,11 +69,8 @@ families! {
     copy_to_strided: 130 / 7 = ["g1", "g2", "g3", "gn2", "gn4large"].into_iter().flat_map(copy::strided_cases);
     arange: 11 / 1 = arange::cases();
     reduce_all: 108 / 1 = reduce::all().chain(reduce::initial());
-    reduce_rows: 832 / 23 = reduce::simple_rows().chain(reduce::small_rows()).chain(reduce::looped_rows());
-    reduce_columns: 1536 / 47 = reduce::small_columns()
-        .chain(reduce::long_columns())
-        .chain(reduce::looped_columns())
-        .chain(reduce::two_pass_columns());
+    reduce_rows: 832 / 23 = rows::simple().chain(rows::small()).chain(rows::looped());
+    reduce_columns: 1536 / 47 = columns::small().chain(columns::long()).chain(columns::looped()).chain(columns::two_pass());
     arg_reduce: 24 / 1 = argreduce::cases();
     softmax: 10 / 1 = softmax::softmax();
     log_sum_exp: 6 / 1 = softmax::log_sum_exp();

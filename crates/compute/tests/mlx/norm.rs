@@ -1,7 +1,8 @@
 //! RMS norm and layer norm of rows, one threadgroup a row.
 
 use crate::array::{Array, DType, FLOATS};
-use crate::harness::{Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{Argument, Case, Grid};
 use crate::random::Random;
 
 const ROWS: usize = 4;

@@ -1,7 +1,8 @@
 //! Attention of many queries at a time, by tiles: `steel_attention`.
 
 use crate::array::{Array, DType, Scalar};
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{self, Argument, Case, Grid};
 use crate::names::number;
 use crate::random::Random;
 use compute::ConstantValue;

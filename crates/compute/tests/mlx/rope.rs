@@ -1,7 +1,8 @@
 //! Rotary position embedding: pairs of elements turned by an angle that grows with the position.
 
 use crate::array::{Array, DType, FLOATS, Scalar};
-use crate::harness::{Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{Argument, Case, Grid};
 use crate::random::Random;
 use compute::ConstantValue;
 

@@ -2,8 +2,9 @@
 //! and without the element itself.
 
 use crate::array::{Array, DType, Scalar};
+use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::harness::{self, Argument, Case, Grid};
 use crate::random::Random;
 use crate::reduce::Operation;
 

@@ -1,7 +1,8 @@
 //! Softmax and log-sum-exp of rows, one threadgroup a row.
 
 use crate::array::{Array, DType};
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{self, Argument, Case, Grid};
 use crate::random::Random;
 
 const ROWS: usize = 5;

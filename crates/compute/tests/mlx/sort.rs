@@ -1,8 +1,9 @@
 //! Sorts: of rows that fit a threadgroup, and of longer ones by sorting blocks and merging them.
 
 use crate::array::{Array, DType, Scalar};
+use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::harness::{self, Argument, Case, Grid};
 use crate::names::number;
 use crate::random::Random;
 use std::cmp::Ordering;

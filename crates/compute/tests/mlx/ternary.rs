@@ -1,7 +1,8 @@
 //! `Select`, the only kernel of three inputs, in all layouts.
 
 use crate::array::{DType, Scalar};
-use crate::harness::{self, Argument, Case, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{self, Argument, Case};
 use crate::layout::Layout;
 use crate::random::Random;
 

@@ -1,9 +1,10 @@
 //! Kernels of one input: `v_Expfloat32float32` and kin.
 
 use crate::array::{Array, DType, Scalar};
+use crate::compare::Tolerance;
 use crate::complex;
 use crate::fp8;
-use crate::harness::{self, Argument, Case, Tolerance};
+use crate::harness::{self, Argument, Case};
 use crate::layout::Layout;
 use crate::random::Random;
 

@@ -2,7 +2,8 @@
 
 use super::{Weights, kernels, pack};
 use crate::array::{Array, DType, Scalar};
-use crate::harness::{Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{Argument, Case, Grid};
 use crate::random::Random;
 
 const GROUPS: usize = 10;

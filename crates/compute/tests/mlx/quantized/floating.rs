@@ -3,8 +3,9 @@
 
 use super::{activations, pack, products};
 use crate::array::{Array, DType};
+use crate::compare::Tolerance;
 use crate::fp8;
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::harness::{self, Argument, Case, Grid};
 use crate::names::number;
 use crate::random::Random;
 

@@ -2,7 +2,8 @@
 
 use super::{Batch, Weights, activations, kernels, products};
 use crate::array::{DType, Scalar};
-use crate::harness::{Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{Argument, Case, Grid};
 use crate::random::Random;
 
 const VECTORS: usize = 37;

@@ -2,7 +2,8 @@
 
 use super::{Batch, Kernel, Weights, activations, kernels, products};
 use crate::array::{Array, DType, Scalar};
-use crate::harness::{Argument, Case, Grid, Tolerance};
+use crate::compare::Tolerance;
+use crate::harness::{Argument, Case, Grid};
 use crate::names::number;
 use crate::random::Random;
 

@@ -1,9 +1,13 @@
 //! Reductions: of everything, along rows, along columns. The cases cover each kernel's ways through, with rows that do not
 //! fill a threadgroup and columns that do not fill a tile.
 
+pub(crate) mod columns;
+pub(crate) mod rows;
+
 use crate::array::{Array, DType, Scalar};
+use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid, Tolerance};
+use crate::harness::{self, Argument, Case, Grid};
 use crate::layout::strided_locations;
 use crate::random::Random;
 
@@ -185,17 +189,6 @@ pub(crate) fn initial() -> impl Iterator<Item = Case> {
     })
 }
 
-/// Of the rows of a matrix, four at a time.
-pub(crate) fn simple_rows() -> impl Iterator<Item = Case> {
-    harness::names("row_reduce_simple_").into_iter().filter_map(|name| {
-        let (rows, row) = (6, 301);
-        let plan = Plan::new(name, rows * row)?;
-        let groups: Vec<Vec<usize>> = (0..rows).map(|index| (index * row..(index + 1) * row).collect()).collect();
-        let case = plan.case(Grid::Threadgroups([1, 2, 1], [64, 1, 1]), &groups);
-        Some(case.bind(Argument::long(row as i64)).bind(Argument::long(rows as i64)))
-    })
-}
-
 /// The axes of a reduction: what remains, and what is reduced besides the last axis.
 struct Axes {
     shape: Vec<i32>,
@@ -244,119 +237,4 @@ impl Axes {
 /// The number that the name has in its `position`th part from the left: dimensions, rows and columns of a tile.
 fn number(name: &str, position: usize) -> Option<i32> {
     name.split('_').filter_map(|part| part.parse().ok()).nth(position)
-}
-
-/// Of rows and other axes before them, short rows: by a thread each, or by a simdgroup.
-pub(crate) fn small_rows() -> impl Iterator<Item = Case> {
-    harness::names("row_reduce_small_").into_iter().filter_map(|name| {
-        let (outer, row): (&[i32], usize) = match number(&name, 0)? {
-            1 => (&[3], 7),
-            2 => (&[5, 9], 6),
-            _ => (&[2, 1, 3], 7),
-        };
-        let axes = Axes::new(outer, &[4, 5], &[], row);
-        let reductions = outer.iter().product::<i32>();
-        let grid = match reductions > 8 {
-            true => Grid::Threadgroups([1, 20, 1], [32, 1, 1]),
-            false => Grid::Threads([20, 1, 1], [16, 1, 1]),
-        };
-        row_case(name, &axes, row, grid)
-    })
-}
-
-/// Of rows and other axes before them, by a threadgroup each.
-pub(crate) fn looped_rows() -> impl Iterator<Item = Case> {
-    harness::names("row_reduce_looped_").into_iter().filter_map(|name| {
-        let outer: &[i32] = match number(&name, 0)? {
-            1 => &[3],
-            2 => &[2, 3],
-            _ => &[2, 2, 1],
-        };
-        let axes = Axes::new(outer, &[2, 3], &[], 301);
-        row_case(name, &axes, 301, Grid::Threadgroups([1, 6, 1], [64, 1, 1]))
-    })
-}
-
-fn row_case(name: String, axes: &Axes, row: usize, grid: Grid) -> Option<Case> {
-    let (kept, reduced) = (axes.kept(), axes.reduced());
-    let plan = Plan::new(name, kept.len() * reduced.len() * row)?;
-    let group = |start: &usize| reduced.iter().flat_map(|offset| start + offset..start + offset + row).collect();
-    let case = plan.case(grid, &kept.iter().map(group).collect::<Vec<_>>());
-    let case = case.bind(Argument::long(row as i64)).bind(Argument::long(reduced.len() as i64));
-    Some(axes.bind(case))
-}
-
-/// Of columns, in which every kept index has `columns` results; rows go to the part of the output that `part` says.
-struct Columns {
-    outer: &'static [i32],
-    rows: i32,
-    columns: usize,
-    parts: usize,
-}
-
-impl Columns {
-    fn case(&self, name: String, grid: Grid, part: impl Fn(usize) -> usize) -> Option<Case> {
-        let axes = Axes::new(self.outer, &[3], &[self.rows], self.columns);
-        let (kept, reduced) = (axes.kept(), axes.reduced());
-        let plan = Plan::new(name, kept.len() * reduced.len() * self.columns)?;
-        let mut groups = Vec::new();
-        for index in 0..self.parts {
-            let rows: Vec<usize> =
-                reduced.iter().enumerate().filter(|(row, _)| part(*row) == index).map(|(_, at)| *at).collect();
-            for start in &kept {
-                for column in 0..self.columns {
-                    groups.push(rows.iter().map(|row| start + row + column).collect::<Vec<_>>());
-                }
-            }
-        }
-        let others: i32 = self.outer.iter().product();
-        let case = plan.case(grid, &groups);
-        let case = case.bind(Argument::long(i64::from(self.rows))).bind(Argument::long(self.columns as i64));
-        Some(axes.bind(case).bind(Argument::long(i64::from(others))))
-    }
-}
-
-/// The reduced axes before the kept one, by the number of dimensions in the name.
-fn outer_axes(name: &str) -> Option<&'static [i32]> {
-    Some(match number(name, 0)? {
-        1 => &[],
-        2 => &[2],
-        _ => &[2, 1, 2],
-    })
-}
-
-/// Few rows.
-pub(crate) fn small_columns() -> impl Iterator<Item = Case> {
-    harness::names("col_reduce_small_").into_iter().filter_map(|name| {
-        let columns = Columns { outer: outer_axes(&name)?, rows: 5, columns: 37, parts: 1 };
-        columns.case(name, Grid::Threadgroups([2, 3, 1], [8, 4, 1]), |_| 0)
-    })
-}
-
-/// Few columns of many rows, which two threadgroups share.
-pub(crate) fn long_columns() -> impl Iterator<Item = Case> {
-    harness::names("col_reduce_longcolumn_").into_iter().filter_map(|name| {
-        let columns = Columns { outer: outer_axes(&name)?, rows: 61, columns: 5, parts: 2 };
-        let case = columns.case(name, Grid::Threadgroups([3, 1, 2], [5, 16, 1]), |row| row / 16 % 2)?;
-        Some(case.bind(Argument::long(3 * 5)))
-    })
-}
-
-/// Tiles of rows and columns.
-pub(crate) fn looped_columns() -> impl Iterator<Item = Case> {
-    harness::names("col_reduce_looped_").into_iter().filter_map(|name| {
-        let tile = number(&name, 2)? as usize;
-        let columns = Columns { outer: outer_axes(&name)?, rows: 67, columns: 45, parts: 1 };
-        let case = columns.case(name, Grid::Threadgroups([45usize.div_ceil(tile), 3, 1], [256, 1, 1]), |_| 0)?;
-        Some(case.bind(Argument::long(0)))
-    })
-}
-
-/// The first of two passes: 32 threadgroups share the rows, 32 at a time.
-pub(crate) fn two_pass_columns() -> impl Iterator<Item = Case> {
-    harness::names("col_reduce_2pass_").into_iter().filter_map(|name| {
-        let columns = Columns { outer: outer_axes(&name)?, rows: 67, columns: 45, parts: 32 };
-        let case = columns.case(name, Grid::Threadgroups([2, 3 * 32, 1], [256, 1, 1]), |row| row / 32 % 32)?;
-        Some(case.bind(Argument::long(0)).bind(Argument::long(3)))
-    })
 }
