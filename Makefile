@@ -63,24 +63,24 @@ test: ## Run all checks and tests
 corpus: cargo ## Download the shaders of others and check them
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --release -p metalworks-msl --test corpus -- --include-ignored --nocapture
+	  $(CARGO) test --profile corpus -p metalworks-msl --test corpus -- --ignored --nocapture
 
 air: cargo $(LLVM) ## Compile the shaders of others to AIR, and read Apple's library
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --release -p metalworks-air -- --include-ignored --nocapture
+	  $(CARGO) test --profile corpus -p metalworks-air -- --ignored --nocapture
 
 thirdparty: cargo $(LLVM) ## Run kernels of others and compare what they compute
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --release -p metalworks-compute --test thirdparty -- --include-ignored --nocapture
+	  $(CARGO) test --profile corpus -p metalworks-compute --test thirdparty -- --ignored --nocapture
 
 # Every 41st function of the library must compile; docs/mlx-sweep.md is about all of them.
 mlx: cargo $(LLVM) ## Run kernels that Apple's compiler made, and compile a sample of 421
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
-	  $(CARGO) test --release -p metalworks-compute --test mlx -- --include-ignored --nocapture
-	$(CARGO) run --release -p metalworks-air --example sweep -- \
+	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx -- --ignored --nocapture
+	$(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
 	  "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
 
 # What the crate `air` is built with; the variable names another place where LLVM 22 is.
