@@ -83,7 +83,7 @@ families! {
     gemm_fused: 96 / 11 = gemm::fused();
     gemm_split: 264 / 23 = gemm::split().chain(gemm::accumulated());
     attention: 69 / 3 = attention::single_pass().chain(attention::first_pass()).chain(attention::second_pass());
-    attention_tiles: 52 / 5 = prefill::cases();
+    attention_tiles: 50 / 5 = prefill::cases();
     quantized_qmv: 378 / 11 = vector::qmv().chain(vector::qmv_fast());
     quantized_qmv_small: 612 / 31 = vector::qmv_quad().chain(vector::qmv_wide());
     quantized_qvm: 252 / 17 = vector::qvm().chain(vector::qvm_split());

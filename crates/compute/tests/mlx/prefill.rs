@@ -84,6 +84,10 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
         let dtype = rest.split('_').find_map(DType::named)?;
         let variant = VARIANTS[position % VARIANTS.len()];
         let (width, value_width) = (number(&name, "bd")?, number(&name, "bv")?);
+        if dtype == DType::Float32 && width == 192 {
+            // It needs 40,448 bytes of threadgroup memory, more than any Apple GPU has.
+            return None;
+        }
         let (queries, keys) = (variant.queries, variant.keys);
         let mut random = Random::new(&name);
         let kept = HEADS / GROUP * keys;
