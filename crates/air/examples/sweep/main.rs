@@ -7,6 +7,7 @@
 //! * `--jobs N`: processes. Default: 2.
 //! * `--every N`: every Nth function by name only, and nothing is kept.
 //! * `--at-least N`: fail unless that many compile.
+//! * `--known`: compile nothing, and print what earlier runs found.
 //!
 //! Functions are compiled in processes of their own, so that one that LLVM aborts on is just another line of the table.
 //! Those with function constants are compiled twice: with all that are of type bool true, and with all of them false.
@@ -39,6 +40,7 @@ struct Options {
     jobs: usize,
     every: usize,
     at_least: Option<usize>,
+    known: bool,
 }
 
 fn main() -> ExitCode {
@@ -57,8 +59,14 @@ fn main() -> ExitCode {
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options =
-        Options { library: String::new(), results: Some("sweep.tsv".into()), jobs: 2, every: 1, at_least: None };
+    let mut options = Options {
+        library: String::new(),
+        results: Some("sweep.tsv".into()),
+        jobs: 2,
+        every: 1,
+        at_least: None,
+        known: false,
+    };
     let number =
         |value: Option<String>| value.and_then(|value| value.parse::<usize>().ok()).ok_or("a number is missing");
     while let Some(argument) = arguments.next() {
@@ -66,6 +74,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--results" => options.results = Some(arguments.next().ok_or("--results takes a file")?),
             "--jobs" => options.jobs = number(arguments.next())?.max(1),
             "--every" => (options.every, options.results) = (number(arguments.next())?.max(1), None),
+            "--known" => options.known = true,
             "--at-least" => options.at_least = Some(number(arguments.next())?),
             _ => options.library = argument,
         }
@@ -84,6 +93,9 @@ fn sweep(options: &Options) -> Result<bool, String> {
     let sizes = worker::sizes(&options.library)?;
     let mut left: Vec<String> = names.iter().filter(|name| !known.contains_key(*name)).cloned().collect();
     left.sort_by_key(|name| sizes.get(name).copied());
+    if options.known {
+        left.clear();
+    }
     let mut file = options.results.as_deref().map(append).transpose()?;
     let (total, mut done) = (names.len(), names.len() - left.len());
     for (name, outcome) in pool::run(&options.library, options.jobs, left) {
