@@ -7,10 +7,10 @@ CARGO ?= cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 METALWORKS = $(TARGET_DIR)/release/metalworks
 EXAMPLES = $(sort $(wildcard examples/*.metal))
-# The crates `air` and `compute` need LLVM 22, which a Mac does not have: there they are left out, as they are from the
+# The crates `air`, `compute` and `inference` need LLVM 22, which a Mac does not have: there they are left out, as they are from the
 # program's default.
 ifeq ($(shell uname),Darwin)
-WORKSPACE = --workspace --exclude metalworks-air --exclude metalworks-compute
+WORKSPACE = --workspace --exclude metalworks-air --exclude metalworks-compute --exclude metalworks-inference
 LLVM =
 else
 WORKSPACE = --workspace

@@ -1,0 +1,3 @@
+//! Language models on Metal kernels.
+
+pub mod metal;

@@ -1,0 +1,1 @@
+//! The library of Metal kernels, and the device that runs them.
