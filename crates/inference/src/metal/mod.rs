@@ -1,1 +1,4 @@
 //! The library of Metal kernels, and the device that runs them.
+
+pub mod kernels;
+pub mod library;

@@ -1,0 +1,27 @@
+//! Checks the shader library and writes the Rust side of it; `build/mod.rs` draws the steps.
+
+#[path = "build/mod.rs"]
+mod library;
+
+use std::path::PathBuf;
+
+fn main() {
+    // Build scripts run in the folder of the package, so that messages name the files as the package does.
+    let folders = library::Folders {
+        shaders: "src/metal/shaders".into(),
+        include: "src/metal/include".into(),
+        out: std::env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default(),
+    };
+    for path in ["build.rs", "build", "src/metal/shaders", "src/metal/include"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    println!("cargo::rerun-if-env-changed={}", library::metallib::SWITCH);
+    let for_macos = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos");
+    let xcrun = library::metallib::tool(for_macos, std::env::var(library::metallib::SWITCH).ok().as_deref());
+    if let Err(message) = library::build(&folders, xcrun.as_deref()) {
+        // One directive for each line: cargo shows them in order, with the carets below their lines, and fails the build.
+        for line in message.lines() {
+            println!("cargo::error={line}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! From the folder of shaders to what the crate embeds.
+//!
+//! ```text
+//! shaders/*.metal ── check: msl, every error with a caret ─┬─ flatten: one text without our includes ── *.metal ─┐
+//!                                                          ├─ interface: families of kernels ── emit: Rust ──────┼─ OUT_DIR
+//!                                                          └─ metallib: Apple's compiler, where it is ───────────┘
+//! ```
+//!
+//! All shaders are looked at before anything fails, so that one build shows all mistakes.
+
+mod check;
+mod emit;
+mod flatten;
+mod interface;
+pub(crate) mod metallib;
+mod names;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where everything is.
+pub(crate) struct Folders {
+    /// The shaders: one library for each `.metal` file.
+    pub(crate) shaders: PathBuf,
+    /// What they include with `#include "…"`.
+    pub(crate) include: PathBuf,
+    /// Where the results go.
+    pub(crate) out: PathBuf,
+}
+
+/// A shader that was accepted.
+struct Shader {
+    /// The name of the file without `.metal`, which is the name of its module, too.
+    name: String,
+    path: PathBuf,
+    families: Vec<interface::Family>,
+    /// Apple's compiler was here and wrote a `.metallib`.
+    has_metallib: bool,
+}
+
+/// Checks all shaders and writes `kernels.rs` with what it embeds. The error is what to show the person who builds.
+pub(crate) fn build(folders: &Folders, xcrun: Option<&Path>) -> Result<(), String> {
+    let mut shaders = Vec::new();
+    let mut problems = String::new();
+    let mut shown = Vec::new();
+    for path in shader_files(&folders.shaders)? {
+        match shader(&path, folders, xcrun) {
+            Ok(shader) => shaders.push(shader),
+            // A mistake in an include is shown for the first shader that includes it.
+            Err(problem) if shown.contains(&without_chain(&problem)) => {}
+            Err(problem) => {
+                problems.push_str(&(problem.trim_end().to_owned() + "\n"));
+                shown.push(without_chain(&problem));
+            }
+        }
+    }
+    if problems.is_empty() {
+        problems = duplicates(&shaders);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    write(&folders.out.join("kernels.rs"), &emit::library(&shaders)?)
+}
+
+/// The steps for one file, in order.
+fn shader(path: &Path, folders: &Folders, xcrun: Option<&Path>) -> Result<Shader, String> {
+    let name = names::module(path)?;
+    let checked = check::check(path, &folders.include)?;
+    let families = interface::families(&checked).map_err(|problem| format!("{}: {problem}", path.display()))?;
+    write(&folders.out.join(format!("{name}.metal")), &flatten::flatten(path, &folders.include)?)?;
+    if let Some(xcrun) = xcrun {
+        metallib::compile(xcrun, path, folders)?;
+    }
+    Ok(Shader { name, path: path.to_path_buf(), families, has_metallib: xcrun.is_some() })
+}
+
+/// A host name stands for one kernel of the library, so that it alone is enough to ask for it.
+fn duplicates(shaders: &[Shader]) -> String {
+    let mut problems = String::new();
+    let mut known: BTreeMap<&str, &interface::Kernel> = BTreeMap::new();
+    for kernel in shaders.iter().flat_map(|shader| &shader.families).flat_map(|family| &family.kernels) {
+        if let Some(other) = known.insert(&kernel.name, kernel) {
+            let (file, line, name) = (&kernel.file, kernel.line, &kernel.name);
+            let message = format!("{file}:{line}: error: another kernel has the host name '{name}'");
+            problems += &format!("{message}\n{}:{}: note: it is here\n", other.file, other.line);
+        }
+    }
+    problems
+}
+
+/// What is wrong, whoever includes it.
+fn without_chain(problem: &str) -> String {
+    problem.lines().filter(|line| !line.starts_with("In file included from ")).collect()
+}
+
+/// The `.metal` files of a folder, by name.
+fn shader_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let failed = |error: std::io::Error| format!("cannot list '{}': {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|extension| extension == "metal") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("cannot read '{}': {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("cannot write '{}': {error}", path.display()))
+}

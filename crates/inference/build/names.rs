@@ -1,0 +1,92 @@
+//! Names and types of the shaders as Rust writes them.
+
+use std::path::Path;
+
+/// `src/gemv_q4.metal` is the module `gemv_q4`.
+pub(crate) fn module(path: &Path) -> Result<String, String> {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    match stem.starts_with(|c: char| c.is_ascii_lowercase()) && stem.chars().all(allowed) && !is_keyword(stem) {
+        true => Ok(stem.to_owned()),
+        false => Err(format!(
+            "{}: its name must be a Rust module's: lower-case letters, digits, underscores",
+            path.display()
+        )),
+    }
+}
+
+/// `rms_norm` is `RmsNorm`.
+pub(crate) fn camel(name: &str) -> String {
+    let capitalized = |part: &str| {
+        let mut letters = part.chars();
+        letters.next().map_or(String::new(), |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+    };
+    name.split('_').map(capitalized).collect()
+}
+
+/// `rms_norm_f32` is `RMS_NORM_F32`.
+pub(crate) fn constant(name: &str) -> String {
+    name.to_ascii_uppercase()
+}
+
+/// A field: `HEAD_DIM` is `head_dim`, `in` is `r#in`.
+pub(crate) fn field(name: &str) -> String {
+    let name = name.to_ascii_lowercase();
+    if is_keyword(&name) { format!("r#{name}") } else { name }
+}
+
+fn is_keyword(name: &str) -> bool {
+    const KEYWORDS: [&str; 38] = [
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "dyn", "else", "enum",
+        "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
+        "priv", "pub", "ref", "return", "static", "struct", "trait", "type", "unsafe", "use", "where", "while",
+    ];
+    KEYWORDS.contains(&name)
+}
+
+/// A number as both sides know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Scalar {
+    /// In Rust: `u32`.
+    pub(crate) rust: &'static str,
+    /// The variant of `ConstantValue`: `Uint`.
+    pub(crate) variant: &'static str,
+    /// Its bytes.
+    pub(crate) size: u64,
+}
+
+/// The number that MSL calls `name`.
+pub(crate) fn scalar(name: &str) -> Option<Scalar> {
+    let (rust, variant, size) = match name {
+        "bool" => ("bool", "Bool", 1),
+        "char" => ("i8", "Char", 1),
+        "uchar" => ("u8", "Uchar", 1),
+        "short" => ("i16", "Short", 2),
+        "ushort" => ("u16", "Ushort", 2),
+        "int" => ("i32", "Int", 4),
+        "uint" => ("u32", "Uint", 4),
+        "long" => ("i64", "Long", 8),
+        "ulong" => ("u64", "Ulong", 8),
+        "float" => ("f32", "Float", 4),
+        _ => return None,
+    };
+    Some(Scalar { rust, variant, size })
+}
+
+/// The type of a field that Rust and MSL store alike, and its bytes in Rust: `float3` is `[f32; 3]`, of 12 bytes.
+pub(crate) fn plain(name: &str) -> Option<(String, u64)> {
+    // Not every byte is a `bool`.
+    if let Some(found) = scalar(name).filter(|found| found.rust != "bool") {
+        return Some((found.rust.to_owned(), found.size));
+    }
+    let (element, count): (&str, u64) = match name.strip_suffix(']').and_then(|name| name.rsplit_once('[')) {
+        Some((element, count)) => (element.trim_end(), count.parse().ok()?),
+        None => {
+            let vector = name.strip_prefix("packed_").unwrap_or(name);
+            let element = vector.strip_suffix(['2', '3', '4'])?;
+            (element, vector[element.len()..].parse().ok()?)
+        }
+    };
+    let found = scalar(element).filter(|found| found.rust != "bool")?;
+    Some((format!("[{}; {count}]", found.rust), found.size * count))
+}

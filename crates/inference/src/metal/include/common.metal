@@ -1,0 +1,76 @@
+// What all shaders share: the width of a simdgroup, reductions over threadgroups, activation functions, instantiation.
+//
+// Activations are `float` (f32) or `half` (f16); sums, norms and exponentials are always computed in float.
+#ifndef METALWORKS_COMMON_METAL
+#define METALWORKS_COMMON_METAL
+
+#include <metal_stdlib>
+using namespace metal;
+
+// Threads in a simdgroup, on every Apple GPU and on every back end of ours.
+constant constexpr uint SIMD_WIDTH = 32;
+
+// Simdgroups in a threadgroup at most: the scratch memory that reductions take.
+constant constexpr uint MAX_SIMDGROUPS = 32;
+
+// Instantiates a kernel template under a host name:
+//   INSTANTIATE("rms_norm_f16", rms_norm, half)
+#define INSTANTIATE(name, function, ...) \
+    template [[host_name(name)]] [[kernel]] decltype(function<__VA_ARGS__>) function<__VA_ARGS__>;
+
+// Where a thread is in its threadgroup. `simdgroups` is best a function constant: with one simdgroup, reductions over
+// the threadgroup need neither memory nor barrier.
+struct Place {
+    uint lane;
+    uint simdgroup;
+    uint simdgroups;
+};
+
+// The sum of `value` over the threadgroup, in every thread. `scratch` has room for MAX_SIMDGROUPS numbers and may be
+// used again at once. The order of the additions depends on the size of the threadgroup alone: results repeat bit for bit.
+inline float threadgroup_sum(float value, threadgroup float* scratch, Place place) {
+    value = simd_sum(value);
+    if (place.simdgroups == 1) {
+        return value;
+    }
+    if (place.lane == 0) {
+        scratch[place.simdgroup] = value;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    value = simd_sum(place.lane < place.simdgroups ? scratch[place.lane] : 0.0f);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    return value;
+}
+
+// The largest `value` of the threadgroup, in every thread; otherwise like threadgroup_sum.
+inline float threadgroup_max(float value, threadgroup float* scratch, Place place) {
+    value = simd_max(value);
+    if (place.simdgroups == 1) {
+        return value;
+    }
+    if (place.lane == 0) {
+        scratch[place.simdgroup] = value;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    value = simd_max(scratch[place.lane < place.simdgroups ? place.lane : 0]);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    return value;
+}
+
+// 1 / (1 + e^-x). Where e^-x overflows, the quotient is 0, as it should be.
+inline float sigmoid(float x) {
+    return 1.0f / (1.0f + exp(-x));
+}
+
+// x · sigmoid(x)
+inline float silu(float x) {
+    return x / (1.0f + exp(-x));
+}
+
+// x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³))), the approximation that models are trained with.
+// (1 + tanh(u))/2 is sigmoid(2u), and without tanh nothing overflows to NaN under fast mathematics.
+inline float gelu(float x) {
+    return x * sigmoid(1.5957691216f * (x + 0.044715f * x * x * x));
+}
+
+#endif

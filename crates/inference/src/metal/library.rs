@@ -1,0 +1,177 @@
+//! The shader library as Rust sees it: what is embedded, and the types of the generated bindings.
+//!
+//! ```text
+//! Kernel<F> ── KernelInfo ── Shader: the text of its file
+//!     └ F: Family ─┬─ F::Constants: what specializes it
+//!                  └─ F::Arguments: what is bound for a dispatch
+//! ```
+//!
+//! A build of this crate checks the shaders and writes [`crate::metal::kernels`]: adding a kernel to a `.metal` file is
+//! all that it takes to have it here. A family is a template and its instantiations: they differ in the types of
+//! elements and agree in arguments and constants, so a dispatch chooses one and binds all alike.
+
+use compute::{Buffer, ComputeCommandEncoder, ConstantValue, FunctionConstantValues, Result};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// One file of the library.
+#[derive(Debug)]
+pub struct Shader {
+    /// The name of the file without `.metal`.
+    pub name: &'static str,
+    /// Its text with our includes folded in: it compiles alone, and was checked when this crate was built.
+    pub source: &'static str,
+    /// What Apple's compiler made of it, where that was installed.
+    pub metallib: Option<&'static [u8]>,
+}
+
+/// What is known about a kernel.
+#[derive(Debug)]
+pub struct KernelInfo {
+    /// The file that has it.
+    pub shader: &'static Shader,
+    /// Its host name.
+    pub name: &'static str,
+    /// Its place in [`crate::metal::kernels::ALL`].
+    pub index: usize,
+    /// Its function constants, by index; all must be set.
+    pub constants: &'static [ConstantInfo],
+}
+
+/// A function constant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConstantInfo {
+    /// Its name in the shader.
+    pub name: &'static str,
+    /// The number in `[[function_constant(n)]]`.
+    pub index: u32,
+}
+
+/// Kernels that take the same arguments and function constants.
+pub trait Family: 'static {
+    /// What specializes them.
+    type Constants: Constants;
+    /// What is bound for a dispatch.
+    type Arguments<'a>: Arguments;
+}
+
+/// Values for the function constants of a kernel.
+pub trait Constants {
+    /// An array of values.
+    type Values: AsRef<[ConstantValue]>;
+
+    /// The values, in the order of [`KernelInfo::constants`]. Allocates nothing.
+    fn values(&self) -> Self::Values;
+}
+
+/// What is bound for a dispatch.
+pub trait Arguments {
+    /// Binds all of it.
+    fn bind(&self, encoder: &mut ComputeCommandEncoder) -> Result<()>;
+}
+
+/// A kernel of the family `F`.
+pub struct Kernel<F: Family> {
+    info: &'static KernelInfo,
+    family: PhantomData<fn() -> F>,
+}
+
+impl<F: Family> Kernel<F> {
+    pub(crate) const fn new(info: &'static KernelInfo) -> Kernel<F> {
+        Kernel { info, family: PhantomData }
+    }
+
+    /// What is known about it.
+    pub const fn info(&self) -> &'static KernelInfo {
+        self.info
+    }
+
+    /// Its host name.
+    pub const fn name(&self) -> &'static str {
+        self.info.name
+    }
+}
+
+impl<F: Family> Clone for Kernel<F> {
+    fn clone(&self) -> Kernel<F> {
+        *self
+    }
+}
+
+impl<F: Family> Copy for Kernel<F> {}
+
+impl<F: Family> fmt::Debug for Kernel<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernel").field(&self.name()).finish()
+    }
+}
+
+impl KernelInfo {
+    /// Values in the order of [`KernelInfo::constants`] as the compute API takes them.
+    pub fn constant_values(&self, values: &[ConstantValue]) -> FunctionConstantValues {
+        let mut all = FunctionConstantValues::new();
+        for (constant, value) in self.constants.iter().zip(values) {
+            all.set(constant.index, value.clone());
+        }
+        all
+    }
+}
+
+/// A part of a buffer that a kernel sees.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferSlice<'a> {
+    buffer: &'a Buffer,
+    offset: usize,
+    len: usize,
+}
+
+impl<'a> BufferSlice<'a> {
+    /// `len` bytes from the byte `offset` on; what lies outside of the buffer is cut off.
+    pub fn new(buffer: &'a Buffer, offset: usize, len: usize) -> BufferSlice<'a> {
+        let offset = offset.min(buffer.len());
+        BufferSlice { buffer, offset, len: len.min(buffer.len() - offset) }
+    }
+
+    /// The buffer that it is a part of.
+    pub fn buffer(&self) -> &'a Buffer {
+        self.buffer
+    }
+
+    /// Where it begins, in bytes.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Its bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// It has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<'a> From<&'a Buffer> for BufferSlice<'a> {
+    fn from(buffer: &'a Buffer) -> BufferSlice<'a> {
+        BufferSlice { buffer, offset: 0, len: buffer.len() }
+    }
+}
+
+/// What generated code binds: slices, structs and numbers.
+pub(crate) trait Bind {
+    fn bind(&self, encoder: &mut ComputeCommandEncoder, index: usize) -> Result<()>;
+}
+
+impl Bind for BufferSlice<'_> {
+    fn bind(&self, encoder: &mut ComputeCommandEncoder, index: usize) -> Result<()> {
+        encoder.set_buffer(index, self.buffer, self.offset)
+    }
+}
+
+impl<P: bytemuck::Pod> Bind for P {
+    fn bind(&self, encoder: &mut ComputeCommandEncoder, index: usize) -> Result<()> {
+        encoder.set_bytes(index, bytemuck::bytes_of(self))
+    }
+}

@@ -1,0 +1,132 @@
+// elementwise: y[i] = f(x[i]) and y[i] = f(a[i], b[i]), n elements.
+//   unary    silu x·sigmoid(x)   gelu x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
+//   binary   add a + b   multiply a·b   silu_multiply silu(a)·b   sigmoid_gate a·sigmoid(b)
+//   scale    x·factor
+//   copy     the same number in another type: f32, f16, bf16
+// buffers  0 x (binary: 0 a, 1 b) device const [n]; then y device [n]; then n, or ScaleParams {n, factor}
+//          y may be the same memory as an input: every element is read before it is written, by the same thread
+// grid     ceil(n / (4·W)) threadgroups of W threads; n < 2^31
+//          A thread computes four elements, W apart: neighbouring lanes are neighbours in memory (one vector on a CPU,
+//          coalesced on a GPU), and a threadgroup has enough to do to be worth starting.
+// moves    one read of each input and one write; nothing is reused, the roofline is the memory
+#include "common.metal"
+
+constant constexpr uint PER_THREAD = 4;
+
+struct ScaleParams {
+    uint n;
+    float factor;
+};
+
+struct Silu {
+    static float apply(float x) { return silu(x); }
+};
+
+struct Gelu {
+    static float apply(float x) { return gelu(x); }
+};
+
+struct Add {
+    static float apply(float a, float b) { return a + b; }
+};
+
+struct Multiply {
+    static float apply(float a, float b) { return a * b; }
+};
+
+struct SiluMultiply {
+    static float apply(float a, float b) { return silu(a) * b; }
+};
+
+struct SigmoidGate {
+    static float apply(float a, float b) { return a * sigmoid(b); }
+};
+
+template <typename T, typename Function>
+kernel void unary(device const T* x [[buffer(0)]],
+                  device T* y [[buffer(1)]],
+                  constant uint& n [[buffer(2)]],
+                  uint group [[threadgroup_position_in_grid]],
+                  uint thread_index [[thread_position_in_threadgroup]],
+                  uint width [[threads_per_threadgroup]]) {
+    uint first = group * width * PER_THREAD + thread_index;
+    for (uint step = 0; step < PER_THREAD; step++) {
+        uint i = first + step * width;
+        if (i < n) {
+            y[i] = T(Function::apply(float(x[i])));
+        }
+    }
+}
+
+template <typename T, typename Function>
+kernel void binary(device const T* a [[buffer(0)]],
+                   device const T* b [[buffer(1)]],
+                   device T* y [[buffer(2)]],
+                   constant uint& n [[buffer(3)]],
+                   uint group [[threadgroup_position_in_grid]],
+                   uint thread_index [[thread_position_in_threadgroup]],
+                   uint width [[threads_per_threadgroup]]) {
+    uint first = group * width * PER_THREAD + thread_index;
+    for (uint step = 0; step < PER_THREAD; step++) {
+        uint i = first + step * width;
+        if (i < n) {
+            y[i] = T(Function::apply(float(a[i]), float(b[i])));
+        }
+    }
+}
+
+template <typename T>
+kernel void scale(device const T* x [[buffer(0)]],
+                  device T* y [[buffer(1)]],
+                  constant ScaleParams& p [[buffer(2)]],
+                  uint group [[threadgroup_position_in_grid]],
+                  uint thread_index [[thread_position_in_threadgroup]],
+                  uint width [[threads_per_threadgroup]]) {
+    uint first = group * width * PER_THREAD + thread_index;
+    for (uint step = 0; step < PER_THREAD; step++) {
+        uint i = first + step * width;
+        if (i < p.n) {
+            y[i] = T(float(x[i]) * p.factor);
+        }
+    }
+}
+
+template <typename From, typename To>
+kernel void copy(device const From* x [[buffer(0)]],
+                 device To* y [[buffer(1)]],
+                 constant uint& n [[buffer(2)]],
+                 uint group [[threadgroup_position_in_grid]],
+                 uint thread_index [[thread_position_in_threadgroup]],
+                 uint width [[threads_per_threadgroup]]) {
+    uint first = group * width * PER_THREAD + thread_index;
+    for (uint step = 0; step < PER_THREAD; step++) {
+        uint i = first + step * width;
+        if (i < n) {
+            y[i] = To(float(x[i]));
+        }
+    }
+}
+
+INSTANTIATE("silu_f32", unary, float, Silu)
+INSTANTIATE("silu_f16", unary, half, Silu)
+INSTANTIATE("gelu_f32", unary, float, Gelu)
+INSTANTIATE("gelu_f16", unary, half, Gelu)
+
+INSTANTIATE("add_f32", binary, float, Add)
+INSTANTIATE("add_f16", binary, half, Add)
+INSTANTIATE("multiply_f32", binary, float, Multiply)
+INSTANTIATE("multiply_f16", binary, half, Multiply)
+INSTANTIATE("silu_multiply_f32", binary, float, SiluMultiply)
+INSTANTIATE("silu_multiply_f16", binary, half, SiluMultiply)
+INSTANTIATE("sigmoid_gate_f32", binary, float, SigmoidGate)
+INSTANTIATE("sigmoid_gate_f16", binary, half, SigmoidGate)
+
+INSTANTIATE("scale_f32", scale, float)
+INSTANTIATE("scale_f16", scale, half)
+
+INSTANTIATE("copy_f32", copy, float, float)
+INSTANTIATE("copy_f16", copy, half, half)
+INSTANTIATE("copy_f32_f16", copy, float, half)
+INSTANTIATE("copy_f16_f32", copy, half, float)
+INSTANTIATE("copy_bf16_f32", copy, bfloat, float)
+INSTANTIATE("copy_bf16_f16", copy, bfloat, half)

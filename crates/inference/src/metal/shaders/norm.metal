@@ -1,0 +1,128 @@
+// norm: every row of DIM numbers is normalized by itself. x, h, y are f32 or f16; weights and sums are float.
+//   rms_norm       y = x / √(mean(x²) + ε) · w
+//   layer_norm     y = (x − mean(x)) / √(mean((x − mean(x))²) + ε) · w + b
+//   add_rms_norm   h = h + x, then y = h / √(mean(h²) + ε) · w: the residual stream is updated on the way
+//   head_rms_norm  rms_norm of each head, in place: DIM is the size of a head, w is the same for all of them
+// buffers  x, h, y device [rows, DIM], rows one after the other; w, b device const float [DIM]; epsilon constant float
+//          head_rms_norm: x device [rows, STRIDE], of which the first heads·DIM numbers of a row are its heads (so q and
+//          k can be normalized where a fused product wrote them)
+//          y may be x: a thread writes only what it alone reads, and not before the sums are made
+// grid     rows threadgroups of 32·SIMDGROUPS threads; head_rms_norm: (heads, rows) threadgroups of 32
+//          Neighbouring lanes take neighbouring numbers, whatever DIM is. One simdgroup needs no barrier, which is best
+//          on a CPU and for short rows; several hide the latency of memory on a GPU. The second pass reads the cache.
+// moves    2·DIM numbers a row (add_rms_norm 4·DIM), and the weights once
+#include "common.metal"
+
+constant uint DIM [[function_constant(0)]];
+constant uint SIMDGROUPS [[function_constant(1)]];
+constant uint STRIDE [[function_constant(2)]];
+
+template <typename T>
+kernel void rms_norm(device const T* x [[buffer(0)]],
+                     device const float* w [[buffer(1)]],
+                     device T* y [[buffer(2)]],
+                     constant float& epsilon [[buffer(3)]],
+                     uint row [[threadgroup_position_in_grid]],
+                     uint thread_index [[thread_position_in_threadgroup]],
+                     uint lane [[thread_index_in_simdgroup]],
+                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float scratch[MAX_SIMDGROUPS];
+    x += ulong(row) * DIM;
+    y += ulong(row) * DIM;
+    float squares = 0.0f;
+    for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
+        float value = float(x[i]);
+        squares += value * value;
+    }
+    squares = threadgroup_sum(squares, scratch, Place{lane, simdgroup, SIMDGROUPS});
+    float factor = rsqrt(squares / float(DIM) + epsilon);
+    for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
+        y[i] = T(float(x[i]) * factor * w[i]);
+    }
+}
+
+template <typename T>
+kernel void layer_norm(device const T* x [[buffer(0)]],
+                       device const float* w [[buffer(1)]],
+                       device const float* b [[buffer(2)]],
+                       device T* y [[buffer(3)]],
+                       constant float& epsilon [[buffer(4)]],
+                       uint row [[threadgroup_position_in_grid]],
+                       uint thread_index [[thread_position_in_threadgroup]],
+                       uint lane [[thread_index_in_simdgroup]],
+                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float scratch[MAX_SIMDGROUPS];
+    Place place{lane, simdgroup, SIMDGROUPS};
+    x += ulong(row) * DIM;
+    y += ulong(row) * DIM;
+    float sum = 0.0f;
+    for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
+        sum += float(x[i]);
+    }
+    float mean = threadgroup_sum(sum, scratch, place) / float(DIM);
+    // Squares of the differences: mean(x²) − mean(x)² would lose all digits where the mean is large.
+    float squares = 0.0f;
+    for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
+        float difference = float(x[i]) - mean;
+        squares += difference * difference;
+    }
+    float factor = rsqrt(threadgroup_sum(squares, scratch, place) / float(DIM) + epsilon);
+    for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
+        y[i] = T((float(x[i]) - mean) * factor * w[i] + b[i]);
+    }
+}
+
+template <typename T>
+kernel void add_rms_norm(device T* h [[buffer(0)]],
+                         device const T* x [[buffer(1)]],
+                         device const float* w [[buffer(2)]],
+                         device T* y [[buffer(3)]],
+                         constant float& epsilon [[buffer(4)]],
+                         uint row [[threadgroup_position_in_grid]],
+                         uint thread_index [[thread_position_in_threadgroup]],
+                         uint lane [[thread_index_in_simdgroup]],
+                         uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup float scratch[MAX_SIMDGROUPS];
+    h += ulong(row) * DIM;
+    x += ulong(row) * DIM;
+    y += ulong(row) * DIM;
+    float squares = 0.0f;
+    for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
+        // What is normalized is what is stored: the sum as T has it.
+        T sum = T(float(h[i]) + float(x[i]));
+        h[i] = sum;
+        squares += float(sum) * float(sum);
+    }
+    squares = threadgroup_sum(squares, scratch, Place{lane, simdgroup, SIMDGROUPS});
+    float factor = rsqrt(squares / float(DIM) + epsilon);
+    for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
+        y[i] = T(float(h[i]) * factor * w[i]);
+    }
+}
+
+template <typename T>
+kernel void head_rms_norm(device T* x [[buffer(0)]],
+                          device const float* w [[buffer(1)]],
+                          constant float& epsilon [[buffer(2)]],
+                          uint2 at [[threadgroup_position_in_grid]],
+                          uint lane [[thread_index_in_simdgroup]]) {
+    x += ulong(at.y) * STRIDE + at.x * DIM;
+    float squares = 0.0f;
+    for (uint i = lane; i < DIM; i += SIMD_WIDTH) {
+        float value = float(x[i]);
+        squares += value * value;
+    }
+    float factor = rsqrt(simd_sum(squares) / float(DIM) + epsilon);
+    for (uint i = lane; i < DIM; i += SIMD_WIDTH) {
+        x[i] = T(float(x[i]) * factor * w[i]);
+    }
+}
+
+INSTANTIATE("rms_norm_f32", rms_norm, float)
+INSTANTIATE("rms_norm_f16", rms_norm, half)
+INSTANTIATE("layer_norm_f32", layer_norm, float)
+INSTANTIATE("layer_norm_f16", layer_norm, half)
+INSTANTIATE("add_rms_norm_f32", add_rms_norm, float)
+INSTANTIATE("add_rms_norm_f16", add_rms_norm, half)
+INSTANTIATE("head_rms_norm_f32", head_rms_norm, float)
+INSTANTIATE("head_rms_norm_f16", head_rms_norm, half)

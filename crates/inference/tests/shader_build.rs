@@ -1,0 +1,219 @@
+//! What the build makes of a folder of shaders, and what it refuses: the build script's own code on folders of these
+//! tests.
+
+#[path = "../build/mod.rs"]
+#[allow(dead_code, reason = "the build script uses more of it")]
+mod library;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder with `shaders`, `include` and `out`, empty whatever an earlier run left.
+fn folders(test: &str) -> library::Folders {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shader_build").join(test);
+    let _ = fs::remove_dir_all(&root);
+    let folder = |name: &str| {
+        let path = root.join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    };
+    library::Folders { shaders: folder("shaders"), include: folder("include"), out: folder("out") }
+}
+
+/// A kernel that is right.
+const TWICE: &str = "#include <metal_stdlib>
+using namespace metal;
+template <typename T>
+kernel void twice(device T* x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] *= T(2); }
+template [[host_name(\"twice_f32\")]] [[kernel]] decltype(twice<float>) twice<float>;
+template [[host_name(\"twice_f16\")]] [[kernel]] decltype(twice<half>) twice<half>;
+";
+
+/// The message for one shader that is refused.
+fn refused(test: &str, shader: &str) -> String {
+    let folders = folders(test);
+    fs::write(folders.shaders.join("wrong.metal"), shader).unwrap();
+    library::build(&folders, None).expect_err("it must be refused")
+}
+
+#[test]
+fn a_mistake_has_a_caret() {
+    let folders = folders("caret");
+    fs::write(folders.shaders.join("right.metal"), TWICE).unwrap();
+    fs::write(folders.shaders.join("wrong.metal"), TWICE.replace("x[i] *=", "x[j] *=")).unwrap();
+    let message = library::build(&folders, None).expect_err("j is not declared");
+    let place =
+        format!("{}:4:86: error: use of undeclared identifier 'j'", folders.shaders.join("wrong.metal").display());
+    assert!(message.contains(&place), "{message}");
+    let caret = message.lines().find(|line| line.trim() == "^").expect("a line with the caret");
+    assert_eq!(caret.len(), 86, "{message}");
+    assert!(!folders.out.join("kernels.rs").exists(), "nothing is generated from a library with a mistake");
+}
+
+#[test]
+fn all_shaders_are_looked_at_and_a_mistake_in_an_include_is_shown_once() {
+    let folders = folders("all");
+    fs::write(folders.include.join("shared.metal"), "int shared_number() { return missing; }\n").unwrap();
+    for name in ["a", "b"] {
+        fs::write(folders.shaders.join(format!("{name}.metal")), format!("#include \"shared.metal\"\n{TWICE}"))
+            .unwrap();
+    }
+    fs::write(folders.shaders.join("c.metal"), TWICE.replace("T(2)", "T(two)")).unwrap();
+    let message = library::build(&folders, None).expect_err("two mistakes");
+    assert_eq!(message.matches("'missing'").count(), 1, "{message}");
+    assert_eq!(message.matches("'two'").count(), 1, "{message}");
+}
+
+#[test]
+fn host_names_are_unique() {
+    let folders = folders("unique");
+    fs::write(folders.shaders.join("a.metal"), TWICE).unwrap();
+    fs::write(folders.shaders.join("b.metal"), TWICE).unwrap();
+    let message = library::build(&folders, None).expect_err("the names are used twice");
+    assert!(message.contains("another kernel has the host name 'twice_f32'"), "{message}");
+    assert!(message.contains("a.metal:5: note: it is here"), "{message}");
+}
+
+#[test]
+fn what_cannot_be_bound_is_refused() {
+    let memory =
+        "kernel void k(device float* x [[buffer(0)]], threadgroup float* t [[threadgroup(0)]]) { x[0] = t[0]; }";
+    assert!(refused("memory", memory).contains("the argument 't' of 'k' is no buffer"));
+    let vector = "constant float2 C [[function_constant(0)]];
+        kernel void k(device float* x [[buffer(0)]]) { x[0] = C.x; }";
+    assert!(refused("vector", vector).contains("the function constant 'C' of 'k' has the type 'float2'"));
+    let flag = "struct P { bool flag; };
+        kernel void k(device float* x [[buffer(0)]], constant P& p [[buffer(1)]]) { x[0] = p.flag ? 1 : 0; }";
+    assert!(refused("flag", flag).contains("the field 'flag' of 'P' has the type 'bool'"));
+    let nothing = "kernel void k(constant uint& n [[buffer(0)]]) {}";
+    assert!(refused("nothing", nothing).contains("'k' has no buffer"));
+}
+
+#[test]
+fn instantiations_agree_about_constants() {
+    let different = "constant uint A [[function_constant(0)]];
+        template <typename T> struct Traits { static uint get() { return A; } };
+        template <> struct Traits<int> { static uint get() { return 0; } };
+        template <typename T> kernel void k(device T* x [[buffer(0)]]) { x[0] = T(Traits<T>::get()); }
+        template [[host_name(\"k_float\")]] kernel void k<float>(device float*);
+        template [[host_name(\"k_int\")]] kernel void k<int>(device int*);";
+    let message = refused("constants", different);
+    assert!(message.contains("'k_float' and 'k_int'") && message.contains("A against none"), "{message}");
+}
+
+#[test]
+fn bindings_follow_the_signature() {
+    let folders = folders("bindings");
+    let shader = "constant uint DIM [[function_constant(3)]];
+        constant bool USE_BIAS [[function_constant(4)]];
+        struct Params { uint rows; float3 origin; ushort last; };
+        kernel void k(device const float* in [[buffer(0)]],
+                      device float* bias [[buffer(2), function_constant(USE_BIAS)]],
+                      constant Params& p [[buffer(1)]],
+                      constant uint& n [[buffer(5)]]) {
+            if (USE_BIAS) { bias[0] = in[0] + float(p.rows + n + DIM); }
+        }";
+    fs::write(folders.shaders.join("things.metal"), shader).unwrap();
+    library::build(&folders, None).unwrap();
+    let text = fs::read_to_string(folders.out.join("kernels.rs")).unwrap();
+    for expected in [
+        "pub mod things {",
+        "pub struct KConstants {",
+        "pub dim: u32,",
+        "pub use_bias: bool,",
+        "pub r#in: BufferSlice<'a>,",
+        "pub bias: Option<BufferSlice<'a>>,",
+        "pub p: &'a Params,",
+        "pub n: u32,",
+        "pub const K: Kernel<K>",
+        "#[repr(C, align(16))]",
+        "pub _padding0: [u8; 12],",
+        "pub origin: [f32; 3],",
+        "assert!(size_of::<Params>() == 48 && align_of::<Params>() == 16);",
+        "assert!(std::mem::offset_of!(Params, last) == 32);",
+        "self.n.bind(encoder, 5)?;",
+    ] {
+        assert!(text.contains(expected), "no '{expected}' in\n{text}");
+    }
+}
+
+#[test]
+fn includes_are_folded_in_once_and_lines_keep_their_names() {
+    let folders = folders("flatten");
+    let guarded = |name: &str, text: &str| format!("#ifndef {name}\n#define {name}\n{text}\n#endif\n");
+    fs::write(folders.include.join("a.metal"), guarded("A", "inline float a() { return 1.0f; }")).unwrap();
+    let b = guarded("B", "#include \"a.metal\"\ninline float b() { return a(); }");
+    fs::write(folders.include.join("b.metal"), b).unwrap();
+    let shader = "#include <metal_stdlib>\n#include \"a.metal\"\n# include \"b.metal\"\n\
+                  kernel void k(device float* x [[buffer(0)]]) { x[0] = a() + b(); }\n";
+    fs::write(folders.shaders.join("k.metal"), shader).unwrap();
+    library::build(&folders, None).unwrap();
+    let text = fs::read_to_string(folders.out.join("k.metal")).unwrap();
+    assert_eq!(text.matches("float a()").count(), 1, "{text}");
+    assert!(text.contains("#include <metal_stdlib>") && !text.contains("include \""), "{text}");
+    assert!(text.contains("#line 4 \"k.metal\"\nkernel void k"), "{text}");
+    assert!(text.contains("#line 1 \"a.metal\"\n#ifndef A"), "{text}");
+    let alone = msl::compile_source("k", &text, &msl::Options::default());
+    assert!(!alone.has_errors(), "{}", alone.render_diagnostics(false));
+}
+
+/// A script that stands for `xcrun`: it notes how it was called and does as `then` says.
+#[cfg(unix)]
+fn fake_xcrun(folders: &library::Folders, then: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folders.out.join("xcrun");
+    let log = folders.out.join("calls");
+    // The library is the argument after -o.
+    let find = "while [ $# -gt 0 ]; do if [ \"$1\" = -o ]; then out=$2; fi; shift; done";
+    fs::write(&path, format!("#!/bin/sh\necho \"$@\" >> '{}'\n{find}\n{then}\n", log.display())).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+#[cfg(unix)]
+fn apples_compiler_is_called_with_pinned_flags() {
+    let folders = folders("xcrun");
+    fs::write(folders.shaders.join("twice.metal"), TWICE).unwrap();
+    let xcrun = fake_xcrun(&folders, "[ -z \"$out\" ] || printf 'MTLB and more' > \"$out\"");
+    assert!(library::metallib::has_metal(&xcrun));
+    library::build(&folders, Some(&xcrun)).unwrap();
+    let calls = fs::read_to_string(folders.out.join("calls")).unwrap();
+    let path = |path: PathBuf| path.display().to_string();
+    let expected = format!(
+        "-sdk macosx metal --version\n-sdk macosx metal -std=metal3.1 -mmacosx-version-min=14.0 -O2 -ffast-math -I {} -o {} {}\n",
+        path(folders.include.clone()),
+        path(folders.out.join("twice.metallib")),
+        path(folders.shaders.join("twice.metal")),
+    );
+    assert_eq!(calls, expected);
+    let text = fs::read_to_string(folders.out.join("kernels.rs")).unwrap();
+    assert!(
+        text.contains("metallib: Some(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/twice.metallib\")))"),
+        "{text}"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_compiler_that_fails_or_writes_nothing_is_noticed() {
+    for (then, expected) in [
+        ("echo 'twice.metal:3: error: no' >&2; exit 1", "twice.metal:3: error: no"),
+        ("true", "wrote no library"),
+        ("printf '' > \"$out\"", "wrote 0 bytes that are no Metal library"),
+        ("printf 'hello' > \"$out\"", "wrote 5 bytes that are no Metal library"),
+    ] {
+        let folders = folders("failing");
+        fs::write(folders.shaders.join("twice.metal"), TWICE).unwrap();
+        fs::write(folders.out.join("twice.metallib"), "MTLB of an earlier build").unwrap();
+        let xcrun = fake_xcrun(&folders, then);
+        let message = library::build(&folders, Some(&xcrun)).expect_err(then);
+        assert!(message.contains(expected), "{then}: {message}");
+    }
+}
+
+#[test]
+fn without_a_mac_or_with_the_switch_there_is_no_metallib() {
+    assert_eq!(library::metallib::tool(false, None), None);
+    assert_eq!(library::metallib::tool(true, Some("0")), None);
+}
