@@ -57,6 +57,18 @@ inline float threadgroup_max(float value, threadgroup float* scratch, Place plac
     return value;
 }
 
+// NaN by its bits: fast mathematics may assume that no operation yields one.
+template <typename T>
+T not_a_number();
+template <>
+inline float not_a_number<float>() {
+    return as_type<float>(0x7fc00000u);
+}
+template <>
+inline half not_a_number<half>() {
+    return as_type<half>(ushort(0x7e00));
+}
+
 // 1 / (1 + e^-x). Where e^-x overflows, the quotient is 0, as it should be.
 inline float sigmoid(float x) {
     return 1.0f / (1.0f + exp(-x));
