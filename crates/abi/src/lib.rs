@@ -5,6 +5,10 @@
 //! * [`kernel`]: a compiled kernel.
 //! * [`constants`]: values for function constants.
 
+/// Tells one compiler from another: its version and, where they are at hand, a hash of its sources. Code that was compiled
+/// with another fingerprint is not run.
+pub const COMPILER_FINGERPRINT: &str = env!("METALWORKS_COMPILER_FINGERPRINT");
+
 pub mod call;
 pub mod constants;
 pub mod kernel;

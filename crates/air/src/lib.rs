@@ -21,3 +21,9 @@ pub mod wave;
 pub use compile::{bitcode_text, compile, compile_kernel};
 pub use lower::{Error, MathMode, Source, lower};
 pub use specialize::{Specialized, specialize};
+
+/// The version of LLVM: `22.1.2`.
+pub fn llvm_version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("{major}.{minor}.{patch}")
+}

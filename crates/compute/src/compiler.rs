@@ -1,11 +1,13 @@
 //! The calls into the crate `air`, and thereby LLVM: the only file that makes them.
 
+use crate::archive::target as archive;
 use crate::error::{Error, Result};
 use crate::library::MathMode;
 use abi::{Constants, Lanes, WaveKernel};
 use msl::Compilation;
 use msl::program::EntryPoint;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// The AIR of one kernel with its constants set.
 pub(crate) struct Air {
@@ -51,17 +53,44 @@ pub(crate) fn specialize(bitcode: Cow<[u8]>, kernel: &str, constants: &Constants
     Ok(Air { specialized })
 }
 
-/// AIR to machine code for this processor.
-pub(crate) fn compile(air: &Air, lanes: Lanes) -> Result<WaveKernel> {
-    use air::wave::{Error as Problem, Target};
+/// What is compiled for.
+#[derive(Clone)]
+pub(crate) struct Target {
+    wave: air::wave::Target,
+}
+
+impl Target {
+    /// This processor, or the older one that `METALWORKS_CPU` takes it for.
+    pub(crate) fn host() -> Result<Target> {
+        // LLVM is asked once: the answer is the same, and takes a while.
+        static HOST: OnceLock<std::result::Result<Target, Error>> = OnceLock::new();
+        match std::env::var("METALWORKS_CPU") {
+            Ok(cpu) => Target::checked(air::wave::Target::host_as(&cpu)),
+            Err(_) => HOST.get_or_init(|| Target::checked(air::wave::Target::host())).clone(),
+        }
+    }
+
+    fn checked(target: std::result::Result<air::wave::Target, air::wave::Error>) -> Result<Target> {
+        let unsupported = |problem: air::wave::Error| Error::Usage(problem.to_string());
+        target.map(|wave| Target { wave }).map_err(unsupported)
+    }
+
+    /// What tells its code from that for others.
+    pub(crate) fn identity(&self) -> archive::Target {
+        archive::Target::Cpu(archive::CpuTarget {
+            architecture: self.wave.architecture().into(),
+            cpu: self.wave.cpu().into(),
+            features: self.wave.features().into(),
+            llvm: air::llvm_version(),
+        })
+    }
+}
+
+/// AIR to machine code.
+pub(crate) fn compile(air: &Air, target: &Target, lanes: Lanes) -> Result<WaveKernel> {
+    use air::wave::Error as Problem;
     let kernel = || air.reflection().name.clone();
-    let code = with_stack(|| {
-        let target = match std::env::var("METALWORKS_CPU") {
-            Ok(cpu) => Target::host_as(&cpu)?,
-            Err(_) => Target::host()?,
-        };
-        air::wave::compile(&air.specialized, &target, lanes)
-    })?;
+    let code = with_stack(|| air::wave::compile(&air.specialized, &target.wave, lanes))?;
     code.map_err(|problem| match problem {
         Problem::Unsupported(what) => Error::Unsupported { kernel: kernel(), what },
         Problem::Invalid(_) => Error::Library(format!("kernel '{}': {problem}", kernel())),

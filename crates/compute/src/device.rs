@@ -1,20 +1,24 @@
 //! Devices: where everything else comes from.
 
+use crate::archive::key::Identity;
 use crate::buffer::{Buffer, max_buffer_length};
 use crate::cpu;
 use crate::error::{Result, usage};
+use crate::library::{CompileOptions, FunctionDescriptor, Library};
 use crate::pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState};
 use crate::queue::CommandQueue;
+use crate::recipe::Recipe;
 use crate::recording::Pass;
 use crate::size::Size;
 use crate::timing::DispatchTiming;
+use std::borrow::Cow;
 use std::num::NonZero;
 use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "compiler")]
-use crate::library::{CompileOptions, Function, Library};
+use crate::library::Function;
 
 /// Threads in a threadgroup at most, as on every Apple GPU.
 pub(crate) const MAX_THREADS_PER_THREADGROUP: usize = 1024;
@@ -125,20 +129,31 @@ impl Device {
         CommandQueue::new(self.clone())
     }
 
-    /// Compiles Metal source.
-    #[cfg(feature = "compiler")]
+    /// Reads Metal source. Kernels are compiled when pipeline states are made of them.
     pub fn new_library_with_source(&self, source: &str, options: &CompileOptions) -> Result<Library> {
         Library::with_source(source, options)
     }
 
-    /// Compiles a `.metal` file, which may include others from its own directory.
-    #[cfg(feature = "compiler")]
+    /// Reads a `.metal` file, which may include others from its own directory.
     pub fn new_library_with_source_file(
         &self,
         path: impl AsRef<Path>,
         options: &CompileOptions,
     ) -> Result<Library> {
         Library::with_source_file(path.as_ref(), options)
+    }
+
+    /// Takes Metal source that was checked before, when the program was built: it is read only when no archive has a kernel of
+    /// it. A mistake in it is the error of the first pipeline state that needs it.
+    ///
+    /// The text should be self-contained: with `#include`s of nothing but Metal's own headers. One that includes files is read
+    /// at once, to know what it says.
+    pub fn new_library_with_checked_source(
+        &self,
+        source: impl Into<Cow<'static, str>>,
+        options: &CompileOptions,
+    ) -> Library {
+        Library::with_checked_source(source.into(), options)
     }
 
     /// Opens a `.metallib`. The file is mapped into memory: it must not be shortened while the library is in use.
@@ -166,7 +181,19 @@ impl Device {
         function: &Function,
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<ComputePipelineState> {
-        ComputePipelineState::with_function(self, function, descriptor)
+        let recipe = Recipe::new(function.identity().clone(), descriptor).with_air(function.air().clone());
+        ComputePipelineState::with_recipe(self, recipe, descriptor)
+    }
+
+    /// Takes a kernel from the descriptor's archives, or compiles it. Where an archive has it, the library's source is not even
+    /// read.
+    pub fn new_compute_pipeline_state_with_function_descriptor(
+        &self,
+        function: &FunctionDescriptor,
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<ComputePipelineState> {
+        let recipe = Recipe::new(Identity::new(function), descriptor);
+        ComputePipelineState::with_recipe(self, recipe, descriptor)
     }
 
     /// Takes a kernel that was compiled before.

@@ -44,6 +44,7 @@
 //!
 //! A kernel is code, and nothing fences it in: one that writes outside of its buffers writes into the process.
 
+mod archive;
 mod buffer;
 mod command;
 #[cfg(feature = "compiler")]
@@ -52,25 +53,27 @@ mod cpu;
 mod device;
 mod encoder;
 mod error;
-#[cfg(feature = "compiler")]
 mod library;
 mod pipeline;
 mod queue;
+mod recipe;
 mod recording;
 mod size;
 mod timing;
 mod validate;
 
 pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues, Lanes, WaveKernel};
+pub use archive::{BinaryArchive, CompileTarget};
 pub use buffer::Buffer;
 pub use command::{CommandBuffer, CommandBufferStatus};
 pub use device::{CpuOptions, Device};
 pub use encoder::{ComputeCommandEncoder, DispatchType};
 pub use error::{Error, Result};
 #[cfg(feature = "compiler")]
-pub use library::{CompileOptions, Function, Library, MathMode};
+pub use library::Function;
+pub use library::{CompileOptions, FunctionDescriptor, Library, MathMode};
 pub use msl::reflect;
-pub use pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState};
+pub use pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState, PipelineOrigin};
 pub use queue::CommandQueue;
 pub use size::Size;
 pub use timing::DispatchTiming;

@@ -1,13 +1,30 @@
 //! Libraries of functions: from source, or from `.metallib` files.
+//!
+//! ```text
+//! source ── front end, at once or when first needed ─┐
+//!                                                    ├─ AIR of one kernel ── constants set ── Function
+//! .metallib ─────────────────────────────────────────┘
+//! ```
 
-use crate::compiler::{self, Air};
+#[cfg(feature = "compiler")]
+mod metallib;
+mod source;
+
+use crate::archive::digest::Digest;
 use crate::error::{Error, Result};
 use abi::Constants;
-use air::metallib;
-use msl::Compilation;
-use std::fs::File;
+use source::Source;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+#[cfg(feature = "compiler")]
+use crate::{
+    archive::key::Identity,
+    compiler::{self, Air},
+};
+#[cfg(feature = "compiler")]
+use metallib::Metallib;
 
 /// How Metal source is compiled.
 #[derive(Clone, Debug)]
@@ -48,8 +65,8 @@ impl Default for CompileOptions {
 
 /// Functions to make pipeline states of. A clone is the same library.
 ///
-/// Nothing is compiled to machine code here: [`Library::new_function`] takes one kernel and fixes its constants, and
-/// [`crate::Device::new_compute_pipeline_state`] compiles that. One kernel that cannot be compiled fails alone.
+/// Nothing is compiled to machine code here: that is what making a pipeline state does, for one kernel with fixed constants.
+/// One kernel that cannot be compiled fails alone.
 ///
 /// A damaged file is an error. One that was made to do harm is another matter: LLVM's reader of bitcode is not hardened, and
 /// kernels run unfenced. Open libraries from those whom you trust.
@@ -59,119 +76,123 @@ pub struct Library {
 }
 
 enum Contents {
-    /// A checked program: a kernel is lowered when it is asked for.
-    Source { compilation: Box<Compilation>, math_mode: MathMode },
+    /// A program: a kernel is lowered when it is asked for.
+    Source(Box<Source>),
     /// A file by Apple's compiler or ours.
-    Metallib(OpenMetallib),
+    #[cfg(feature = "compiler")]
+    Metallib(Metallib),
 }
 
-/// The bytes of a `.metallib`.
-enum Data {
-    Owned(Vec<u8>),
-    Mapped(memmap2::Mmap),
-}
-
-impl Data {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Data::Owned(bytes) => bytes,
-            Data::Mapped(mapping) => mapping,
-        }
-    }
-}
-
-type Parsed<'a> = metallib::Library<'a>;
-
-self_cell::self_cell! {
-    struct OpenMetallib {
-        owner: Data,
-        #[covariant]
-        dependent: Parsed,
-    }
+/// A kernel of a library with values for its function constants. Nothing is compiled by making one: a pipeline state that an
+/// archive has is made without looking at the library's source at all.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionDescriptor<'a> {
+    /// The library that has the kernel.
+    pub library: &'a Library,
+    /// The kernel's name.
+    pub name: &'a str,
+    /// Values for its function constants.
+    pub constants: &'a Constants,
 }
 
 impl Library {
     pub(crate) fn with_source(source: &str, options: &CompileOptions) -> Result<Library> {
-        let compilation = msl::compile_source(&options.name, source, &front_end(options));
-        Library::with_compilation(compilation, options)
+        Ok(Library::with(Source::with_text(source, options)?))
     }
 
     pub(crate) fn with_source_file(path: &Path, options: &CompileOptions) -> Result<Library> {
-        let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
-            path: path.display().to_string(),
-            reason: error.reason().to_string(),
-        })?;
-        Library::with_compilation(compilation, options)
+        Ok(Library::with(Source::with_file(path, options)?))
     }
 
-    fn with_compilation(compilation: Compilation, options: &CompileOptions) -> Result<Library> {
-        if compilation.has_errors() {
-            let errors = compilation.error_count();
-            return Err(Error::Source { errors, diagnostics: compilation.render_diagnostics(false) });
-        }
-        let contents = Contents::Source { compilation: Box::new(compilation), math_mode: options.math_mode };
-        Ok(Library { contents: Arc::new(contents) })
+    pub(crate) fn with_checked_source(source: Cow<'static, str>, options: &CompileOptions) -> Library {
+        Library::with(Source::deferred(source, options))
     }
 
+    #[cfg(feature = "compiler")]
     pub(crate) fn with_file(path: &Path) -> Result<Library> {
-        let failed =
-            |error: std::io::Error| Error::File { path: path.display().to_string(), reason: error.to_string() };
-        let file = File::open(path).map_err(failed)?;
-        // SAFETY: the mapping is read only. A file that others shorten while it is mapped is the hazard that
-        // `new_library_with_file` documents; one that they change fails by its hash.
-        let mapping = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
-        let parsed = Library::with_metallib(Data::Mapped(mapping));
-        parsed.map_err(|problem| Error::Library(format!("'{}': {problem}", path.display())))
+        Metallib::with_file(path).map(Contents::Metallib).map(Library::new)
     }
 
+    #[cfg(feature = "compiler")]
     pub(crate) fn with_data(data: Vec<u8>) -> Result<Library> {
-        Library::with_metallib(Data::Owned(data)).map_err(|problem| Error::Library(problem.to_string()))
+        Metallib::with_data(data).map(Contents::Metallib).map(Library::new)
     }
 
-    fn with_metallib(data: Data) -> std::result::Result<Library, metallib::ParseError> {
-        let open = OpenMetallib::try_new(data, |data| metallib::Library::parse(data.bytes()))?;
-        Ok(Library { contents: Arc::new(Contents::Metallib(open)) })
+    fn with(source: Source) -> Library {
+        Library::new(Contents::Source(Box::new(source)))
     }
 
-    /// The names of its kernels, in the order of the source or file.
+    fn new(contents: Contents) -> Library {
+        Library { contents: Arc::new(contents) }
+    }
+
+    /// The names of its kernels, in the order of the source or file. A source that was said to be checked and is not has none;
+    /// making a pipeline state says why.
     pub fn function_names(&self) -> Vec<String> {
         self.names().map(str::to_owned).collect()
     }
 
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match &*self.contents {
-            Contents::Source { compilation, .. } => {
-                Box::new(compilation.program.kernels().map(|entry| entry.name.as_str()))
+            Contents::Source(source) => {
+                let kernels = source.compile().into_iter().flat_map(|compilation| compilation.program.kernels());
+                Box::new(kernels.map(|entry| entry.name.as_str()))
             }
-            Contents::Metallib(open) => {
-                let functions = open.borrow_dependent().functions().iter();
-                let kernels = functions.filter(|function| function.kind == metallib::FunctionKind::Kernel);
-                Box::new(kernels.map(|function| function.name()))
-            }
+            #[cfg(feature = "compiler")]
+            Contents::Metallib(metallib) => Box::new(metallib.names()),
         }
     }
 
     /// One kernel, with values for its function constants.
+    #[cfg(feature = "compiler")]
     pub fn new_function(&self, name: &str, constants: &Constants) -> Result<Function> {
-        let bitcode = self.bitcode(name)?;
-        let air = compiler::specialize(bitcode, name, constants)?;
-        Ok(Function { air: Arc::new(air) })
+        let identity = Identity::new(&FunctionDescriptor { library: self, name, constants });
+        let air = Arc::new(self.air(name, constants)?);
+        Ok(Function { identity, air })
+    }
+
+    /// The AIR of one kernel with its constants set.
+    #[cfg(feature = "compiler")]
+    pub(crate) fn air(&self, name: &str, constants: &Constants) -> Result<Air> {
+        compiler::specialize(self.bitcode(name)?, name, constants)
     }
 
     /// The AIR of one kernel, as LLVM bitcode.
-    fn bitcode(&self, name: &str) -> Result<std::borrow::Cow<'_, [u8]>> {
+    #[cfg(feature = "compiler")]
+    fn bitcode(&self, name: &str) -> Result<Cow<'_, [u8]>> {
         match &*self.contents {
-            Contents::Source { compilation, math_mode } => {
+            Contents::Source(source) => {
+                let compilation = source.compile()?;
                 let entry = compilation.program.kernels().find(|entry| entry.name == name);
                 let entry = entry.ok_or_else(|| self.no_function(name))?;
-                Ok(compiler::lower(compilation, entry, *math_mode)?.into())
+                Ok(compiler::lower(compilation, entry, source.math_mode())?.into())
             }
-            Contents::Metallib(open) => {
-                let function = open.borrow_dependent().function(name);
-                let function = function.ok_or_else(|| self.no_function(name))?;
-                let bitcode = function.bitcode().map_err(|error| Error::Library(error.to_string()))?;
-                Ok(bitcode.into())
+            Contents::Metallib(metallib) => {
+                let bitcode = metallib.bitcode(name).ok_or_else(|| self.no_function(name))?;
+                bitcode.map(Cow::Borrowed)
             }
+        }
+    }
+
+    /// Fails if the library cannot have a kernel of this name, and says why.
+    #[cfg(not(feature = "compiler"))]
+    pub(crate) fn find(&self, name: &str) -> Result<()> {
+        let Contents::Source(source) = &*self.contents;
+        match source.compile()?.program.kernels().any(|entry| entry.name == name) {
+            true => Ok(()),
+            false => Err(self.no_function(name)),
+        }
+    }
+
+    /// Of what decides the code of a kernel; `None` where that cannot be known, or there is no such kernel.
+    pub(crate) fn digest(&self, name: &str) -> Option<Digest> {
+        match &*self.contents {
+            Contents::Source(source) => {
+                let _ = name;
+                source.digest()
+            }
+            #[cfg(feature = "compiler")]
+            Contents::Metallib(metallib) => metallib.digest(name),
         }
     }
 
@@ -184,27 +205,21 @@ impl Library {
     }
 }
 
-fn front_end(options: &CompileOptions) -> msl::Options {
-    msl::Options {
-        include_dirs: options.include_dirs.clone(),
-        defines: options.defines.clone(),
-        std: options.language_version,
-        warnings: false,
-    }
-}
-
 impl std::fmt::Debug for Library {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Library").field("functions", &self.names().count()).finish_non_exhaustive()
+        f.debug_struct("Library").finish_non_exhaustive()
     }
 }
 
 /// One kernel with fixed function constants, not yet compiled. A clone is the same function.
+#[cfg(feature = "compiler")]
 #[derive(Clone)]
 pub struct Function {
+    identity: Identity,
     air: Arc<Air>,
 }
 
+#[cfg(feature = "compiler")]
 impl Function {
     /// The kernel's name.
     pub fn name(&self) -> &str {
@@ -216,11 +231,16 @@ impl Function {
         self.air.reflection()
     }
 
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
     pub(crate) fn air(&self) -> &Arc<Air> {
         &self.air
     }
 }
 
+#[cfg(feature = "compiler")]
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Function").field("name", &self.name()).finish_non_exhaustive()

@@ -1,15 +1,14 @@
 //! Pipeline states: kernels that are ready to run.
 
+use crate::archive::BinaryArchive;
 use crate::cpu;
 use crate::device::{Backend, Device, MAX_THREADGROUP_MEMORY, MAX_THREADS_PER_THREADGROUP};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, usage};
+use crate::recipe::Recipe;
 use crate::size::Size;
-use abi::WaveKernel;
+use abi::{Lanes, WaveKernel};
 use msl::reflect::{ArgumentKind, Kernel};
 use std::sync::Arc;
-
-#[cfg(feature = "compiler")]
-use crate::{compiler, library::Function};
 
 /// What to make of a function.
 #[derive(Clone, Default, Debug)]
@@ -19,6 +18,23 @@ pub struct ComputePipelineDescriptor {
     /// Promises that the volume of every threadgroup is a multiple of 32, also at the edges of a grid that is given in
     /// threads: no simdgroup is partial. A dispatch that breaks the promise is an error.
     pub thread_group_size_is_multiple_of_thread_execution_width: bool,
+    /// Where its code is looked for, in this order, before it is compiled. What is compiled is added to those that take new
+    /// entries; that goes for code that is compiled later, by a dispatch that needs it, too.
+    pub binary_archives: Vec<BinaryArchive>,
+    /// The size of the threadgroups: what they need is compiled now, and nothing else. Without it, that is the code for full
+    /// simdgroups.
+    pub threads_per_threadgroup: Option<Size>,
+    /// Fails where no archive has the code, instead of compiling it.
+    pub fail_on_binary_archive_miss: bool,
+}
+
+/// Where the code of a pipeline state came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PipelineOrigin {
+    /// Some of it was compiled for it.
+    Compiled,
+    /// All of it was compiled before, and kept in an archive or by the caller.
+    Archive,
 }
 
 /// A kernel that was compiled before, for processors.
@@ -52,20 +68,29 @@ pub(crate) enum Code {
 }
 
 impl ComputePipelineState {
-    #[cfg(feature = "compiler")]
-    pub(crate) fn with_function(
+    pub(crate) fn with_recipe(
         device: &Device,
-        function: &Function,
+        recipe: Recipe,
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<ComputePipelineState> {
-        let code = match device.backend() {
-            Backend::Cpu(_) => {
-                let air = function.air().clone();
-                let compile = move |lanes| compiler::compile(&air, lanes);
-                Code::Cpu(cpu::Pipeline::new(Box::new(compile))?)
+        let Backend::Cpu(_) = device.backend();
+        let needed = match descriptor.threads_per_threadgroup {
+            Some(size) if size.width == 0 || size.height == 0 || size.depth == 0 => {
+                return usage(format!("threads_per_threadgroup is {size:?}: no extent can be 0"));
             }
+            Some(size) => cpu::Pipeline::lanes(size),
+            None => vec![Lanes::Row],
         };
-        ComputePipelineState::new(function.reflection().clone(), code, descriptor)
+        let mut reflection = None;
+        let mut codes = Vec::new();
+        for lanes in needed {
+            let provided = recipe.code(lanes)?;
+            reflection.get_or_insert_with(|| provided.entry.reflection.clone());
+            codes.push(provided);
+        }
+        let reflection = reflection.ok_or_else(|| Error::Internal("a threadgroup without simdgroups".into()))?;
+        let code = Code::Cpu(cpu::Pipeline::new(codes, recipe)?);
+        ComputePipelineState::new(reflection, code, descriptor)
     }
 
     pub(crate) fn with_binary(
@@ -134,6 +159,20 @@ impl ComputePipelineState {
     pub fn static_threadgroup_memory_length(&self) -> usize {
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.static_threadgroup_memory(),
+        }
+    }
+
+    /// Where its code came from, as far as it has been needed so far.
+    pub fn origin(&self) -> PipelineOrigin {
+        match &self.inner.code {
+            Code::Cpu(pipeline) => pipeline.origin(),
+        }
+    }
+
+    /// Bytes of machine code that are loaded for it.
+    pub fn code_size(&self) -> usize {
+        match &self.inner.code {
+            Code::Cpu(pipeline) => pipeline.code_size(),
         }
     }
 

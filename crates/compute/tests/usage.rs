@@ -100,6 +100,7 @@ fn the_promise_of_full_simdgroups_is_kept() {
     let descriptor = ComputePipelineDescriptor {
         label: Some("promised".into()),
         thread_group_size_is_multiple_of_thread_execution_width: true,
+        ..Default::default()
     };
     let mut encoder = setup_with(&descriptor, |_| {}).encoder;
     encoder.dispatch_threads(Size::linear(96), Size::linear(64)).expect("64 and 32");

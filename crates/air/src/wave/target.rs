@@ -94,9 +94,14 @@ impl Target {
         &self.cpu
     }
 
-    /// A text that differs where the code would: architecture, CPU and features.
-    pub fn key(&self) -> String {
-        format!("{} {} {}", self.triple, self.cpu, self.features)
+    /// `x86_64` or `aarch64`.
+    pub fn architecture(&self) -> &'static str {
+        self.triple.split('-').next().unwrap_or_default()
+    }
+
+    /// The features that are switched on and off beside those of the CPU's name: `+avx2,-avx512f`.
+    pub fn features(&self) -> &str {
+        &self.features
     }
 
     fn has(&self, feature: &str) -> bool {

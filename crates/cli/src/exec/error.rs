@@ -34,6 +34,7 @@ impl From<compute::Error> for Error {
             | Compute::NoFunction { .. }
             | Compute::Constants { .. }
             | Compute::Unsupported { .. }
+            | Compute::ArchiveMiss { .. }
             | Compute::Usage(_) => Error::Refused(error.to_string()),
             Compute::OutOfMemory { .. } | Compute::File { .. } | Compute::Internal(_) => {
                 Error::NotTried(error.to_string())

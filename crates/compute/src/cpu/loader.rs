@@ -48,6 +48,11 @@ impl Image {
         Ok(Image { mapping, entry })
     }
 
+    /// Bytes of memory that it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.mapping.len()
+    }
+
     /// The kernel's function. It must not be called after the image is gone.
     pub(crate) fn entry(&self) -> Entry {
         // SAFETY: `link` found the function there, and the code generator promises its type.

@@ -1,19 +1,19 @@
-//! The compiled code of a kernel: for full simdgroups at once, for others when they first occur.
+//! The compiled code of a kernel: what was asked for at once, the rest when a dispatch first needs it.
 
+use crate::archive::entry::Payload;
 use crate::cpu::loader::Image;
 use crate::cpu::shape::Shape;
 use crate::error::{Error, Result};
+use crate::pipeline::PipelineOrigin;
+use crate::recipe::{Provided, Recipe};
 use crate::size::Size;
 use abi::{Entry, Lanes, WaveKernel};
 use std::sync::OnceLock;
 
-/// Compiles a kernel for some simdgroups.
-pub(crate) type Compile = Box<dyn Fn(Lanes) -> Result<WaveKernel> + Send + Sync>;
-
 /// A kernel for this processor.
 pub(crate) struct Pipeline {
-    /// Without it there is only what was compiled before.
-    compile: Option<Compile>,
+    /// How to come by more code. Without it there is only what was compiled before.
+    recipe: Option<Recipe>,
     row: OnceLock<Result<Code>>,
     any: OnceLock<Result<Code>>,
     static_threadgroup_memory: usize,
@@ -22,7 +22,8 @@ pub(crate) struct Pipeline {
 /// Machine code that was loaded.
 pub(crate) struct Code {
     /// Keeps the memory behind `entry`.
-    _image: Image,
+    image: Image,
+    origin: PipelineOrigin,
     pub(crate) entry: Entry,
     pub(crate) has_barrier: bool,
     pub(crate) private_memory: u64,
@@ -30,14 +31,12 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    fn load(kernel: &WaveKernel, lanes: Lanes) -> Result<Code> {
-        if kernel.lanes != lanes {
-            return Err(Error::Library(format!("kernel '{}' was compiled for other simdgroups", kernel.name)));
-        }
+    fn load(kernel: &WaveKernel, origin: PipelineOrigin) -> Result<Code> {
         let image = Image::load(kernel)?;
         Ok(Code {
             entry: image.entry(),
-            _image: image,
+            image,
+            origin,
             has_barrier: kernel.has_barrier,
             private_memory: kernel.private_memory,
             flush_denormals: kernel.flush_denormals,
@@ -46,33 +45,44 @@ impl Code {
 }
 
 impl Pipeline {
-    /// Compiles the code for full simdgroups.
-    #[cfg(feature = "compiler")]
-    pub(crate) fn new(compile: Compile) -> Result<Pipeline> {
-        let row = compile(Lanes::Row)?;
-        Pipeline::with_code(Some(row), None, Some(compile))
+    /// Takes what has been provided, one piece at least, and what provides more.
+    pub(crate) fn new(provided: Vec<Provided>, recipe: Recipe) -> Result<Pipeline> {
+        let mut pipeline = Pipeline::empty(Some(recipe));
+        for Provided { entry, origin } in provided {
+            let Payload::Wave(kernel) = &entry.payload;
+            pipeline.load(kernel, origin)?;
+        }
+        Ok(pipeline)
     }
 
     /// Takes what was compiled before.
     pub(crate) fn with_binary(row: Option<WaveKernel>, any: Option<WaveKernel>) -> Result<Pipeline> {
-        Pipeline::with_code(row, any, None)
+        if row.is_none() && any.is_none() {
+            return Err(Error::Library("a compiled kernel without code".into()));
+        }
+        let mut pipeline = Pipeline::empty(None);
+        for (kernel, lanes) in [(row, Lanes::Row), (any, Lanes::Any)] {
+            let Some(kernel) = kernel else { continue };
+            if kernel.lanes != lanes {
+                return Err(Error::Library(format!("kernel '{}' was compiled for other simdgroups", kernel.name)));
+            }
+            pipeline.load(&kernel, PipelineOrigin::Archive)?;
+        }
+        Ok(pipeline)
     }
 
-    fn with_code(row: Option<WaveKernel>, any: Option<WaveKernel>, compile: Option<Compile>) -> Result<Pipeline> {
-        let Some(kernel) = row.as_ref().or(any.as_ref()) else {
-            return Err(Error::Library("a compiled kernel without code".into()));
-        };
-        let static_threadgroup_memory = kernel.static_threadgroup_memory as usize;
-        let load = |kernel: Option<WaveKernel>, lanes| match kernel {
-            Some(kernel) => Code::load(&kernel, lanes).map(|code| OnceLock::from(Ok(code))),
-            None => Ok(OnceLock::new()),
-        };
-        Ok(Pipeline {
-            row: load(row, Lanes::Row)?,
-            any: load(any, Lanes::Any)?,
-            compile,
-            static_threadgroup_memory,
-        })
+    fn empty(recipe: Option<Recipe>) -> Pipeline {
+        Pipeline { recipe, row: OnceLock::new(), any: OnceLock::new(), static_threadgroup_memory: 0 }
+    }
+
+    fn load(&mut self, kernel: &WaveKernel, origin: PipelineOrigin) -> Result<()> {
+        self.static_threadgroup_memory = kernel.static_threadgroup_memory as usize;
+        let code = OnceLock::from(Ok(Code::load(kernel, origin)?));
+        match kernel.lanes {
+            Lanes::Row => self.row = code,
+            Lanes::Any => self.any = code,
+        }
+        Ok(())
     }
 
     pub(crate) fn static_threadgroup_memory(&self) -> usize {
@@ -85,8 +95,12 @@ impl Pipeline {
             Lanes::Row => &self.row,
             Lanes::Any => &self.any,
         };
-        let compiled = slot.get_or_init(|| match &self.compile {
-            Some(compile) => Code::load(&compile(lanes)?, lanes),
+        let compiled = slot.get_or_init(|| match &self.recipe {
+            Some(recipe) => {
+                let Provided { entry, origin } = recipe.code(lanes)?;
+                let Payload::Wave(kernel) = &entry.payload;
+                Code::load(kernel, origin)
+            }
             None => Err(Error::Library(match lanes {
                 Lanes::Row => "the kernel was not compiled for full simdgroups".into(),
                 Lanes::Any => {
@@ -100,12 +114,31 @@ impl Pipeline {
     }
 
     pub(crate) fn prepare(&self, threads_per_threadgroup: Size) -> Result<()> {
-        let narrow = |extent: usize| u32::try_from(extent).unwrap_or(u32::MAX);
-        let Size { width, height, depth } = threads_per_threadgroup;
-        let shape = Shape::new([narrow(width), narrow(height), narrow(depth)]);
-        for lanes in shape.lanes() {
+        for lanes in Pipeline::lanes(threads_per_threadgroup) {
             self.code(lanes)?;
         }
         Ok(())
+    }
+
+    /// The code that threadgroups of a size need.
+    pub(crate) fn lanes(threads_per_threadgroup: Size) -> Vec<Lanes> {
+        let narrow = |extent: usize| u32::try_from(extent).unwrap_or(u32::MAX);
+        let Size { width, height, depth } = threads_per_threadgroup;
+        Shape::new([narrow(width), narrow(height), narrow(depth)]).lanes().collect()
+    }
+
+    pub(crate) fn origin(&self) -> PipelineOrigin {
+        match self.loaded().any(|code| code.origin == PipelineOrigin::Compiled) {
+            true => PipelineOrigin::Compiled,
+            false => PipelineOrigin::Archive,
+        }
+    }
+
+    pub(crate) fn code_size(&self) -> usize {
+        self.loaded().map(|code| code.image.size()).sum()
+    }
+
+    fn loaded(&self) -> impl Iterator<Item = &Code> {
+        [&self.row, &self.any].into_iter().filter_map(|slot| slot.get()?.as_ref().ok())
     }
 }

@@ -12,11 +12,11 @@ use crate::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId, Pro
 use crate::source::SourceMap;
 use crate::types::{AddressSpace, Layout};
 use crate::walk;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// All that a host can call or set in a program.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Reflection {
     /// The kernels.
     pub kernels: Vec<Kernel>,
@@ -27,7 +27,7 @@ pub struct Reflection {
 }
 
 /// A kernel.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Kernel {
     /// The name by which the host asks for it.
     pub name: String,
@@ -52,7 +52,7 @@ pub struct Kernel {
 }
 
 /// A function that is not a kernel.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OtherFunction {
     /// The name by which the host asks for it.
     pub name: String,
@@ -61,7 +61,7 @@ pub struct OtherFunction {
 }
 
 /// What the host binds to a parameter.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Argument {
     /// The parameter's name.
     pub name: String,
@@ -91,7 +91,7 @@ pub struct Argument {
 }
 
 /// Where an argument is bound.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArgumentKind {
     /// `[[buffer(n)]]`
@@ -108,7 +108,7 @@ pub enum ArgumentKind {
 }
 
 /// What a kernel may do with an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Read it.
@@ -120,7 +120,7 @@ pub enum Access {
 }
 
 /// A field of a struct that an argument points to.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FieldInfo {
     /// Its name.
     pub name: String,
@@ -134,7 +134,7 @@ pub struct FieldInfo {
 }
 
 /// A parameter that Metal provides.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Builtin {
     /// The parameter's name.
     pub name: String,
@@ -146,7 +146,7 @@ pub struct Builtin {
 }
 
 /// A function constant.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FunctionConstant {
     /// Its name.
     pub name: String,
@@ -163,7 +163,7 @@ pub struct FunctionConstant {
 }
 
 /// A variable in threadgroup memory.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ThreadgroupVariable {
     /// Its name.
     pub name: String,

@@ -1,0 +1,41 @@
+//! Compiled kernels in memory.
+
+use super::Query;
+use super::entry::Entry;
+use super::key::Key;
+use std::collections::BTreeMap;
+use std::sync::{Arc, RwLock, RwLockReadGuard};
+
+/// For each key, code for different targets.
+#[derive(Default)]
+pub(super) struct Memory {
+    entries: RwLock<BTreeMap<Key, Vec<Arc<Entry>>>>,
+}
+
+impl Memory {
+    pub(super) fn find(&self, query: &Query) -> Option<Arc<Entry>> {
+        let entries = self.read();
+        let candidates = entries.get(&query.key)?;
+        let best = query.choose(candidates.iter().map(|entry| &entry.target))?;
+        Some(candidates[best].clone())
+    }
+
+    pub(super) fn add(&self, entry: Arc<Entry>) {
+        let mut entries = self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let others = entries.entry(entry.key).or_default();
+        others.retain(|other| other.target != entry.target);
+        others.push(entry);
+    }
+
+    pub(super) fn clear(&self) {
+        self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Entry>> {
+        self.read().values().flatten().cloned().collect()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<Key, Vec<Arc<Entry>>>> {
+        self.entries.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

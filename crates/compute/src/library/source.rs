@@ -1,0 +1,209 @@
+//! Source text as a library: read by the front end when it is opened, or when something is first asked of it that no archive
+//! has.
+
+use super::{CompileOptions, MathMode};
+use crate::archive::digest::{Digest, Hasher};
+use crate::error::{Error, Result};
+use msl::Compilation;
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A Metal source.
+pub(super) struct Source {
+    /// Read when it is first needed; there from the start for one that was opened eagerly.
+    compilation: OnceLock<Result<Box<Compilation>>>,
+    text: Cow<'static, str>,
+    options: CompileOptions,
+    /// Of all that decides the code of its kernels; `None` where that cannot be known.
+    digest: Option<Digest>,
+}
+
+impl Source {
+    pub(super) fn with_text(text: &str, options: &CompileOptions) -> Result<Source> {
+        Source::read(msl::compile_source(&options.name, text, &front_end(options)), options)
+    }
+
+    pub(super) fn with_file(path: &Path, options: &CompileOptions) -> Result<Source> {
+        let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
+            path: path.display().to_string(),
+            reason: error.reason().to_string(),
+        })?;
+        Source::read(compilation, options)
+    }
+
+    fn read(compilation: Compilation, options: &CompileOptions) -> Result<Source> {
+        let digest = digest_of_compilation(&compilation, options);
+        let compilation = checked(compilation)?;
+        Ok(Source {
+            compilation: OnceLock::from(Ok(compilation)),
+            text: Cow::Borrowed(""),
+            options: options.clone(),
+            digest,
+        })
+    }
+
+    /// A text that is not looked at yet. One that includes other files is read at once after all: only they say what it is.
+    pub(super) fn deferred(text: Cow<'static, str>, options: &CompileOptions) -> Source {
+        let mut source = Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
+        source.digest = match is_self_contained(&source.text) {
+            true => digest([&*source.text].into_iter(), options),
+            false => match source.compile() {
+                Ok(compilation) => digest_of_compilation(compilation, options),
+                Err(_) => None,
+            },
+        };
+        source
+    }
+
+    pub(super) fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+
+    #[cfg(feature = "compiler")]
+    pub(super) fn math_mode(&self) -> MathMode {
+        self.options.math_mode
+    }
+
+    /// What the front end makes of it.
+    pub(super) fn compile(&self) -> Result<&Compilation> {
+        let read = || checked(msl::compile_source(&self.options.name, &self.text, &front_end(&self.options)));
+        match self.compilation.get_or_init(read) {
+            Ok(compilation) => Ok(compilation),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+fn checked(compilation: Compilation) -> Result<Box<Compilation>> {
+    if compilation.has_errors() {
+        let errors = compilation.error_count();
+        return Err(Error::Source { errors, diagnostics: compilation.render_diagnostics(false) });
+    }
+    Ok(Box::new(compilation))
+}
+
+fn front_end(options: &CompileOptions) -> msl::Options {
+    msl::Options {
+        include_dirs: options.include_dirs.clone(),
+        defines: options.defines.clone(),
+        std: options.language_version,
+        warnings: false,
+    }
+}
+
+/// The built-in headers are part of the compiler, whose fingerprint is in every key.
+fn digest_of_compilation(compilation: &Compilation, options: &CompileOptions) -> Option<Digest> {
+    let mut files = compilation.sources.files().map(|(_, file)| file);
+    let main = files.next()?;
+    // What is neither the main file nor included was made of the options.
+    let included = files.filter(|file| !file.builtin && file.included_from.is_some());
+    digest(std::iter::once(main).chain(included).map(|file| file.text.as_str()), options)
+}
+
+fn digest<'a>(texts: impl Iterator<Item = &'a str>, options: &CompileOptions) -> Option<Digest> {
+    let mut hasher = Hasher::new("source");
+    for text in texts {
+        // What it answers depends on files that are not read.
+        if text.contains("__has_include") {
+            return None;
+        }
+        hasher.text(text);
+    }
+    hasher.text("options");
+    hasher.text(&options.language_version.to_string());
+    hasher.text(match options.math_mode {
+        MathMode::Fast => "fast",
+        MathMode::Safe => "safe",
+    });
+    for (name, value) in &options.defines {
+        hasher.text(name);
+        hasher.text(value.as_deref().unwrap_or("1"));
+    }
+    Some(hasher.finish())
+}
+
+/// Whether a text includes nothing but built-in headers, by `<name>`: quoted names are looked for in folders first.
+fn is_self_contained(text: &str) -> bool {
+    let directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+    directives.filter_map(|directive| directive.trim_start().strip_prefix("include")).all(|name| {
+        let name = name.trim_start().strip_prefix('<').and_then(|name| name.split_once('>'));
+        name.is_some_and(|(name, _)| msl::stdlib::header(name).is_some())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "#include <metal_stdlib>\nkernel void k(device float *x [[buffer(0)]]) { *x = SCALE; }\n";
+
+    fn options() -> CompileOptions {
+        CompileOptions { defines: vec![("SCALE".into(), Some("2".into()))], ..CompileOptions::default() }
+    }
+
+    fn eager(text: &str, options: &CompileOptions) -> Option<Digest> {
+        Source::with_text(text, options).expect("it has no mistakes").digest()
+    }
+
+    #[test]
+    fn a_text_has_one_digest_however_it_is_opened() {
+        let deferred = Source::deferred(TEXT.into(), &options());
+        assert!(deferred.compilation.get().is_none(), "nothing was read");
+        assert_eq!(eager(TEXT, &options()), deferred.digest());
+        let other_name = CompileOptions { name: "other".into(), ..options() };
+        assert_eq!(eager(TEXT, &other_name), deferred.digest());
+    }
+
+    #[test]
+    fn all_that_decides_the_code_is_in_the_digest() {
+        let mut digests = vec![eager(TEXT, &options()), eager(&format!("{TEXT}\n"), &options())];
+        let others = [
+            CompileOptions { math_mode: MathMode::Safe, ..options() },
+            CompileOptions { language_version: msl::LanguageVersion::new(3, 0), ..options() },
+            CompileOptions { defines: vec![("SCALE".into(), None)], ..options() },
+            CompileOptions { defines: [options().defines, vec![("MORE".into(), None)]].concat(), ..options() },
+        ];
+        digests.extend(others.iter().map(|options| eager(TEXT, options)));
+        assert!(digests.iter().all(Option::is_some));
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), 6);
+    }
+
+    #[test]
+    fn what_files_say_is_in_the_digest() {
+        let folder = std::env::temp_dir().join(format!("metalworks-digest-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let options = CompileOptions { include_dirs: vec![folder.clone()], ..CompileOptions::default() };
+        let text = "#include \"scale.h\"\nkernel void k(device float *x [[buffer(0)]]) { *x = SCALE; }\n";
+        let digest = |header: &str| {
+            std::fs::write(folder.join("scale.h"), header).expect("a header");
+            let (eager, deferred) = (eager(text, &options), Source::deferred(text.into(), &options));
+            assert_eq!(eager, deferred.digest());
+            eager
+        };
+        let (two, three) = (digest("#define SCALE 2\n"), digest("#define SCALE 3\n"));
+        assert!(two.is_some() && two != three);
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn what_cannot_be_known_has_no_digest() {
+        let text = "#if __has_include(\"scale.h\")\n#endif\nkernel void k() {}\n";
+        assert_eq!(eager(text, &CompileOptions::default()), None);
+        assert_eq!(Source::deferred(text.into(), &CompileOptions::default()).digest(), None);
+    }
+
+    #[test]
+    fn includes_are_recognized() {
+        for text in ["", "  #  include <metal_stdlib>\n#include<simd/simd.h> // fine\n", "// include \"a.h\"\n"] {
+            assert!(is_self_contained(text), "{text}");
+        }
+        for text in
+            ["#include \"a.h\"", "# include <a.h>", "#include \"metal_stdlib\"", "#include NAME", "#include"]
+        {
+            assert!(!is_self_contained(text), "{text}");
+        }
+    }
+}

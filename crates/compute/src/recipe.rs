@@ -1,0 +1,132 @@
+//! Where the code of a pipeline state comes from: the first archive that has it, or else the compiler.
+
+use crate::archive::BinaryArchive;
+use crate::archive::Query;
+use crate::archive::entry::Entry;
+use crate::archive::key::{self, Identity};
+use crate::archive::target::Host;
+use crate::error::{Error, Result};
+use crate::pipeline::{ComputePipelineDescriptor, PipelineOrigin};
+use abi::Lanes;
+use std::sync::Arc;
+
+#[cfg(feature = "compiler")]
+use crate::{
+    archive::entry::Payload,
+    compiler::{self, Air},
+};
+#[cfg(feature = "compiler")]
+use std::sync::OnceLock;
+
+/// How to come by the code of one kernel with its constants, now and when more of it is needed.
+pub(crate) struct Recipe {
+    identity: Identity,
+    archives: Vec<BinaryArchive>,
+    fail_on_miss: bool,
+    /// Made when something has to be compiled.
+    #[cfg(feature = "compiler")]
+    air: OnceLock<Result<Arc<Air>>>,
+}
+
+/// Code, and where it came from.
+pub(crate) struct Provided {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) origin: PipelineOrigin,
+}
+
+impl Recipe {
+    pub(crate) fn new(identity: Identity, descriptor: &ComputePipelineDescriptor) -> Recipe {
+        Recipe {
+            identity,
+            archives: descriptor.binary_archives.clone(),
+            fail_on_miss: descriptor.fail_on_binary_archive_miss,
+            #[cfg(feature = "compiler")]
+            air: OnceLock::new(),
+        }
+    }
+
+    /// The recipe for a function whose AIR is there already.
+    #[cfg(feature = "compiler")]
+    pub(crate) fn with_air(mut self, air: Arc<Air>) -> Recipe {
+        self.air = OnceLock::from(Ok(air));
+        self
+    }
+
+    /// The code for some simdgroups.
+    pub(crate) fn code(&self, lanes: Lanes) -> Result<Provided> {
+        if let Some(entry) = self.archived(lanes)? {
+            return Ok(Provided { entry, origin: PipelineOrigin::Archive });
+        }
+        if self.fail_on_miss {
+            return Err(self.miss(lanes, "and the descriptor says not to compile"));
+        }
+        let entry = self.compile(lanes)?;
+        Ok(Provided { entry, origin: PipelineOrigin::Compiled })
+    }
+
+    fn archived(&self, lanes: Lanes) -> Result<Option<Arc<Entry>>> {
+        // Without archives there is no need to ask what this machine is.
+        if self.archives.is_empty() {
+            return Ok(None);
+        }
+        let Some(key) = self.identity.key(lanes) else { return Ok(None) };
+        let host = host()?;
+        let query = Query { key, kernel: &self.identity.kernel, lanes, host: &host };
+        Ok(self.archives.iter().find_map(|archive| archive.find(&query)))
+    }
+
+    #[cfg(feature = "compiler")]
+    fn compile(&self, lanes: Lanes) -> Result<Arc<Entry>> {
+        let Identity { library, kernel, constants } = &self.identity;
+        let air = self.air.get_or_init(|| library.air(kernel, constants).map(Arc::new));
+        let air = air.as_ref().map_err(Error::clone)?;
+        let target = compiler::Target::host()?;
+        let wave = compiler::compile(air, &target, lanes)?;
+        let key = self.identity.key(lanes);
+        let entry = Arc::new(Entry {
+            // Without a key it is kept nowhere.
+            key: key.unwrap_or(key::Key([0; 32])),
+            target: target.identity(),
+            constants: key::describe(constants),
+            reflection: air.reflection().clone(),
+            payload: Payload::Wave(wave),
+        });
+        if key.is_some() {
+            self.archives.iter().for_each(|archive| archive.add(&entry));
+        }
+        Ok(entry)
+    }
+
+    #[cfg(not(feature = "compiler"))]
+    fn compile(&self, lanes: Lanes) -> Result<Arc<Entry>> {
+        // A name that the library does not have is another mistake.
+        self.identity.library.find(&self.identity.kernel)?;
+        Err(self.miss(
+            lanes,
+            "and there is no compiler in this program (the feature 'compiler' of the crate 'compute')",
+        ))
+    }
+
+    fn miss(&self, lanes: Lanes, why: &str) -> Error {
+        let archives: Vec<String> = self.archives.iter().map(BinaryArchive::describe).collect();
+        let archives = if archives.is_empty() { "none".into() } else { archives.join(", ") };
+        Error::ArchiveMiss {
+            kernel: self.identity.kernel.to_string(),
+            constants: key::describe(&self.identity.constants),
+            problem: format!(
+                "code for {} is not in any archive ({archives}), {why}",
+                key::lanes_description(lanes)
+            ),
+        }
+    }
+}
+
+/// What code is wanted here.
+fn host() -> Result<Host> {
+    let taken_for = std::env::var("METALWORKS_CPU").ok();
+    #[cfg(feature = "compiler")]
+    let exact = Some(compiler::Target::host()?.identity());
+    #[cfg(not(feature = "compiler"))]
+    let exact = None;
+    Ok(Host { exact, taken_for })
+}
