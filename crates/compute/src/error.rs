@@ -64,6 +64,24 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A pipeline could not be created.
+    Pipeline {
+        /// The pipeline, as its key reads.
+        pipeline: String,
+        /// The kernel.
+        kernel: String,
+        /// Its function constants, for messages.
+        constants: String,
+        /// Why, and whose fault it is.
+        cause: Box<Error>,
+    },
+    /// Some of many pipelines could not be created.
+    Pipelines {
+        /// How many were to be created.
+        total: usize,
+        /// What became of those that were not.
+        failures: Vec<Error>,
+    },
     /// A mistake of ours.
     Internal(String),
 }
@@ -89,6 +107,14 @@ impl fmt::Display for Error {
             }
             Error::OutOfMemory { what, bytes } => write!(f, "out of memory: {what} of {bytes} bytes"),
             Error::File { path, reason } => write!(f, "cannot read '{path}': {reason}"),
+            Error::Pipeline { pipeline, kernel, constants, cause } => {
+                let separator = if constants.is_empty() { "" } else { ", " };
+                write!(f, "pipeline {pipeline} (kernel '{kernel}'{separator}{constants}): {cause}")
+            }
+            Error::Pipelines { total, failures } => {
+                write!(f, "{} of {total} pipelines could not be created", failures.len())?;
+                failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
+            }
             Error::Internal(what) => write!(f, "internal error: {what}"),
         }
     }

@@ -46,6 +46,7 @@
 
 mod archive;
 mod buffer;
+mod cache;
 mod command;
 #[cfg(feature = "compiler")]
 mod compiler;
@@ -65,6 +66,10 @@ mod validate;
 pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues, Lanes, WaveKernel};
 pub use archive::{BinaryArchive, CompileTarget};
 pub use buffer::Buffer;
+pub use cache::{
+    ConstantBits, ConstantName, KernelConstants, LateMisses, PendingPipelines, PipelineCache, PipelineCacheStats,
+    PipelineConfig, PipelineKey, PipelineProgress, PipelineResults,
+};
 pub use command::{CommandBuffer, CommandBufferStatus};
 pub use device::{CpuOptions, Device};
 pub use encoder::{ComputeCommandEncoder, DispatchType};

@@ -1,0 +1,240 @@
+//! Many pipelines at once, over the cores.
+//!
+//! Whoever works on a batch claims one configuration after the other: the compile threads, and the thread that waits for
+//! the results, which therefore never waits for a thread that has nothing of the batch.
+
+use super::{PipelineCache, PipelineConfig, PipelineKey, Shared, threads};
+use crate::error::{Error, Result};
+use crate::pipeline::ComputePipelineState;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// One more pipeline of a batch is done.
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineProgress<'a> {
+    /// How many are done, this one included. Configurations that are the same count once.
+    pub done: usize,
+    /// How many there are.
+    pub total: usize,
+    /// How many of those that are done have failed.
+    pub failed: usize,
+    /// The one that is done.
+    pub key: &'a PipelineKey,
+    /// What became of it.
+    pub outcome: &'a Result<ComputePipelineState>,
+}
+
+/// What became of each configuration, in their order.
+#[derive(Debug)]
+pub struct PipelineResults {
+    results: Vec<Result<ComputePipelineState>>,
+}
+
+/// Pipelines that are being created. Dropping it changes nothing: they are created all the same.
+pub struct PendingPipelines {
+    batch: Arc<Batch>,
+}
+
+struct Batch {
+    shared: Arc<Shared>,
+    /// Each once.
+    configs: Vec<PipelineConfig>,
+    /// Which of them each configuration that was asked for is.
+    asked: Vec<usize>,
+    outcomes: Vec<OnceLock<Result<ComputePipelineState>>>,
+    /// The first that nobody has claimed.
+    next: AtomicUsize,
+    /// Those that are done, in the order in which they were.
+    done: Mutex<Vec<usize>>,
+    one_more: Condvar,
+}
+
+impl PipelineCache {
+    /// Creates pipelines in parallel over the cores, the calling thread among them; each failure is its own, and what is
+    /// asked for several times is created once. Their results come in the order of `configs`.
+    ///
+    /// `progress` is called on this thread, when it is not compiling itself. When it panics, so does this call, and the
+    /// pipelines are created all the same. It may use the cache.
+    pub fn create_all(
+        &self,
+        configs: &[PipelineConfig],
+        progress: impl FnMut(&PipelineProgress<'_>),
+    ) -> PipelineResults {
+        // This thread is one of those that compile.
+        let pending = self.start(configs, threads::limit() - 1);
+        pending.wait_with_progress(progress)
+    }
+
+    /// Begins to create pipelines, and does not wait for them.
+    pub fn create_all_async(&self, configs: &[PipelineConfig]) -> PendingPipelines {
+        self.start(configs, threads::limit())
+    }
+
+    fn start(&self, configs: &[PipelineConfig], helpers: usize) -> PendingPipelines {
+        let batch = Arc::new(Batch::new(self.shared.clone(), configs));
+        for _ in 0..helpers.min(batch.configs.len()) {
+            let batch = batch.clone();
+            threads::spawn(move || while batch.create_one() {});
+        }
+        PendingPipelines { batch }
+    }
+}
+
+impl PendingPipelines {
+    /// Whether all are done.
+    pub fn is_done(&self) -> bool {
+        self.done() == self.total()
+    }
+
+    /// How many are done. Configurations that are the same count once.
+    pub fn done(&self) -> usize {
+        self.batch.done().len()
+    }
+
+    /// How many there are. Configurations that are the same count once.
+    pub fn total(&self) -> usize {
+        self.batch.configs.len()
+    }
+
+    /// Waits for all, and helps meanwhile.
+    pub fn wait(self) -> PipelineResults {
+        self.wait_with_progress(|_| {})
+    }
+
+    /// Waits for all, and helps meanwhile; `progress` is called on this thread, also for those that were done before.
+    pub fn wait_with_progress(self, mut progress: impl FnMut(&PipelineProgress<'_>)) -> PipelineResults {
+        let mut told = Told::default();
+        while self.batch.create_one() {
+            self.batch.tell(&mut told, &mut progress);
+        }
+        while told.done < self.total() {
+            self.batch.wait_for_more_than(told.done);
+            self.batch.tell(&mut told, &mut progress);
+        }
+        let result = |index: &usize| match self.batch.outcomes[*index].get() {
+            Some(outcome) => outcome.clone(),
+            None => Err(Error::Internal("a pipeline was done without a result".into())),
+        };
+        PipelineResults { results: self.batch.asked.iter().map(result).collect() }
+    }
+}
+
+/// What was told to who wants to see progress.
+#[derive(Default)]
+struct Told {
+    done: usize,
+    failed: usize,
+}
+
+impl Batch {
+    fn new(shared: Arc<Shared>, asked: &[PipelineConfig]) -> Batch {
+        let mut configs = Vec::new();
+        let mut places: HashMap<&PipelineConfig, usize> = HashMap::new();
+        let mut place = |config| {
+            *places.entry(config).or_insert_with(|| {
+                configs.push(config.clone());
+                configs.len() - 1
+            })
+        };
+        let asked = asked.iter().map(&mut place).collect();
+        Batch {
+            shared,
+            asked,
+            outcomes: configs.iter().map(|_| OnceLock::new()).collect(),
+            configs,
+            next: AtomicUsize::new(0),
+            done: Mutex::default(),
+            one_more: Condvar::new(),
+        }
+    }
+
+    fn done(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Claims a configuration and creates its pipeline, if there is one left.
+    fn create_one(&self) -> bool {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        let Some(config) = self.configs.get(index) else { return false };
+        // Who claimed it is the only one to set it.
+        let _ = self.outcomes[index].set(self.shared.declared(config));
+        self.done().push(index);
+        self.one_more.notify_all();
+        true
+    }
+
+    fn wait_for_more_than(&self, known: usize) {
+        let done = self.done();
+        let more = self.one_more.wait_while(done, |done| done.len() <= known);
+        drop(more.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Tells about what was done since the last time.
+    fn tell(&self, told: &mut Told, progress: &mut impl FnMut(&PipelineProgress<'_>)) {
+        let news = self.done()[told.done..].to_vec();
+        for index in news {
+            let Some(outcome) = self.outcomes[index].get() else { continue };
+            told.done += 1;
+            told.failed += usize::from(outcome.is_err());
+            let (total, key) = (self.configs.len(), self.configs[index].key());
+            progress(&PipelineProgress { done: told.done, total, failed: told.failed, key, outcome });
+        }
+    }
+}
+
+impl PipelineResults {
+    /// What became of each configuration.
+    pub fn iter(&self) -> std::slice::Iter<'_, Result<ComputePipelineState>> {
+        self.results.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// The errors among them.
+    pub fn failures(&self) -> impl Iterator<Item = &Error> {
+        self.results.iter().filter_map(|result| result.as_ref().err())
+    }
+
+    /// All pipelines, or all errors in one.
+    pub fn into_pipelines(self) -> Result<Vec<ComputePipelineState>> {
+        let total = self.results.len();
+        let failures: Vec<Error> = self.failures().cloned().collect();
+        match failures.len() {
+            0 => self.results.into_iter().collect(),
+            _ => Err(Error::Pipelines { total, failures }),
+        }
+    }
+}
+
+impl IntoIterator for PipelineResults {
+    type Item = Result<ComputePipelineState>;
+    type IntoIter = std::vec::IntoIter<Result<ComputePipelineState>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.results.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a PipelineResults {
+    type Item = &'a Result<ComputePipelineState>;
+    type IntoIter = std::slice::Iter<'a, Result<ComputePipelineState>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl std::fmt::Debug for PendingPipelines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PendingPipelines").field("done", &self.done()).field("total", &self.total()).finish()
+    }
+}

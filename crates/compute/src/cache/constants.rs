@@ -1,0 +1,242 @@
+//! Function constants as a key needs them: compared by their bits, and built without allocating.
+
+use abi::{ConstantKey, ConstantValue, Constants};
+use half::{bf16, f16};
+use std::fmt;
+
+/// What tells one function constant from the others, as [`ConstantKey`] does, borrowed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ConstantName<'a> {
+    /// The number in `[[function_constant(n)]]`.
+    Index(u32),
+    /// The name of the variable.
+    Name(&'a str),
+}
+
+impl<'a> From<&'a ConstantKey> for ConstantName<'a> {
+    fn from(key: &'a ConstantKey) -> ConstantName<'a> {
+        match key {
+            ConstantKey::Index(index) => ConstantName::Index(*index),
+            ConstantKey::Name(name) => ConstantName::Name(name),
+        }
+    }
+}
+
+impl From<ConstantName<'_>> for ConstantKey {
+    fn from(name: ConstantName<'_>) -> ConstantKey {
+        match name {
+            ConstantName::Index(index) => ConstantKey::Index(index),
+            ConstantName::Name(name) => ConstantKey::Name(name.to_owned()),
+        }
+    }
+}
+
+/// The constants of a kernel: what [`crate::PipelineCache`] looks pipelines up with.
+///
+/// A struct with a field for each constant is the usual implementation:
+///
+/// ```
+/// use compute::{ConstantBits, ConstantName, KernelConstants};
+///
+/// struct GemvConstants {
+///     k: u32,
+///     use_bias: bool,
+/// }
+///
+/// impl KernelConstants for GemvConstants {
+///     fn for_each(&self, mut each: impl FnMut(ConstantName<'_>, ConstantBits)) {
+///         each(ConstantName::Name("K"), self.k.into());
+///         each(ConstantName::Name("USE_BIAS"), self.use_bias.into());
+///     }
+/// }
+/// ```
+///
+/// There are implementations for `()`, for [`crate::FunctionConstantValues`], and for lists such as
+/// `[("K", 4096u32.into()), ("USE_BIAS", true.into())]`.
+pub trait KernelConstants {
+    /// Calls `each` for every constant that is set, once, in any order. Of two values for one constant the later counts.
+    fn for_each(&self, each: impl FnMut(ConstantName<'_>, ConstantBits));
+}
+
+impl<C: KernelConstants + ?Sized> KernelConstants for &C {
+    fn for_each(&self, each: impl FnMut(ConstantName<'_>, ConstantBits)) {
+        (**self).for_each(each);
+    }
+}
+
+impl KernelConstants for () {
+    fn for_each(&self, _each: impl FnMut(ConstantName<'_>, ConstantBits)) {}
+}
+
+impl KernelConstants for Constants {
+    fn for_each(&self, mut each: impl FnMut(ConstantName<'_>, ConstantBits)) {
+        for (key, value) in self.iter() {
+            each(key.into(), value.into());
+        }
+    }
+}
+
+impl KernelConstants for [(&str, ConstantBits)] {
+    fn for_each(&self, mut each: impl FnMut(ConstantName<'_>, ConstantBits)) {
+        for (name, value) in self {
+            each(ConstantName::Name(name), *value);
+        }
+    }
+}
+
+impl<const N: usize> KernelConstants for [(&str, ConstantBits); N] {
+    fn for_each(&self, each: impl FnMut(ConstantName<'_>, ConstantBits)) {
+        self.as_slice().for_each(each);
+    }
+}
+
+/// The value of a function constant, bit for bit: two values are equal when their types and bits are, so that NaN
+/// equals itself and 0.0 is not -0.0. Unlike [`ConstantValue`] it never allocates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConstantBits {
+    kind: Kind,
+    /// How many components: 1 is a scalar.
+    count: u8,
+    /// The components; zero from `count` on.
+    bits: [u64; 4],
+}
+
+macro_rules! scalars {
+    ($($kind:ident $ty:ty, $to:expr, $from:expr;)*) => {
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        enum Kind {
+            $($kind,)*
+            /// A vector that none in the language is: no components or too many, or of several types.
+            Malformed,
+        }
+
+        /// The type and bits of a scalar.
+        fn scalar(value: &ConstantValue) -> Option<(Kind, u64)> {
+            match value {
+                $(ConstantValue::$kind(value) => Some((Kind::$kind, $to(*value))),)*
+                ConstantValue::Vector(_) => None,
+            }
+        }
+
+        impl Kind {
+            fn value(self, bits: u64) -> Option<ConstantValue> {
+                match self {
+                    $(Kind::$kind => Some(ConstantValue::$kind($from(bits))),)*
+                    Kind::Malformed => None,
+                }
+            }
+        }
+
+        $(
+            impl From<$ty> for ConstantBits {
+                fn from(value: $ty) -> ConstantBits {
+                    ConstantBits { kind: Kind::$kind, count: 1, bits: [$to(value), 0, 0, 0] }
+                }
+            }
+
+            impl From<[$ty; 2]> for ConstantBits {
+                fn from([x, y]: [$ty; 2]) -> ConstantBits {
+                    ConstantBits { kind: Kind::$kind, count: 2, bits: [$to(x), $to(y), 0, 0] }
+                }
+            }
+
+            impl From<[$ty; 3]> for ConstantBits {
+                fn from([x, y, z]: [$ty; 3]) -> ConstantBits {
+                    ConstantBits { kind: Kind::$kind, count: 3, bits: [$to(x), $to(y), $to(z), 0] }
+                }
+            }
+
+            impl From<[$ty; 4]> for ConstantBits {
+                fn from([x, y, z, w]: [$ty; 4]) -> ConstantBits {
+                    ConstantBits { kind: Kind::$kind, count: 4, bits: [$to(x), $to(y), $to(z), $to(w)] }
+                }
+            }
+        )*
+    };
+}
+
+scalars! {
+    Bool bool, u64::from, |bits| bits != 0;
+    Char i8, |value| value as u64, |bits| bits as i8;
+    Uchar u8, u64::from, |bits| bits as u8;
+    Short i16, |value| value as u64, |bits| bits as i16;
+    Ushort u16, u64::from, |bits| bits as u16;
+    Int i32, |value| value as u64, |bits| bits as i32;
+    Uint u32, u64::from, |bits| bits as u32;
+    Long i64, |value| value as u64, |bits| bits as i64;
+    Ulong u64, |value| value, |bits| bits;
+    Half f16, |value: f16| u64::from(value.to_bits()), |bits| f16::from_bits(bits as u16);
+    Bfloat bf16, |value: bf16| u64::from(value.to_bits()), |bits| bf16::from_bits(bits as u16);
+    Float f32, |value: f32| u64::from(value.to_bits()), |bits| f32::from_bits(bits as u32);
+}
+
+impl From<&ConstantValue> for ConstantBits {
+    fn from(value: &ConstantValue) -> ConstantBits {
+        let malformed = ConstantBits { kind: Kind::Malformed, count: 0, bits: [0; 4] };
+        let parts = match value {
+            ConstantValue::Vector(parts) if (2..=4).contains(&parts.len()) => parts.as_slice(),
+            ConstantValue::Vector(_) => return malformed,
+            scalar => std::slice::from_ref(scalar),
+        };
+        let Some((kind, _)) = scalar(&parts[0]) else { return malformed };
+        let mut bits = [0; 4];
+        for (bits, part) in bits.iter_mut().zip(parts) {
+            match scalar(part) {
+                Some((other, value)) if other == kind => *bits = value,
+                _ => return malformed,
+            }
+        }
+        ConstantBits { kind, count: parts.len() as u8, bits }
+    }
+}
+
+impl ConstantBits {
+    /// The value; none where it was made of a vector that none in the language is.
+    pub(super) fn value(&self) -> Option<ConstantValue> {
+        match self.count {
+            1 => self.kind.value(self.bits[0]),
+            count => {
+                let parts = self.bits[..usize::from(count)].iter().map(|bits| self.kind.value(*bits));
+                parts.collect::<Option<Vec<_>>>().filter(|parts| parts.len() > 1).map(ConstantValue::Vector)
+            }
+        }
+    }
+
+    /// The numbers that a hash is made of.
+    pub(super) fn hash(&self, mut word: impl FnMut(u64)) {
+        word(self.bits[0].rotate_left(16) ^ (self.kind as u64) << 8 ^ u64::from(self.count));
+        if self.count > 1 {
+            self.bits[1..].iter().for_each(|bits| word(*bits));
+        }
+    }
+}
+
+/// As it is written in the name of a pipeline: `4096`, `1` for `true`, `8x8` for a vector.
+impl fmt::Display for ConstantBits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind == Kind::Malformed {
+            return f.write_str("?");
+        }
+        for (index, bits) in self.bits[..usize::from(self.count)].iter().enumerate() {
+            if index > 0 {
+                f.write_str("x")?;
+            }
+            match self.kind.value(*bits) {
+                Some(ConstantValue::Bool(value)) => write!(f, "{}", u8::from(value))?,
+                Some(ConstantValue::Char(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Uchar(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Short(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Ushort(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Int(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Uint(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Long(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Ulong(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Half(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Bfloat(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Float(value)) => write!(f, "{value}")?,
+                Some(ConstantValue::Vector(_)) | None => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! What tells one pipeline from the others.
+
+use super::constants::{ConstantBits, ConstantName, KernelConstants};
+use crate::error::{Error, Result};
+use crate::size::Size;
+use abi::{ConstantKey, Constants};
+use rustc_hash::FxHasher;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// A kernel and the values of its function constants: what one pipeline is made of, and what it is found by.
+///
+/// The order in which constants are given makes no difference; one that is set by index and the same one set by name are
+/// two keys, because only the kernel's source knows that they are the same.
+///
+/// It reads like `gemv_k4096_bias1`: the kernel, and each constant by its name in lower case without a leading `use_`,
+/// with its value. `=` is between them where the name ends in a digit (`tile2=8`, and `c0=4096` for the index 0).
+#[derive(Clone, Debug)]
+pub struct PipelineKey {
+    kernel: Box<str>,
+    /// In the order in which they were given first, which is the order in which they are asked for again.
+    constants: Box<[(ConstantKey, ConstantBits)]>,
+    full_simdgroups: bool,
+    hash: u64,
+}
+
+/// A pipeline as it is looked for: nothing in it was allocated.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a, C> {
+    pub(super) kernel: &'a str,
+    pub(super) constants: C,
+    pub(super) full_simdgroups: bool,
+}
+
+impl<C: KernelConstants> Wanted<'_, C> {
+    /// The same whatever the order of the constants.
+    #[inline]
+    pub(super) fn hash(&self) -> u64 {
+        let mut sum = hash_text(self.kernel) ^ u64::from(self.full_simdgroups);
+        self.constants.for_each(|name, value| {
+            let mut hasher = FxHasher::default();
+            match name {
+                ConstantName::Index(index) => hasher.write_u32(index),
+                ConstantName::Name(name) => hasher.write(name.as_bytes()),
+            }
+            value.hash(|word| hasher.write_u64(word));
+            sum = sum.wrapping_add(hasher.finish());
+        });
+        sum
+    }
+
+    /// Whether this is the pipeline of `key`.
+    #[inline]
+    pub(super) fn is(&self, key: &PipelineKey) -> bool {
+        if self.full_simdgroups != key.full_simdgroups || *self.kernel != *key.kernel {
+            return false;
+        }
+        // A bit for each constant of the key that was seen: one that is given twice does not stand for two.
+        let (mut seen, mut same, mut places) = (0, true, 0u64);
+        self.constants.for_each(|name, value| {
+            match key.place(seen, name, value) {
+                Some(place) if places & bit(place) == 0 => places |= bit(place),
+                _ => same = false,
+            }
+            seen += 1;
+        });
+        same && seen == key.constants.len()
+    }
+
+    pub(super) fn to_key(&self) -> PipelineKey {
+        let mut constants: Vec<(ConstantKey, ConstantBits)> = Vec::new();
+        self.constants.for_each(|name, value| {
+            match constants.iter_mut().find(|(known, _)| ConstantName::from(known) == name) {
+                Some((_, known)) => *known = value,
+                None => constants.push((name.into(), value)),
+            }
+        });
+        let (kernel, full_simdgroups) = (self.kernel.into(), self.full_simdgroups);
+        let mut key = PipelineKey { kernel, constants: constants.into(), full_simdgroups, hash: 0 };
+        // Not the hash of what is wanted: a constant that was set twice is in that twice.
+        key.hash = key.wanted().hash();
+        key
+    }
+}
+
+/// No kernel has more constants than that; where one had, a constant that is given twice is not noticed.
+fn bit(place: usize) -> u64 {
+    1u64.checked_shl(place as u32).unwrap_or(0)
+}
+
+fn hash_text(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+/// The constants of a key.
+#[derive(Clone, Copy)]
+pub(super) struct Listed<'a>(&'a [(ConstantKey, ConstantBits)]);
+
+impl KernelConstants for Listed<'_> {
+    fn for_each(&self, mut each: impl FnMut(ConstantName<'_>, ConstantBits)) {
+        self.0.iter().for_each(|(name, value)| each(name.into(), *value));
+    }
+}
+
+impl PipelineKey {
+    /// A kernel with constants.
+    pub fn new(kernel: &str, constants: impl KernelConstants) -> PipelineKey {
+        Wanted { kernel, constants, full_simdgroups: false }.to_key()
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// Whether the volume of every threadgroup is promised to be a multiple of 32
+    /// ([`crate::ComputePipelineDescriptor`]).
+    pub fn full_simdgroups(&self) -> bool {
+        self.full_simdgroups
+    }
+
+    /// The values of its function constants.
+    pub fn constants(&self) -> Result<Constants> {
+        let mut constants = Constants::new();
+        for (name, bits) in &self.constants {
+            let value = bits.value().ok_or_else(|| Error::Constants {
+                kernel: self.kernel.to_string(),
+                problem: format!("{} is not a vector of two to four scalars of one type", described(name)),
+            })?;
+            match name {
+                ConstantKey::Index(index) => constants.set(*index, value),
+                ConstantKey::Name(name) => constants.set_named(name, value),
+            };
+        }
+        Ok(constants)
+    }
+
+    /// For messages: `K = 4096 (uint), USE_BIAS = 1 (bool)`.
+    pub(super) fn constants_text(&self) -> String {
+        let one = |(name, bits): &(ConstantKey, ConstantBits)| {
+            let ty = bits.value().map_or_else(|| "malformed".into(), |value| value.type_name());
+            format!("{} = {bits} ({ty})", described(name))
+        };
+        self.sorted().into_iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn hash_value(&self) -> u64 {
+        self.hash
+    }
+
+    pub(super) fn wanted(&self) -> Wanted<'_, Listed<'_>> {
+        Wanted { kernel: &self.kernel, constants: Listed(&self.constants), full_simdgroups: self.full_simdgroups }
+    }
+
+    /// Where the constant with this value is, probably at `likely`.
+    #[inline]
+    fn place(&self, likely: usize, name: ConstantName<'_>, value: ConstantBits) -> Option<usize> {
+        let is = |(known, bits): &(ConstantKey, ConstantBits)| *bits == value && ConstantName::from(known) == name;
+        match self.constants.get(likely) {
+            Some(constant) if is(constant) => Some(likely),
+            _ => self.constants.iter().position(is),
+        }
+    }
+
+    /// The constants by index, then by name.
+    fn sorted(&self) -> Vec<&(ConstantKey, ConstantBits)> {
+        let mut constants: Vec<_> = self.constants.iter().collect();
+        constants.sort_by(|(a, _), (b, _)| a.cmp(b));
+        constants
+    }
+}
+
+/// A constant in a message.
+fn described(name: &ConstantKey) -> String {
+    match name {
+        ConstantKey::Index(index) => format!("constant {index}"),
+        ConstantKey::Name(name) => name.clone(),
+    }
+}
+
+impl PartialEq for PipelineKey {
+    fn eq(&self, other: &PipelineKey) -> bool {
+        self.hash == other.hash && self.wanted().is(other)
+    }
+}
+
+impl Eq for PipelineKey {}
+
+impl Hash for PipelineKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl fmt::Display for PipelineKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kernel)?;
+        for (name, value) in self.sorted() {
+            match name {
+                ConstantKey::Index(index) => write!(f, "_c{index}={value}")?,
+                ConstantKey::Name(name) => {
+                    let name = name.to_lowercase();
+                    let name = name.strip_prefix("use_").unwrap_or(&name);
+                    let sign = if name.ends_with(|last: char| last.is_ascii_digit()) { "=" } else { "" };
+                    write!(f, "_{name}{sign}{value}")?;
+                }
+            }
+        }
+        if self.full_simdgroups {
+            f.write_str("_full")?;
+        }
+        Ok(())
+    }
+}
+
+/// A pipeline to create: its key, and what to compile right away.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PipelineConfig {
+    key: PipelineKey,
+    threads_per_threadgroup: Option<Size>,
+}
+
+impl PipelineConfig {
+    /// A kernel with constants.
+    pub fn new(kernel: &str, constants: impl KernelConstants) -> PipelineConfig {
+        PipelineConfig { key: PipelineKey::new(kernel, constants), threads_per_threadgroup: None }
+    }
+
+    /// Promises that the volume of every threadgroup is a multiple of 32. Part of the key: a dispatch that breaks the
+    /// promise fails.
+    pub fn with_full_simdgroups(mut self) -> PipelineConfig {
+        self.key.full_simdgroups = true;
+        self.key.hash = self.key.wanted().hash();
+        self
+    }
+
+    /// Compiles what threadgroups of this size need; the default is full simdgroups. Not part of the key: it is one
+    /// pipeline for all sizes, and it may be declared with several.
+    pub fn with_threads_per_threadgroup(mut self, threads: Size) -> PipelineConfig {
+        self.threads_per_threadgroup = Some(threads);
+        self
+    }
+
+    /// What the pipeline is found by.
+    pub fn key(&self) -> &PipelineKey {
+        &self.key
+    }
+
+    /// The size of threadgroups to compile for.
+    pub fn threads_per_threadgroup(&self) -> Option<Size> {
+        self.threads_per_threadgroup
+    }
+}
+
+impl From<PipelineKey> for PipelineConfig {
+    fn from(key: PipelineKey) -> PipelineConfig {
+        PipelineConfig { key, threads_per_threadgroup: None }
+    }
+}
+
+impl fmt::Display for PipelineConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.key.fmt(f)?;
+        match self.threads_per_threadgroup {
+            Some(Size { width, height, depth }) => write!(f, "@{width}x{height}x{depth}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A hash table that only grows, read without a lock.
+//!
+//! A bucket is a list, and each of its links is a [`OnceLock`]: empty, or set for good. So whoever reads never waits, and
+//! what was found stays where it is for as long as the table lives: a reference to it needs no counting.
+//!
+//! Why not a map behind a pointer that is swapped: its readers count themselves in and out, and what they find must be
+//! counted too. The number of buckets is fixed; a hundred thousand pipelines would make lists of four hundred.
+
+use super::attempt::Attempts;
+use super::constants::KernelConstants;
+use super::key::{PipelineKey, Wanted};
+use crate::pipeline::ComputePipelineState;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+const BUCKETS: usize = 256;
+
+/// Entries by their keys.
+pub(super) struct Table {
+    buckets: Box<[Link]>,
+}
+
+type Link = OnceLock<Box<Entry>>;
+
+/// A pipeline that was asked for.
+pub(super) struct Entry {
+    pub(super) key: PipelineKey,
+    /// There when it was created.
+    pub(super) pipeline: OnceLock<ComputePipelineState>,
+    pub(super) attempts: Attempts,
+    /// Whether somebody was told that it was missing in the run phase.
+    pub(super) told: AtomicBool,
+    next: Link,
+}
+
+impl Table {
+    pub(super) fn new() -> Table {
+        Table { buckets: (0..BUCKETS).map(|_| Link::new()).collect() }
+    }
+
+    #[inline]
+    fn bucket(&self, hash: u64) -> &Link {
+        &self.buckets[(hash ^ hash >> 32) as usize % BUCKETS]
+    }
+
+    /// The entry of what is wanted, if it was asked for before.
+    #[inline]
+    pub(super) fn find<C: KernelConstants>(&self, hash: u64, wanted: &Wanted<'_, C>) -> Option<&Entry> {
+        let mut link = self.bucket(hash);
+        while let Some(entry) = link.get() {
+            if entry.key.hash_value() == hash && wanted.is(&entry.key) {
+                return Some(entry);
+            }
+            link = &entry.next;
+        }
+        None
+    }
+
+    /// The entry of a key, now there if it was not.
+    pub(super) fn entry(&self, key: &PipelineKey) -> &Entry {
+        let mut link = self.bucket(key.hash_value());
+        loop {
+            // Of several threads that come to the end at once one adds its entry, and the others see that.
+            let entry = link.get_or_init(|| Box::new(Entry::new(key.clone())));
+            if entry.key == *key {
+                return entry;
+            }
+            link = &entry.next;
+        }
+    }
+
+    /// All entries, in no particular order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let firsts = self.buckets.iter().filter_map(Link::get);
+        firsts.flat_map(|first| std::iter::successors(Some(&**first), |entry| entry.next.get().map(|next| &**next)))
+    }
+}
+
+impl Entry {
+    fn new(key: PipelineKey) -> Entry {
+        Entry {
+            key,
+            pipeline: OnceLock::new(),
+            attempts: Attempts::default(),
+            told: AtomicBool::new(false),
+            next: Link::new(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The threads that compile: as many as there are cores, shared by the whole process, started when there is work and gone
+//! when there has been none for a while.
+
+use std::collections::VecDeque;
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// How long a thread waits for work.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+struct Threads {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+struct State {
+    jobs: VecDeque<Job>,
+    started: usize,
+    idle: usize,
+}
+
+static THREADS: Threads =
+    Threads { state: Mutex::new(State { jobs: VecDeque::new(), started: 0, idle: 0 }), wake: Condvar::new() };
+
+/// How many pipelines are compiled at a time.
+pub(super) fn limit() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Has a job done by one of the threads. One that panics harms no other.
+pub(super) fn spawn(job: impl FnOnce() + Send + 'static) {
+    let mut state = THREADS.state();
+    state.jobs.push_back(Box::new(job));
+    if state.idle >= state.jobs.len() {
+        THREADS.wake.notify_one();
+        return;
+    }
+    // A job may wait for something outside: a machine with one core has two threads.
+    if state.started >= limit().max(2) {
+        return;
+    }
+    state.started += 1;
+    drop(state);
+    let thread = thread::Builder::new().name("pipelines".into());
+    if thread.spawn(|| THREADS.work()).is_err() {
+        // No more threads are to be had. If there is none at all, who asks does the work.
+        let mut state = THREADS.state();
+        state.started -= 1;
+        if state.started == 0 {
+            let jobs = std::mem::take(&mut state.jobs);
+            drop(state);
+            jobs.into_iter().for_each(run);
+        }
+    }
+}
+
+impl Threads {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut state = self.state();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                drop(state);
+                run(job);
+                state = self.state();
+                continue;
+            }
+            state.idle += 1;
+            let waited = self.wake.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+            state = waited.0;
+            state.idle -= 1;
+            if waited.1.timed_out() && state.jobs.is_empty() {
+                state.started -= 1;
+                return;
+            }
+        }
+    }
+}
+
+fn run(job: Job) {
+    let _ = catch_unwind(AssertUnwindSafe(job));
+}

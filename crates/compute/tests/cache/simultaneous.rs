@@ -1,0 +1,77 @@
+//! Many threads at once.
+
+use super::{cache, k};
+use compute::{ComputePipelineState, Result};
+use std::sync::Barrier;
+
+/// What 64 threads get that begin at the same moment.
+fn ask<'a>(ask: impl Fn(u32) -> Result<&'a ComputePipelineState> + Sync) -> Vec<Result<&'a ComputePipelineState>> {
+    let start = Barrier::new(64);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..64)
+            .map(|number| {
+                let (start, ask) = (&start, &ask);
+                scope.spawn(move || {
+                    start.wait();
+                    ask(number)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
+    })
+}
+
+#[test]
+fn one_pipeline_is_created_once() {
+    let (cache, log) = cache();
+    let pipelines = ask(|_| cache.get_or_create_pso("gemv", k(64)));
+    let first = cache.get("gemv", k(64)).expect("it is there");
+    assert!(pipelines.iter().all(|pipeline| std::ptr::eq(*pipeline.as_ref().expect("it is right"), first)));
+    assert_eq!(log.count("gemv_k64"), 1);
+    let stats = cache.stats();
+    assert_eq!((stats.misses, stats.hits + stats.waits, stats.failures, stats.pipelines), (1, 63, 0, 1));
+}
+
+#[test]
+fn different_pipelines_are_created_each_once() {
+    let (cache, log) = cache();
+    for round in 0..3 {
+        let pipelines = ask(|number| cache.get_or_create_pso("gemv", k(number % 16)));
+        assert!(pipelines.iter().all(Result::is_ok));
+        let stats = cache.stats();
+        assert_eq!((log.total(), stats.misses, stats.pipelines), (16, 16, 16));
+        assert_eq!(stats.hits + stats.waits, 64 * (round + 1) - 16);
+    }
+    assert_eq!(cache.keys().len(), 16);
+}
+
+#[test]
+fn a_failure_among_them_fails_alone() {
+    let (cache, log) = cache();
+    let pipelines = ask(|number| match number % 4 {
+        0 => cache.get_or_create_pso("bad", k(1)),
+        1 => cache.get_or_create_pso("panics", k(1)),
+        other => cache.get_or_create_pso("good", k(other)),
+    });
+    for (number, pipeline) in pipelines.iter().enumerate() {
+        assert_eq!(pipeline.is_err(), number % 4 < 2, "{number}: {pipeline:?}");
+    }
+    assert_eq!((log.count("good_k2"), log.count("good_k3")), (1, 1));
+    // A thread that came after an attempt had failed has tried again.
+    let stats = cache.stats();
+    let attempts = log.count("bad_k1") + log.count("panics_k1");
+    assert_eq!((stats.failures, stats.misses), (attempts as u64, attempts as u64 + 2));
+    assert_eq!(stats.hits + stats.misses + stats.waits, 64);
+    assert_eq!(stats.pipelines, 2);
+}
+
+#[test]
+fn those_who_wait_get_the_same_error() {
+    let (cache, log) = cache();
+    let errors = ask(|_| cache.get_or_create_pso("bad", k(1)));
+    let texts: Vec<String> = errors.into_iter().map(|error| error.expect_err("it is bad").to_string()).collect();
+    assert!(texts.iter().all(|text| *text == texts[0]));
+    let stats = cache.stats();
+    assert_eq!((stats.failures, stats.misses), (log.total() as u64, log.total() as u64));
+    assert!(stats.waits > 0 && stats.waits + stats.misses == 64, "{stats}");
+}
