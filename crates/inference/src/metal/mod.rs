@@ -1,4 +1,5 @@
 //! The library of Metal kernels, and the device that runs them.
 
 pub mod kernels;
+pub mod layout;
 pub mod library;

@@ -1,0 +1,263 @@
+// Products of a few vectors with a matrix of quantized blocks, one row of the matrix for each lane.
+//
+// Why lanes are rows and not columns: the vector is the same for all lanes then. On a CPU it comes from memory as the
+// broadcast operand of a multiply-add, on a GPU from threadgroup memory without a conflict, scales are one number per
+// lane, and nothing has to be summed across lanes. In the layout `tiles` every load of weights is 32 words side by side.
+//
+// The simdgroups of a threadgroup share the rows and split K between them in chunks; where threadgroups are plenty, as on
+// a CPU, one simdgroup does all (SPLIT = 1), and there is no barrier. A chunk of the vectors is staged in threadgroup
+// memory as float, with its sums by group.
+#ifndef METALWORKS_GEMV_METAL
+#define METALWORKS_GEMV_METAL
+
+#include "common.metal"
+#include "tiles.metal"
+
+constant uint K [[function_constant(0)]];     // columns of the matrix, length of a vector
+constant uint BATCH [[function_constant(1)]]; // vectors that a threadgroup takes at a time: 1 to 8
+constant uint SPLIT [[function_constant(2)]]; // simdgroups in a threadgroup; BATCH · SPLIT <= 16
+
+constant constexpr uint MAX_BATCH = 8;
+constant constexpr uint MAX_STAGED = 16; // vectors times simdgroups
+constant constexpr uint CHUNK = 256;
+constant constexpr uint CHUNK_SUMS = CHUNK / 16;
+
+// Where the vectors of a threadgroup are staged.
+struct Stage {
+    threadgroup float* x;    // [MAX_STAGED][CHUNK]
+    threadgroup float* sums; // [MAX_STAGED][CHUNK_SUMS]
+};
+
+// Who is asking.
+struct Worker {
+    uint simdgroup;
+    uint lane;
+};
+
+// Stages columns from `first` on of `rows` vectors, and their sums by groups of GROUP.
+template <uint GROUP, typename T>
+inline void stage_chunk(device const T* x, uint rows, uint first, Stage stage, uint lane) {
+    for (uint m = 0; m < BATCH; m++) {
+        for (uint i = 0; i < min(CHUNK, K - first); i += 32) {
+            float value = m < rows ? float(x[ulong(m) * K + first + i + lane]) : 0.0f;
+            stage.x[m * CHUNK + i + lane] = value;
+            if (BATCH <= 2) {
+                float total = simd_sum(value);
+                if (GROUP == 32) {
+                    stage.sums[m * CHUNK_SUMS + i / 32] = total;
+                } else {
+                    float low = simd_sum(lane < 16 ? value : 0.0f);
+                    stage.sums[m * CHUNK_SUMS + i / 16] = low;
+                    stage.sums[m * CHUNK_SUMS + i / 16 + 1] = total - low;
+                }
+            }
+        }
+    }
+}
+
+// result[m] += group g of a block times the staged vectors from `column` on.
+template <typename F>
+inline void multiply_group(BlockUnits block, uint g, Stage stage, uint column, thread float* result) {
+    float2 affine = F::affine(block, g);
+    if (BATCH <= 2) {
+        // Four sums at a time, so that no addition waits for the one before; the offset once, times the sum of x.
+        float4 sums[2] = {0.0f, 0.0f};
+        for (uint i = 0; i < F::GROUP / 4; i++) {
+            float4 v = F::values(block, g, i);
+            for (uint m = 0; m < BATCH; m++) {
+                threadgroup const float* x = stage.x + m * CHUNK + column + 4 * i;
+                sums[m] += v * float4(x[0], x[1], x[2], x[3]);
+            }
+        }
+        for (uint m = 0; m < BATCH; m++) {
+            float sum = (sums[m].x + sums[m].y) + (sums[m].z + sums[m].w);
+            result[m] += affine.x * sum + affine.y * stage.sums[m * CHUNK_SUMS + column / F::GROUP];
+        }
+    } else {
+        // With many vectors it costs less to finish the weights.
+        for (uint i = 0; i < F::GROUP / 4; i++) {
+            float4 weights = affine.x * F::values(block, g, i) + affine.y;
+            for (uint m = 0; m < BATCH; m++) {
+                threadgroup const float* x = stage.x + m * CHUNK + column + 4 * i;
+                result[m] += weights.x * x[0] + weights.y * x[1] + weights.z * x[2] + weights.w * x[3];
+            }
+        }
+    }
+}
+
+// result[m] = W[row of this lane] · x[m] for m < rows; afterwards it is complete in simdgroup 0.
+template <typename F, typename T>
+inline void multiply_rows(device const uchar* w, Row row, device const T* x, uint rows, Stage stage, Worker worker,
+                          thread float* result) {
+    for (uint m = 0; m < BATCH; m++) {
+        result[m] = 0.0f;
+    }
+    Stage own = {stage.x + worker.simdgroup * BATCH * CHUNK, stage.sums + worker.simdgroup * BATCH * CHUNK_SUMS};
+    for (uint first = worker.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        stage_chunk<F::GROUP>(x, rows, first, own, worker.lane);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint column = 0; column < min(CHUNK, K - first); column += F::GROUP) {
+            BlockUnits block = block_units<F>(w, K, row, (first + column) / F::BLOCK);
+            multiply_group<F>(block, (first + column) % F::BLOCK / F::GROUP, own, column, result);
+        }
+    }
+    if (SPLIT > 1) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint m = 0; m < BATCH; m++) {
+            stage.x[(worker.simdgroup * BATCH + m) * 32 + worker.lane] = result[m];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint m = 0; m < BATCH; m++) {
+            result[m] = 0.0f;
+            for (uint part = 0; part < SPLIT; part++) {
+                result[m] += stage.x[(part * BATCH + m) * 32 + worker.lane];
+            }
+        }
+    }
+}
+
+struct GemvParams {
+    uint n; // rows of the matrix
+    uint m; // vectors
+};
+
+// Lane `lane` of a tile, or the matrix's last row, where there are not that many: only `tiles` has rows to fill them up.
+inline Row row_of_lane(uint tile, uint lane, uint n) {
+    return Row{tile, TILED ? lane : min(lane, n - 1 - tile * TILE_ROWS)};
+}
+
+constant bool BIAS [[function_constant(3)]];
+constant bool RESIDUAL [[function_constant(4)]];
+
+// y[m,n] = Σ_k W[n,k] · x[m,k]  (+ bias[n]) (+ residual[m,n])
+//
+// buffers  0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K]
+//          2 y device T [M, N]   3 bias device const float [N], with BIAS   4 residual device const T [M, N], with
+//          RESIDUAL; may be y   5 p constant GemvParams
+// grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads: all vectors for one tile of the matrix,
+//          then the next tile, so that the tile is in a near cache for all but the first
+// sums     float; the same bits at every run
+// moves    N · K / BLOCK · BYTES for each BATCH of vectors + sizeof(T) · (M · K + M · N) bytes
+template <typename F, typename T>
+kernel void gemv(device const uchar* w [[buffer(0)]],
+                 device const T* x [[buffer(1)]],
+                 device T* y [[buffer(2)]],
+                 device const float* bias [[buffer(3), function_constant(BIAS)]],
+                 device const T* residual [[buffer(4), function_constant(RESIDUAL)]],
+                 constant GemvParams& p [[buffer(5)]],
+                 uint2 group [[threadgroup_position_in_grid]],
+                 uint simdgroup [[simdgroup_index_in_threadgroup]],
+                 uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float staged[MAX_STAGED * CHUNK];
+    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
+    float result[MAX_BATCH];
+    multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
+                     Worker{simdgroup, lane}, result);
+    if (simdgroup == 0 && row < p.n) {
+        float added = BIAS ? bias[row] : 0.0f;
+        for (uint m = 0; m < BATCH; m++) {
+            if (m < rows) {
+                ulong at = ulong(first + m) * p.n + row;
+                y[at] = T(result[m] + added + (RESIDUAL ? float(residual[at]) : 0.0f));
+            }
+        }
+    }
+}
+
+// y[m,n] = silu(Σ_k G[n,k] · x[m,k]) · Σ_k U[n,k] · x[m,k]
+//
+// buffers  0 gate, 1 up device const uchar: N × K of the format F each   2 x device const T [M, K]
+//          3 y device T [M, N]   4 p constant GemvParams          grid, sums: as gemv
+template <typename F, typename T>
+kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
+                       device const uchar* up [[buffer(1)]],
+                       device const T* x [[buffer(2)]],
+                       device T* y [[buffer(3)]],
+                       constant GemvParams& p [[buffer(4)]],
+                       uint2 group [[threadgroup_position_in_grid]],
+                       uint simdgroup [[simdgroup_index_in_threadgroup]],
+                       uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float staged[MAX_STAGED * CHUNK];
+    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    Stage stage = {staged, sums};
+    Worker worker = {simdgroup, lane};
+    uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
+    float gates[MAX_BATCH], ups[MAX_BATCH];
+    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, worker, gates);
+    if (SPLIT > 1) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, worker, ups);
+    if (simdgroup == 0 && row < p.n) {
+        for (uint m = 0; m < BATCH; m++) {
+            if (m < rows) {
+                y[ulong(first + m) * p.n + row] = T(silu(gates[m]) * ups[m]);
+            }
+        }
+    }
+}
+
+struct GemvQkvParams {
+    uint q_rows;
+    uint kv_rows;
+    uint m; // vectors
+};
+
+// Three products with the same vectors in one launch: q = Wq x, k = Wk x, v = Wv x (+ biases).
+//
+// buffers  0 wq, 1 wk, 2 wv device const uchar: q_rows, kv_rows, kv_rows × K of the format F   3 x device const T [M, K]
+//          4 q device T [M, q_rows]   5 k, 6 v device T [M, kv_rows]   7 q_bias, 8 k_bias, 9 v_bias device const float,
+//          with BIAS   10 p constant GemvQkvParams
+// grid     ceil(M / BATCH) × (ceil(q_rows / 32) + 2 · ceil(kv_rows / 32)) threadgroups of 32 · SPLIT threads
+template <typename F, typename T>
+kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
+                     device const uchar* wk [[buffer(1)]],
+                     device const uchar* wv [[buffer(2)]],
+                     device const T* x [[buffer(3)]],
+                     device T* q [[buffer(4)]],
+                     device T* k [[buffer(5)]],
+                     device T* v [[buffer(6)]],
+                     device const float* q_bias [[buffer(7), function_constant(BIAS)]],
+                     device const float* k_bias [[buffer(8), function_constant(BIAS)]],
+                     device const float* v_bias [[buffer(9), function_constant(BIAS)]],
+                     constant GemvQkvParams& p [[buffer(10)]],
+                     uint2 group [[threadgroup_position_in_grid]],
+                     uint simdgroup [[simdgroup_index_in_threadgroup]],
+                     uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float staged[MAX_STAGED * CHUNK];
+    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    uint q_tiles = (p.q_rows + TILE_ROWS - 1) / TILE_ROWS, kv_tiles = (p.kv_rows + TILE_ROWS - 1) / TILE_ROWS;
+    bool is_q = group.y < q_tiles, is_k = group.y < q_tiles + kv_tiles;
+    device const uchar* w = is_q ? wq : is_k ? wk : wv;
+    device T* y = is_q ? q : is_k ? k : v;
+    uint tile = is_q ? group.y : is_k ? group.y - q_tiles : group.y - q_tiles - kv_tiles;
+    uint n = is_q ? p.q_rows : p.kv_rows, row = tile * TILE_ROWS + lane;
+    uint first = group.x * BATCH, rows = min(BATCH, p.m - first);
+    float result[MAX_BATCH];
+    multiply_rows<F>(w, row_of_lane(tile, lane, n), x + ulong(first) * K, rows, Stage{staged, sums},
+                     Worker{simdgroup, lane}, result);
+    if (simdgroup == 0 && row < n) {
+        float added = 0.0f;
+        if (BIAS) {
+            added = is_q ? q_bias[row] : is_k ? k_bias[row] : v_bias[row];
+        }
+        for (uint m = 0; m < BATCH; m++) {
+            if (m < rows) {
+                y[ulong(first + m) * n + row] = T(result[m] + added);
+            }
+        }
+    }
+}
+
+// The three kernels for a format, by its name and its struct.
+#define INSTANTIATE_GEMV(format, F)                               \
+    INSTANTIATE("gemv_" format "_f32", gemv, F, float)             \
+    INSTANTIATE("gemv_" format "_f16", gemv, F, half)              \
+    INSTANTIATE("gemv_gated_" format "_f32", gemv_gated, F, float) \
+    INSTANTIATE("gemv_gated_" format "_f16", gemv_gated, F, half)  \
+    INSTANTIATE("gemv_qkv_" format "_f32", gemv_qkv, F, float)     \
+    INSTANTIATE("gemv_qkv_" format "_f16", gemv_qkv, F, half)
+
+#endif
