@@ -6,7 +6,8 @@ use memmap2::{Advice, MmapMut, MmapOptions};
 use std::fs::File;
 use std::ops::{Bound, RangeBounds};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory that the host and the device share. A clone is the same memory.
 ///
@@ -15,6 +16,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Buffer {
     memory: Arc<Memory>,
+    read_only: bool,
 }
 
 struct Memory {
@@ -22,6 +24,16 @@ struct Memory {
     _mapping: MmapMut,
     base: *mut u8,
     len: usize,
+    is_released: AtomicBool,
+    label: Mutex<Option<Arc<str>>>,
+}
+
+/// How many buffers were released in this process. Who saw that none of its buffers was need not look at them again
+/// before this goes up.
+static RELEASES: AtomicU64 = AtomicU64::new(0);
+
+pub(crate) fn releases() -> u64 {
+    RELEASES.load(Ordering::Acquire)
 }
 
 // SAFETY: the mapping lives as long as the structure and does not move; what races on its bytes is the caller's business,
@@ -85,7 +97,54 @@ impl Buffer {
 
     fn new(mut mapping: MmapMut) -> Buffer {
         let (base, len) = (mapping.as_mut_ptr(), mapping.len());
-        Buffer { memory: Arc::new(Memory { _mapping: mapping, base, len }) }
+        let (is_released, label) = (AtomicBool::new(false), Mutex::new(None));
+        Buffer { memory: Arc::new(Memory { _mapping: mapping, base, len, is_released, label }), read_only: false }
+    }
+
+    /// The same memory, which kernels may only read: it cannot be bound to an argument that a kernel may write, and
+    /// [`Buffer::write`] refuses. For weights, and for all that several dispatches share.
+    pub fn read_only(&self) -> Buffer {
+        Buffer { memory: self.memory.clone(), read_only: true }
+    }
+
+    /// Whether it is a view for reading only.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Gives the memory back now, although clones exist. Nothing can crash on it: what is still there are zeros. To bind
+    /// it, and to commit or replay what uses it, are errors from now on; what was committed before reads zeros.
+    pub fn release(&self) {
+        if !self.memory.is_released.swap(true, Ordering::AcqRel) {
+            RELEASES.fetch_add(1, Ordering::AcqRel);
+            self.memory.give_back();
+        }
+    }
+
+    /// Whether [`Buffer::release`] was called on it or on a clone.
+    pub fn is_released(&self) -> bool {
+        self.memory.is_released.load(Ordering::Acquire)
+    }
+
+    /// Names it in messages; all its clones, too.
+    pub fn set_label(&self, label: &str) {
+        *self.memory.label.lock().unwrap_or_else(PoisonError::into_inner) = Some(label.into());
+    }
+
+    /// The name that it was given.
+    pub fn label(&self) -> Option<Arc<str>> {
+        self.memory.label.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What messages call it.
+    pub(crate) fn description(&self) -> String {
+        let label = self.label().map(|label| format!(" '{label}'")).unwrap_or_default();
+        format!("the buffer{label} of {} bytes", self.len())
+    }
+
+    /// Tells its memory from that of others.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.memory).addr()
     }
 
     /// Its size in bytes, Metal's `length`.
@@ -99,7 +158,7 @@ impl Buffer {
         self.memory.base
     }
 
-    /// A copy of all that it holds; bytes after the last whole element are left out.
+    /// A copy of all that it holds; bytes after the last whole element are left out. Of a released buffer, zeros.
     pub fn read<T: Pod>(&self) -> Vec<T> {
         let count = self.len().checked_div(size_of::<T>()).unwrap_or(0);
         let mut elements = vec![T::zeroed(); count];
@@ -125,6 +184,9 @@ impl Buffer {
     /// Writes `elements` at the byte `offset`.
     pub fn write<T: Pod>(&self, offset: usize, elements: &[T]) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(elements);
+        if self.read_only {
+            return usage(format!("a write to {}, which is a view for reading only", self.description()));
+        }
         self.check(offset, Some(bytes.len()), "write")?;
         // SAFETY: the range was checked, and `bytes` is memory of Rust's, which no buffer is.
         unsafe { self.contents().add(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -140,19 +202,42 @@ impl Buffer {
 
     fn check(&self, offset: usize, bytes: Option<usize>, what: &str) -> Result<()> {
         match bytes.and_then(|bytes| offset.checked_add(bytes)) {
+            _ if self.is_released() => usage(format!("a {what} of {}, which was released", self.description())),
             Some(end) if end <= self.len() => Ok(()),
             _ => {
                 let bytes = bytes.unwrap_or(usize::MAX);
-                let len = self.len();
-                usage(format!("a {what} of {bytes} bytes at offset {offset} of a buffer of {len} bytes"))
+                let buffer = self.description();
+                usage(format!("a {what} of {bytes} bytes at offset {offset} of {buffer}"))
             }
+        }
+    }
+}
+
+impl Memory {
+    /// Puts empty pages where the memory is. The addresses stay taken, so that nothing else comes to lie there.
+    fn give_back(&self) {
+        #[cfg(unix)]
+        // SAFETY: the pages are those of the mapping, which this structure keeps; the new ones go when it goes. Who reads
+        // or writes at the same time finds the old ones or the new ones. Failure leaves everything as it was.
+        unsafe {
+            let Ok(page @ 1..) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) else { return };
+            let before = self.base.addr() % page;
+            let start = self.base.sub(before).cast();
+            let len = (before + self.len).next_multiple_of(page);
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED | libc::MAP_NORESERVE;
+            libc::mmap(start, len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
         }
     }
 }
 
 impl std::fmt::Debug for Buffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Buffer").field("len", &self.len()).finish_non_exhaustive()
+        let mut buffer = f.debug_struct("Buffer");
+        buffer.field("len", &self.len());
+        if let Some(label) = self.label() {
+            buffer.field("label", &label);
+        }
+        buffer.finish_non_exhaustive()
     }
 }
 

@@ -2,12 +2,23 @@
 
 use crate::encoder::{ComputeCommandEncoder, DispatchType};
 use crate::error::{Error, Result, usage};
+use crate::pass::Pass;
 use crate::queue::{CommandQueue, Queue};
-use crate::recording::Pass;
+use crate::recording::{Patch, Recording};
 use crate::timing::DispatchTiming;
+use crate::work::Work;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+
+/// What a command buffer is to be like.
+#[derive(Clone, Default, Debug)]
+pub struct CommandBufferDescriptor {
+    /// A name for messages.
+    pub label: Option<String>,
+    /// Notes when each dispatch runs ([`CommandBuffer::dispatch_timings`]), which costs some time for each.
+    pub profiling: bool,
+}
 
 /// How far a command buffer has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -32,6 +43,8 @@ pub struct CommandBuffer {
 
 struct Inner {
     queue: CommandQueue,
+    label: Option<String>,
+    profiling: bool,
     state: Mutex<State>,
 }
 
@@ -42,7 +55,7 @@ struct State {
     /// The completed handlers have run, too: who waits may go.
     finished: bool,
     encoder: Encoder,
-    passes: Vec<Pass>,
+    work: Work,
     handlers: Vec<Handler>,
     error: Option<Error>,
     start: Option<Instant>,
@@ -62,19 +75,30 @@ enum Encoder {
 }
 
 impl CommandBuffer {
-    pub(crate) fn new(queue: CommandQueue) -> CommandBuffer {
+    pub(crate) fn new(queue: CommandQueue, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
         let state = State {
             status: CommandBufferStatus::NotEnqueued,
             finished: false,
             encoder: Encoder::None,
-            passes: Vec::new(),
+            work: queue.queue().spare_work(),
             handlers: Vec::new(),
             error: None,
             start: None,
             end: None,
             timings: Vec::new(),
         };
-        CommandBuffer { inner: Arc::new(Inner { queue, state: Mutex::new(state) }) }
+        let CommandBufferDescriptor { label, profiling } = descriptor.clone();
+        CommandBuffer { inner: Arc::new(Inner { queue, label, profiling, state: Mutex::new(state) }) }
+    }
+
+    /// The name that its descriptor gave it.
+    pub fn label(&self) -> Option<&str> {
+        self.inner.label.as_deref()
+    }
+
+    /// What messages call it.
+    fn description(&self) -> String {
+        self.label().map_or_else(|| "a command buffer".into(), |label| format!("the command buffer '{label}'"))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -97,21 +121,48 @@ impl CommandBuffer {
         dispatch_type: DispatchType,
     ) -> Result<ComputeCommandEncoder> {
         let mut state = self.state();
-        if state.status != CommandBufferStatus::NotEnqueued {
-            return usage("an encoder for a command buffer that was committed; make a new command buffer");
-        }
-        match state.encoder {
-            Encoder::None => state.encoder = Encoder::Open,
-            Encoder::Open => return usage("a second encoder at a time; call end_encoding on the first one"),
-            Encoder::Dropped => return usage(DROPPED),
-        }
+        self.check_open(&state, "an encoder")?;
+        state.encoder = Encoder::Open;
         drop(state);
-        Ok(ComputeCommandEncoder::new(self.clone(), dispatch_type))
+        let (device, pass) = (self.queue().device(), self.queue().spare_pass());
+        Ok(ComputeCommandEncoder::for_command_buffer(self.clone(), device, dispatch_type, pass))
     }
 
-    pub(crate) fn end_pass(&self, pass: Pass) {
+    /// Whether something can be added.
+    fn check_open(&self, state: &State, what: &str) -> Result<()> {
+        if state.status != CommandBufferStatus::NotEnqueued {
+            let which = self.description();
+            return usage(format!("{what} for {which} that was committed; make a new command buffer"));
+        }
+        match state.encoder {
+            Encoder::None => Ok(()),
+            Encoder::Open => {
+                usage(format!("{what} for {} with an open encoder; call end_encoding first", self.description()))
+            }
+            Encoder::Dropped => self.dropped(),
+        }
+    }
+
+    fn dropped(&self) -> Result<()> {
+        let which = self.description();
+        usage(format!("an encoder of {which} was dropped without end_encoding; what it recorded is lost"))
+    }
+
+    /// Adds all dispatches of a recording, with patches for this time. They begin after what was encoded before, and what
+    /// is encoded after begins when they have ended. The bytes of the patches are copied.
+    pub fn replay(&self, recording: &Recording, patches: &[Patch]) -> Result<()> {
         let mut state = self.state();
-        state.passes.push(pass);
+        self.check_open(&state, "a replay")?;
+        if !recording.is_of(self.queue().device()) {
+            return usage("replay: the recording was made for another device");
+        }
+        recording.check("replay")?;
+        state.work.replay(recording, patches)
+    }
+
+    pub(crate) fn end_pass(&self, pass: Box<Pass>) {
+        let mut state = self.state();
+        state.work.encode(pass);
         state.encoder = Encoder::None;
     }
 
@@ -124,7 +175,10 @@ impl CommandBuffer {
     pub fn add_completed_handler(&self, handler: impl FnOnce(&CommandBuffer) + Send + 'static) -> Result<()> {
         let mut state = self.state();
         if state.status != CommandBufferStatus::NotEnqueued {
-            return usage("a completed handler for a command buffer that was committed; add it before");
+            return usage(format!(
+                "a completed handler for {} that was committed; add it before",
+                self.description()
+            ));
         }
         state.handlers.push(Box::new(handler));
         Ok(())
@@ -139,13 +193,13 @@ impl CommandBuffer {
     pub(crate) fn mark_committed(&self) -> Result<()> {
         let mut state = self.state();
         if state.status != CommandBufferStatus::NotEnqueued {
-            return usage("a command buffer was committed twice; make a new one for each submission");
+            return usage(format!(
+                "{} was committed twice; make a new one for each submission",
+                self.description()
+            ));
         }
-        match state.encoder {
-            Encoder::None => {}
-            Encoder::Open => return usage("commit with an open encoder; call end_encoding first"),
-            Encoder::Dropped => return usage(DROPPED),
-        }
+        self.check_open(&state, "commit")?;
+        state.work.check("commit")?;
         state.status = CommandBufferStatus::Committed;
         Ok(())
     }
@@ -154,7 +208,7 @@ impl CommandBuffer {
     /// or that the command buffer was not committed.
     pub fn wait_until_completed(&self) -> Result<()> {
         if self.status() == CommandBufferStatus::NotEnqueued {
-            return usage("waiting for a command buffer that was not committed; call commit first");
+            return usage(format!("waiting for {} that was not committed; call commit first", self.description()));
         }
         self.queue().wait_for(self);
         self.error().map_or(Ok(()), Err)
@@ -180,7 +234,8 @@ impl CommandBuffer {
         self.state().end
     }
 
-    /// When each dispatch ran, in the order in which they were encoded; empty until the work is done.
+    /// When each dispatch ran, in the order in which they were encoded and replayed; empty until the work is done, and
+    /// without [`CommandBufferDescriptor::profiling`].
     pub fn dispatch_timings(&self) -> Vec<DispatchTiming> {
         self.state().timings.clone()
     }
@@ -192,18 +247,23 @@ impl CommandBuffer {
 
     /// Executes it on this thread, and then its completed handlers.
     pub(crate) fn execute(&self) {
-        let passes = {
+        let mut work = {
             let mut state = self.state();
             state.status = CommandBufferStatus::Scheduled;
             state.start = Some(Instant::now());
-            std::mem::take(&mut state.passes)
+            std::mem::take(&mut state.work)
         };
         let mut timings = Vec::new();
-        let executed = catch_unwind(AssertUnwindSafe(|| self.queue().device().execute(&passes, &mut timings)));
+        let wanted = self.inner.profiling.then_some(&mut timings);
+        let executed = catch_unwind(AssertUnwindSafe(|| self.queue().device().execute(&work, wanted)));
         let executed = executed.unwrap_or_else(|_| Err(Error::Internal("the device panicked".into())));
+        let end = Instant::now();
+        // Buffers that only this work kept alive go now, before anybody is told.
+        let passes = work.clear();
+        self.queue().take_back(work, passes);
         let handlers = {
             let mut state = self.state();
-            state.end = Some(Instant::now());
+            state.end = Some(end);
             state.timings = timings;
             match executed {
                 Ok(()) => state.status = CommandBufferStatus::Completed,
@@ -214,16 +274,12 @@ impl CommandBuffer {
             }
             std::mem::take(&mut state.handlers)
         };
-        // Buffers that only this work kept alive go now, before anybody is told.
-        drop(passes);
         for handler in handlers {
             let _ = catch_unwind(AssertUnwindSafe(|| handler(self)));
         }
         self.state().finished = true;
     }
 }
-
-const DROPPED: &str = "an encoder was dropped without end_encoding; what it recorded is lost";
 
 impl std::fmt::Debug for CommandBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -8,9 +8,10 @@ use crate::library::{CompileOptions, FunctionDescriptor, Library};
 use crate::pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState};
 use crate::queue::CommandQueue;
 use crate::recipe::Recipe;
-use crate::recording::Pass;
+use crate::settings::Settings;
 use crate::size::Size;
 use crate::timing::DispatchTiming;
+use crate::work::Work;
 use std::borrow::Cow;
 use std::num::NonZero;
 use std::ops::RangeBounds;
@@ -33,6 +34,7 @@ const MAX_THREADS: usize = 1024;
 #[derive(Clone)]
 pub struct Device {
     backend: Backend,
+    settings: Arc<Settings>,
 }
 
 /// What runs the kernels of a device.
@@ -69,17 +71,26 @@ impl Device {
 
     /// The processor of this machine as a device of its own, with options.
     pub fn cpu_with_options(options: &CpuOptions) -> Result<Device> {
-        Ok(Device { backend: Backend::Cpu(Arc::new(cpu::Device::new(options)?)) })
+        let settings = Arc::new(Settings::from_environment()?);
+        Ok(Device { backend: Backend::Cpu(Arc::new(cpu::Device::new(options)?)), settings })
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn is_same(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.settings, &other.settings)
     }
 
     pub(crate) fn backend(&self) -> &Backend {
         &self.backend
     }
 
-    /// Executes what was recorded, and says when each dispatch ran.
-    pub(crate) fn execute(&self, passes: &[Pass], timings: &mut Vec<DispatchTiming>) -> Result<()> {
+    /// Executes what was recorded, and says when each dispatch ran if that is asked for.
+    pub(crate) fn execute(&self, work: &Work, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
         match &self.backend {
-            Backend::Cpu(device) => device.execute(passes, timings),
+            Backend::Cpu(device) => device.execute(work, timings),
         }
     }
 

@@ -45,6 +45,7 @@
 //! A kernel is code, and nothing fences it in: one that writes outside of its buffers writes into the process.
 
 mod archive;
+mod arguments;
 mod buffer;
 mod cache;
 mod command;
@@ -55,13 +56,16 @@ mod device;
 mod encoder;
 mod error;
 mod library;
+mod pass;
 mod pipeline;
 mod queue;
 mod recipe;
 mod recording;
+mod settings;
 mod size;
 mod timing;
 mod validate;
+mod work;
 
 pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues, Lanes, WaveKernel};
 pub use archive::{BinaryArchive, CompileTarget};
@@ -70,7 +74,7 @@ pub use cache::{
     ConstantBits, ConstantName, KernelConstants, LateMisses, PendingPipelines, PipelineCache, PipelineCacheStats,
     PipelineConfig, PipelineKey, PipelineProgress, PipelineResults,
 };
-pub use command::{CommandBuffer, CommandBufferStatus};
+pub use command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
 pub use device::{CpuOptions, Device};
 pub use encoder::{ComputeCommandEncoder, DispatchType};
 pub use error::{Error, Result};
@@ -80,5 +84,6 @@ pub use library::{CompileOptions, FunctionDescriptor, Library, MathMode};
 pub use msl::reflect;
 pub use pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState, PipelineOrigin};
 pub use queue::CommandQueue;
+pub use recording::{BytesLocation, CommandRecorder, Patch, Recording};
 pub use size::Size;
 pub use timing::DispatchTiming;

@@ -1,6 +1,7 @@
 //! Pipeline states: kernels that are ready to run.
 
 use crate::archive::BinaryArchive;
+use crate::arguments::ArgumentTable;
 use crate::cpu;
 use crate::device::{Backend, Device, MAX_THREADGROUP_MEMORY, MAX_THREADS_PER_THREADGROUP};
 use crate::error::{Error, Result, usage};
@@ -58,6 +59,7 @@ struct Inner {
     label: Option<Arc<str>>,
     name: Arc<str>,
     reflection: Kernel,
+    arguments: ArgumentTable,
     only_full_simdgroups: bool,
     code: Code,
 }
@@ -117,7 +119,11 @@ impl ComputePipelineState {
             };
             return Err(unsupported(format!("{what} (the argument '{}')", argument.name)));
         }
+        let static_memory = match &code {
+            Code::Cpu(pipeline) => pipeline.static_threadgroup_memory(),
+        };
         let inner = Inner {
+            arguments: ArgumentTable::new(&reflection, static_memory),
             label: descriptor.label.as_deref().map(Arc::from),
             name: name.as_str().into(),
             reflection,
@@ -182,6 +188,16 @@ impl ComputePipelineState {
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.prepare(threads_per_threadgroup),
         }
+    }
+
+    /// What to bind.
+    pub(crate) fn arguments(&self) -> &ArgumentTable {
+        &self.inner.arguments
+    }
+
+    /// Tells it from others.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.inner).addr()
     }
 
     pub(crate) fn code(&self) -> &Code {

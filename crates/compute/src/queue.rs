@@ -6,9 +6,11 @@
 //!
 //! The lock of a command buffer may be taken under the lock of its queue, never the other way round.
 
-use crate::command::{CommandBuffer, CommandBufferStatus};
+use crate::command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
 use crate::device::Device;
 use crate::error::Result;
+use crate::pass::Pass;
+use crate::work::Work;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -32,7 +34,20 @@ pub(crate) struct Queue {
     work: Condvar,
     /// A command buffer was finished.
     finished: Condvar,
+    /// What command buffers that are done leave to later ones, so that these allocate next to nothing.
+    spare: Mutex<Spare>,
 }
+
+#[derive(Default)]
+struct Spare {
+    works: Vec<Work>,
+    #[allow(clippy::vec_box, reason = "command buffers take and give them boxed")]
+    passes: Vec<Box<Pass>>,
+}
+
+/// As many as a program has in flight, as a rule; of ordinary size.
+const MOST_SPARE: usize = 8;
+const MOST_SPARE_DISPATCHES: usize = 1 << 14;
 
 #[derive(Default)]
 struct State {
@@ -46,7 +61,13 @@ struct State {
 
 impl CommandQueue {
     pub(crate) fn new(device: Device) -> CommandQueue {
-        let queue = Queue { device, state: Mutex::default(), work: Condvar::new(), finished: Condvar::new() };
+        let queue = Queue {
+            device,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            finished: Condvar::new(),
+            spare: Mutex::default(),
+        };
         CommandQueue { handle: Arc::new(Handle { queue: Arc::new(queue) }) }
     }
 
@@ -61,7 +82,12 @@ impl CommandQueue {
 
     /// A command buffer for this queue.
     pub fn new_command_buffer(&self) -> CommandBuffer {
-        CommandBuffer::new(self.clone())
+        self.new_command_buffer_with_descriptor(&CommandBufferDescriptor::default())
+    }
+
+    /// A command buffer for this queue, with what a descriptor says about it.
+    pub fn new_command_buffer_with_descriptor(&self, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
+        CommandBuffer::new(self.clone(), descriptor)
     }
 
     /// Appends a command buffer, if it agrees, and sees to it that somebody executes it.
@@ -90,6 +116,31 @@ impl CommandQueue {
 impl Queue {
     pub(crate) fn device(&self) -> &Device {
         &self.device
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn spare_work(&self) -> Work {
+        self.spare().works.pop().unwrap_or_default()
+    }
+
+    pub(crate) fn spare_pass(&self) -> Box<Pass> {
+        self.spare().passes.pop().unwrap_or_default()
+    }
+
+    /// Keeps the memory of what was executed and cleared.
+    pub(crate) fn take_back(&self, work: Work, passes: impl Iterator<Item = Box<Pass>>) {
+        let mut spare = self.spare();
+        if spare.works.len() < MOST_SPARE {
+            spare.works.push(work);
+        }
+        for pass in passes {
+            if spare.passes.len() < MOST_SPARE && pass.dispatches.capacity() <= MOST_SPARE_DISPATCHES {
+                spare.passes.push(pass);
+            }
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

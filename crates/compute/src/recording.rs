@@ -1,54 +1,177 @@
-//! What encoders record and back ends execute.
+//! Recordings: a sequence of dispatches that was encoded once and is replayed any number of times.
+//!
+//! ```text
+//! CommandRecorder ── the calls of an encoder ── finish ── Recording: the pass, and what the back end made of it
+//!                                                             │
+//!                        CommandBuffer::replay(patches) ──────┘
+//! ```
+//!
+//! **Invariant:** what depends on nothing but the recording is done by `finish`: a replay compiles nothing and looks no
+//! buffer up. What it changes, the patched bytes, it has for itself alone.
 
-use crate::buffer::Buffer;
-use crate::pipeline::ComputePipelineState;
-use std::cell::UnsafeCell;
+use crate::cpu;
+use crate::device::{Backend, Device};
+use crate::encoder::{ComputeCommandEncoder, DispatchType};
+use crate::error::{Result, usage};
+use crate::pass::{BYTES_ALIGNMENT, Pass, Place};
+use crate::validate;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// All that one encoder recorded.
-pub(crate) struct Pass {
-    /// Whether dispatches may overlap where no barrier is between them.
-    pub(crate) concurrent: bool,
-    pub(crate) commands: Vec<Command>,
-    /// What `set_bytes` was given, each at a multiple of [`BYTES_ALIGNMENT`].
-    pub(crate) bytes: Vec<Block>,
-}
-
-/// A piece of [`Pass::bytes`]. A kernel may write to its arguments, these included.
-#[repr(C, align(64))]
-pub(crate) struct Block(pub(crate) UnsafeCell<[u8; BYTES_ALIGNMENT]>);
-
-/// The alignment of what `set_bytes` was given.
-pub(crate) const BYTES_ALIGNMENT: usize = 64;
-
-/// One step of a pass.
-pub(crate) enum Command {
-    Dispatch(Dispatch),
-    /// What comes after it sees what came before it.
-    Barrier,
-}
-
-/// A kernel, what it is bound to, and its grid. It was validated.
-pub(crate) struct Dispatch {
-    pub(crate) pipeline: ComputePipelineState,
-    /// The buffers that the kernel uses.
-    pub(crate) bindings: Vec<(u8, Binding)>,
-    /// The index and size in bytes of each threadgroup argument.
-    pub(crate) threadgroup_memory: Vec<(u8, u32)>,
-    pub(crate) threads_per_grid: [u32; 3],
-    pub(crate) threads_per_threadgroup: [u32; 3],
-}
-
-/// What is bound at an index.
+/// Dispatches that can be replayed, in any command buffer of their device, by several threads at once. A clone is the
+/// same recording. It keeps its buffers and pipeline states alive.
 #[derive(Clone)]
-pub(crate) enum Binding {
-    Buffer {
-        buffer: Buffer,
-        offset: usize,
-    },
-    /// Bytes of the pass.
-    Bytes {
-        /// The first block.
-        block: usize,
-        len: usize,
-    },
+pub struct Recording {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    number: u32,
+    device: Device,
+    pass: Box<Pass>,
+    prepared: Prepared,
+}
+
+/// What the back end made of it.
+pub(crate) enum Prepared {
+    Cpu(cpu::Prepared),
+}
+
+/// Where a recording has the bytes that one call of [`ComputeCommandEncoder::set_bytes`] gave it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BytesLocation {
+    /// Which recording; 0 where it is a command buffer.
+    pub(crate) recording: u32,
+    pub(crate) block: u32,
+    pub(crate) len: u32,
+}
+
+/// Bytes that one replay has in place of recorded ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Patch<'a> {
+    /// What [`ComputeCommandEncoder::set_bytes`] or [`Recording::bytes_location`] gave.
+    pub location: BytesLocation,
+    /// The first byte to replace, counted from the location's first one.
+    pub offset: usize,
+    /// What to put there.
+    pub bytes: &'a [u8],
+}
+
+/// Records what an encoder would encode. It is one, in all but its end: pass it to what takes an encoder.
+pub struct CommandRecorder {
+    encoder: ComputeCommandEncoder,
+    device: Device,
+    number: u32,
+}
+
+impl Device {
+    /// Begins a recording.
+    pub fn new_command_recorder(&self, dispatch_type: DispatchType) -> CommandRecorder {
+        static NUMBERS: AtomicU32 = AtomicU32::new(1);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed).max(1);
+        let encoder = ComputeCommandEncoder::for_recording(number, self, dispatch_type);
+        CommandRecorder { encoder, device: self.clone(), number }
+    }
+}
+
+impl CommandRecorder {
+    /// Ends the recording, and makes it ready: what was not compiled before is compiled now.
+    pub fn finish(mut self) -> Result<Recording> {
+        let pass = self.encoder.finish()?;
+        validate::stale("finish", &pass)?;
+        let prepared = match self.device.backend() {
+            Backend::Cpu(_) => Prepared::Cpu(cpu::Prepared::new(&pass)?),
+        };
+        let inner = Inner { number: self.number, device: self.device, pass, prepared };
+        Ok(Recording { inner: Arc::new(inner) })
+    }
+}
+
+impl Deref for CommandRecorder {
+    type Target = ComputeCommandEncoder;
+
+    fn deref(&self) -> &ComputeCommandEncoder {
+        &self.encoder
+    }
+}
+
+impl DerefMut for CommandRecorder {
+    fn deref_mut(&mut self) -> &mut ComputeCommandEncoder {
+        &mut self.encoder
+    }
+}
+
+impl Recording {
+    /// How many dispatches there are.
+    pub fn dispatch_count(&self) -> usize {
+        self.inner.pass.dispatches.len()
+    }
+
+    /// How often a dispatch waits for all before it; in a serial recording, all but the first do.
+    pub fn barrier_count(&self) -> usize {
+        self.inner.pass.dispatches.iter().skip(1).filter(|dispatch| dispatch.waits).count()
+    }
+
+    /// Where the bytes are that a dispatch, counted from 0, has at an index; `None` where it has a buffer or nothing. For
+    /// those who did not call `set_bytes` themselves. Dispatches for which the bytes were set once share the location.
+    pub fn bytes_location(&self, dispatch: usize, index: usize) -> Option<BytesLocation> {
+        let pass = &self.inner.pass;
+        let bindings = if dispatch < pass.dispatches.len() { pass.bindings_of(dispatch) } else { &[] };
+        bindings.iter().find(|binding| usize::from(binding.index) == index).and_then(|binding| {
+            match binding.place {
+                Place::Bytes { block, len } => Some(BytesLocation { recording: self.inner.number, block, len }),
+                Place::Buffer { .. } => None,
+            }
+        })
+    }
+
+    pub(crate) fn pass(&self) -> &Pass {
+        &self.inner.pass
+    }
+
+    pub(crate) fn prepared(&self) -> &Prepared {
+        &self.inner.prepared
+    }
+
+    /// Whether it can be replayed now.
+    pub(crate) fn check(&self, call: &str) -> Result<()> {
+        validate::stale(call, &self.inner.pass)
+    }
+
+    /// Whether its pipeline states are for this device.
+    pub(crate) fn is_of(&self, device: &Device) -> bool {
+        self.inner.device.is_same(device)
+    }
+
+    /// Which bytes a patch replaces, counted from the first block's first.
+    pub(crate) fn patched(&self, patch: &Patch) -> Result<Range<usize>> {
+        let Patch { location, offset, bytes } = patch;
+        if location.recording != self.inner.number {
+            return usage("replay: a patch with a location of another recording or command buffer");
+        }
+        match offset.checked_add(bytes.len()) {
+            Some(end) if end <= location.len as usize => {
+                let start = location.block as usize * BYTES_ALIGNMENT + offset;
+                Ok(start..start + bytes.len())
+            }
+            _ => usage(format!(
+                "replay: a patch of {} bytes at offset {offset}; set_bytes was given {} there",
+                bytes.len(),
+                location.len
+            )),
+        }
+    }
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recording").field("dispatches", &self.dispatch_count()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for CommandRecorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CommandRecorder").field("dispatches", &self.dispatch_count()).finish_non_exhaustive()
+    }
 }

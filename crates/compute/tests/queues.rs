@@ -4,7 +4,10 @@ mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{RustKernel, device, numbers};
-use compute::{Buffer, CommandBuffer, CommandBufferStatus, CommandQueue, ComputePipelineState, DispatchType, Size};
+use compute::{
+    Buffer, CommandBuffer, CommandBufferDescriptor, CommandBufferStatus, CommandQueue, ComputePipelineState,
+    DispatchType, Size,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -30,7 +33,7 @@ struct List {
 impl List {
     fn new(threads: usize) -> List {
         let device = device(threads);
-        let kernel = RustKernel::new(append, append, 2);
+        let kernel = RustKernel::new(append, append, 2).reading(1);
         List {
             pipeline: kernel.pipeline(&device).expect("a pipeline"),
             kernel,
@@ -41,7 +44,8 @@ impl List {
 
     /// A command buffer that appends these numbers, one dispatch each.
     fn appending(&self, numbers: impl IntoIterator<Item = u32>) -> CommandBuffer {
-        let commands = self.queue.new_command_buffer();
+        let descriptor = CommandBufferDescriptor { label: None, profiling: true };
+        let commands = self.queue.new_command_buffer_with_descriptor(&descriptor);
         let mut encoder = commands.compute_command_encoder().expect("an encoder");
         encoder.set_compute_pipeline_state(&self.pipeline).expect("set");
         self.kernel.bind(&mut encoder).expect("set");
@@ -217,7 +221,8 @@ fn concurrent_dispatches_all_run_and_barriers_separate_them() {
     let pipeline = kernel.pipeline(&device).expect("a pipeline");
     let buffers: Vec<_> = (1..40).map(|groups| device.new_buffer(groups * 4).expect("memory")).collect();
     let queue = device.new_command_queue();
-    let commands = queue.new_command_buffer();
+    let descriptor = CommandBufferDescriptor { label: None, profiling: true };
+    let commands = queue.new_command_buffer_with_descriptor(&descriptor);
     let encoder = commands.compute_command_encoder_with_dispatch_type(DispatchType::Concurrent);
     let mut encoder = encoder.expect("an encoder");
     encoder.set_compute_pipeline_state(&pipeline).expect("set");

@@ -47,7 +47,7 @@ struct Times {
 /// The times of command buffers with `dispatches` dispatches of `groups` threadgroups.
 fn time(threads: usize, dispatches: usize, groups: usize, steps: u32) -> Times {
     let device = device(threads);
-    let kernel = RustKernel::new(work, work, 1);
+    let kernel = RustKernel::new(work, work, 1).reading(0);
     let pipeline = kernel.pipeline(&device).expect("a pipeline");
     let queue = device.new_command_queue();
     let before = processor_time();
@@ -131,7 +131,7 @@ fn what_a_barrier_costs() {
 #[test]
 fn idle_threads_cost_nothing() {
     let device = device(8);
-    let kernel = RustKernel::new(work, work, 1);
+    let kernel = RustKernel::new(work, work, 1).reading(0);
     let steps = device.new_buffer_with_bytes(&10_000u32.to_ne_bytes()).expect("memory");
     let grid = Grid::Threadgroups(Size::linear(100), Size::linear(32));
     run(&device.new_command_queue(), &kernel, &[&steps], grid).expect("it runs");

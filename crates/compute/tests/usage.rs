@@ -3,7 +3,7 @@
 mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
-use common::{Grid, RustKernel, argument, device, run};
+use common::{Grid, RustKernel, argument, device, read_only, run};
 use compute::reflect::ArgumentKind;
 use compute::{
     Buffer, CommandBuffer, CommandBufferStatus, CompiledKernel, ComputeCommandEncoder, ComputePipelineDescriptor,
@@ -118,7 +118,7 @@ fn the_promise_of_full_simdgroups_is_kept() {
 #[test]
 fn missing_and_small_buffers_are_refused() {
     let Setup { device, buffer, mut encoder, .. } = setup_with(&ComputePipelineDescriptor::default(), |kernel| {
-        kernel.arguments.push(argument(ArgumentKind::Buffer, 9, 16));
+        kernel.arguments.push(read_only(argument(ArgumentKind::Buffer, 9, 16)));
     });
     let problem = usage(encoder.dispatch_threadgroups(SMALL.0, SMALL.1));
     assert!(problem.contains("no buffer is bound at index 9 for the argument 'argument_9'"), "{problem}");
@@ -232,7 +232,7 @@ fn code_that_is_not_there_fails_the_command_buffer() {
 fn encoders_and_command_buffers_have_an_order() {
     let Setup { buffer, commands, mut encoder, .. } = setup();
     assert!(usage(commands.wait_until_completed()).contains("not committed"));
-    assert!(usage(commands.compute_command_encoder()).contains("a second encoder"));
+    assert!(usage(commands.compute_command_encoder()).contains("open encoder"));
     assert!(usage(commands.commit()).contains("open encoder"));
     encoder.end_encoding().expect("it ends");
     for problem in [
@@ -275,7 +275,7 @@ fn buffers_that_cannot_be_are_refused() {
         assert_eq!(error, Error::OutOfMemory { what: "a buffer".into(), bytes: len as u64 });
     }
     let buffer = device.new_buffer(10).expect("memory");
-    assert!(usage(buffer.write(8, &[1u32])).contains("a write of 4 bytes at offset 8 of a buffer of 10 bytes"));
+    assert!(usage(buffer.write(8, &[1u32])).contains("a write of 4 bytes at offset 8 of the buffer of 10 bytes"));
     assert!(usage(buffer.read_at::<u16>(usize::MAX, 1)).contains("a read of 2 bytes"));
     assert!(usage(buffer.read_at::<u64>(0, usize::MAX)).contains("a read of"));
     assert!(usage(buffer.read_into(9, &mut [0u16])).contains("a read of 2 bytes"));

@@ -1,6 +1,6 @@
 //! Buffers with the arguments in them, and the dispatch of the kernel on them.
 
-use compute::{Buffer, CommandQueue, ComputePipelineState, Device};
+use compute::{Buffer, CommandBufferDescriptor, CommandQueue, ComputePipelineState, Device};
 use msl::reflect::Argument;
 
 use super::bind::{Bindings, Bound, is_key_of};
@@ -53,7 +53,8 @@ impl Dispatch {
 
     /// Runs it once; the time that the device took, in nanoseconds.
     pub(crate) fn run(&self) -> compute::Result<u64> {
-        let commands = self.queue.new_command_buffer();
+        let profiled = CommandBufferDescriptor { profiling: true, ..CommandBufferDescriptor::default() };
+        let commands = self.queue.new_command_buffer_with_descriptor(&profiled);
         let mut encoder = commands.compute_command_encoder()?;
         encoder.set_compute_pipeline_state(&self.pipeline)?;
         for BoundBuffer { argument, buffer, .. } in &self.buffers {

@@ -10,8 +10,8 @@
 mod plain;
 
 use compute::{
-    Buffer, CompileOptions, ComputePipelineState, ConstantValue, CpuOptions, Device, FunctionConstantValues,
-    Library, Size,
+    Buffer, CommandBufferDescriptor, CompileOptions, ComputePipelineState, ConstantValue, CpuOptions, Device,
+    FunctionConstantValues, Library, Size,
 };
 use half::f16;
 use std::hint::black_box;
@@ -81,7 +81,8 @@ impl Bench {
     }
 
     fn run(&self, case: &Case) -> Result<Duration, Failure> {
-        let command_buffer = self.device.new_command_queue().new_command_buffer();
+        let profiled = CommandBufferDescriptor { profiling: true, ..CommandBufferDescriptor::default() };
+        let command_buffer = self.device.new_command_queue().new_command_buffer_with_descriptor(&profiled);
         let mut encoder = command_buffer.compute_command_encoder()?;
         encoder.set_compute_pipeline_state(&case.pipeline)?;
         for (index, buffer) in case.arguments.iter().enumerate() {

@@ -10,12 +10,11 @@
 use crate::cpu::denormals::FlushDenormals;
 use crate::cpu::fibers::{self, Call, Fibers};
 use crate::cpu::grid::Grid;
-use crate::cpu::pipeline::Code;
 use crate::cpu::pool::Work;
 use crate::cpu::shape::{Shape, ShapeTable};
 use crate::device::MAX_THREADGROUP_MEMORY;
 use crate::error::{Error, Result};
-use abi::{Lanes, Simdgroup, Threadgroup};
+use abi::{Entry, Lanes, Simdgroup, Threadgroup};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -28,51 +27,53 @@ const PRIVATE_MEMORY_ON_THREAD: u64 = 64 << 10;
 
 /// Dispatches that may overlap.
 pub(crate) struct Batch<'a> {
-    dispatches: Vec<Item<'a>>,
-    start: Instant,
+    grids: &'a [Grid],
+    /// Where to note when each runs.
+    times: Option<&'a [Times]>,
     has_failed: AtomicBool,
     error: Mutex<Option<Error>>,
 }
 
-struct Item<'a> {
-    grid: Grid<'a>,
-    /// The number of threadgroups in this and all dispatches before it.
-    end: u64,
-    /// When it ran, in nanoseconds from the batch's start.
+/// When a dispatch ran.
+pub(crate) struct Times {
+    /// What the others count from, in nanoseconds.
+    origin: Instant,
     first: AtomicU64,
     last: AtomicU64,
 }
 
+impl Times {
+    pub(crate) fn new(origin: Instant) -> Times {
+        Times { origin, first: AtomicU64::new(u64::MAX), last: AtomicU64::new(0) }
+    }
+
+    fn now(&self) -> u64 {
+        self.origin.elapsed().as_nanos() as u64
+    }
+
+    /// The start and the end of a dispatch that ran.
+    pub(crate) fn range(&self) -> Range<Instant> {
+        let at = |time: &AtomicU64| self.origin + Duration::from_nanos(time.load(Ordering::Relaxed));
+        at(&self.first)..at(&self.last)
+    }
+}
+
 impl<'a> Batch<'a> {
-    pub(crate) fn new(grids: impl Iterator<Item = Result<Grid<'a>>>) -> Result<Batch<'a>> {
-        let mut end = 0u64;
-        let mut dispatches = Vec::new();
-        for grid in grids {
-            let grid = grid?;
-            end = end
-                .checked_add(grid.threadgroups())
-                .ok_or_else(|| Error::Usage("the grids are too large".into()))?;
-            dispatches.push(Item { grid, end, first: AtomicU64::new(u64::MAX), last: AtomicU64::new(0) });
-        }
-        Ok(Batch { dispatches, start: Instant::now(), has_failed: AtomicBool::new(false), error: Mutex::new(None) })
+    pub(crate) fn new(grids: &'a [Grid], times: Option<&'a [Times]>) -> Batch<'a> {
+        Batch { grids, times, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
     }
 
     /// The number of threadgroups.
     pub(crate) fn items(&self) -> u64 {
-        self.dispatches.last().map_or(0, |item| item.end)
+        self.grids.last().map_or(0, Grid::end)
     }
 
-    /// When each dispatch ran, or why one failed.
-    pub(crate) fn finish(self) -> Result<impl Iterator<Item = (Instant, Instant)>> {
-        if let Some(error) = self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error);
+    /// Why one failed.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(()),
         }
-        let at = move |time: AtomicU64| self.start + Duration::from_nanos(time.into_inner());
-        Ok(self.dispatches.into_iter().map(move |item| (at(item.first), at(item.last))))
-    }
-
-    fn now(&self) -> u64 {
-        self.start.elapsed().as_nanos() as u64
     }
 }
 
@@ -80,19 +81,24 @@ impl Work for Batch<'_> {
     fn run(&self, items: Range<u64>) {
         let mut local = Local::take();
         let mut next = items.start;
-        let mut position = self.dispatches.partition_point(|item| item.end <= next);
+        let mut number = self.grids.partition_point(|grid| grid.end() <= next);
         while next < items.end && !self.has_failed.load(Ordering::Relaxed) {
-            let item = &self.dispatches[position];
-            let begin = item.end - item.grid.threadgroups();
-            let end = item.end.min(items.end);
-            item.first.fetch_min(self.now(), Ordering::Relaxed);
-            if let Err(error) = local.run(&item.grid, next - begin..end - begin) {
+            let grid = &self.grids[number];
+            let begin = grid.end() - grid.threadgroups();
+            let end = grid.end().min(items.end);
+            let times = self.times.map(|times| &times[number]);
+            if let Some(times) = times {
+                times.first.fetch_min(times.now(), Ordering::Relaxed);
+            }
+            if let Err(error) = local.run(grid, next - begin..end - begin) {
                 self.has_failed.store(true, Ordering::Relaxed);
                 self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
-            item.last.fetch_max(self.now(), Ordering::Relaxed);
+            if let Some(times) = times {
+                times.last.fetch_max(times.now(), Ordering::Relaxed);
+            }
             next = end;
-            position += 1;
+            number += 1;
         }
         local.put_back();
     }
@@ -181,16 +187,16 @@ impl Local {
 
 /// The calls for one threadgroup.
 struct Calls<'a> {
-    grid: &'a Grid<'a>,
+    grid: &'a Grid,
     shape: Shape,
     simdgroups: *mut Simdgroup,
 }
 
 impl Calls<'_> {
-    fn call(&self, code: Option<&Code>, first: u32, count: u32) -> Option<Call> {
+    fn call(&self, code: Option<Entry>, first: u32, count: u32) -> Option<Call> {
         // SAFETY: `first` is the number of a simdgroup, and there is a structure for each.
         let simdgroup = unsafe { self.simdgroups.add(first as usize) };
-        code.filter(|_| count > 0).map(|code| Call { entry: code.entry, simdgroup, count })
+        code.filter(|_| count > 0).map(|entry| Call { entry, simdgroup, count })
     }
 
     /// As few as possible.

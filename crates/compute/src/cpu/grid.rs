@@ -1,42 +1,53 @@
 //! One dispatch, made ready: addresses instead of buffers, and the code that its threadgroups take.
 
-use crate::cpu::pipeline::{Code, Pipeline};
+use crate::cpu::pipeline::Code;
 use crate::cpu::shape::Shape;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::pass::{Binding, Block, Pass, Place};
 use crate::pipeline::Code as PipelineCode;
-use crate::recording::{Binding, Block, Dispatch};
 use crate::validate::THREADGROUP_ALIGNMENT;
-use abi::Lanes;
 use abi::call::ARGUMENT_SLOTS;
+use abi::{Entry, Lanes};
 use std::ops::Range;
 use std::ptr::null_mut;
 
-/// A dispatch that can be executed.
-pub(crate) struct Grid<'a> {
+/// A dispatch that can be executed, as long as the pass lives from which it was made, and the bytes that it was given.
+pub(crate) struct Grid {
     dispatch: abi::Dispatch,
-    row: Option<&'a Code>,
-    any: Option<&'a Code>,
+    row: Option<Entry>,
+    any: Option<Entry>,
+    waits: bool,
+    has_barrier: bool,
+    flush_denormals: bool,
     most_simdgroups: u32,
+    private_memory: u64,
     threadgroup_memory: usize,
     threadgroups: u64,
+    /// The number of threadgroups in this and all dispatches before it that run with it.
+    end: u64,
 }
 
-// SAFETY: the addresses are those of buffers, which the dispatch keeps alive and any thread may use.
-unsafe impl Send for Grid<'_> {}
-unsafe impl Sync for Grid<'_> {}
+// SAFETY: the addresses are those of buffers and code, which the pass keeps alive and any thread may use.
+unsafe impl Send for Grid {}
+unsafe impl Sync for Grid {}
 
-impl<'a> Grid<'a> {
-    /// `bytes` is what the pass's `set_bytes` were given. Compiles what was not needed before.
-    pub(crate) fn new(dispatch: &'a Dispatch, bytes: &'a [Block]) -> Result<Grid<'a>> {
-        let PipelineCode::Cpu(pipeline) = dispatch.pipeline.code();
+impl Grid {
+    /// The dispatch of a pass with this number, which runs together with `before` threadgroups before it; `bytes` is what the pass has for `set_bytes`. Compiles what was not needed
+    /// before.
+    pub(crate) fn new(pass: &Pass, number: usize, before: u64, bytes: *const Block) -> Result<Grid> {
+        let dispatch = &pass.dispatches[number];
+        let pipeline_state = pass.pipeline(dispatch);
+        let PipelineCode::Cpu(pipeline) = pipeline_state.code();
         let threads = dispatch.threads_per_grid;
         let size = dispatch.threads_per_threadgroup;
         let counts: [u32; 3] = std::array::from_fn(|i| threads[i].div_ceil(size[i]));
         let mut buffers = [null_mut(); ARGUMENT_SLOTS];
-        for (index, binding) in &dispatch.bindings {
-            buffers[usize::from(*index)] = address(binding, bytes);
+        for binding in pass.bindings_of(number) {
+            buffers[usize::from(binding.index)] = address(pass, binding, bytes);
         }
-        let (threadgroup_offsets, threadgroup_memory) = threadgroup_memory(pipeline, dispatch);
+        let own = pipeline.static_threadgroup_memory();
+        let (threadgroup_offsets, threadgroup_memory) = threadgroup_memory(own, pass.threadgroup_memory_of(number));
+        let threadgroups = counts.into_iter().map(u64::from).fold(1, u64::saturating_mul);
         let mut grid = Grid {
             dispatch: abi::Dispatch {
                 buffers,
@@ -47,47 +58,76 @@ impl<'a> Grid<'a> {
             },
             row: None,
             any: None,
+            waits: dispatch.waits,
+            has_barrier: false,
+            flush_denormals: false,
             most_simdgroups: 0,
+            private_memory: 0,
             threadgroup_memory,
-            threadgroups: counts.into_iter().map(u64::from).fold(1, u64::saturating_mul),
+            threadgroups,
+            end: before
+                .checked_add(threadgroups)
+                .ok_or_else(|| Error::Usage("the grids that may overlap are too large".into()))?,
+        };
+        let code = |lanes: Lanes| {
+            pipeline.code(lanes).map_err(|error| match error {
+                Error::Library(problem) => {
+                    Error::Library(format!("kernel '{}': {problem}", pipeline_state.shared_name()))
+                }
+                other => other,
+            })
         };
         for shape in shapes(threads, size) {
             grid.most_simdgroups = grid.most_simdgroups.max(shape.simdgroups);
             for lanes in shape.lanes() {
-                match lanes {
-                    Lanes::Row => grid.row = Some(pipeline.code(lanes)?),
-                    Lanes::Any => grid.any = Some(pipeline.code(lanes)?),
-                }
+                grid.take(code(lanes)?, lanes);
             }
         }
         Ok(grid)
+    }
+
+    fn take(&mut self, code: &Code, lanes: Lanes) {
+        match lanes {
+            Lanes::Row => self.row = Some(code.entry),
+            Lanes::Any => self.any = Some(code.entry),
+        }
+        self.has_barrier |= code.has_barrier;
+        self.flush_denormals |= code.flush_denormals;
+        self.private_memory = self.private_memory.max(code.private_memory);
     }
 
     pub(crate) fn dispatch(&self) -> &abi::Dispatch {
         &self.dispatch
     }
 
-    pub(crate) fn code(&self, lanes: Lanes) -> Option<&Code> {
+    /// The code for some simdgroups, if there are any of these.
+    pub(crate) fn code(&self, lanes: Lanes) -> Option<Entry> {
         match lanes {
             Lanes::Row => self.row,
             Lanes::Any => self.any,
         }
     }
 
-    fn codes(&self) -> impl Iterator<Item = &Code> {
-        self.row.into_iter().chain(self.any)
+    /// Whether it begins when all before it have ended.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// The number of threadgroups in this and all dispatches before it that run with it.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
     }
 
     pub(crate) fn has_barrier(&self) -> bool {
-        self.codes().any(|code| code.has_barrier)
+        self.has_barrier
     }
 
     pub(crate) fn flush_denormals(&self) -> bool {
-        self.codes().any(|code| code.flush_denormals)
+        self.flush_denormals
     }
 
     pub(crate) fn private_memory(&self) -> u64 {
-        self.codes().map(|code| code.private_memory).max().unwrap_or(0)
+        self.private_memory
     }
 
     /// The number of simdgroups in the largest threadgroup.
@@ -142,18 +182,18 @@ fn shapes(threads: [u32; 3], size: [u32; 3]) -> impl Iterator<Item = Shape> {
         .map(Shape::new)
 }
 
-fn address(binding: &Binding, bytes: &[Block]) -> *mut u8 {
-    match binding {
-        Binding::Buffer { buffer, offset } => buffer.contents().wrapping_add(*offset),
-        Binding::Bytes { block, .. } => bytes[*block..].as_ptr().cast::<u8>().cast_mut(),
+fn address(pass: &Pass, binding: &Binding, bytes: *const Block) -> *mut u8 {
+    match binding.place {
+        Place::Buffer { buffer, offset } => pass.buffers.items[buffer as usize].contents().wrapping_add(offset),
+        Place::Bytes { block, .. } => bytes.wrapping_add(block as usize).cast_mut().cast(),
     }
 }
 
 /// Where each threadgroup argument begins, and how much memory there is in all.
-fn threadgroup_memory(pipeline: &Pipeline, dispatch: &Dispatch) -> ([u32; ARGUMENT_SLOTS], usize) {
+fn threadgroup_memory(own: usize, arguments: &[(u8, u32)]) -> ([u32; ARGUMENT_SLOTS], usize) {
     let mut offsets = [0; ARGUMENT_SLOTS];
-    let mut end = pipeline.static_threadgroup_memory();
-    for (index, length) in &dispatch.threadgroup_memory {
+    let mut end = own;
+    for (index, length) in arguments {
         let offset = end.next_multiple_of(THREADGROUP_ALIGNMENT);
         offsets[usize::from(*index)] = offset as u32;
         end = offset + *length as usize;

@@ -1,10 +1,10 @@
 //! The processor as a device.
 //!
 //! ```text
-//! recording ── grid: one dispatch made ready ── execute: threadgroups ── pool: on which threads
-//! WaveKernel ── loader, relocate ── pipeline: code ┘      ├ shape: which lane is which thread
-//!                                                         ├ fibers: simdgroups that wait at barriers
-//!                                                         └ denormals: the processor's mode
+//! pass ── program: all its dispatches made ready, grid: one ── execute: threadgroups ── pool: on which threads
+//! recording ── prepared: programs for replays ┘                   ├ shape: which lane is which thread
+//! WaveKernel ── loader, relocate ── pipeline: code                ├ fibers: simdgroups that wait at barriers
+//!                                                                 └ denormals: the processor's mode
 //! ```
 //!
 //! **Invariant:** nothing here knows the compiler: a kernel that was compiled before is all it takes.
@@ -17,27 +17,34 @@ mod loader;
 mod patience;
 mod pipeline;
 mod pool;
+mod prepared;
+mod program;
 mod relocate;
 mod shape;
 
 pub(crate) use pipeline::Pipeline;
+pub(crate) use prepared::Prepared;
 
 use crate::device::{CpuOptions, threads};
 use crate::error::Result;
-use crate::recording::{Command, Dispatch, Pass};
+use crate::pass::Pass;
+use crate::recording::Prepared as RecordingPrepared;
 use crate::timing::DispatchTiming;
-use execute::Batch;
-use grid::Grid;
+use crate::work::{Step, Work};
 use pool::Pool;
+use program::Program;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The processor of this machine.
 pub(crate) struct Device {
     pool: Pool,
+    /// The memory of programs that are done.
+    spare: Mutex<Vec<Program>>,
 }
 
 impl Device {
     pub(crate) fn new(options: &CpuOptions) -> Result<Device> {
-        Ok(Device { pool: Pool::new(threads(options)?) })
+        Ok(Device { pool: Pool::new(threads(options)?), spare: Mutex::default() })
     }
 
     pub(crate) fn name(&self) -> String {
@@ -46,41 +53,36 @@ impl Device {
         format!("CPU ({}, {threads} thread{plural})", std::env::consts::ARCH)
     }
 
-    /// Executes the passes, one after the other.
-    pub(crate) fn execute(&self, passes: &[Pass], timings: &mut Vec<DispatchTiming>) -> Result<()> {
-        for pass in passes {
-            for batch in batches(pass) {
-                self.execute_batch(pass, batch, timings)?;
+    /// Executes the steps, one after the other.
+    pub(crate) fn execute(&self, work: &Work, mut timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
+        for step in &work.steps {
+            let timings = timings.as_deref_mut();
+            match step {
+                Step::Pass(pass) => self.execute_pass(pass, timings)?,
+                Step::Replay { recording, patches } => {
+                    let RecordingPrepared::Cpu(prepared) = recording.prepared();
+                    prepared.replay(recording.pass(), work.patches(patches), &self.pool, timings)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Executes dispatches that may overlap.
-    fn execute_batch(&self, pass: &Pass, commands: &[Command], timings: &mut Vec<DispatchTiming>) -> Result<()> {
-        let grids = dispatches(commands).map(|dispatch| Grid::new(dispatch, &pass.bytes));
-        let batch = Batch::new(grids)?;
-        self.pool.run(&batch, batch.items());
-        let timing = |dispatch: &Dispatch, (start, end)| DispatchTiming {
-            kernel: dispatch.pipeline.shared_name().clone(),
-            label: dispatch.pipeline.shared_label().cloned(),
-            start,
-            end,
-        };
-        timings.extend(dispatches(commands).zip(batch.finish()?).map(|(dispatch, times)| timing(dispatch, times)));
-        Ok(())
+    fn execute_pass(&self, pass: &Pass, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
+        let mut program = self.spare().pop().unwrap_or_default();
+        program.prepare(pass, pass.bytes.as_ptr())?;
+        // SAFETY: the pass and its bytes are those from which it was prepared.
+        let ran = unsafe { program.run(pass, &self.pool, timings) };
+        program.clear();
+        let mut spare = self.spare();
+        if spare.len() < self.pool.threads() {
+            spare.push(program);
+        }
+        ran
     }
-}
 
-/// The commands of a pass, cut where one must wait for those before it.
-fn batches(pass: &Pass) -> impl Iterator<Item = &[Command]> {
-    let ends_batch = |command: &Command| !pass.concurrent || matches!(command, Command::Barrier);
-    pass.commands.split_inclusive(ends_batch).filter(|batch| dispatches(batch).next().is_some())
-}
-
-fn dispatches(commands: &[Command]) -> impl Iterator<Item = &Dispatch> {
-    commands.iter().filter_map(|command| match command {
-        Command::Dispatch(dispatch) => Some(dispatch),
-        Command::Barrier => None,
-    })
+    fn spare(&self) -> MutexGuard<'_, Vec<Program>> {
+        // Nothing that can panic happens under the lock.
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

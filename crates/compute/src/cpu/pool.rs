@@ -65,7 +65,8 @@ impl Pool {
 
     /// Does all items; comes back when they are done.
     pub(crate) fn run(&self, work: &dyn Work, items: u64) {
-        if self.threads == 1 {
+        // One item is nothing to share, and not worth looking at the clock for.
+        if self.threads == 1 || items == 1 {
             work.run(0..items);
             return;
         }

@@ -73,7 +73,7 @@ impl RustKernel {
         static THUNKS: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
         let thunks = THUNKS.get_or_init(|| [thunk(0), thunk(1)]);
         let mut arguments = self.arguments.clone();
-        arguments.push(argument(ArgumentKind::Buffer, FUNCTIONS as u32, 16));
+        arguments.push(read_only(argument(ArgumentKind::Buffer, FUNCTIONS as u32, 16)));
         let kernel = |lanes: Lanes| WaveKernel {
             name: "rust".into(),
             symbol: "thunk".into(),
@@ -115,8 +115,18 @@ impl RustKernel {
     pub(crate) fn bind(&self, encoder: &mut ComputeCommandEncoder) -> Result<()> {
         let mut bytes = (self.row as *const () as usize).to_ne_bytes().to_vec();
         bytes.extend((self.any as *const () as usize).to_ne_bytes());
-        encoder.set_bytes(FUNCTIONS, &bytes)
+        encoder.set_bytes(FUNCTIONS, &bytes).map(|_| ())
     }
+
+    /// The same with an argument that it only reads.
+    pub(crate) fn reading(mut self, index: usize) -> RustKernel {
+        self.arguments[index].access = Access::Read;
+        self
+    }
+}
+
+pub(crate) fn read_only(argument: Argument) -> Argument {
+    Argument { access: Access::Read, ..argument }
 }
 
 pub(crate) fn argument(kind: ArgumentKind, index: u32, size: u64) -> Argument {

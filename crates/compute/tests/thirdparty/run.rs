@@ -150,7 +150,9 @@ impl<'c> Run<'c> {
         encoder.set_compute_pipeline_state(&self.pipeline)?;
         for (index, argument) in self.arguments.iter().enumerate() {
             match argument {
-                Argument::Bytes(bytes) => encoder.set_bytes(index, bytes)?,
+                Argument::Bytes(bytes) => {
+                    encoder.set_bytes(index, bytes)?;
+                }
                 Argument::Input(buffer, _) | Argument::Output(buffer, _) => {
                     encoder.set_buffer(index, buffer, GUARD_LEN)?;
                 }

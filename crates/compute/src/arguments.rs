@@ -1,0 +1,69 @@
+//! What a kernel wants bound, boiled down from its reflection once, so that each dispatch only walks a short table.
+
+use crate::validate::THREADGROUP_ALIGNMENT;
+use msl::reflect::{Access, ArgumentKind, Kernel};
+
+/// The arguments of one kernel.
+pub(crate) struct ArgumentTable {
+    pub(crate) buffers: Box<[BufferArgument]>,
+    pub(crate) threadgroup_memory: Box<[ThreadgroupArgument]>,
+    /// A bit for each index in `buffers`.
+    pub(crate) buffer_indices: u32,
+    /// Bytes for the kernel's own threadgroup variables, rounded up to where an argument can begin.
+    pub(crate) own_threadgroup_memory: usize,
+    /// Arguments that a function constant decides against are gone: the kernel's source may have more than are here.
+    pub(crate) may_lack_some: bool,
+}
+
+/// `[[buffer(index)]]`
+pub(crate) struct BufferArgument {
+    pub(crate) index: u8,
+    pub(crate) is_written: bool,
+    /// Which of the reflection's arguments it is.
+    pub(crate) argument: u8,
+    /// What one element takes.
+    pub(crate) size: usize,
+    /// The bits that its address must not have.
+    pub(crate) misalignment: usize,
+}
+
+/// `[[threadgroup(index)]]`
+pub(crate) struct ThreadgroupArgument {
+    pub(crate) index: u8,
+    /// Which of the reflection's arguments it is.
+    pub(crate) argument: u8,
+    /// What one element takes.
+    pub(crate) size: u32,
+}
+
+impl ArgumentTable {
+    /// The indices in `kernel` are below 31.
+    pub(crate) fn new(kernel: &Kernel, own_threadgroup_memory: usize) -> ArgumentTable {
+        let arguments = || kernel.arguments.iter().zip(0u8..);
+        let buffers: Box<[BufferArgument]> = arguments()
+            .filter(|(argument, _)| argument.kind == ArgumentKind::Buffer)
+            .map(|(argument, position)| BufferArgument {
+                index: argument.index as u8,
+                is_written: argument.access != Access::Read,
+                argument: position,
+                size: usize::try_from(argument.element_size).unwrap_or(usize::MAX),
+                misalignment: argument.element_align.saturating_sub(1) as usize,
+            })
+            .collect();
+        let threadgroup_memory = arguments()
+            .filter(|(argument, _)| argument.kind == ArgumentKind::ThreadgroupMemory)
+            .map(|(argument, position)| ThreadgroupArgument {
+                index: argument.index as u8,
+                argument: position,
+                size: u32::try_from(argument.element_size).unwrap_or(u32::MAX).max(1),
+            })
+            .collect();
+        ArgumentTable {
+            buffer_indices: buffers.iter().fold(0, |indices, argument| indices | 1 << argument.index),
+            buffers,
+            threadgroup_memory,
+            own_threadgroup_memory: own_threadgroup_memory.next_multiple_of(THREADGROUP_ALIGNMENT),
+            may_lack_some: !kernel.function_constants.is_empty(),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Encoders: the calls that fill a command buffer or a recording.
+//!
+//! ```text
+//! set_buffer, set_bytes ── bound: what is bound at each index ──┐
+//! set_compute_pipeline_state ───────────────────────────────────┼─ dispatch: validated ── hazards: must it wait? ── pass
+//! ```
+
+mod hazards;
+
+use crate::buffer::{Buffer, releases};
+use crate::command::CommandBuffer;
+use crate::device::Device;
+use crate::error::{Result, usage};
+use crate::pass::{BYTES_ALIGNMENT, Binding, Dispatch, Pass, Place};
+use crate::pipeline::ComputePipelineState;
+use crate::recording::BytesLocation;
+use crate::size::Size;
+use crate::validate::{self, Bound, Call};
+use abi::call::ARGUMENT_SLOTS;
+use hazards::Hazards;
+use std::ops::Range;
+
+/// Whether the dispatches of an encoder wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DispatchType {
+    /// Each begins when the one before has ended.
+    #[default]
+    Serial,
+    /// They may overlap, except where one reads or writes what another one before it writes, or writes what it reads:
+    /// then it waits. What an argument reads or writes is everything from its offset to the end of the buffer, or the
+    /// range of [`ComputeCommandEncoder::set_buffer_range`].
+    ///
+    /// The environment variable `METALWORKS_SERIAL=1` and [`Device::set_serial`] turn it into the other one.
+    Concurrent,
+}
+
+/// `set_bytes` takes no more than this, as in Metal.
+const MAX_BYTES: usize = 4096;
+
+/// Records dispatches into a command buffer. What is set stays set for all dispatches after it.
+///
+/// Every method refuses what Metal's validation would refuse; a call that failed recorded nothing. An encoder must be
+/// ended: a command buffer with one that was dropped without [`ComputeCommandEncoder::end_encoding`] cannot be committed.
+pub struct ComputeCommandEncoder {
+    target: Target,
+    is_open: bool,
+    pass: Box<Pass>,
+    /// In the pass.
+    pipeline: Option<u32>,
+    bound: [Option<Bound>; ARGUMENT_SLOTS],
+    threadgroup_memory: [u32; ARGUMENT_SLOTS],
+    /// What the dispatches since the last barrier touch; `None` where each waits anyway.
+    hazards: Option<Hazards>,
+    /// The next dispatch waits, whatever it touches.
+    waits: bool,
+    validation: bool,
+    /// A bit for each index at which something was ever bound.
+    ever_bound: u32,
+}
+
+/// What is encoded into.
+enum Target {
+    CommandBuffer(CommandBuffer),
+    /// A recording, with the number that its locations carry.
+    Recording(u32),
+}
+
+impl ComputeCommandEncoder {
+    pub(crate) fn for_command_buffer(
+        command_buffer: CommandBuffer,
+        device: &Device,
+        dispatch_type: DispatchType,
+        pass: Box<Pass>,
+    ) -> ComputeCommandEncoder {
+        ComputeCommandEncoder::new(Target::CommandBuffer(command_buffer), device, dispatch_type, pass)
+    }
+
+    pub(crate) fn for_recording(
+        number: u32,
+        device: &Device,
+        dispatch_type: DispatchType,
+    ) -> ComputeCommandEncoder {
+        ComputeCommandEncoder::new(Target::Recording(number), device, dispatch_type, Box::default())
+    }
+
+    fn new(
+        target: Target,
+        device: &Device,
+        dispatch_type: DispatchType,
+        mut pass: Box<Pass>,
+    ) -> ComputeCommandEncoder {
+        pass.checked_releases = releases().into();
+        let is_concurrent = dispatch_type == DispatchType::Concurrent && !device.is_serial();
+        ComputeCommandEncoder {
+            target,
+            is_open: true,
+            pass,
+            pipeline: None,
+            bound: [const { None }; ARGUMENT_SLOTS],
+            threadgroup_memory: [0; ARGUMENT_SLOTS],
+            hazards: is_concurrent.then(Hazards::default),
+            waits: true,
+            validation: device.is_validating(),
+            ever_bound: 0,
+        }
+    }
+
+    /// Sets the kernel that the following dispatches run.
+    pub fn set_compute_pipeline_state(&mut self, pipeline: &ComputePipelineState) -> Result<()> {
+        self.open("set_compute_pipeline_state")?;
+        self.pipeline = Some(self.pass.pipelines.keep(pipeline, ComputePipelineState::address));
+        Ok(())
+    }
+
+    /// Binds a buffer, from the byte `offset` on, to `[[buffer(index)]]`.
+    pub fn set_buffer(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
+        self.open("set_buffer")?;
+        validate::index("set_buffer", index)?;
+        if offset >= buffer.len() {
+            return usage(format!(
+                "set_buffer: offset {offset} at index {index} is not inside {}",
+                buffer.description()
+            ));
+        }
+        self.bind("set_buffer", index, buffer, offset..buffer.len())
+    }
+
+    /// Binds some bytes of a buffer to `[[buffer(index)]]`. The kernel must touch no others: in a concurrent encoder, the
+    /// dispatches that touch others do not wait for it.
+    pub fn set_buffer_range(&mut self, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
+        self.open("set_buffer_range")?;
+        validate::index("set_buffer_range", index)?;
+        if range.start >= range.end || range.end > buffer.len() {
+            return usage(format!(
+                "set_buffer_range: {}..{} at index {index} is empty or not inside {}",
+                range.start,
+                range.end,
+                buffer.description()
+            ));
+        }
+        self.bind("set_buffer_range", index, buffer, range)
+    }
+
+    /// The range is inside of the buffer.
+    fn bind(&mut self, call: &str, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
+        if buffer.is_released() {
+            return self.refuse_released(call, index, buffer);
+        }
+        let kept = self.pass.buffers.keep(buffer, Buffer::identity);
+        self.ever_bound |= 1 << index;
+        self.bound[index] = Some(Bound {
+            place: Place::Buffer { buffer: kept, offset: range.start },
+            address: buffer.contents().addr() + range.start,
+            len: range.end - range.start,
+            read_only: buffer.is_read_only(),
+        });
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse_released(&self, call: &str, index: usize, buffer: &Buffer) -> Result<()> {
+        let argument = self.pipeline.and_then(|pipeline| {
+            let pipeline = &self.pass.pipelines.items[pipeline as usize];
+            let name = validate::argument_name(pipeline, index as u8)?;
+            Some(format!(" for the argument '{name}' of '{}'", pipeline.shared_name()))
+        });
+        let argument = argument.unwrap_or_default();
+        usage(format!("{call}: index {index}{argument}: {} was released", buffer.description()))
+    }
+
+    /// Changes the offset of the buffer that is bound at `index`; it is bound to its end.
+    pub fn set_buffer_offset(&mut self, index: usize, offset: usize) -> Result<()> {
+        self.open("set_buffer_offset")?;
+        validate::index("set_buffer_offset", index)?;
+        match self.bound[index] {
+            Some(Bound { place: Place::Buffer { buffer, .. }, read_only, .. }) => {
+                let buffer = &self.pass.buffers.items[buffer as usize];
+                let buffer = if read_only { buffer.read_only() } else { buffer.clone() };
+                self.set_buffer(index, &buffer, offset)
+            }
+            _ => usage(format!("set_buffer_offset: no buffer is bound at index {index}; call set_buffer first")),
+        }
+    }
+
+    /// Binds a copy of `bytes`, at most 4,096, to `[[buffer(index)]]`. In a recording, the location that comes back is
+    /// where a replay can put others.
+    pub fn set_bytes(&mut self, index: usize, bytes: &[u8]) -> Result<BytesLocation> {
+        self.open("set_bytes")?;
+        validate::index("set_bytes", index)?;
+        if bytes.is_empty() || bytes.len() > MAX_BYTES {
+            return usage(format!(
+                "set_bytes: {} bytes at index {index}; it takes 1 to {MAX_BYTES}, use a buffer for more",
+                bytes.len()
+            ));
+        }
+        validate::room("set_bytes", self.pass.bytes.len())?;
+        let block = self.pass.push_bytes(bytes);
+        let len = bytes.len() as u32;
+        let place = Place::Bytes { block, len };
+        self.ever_bound |= 1 << index;
+        self.bound[index] = Some(Bound { place, address: BYTES_ALIGNMENT, len: bytes.len(), read_only: true });
+        let recording = match self.target {
+            Target::Recording(number) => number,
+            Target::CommandBuffer(_) => 0,
+        };
+        Ok(BytesLocation { recording, block, len })
+    }
+
+    /// Gives `[[threadgroup(index)]]` this many bytes; they must be a multiple of 16, as in Metal.
+    pub fn set_threadgroup_memory_length(&mut self, index: usize, bytes: usize) -> Result<()> {
+        self.open("set_threadgroup_memory_length")?;
+        validate::index("set_threadgroup_memory_length", index)?;
+        self.threadgroup_memory[index] = validate::threadgroup_memory_length(index, bytes)?;
+        Ok(())
+    }
+
+    /// Runs the kernel in a grid of whole threadgroups.
+    pub fn dispatch_threadgroups(
+        &mut self,
+        threadgroups_per_grid: Size,
+        threads_per_threadgroup: Size,
+    ) -> Result<()> {
+        let threads = |groups: usize, size: usize| groups.saturating_mul(size);
+        let threads_per_grid = Size {
+            width: threads(threadgroups_per_grid.width, threads_per_threadgroup.width),
+            height: threads(threadgroups_per_grid.height, threads_per_threadgroup.height),
+            depth: threads(threadgroups_per_grid.depth, threads_per_threadgroup.depth),
+        };
+        self.dispatch("dispatch_threadgroups", threads_per_grid, threads_per_threadgroup)
+    }
+
+    /// Runs the kernel in a grid of this many threads; threadgroups at its edges are smaller where they do not divide it.
+    pub fn dispatch_threads(&mut self, threads_per_grid: Size, threads_per_threadgroup: Size) -> Result<()> {
+        self.dispatch("dispatch_threads", threads_per_grid, threads_per_threadgroup)
+    }
+
+    fn dispatch(&mut self, name: &'static str, grid: Size, threadgroup: Size) -> Result<()> {
+        self.open(name)?;
+        let Some(pipeline) = self.pipeline else {
+            return usage(format!("{name}: there is no pipeline state; call set_compute_pipeline_state first"));
+        };
+        validate::room(name, self.pass.bindings.len().max(self.pass.threadgroup_memory.len()))?;
+        let state = &self.pass.pipelines.items[pipeline as usize];
+        let call = Call { name, pipeline: state, buffers: &self.pass.buffers.items };
+        let (threads_per_grid, threads_per_threadgroup) = validate::grid(&call, grid, threadgroup)?;
+        validate::bindings(&call, &self.bound)?;
+        validate::threadgroup_memory(&call, &self.threadgroup_memory)?;
+
+        let arguments = state.arguments();
+        let accesses = || {
+            let buffers =
+                arguments.buffers.iter().map(|argument| (argument, self.bound[usize::from(argument.index)]));
+            buffers.filter_map(|(argument, bound)| bound.and_then(|bound| hazards::access(argument, bound)))
+        };
+        let waits = self.waits || self.hazards.as_ref().is_some_and(|hazards| hazards.conflict(accesses()));
+        if let Some(hazards) = &mut self.hazards {
+            if waits {
+                hazards.clear();
+            }
+            hazards.add(accesses());
+            self.waits = false;
+        }
+
+        self.pass.dispatches.push(Dispatch {
+            pipeline,
+            waits,
+            bindings: self.pass.bindings.len() as u32,
+            threadgroup_memory: self.pass.threadgroup_memory.len() as u32,
+            threads_per_grid,
+            threads_per_threadgroup,
+        });
+        for argument in &arguments.buffers {
+            if let Some(bound) = self.bound[usize::from(argument.index)] {
+                self.pass.bindings.push(Binding { index: argument.index, place: bound.place });
+            }
+        }
+        for argument in &arguments.threadgroup_memory {
+            let length = self.threadgroup_memory[usize::from(argument.index)];
+            self.pass.threadgroup_memory.push((argument.index, length));
+        }
+        Ok(())
+    }
+
+    /// Lets the dispatches after it see what the ones before it wrote. Where arguments tell what a kernel touches, that is
+    /// the case without it.
+    pub fn memory_barrier(&mut self) -> Result<()> {
+        self.open("memory_barrier")?;
+        self.waits = true;
+        Ok(())
+    }
+
+    /// The number of dispatches so far.
+    pub fn dispatch_count(&self) -> usize {
+        self.pass.dispatches.len()
+    }
+
+    /// Ends the encoder: the command buffer takes another one, or can be committed.
+    pub fn end_encoding(&mut self) -> Result<()> {
+        self.open("end_encoding")?;
+        self.check_uses("end_encoding")?;
+        match &self.target {
+            Target::CommandBuffer(command_buffer) => {
+                command_buffer.end_pass(std::mem::take(&mut self.pass));
+                self.is_open = false;
+                Ok(())
+            }
+            Target::Recording(_) => usage("end_encoding: a recording is ended by finish"),
+        }
+    }
+
+    /// Ends the encoder of a recording.
+    pub(crate) fn finish(&mut self) -> Result<Box<Pass>> {
+        self.check_uses("finish")?;
+        self.is_open = false;
+        Ok(std::mem::take(&mut self.pass))
+    }
+
+    fn check_uses(&self, call: &str) -> Result<()> {
+        if self.validation { validate::unused(call, &self.pass, self.ever_bound) } else { Ok(()) }
+    }
+
+    fn open(&self, call: &str) -> Result<()> {
+        if self.is_open {
+            return Ok(());
+        }
+        usage(format!("{call}: the encoder has ended; make a new one from the command buffer"))
+    }
+}
+
+impl Drop for ComputeCommandEncoder {
+    fn drop(&mut self) {
+        if let (true, Target::CommandBuffer(command_buffer)) = (self.is_open, &self.target) {
+            command_buffer.abandon_pass();
+        }
+    }
+}
+
+impl std::fmt::Debug for ComputeCommandEncoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let dispatches = self.pass.dispatches.len();
+        f.debug_struct("ComputeCommandEncoder").field("dispatches", &dispatches).finish_non_exhaustive()
+    }
+}

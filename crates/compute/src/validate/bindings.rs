@@ -1,0 +1,78 @@
+//! What is bound, against what the kernel wants.
+
+use super::{Call, list};
+use crate::arguments::BufferArgument;
+use crate::error::{Error, Result};
+use crate::pass::Place;
+use abi::call::ARGUMENT_SLOTS;
+
+/// What is bound at an index.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound {
+    pub(crate) place: Place,
+    /// Of a buffer's bytes, its address; of others, a number that is aligned as they are.
+    pub(crate) address: usize,
+    pub(crate) len: usize,
+    pub(crate) read_only: bool,
+}
+
+/// Whether everything that the kernel uses is there and fits.
+pub(crate) fn bindings(call: &Call, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> Result<()> {
+    for argument in &call.pipeline.arguments().buffers {
+        match &bound[usize::from(argument.index)] {
+            Some(bound)
+                if bound.len >= argument.size
+                    && bound.address & argument.misalignment == 0
+                    && !(argument.is_written && bound.read_only) => {}
+            Some(bound) => return Err(misfit(call, argument, bound)),
+            None => return Err(missing(call, argument, bound)),
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> Error {
+    let indices = bound.iter().zip(0..).filter(|(bound, _)| bound.is_some());
+    let others = indices.fold(0, |indices, (_, index)| indices | 1u32 << index);
+    let others = others & !call.pipeline.arguments().buffer_indices;
+    let hint = match others.count_ones() {
+        0 => String::new(),
+        1 => format!(" (index {} is bound, and the kernel has no such argument)", list(others)),
+        _ => format!(" (indices {} are bound, and the kernel has no such arguments)", list(others)),
+    };
+    let name = &call.pipeline.reflection().arguments[usize::from(argument.argument)].name;
+    call.refuse(format_args!(
+        "no buffer is bound at index {} for the argument '{name}'; call set_buffer or set_bytes{hint}",
+        argument.index
+    ))
+}
+
+/// Why a binding cannot serve an argument.
+#[cold]
+fn misfit(call: &Call, argument: &BufferArgument, bound: &Bound) -> Error {
+    let reflected = &call.pipeline.reflection().arguments[usize::from(argument.argument)];
+    let element = &reflected.element_type;
+    let (what, is_bytes) = match bound.place {
+        Place::Buffer { buffer, offset } => {
+            let buffer = call.buffers[buffer as usize].description();
+            (format!("{buffer} from offset {offset} on"), false)
+        }
+        Place::Bytes { len, .. } => (format!("{len} bytes of set_bytes"), true),
+    };
+    let problem = if bound.len < argument.size {
+        format!("{} bytes from its offset on; one '{element}' takes {}", bound.len, argument.size)
+    } else if bound.address & argument.misalignment != 0 {
+        let alignment = 1u64 << bound.address.trailing_zeros();
+        let needed = reflected.element_align;
+        format!("it begins at a multiple of {alignment} only; '{element}' needs a multiple of {needed}")
+    } else if is_bytes {
+        "the kernel may write to it, and bytes can only be read; use a buffer".into()
+    } else {
+        "the kernel may write to it, and what is bound can only be read".into()
+    };
+    call.refuse(format_args!(
+        "buffer {} for the argument '{}': {problem} (bound is {what})",
+        argument.index, reflected.name
+    ))
+}

@@ -1,0 +1,63 @@
+//! The sizes of grids and threadgroups.
+
+use super::Call;
+use crate::error::{Error, Result};
+use crate::size::Size;
+use abi::LANES;
+
+/// The grid and the threadgroup in threads, as the back ends take them.
+pub(crate) fn grid(call: &Call, grid: Size, threadgroup: Size) -> Result<([u32; 3], [u32; 3])> {
+    let most = call.pipeline.max_total_threads_per_threadgroup();
+    let is_small = threadgroup.volume().is_some_and(|threads| (1..=most).contains(&threads));
+    match (grid.volume(), narrow(grid), narrow(threadgroup)) {
+        (Some(1..), Some(threads), Some(size)) if is_small => {
+            if call.pipeline.only_full_simdgroups() {
+                full_simdgroups(call, grid, threadgroup)?;
+            }
+            Ok((threads, size))
+        }
+        _ => Err(refused(call, grid, threadgroup, most)),
+    }
+}
+
+#[cold]
+fn refused(call: &Call, grid: Size, threadgroup: Size, most: usize) -> Error {
+    if grid.volume() == Some(0) || threadgroup.volume() == Some(0) {
+        return call.refuse(format_args!(
+            "a dimension is 0 (grid of {grid} threads in threadgroups of {threadgroup}); each must be at least 1"
+        ));
+    }
+    if threadgroup.volume().is_none_or(|threads| threads > most) {
+        return call
+            .refuse(format_args!("a threadgroup of {threadgroup} threads; at most {most} are allowed in all"));
+    }
+    call.refuse(format_args!("a grid of {grid} threads; positions have 32 bits, sizes 64"))
+}
+
+/// Keeps the promise of `thread_group_size_is_multiple_of_thread_execution_width`.
+fn full_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()> {
+    // Along each dimension there are whole threadgroups and perhaps, at the end, a smaller one.
+    let sizes = |grid: usize, threadgroup: usize| {
+        let whole = (grid >= threadgroup).then_some(threadgroup);
+        let rest = Some(grid % threadgroup).filter(|&rest| rest > 0);
+        whole.into_iter().chain(rest)
+    };
+    for width in sizes(grid.width, threadgroup.width) {
+        for height in sizes(grid.height, threadgroup.height) {
+            for depth in sizes(grid.depth, threadgroup.depth) {
+                let size = Size { width, height, depth };
+                if !size.volume().is_some_and(|threads| threads.is_multiple_of(LANES)) {
+                    return Err(call.refuse(format_args!(
+                        "a threadgroup of {size} threads; the pipeline's descriptor promised multiples of {LANES}"
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn narrow(size: Size) -> Option<[u32; 3]> {
+    let narrow = |extent: usize| u32::try_from(extent).ok();
+    Some([narrow(size.width)?, narrow(size.height)?, narrow(size.depth)?])
+}

@@ -1,0 +1,46 @@
+//! Threadgroup memory: that of arguments, and how much there is in all.
+
+use super::Call;
+use crate::device::MAX_THREADGROUP_MEMORY;
+use crate::error::{Result, usage};
+use abi::call::ARGUMENT_SLOTS;
+
+/// The alignment of a threadgroup argument's memory.
+pub(crate) const THREADGROUP_ALIGNMENT: usize = 16;
+
+pub(crate) fn threadgroup_memory_length(index: usize, bytes: usize) -> Result<u32> {
+    let problem = if bytes > MAX_THREADGROUP_MEMORY {
+        format!("at most {MAX_THREADGROUP_MEMORY} are there")
+    } else if !bytes.is_multiple_of(THREADGROUP_ALIGNMENT) {
+        format!("it must be a multiple of {THREADGROUP_ALIGNMENT}")
+    } else {
+        return Ok(bytes as u32);
+    };
+    usage(format!("set_threadgroup_memory_length: {bytes} bytes at index {index}; {problem}"))
+}
+
+/// Whether the kernel's threadgroup arguments are all set, and fit with its own variables. Each length is a multiple of
+/// [`THREADGROUP_ALIGNMENT`].
+pub(crate) fn threadgroup_memory(call: &Call, lengths: &[u32; ARGUMENT_SLOTS]) -> Result<()> {
+    let arguments = call.pipeline.arguments();
+    let mut total = arguments.own_threadgroup_memory;
+    for argument in &arguments.threadgroup_memory {
+        let length = lengths[usize::from(argument.index)];
+        if length < argument.size {
+            let name = &call.pipeline.reflection().arguments[usize::from(argument.argument)].name;
+            return Err(call.refuse(format_args!(
+                "threadgroup memory {} for the argument '{name}' has {length} bytes; call \
+                 set_threadgroup_memory_length with at least {}",
+                argument.index, argument.size
+            )));
+        }
+        total += length as usize;
+    }
+    if total > MAX_THREADGROUP_MEMORY {
+        return Err(call.refuse(format_args!(
+            "{total} bytes of threadgroup memory, the kernel's own variables included; at most \
+             {MAX_THREADGROUP_MEMORY} are there"
+        )));
+    }
+    Ok(())
+}
