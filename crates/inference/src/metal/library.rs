@@ -172,6 +172,6 @@ impl Bind for BufferSlice<'_> {
 
 impl<P: bytemuck::Pod> Bind for P {
     fn bind(&self, encoder: &mut ComputeCommandEncoder, index: usize) -> Result<()> {
-        encoder.set_bytes(index, bytemuck::bytes_of(self))
+        encoder.set_bytes(index, bytemuck::bytes_of(self)).map(|_| ())
     }
 }
