@@ -1,5 +1,6 @@
 //! The calls into the crate `air`, and thereby LLVM: the only file that makes them.
 
+use crate::archive::CompileTarget;
 use crate::archive::target as archive;
 use crate::error::{Error, Result};
 use crate::library::MathMode;
@@ -67,6 +68,13 @@ impl Target {
         match std::env::var("METALWORKS_CPU") {
             Ok(cpu) => Target::checked(air::wave::Target::host_as(&cpu)),
             Err(_) => HOST.get_or_init(|| Target::checked(air::wave::Target::host())).clone(),
+        }
+    }
+
+    pub(crate) fn new(target: &CompileTarget) -> Result<Target> {
+        match target {
+            CompileTarget::HostCpu => Target::host(),
+            CompileTarget::Cpu(name) => Target::checked(air::wave::Target::named(name)),
         }
     }
 

@@ -82,6 +82,13 @@ pub enum Error {
         /// What became of those that were not.
         failures: Vec<Error>,
     },
+    /// A file could not be written.
+    Write {
+        /// Which one.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// A mistake of ours.
     Internal(String),
 }
@@ -115,6 +122,7 @@ impl fmt::Display for Error {
                 write!(f, "{} of {total} pipelines could not be created", failures.len())?;
                 failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
             }
+            Error::Write { path, reason } => write!(f, "cannot write '{path}': {reason}"),
             Error::Internal(what) => write!(f, "internal error: {what}"),
         }
     }

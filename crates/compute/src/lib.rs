@@ -68,7 +68,7 @@ mod validate;
 mod work;
 
 pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues, Lanes, WaveKernel};
-pub use archive::{BinaryArchive, CompileTarget};
+pub use archive::{ArchiveInfo, BinaryArchive, CompileTarget, FolderOptions, TargetInfo};
 pub use buffer::Buffer;
 pub use cache::{
     ConstantBits, ConstantName, KernelConstants, LateMisses, PendingPipelines, PipelineCache, PipelineCacheStats,

@@ -12,8 +12,10 @@ use std::sync::Arc;
 
 #[cfg(feature = "compiler")]
 use crate::{
+    archive::CompileTarget,
     archive::entry::Payload,
     compiler::{self, Air},
+    library::FunctionDescriptor,
 };
 #[cfg(feature = "compiler")]
 use std::sync::OnceLock;
@@ -80,17 +82,9 @@ impl Recipe {
         let Identity { library, kernel, constants } = &self.identity;
         let air = self.air.get_or_init(|| library.air(kernel, constants).map(Arc::new));
         let air = air.as_ref().map_err(Error::clone)?;
-        let target = compiler::Target::host()?;
-        let wave = compiler::compile(air, &target, lanes)?;
         let key = self.identity.key(lanes);
-        let entry = Arc::new(Entry {
-            // Without a key it is kept nowhere.
-            key: key.unwrap_or(key::Key([0; 32])),
-            target: target.identity(),
-            constants: key::describe(constants),
-            reflection: air.reflection().clone(),
-            payload: Payload::Wave(wave),
-        });
+        // Without a key it is kept nowhere.
+        let entry = Arc::new(compile(&self.identity, air, &compiler::Target::host()?, lanes)?);
         if key.is_some() {
             self.archives.iter().for_each(|archive| archive.add(&entry));
         }
@@ -119,6 +113,32 @@ impl Recipe {
             ),
         }
     }
+}
+
+/// An entry for one kernel.
+#[cfg(feature = "compiler")]
+fn compile(identity: &Identity, air: &Air, target: &compiler::Target, lanes: Lanes) -> Result<Entry> {
+    let wave = compiler::compile(air, target, lanes)?;
+    Ok(Entry {
+        key: identity.key(lanes).unwrap_or(key::Key([0; 32])),
+        target: target.identity(),
+        constants: key::describe(&identity.constants),
+        reflection: air.reflection().clone(),
+        payload: Payload::Wave(wave),
+    })
+}
+
+/// All code of a kernel, for any machine.
+#[cfg(feature = "compiler")]
+pub(crate) fn compile_for(function: &FunctionDescriptor, target: &CompileTarget) -> Result<Vec<Entry>> {
+    let identity = Identity::new(function);
+    let air = identity.library.air(function.name, function.constants)?;
+    let target = compiler::Target::new(target)?;
+    if identity.key(Lanes::Row).is_none() {
+        let what = "a source that asks with '__has_include' whether files exist, in an archive,".into();
+        return Err(Error::Unsupported { kernel: function.name.into(), what });
+    }
+    [Lanes::Row, Lanes::Any].into_iter().map(|lanes| compile(&identity, &air, &target, lanes)).collect()
 }
 
 /// What code is wanted here.

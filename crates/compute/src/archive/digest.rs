@@ -29,3 +29,16 @@ impl Hasher {
         self.0.finalize().into()
     }
 }
+/// The digest of bytes.
+pub(crate) fn sha256(bytes: &[u8]) -> Digest {
+    sha2::Sha256::digest(bytes).into()
+}
+
+/// The digits of a digest, in lower case.
+pub(crate) fn hex(digest: &[u8]) -> String {
+    use std::fmt::Write;
+    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

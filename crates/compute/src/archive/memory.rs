@@ -20,6 +20,7 @@ impl Memory {
         Some(candidates[best].clone())
     }
 
+    #[cfg(feature = "compiler")]
     pub(super) fn add(&self, entry: Arc<Entry>) {
         let mut entries = self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         let others = entries.entry(entry.key).or_default();
@@ -27,8 +28,10 @@ impl Memory {
         others.push(entry);
     }
 
-    pub(super) fn clear(&self) {
-        self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+    /// Forgets everything; returns how much that was.
+    pub(super) fn clear(&self) -> usize {
+        let entries = std::mem::take(&mut *self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        entries.values().map(Vec::len).sum()
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Entry>> {

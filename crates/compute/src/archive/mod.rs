@@ -1,41 +1,84 @@
 //! Compiled kernels that are kept: what `MTLBinaryArchive` is on a Mac.
 //!
 //! ```text
-//! Identity: library's digest, kernel, constants ── key ─┐
-//! target: for what machine ─────────────────────────────┴─ entry: reflection, machine code
-//!                                                            │
-//!                                                         memory: while the process runs
+//! key: digest of the source, kernel, constants, compiler ─┐
+//! target: for what machine ───────────────────────────────┴─ entry: reflection, machine code
+//!                                                              │
+//!                   ┌────────────────────┬─────────────────────┴──┐
+//!       memory: for this process   folder: for this user    file: for others       (format: its bytes)
 //! ```
-
-#![cfg_attr(not(feature = "compiler"), allow(dead_code, reason = "archives that are only read come next"))]
+//!
+//! **Invariant:** no archive is trusted. What is damaged, of another version, or for another machine is not found; a folder
+//! removes what is damaged. What goes wrong with a folder (no space, no permission) is noted, and never an error: everything can
+//! be compiled again.
 
 pub(crate) mod digest;
 pub(crate) mod entry;
 mod features;
+mod file;
+mod folder;
+mod format;
+mod info;
 pub(crate) mod key;
 mod memory;
+mod place;
+mod problems;
 pub(crate) mod target;
 
+pub use info::{ArchiveInfo, TargetInfo};
+pub use target::CompileTarget;
+
+use crate::error::{Error, Result};
 use abi::Lanes;
 use entry::Entry;
+use file::Portable;
+use folder::Folder;
 use key::Key;
 use memory::Memory;
+use place::Place;
+use problems::Problems;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
-pub use target::CompileTarget;
 use target::{Host, Target};
 
 /// Compiled kernels, kept for the next time. A clone is the same archive.
 ///
 /// A [`ComputePipelineDescriptor`](crate::ComputePipelineDescriptor) lists the archives in which a pipeline state looks for its
 /// code before it compiles, and which then keep what was compiled.
+///
+/// An archive is machine code that is run. Hashes find what was damaged by accident; against those who mean harm there is only
+/// that they cannot write to it. Open files from those whom you trust.
 #[derive(Clone)]
 pub struct BinaryArchive {
-    store: Arc<Store>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    problems: Problems,
 }
 
 enum Store {
     Memory(Memory),
+    Folder(Folder),
+    File(Portable),
+    /// Nothing is kept; why.
+    Nowhere(String),
+}
+
+/// What can be chosen about a folder of compiled kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FolderOptions {
+    /// Bytes that all files take at most; those that were not used for the longest time are removed.
+    pub size_limit: u64,
+}
+
+impl Default for FolderOptions {
+    /// 512 MiB.
+    fn default() -> FolderOptions {
+        FolderOptions { size_limit: 512 << 20 }
+    }
 }
 
 /// What is looked for.
@@ -63,35 +106,96 @@ impl BinaryArchive {
         BinaryArchive::with(Store::Memory(Memory::default()))
     }
 
+    /// A folder that several processes can share, at the same time. It is made when something is to be kept.
+    pub fn folder(path: impl AsRef<Path>, options: FolderOptions) -> BinaryArchive {
+        BinaryArchive::with(Store::Folder(Folder::new(path.as_ref().to_path_buf(), options)))
+    }
+
+    /// The folder of this user: `METALWORKS_CACHE`, or `metalworks/pipelines` where the system keeps caches. With
+    /// `METALWORKS_CACHE=off` nothing is kept. `METALWORKS_CACHE_SIZE` limits its size: `512M`, the default.
+    pub fn user_cache() -> Result<BinaryArchive> {
+        Ok(match Place::of_user()? {
+            Place::Folder(path, options) => BinaryArchive::folder(path, options),
+            Place::Nowhere(why) => BinaryArchive::with(Store::Nowhere(why)),
+        })
+    }
+
+    /// Opens one file that [`BinaryArchive::serialize`] wrote. Nothing is added to it.
+    pub fn open(path: impl AsRef<Path>) -> Result<BinaryArchive> {
+        Portable::open(path.as_ref()).map(Store::File).map(BinaryArchive::with)
+    }
+
     fn with(store: Store) -> BinaryArchive {
-        BinaryArchive { store: Arc::new(store) }
+        BinaryArchive { inner: Arc::new(Inner { store, problems: Problems::default() }) }
     }
 
     pub(crate) fn find(&self, query: &Query) -> Option<Arc<Entry>> {
-        let found = match &*self.store {
+        let Inner { store, problems } = &*self.inner;
+        let found = match store {
             Store::Memory(memory) => memory.find(query),
+            Store::Folder(folder) => folder.find(query, problems),
+            Store::File(file) => file.find(query, problems),
+            Store::Nowhere(_) => None,
         };
         found.filter(|entry| entry.is_of(query.kernel, query.lanes))
     }
 
     /// Keeps an entry, if this kind of archive takes new ones.
+    #[cfg(feature = "compiler")]
     pub(crate) fn add(&self, entry: &Arc<Entry>) {
-        match &*self.store {
+        let Inner { store, problems } = &*self.inner;
+        match store {
             Store::Memory(memory) => memory.add(entry.clone()),
+            Store::Folder(folder) => folder.add(entry, problems),
+            Store::File(_) | Store::Nowhere(_) => {}
+        }
+    }
+
+    /// Compiles a kernel for a machine, which need not be this one, and keeps it: all the code that threadgroups of any size
+    /// need.
+    #[cfg(feature = "compiler")]
+    pub fn add_compute_pipeline_function(
+        &self,
+        function: &crate::FunctionDescriptor,
+        target: &CompileTarget,
+    ) -> Result<()> {
+        if matches!(self.inner.store, Store::File(_)) {
+            return crate::error::usage(format!("{} takes no new entries", self.describe()));
+        }
+        for entry in crate::recipe::compile_for(function, target)? {
+            self.add(&Arc::new(entry));
+        }
+        Ok(())
+    }
+
+    /// Writes all that is in it to one file, for [`BinaryArchive::open`]. The file is replaced as a whole or not at all. Entries
+    /// of a folder that are damaged are left out.
+    pub fn serialize(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let failed = |reason: String| Error::Write { path: path.display().to_string(), reason };
+        let mut entries = self.entries();
+        entries.sort_by(|a, b| (a.key, &a.target).cmp(&(b.key, &b.target)));
+        let bytes = format::write(entries.iter().map(|entry| &**entry)).map_err(failed)?;
+        file::write_atomically(path, &bytes, true).map_err(|error| failed(error.to_string()))
+    }
+
+    /// All entries that are whole.
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        match &self.inner.store {
+            Store::Memory(memory) => memory.all(),
+            Store::Folder(folder) => folder.all().into_iter().filter_map(|(_, entry)| entry).collect(),
+            Store::File(file) => file.all(&self.inner.problems),
+            Store::Nowhere(_) => Vec::new(),
         }
     }
 
     /// How many pieces of code it has.
     pub fn len(&self) -> usize {
-        match &*self.store {
+        match &self.inner.store {
             Store::Memory(memory) => memory.all().len(),
-        }
-    }
-
-    /// Bytes of machine code that it has.
-    pub fn size(&self) -> u64 {
-        match &*self.store {
-            Store::Memory(memory) => memory.all().iter().map(|entry| entry.code_size() as u64).sum(),
+            Store::Folder(folder) => folder.files().iter().filter(|file| !file.is_temporary).count(),
+            Store::File(file) => file.items().count(),
+            Store::Nowhere(_) => 0,
         }
     }
 
@@ -100,17 +204,54 @@ impl BinaryArchive {
         self.len() == 0
     }
 
-    /// Forgets everything.
-    pub fn clear(&self) {
-        match &*self.store {
-            Store::Memory(memory) => memory.clear(),
+    /// Bytes that its entries take, in memory or on disk.
+    pub fn size(&self) -> u64 {
+        match &self.inner.store {
+            Store::Memory(memory) => memory.all().iter().map(|entry| entry.code_size() as u64).sum(),
+            Store::Folder(folder) => folder.files().iter().map(|file| file.bytes).sum(),
+            Store::File(file) => file.items().map(|item| item.len).sum(),
+            Store::Nowhere(_) => 0,
         }
+    }
+
+    /// Removes everything, and returns how many files or entries that were. One file cannot be cleared: remove it.
+    pub fn clear(&self) -> usize {
+        match &self.inner.store {
+            Store::Memory(memory) => memory.clear(),
+            Store::Folder(folder) => folder.clear(&self.inner.problems),
+            Store::File(_) | Store::Nowhere(_) => 0,
+        }
+    }
+
+    /// Where it is: a folder, or a file.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.inner.store {
+            Store::Folder(folder) => Some(folder.root()),
+            Store::File(file) => Some(file.path()),
+            Store::Memory(_) | Store::Nowhere(_) => None,
+        }
+    }
+
+    /// What went wrong with it so far while kernels were compiled without it: a folder that cannot be written, a file that is
+    /// damaged. Each problem once, and no more than a few.
+    pub fn problems(&self) -> Vec<String> {
+        self.inner.problems.texts()
     }
 
     /// What it is, for messages.
     pub(crate) fn describe(&self) -> String {
-        match &*self.store {
+        let name = match &self.inner.store {
             Store::Memory(_) => "an archive in memory".into(),
+            Store::Folder(folder) => format!("'{}'", folder.root().display()),
+            Store::File(file) if file.items().any(|item| item.compiler == abi::COMPILER_FINGERPRINT) => {
+                format!("'{}'", file.path().display())
+            }
+            Store::File(file) => format!("'{}', by another version of the compiler", file.path().display()),
+            Store::Nowhere(why) => format!("no cache, since {why}"),
+        };
+        match self.problems().first() {
+            Some(problem) => format!("{name}: {problem}"),
+            None => name,
         }
     }
 }

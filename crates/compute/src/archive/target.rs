@@ -66,7 +66,6 @@ pub(crate) struct CpuTarget {
 
 impl Target {
     /// Reads what [`Display`](fmt::Display) writes.
-    #[cfg(test)]
     pub(crate) fn parse(text: &str) -> Option<Target> {
         let words: Vec<&str> = text.split(' ').collect();
         let ["cpu", architecture, cpu, features, llvm] = words[..] else { return None };
@@ -77,6 +76,12 @@ impl Target {
             features: word(features),
             llvm: word(llvm),
         }))
+    }
+
+    /// In a few words, for people.
+    pub(crate) fn name(&self) -> String {
+        let Target::Cpu(target) = self;
+        format!("cpu {} {}", target.architecture, target.cpu)
     }
 }
 

@@ -1,0 +1,207 @@
+//! A folder of compiled kernels that processes share.
+//!
+//! ```text
+//! folder / target: 16 digits / key: 64 digits .mwarchive      an archive with one entry
+//!                            / .metalworks-….tmp              one that is being written, or was when its process died
+//! ```
+//!
+//! Nobody locks anything: a file appears whole, by renaming, and who opens it keeps what it opened. What is damaged harms only
+//! itself: it is removed, and compiled again. When the files grow over the limit, those that were not used for the longest time
+//! go; the time of a file's last change says when that was.
+
+#[cfg(feature = "compiler")]
+mod write;
+
+use super::digest::{hex, sha256};
+use super::entry::Entry;
+use super::file::is_temporary;
+use super::format::{HEADER_SIZE, Header, Item, Problem};
+use super::key::Key;
+use super::problems::Problems;
+use super::target::Target;
+use super::{FolderOptions, Query};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+const EXTENSION: &str = "mwarchive";
+
+/// No file of ours is larger.
+const MAX_FILE: u64 = 128 << 20;
+
+/// A time of last use that is younger than this is good enough.
+const TOUCH_AFTER: Duration = Duration::from_secs(60);
+
+pub(super) struct Folder {
+    root: PathBuf,
+    limit: u64,
+    /// How much there is.
+    #[cfg(feature = "compiler")]
+    count: std::sync::Mutex<write::Count>,
+}
+
+/// A file in the folder.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) bytes: u64,
+    pub(super) used: SystemTime,
+    pub(super) is_temporary: bool,
+}
+
+impl Folder {
+    pub(super) fn new(root: PathBuf, options: FolderOptions) -> Folder {
+        Folder {
+            root,
+            limit: options.size_limit,
+            #[cfg(feature = "compiler")]
+            count: Default::default(),
+        }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    fn path(&self, target: &Target, key: Key) -> PathBuf {
+        let name = Path::new(&hex(&key.0)).with_extension(EXTENSION);
+        self.root.join(hex(&sha256(target.to_string().as_bytes())[..8])).join(name)
+    }
+
+    /// With a compiler, the folder serves what that would make; without one, whatever this machine can run.
+    pub(super) fn find(&self, query: &Query, problems: &Problems) -> Option<Arc<Entry>> {
+        if let Some(target) = &query.host.exact {
+            let entry = self.read(&self.path(target, query.key), problems)?;
+            return (entry.target == *target && entry.key == query.key).then_some(entry);
+        }
+        let name = Path::new(&hex(&query.key.0)).with_extension(EXTENSION);
+        let folders = self.targets().unwrap_or_default();
+        let entries: Vec<Arc<Entry>> =
+            folders.iter().filter_map(|folder| self.read(&folder.join(&name), problems)).collect();
+        let best = query.choose(entries.iter().map(|entry| &entry.target))?;
+        (entries[best].key == query.key).then(|| entries[best].clone())
+    }
+
+    /// The entry in a file; one that is damaged is removed.
+    fn read(&self, path: &Path, problems: &Problems) -> Option<Arc<Entry>> {
+        let failed = |error: io::Error| {
+            if error.kind() != ErrorKind::NotFound {
+                problems.add(format!("cannot read '{}': {error}", path.display()));
+            }
+        };
+        let mut file = File::open(path).map_err(failed).ok()?;
+        match parse(&mut file).map_err(failed).ok()? {
+            Ok(entry) => {
+                touch(&file);
+                Some(Arc::new(entry))
+            }
+            Err(_) => {
+                remove(path, problems);
+                None
+            }
+        }
+    }
+
+    /// Removes all files of ours, and nothing else; returns how many.
+    pub(super) fn clear(&self, problems: &Problems) -> usize {
+        let removed = self.files().iter().filter(|file| remove(&file.path, problems)).count();
+        for folder in self.targets().unwrap_or_default() {
+            // Fails where others have written something into it.
+            let _ = std::fs::remove_dir(folder);
+        }
+        #[cfg(feature = "compiler")]
+        self.count_anew();
+        removed
+    }
+
+    /// The folders of the targets.
+    fn targets(&self) -> io::Result<Vec<PathBuf>> {
+        let mut folders = Vec::new();
+        for item in std::fs::read_dir(&self.root)? {
+            let item = item?;
+            if item.file_name().to_str().is_some_and(|name| is_hex(name, 16)) {
+                folders.push(item.path());
+            }
+        }
+        folders.sort();
+        Ok(folders)
+    }
+
+    /// All files of ours. What vanishes while we look is not there.
+    pub(super) fn files(&self) -> Vec<Found> {
+        let mut files = Vec::new();
+        for folder in self.targets().unwrap_or_default() {
+            let Ok(items) = std::fs::read_dir(folder) else { continue };
+            for item in items.flatten() {
+                let name = item.file_name();
+                let Some(name) = name.to_str() else { continue };
+                let is_entry = name.strip_suffix(".mwarchive").is_some_and(|key| is_hex(key, 64));
+                let Ok(metadata) = item.metadata() else { continue };
+                if (is_entry || is_temporary(name)) && metadata.is_file() {
+                    files.push(Found {
+                        path: item.path(),
+                        bytes: metadata.len(),
+                        used: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                        is_temporary: !is_entry,
+                    });
+                }
+            }
+        }
+        files
+    }
+
+    /// Looks at every entry; those that are damaged are `None`, and stay.
+    pub(super) fn all(&self) -> Vec<(Found, Option<Arc<Entry>>)> {
+        let entry = |file: &Found| File::open(&file.path).and_then(|mut file| parse(&mut file)).ok()?.ok();
+        let files = self.files().into_iter().filter(|file| !file.is_temporary);
+        files.map(|file| (entry(&file).map(Arc::new), file)).map(|(entry, file)| (file, entry)).collect()
+    }
+}
+
+fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Whether the file is gone, by us or others.
+fn remove(path: &Path, problems: &Problems) -> bool {
+    match std::fs::remove_file(path) {
+        Ok(()) => true,
+        Err(error) if error.kind() == ErrorKind::NotFound => true,
+        Err(error) => {
+            problems.add(format!("cannot remove '{}': {error}", path.display()));
+            false
+        }
+    }
+}
+
+/// Notes that a file was used; a folder that cannot be written forgets it.
+fn touch(file: &File) {
+    let now = SystemTime::now();
+    let modified = file.metadata().and_then(|metadata| metadata.modified());
+    if modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > TOUCH_AFTER)) {
+        let _ = file.set_modified(now);
+    }
+}
+
+/// The one entry of a file; the inner error is what is wrong with it.
+fn parse(file: &mut File) -> io::Result<Result<Entry, Problem>> {
+    if file.metadata()?.len() > MAX_FILE {
+        return Ok(Err(Problem::Length));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE).read_to_end(&mut bytes)?;
+    Ok(parse_bytes(&bytes))
+}
+
+fn parse_bytes(bytes: &[u8]) -> Result<Entry, Problem> {
+    let len = bytes.len() as u64;
+    let header = Header::parse(bytes, len)?;
+    let items: Vec<Item> = header.index(&bytes[HEADER_SIZE..HEADER_SIZE + header.index_len], len)?;
+    let [item] = &items[..] else { return Err(Problem::Length) };
+    item.entry(&bytes[item.offset as usize..])
+}

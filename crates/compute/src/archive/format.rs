@@ -1,0 +1,261 @@
+//! The bytes of an archive.
+//!
+//! ```text
+//! magic 8 ── version u32 ── length of the index u32 ── SHA-256 of the index ── index ── entry, entry, …
+//!
+//! index:  count u32, then for each entry: key 32, SHA-256 32, length u64, target, compiler, kernel, constants
+//! entry:  kind u8, lanes u8, has_barrier u8, flush_denormals u8, static_threadgroup_memory u32, private_memory u64,
+//!         symbol, reflection (JSON), object
+//! ```
+//!
+//! Numbers are little-endian; texts and bytes have their length (u32) before them. The entries lie one after the other in the
+//! order of the index, to the end of the file.
+//!
+//! **Invariant:** every byte is checked before it means something: magic and version by comparison, the index and each entry
+//! by its hash, the length of the file by the sum. No length is believed before it is compared with what is there.
+
+use super::digest::{Digest, sha256};
+use super::entry::{Entry, Payload};
+use super::key::Key;
+use super::target::Target;
+use abi::{Lanes, WaveKernel};
+use std::fmt;
+
+const MAGIC: &[u8; 8] = b"\x89MWARC\r\n";
+
+/// Goes up with every change of the format.
+const VERSION: u32 = 1;
+
+pub(crate) const HEADER_SIZE: usize = 48;
+
+/// An index larger than this is a mistake.
+const MAX_INDEX: u64 = 256 << 20;
+
+/// What is wrong with an archive.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Problem {
+    /// It is none.
+    NoArchive,
+    /// It is of this other version.
+    Version(u32),
+    /// It ends too early or too late.
+    Length,
+    /// Something in it has changed.
+    Damaged(&'static str),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NoArchive => f.write_str("it is no archive of compiled kernels"),
+            Problem::Version(version) => {
+                write!(f, "it has version {version} of the format; this is version {VERSION}")
+            }
+            Problem::Length => f.write_str("it is damaged: bytes are missing, or there are too many"),
+            Problem::Damaged(what) => write!(f, "it is damaged: {what}"),
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, Problem>;
+
+/// What the index says about an entry.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Item {
+    pub(crate) key: Key,
+    pub(crate) target: Target,
+    pub(crate) compiler: String,
+    pub(crate) kernel: String,
+    pub(crate) constants: String,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+    sha: Digest,
+}
+
+/// The beginning of a file.
+pub(crate) struct Header {
+    pub(crate) index_len: usize,
+    sha: Digest,
+}
+
+impl Header {
+    /// Reads the header of a file of `file_len` bytes.
+    pub(crate) fn parse(bytes: &[u8], file_len: u64) -> Result<Header> {
+        let mut reader = Reader(bytes);
+        if reader.array() != Some(*MAGIC) {
+            return Err(Problem::NoArchive);
+        }
+        match reader.u32().ok_or(Problem::Length)? {
+            VERSION => {}
+            version => return Err(Problem::Version(version)),
+        }
+        let index_len = reader.u32().ok_or(Problem::Length)?;
+        let sha = reader.array().ok_or(Problem::Length)?;
+        if u64::from(index_len) > MAX_INDEX.min(file_len.saturating_sub(HEADER_SIZE as u64)) {
+            return Err(Problem::Length);
+        }
+        Ok(Header { index_len: index_len as usize, sha })
+    }
+
+    /// Reads the index, the bytes after the header.
+    pub(crate) fn index(&self, bytes: &[u8], file_len: u64) -> Result<Vec<Item>> {
+        if bytes.len() != self.index_len || sha256(bytes) != self.sha {
+            return Err(Problem::Damaged("the hash of its index is another"));
+        }
+        let mut reader = Reader(bytes);
+        let mut offset = (HEADER_SIZE + self.index_len) as u64;
+        let count = reader.u32().ok_or(Problem::Damaged("its index has no end"))?;
+        let mut items = Vec::new();
+        for _ in 0..count {
+            let item = item(&mut reader, offset).ok_or(Problem::Damaged("its index makes no sense"))?;
+            offset = offset.checked_add(item.len).ok_or(Problem::Length)?;
+            items.push(item);
+        }
+        match reader.0.is_empty() && offset == file_len {
+            true => Ok(items),
+            false => Err(Problem::Length),
+        }
+    }
+}
+
+fn item(reader: &mut Reader, offset: u64) -> Option<Item> {
+    Some(Item {
+        key: Key(reader.array()?),
+        sha: reader.array()?,
+        offset,
+        len: reader.u64()?,
+        target: Target::parse(&reader.text()?)?,
+        compiler: reader.text()?,
+        kernel: reader.text()?,
+        constants: reader.text()?,
+    })
+}
+
+impl Item {
+    /// Reads the entry from its bytes.
+    pub(crate) fn entry(&self, bytes: &[u8]) -> Result<Entry> {
+        if sha256(bytes) != self.sha {
+            return Err(Problem::Damaged("the hash of an entry is another"));
+        }
+        let mut reader = Reader(bytes);
+        let entry = self.read(&mut reader).ok_or(Problem::Damaged("an entry makes no sense"))?;
+        match reader.0.is_empty() {
+            true => Ok(entry),
+            false => Err(Problem::Damaged("an entry is too long")),
+        }
+    }
+
+    fn read(&self, reader: &mut Reader) -> Option<Entry> {
+        let [WAVE, lanes, has_barrier, flush_denormals] = reader.array()? else { return None };
+        let wave = WaveKernel {
+            name: self.kernel.clone(),
+            lanes: [Lanes::Row, Lanes::Any].into_iter().find(|known| lanes_number(*known) == lanes)?,
+            has_barrier: has_barrier != 0,
+            flush_denormals: flush_denormals != 0,
+            static_threadgroup_memory: reader.u32()?,
+            private_memory: reader.u64()?,
+            symbol: reader.text()?,
+            object: Vec::new(),
+        };
+        let reflection = serde_json::from_slice(reader.bytes()?).ok()?;
+        let wave = WaveKernel { object: reader.bytes()?.to_vec(), ..wave };
+        Some(Entry {
+            key: self.key,
+            target: self.target.clone(),
+            constants: self.constants.clone(),
+            reflection,
+            payload: Payload::Wave(wave),
+        })
+    }
+}
+
+/// The bytes of an archive with these entries.
+pub(crate) fn write<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> std::result::Result<Vec<u8>, String> {
+    let (mut index, mut bodies, mut count) = (Vec::new(), Vec::new(), 0u32);
+    for entry in entries {
+        let body = body(entry)?;
+        index.extend(entry.key.0);
+        index.extend(sha256(&body));
+        index.extend((body.len() as u64).to_le_bytes());
+        for text in [&entry.target.to_string(), abi::COMPILER_FINGERPRINT, &entry.reflection.name, &entry.constants]
+        {
+            put(&mut index, text.as_bytes())?;
+        }
+        bodies.extend(body);
+        count += 1;
+    }
+    index.splice(0..0, count.to_le_bytes());
+    let mut bytes = Vec::with_capacity(HEADER_SIZE + index.len() + bodies.len());
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(u32::try_from(index.len()).map_err(|_| "too many entries")?.to_le_bytes());
+    bytes.extend(sha256(&index));
+    bytes.extend(index);
+    bytes.extend(bodies);
+    Ok(bytes)
+}
+
+fn body(entry: &Entry) -> std::result::Result<Vec<u8>, String> {
+    let Payload::Wave(wave) = &entry.payload;
+    let mut bytes =
+        vec![WAVE, lanes_number(wave.lanes), u8::from(wave.has_barrier), u8::from(wave.flush_denormals)];
+    bytes.extend(wave.static_threadgroup_memory.to_le_bytes());
+    bytes.extend(wave.private_memory.to_le_bytes());
+    put(&mut bytes, wave.symbol.as_bytes())?;
+    put(&mut bytes, &serde_json::to_vec(&entry.reflection).map_err(|error| error.to_string())?)?;
+    put(&mut bytes, &wave.object)?;
+    Ok(bytes)
+}
+
+/// The kind of payload that is code for a processor. Others will have numbers of their own.
+const WAVE: u8 = 1;
+
+fn lanes_number(lanes: Lanes) -> u8 {
+    match lanes {
+        Lanes::Row => 1,
+        Lanes::Any => 2,
+    }
+}
+
+fn put(to: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), String> {
+    let len = u32::try_from(bytes.len()).map_err(|_| "something is larger than 4 GiB")?;
+    to.extend(len.to_le_bytes());
+    to.extend(bytes);
+    Ok(())
+}
+
+/// What is left to read.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const LEN: usize>(&mut self) -> Option<[u8; LEN]> {
+        self.take(LEN)?.try_into().ok()
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = self.u32()?;
+        self.take(len as usize)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?.to_vec()).ok()
+    }
+}
+
+#[cfg(test)]
+#[path = "format_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+use super::*;
+use crate::archive::target::CpuTarget;
+use msl::reflect::Kernel;
+
+fn entry(number: u8) -> Entry {
+    let target = |cpu: &str| {
+        Target::Cpu(CpuTarget {
+            architecture: "x86_64".into(),
+            cpu: cpu.into(),
+            features: "+avx2".into(),
+            llvm: "22.1.0".into(),
+        })
+    };
+    let name = format!("kernel{number}");
+    Entry {
+        key: Key([number; 32]),
+        target: target("haswell"),
+        constants: "0=bool:true".into(),
+        reflection: Kernel {
+            name: name.clone(),
+            arguments: Vec::new(),
+            builtins: Vec::new(),
+            function_constants: vec![0],
+            threadgroup_memory: Vec::new(),
+            static_threadgroup_memory: 0,
+            max_total_threads_per_threadgroup: Some(64),
+            file: "a.metal".into(),
+            line: 3,
+        },
+        payload: Payload::Wave(WaveKernel {
+            name,
+            symbol: "f".into(),
+            object: vec![number; 5],
+            lanes: if number == 1 { Lanes::Row } else { Lanes::Any },
+            has_barrier: number == 1,
+            static_threadgroup_memory: 16,
+            private_memory: 1 << 33,
+            flush_denormals: number != 1,
+        }),
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<Entry>> {
+    let len = bytes.len() as u64;
+    let header = Header::parse(&bytes[..HEADER_SIZE.min(bytes.len())], len)?;
+    let items = header.index(&bytes[HEADER_SIZE..HEADER_SIZE + header.index_len], len)?;
+    items.iter().map(|item| item.entry(&bytes[item.offset as usize..(item.offset + item.len) as usize])).collect()
+}
+
+fn archive() -> (Vec<Entry>, Vec<u8>) {
+    let entries = vec![entry(1), entry(2)];
+    let bytes = write(&entries).expect("it is small");
+    (entries, bytes)
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let (entries, bytes) = archive();
+    assert_eq!(read(&bytes), Ok(entries));
+    assert_eq!(read(&write([]).expect("it is small")), Ok(Vec::new()));
+}
+
+#[test]
+fn every_damaged_byte_is_noticed() {
+    let (entries, bytes) = archive();
+    let mut damaged = bytes.clone();
+    for at in 0..bytes.len() {
+        for change in [0x01, 0x80, 0xff] {
+            damaged[at] ^= change;
+            assert!(read(&damaged).is_err(), "byte {at} ^ {change}");
+            damaged[at] ^= change;
+        }
+    }
+    assert_eq!(read(&damaged), Ok(entries));
+}
+
+#[test]
+fn every_other_length_is_noticed() {
+    let (_, bytes) = archive();
+    for len in 0..bytes.len() {
+        assert!(read(&bytes[..len]).is_err(), "{len} bytes");
+    }
+    for more in [1, 100] {
+        let longer = [&bytes[..], &vec![0; more]].concat();
+        assert_eq!(read(&longer), Err(Problem::Length));
+    }
+}
+
+#[test]
+fn other_versions_are_told() {
+    let (_, mut bytes) = archive();
+    bytes[8] = 7;
+    assert_eq!(read(&bytes), Err(Problem::Version(7)));
+    assert_eq!(read(b"\x7fELF and so on"), Err(Problem::NoArchive));
+    assert_eq!(read(b""), Err(Problem::NoArchive));
+}
+
+/// Lengths that lie, under hashes that are right: whoever makes such a file cannot make it claim memory that is not there.
+#[test]
+fn no_length_is_believed() {
+    let with_index = |index: &[u8]| {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((index.len() as u32).to_le_bytes());
+        bytes.extend(sha256(index));
+        bytes.extend(index);
+        bytes
+    };
+    let count = u32::MAX.to_le_bytes();
+    assert!(read(&with_index(&count)).is_err());
+    let text_length = [&count[..], &[0; 72], &count].concat();
+    assert!(read(&with_index(&text_length)).is_err());
+    assert!(read(&with_index(&[])).is_err());
+    let mut long_index = with_index(&[0; 4]);
+    long_index[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(read(&long_index), Err(Problem::Length));
+    // An entry longer than the file, and entries whose lengths add up past 64 bits.
+    let (_, bytes) = archive();
+    let index_len = u32::from_le_bytes(bytes[12..16].try_into().expect("4 bytes")) as usize;
+    let mut index = bytes[HEADER_SIZE..HEADER_SIZE + index_len].to_vec();
+    index[68..76].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert_eq!(read(&with_index(&index)), Err(Problem::Length));
+}
