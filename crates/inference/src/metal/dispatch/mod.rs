@@ -1,0 +1,138 @@
+//! Operations: one function for each, which chooses the kernel and its constants, checks what it is given, sizes the grid
+//! and encodes the dispatch. There is a file for each file of shaders, where formulas and layouts are described.
+//!
+//! ```text
+//! rms_norm(encoding, RmsNorm { x, w, y, … })
+//!     ── the kernel for the activations' type ── function constants ── pipeline, from the cache
+//!     ── sizes of the buffers checked ── arguments bound ── grid ── ComputeCommandEncoder
+//! ```
+//!
+//! Threadgroups are always whole simdgroups: kernels guard the edges themselves. An operation on nothing (no rows, no
+//! tokens) encodes nothing.
+
+pub mod elementwise;
+pub mod embedding;
+pub mod norm;
+
+use super::format::Format;
+use super::library::{Arguments, BufferSlice, Constants, Family, Kernel, KernelInfo};
+use compute::{ComputeCommandEncoder, ComputePipelineState, ConstantValue, Error, Result, Size};
+
+/// Threads in a simdgroup.
+pub const SIMD_WIDTH: usize = 32;
+
+/// Where operations get their pipelines.
+pub trait Pipelines {
+    /// The pipeline of a kernel with values in the order of [`KernelInfo::constants`].
+    fn pipeline(&self, kernel: &'static KernelInfo, values: &[ConstantValue]) -> Result<ComputePipelineState>;
+}
+
+/// Where operations are encoded.
+pub struct Encoding<'a> {
+    /// Where the pipelines come from.
+    pub pipelines: &'a dyn Pipelines,
+    /// Where dispatches go.
+    pub encoder: &'a mut ComputeCommandEncoder,
+}
+
+impl Encoding<'_> {
+    /// Encodes one dispatch of `kernel`.
+    pub(crate) fn dispatch<F: Family>(
+        &mut self,
+        kernel: Kernel<F>,
+        constants: &F::Constants,
+        arguments: &F::Arguments<'_>,
+        grid: Grid,
+    ) -> Result<()> {
+        let pipeline = self.pipelines.pipeline(kernel.info(), constants.values().as_ref())?;
+        self.encoder.set_compute_pipeline_state(&pipeline)?;
+        arguments.bind(self.encoder)?;
+        self.encoder.dispatch_threadgroups(grid.threadgroups, Size::linear(grid.simdgroups * SIMD_WIDTH))
+    }
+}
+
+/// How many threadgroups, and how many simdgroups each has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Grid {
+    pub(crate) threadgroups: Size,
+    pub(crate) simdgroups: usize,
+}
+
+impl Grid {
+    /// Threadgroups along one dimension.
+    pub(crate) fn linear(threadgroups: usize, simdgroups: usize) -> Grid {
+        Grid { threadgroups: Size::linear(threadgroups), simdgroups }
+    }
+
+    /// Threadgroups along two dimensions.
+    pub(crate) fn plane(width: usize, height: usize, simdgroups: usize) -> Grid {
+        Grid { threadgroups: Size::new(width, height, 1), simdgroups }
+    }
+}
+
+/// Checks on behalf of one operation; what it refuses would be read or written outside of a buffer.
+pub(crate) struct Check<'a> {
+    /// The operation's name, for messages.
+    pub(crate) operation: &'a str,
+}
+
+impl Check<'_> {
+    /// An error of the caller's.
+    pub(crate) fn error<T>(&self, problem: impl std::fmt::Display) -> Result<T> {
+        Err(Error::Usage(format!("{}: {problem}", self.operation)))
+    }
+
+    /// A number that a kernel takes as `uint`, at least 1.
+    pub(crate) fn count(&self, name: &str, value: usize) -> Result<u32> {
+        match u32::try_from(value) {
+            Ok(count @ 1..) if count <= i32::MAX as u32 => Ok(count),
+            _ => self.error(format_args!("{name} is {value}: it must be between 1 and {}", i32::MAX)),
+        }
+    }
+
+    /// `slice` has room for the product of `counts`, each of `size` bytes.
+    pub(crate) fn room(&self, name: &str, slice: &BufferSlice<'_>, counts: &[usize], size: usize) -> Result<()> {
+        let needed = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
+        match needed {
+            Some(needed) if needed <= slice.len() => Ok(()),
+            _ => {
+                let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                let (counts, len) = (counts.join(" × "), slice.len());
+                self.error(format_args!("{name} has {len} bytes, but {counts} elements of {size} bytes are needed"))
+            }
+        }
+    }
+
+    /// `slice` has room for rows of `width` elements of `size` bytes, `stride` elements apart.
+    pub(crate) fn rows(
+        &self,
+        name: &str,
+        slice: &BufferSlice<'_>,
+        rows: usize,
+        stride: usize,
+        width: usize,
+        size: usize,
+    ) -> Result<()> {
+        if width > stride {
+            return self
+                .error(format_args!("{name}: rows of {width} elements, but only {stride} from one to the next"));
+        }
+        // The last row need not be followed by anything.
+        let elements = match rows {
+            0 => 0,
+            _ => (rows - 1).saturating_mul(stride).saturating_add(width),
+        };
+        self.room(name, slice, &[elements], size)
+    }
+
+    /// The blocks of a row of `numbers` numbers.
+    pub(crate) fn blocks(&self, name: &str, numbers: usize, format: Format) -> Result<usize> {
+        match numbers.is_multiple_of(format.block_len()) {
+            true => Ok(numbers / format.block_len()),
+            false => {
+                let block = format.block_len();
+                self.error(format_args!("{name} is {numbers}, but {format} has blocks of {block} numbers"))
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Every kernel of the shader library against its formula in plain Rust, in f64.
+//!
+//! ```text
+//! Random ── Tensor, Weights: numbers as a kernel stores them, in buffers with NaN around them
+//!     ── run: operations on the device ── Tensor::numbers: every element written, nothing around it touched
+//!     ── compare: with what the formula gives for the same stored numbers
+//! ```
+//!
+//! The device is what `METALWORKS_DEVICE` says: `cpu`, which is the default.
+
+mod compare;
+mod device;
+mod random;
+mod tensor;
+mod weights;
+
+mod elementwise;
+mod embedding;
+mod norm;
