@@ -19,28 +19,34 @@ pub struct PipelineCacheStats {
     pub misses: u64,
     /// Asked for while another thread was creating it.
     pub waits: u64,
+    /// Misses that an archive had all the code for.
+    pub from_archive: u64,
     /// Misses that ended with an error.
     pub failures: u64,
     /// Misses after [`crate::PipelineCache::seal`].
     pub late_misses: u64,
     /// Time spent compiling, of all threads together, failures included.
     pub compile_time: Duration,
+    /// Time spent taking pipelines from archives, of all threads together.
+    pub archive_time: Duration,
+    /// Bytes of machine code.
+    pub code_bytes: u64,
 }
 
 impl PipelineCacheStats {
     /// Misses that were compiled.
     pub fn compiled(&self) -> u64 {
-        self.misses.saturating_sub(self.failures)
+        self.misses.saturating_sub(self.from_archive).saturating_sub(self.failures)
     }
 }
 
 impl fmt::Display for PipelineCacheStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PipelineCacheStats { pipelines, hits, misses, waits, failures, .. } = self;
+        let PipelineCacheStats { pipelines, hits, misses, waits, from_archive, failures, .. } = self;
         let (compiled, plural) = (self.compiled(), if *pipelines == 1 { "" } else { "s" });
-        write!(f, "{pipelines} pipeline{plural}; ")?;
+        write!(f, "{pipelines} pipeline{plural}, {} bytes of code; ", self.code_bytes)?;
         write!(f, "{hits} hits, {misses} misses ({compiled} compiled in {:.1?}, ", self.compile_time)?;
-        write!(f, "{failures} failed), {waits} waits")?;
+        write!(f, "{from_archive} from archives in {:.1?}, {failures} failed), {waits} waits", self.archive_time)?;
         match self.late_misses {
             0 => Ok(()),
             late => write!(f, "; {late} misses after loading"),
@@ -54,9 +60,11 @@ pub(super) struct Counters {
     hits: Spread,
     pub(super) misses: AtomicU64,
     pub(super) waits: AtomicU64,
+    pub(super) from_archive: AtomicU64,
     pub(super) failures: AtomicU64,
     pub(super) late_misses: AtomicU64,
     pub(super) compile_nanos: AtomicU64,
+    pub(super) archive_nanos: AtomicU64,
 }
 
 impl Counters {
@@ -69,12 +77,15 @@ impl Counters {
     pub(super) fn stats(&self) -> PipelineCacheStats {
         PipelineCacheStats {
             pipelines: 0,
+            code_bytes: 0,
             hits: self.hits.sum(),
             misses: self.misses.load(Relaxed),
             waits: self.waits.load(Relaxed),
+            from_archive: self.from_archive.load(Relaxed),
             failures: self.failures.load(Relaxed),
             late_misses: self.late_misses.load(Relaxed),
             compile_time: Duration::from_nanos(self.compile_nanos.load(Relaxed)),
+            archive_time: Duration::from_nanos(self.archive_nanos.load(Relaxed)),
         }
     }
 }

@@ -23,7 +23,7 @@ pub use counters::PipelineCacheStats;
 pub use key::{PipelineConfig, PipelineKey};
 
 use crate::error::{Error, Result};
-use crate::pipeline::ComputePipelineState;
+use crate::pipeline::{ComputePipelineState, PipelineOrigin};
 use attempt::Turn;
 use counters::{Counters, add};
 use key::Wanted;
@@ -169,7 +169,10 @@ impl PipelineCache {
     /// What was counted so far.
     pub fn stats(&self) -> PipelineCacheStats {
         let mut stats = self.shared.counters.stats();
-        stats.pipelines = self.shared.table.entries().filter(|entry| entry.pipeline.get().is_some()).count() as u64;
+        for pipeline in self.shared.table.entries().filter_map(|entry| entry.pipeline.get()) {
+            stats.pipelines += 1;
+            stats.code_bytes += pipeline.code_size() as u64;
+        }
         stats
     }
 }
@@ -244,15 +247,24 @@ impl Shared {
     fn create(&self, config: &PipelineConfig, entry: &Entry) -> Result<()> {
         let start = Instant::now();
         let created = guarded(|| (self.create)(config));
-        add(&self.counters.compile_nanos, start.elapsed().as_nanos() as u64);
+        let nanos = start.elapsed().as_nanos() as u64;
+        let counters = &self.counters;
         match created {
             Ok(pipeline) => {
+                match pipeline.origin() {
+                    PipelineOrigin::Compiled => add(&counters.compile_nanos, nanos),
+                    PipelineOrigin::Archive => {
+                        add(&counters.from_archive, 1);
+                        add(&counters.archive_nanos, nanos);
+                    }
+                }
                 // Nobody else sets it: there is one attempt at a time, and none after one that succeeded.
                 let _ = entry.pipeline.set(pipeline);
                 Ok(())
             }
             Err(cause) => {
-                add(&self.counters.failures, 1);
+                add(&counters.compile_nanos, nanos);
+                add(&counters.failures, 1);
                 Err(failed(config.key(), cause))
             }
         }

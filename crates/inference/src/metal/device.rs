@@ -1,0 +1,135 @@
+//! The device that runs a model: with its queue, its libraries, and the pipelines that were made of them.
+
+use super::pipeline::{self, Libraries, PipelineSet};
+use super::{kernels, library::Shader};
+use compute::{
+    BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, Device, KernelConstants,
+    Library, PipelineCache, PipelineCacheStats, PipelineConfig, PipelineProgress, Result,
+};
+use std::sync::Arc;
+
+/// A device with the shader library and a cache of pipelines. A clone is the same device.
+///
+/// ```
+/// use inference::metal::{MetalDevice, PipelineSet};
+///
+/// let device = MetalDevice::system_default()?;
+/// let mut plan = PipelineSet::new();
+/// plan.declare("add_f32", ());
+/// device.load(&plan, |progress| assert!(progress.done <= progress.total))?;
+/// // From here on, a pipeline that the plan has not declared is a bug.
+/// let pipeline = device.get_or_create_pso("add_f32", ())?;
+/// assert_eq!(pipeline.label(), Some("add_f32"));
+/// # Ok::<(), compute::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct MetalDevice {
+    device: Device,
+    queue: CommandQueue,
+    libraries: Arc<Libraries>,
+    archive: Option<BinaryArchive>,
+    cache: PipelineCache,
+}
+
+impl MetalDevice {
+    /// The best device of this machine.
+    pub fn system_default() -> Result<MetalDevice> {
+        MetalDevice::with_device(Device::system_default()?, None)
+    }
+
+    /// A device, and where compiled pipelines are kept.
+    pub fn with_device(device: Device, archive: impl Into<Option<BinaryArchive>>) -> Result<MetalDevice> {
+        let (libraries, archive) = (Arc::new(Libraries::default()), archive.into());
+        for shader in kernels::SHADERS {
+            libraries.add(shader.name, &shader_library(&device, shader), pipeline::kernel_names(shader))?;
+        }
+        let cache = PipelineCache::new(pipeline::creator(device.clone(), libraries.clone(), archive.clone()));
+        Ok(MetalDevice { queue: device.new_command_queue(), device, libraries, archive, cache })
+    }
+
+    /// Adds the kernels of a library of the caller's own; `name` is for messages. A kernel whose name there is already is
+    /// an error, and then none is added.
+    pub fn add_library(&self, name: &str, library: &Library) -> Result<()> {
+        self.libraries.add(name, library, library.function_names())
+    }
+
+    /// The pipeline of a kernel with these function constants: from the cache, or else created now.
+    #[inline]
+    pub fn get_or_create_pso(
+        &self,
+        kernel: &str,
+        constants: impl KernelConstants,
+    ) -> Result<&ComputePipelineState> {
+        self.cache.get_or_create_pso(kernel, constants)
+    }
+
+    /// Creates what a plan declares, in parallel over the cores, and ends the loading: from here on, a pipeline that is
+    /// not there is a bug, which debug builds report ([`PipelineCache::seal`]). The error has all failures in it; then the
+    /// loading has not ended.
+    ///
+    /// It may be called again, for another model, also while the first one runs.
+    pub fn load(&self, plan: &PipelineSet, progress: impl FnMut(&PipelineProgress<'_>)) -> Result<()> {
+        let configs: Vec<PipelineConfig> = plan.iter().cloned().collect();
+        self.cache.create_all(&configs, progress).into_pipelines()?;
+        self.seal();
+        Ok(())
+    }
+
+    /// Ends the loading.
+    pub fn seal(&self) {
+        self.cache.seal();
+    }
+
+    /// Allows misses again.
+    pub fn unseal(&self) {
+        self.cache.unseal();
+    }
+
+    /// What the cache has counted.
+    pub fn stats(&self) -> PipelineCacheStats {
+        self.cache.stats()
+    }
+
+    /// A command buffer of this device's queue.
+    pub fn command_buffer(&self) -> CommandBuffer {
+        self.queue.new_command_buffer()
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Its queue.
+    pub fn queue(&self) -> &CommandQueue {
+        &self.queue
+    }
+
+    /// Its pipelines.
+    pub fn pipelines(&self) -> &PipelineCache {
+        &self.cache
+    }
+
+    /// Where compiled pipelines are kept.
+    pub fn archive(&self) -> Option<&BinaryArchive> {
+        self.archive.as_ref()
+    }
+
+    /// The names of all kernels, sorted.
+    pub fn kernel_names(&self) -> Vec<String> {
+        self.libraries.kernel_names()
+    }
+}
+
+/// The text was checked when this crate was built: it is read when a kernel of it has to be compiled.
+fn shader_library(device: &Device, shader: &Shader) -> Library {
+    let options = CompileOptions { name: format!("{}.metal", shader.name), ..CompileOptions::default() };
+    device.new_library_with_checked_source(shader.source, &options)
+}
+
+impl std::fmt::Debug for MetalDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (device, cache) = (&self.device, &self.cache);
+        f.debug_struct("MetalDevice").field("device", device).field("cache", cache).finish_non_exhaustive()
+    }
+}
