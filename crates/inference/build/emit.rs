@@ -30,13 +30,10 @@ pub(crate) fn library(shaders: &[Shader]) -> Result<String, String> {
         for (family, kernel) in
             shader.families.iter().flat_map(|family| family.kernels.iter().map(move |k| (family, k)))
         {
-            let constants = family.constants.iter();
-            let constants = constants.map(|c| format!("ConstantInfo {{ name: {:?}, index: {} }}", c.name, c.index));
-            let constants = constants.collect::<Vec<_>>().join(", ");
             let (module, name) = (&shader.name, &kernel.name);
             let _ = writeln!(
                 infos,
-                "    KernelInfo {{ shader: &{module}::SHADER, name: {name:?}, index: {count}, constants: &[{constants}] }},"
+                "    KernelInfo {{ shader: &{module}::SHADER, name: {name:?}, index: {count} }},"
             );
             count += 1;
         }
@@ -117,22 +114,22 @@ fn constants(out: &mut String, name: &str, type_name: &str, constants: &[Functio
          #[derive(Clone, Copy, {compared}, Debug)]\n\
          pub struct {type_name}Constants {{"
     );
-    let mut values = Vec::new();
+    let mut calls = String::new();
     for constant in constants {
         let (field, index) = (field(&constant.name), constant.index);
         let Some(scalar) = names::scalar(&constant.ty) else { continue };
         let _ = writeln!(out, "/// `{}`, function constant {index}.\npub {field}: {},", constant.name, scalar.rust);
-        values.push(format!("ConstantValue::{}(self.{field})", scalar.variant));
+        let name = &constant.name;
+        let _ = writeln!(calls, "each(ConstantName::Name({name:?}), self.{field}.into());");
     }
+    // Where there are no constants there is nothing to call.
+    let each = if constants.is_empty() { "_each" } else { "mut each" };
     let _ = write!(
         out,
         "}}\n\
-         impl Constants for {type_name}Constants {{\n\
-         type Values = [ConstantValue; {}];\n\
-         fn values(&self) -> Self::Values {{ [{}] }}\n\
-         }}\n",
-        constants.len(),
-        values.join(", ")
+         impl KernelConstants for {type_name}Constants {{\n\
+         fn for_each(&self, {each}: impl FnMut(ConstantName<'_>, ConstantBits)) {{\n{calls}}}\n\
+         }}\n"
     );
 }
 

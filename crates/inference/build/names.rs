@@ -49,28 +49,26 @@ fn is_keyword(name: &str) -> bool {
 pub(crate) struct Scalar {
     /// In Rust: `u32`.
     pub(crate) rust: &'static str,
-    /// The variant of `ConstantValue`: `Uint`.
-    pub(crate) variant: &'static str,
     /// Its bytes.
     pub(crate) size: u64,
 }
 
 /// The number that MSL calls `name`.
 pub(crate) fn scalar(name: &str) -> Option<Scalar> {
-    let (rust, variant, size) = match name {
-        "bool" => ("bool", "Bool", 1),
-        "char" => ("i8", "Char", 1),
-        "uchar" => ("u8", "Uchar", 1),
-        "short" => ("i16", "Short", 2),
-        "ushort" => ("u16", "Ushort", 2),
-        "int" => ("i32", "Int", 4),
-        "uint" => ("u32", "Uint", 4),
-        "long" => ("i64", "Long", 8),
-        "ulong" => ("u64", "Ulong", 8),
-        "float" => ("f32", "Float", 4),
+    let (rust, size) = match name {
+        "bool" => ("bool", 1),
+        "char" => ("i8", 1),
+        "uchar" => ("u8", 1),
+        "short" => ("i16", 2),
+        "ushort" => ("u16", 2),
+        "int" => ("i32", 4),
+        "uint" => ("u32", 4),
+        "long" => ("i64", 8),
+        "ulong" => ("u64", 8),
+        "float" => ("f32", 4),
         _ => return None,
     };
-    Some(Scalar { rust, variant, size })
+    Some(Scalar { rust, size })
 }
 
 /// The type of a field that Rust and MSL store alike, and its bytes in Rust: `float3` is `[f32; 3]`, of 12 bytes.

@@ -3,7 +3,7 @@
 //! `norm.metal` is the module `norm`; a kernel with the host name `rms_norm_f32` is the constant
 //! `norm::RMS_NORM_F32`, its arguments are `norm::RmsNormArgs` and its function constants `norm::RmsNormConstants`.
 
-use super::library::{Arguments, Bind, BufferSlice, ConstantInfo, Constants, Family, Kernel, KernelInfo, Shader};
-use compute::{ComputeCommandEncoder, ConstantValue, Result};
+use super::library::{Arguments, Bind, BufferSlice, Family, Kernel, KernelInfo, Shader};
+use compute::{ComputeCommandEncoder, ConstantBits, ConstantName, KernelConstants, Result};
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));

@@ -10,7 +10,7 @@
 //! all that it takes to have it here. A family is a template and its instantiations: they differ in the types of
 //! elements and agree in arguments and constants, so a dispatch chooses one and binds all alike.
 
-use compute::{Buffer, ComputeCommandEncoder, ConstantValue, FunctionConstantValues, Result};
+use compute::{Buffer, ComputeCommandEncoder, KernelConstants, Result};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -34,34 +34,14 @@ pub struct KernelInfo {
     pub name: &'static str,
     /// Its place in [`crate::metal::kernels::ALL`].
     pub index: usize,
-    /// Its function constants, by index; all must be set.
-    pub constants: &'static [ConstantInfo],
-}
-
-/// A function constant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ConstantInfo {
-    /// Its name in the shader.
-    pub name: &'static str,
-    /// The number in `[[function_constant(n)]]`.
-    pub index: u32,
 }
 
 /// Kernels that take the same arguments and function constants.
 pub trait Family: 'static {
     /// What specializes them.
-    type Constants: Constants;
+    type Constants: KernelConstants;
     /// What is bound for a dispatch.
     type Arguments<'a>: Arguments;
-}
-
-/// Values for the function constants of a kernel.
-pub trait Constants {
-    /// An array of values.
-    type Values: AsRef<[ConstantValue]>;
-
-    /// The values, in the order of [`KernelInfo::constants`]. Allocates nothing.
-    fn values(&self) -> Self::Values;
 }
 
 /// What is bound for a dispatch.
@@ -103,17 +83,6 @@ impl<F: Family> Copy for Kernel<F> {}
 impl<F: Family> fmt::Debug for Kernel<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Kernel").field(&self.name()).finish()
-    }
-}
-
-impl KernelInfo {
-    /// Values in the order of [`KernelInfo::constants`] as the compute API takes them.
-    pub fn constant_values(&self, values: &[ConstantValue]) -> FunctionConstantValues {
-        let mut all = FunctionConstantValues::new();
-        for (constant, value) in self.constants.iter().zip(values) {
-            all.set(constant.index, value.clone());
-        }
-        all
     }
 }
 
