@@ -27,14 +27,10 @@ pub(crate) fn library(shaders: &[Shader]) -> Result<String, String> {
     let mut count = 0;
     for shader in shaders {
         module(&mut out, shader, count)?;
-        for (family, kernel) in
-            shader.families.iter().flat_map(|family| family.kernels.iter().map(move |k| (family, k)))
-        {
+        for kernel in shader.families.iter().flat_map(|family| &family.kernels) {
             let (module, name) = (&shader.name, &kernel.name);
-            let _ = writeln!(
-                infos,
-                "    KernelInfo {{ shader: &{module}::SHADER, name: {name:?}, index: {count} }},"
-            );
+            let _ =
+                writeln!(infos, "    KernelInfo {{ shader: &{module}::SHADER, name: {name:?}, index: {count} }},");
             count += 1;
         }
     }

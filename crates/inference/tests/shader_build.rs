@@ -157,6 +157,38 @@ fn includes_are_folded_in_once_and_lines_keep_their_names() {
     assert!(!alone.has_errors(), "{}", alone.render_diagnostics(false));
 }
 
+#[test]
+fn what_is_embedded_compiles_alone_to_the_same_kernels() {
+    use inference::metal::kernels::{ALL, SHADERS};
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/metal");
+    let options =
+        |include_dirs: Vec<PathBuf>| msl::Options { include_dirs, warnings: true, ..msl::Options::default() };
+    for shader in SHADERS {
+        let alone = msl::compile_source(shader.name, shader.source, &options(Vec::new()));
+        assert!(alone.diagnostics.is_empty(), "{}", alone.render_diagnostics(false));
+        let file = sources.join("shaders").join(shader.name).with_extension("metal");
+        let with_includes = msl::compile_file(&file, &options(vec![sources.join("include")])).unwrap();
+        let kernels = |compilation: &msl::Compilation| {
+            let reflection = compilation.reflect();
+            let kernels = reflection.kernels.into_iter();
+            let kernels = kernels.map(|kernel| msl::reflect::Kernel { file: String::new(), line: 0, ..kernel });
+            (kernels.collect::<Vec<_>>(), reflection.function_constants)
+        };
+        let (found, constants) = kernels(&alone);
+        assert!(
+            (&found, &constants) == (&kernels(&with_includes).0, &kernels(&with_includes).1),
+            "{}",
+            shader.name
+        );
+        let mut names: Vec<&str> = found.iter().map(|kernel| kernel.name.as_str()).collect();
+        let mut generated: Vec<&str> =
+            ALL.iter().filter(|kernel| kernel.shader.name == shader.name).map(|kernel| kernel.name).collect();
+        names.sort();
+        generated.sort();
+        assert_eq!(names, generated);
+    }
+}
+
 /// A script that stands for `xcrun`: it notes how it was called and does as `then` says.
 #[cfg(unix)]
 fn fake_xcrun(folders: &library::Folders, then: &str) -> PathBuf {

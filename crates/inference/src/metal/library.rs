@@ -135,7 +135,7 @@ pub(crate) trait Bind {
 
 impl Bind for BufferSlice<'_> {
     fn bind(&self, encoder: &mut ComputeCommandEncoder, index: usize) -> Result<()> {
-        encoder.set_buffer(index, self.buffer, self.offset)
+        encoder.set_buffer_range(index, self.buffer, self.offset..self.offset + self.len)
     }
 }
 

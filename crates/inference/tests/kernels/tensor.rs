@@ -97,7 +97,7 @@ impl Tensor {
     fn with_bytes(ty: Type, bytes: &[u8]) -> Tensor {
         let mut all = vec![POISON; GUARD + bytes.len() + GUARD];
         all[GUARD..GUARD + bytes.len()].copy_from_slice(bytes);
-        let buffer = device().new_buffer_with_bytes(&all).expect("there is memory");
+        let buffer = device().device().new_buffer_with_bytes(&all).expect("there is memory");
         Tensor { buffer, ty, len: bytes.len() / ty.size() }
     }
 

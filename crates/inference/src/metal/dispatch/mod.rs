@@ -14,23 +14,19 @@ pub mod elementwise;
 pub mod embedding;
 pub mod norm;
 
+use super::MetalDevice;
 use super::format::Format;
-use super::library::{Arguments, BufferSlice, Constants, Family, Kernel, KernelInfo};
-use compute::{ComputeCommandEncoder, ComputePipelineState, ConstantValue, Error, Result, Size};
+use super::library::{Arguments, BufferSlice, Family, Kernel};
+use compute::{ComputeCommandEncoder, Error, Result, Size};
 
 /// Threads in a simdgroup.
 pub const SIMD_WIDTH: usize = 32;
 
-/// Where operations get their pipelines.
-pub trait Pipelines {
-    /// The pipeline of a kernel with values in the order of [`KernelInfo::constants`].
-    fn pipeline(&self, kernel: &'static KernelInfo, values: &[ConstantValue]) -> Result<ComputePipelineState>;
-}
-
 /// Where operations are encoded.
+#[derive(Debug)]
 pub struct Encoding<'a> {
     /// Where the pipelines come from.
-    pub pipelines: &'a dyn Pipelines,
+    pub device: &'a MetalDevice,
     /// Where dispatches go.
     pub encoder: &'a mut ComputeCommandEncoder,
 }
@@ -44,8 +40,8 @@ impl Encoding<'_> {
         arguments: &F::Arguments<'_>,
         grid: Grid,
     ) -> Result<()> {
-        let pipeline = self.pipelines.pipeline(kernel.info(), constants.values().as_ref())?;
-        self.encoder.set_compute_pipeline_state(&pipeline)?;
+        let pipeline = self.device.get_or_create_pso(kernel.name(), constants)?;
+        self.encoder.set_compute_pipeline_state(pipeline)?;
         arguments.bind(self.encoder)?;
         self.encoder.dispatch_threadgroups(grid.threadgroups, Size::linear(grid.simdgroups * SIMD_WIDTH))
     }
