@@ -76,7 +76,9 @@ impl Setup {
     /// The times until a replay with two patches is committed, and until it is done.
     fn replay(&self, recording: &Recording) -> Result<[Duration; 2], Error> {
         let location = |dispatch: usize| recording.bytes_location(dispatch, 4);
-        let (Some(first), Some(last)) = (location(0), location(DISPATCHES - 1)) else { return Ok([Duration::MAX; 2]) };
+        let (Some(first), Some(last)) = (location(0), location(DISPATCHES - 1)) else {
+            return Ok([Duration::MAX; 2]);
+        };
         let mut both = [Vec::new(), Vec::new()];
         for round in 0..ROUNDS as u32 {
             let start = Instant::now();
@@ -136,7 +138,12 @@ fn main() -> Result<(), Error> {
         let setup = Setup::new(threads)?;
         let recording = setup.recording()?;
         let [committed, done] = setup.replay(&recording)?;
-        print(&format!("replay, a dispatch until commit is back, {name}"), committed, DISPATCHES, "target: under 100");
+        print(
+            &format!("replay, a dispatch until commit is back, {name}"),
+            committed,
+            DISPATCHES,
+            "target: under 100",
+        );
         print(&format!("replay, a dispatch until it is done, {name}"), done, DISPATCHES, "target: under 100");
         let encoded = setup.round_trip(DISPATCHES)?;
         print(&format!("the same encoded anew, until it is done, {name}"), encoded, DISPATCHES, "");
