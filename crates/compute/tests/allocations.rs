@@ -1,0 +1,112 @@
+//! Replaying allocates next to nothing, and encoding nothing for a single dispatch, once the first ones have been.
+
+mod common;
+
+use abi::{Dispatch, Simdgroup, Threadgroup};
+use common::{RustKernel, device};
+use compute::{
+    Buffer, CommandQueue, ComputeCommandEncoder, ComputePipelineState, DispatchType, Patch, Result, Size,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// Counts what the thread under test allocates.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: it hands everything on to the system.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+unsafe extern "C" fn nothing(_: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {}
+
+/// The largest number of allocations of a run, after the first few.
+fn allocations(mut run: impl FnMut() -> Result<()>) -> usize {
+    let mut most = 0;
+    for round in 0..50 {
+        let before = COUNT.get();
+        run().expect("it runs");
+        if round >= 10 {
+            most = most.max(COUNT.get() - before);
+        }
+    }
+    most
+}
+
+struct Setup {
+    queue: CommandQueue,
+    kernel: RustKernel,
+    pipeline: ComputePipelineState,
+    buffers: Vec<Buffer>,
+}
+
+fn setup() -> Setup {
+    let device = device(1);
+    let kernel = RustKernel::new(nothing, nothing, 2).reading(1);
+    let pipeline = kernel.pipeline(&device).expect("a pipeline");
+    let buffers = (0..40).map(|_| device.new_buffer(64).expect("memory")).collect();
+    Setup { queue: device.new_command_queue(), kernel, pipeline, buffers }
+}
+
+impl Setup {
+    fn encode(&self, encoder: &mut ComputeCommandEncoder, dispatches: usize) -> Result<()> {
+        encoder.set_compute_pipeline_state(&self.pipeline)?;
+        self.kernel.bind(encoder)?;
+        for number in 0..dispatches {
+            encoder.set_buffer(0, &self.buffers[number % self.buffers.len()], 0)?;
+            encoder.set_bytes(1, &number.to_ne_bytes())?;
+            encoder.dispatch_threadgroups(Size::linear(1), Size::linear(32))?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn replays_allocate_the_same_however_long_they_are() {
+    let setup = setup();
+    let mut counts = Vec::new();
+    for dispatches in [1, 1000] {
+        let mut recorder = setup.queue.device().new_command_recorder(DispatchType::Serial);
+        setup.encode(&mut recorder, dispatches).expect("recorded");
+        let recording = recorder.finish().expect("a recording");
+        let location = recording.bytes_location(dispatches - 1, 1).expect("there are bytes");
+        counts.push(allocations(|| {
+            let commands = setup.queue.new_command_buffer();
+            commands.replay(&recording, &[Patch { location, offset: 0, bytes: &[1] }])?;
+            commands.commit()?;
+            commands.wait_until_completed()
+        }));
+    }
+    assert_eq!(counts[0], counts[1]);
+    assert!(counts[0] <= 1, "{} allocations: the command buffer is one", counts[0]);
+}
+
+#[test]
+fn encoding_allocates_nothing_for_a_single_dispatch() {
+    let setup = setup();
+    let count = allocations(|| {
+        let commands = setup.queue.new_command_buffer();
+        let mut encoder = commands.compute_command_encoder()?;
+        setup.encode(&mut encoder, 1000)?;
+        encoder.end_encoding()?;
+        commands.commit()?;
+        commands.wait_until_completed()
+    });
+    assert!(count <= 8, "{count} allocations for 1,000 dispatches");
+}
