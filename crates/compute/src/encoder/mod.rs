@@ -117,10 +117,8 @@ impl ComputeCommandEncoder {
         self.open("set_buffer")?;
         validate::index("set_buffer", index)?;
         if offset >= buffer.len() {
-            return usage(format!(
-                "set_buffer: offset {offset} at index {index} is not inside {}",
-                buffer.description()
-            ));
+            let (at, buffer) = (self.at(index), buffer.description());
+            return usage(format!("set_buffer: offset {offset} at {at} is not inside {buffer}"));
         }
         self.bind("set_buffer", index, buffer, offset..buffer.len())
     }
@@ -131,12 +129,9 @@ impl ComputeCommandEncoder {
         self.open("set_buffer_range")?;
         validate::index("set_buffer_range", index)?;
         if range.start >= range.end || range.end > buffer.len() {
-            return usage(format!(
-                "set_buffer_range: {}..{} at index {index} is empty or not inside {}",
-                range.start,
-                range.end,
-                buffer.description()
-            ));
+            let (at, buffer) = (self.at(index), buffer.description());
+            let Range { start, end } = range;
+            return usage(format!("set_buffer_range: {start}..{end} at {at} is empty or not inside {buffer}"));
         }
         self.bind("set_buffer_range", index, buffer, range)
     }
@@ -144,7 +139,7 @@ impl ComputeCommandEncoder {
     /// The range is inside of the buffer.
     fn bind(&mut self, call: &str, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
         if buffer.is_released() {
-            return self.refuse_released(call, index, buffer);
+            return usage(format!("{call}: {} was released ({})", buffer.description(), self.at(index)));
         }
         let kept = self.pass.buffers.keep(buffer, Buffer::identity);
         self.ever_bound |= 1 << index;
@@ -157,15 +152,17 @@ impl ComputeCommandEncoder {
         Ok(())
     }
 
+    /// What messages call an index.
     #[cold]
-    fn refuse_released(&self, call: &str, index: usize, buffer: &Buffer) -> Result<()> {
+    fn at(&self, index: usize) -> String {
         let argument = self.pipeline.and_then(|pipeline| {
             let pipeline = &self.pass.pipelines.items[pipeline as usize];
-            let name = validate::argument_name(pipeline, index as u8)?;
-            Some(format!(" for the argument '{name}' of '{}'", pipeline.shared_name()))
+            Some((validate::argument_name(pipeline, index)?, pipeline.shared_name()))
         });
-        let argument = argument.unwrap_or_default();
-        usage(format!("{call}: index {index}{argument}: {} was released", buffer.description()))
+        match argument {
+            Some((argument, kernel)) => format!("index {index}, the argument '{argument}' of '{kernel}'"),
+            None => format!("index {index}"),
+        }
     }
 
     /// Changes the offset of the buffer that is bound at `index`; it is bound to its end.
@@ -188,9 +185,9 @@ impl ComputeCommandEncoder {
         self.open("set_bytes")?;
         validate::index("set_bytes", index)?;
         if bytes.is_empty() || bytes.len() > MAX_BYTES {
+            let (at, bytes) = (self.at(index), bytes.len());
             return usage(format!(
-                "set_bytes: {} bytes at index {index}; it takes 1 to {MAX_BYTES}, use a buffer for more",
-                bytes.len()
+                "set_bytes: {bytes} bytes at {at}; it takes 1 to {MAX_BYTES}, use a buffer for more"
             ));
         }
         validate::room("set_bytes", self.pass.bytes.len())?;

@@ -60,8 +60,8 @@ pub(crate) fn index(call: &str, index: usize) -> Result<()> {
 }
 
 /// The name of the argument `[[buffer(index)]]`.
-pub(crate) fn argument_name(pipeline: &ComputePipelineState, index: u8) -> Option<&str> {
-    let argument = pipeline.arguments().buffers.iter().find(|argument| argument.index == index)?;
+pub(crate) fn argument_name(pipeline: &ComputePipelineState, index: usize) -> Option<&str> {
+    let argument = pipeline.arguments().buffers.iter().find(|argument| usize::from(argument.index) == index)?;
     Some(&pipeline.reflection().arguments[usize::from(argument.argument)].name)
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn room(call: &str, entries: usize) -> Result<()> {
 fn list(indices: u32) -> String {
     let mut text = String::new();
     let count = indices.count_ones();
-    for (position, index) in (0..32).filter(|index| indices >> index & 1 == 1).zip(1..) {
+    for (index, position) in (0..32).filter(|index| indices >> index & 1 == 1).zip(1..) {
         let before = match position {
             1 => "",
             _ if position == count => " and ",

@@ -18,7 +18,7 @@ pub(crate) fn stale(call: &str, pass: &Pass) -> Result<()> {
             let buffer = &pass.buffers.items[buffer as usize];
             if buffer.is_released() {
                 let pipeline = pass.pipeline(dispatch);
-                let name = argument_name(pipeline, binding.index).unwrap_or_default();
+                let name = argument_name(pipeline, binding.index.into()).unwrap_or_default();
                 return usage(format!(
                     "{call}: dispatch {number}, of '{}': buffer {} for the argument '{name}': {} was released after it \
                      was bound",
