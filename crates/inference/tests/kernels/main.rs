@@ -17,3 +17,5 @@ mod weights;
 mod elementwise;
 mod embedding;
 mod norm;
+mod sampling;
+mod softmax;

@@ -13,6 +13,8 @@
 pub mod elementwise;
 pub mod embedding;
 pub mod norm;
+pub mod sampling;
+pub mod softmax;
 
 use super::MetalDevice;
 use super::format::Format;

@@ -1,0 +1,177 @@
+//! The next token: `sampling.metal`.
+
+use super::{Check, Encoding, Grid, SIMD_WIDTH};
+use crate::metal::kernels::sampling as kernels;
+use crate::metal::library::BufferSlice;
+use compute::Result;
+
+/// Simdgroups for a row, as in [`super::norm`].
+const SIMDGROUPS: usize = 1;
+
+/// [`penalize`]: lowers the logits of recent tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Penalize<'a> {
+    /// `[rows, n]` f32, changed.
+    pub logits: BufferSlice<'a>,
+    /// `[rows, count]` u32; what is no token of the vocabulary is passed over, so a short list can be filled up with
+    /// `u32::MAX`.
+    pub recent: BufferSlice<'a>,
+    /// How many sequences.
+    pub rows: usize,
+    /// Tokens of the vocabulary.
+    pub n: usize,
+    /// Recent tokens.
+    pub count: usize,
+    /// What positive logits are divided by and negative ones multiplied with; 1 for none.
+    pub repeat: f32,
+    /// What is taken away once.
+    pub presence: f32,
+    /// What is taken away for each time that the token is among the recent ones.
+    pub frequency: f32,
+}
+
+/// Lowers the logits of recent tokens.
+pub fn penalize(encoding: &mut Encoding<'_>, op: Penalize<'_>) -> Result<()> {
+    let check = Check { operation: "penalize" };
+    let n = check.count("n", op.n)?;
+    check.room("logits", &op.logits, &[op.rows, op.n], 4)?;
+    check.room("recent", &op.recent, &[op.rows, op.count], 4)?;
+    if op.repeat <= 0.0 || op.repeat.is_nan() {
+        return check.error(format_args!("repeat is {}: it must be above 0, and 1 for no penalty", op.repeat));
+    }
+    if op.rows == 0 || op.count == 0 {
+        return Ok(());
+    }
+    let params = kernels::PenaltyParams {
+        n,
+        count: check.count("count", op.count)?,
+        repeat: op.repeat,
+        presence: op.presence,
+        frequency: op.frequency,
+    };
+    let arguments = kernels::PenalizeArgs { logits: op.logits, recent: op.recent, p: &params };
+    let grid = Grid::plane(op.count.div_ceil(SIMD_WIDTH), op.rows, 1);
+    encoding.dispatch(kernels::PENALIZE, &kernels::PenalizeConstants {}, &arguments, grid)
+}
+
+/// [`argmax`]: the token of the largest logit; of equal ones the lowest.
+#[derive(Clone, Copy, Debug)]
+pub struct Argmax<'a> {
+    /// `[rows, n]` f32.
+    pub logits: BufferSlice<'a>,
+    /// `[rows]` u32.
+    pub tokens: BufferSlice<'a>,
+    /// How many sequences.
+    pub rows: usize,
+    /// Tokens of the vocabulary.
+    pub n: usize,
+}
+
+/// Chooses the largest logit.
+pub fn argmax(encoding: &mut Encoding<'_>, op: Argmax<'_>) -> Result<()> {
+    let check = Check { operation: "argmax" };
+    let n = check.count("n", op.n)?;
+    check.room("logits", &op.logits, &[op.rows, op.n], 4)?;
+    check.room("tokens", &op.tokens, &[op.rows], 4)?;
+    if op.rows == 0 {
+        return Ok(());
+    }
+    let constants = kernels::ArgmaxConstants { simdgroups: SIMDGROUPS as u32 };
+    let arguments = kernels::ArgmaxArgs { logits: op.logits, tokens: op.tokens, n };
+    encoding.dispatch(kernels::ARGMAX, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+}
+
+/// [`top_k`]: the k largest logits and their tokens, by ascending token; of equal ones the lowest tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct TopK<'a> {
+    /// `[rows, n]` f32.
+    pub logits: BufferSlice<'a>,
+    /// `[rows, k]` f32: the logits that are kept.
+    pub values: BufferSlice<'a>,
+    /// `[rows, k]` u32: their tokens.
+    pub tokens: BufferSlice<'a>,
+    /// How many sequences.
+    pub rows: usize,
+    /// Tokens of the vocabulary.
+    pub n: usize,
+    /// How many are kept; at most `n`.
+    pub k: usize,
+}
+
+/// Keeps the largest logits.
+pub fn top_k(encoding: &mut Encoding<'_>, op: TopK<'_>) -> Result<()> {
+    let check = Check { operation: "top_k" };
+    let (n, k) = (check.count("n", op.n)?, check.count("k", op.k)?);
+    if k > n {
+        return check.error(format_args!("{k} are to be kept of {n}"));
+    }
+    check.room("logits", &op.logits, &[op.rows, op.n], 4)?;
+    check.room("values", &op.values, &[op.rows, op.k], 4)?;
+    check.room("tokens", &op.tokens, &[op.rows, op.k], 4)?;
+    if op.rows == 0 {
+        return Ok(());
+    }
+    let constants = kernels::TopKConstants { simdgroups: SIMDGROUPS as u32, k };
+    let arguments = kernels::TopKArgs { logits: op.logits, values: op.values, tokens: op.tokens, n };
+    encoding.dispatch(kernels::TOP_K, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+}
+
+/// [`sample`]: draws a token.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// `[rows, n]` f32: logits, of all tokens or those that [`top_k`] kept.
+    pub values: BufferSlice<'a>,
+    /// `[rows, n]` u32: the tokens of the values, from [`top_k`]; without it, the value i is that of the token i.
+    pub candidates: Option<BufferSlice<'a>>,
+    /// `[rows]` u32.
+    pub tokens: BufferSlice<'a>,
+    /// How many sequences.
+    pub rows: usize,
+    /// Values in a row.
+    pub n: usize,
+    /// Above 0; [`argmax`] is what it comes to near 0.
+    pub temperature: f32,
+    /// Keeps the most probable tokens that together have this probability; 1 keeps all.
+    pub top_p: f32,
+    /// Keeps tokens at least this probable relative to the most probable; 0 keeps all.
+    pub min_p: f32,
+    /// What the draw depends on, besides the logits: the same seed and step give the same token.
+    pub seed: u64,
+    /// Counts the draws of a sequence.
+    pub step: u32,
+}
+
+/// Draws tokens with the probabilities that the logits say.
+pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
+    let check = Check { operation: "sample" };
+    let n = check.count("n", op.n)?;
+    check.room("values", &op.values, &[op.rows, op.n], 4)?;
+    if let Some(candidates) = &op.candidates {
+        check.room("candidates", candidates, &[op.rows, op.n], 4)?;
+    }
+    check.room("tokens", &op.tokens, &[op.rows], 4)?;
+    if op.temperature <= 0.0 || !op.temperature.is_finite() {
+        let temperature = op.temperature;
+        return check
+            .error(format_args!("temperature is {temperature}: it must be above 0; argmax takes the largest"));
+    }
+    if op.top_p.is_nan() || op.min_p.is_nan() {
+        return check.error("top_p and min_p must be numbers");
+    }
+    if op.rows == 0 {
+        return Ok(());
+    }
+    let params = kernels::SampleParams {
+        n,
+        temperature: op.temperature,
+        top_p: op.top_p,
+        min_p: op.min_p,
+        seed_low: op.seed as u32,
+        seed_high: (op.seed >> 32) as u32,
+        step: op.step,
+    };
+    let constants = kernels::SampleConstants { simdgroups: SIMDGROUPS as u32, indexed: op.candidates.is_some() };
+    let arguments =
+        kernels::SampleArgs { values: op.values, candidates: op.candidates, tokens: op.tokens, p: &params };
+    encoding.dispatch(kernels::SAMPLE, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+}
