@@ -24,7 +24,7 @@ pub(crate) fn try_run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> R
     let device = device();
     let command_buffer = device.command_buffer();
     let mut encoder = command_buffer.compute_command_encoder()?;
-    encode(&mut Encoding { device, encoder: &mut encoder })?;
+    encode(&mut Encoding::new(device, &mut encoder))?;
     encoder.end_encoding()?;
     command_buffer.commit()?;
     command_buffer.wait_until_completed()
@@ -35,6 +35,14 @@ pub(crate) fn run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) {
     if let Err(error) = try_run(encode) {
         panic!("{error}");
     }
+}
+
+/// Like [`run`], with so many simdgroups for each row.
+pub(crate) fn run_rows(simdgroups: usize, encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) {
+    run(|encoding| {
+        encoding.row_simdgroups = simdgroups;
+        encode(encoding)
+    });
 }
 
 /// The message of an operation that must be refused.

@@ -1,7 +1,7 @@
 //! `norm.metal`
 
 use crate::compare::{Bound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::metal::dispatch::norm::{
@@ -9,8 +9,9 @@ use inference::metal::dispatch::norm::{
 };
 use inference::metal::format::Activation;
 
-/// Rows and their lengths: less than a simdgroup, odd, and as models have them.
-const SHAPES: [(usize, usize); 6] = [(1, 1), (3, 31), (2, 32), (9, 33), (2, 576), (1, 1000)];
+/// Rows and their lengths: less than a simdgroup, odd, and as models have them; and the simdgroups that share a row.
+const SHAPES: [(usize, usize, usize); 7] =
+    [(1, 1, 1), (3, 31, 2), (2, 32, 1), (9, 33, 3), (2, 576, 1), (1, 1000, 1), (2, 1000, 8)];
 
 const EPSILON: f32 = 1e-5;
 
@@ -26,8 +27,8 @@ fn reference_rms_norm(x: &[f64], w: &[f64]) -> Vec<f64> {
 #[test]
 fn rms_norms() {
     for activation in Activation::ALL {
-        for (rows, dim) in SHAPES {
-            let what = format!("rms_norm {activation} {rows}×{dim}");
+        for (rows, dim, simdgroups) in SHAPES {
+            let what = format!("rms_norm {activation} {rows}×{dim} by {simdgroups}");
             let mut random = Random::new(dim as u64);
             let x = Tensor::new(activation, &random.normals(rows * dim));
             let w = Tensor::new(Type::F32, &random.normals(dim));
@@ -35,7 +36,7 @@ fn rms_norms() {
                 let y = Tensor::poisoned(activation, rows * dim);
                 let op =
                     RmsNorm { x: x.slice(), w: w.slice(), y: y.slice(), rows, dim, epsilon: EPSILON, activation };
-                run(|encoding| rms_norm(encoding, op));
+                run_rows(simdgroups, |encoding| rms_norm(encoding, op));
                 y
             });
             let expected = reference_rms_norm(&x.numbers(), &w.numbers());
@@ -74,8 +75,8 @@ fn rms_norm_of_tiny_and_large_numbers_in_place() {
 #[test]
 fn layer_norms() {
     for activation in Activation::ALL {
-        for (rows, dim) in SHAPES {
-            let what = format!("layer_norm {activation} {rows}×{dim}");
+        for (rows, dim, simdgroups) in SHAPES {
+            let what = format!("layer_norm {activation} {rows}×{dim} by {simdgroups}");
             let mut random = Random::new(dim as u64);
             // A mean that is large beside the differences.
             let values: Vec<f64> = random.normals(rows * dim).into_iter().map(|value| value + 10.0).collect();
@@ -94,7 +95,7 @@ fn layer_norms() {
                     epsilon: EPSILON,
                     activation,
                 };
-                run(|encoding| layer_norm(encoding, op));
+                run_rows(simdgroups, |encoding| layer_norm(encoding, op));
                 y
             });
             let (x, w, b) = (x.numbers(), w.numbers(), b.numbers());
@@ -116,8 +117,8 @@ fn layer_norms() {
 #[test]
 fn residual_and_norm_at_once() {
     for activation in Activation::ALL {
-        for (rows, dim) in SHAPES {
-            let what = format!("add_rms_norm {activation} {rows}×{dim}");
+        for (rows, dim, simdgroups) in SHAPES {
+            let what = format!("add_rms_norm {activation} {rows}×{dim} by {simdgroups}");
             let mut random = Random::new(dim as u64);
             let residual = random.normals(rows * dim);
             let x = Tensor::new(activation, &random.normals(rows * dim));
@@ -137,7 +138,7 @@ fn residual_and_norm_at_once() {
                     epsilon: EPSILON,
                     activation,
                 };
-                run(|encoding| add_rms_norm(encoding, op));
+                run_rows(simdgroups, |encoding| add_rms_norm(encoding, op));
                 (h, y)
             });
             let sums: Vec<f64> = before.iter().zip(x.numbers()).map(|(h, x)| h + x).collect();

@@ -1,7 +1,7 @@
 //! `sampling.metal`
 
 use crate::compare::{Bound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::metal::dispatch::sampling::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
@@ -11,12 +11,20 @@ fn tokens(tensor: &Tensor) -> Vec<usize> {
     tensor.numbers().into_iter().map(|token| token as usize).collect()
 }
 
+/// How many simdgroups share a row.
+const SIMDGROUPS: [usize; 2] = [1, 5];
+
 fn largest(logits: &[f64], rows: usize) -> Vec<usize> {
     let n = logits.len() / rows;
     let x = Tensor::new(Type::F32, logits);
-    let chosen = Tensor::poisoned(Type::U32, rows);
-    run(|encoding| argmax(encoding, Argmax { logits: x.slice(), tokens: chosen.slice(), rows, n }));
-    tokens(&chosen)
+    let [alone, together] = SIMDGROUPS.map(|simdgroups| {
+        let chosen = Tensor::poisoned(Type::U32, rows);
+        let op = Argmax { logits: x.slice(), tokens: chosen.slice(), rows, n };
+        run_rows(simdgroups, |encoding| argmax(encoding, op));
+        tokens(&chosen)
+    });
+    assert_eq!(alone, together, "one and several simdgroups");
+    alone
 }
 
 #[test]
@@ -60,16 +68,16 @@ fn the_k_largest_by_index() {
         cases.push(((0..n).map(|_| (random.uniform() * 5.0).floor() - 2.0).collect(), k));
         cases.push((vec![0.5; n], k));
     }
-    for (logits, k) in cases {
+    for ((logits, k), simdgroups) in cases.into_iter().zip(SIMDGROUPS.into_iter().cycle()) {
         let n = logits.len();
-        let what = format!("top {k} of {n}");
+        let what = format!("top {k} of {n} by {simdgroups}");
         let x = Tensor::new(Type::F32, &[logits.clone(), logits].concat());
         let both = |(values, kept): &(Tensor, Tensor)| [values.contents(), kept.contents()].concat();
         let (values, kept) = repeated(&what, both, || {
             let values = Tensor::poisoned(Type::F32, 2 * k);
             let kept = Tensor::poisoned(Type::U32, 2 * k);
             let op = TopK { logits: x.slice(), values: values.slice(), tokens: kept.slice(), rows: 2, n, k };
-            run(|encoding| top_k(encoding, op));
+            run_rows(simdgroups, |encoding| top_k(encoding, op));
             (values, kept)
         });
         let logits = &x.numbers()[..n];
@@ -140,7 +148,7 @@ fn reference_kept(logits: &[f64], top_p: f64, min_p: f64) -> Vec<usize> {
 #[test]
 fn draws_are_those_of_the_formula() {
     let mut decided = 0;
-    for n in [1, 5, 32, 33, 700] {
+    for (n, simdgroups) in [(1, 1), (5, 5), (32, 1), (33, 5), (700, 1), (700, 5)] {
         let rows = 3;
         let logits: Vec<f64> =
             Random::new(n as u64).normals(rows * n).into_iter().map(|logit| logit * 2.0).collect();
@@ -172,7 +180,7 @@ fn draws_are_those_of_the_formula() {
                     seed,
                     step,
                 };
-                run(|encoding| sample(encoding, op));
+                run_rows(simdgroups, |encoding| sample(encoding, op));
                 chosen
             });
             for (row, (chosen, logits)) in tokens(&chosen).into_iter().zip(x.numbers().chunks(n)).enumerate() {
@@ -185,7 +193,7 @@ fn draws_are_those_of_the_formula() {
             }
         }
     }
-    assert!(decided > 80, "{decided} of 90 draws could be compared");
+    assert!(decided > 100, "{decided} of 108 draws could be compared");
 }
 
 #[test]

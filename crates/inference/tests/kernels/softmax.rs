@@ -1,7 +1,7 @@
 //! `softmax.metal`
 
 use crate::compare::{Bound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::metal::dispatch::softmax::{Softmax, softmax};
@@ -17,13 +17,13 @@ fn reference(x: &[f64], n: usize, scale: f64) -> Vec<f64> {
     rows.flatten().collect()
 }
 
-fn check(what: &str, values: &[f64], rows: usize, n: usize, scale: f32, activation: Activation) {
-    let what = format!("softmax {activation} {rows}×{n} {what}");
+fn check(simdgroups: usize, what: &str, values: &[f64], rows: usize, n: usize, scale: f32, activation: Activation) {
+    let what = format!("softmax {activation} {rows}×{n} {what} by {simdgroups}");
     let x = Tensor::new(activation, values);
     let y = repeated(&what, Tensor::contents, || {
         let y = Tensor::poisoned(activation, rows * n);
         let op = Softmax { x: x.slice(), y: y.slice(), rows, n, scale, activation };
-        run(|encoding| softmax(encoding, op));
+        run_rows(simdgroups, |encoding| softmax(encoding, op));
         y
     });
     let expected = reference(&x.numbers(), n, f64::from(scale));
@@ -33,9 +33,11 @@ fn check(what: &str, values: &[f64], rows: usize, n: usize, scale: f32, activati
 #[test]
 fn rows_of_all_lengths() {
     for activation in Activation::ALL {
-        for (rows, n) in [(1, 1), (3, 2), (2, 31), (5, 32), (2, 33), (2, 1000), (1, 4097)] {
+        for (rows, n, simdgroups) in
+            [(1, 1, 1), (3, 2, 2), (2, 31, 1), (5, 32, 3), (2, 33, 1), (2, 1000, 1), (2, 1000, 8), (1, 4097, 1)]
+        {
             let values = Random::new(n as u64).normals(rows * n);
-            check("random", &values, rows, n, 1.7, activation);
+            check(simdgroups, "random", &values, rows, n, 1.7, activation);
         }
     }
 }
@@ -47,10 +49,10 @@ fn rising_falling_and_far_apart() {
     let falling: Vec<f64> = rising.iter().rev().copied().collect();
     let far: Vec<f64> = (0..n).map(|i| if i % 7 == 3 { 30000.0 } else { -30000.0 }).collect();
     for activation in Activation::ALL {
-        check("rising", &rising, 1, n, 1.0, activation);
-        check("falling", &falling, 1, n, 1.0, activation);
-        check("far apart", &far, 1, n, 1.0, activation);
-        check("negative scale", &rising, 1, n, -0.5, activation);
+        check(1, "rising", &rising, 1, n, 1.0, activation);
+        check(1, "falling", &falling, 1, n, 1.0, activation);
+        check(1, "far apart", &far, 1, n, 1.0, activation);
+        check(1, "negative scale", &rising, 1, n, -0.5, activation);
     }
 }
 
@@ -60,7 +62,8 @@ fn masked_numbers_are_zero() {
         let mut values = Random::new(5).normals(100);
         values[..40].fill(f64::NEG_INFINITY);
         values[99] = f64::NEG_INFINITY;
-        check("masked", &values, 1, 100, 0.3, activation);
+        check(1, "masked", &values, 1, 100, 0.3, activation);
+        check(4, "masked", &values, 1, 100, 0.3, activation);
         let x = Tensor::new(activation, &[f64::NEG_INFINITY; 33]);
         let op = Softmax { x: x.slice(), y: x.slice(), rows: 1, n: 33, scale: 1.0, activation };
         run(|encoding| softmax(encoding, op));

@@ -31,9 +31,17 @@ pub struct Encoding<'a> {
     pub device: &'a MetalDevice,
     /// Where dispatches go.
     pub encoder: &'a mut ComputeCommandEncoder,
+    /// Simdgroups that share a row in norms, softmax and sampling: 1 to 32.
+    pub row_simdgroups: usize,
 }
 
-impl Encoding<'_> {
+impl<'a> Encoding<'a> {
+    /// Encodes with what suits the device: on a CPU one simdgroup for a row, because a thread runs one at a time and a
+    /// simdgroup alone needs no barriers.
+    pub fn new(device: &'a MetalDevice, encoder: &'a mut ComputeCommandEncoder) -> Encoding<'a> {
+        Encoding { device, encoder, row_simdgroups: 1 }
+    }
+
     /// Encodes one dispatch of `kernel`.
     pub(crate) fn dispatch<F: Family>(
         &mut self,
@@ -78,6 +86,14 @@ impl Check<'_> {
     /// An error of the caller's.
     pub(crate) fn error<T>(&self, problem: impl std::fmt::Display) -> Result<T> {
         Err(Error::Usage(format!("{}: {problem}", self.operation)))
+    }
+
+    /// Simdgroups for a row.
+    pub(crate) fn simdgroups(&self, encoding: &Encoding<'_>) -> Result<u32> {
+        match encoding.row_simdgroups {
+            simdgroups @ 1..=32 => Ok(simdgroups as u32),
+            simdgroups => self.error(format_args!("{simdgroups} simdgroups for a row: it must be 1 to 32")),
+        }
     }
 
     /// A number that a kernel takes as `uint`, at least 1.

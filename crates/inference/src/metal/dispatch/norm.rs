@@ -6,9 +6,6 @@ use crate::metal::kernels::norm as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
 
-/// Simdgroups for a row. One needs no barriers, and on a CPU its 32 lanes are all that a thread has.
-const SIMDGROUPS: usize = 1;
-
 /// [`rms_norm`]: y = x / √(mean(x²) + ε) · w for each row.
 #[derive(Clone, Copy, Debug)]
 pub struct RmsNorm<'a> {
@@ -43,9 +40,9 @@ pub fn rms_norm(encoding: &mut Encoding<'_>, op: RmsNorm<'_>) -> Result<()> {
         Activation::F32 => kernels::RMS_NORM_F32,
         Activation::F16 => kernels::RMS_NORM_F16,
     };
-    let constants = kernels::RmsNormConstants { dim, simdgroups: SIMDGROUPS as u32 };
+    let constants = kernels::RmsNormConstants { dim, simdgroups: check.simdgroups(encoding)? };
     let arguments = kernels::RmsNormArgs { x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
 }
 
 /// [`layer_norm`]: y = (x − mean(x)) / √(variance(x) + ε) · w + b for each row.
@@ -85,9 +82,9 @@ pub fn layer_norm(encoding: &mut Encoding<'_>, op: LayerNorm<'_>) -> Result<()> 
         Activation::F32 => kernels::LAYER_NORM_F32,
         Activation::F16 => kernels::LAYER_NORM_F16,
     };
-    let constants = kernels::LayerNormConstants { dim, simdgroups: SIMDGROUPS as u32 };
+    let constants = kernels::LayerNormConstants { dim, simdgroups: check.simdgroups(encoding)? };
     let arguments = kernels::LayerNormArgs { x: op.x, w: op.w, b: op.b, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
 }
 
 /// [`add_rms_norm`]: h = h + x, then y = rms_norm(h), for each row.
@@ -127,9 +124,9 @@ pub fn add_rms_norm(encoding: &mut Encoding<'_>, op: AddRmsNorm<'_>) -> Result<(
         Activation::F32 => kernels::ADD_RMS_NORM_F32,
         Activation::F16 => kernels::ADD_RMS_NORM_F16,
     };
-    let constants = kernels::AddRmsNormConstants { dim, simdgroups: SIMDGROUPS as u32 };
+    let constants = kernels::AddRmsNormConstants { dim, simdgroups: check.simdgroups(encoding)? };
     let arguments = kernels::AddRmsNormArgs { h: op.h, x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
 }
 
 /// [`head_rms_norm`]: each head x = x / √(mean(x²) + ε) · w, in place.

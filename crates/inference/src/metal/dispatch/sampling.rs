@@ -5,9 +5,6 @@ use crate::metal::kernels::sampling as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
 
-/// Simdgroups for a row, as in [`super::norm`].
-const SIMDGROUPS: usize = 1;
-
 /// [`penalize`]: lowers the logits of recent tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Penalize<'a> {
@@ -76,9 +73,9 @@ pub fn argmax(encoding: &mut Encoding<'_>, op: Argmax<'_>) -> Result<()> {
     if op.rows == 0 {
         return Ok(());
     }
-    let constants = kernels::ArgmaxConstants { simdgroups: SIMDGROUPS as u32 };
+    let constants = kernels::ArgmaxConstants { simdgroups: check.simdgroups(encoding)? };
     let arguments = kernels::ArgmaxArgs { logits: op.logits, tokens: op.tokens, n };
-    encoding.dispatch(kernels::ARGMAX, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+    encoding.dispatch(kernels::ARGMAX, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
 }
 
 /// [`top_k`]: the k largest logits and their tokens, by ascending token; of equal ones the lowest tokens.
@@ -111,9 +108,9 @@ pub fn top_k(encoding: &mut Encoding<'_>, op: TopK<'_>) -> Result<()> {
     if op.rows == 0 {
         return Ok(());
     }
-    let constants = kernels::TopKConstants { simdgroups: SIMDGROUPS as u32, k };
+    let constants = kernels::TopKConstants { simdgroups: check.simdgroups(encoding)?, k };
     let arguments = kernels::TopKArgs { logits: op.logits, values: op.values, tokens: op.tokens, n };
-    encoding.dispatch(kernels::TOP_K, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+    encoding.dispatch(kernels::TOP_K, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
 }
 
 /// [`sample`]: draws a token.
@@ -170,8 +167,9 @@ pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
         seed_high: (op.seed >> 32) as u32,
         step: op.step,
     };
-    let constants = kernels::SampleConstants { simdgroups: SIMDGROUPS as u32, indexed: op.candidates.is_some() };
+    let constants =
+        kernels::SampleConstants { simdgroups: check.simdgroups(encoding)?, indexed: op.candidates.is_some() };
     let arguments =
         kernels::SampleArgs { values: op.values, candidates: op.candidates, tokens: op.tokens, p: &params };
-    encoding.dispatch(kernels::SAMPLE, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+    encoding.dispatch(kernels::SAMPLE, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
 }

@@ -6,9 +6,6 @@ use crate::metal::kernels::softmax as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
 
-/// Simdgroups for a row, as in [`super::norm`].
-const SIMDGROUPS: usize = 1;
-
 /// [`softmax`]: y = softmax(scale · x) for each row.
 #[derive(Clone, Copy, Debug)]
 pub struct Softmax<'a> {
@@ -40,7 +37,7 @@ pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
         Activation::F16 => kernels::SOFTMAX_F16,
     };
     let params = kernels::SoftmaxParams { n, scale: op.scale };
-    let constants = kernels::SoftmaxConstants { simdgroups: SIMDGROUPS as u32 };
+    let constants = kernels::SoftmaxConstants { simdgroups: check.simdgroups(encoding)? };
     let arguments = kernels::SoftmaxArgs { x: op.x, y: op.y, p: &params };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, SIMDGROUPS))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
 }
