@@ -160,3 +160,35 @@ fn many_threads_share_a_device() -> Result<()> {
     assert_eq!(stats.hits + stats.misses + stats.waits, 64);
     Ok(())
 }
+
+/// The folder of the archive, and how many pipelines are to come from it. Set for the processes of the next test only.
+const FROM_ARCHIVE: &str = "METALWORKS_TEST_FROM_ARCHIVE";
+
+#[test]
+fn a_second_process_compiles_nothing() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::temp_dir().join(format!("metalworks-device-{}", std::process::id()));
+    for expected in ["0", "4"] {
+        let output = std::process::Command::new(std::env::current_exe()?)
+            .args(["--exact", "loads_from_the_users_cache", "--ignored"])
+            .env("METALWORKS_CACHE", &folder)
+            .env(FROM_ARCHIVE, expected)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    }
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+#[test]
+#[ignore = "a_second_process_compiles_nothing runs it, in processes of its own"]
+fn loads_from_the_users_cache() -> Result<()> {
+    let expected: u64 = std::env::var(FROM_ARCHIVE).ok().and_then(|text| text.parse().ok()).expect("it is set");
+    let device = MetalDevice::system_default()?;
+    let mut plan = PipelineSet::new();
+    plan.declare("silu_f32", ()).declare("silu_f16", ()).declare("add_f32", ()).declare("copy_f16_f32", ());
+    device.load(&plan, |_| {})?;
+    let stats = device.stats();
+    assert_eq!((stats.misses, stats.from_archive, stats.compiled()), (4, expected, 4 - expected), "{stats}");
+    Ok(())
+}

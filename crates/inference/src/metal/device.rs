@@ -32,9 +32,10 @@ pub struct MetalDevice {
 }
 
 impl MetalDevice {
-    /// The best device of this machine.
+    /// The best device of this machine. What is compiled is kept for the next process ([`BinaryArchive::user_cache`]:
+    /// `METALWORKS_CACHE` names another folder, or turns that off).
     pub fn system_default() -> Result<MetalDevice> {
-        MetalDevice::with_device(Device::system_default()?, None)
+        MetalDevice::with_device(Device::system_default()?, BinaryArchive::user_cache()?)
     }
 
     /// A device, and where compiled pipelines are kept.
