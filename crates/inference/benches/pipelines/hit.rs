@@ -1,0 +1,116 @@
+//! Finding a pipeline that is there.
+
+use super::Failure;
+use super::report::{Report, Target, Times};
+use compute::{
+    ComputePipelineState, ConstantBits, ConstantName, Device, FunctionConstantValues, FunctionDescriptor,
+    KernelConstants, PipelineCache, PipelineConfig,
+};
+use inference::metal::kernels;
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+/// Pipelines that are asked for in turn.
+const KEYS: u32 = 16;
+
+/// Times that each is asked for in one run.
+const ROUNDS: usize = 64;
+
+/// As many constants as a kernel has, not few.
+struct Constants {
+    k: u32,
+    batch: u32,
+    split: u32,
+    use_bias: bool,
+}
+
+impl KernelConstants for Constants {
+    fn for_each(&self, mut each: impl FnMut(ConstantName<'_>, ConstantBits)) {
+        each(ConstantName::Name("K"), self.k.into());
+        each(ConstantName::Name("BATCH"), self.batch.into());
+        each(ConstantName::Name("SPLIT"), self.split.into());
+        each(ConstantName::Name("USE_BIAS"), self.use_bias.into());
+    }
+}
+
+fn constants(number: u32) -> Constants {
+    Constants { k: 256 * number, batch: 1, split: 4, use_bias: number.is_multiple_of(2) }
+}
+
+/// One way to ask, by number.
+type Ask<'a> = &'a (dyn Fn(u32) + Sync);
+
+fn run(ask: Ask<'_>) -> Duration {
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        for number in 0..KEYS {
+            ask(number);
+        }
+    }
+    start.elapsed()
+}
+
+/// Runs of two threads at once.
+fn run_two(ask: Ask<'_>, runs: usize, times: &mut Times) {
+    let start = Barrier::new(2);
+    let one = || {
+        start.wait();
+        (0..runs).map(|_| run(ask)).collect::<Vec<Duration>>()
+    };
+    let both = std::thread::scope(|scope| {
+        let other = scope.spawn(one);
+        let mut times = one();
+        times.extend(other.join().unwrap_or_default());
+        times
+    });
+    both.into_iter().for_each(|time| times.add(time, ROUNDS * KEYS as usize));
+}
+
+/// Any pipeline: which one makes no difference here.
+fn pipeline() -> Result<ComputePipelineState, Failure> {
+    let device = Device::cpu()?;
+    let kernel =
+        kernels::ALL.iter().find(|kernel| kernel.constants.is_empty()).ok_or("no kernel without constants")?;
+    let library = device.new_library_with_checked_source(kernel.shader.source, &Default::default());
+    let constants = FunctionConstantValues::new();
+    let function = FunctionDescriptor { library: &library, name: kernel.name, constants: &constants };
+    Ok(device.new_compute_pipeline_state_with_function_descriptor(&function, &Default::default())?)
+}
+
+pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
+    report.section(
+        "cache hit",
+        "16 pipelines of one kernel with 4 constants, asked for in turn; two threads ask for the same ones",
+    )?;
+    let made = pipeline()?;
+    let cache = PipelineCache::new(move |_| Ok(made.clone()));
+    let configs: Vec<_> = (0..KEYS).map(|number| PipelineConfig::new("gemv_q4_0_f16", constants(number))).collect();
+    cache.create_all(&configs, |_| {}).into_pipelines()?;
+    cache.seal();
+
+    let by_constants = |number: u32| {
+        black_box(cache.get_or_create_pso(black_box("gemv_q4_0_f16"), constants(black_box(number)))).is_ok();
+    };
+    let by_config = |number: u32| {
+        black_box(cache.get_or_create(black_box(&configs[number as usize]))).is_ok();
+    };
+    let ways: [(&str, Ask<'_>); 2] =
+        [("kernel and typed constants", &by_constants), ("configuration that was kept", &by_config)];
+    let mut times: [[Times; 2]; 2] = Default::default();
+    let turns = if quick { 20 } else { 200 };
+    for _ in 0..turns {
+        for ((_, ask), [one, two]) in ways.iter().zip(&mut times) {
+            for _ in 0..10 {
+                one.add(run(*ask), ROUNDS * KEYS as usize);
+            }
+            run_two(*ask, 10, two);
+        }
+    }
+    for ((name, _), [one, two]) in ways.iter().zip(&times) {
+        report.time(&format!("{name}, 1 thread"), one, Target::Below(50.0))?;
+        report.time(&format!("{name}, 2 threads"), two, Target::Below(4.0 * one.median().max(50.0)))?;
+        report.number("  2 threads : 1 thread", two.median() / one.median(), "x", Target::Below(4.0))?;
+    }
+    Ok(())
+}
