@@ -7,6 +7,7 @@ use abi::{ConstantKey, Constants};
 use rustc_hash::FxHasher;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// A kernel and the values of its function constants: what one pipeline is made of, and what it is found by.
 ///
@@ -15,8 +16,15 @@ use std::hash::{Hash, Hasher};
 ///
 /// It reads like `gemv_k4096_bias1`: the kernel, and each constant by its name in lower case without a leading `use_`,
 /// with its value. `=` is between them where the name ends in a digit (`tile2=8`, and `c0=4096` for the index 0).
+///
+/// A clone shares its contents, so that a pipeline that was declared with a key is found by it at once.
 #[derive(Clone, Debug)]
 pub struct PipelineKey {
+    contents: Arc<Contents>,
+}
+
+#[derive(Clone, Debug)]
+struct Contents {
     kernel: Box<str>,
     /// In the order in which they were given first, which is the order in which they are asked for again.
     constants: Box<[(ConstantKey, ConstantBits)]>,
@@ -52,19 +60,20 @@ impl<C: KernelConstants> Wanted<'_, C> {
     /// Whether this is the pipeline of `key`.
     #[inline]
     pub(super) fn is(&self, key: &PipelineKey) -> bool {
-        if self.full_simdgroups != key.full_simdgroups || *self.kernel != *key.kernel {
+        let contents = &*key.contents;
+        if self.full_simdgroups != contents.full_simdgroups || !same_text(self.kernel, &contents.kernel) {
             return false;
         }
         // A bit for each constant of the key that was seen: one that is given twice does not stand for two.
         let (mut seen, mut same, mut places) = (0, true, 0u64);
         self.constants.for_each(|name, value| {
-            match key.place(seen, name, value) {
+            match contents.place(seen, name, value) {
                 Some(place) if places & bit(place) == 0 => places |= bit(place),
                 _ => same = false,
             }
             seen += 1;
         });
-        same && seen == key.constants.len()
+        same && seen == contents.constants.len()
     }
 
     pub(super) fn to_key(&self) -> PipelineKey {
@@ -76,16 +85,40 @@ impl<C: KernelConstants> Wanted<'_, C> {
             }
         });
         let (kernel, full_simdgroups) = (self.kernel.into(), self.full_simdgroups);
-        let mut key = PipelineKey { kernel, constants: constants.into(), full_simdgroups, hash: 0 };
         // Not the hash of what is wanted: a constant that was set twice is in that twice.
-        key.hash = key.wanted().hash();
-        key
+        let mut contents = Contents { kernel, constants: constants.into(), full_simdgroups, hash: 0 };
+        contents.hash = contents.wanted().hash();
+        PipelineKey { contents: Arc::new(contents) }
     }
 }
 
 /// No kernel has more constants than that; where one had, a constant that is given twice is not noticed.
 fn bit(place: usize) -> u64 {
     1u64.checked_shl(place as u32).unwrap_or(0)
+}
+
+#[inline]
+fn is_named(key: &ConstantKey, name: ConstantName<'_>) -> bool {
+    match (key, name) {
+        (ConstantKey::Index(key), ConstantName::Index(name)) => *key == name,
+        (ConstantKey::Name(key), ConstantName::Name(name)) => same_text(key, name),
+        _ => false,
+    }
+}
+
+/// Names are short: a call of `memcmp` for each would cost more than all the rest of a hit.
+#[inline]
+fn same_text(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    // First and last bytes overlap where there are fewer than twice as many.
+    match a.len() {
+        len if len != b.len() => false,
+        8..=16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
+        4..=7 => a.first_chunk::<4>() == b.first_chunk() && a.last_chunk::<4>() == b.last_chunk(),
+        2..=3 => a.first_chunk::<2>() == b.first_chunk() && a.last_chunk::<2>() == b.last_chunk(),
+        1 => a[0] == b[0],
+        _ => a == b,
+    }
 }
 
 fn hash_text(text: &str) -> u64 {
@@ -112,21 +145,21 @@ impl PipelineKey {
 
     /// The kernel's name.
     pub fn kernel(&self) -> &str {
-        &self.kernel
+        &self.contents.kernel
     }
 
     /// Whether the volume of every threadgroup is promised to be a multiple of 32
     /// ([`crate::ComputePipelineDescriptor`]).
     pub fn full_simdgroups(&self) -> bool {
-        self.full_simdgroups
+        self.contents.full_simdgroups
     }
 
     /// The values of its function constants.
     pub fn constants(&self) -> Result<Constants> {
         let mut constants = Constants::new();
-        for (name, bits) in &self.constants {
+        for (name, bits) in &self.contents.constants {
             let value = bits.value().ok_or_else(|| Error::Constants {
-                kernel: self.kernel.to_string(),
+                kernel: self.kernel().to_string(),
                 problem: format!("{} is not a vector of two to four scalars of one type", described(name)),
             })?;
             match name {
@@ -146,29 +179,40 @@ impl PipelineKey {
         self.sorted().into_iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
+    #[inline]
     pub(super) fn hash_value(&self) -> u64 {
-        self.hash
+        self.contents.hash
     }
 
     pub(super) fn wanted(&self) -> Wanted<'_, Listed<'_>> {
+        self.contents.wanted()
+    }
+
+    /// The constants by index, then by name.
+    fn sorted(&self) -> Vec<&(ConstantKey, ConstantBits)> {
+        let mut constants: Vec<_> = self.contents.constants.iter().collect();
+        constants.sort_by(|(a, _), (b, _)| a.cmp(b));
+        constants
+    }
+}
+
+impl Contents {
+    fn wanted(&self) -> Wanted<'_, Listed<'_>> {
         Wanted { kernel: &self.kernel, constants: Listed(&self.constants), full_simdgroups: self.full_simdgroups }
     }
 
     /// Where the constant with this value is, probably at `likely`.
     #[inline]
     fn place(&self, likely: usize, name: ConstantName<'_>, value: ConstantBits) -> Option<usize> {
-        let is = |(known, bits): &(ConstantKey, ConstantBits)| *bits == value && ConstantName::from(known) == name;
         match self.constants.get(likely) {
-            Some(constant) if is(constant) => Some(likely),
-            _ => self.constants.iter().position(is),
+            Some((known, bits)) if *bits == value && is_named(known, name) => Some(likely),
+            _ => self.search(name, value),
         }
     }
 
-    /// The constants by index, then by name.
-    fn sorted(&self) -> Vec<&(ConstantKey, ConstantBits)> {
-        let mut constants: Vec<_> = self.constants.iter().collect();
-        constants.sort_by(|(a, _), (b, _)| a.cmp(b));
-        constants
+    #[cold]
+    fn search(&self, name: ConstantName<'_>, value: ConstantBits) -> Option<usize> {
+        self.constants.iter().position(|(known, bits)| *bits == value && is_named(known, name))
     }
 }
 
@@ -181,8 +225,10 @@ fn described(name: &ConstantKey) -> String {
 }
 
 impl PartialEq for PipelineKey {
+    #[inline]
     fn eq(&self, other: &PipelineKey) -> bool {
-        self.hash == other.hash && self.wanted().is(other)
+        Arc::ptr_eq(&self.contents, &other.contents)
+            || (self.hash_value() == other.hash_value() && self.wanted().is(other))
     }
 }
 
@@ -190,13 +236,13 @@ impl Eq for PipelineKey {}
 
 impl Hash for PipelineKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
+        state.write_u64(self.hash_value());
     }
 }
 
 impl fmt::Display for PipelineKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kernel)?;
+        f.write_str(self.kernel())?;
         for (name, value) in self.sorted() {
             match name {
                 ConstantKey::Index(index) => write!(f, "_c{index}={value}")?,
@@ -208,7 +254,7 @@ impl fmt::Display for PipelineKey {
                 }
             }
         }
-        if self.full_simdgroups {
+        if self.full_simdgroups() {
             f.write_str("_full")?;
         }
         Ok(())
@@ -231,8 +277,7 @@ impl PipelineConfig {
     /// Promises that the volume of every threadgroup is a multiple of 32. Part of the key: a dispatch that breaks the
     /// promise fails.
     pub fn with_full_simdgroups(mut self) -> PipelineConfig {
-        self.key.full_simdgroups = true;
-        self.key.hash = self.key.wanted().hash();
+        self.key = Wanted { full_simdgroups: true, ..self.key.wanted() }.to_key();
         self
     }
 

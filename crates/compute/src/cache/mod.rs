@@ -104,7 +104,7 @@ impl PipelineCache {
         constants: impl KernelConstants,
     ) -> Result<&ComputePipelineState> {
         let wanted = Wanted { kernel, constants, full_simdgroups: false };
-        match self.shared.find(wanted.hash(), &wanted) {
+        match self.shared.hit(self.shared.table.find(wanted.hash(), &wanted)) {
             Some(pipeline) => Ok(pipeline),
             None => self.shared.late_or_first(&PipelineConfig::from(wanted.to_key())),
         }
@@ -113,8 +113,7 @@ impl PipelineCache {
     /// The pipeline of a configuration, created now if it is not there.
     #[inline]
     pub fn get_or_create(&self, config: &PipelineConfig) -> Result<&ComputePipelineState> {
-        let key = config.key();
-        match self.shared.find(key.hash_value(), &key.wanted()) {
+        match self.shared.hit(self.shared.table.find_key(config.key())) {
             Some(pipeline) => Ok(pipeline),
             None => self.shared.late_or_first(config),
         }
@@ -178,10 +177,10 @@ impl PipelineCache {
 }
 
 impl Shared {
-    /// A hit, if it is one.
+    /// Counts a hit, if it is one.
     #[inline]
-    fn find<C: KernelConstants>(&self, hash: u64, wanted: &Wanted<'_, C>) -> Option<&ComputePipelineState> {
-        let pipeline = self.table.find(hash, wanted)?.pipeline.get()?;
+    fn hit<'a>(&self, entry: Option<&'a Entry>) -> Option<&'a ComputePipelineState> {
+        let pipeline = entry?.pipeline.get()?;
         self.counters.hit();
         Some(pipeline)
     }

@@ -56,6 +56,19 @@ impl Table {
         None
     }
 
+    /// The entry of a key, if it was asked for before.
+    #[inline]
+    pub(super) fn find_key(&self, key: &PipelineKey) -> Option<&Entry> {
+        let mut link = self.bucket(key.hash_value());
+        while let Some(entry) = link.get() {
+            if entry.key == *key {
+                return Some(entry);
+            }
+            link = &entry.next;
+        }
+        None
+    }
+
     /// The entry of a key, now there if it was not.
     pub(super) fn entry(&self, key: &PipelineKey) -> &Entry {
         let mut link = self.bucket(key.hash_value());

@@ -1,64 +1,51 @@
-//! Constants for every kernel of the library, as in a model of 8 billion weights.
+//! Every kernel of the library with values for its constants, as in a model of 8 billion weights.
 
-use super::Failure;
 use compute::{ConstantBits, PipelineConfig};
-use inference::metal::library::KernelInfo;
+use inference::metal::kernels;
+use inference::metal::library::Shader;
+use msl::reflect::{FunctionConstant, Kernel};
 
-/// The value of a constant in the kernels whose names begin with something.
-struct Default {
-    kernels: &'static str,
-    constant: &'static str,
-    value: Value,
-}
-
-#[derive(Clone, Copy)]
-enum Value {
-    Uint(u32),
-    Bool(bool),
-}
-
-const fn uint(kernels: &'static str, constant: &'static str, value: u32) -> Default {
-    Default { kernels, constant, value: Value::Uint(value) }
-}
-
-const fn flag(kernels: &'static str, constant: &'static str, value: bool) -> Default {
-    Default { kernels, constant, value: Value::Bool(value) }
-}
-
-/// The first that fits counts.
-const DEFAULTS: &[Default] = &[
-    uint("head_rms_norm", "DIM", 128),
-    uint("", "DIM", 4096),
-    uint("", "STRIDE", 4096),
-    uint("", "VOCABULARY", 128_256),
-    uint("", "SIMDGROUPS", 4),
-    uint("", "K", 4096),
-    uint("", "BATCH", 1),
-    uint("", "SPLIT", 4),
-    flag("", "BIAS", false),
-    flag("", "RESIDUAL", false),
-    flag("", "TILED", true),
+/// Values for constants: in kernels whose names begin with something, a constant, its value. The first that fits counts.
+const VALUES: &[(&str, &str, u32)] = &[
+    ("head_rms_norm", "DIM", 128),
+    ("", "DIM", 4096),
+    ("", "STRIDE", 4096),
+    ("", "VOCABULARY", 128_256),
+    ("", "SIMDGROUPS", 4),
+    ("", "K", 4096),
+    ("", "BATCH", 1),
+    ("", "SPLIT", 4),
+    ("", "BIAS", 0),
+    ("", "RESIDUAL", 0),
+    ("", "TILED", 1),
 ];
 
-/// A kernel with its defaults.
-pub(crate) fn config(kernel: &KernelInfo) -> Result<PipelineConfig, Failure> {
-    let mut constants: Vec<(&str, ConstantBits)> = Vec::new();
-    for constant in kernel.constants {
+/// The kernels of a shader, or why one has no values.
+pub(crate) fn configs(shader: &Shader) -> Vec<Result<PipelineConfig, String>> {
+    let reflection = msl::compile_source(shader.name, shader.source, &msl::Options::default()).reflect();
+    reflection.kernels.iter().map(|kernel| config(kernel, &reflection.function_constants)).collect()
+}
+
+/// All kernels that have values.
+pub(crate) fn all() -> Vec<PipelineConfig> {
+    kernels::SHADERS.into_iter().flat_map(configs).filter_map(Result::ok).collect()
+}
+
+fn config(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<PipelineConfig, String> {
+    let mut values: Vec<(&str, ConstantBits)> = Vec::new();
+    for constant in constants.iter().filter(|constant| kernel.function_constants.contains(&constant.index)) {
         let fits =
-            |default: &&Default| kernel.name.starts_with(default.kernels) && default.constant == constant.name;
-        let default = DEFAULTS.iter().find(fits).ok_or_else(|| {
-            format!(
-                "kernel '{}' has the constant {}: add a value to benches/pipelines/defaults.rs",
-                kernel.name, constant.name
-            )
-        })?;
-        constants.push((
-            constant.name,
-            match default.value {
-                Value::Uint(value) => value.into(),
-                Value::Bool(value) => value.into(),
-            },
-        ));
+            |(kernels, name, _): &&(&str, &str, u32)| kernel.name.starts_with(kernels) && constant.name == *name;
+        let what = format!("kernel '{}' has the constant {} {}", kernel.name, constant.ty, constant.name);
+        let (_, _, value) = *VALUES.iter().find(fits).ok_or(format!("{what}: it needs a value in defaults.rs"))?;
+        let value = match constant.ty.as_str() {
+            "bool" => (value != 0).into(),
+            "uint" => value.into(),
+            "int" => (value as i32).into(),
+            "float" => (value as f32).into(),
+            _ => return Err(format!("{what}: the type is new to defaults.rs")),
+        };
+        values.push((&constant.name, value));
     }
-    Ok(PipelineConfig::new(kernel.name, constants.as_slice()))
+    Ok(PipelineConfig::new(&kernel.name, values.as_slice()))
 }

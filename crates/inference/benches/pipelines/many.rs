@@ -3,20 +3,20 @@
 use super::report::{Report, Target, Times};
 use super::{Failure, defaults};
 use compute::{Device, PipelineConfig};
-use inference::metal::{MetalDevice, kernels};
+use inference::metal::MetalDevice;
 use std::time::Instant;
 
 const COUNT: usize = 32;
 
 /// Pipelines from all over the library.
-fn configs() -> Result<Vec<PipelineConfig>, Failure> {
-    let step = kernels::ALL.len().div_ceil(COUNT).max(1);
-    let chosen = kernels::ALL.iter().step_by(step).chain(kernels::ALL.iter().skip(1).step_by(step)).take(COUNT);
-    chosen.map(defaults::config).collect()
+fn configs() -> Vec<PipelineConfig> {
+    let all = defaults::all();
+    let step = (all.len() / COUNT).max(1);
+    all.into_iter().step_by(step).take(COUNT).collect()
 }
 
 pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
-    let configs = configs()?;
+    let configs = configs();
     report.section(
         "creation of many pipelines without an archive",
         "kernels from all over the library, on a device that has read none of its sources: as when a model is loaded",
