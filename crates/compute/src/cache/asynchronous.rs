@@ -1,14 +1,13 @@
 //! Metal's asynchronous creation: a completion handler is called when the pipeline is there.
 
-use super::{PipelineCache, PipelineConfig, threads};
+use super::{PipelineCache, PipelineConfig, guarded, threads};
+use crate::device::Device;
 use crate::error::Result;
-use crate::pipeline::ComputePipelineState;
+use crate::library::FunctionDescriptor;
+use crate::pipeline::{ComputePipelineDescriptor, ComputePipelineState};
 
 #[cfg(feature = "compiler")]
-use {
-    super::guarded,
-    crate::{device::Device, library::Function, pipeline::ComputePipelineDescriptor},
-};
+use crate::library::Function;
 
 impl PipelineCache {
     /// Creates a pipeline on another thread and calls `completion_handler` there, also when the pipeline is there already.
@@ -23,30 +22,33 @@ impl PipelineCache {
     }
 }
 
-#[cfg(feature = "compiler")]
 impl Device {
     /// Compiles a function for this device on another thread and calls `completion_handler` there.
+    #[cfg(feature = "compiler")]
     pub fn new_compute_pipeline_state_async(
         &self,
         function: &Function,
         completion_handler: impl FnOnce(Result<ComputePipelineState>) + Send + 'static,
     ) {
-        let descriptor = ComputePipelineDescriptor::default();
-        self.new_compute_pipeline_state_with_descriptor_async(function, descriptor, completion_handler);
+        let (device, function) = (self.clone(), function.clone());
+        threads::spawn(move || completion_handler(guarded(|| device.new_compute_pipeline_state(&function))));
     }
 
-    /// Compiles a function for this device on another thread, with what a descriptor says about it, and calls
-    /// `completion_handler` there.
-    pub fn new_compute_pipeline_state_with_descriptor_async(
+    /// Takes a kernel from the descriptor's archives, or compiles it, on another thread and calls `completion_handler`
+    /// there.
+    pub fn new_compute_pipeline_state_with_function_descriptor_async(
         &self,
-        function: &Function,
-        descriptor: ComputePipelineDescriptor,
+        function: &FunctionDescriptor<'_>,
+        descriptor: &ComputePipelineDescriptor,
         completion_handler: impl FnOnce(Result<ComputePipelineState>) + Send + 'static,
     ) {
-        let (device, function) = (self.clone(), function.clone());
+        let (device, descriptor) = (self.clone(), descriptor.clone());
+        let (library, name, constants) =
+            (function.library.clone(), function.name.to_owned(), function.constants.clone());
         threads::spawn(move || {
+            let function = FunctionDescriptor { library: &library, name: &name, constants: &constants };
             completion_handler(guarded(|| {
-                device.new_compute_pipeline_state_with_descriptor(&function, &descriptor)
+                device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)
             }));
         });
     }

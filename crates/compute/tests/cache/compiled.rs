@@ -1,8 +1,8 @@
 //! With the compiler.
 
 use compute::{
-    CompileOptions, ComputePipelineState, ConstantBits, Device, Error, FunctionConstantValues, PipelineCache,
-    PipelineConfig, Result,
+    CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantBits, Device, Error,
+    FunctionConstantValues, FunctionDescriptor, PipelineCache, PipelineConfig, Result,
 };
 use std::sync::mpsc;
 use std::time::Duration;
@@ -50,12 +50,23 @@ fn kernels_are_compiled_in_parallel() -> Result<()> {
 fn a_device_compiles_in_the_background() -> Result<()> {
     let device = Device::cpu()?;
     let library = device.new_library_with_source(SOURCE, &CompileOptions::default())?;
-    let function = library.new_function("root", &FunctionConstantValues::new())?;
+    let constants = FunctionConstantValues::new();
+    let function = library.new_function("root", &constants)?;
     let (sender, receiver) = mpsc::channel::<Result<ComputePipelineState>>();
-    device.new_compute_pipeline_state_async(&function, move |result| {
-        sender.send(result).expect("it is awaited");
-    });
-    let pipeline = receiver.recv_timeout(Duration::from_secs(60)).expect("it takes less")?;
-    assert_eq!(pipeline.reflection().name, "root");
+    let handler = |sender: mpsc::Sender<_>| move |result| sender.send(result).expect("it is awaited");
+    device.new_compute_pipeline_state_async(&function, handler(sender.clone()));
+    for name in ["root", "scale"] {
+        let function = FunctionDescriptor { library: &library, name, constants: &constants };
+        let descriptor = ComputePipelineDescriptor { label: Some("square".into()), ..Default::default() };
+        let handler = handler(sender.clone());
+        device.new_compute_pipeline_state_with_function_descriptor_async(&function, &descriptor, handler);
+    }
+    let results: Vec<_> =
+        (0..3).map(|_| receiver.recv_timeout(Duration::from_secs(60)).expect("it takes less")).collect();
+    let mut labels: Vec<Option<&str>> = results.iter().flatten().map(|pipeline| pipeline.label()).collect();
+    labels.sort_unstable();
+    assert_eq!(labels, [None, Some("square")]);
+    let errors: Vec<&Error> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+    assert!(matches!(errors[..], [Error::Constants { .. }]), "{errors:?}");
     Ok(())
 }
