@@ -1,0 +1,308 @@
+// Attention over a cache of keys and values, in one pass (flash), with grouped queries:
+//
+//     y[r] = Σ_p softmax_p(cap(SCALE · q[r] · k[p])) · v[p],   cap(s) = s, or SOFT_CAP · tanh(s / SOFT_CAP)
+//
+// over the positions p that row r sees: up to its own, and with a WINDOW only the last WINDOW of these.
+//
+//     attention_decode         one token: rows are the heads that share keys and values
+//     attention_decode_split   the same for a part of the positions, for long caches and many cores
+//     attention_reduce         joins the parts
+//     attention_prefill        many tokens, causal: rows are the tokens
+//
+// The cache is laid out by include/kv_layout.metal, in half or float, and has the keys and values of the tokens already.
+//
+// A simdgroup has ROWS queries and goes through the cache 32 positions at a time. First lanes are positions: key and
+// query are multiplied number by number, the query's number is the same for all lanes, and the scores end up where the
+// softmax wants them. Then lanes are numbers of the values, and the weight of a position is the same for all lanes. So
+// each key and value is loaded once for ROWS queries, side by side, and only the maximum and the sum go across lanes.
+// Queries and weights are in threadgroup memory; a threadgroup is one simdgroup, which has no need to wait for others.
+//
+// Sums are float; results are the same bits at every run. Where a row sees nothing (masked parts), scores are LOWEST
+// instead of minus infinity, and what they contribute vanishes as soon as there is a real one.
+#include "common.metal"
+#include "kv_layout.metal"
+
+constant uint D [[function_constant(0)]];         // numbers of a head: 32 to 256
+constant uint HEADS [[function_constant(1)]];     // of queries
+constant uint GROUP [[function_constant(2)]];     // heads that share keys and values
+constant uint ROWS [[function_constant(3)]];      // queries that a simdgroup takes: 1 to 8; for decoding it divides GROUP
+constant float SCALE [[function_constant(4)]];    // usually 1 / √D
+constant float SOFT_CAP [[function_constant(5)]]; // 0: none
+constant uint WINDOW [[function_constant(6)]];    // 0: none
+
+constant constexpr uint MAX_ROWS = 8;
+constant constexpr uint MAX_D = 256;
+constant constexpr uint MAX_PIECES = MAX_D / SIMD_WIDTH;
+constant constexpr float LOWEST = -1e30f;
+
+// Pieces of 32 numbers in a head.
+constant uint PIECES = (D + SIMD_WIDTH - 1) / SIMD_WIDTH;
+
+// Where piece c begins. Where D is no multiple of 32, the last piece overlaps the one before instead of being short.
+inline uint piece(uint c) {
+    return min(c * SIMD_WIDTH, D - SIMD_WIDTH);
+}
+
+// The queries of a simdgroup.
+struct Rows {
+    uint count;   // of ROWS; those that are missing are the last once more
+    uint stride;  // numbers from one to the next
+    uint last;    // the last position that the first row sees
+    uint advance; // how much further the next row sees: 0 for heads, 1 for tokens
+
+    uint clamped(uint r) const {
+        return min(r, count - 1);
+    }
+    uint last_of(uint r) const {
+        return last + clamped(r) * advance;
+    }
+};
+
+// The first position that is seen from `last`.
+inline uint first_seen(uint last) {
+    return WINDOW == 0 || last < WINDOW ? 0 : last + 1 - WINDOW;
+}
+
+// What is known after some of the positions.
+struct Attended {
+    float largest[MAX_ROWS];           // score
+    float total[MAX_ROWS];             // Σ e^(score - largest)
+    float sums[MAX_ROWS * MAX_PIECES]; // Σ e^(score - largest) · v, number `lane` of each piece
+};
+
+// score[r] = q[r] · k of position `lane`; behind the end it is whatever the cache has there.
+template <typename KV>
+inline void multiply_keys(device const KV* k, threadgroup const float* queries, uint lane, thread float* score) {
+    for (uint r = 0; r < ROWS; r++) {
+        score[r] = 0.0f;
+    }
+    for (uint i = 0; i < D; i++) {
+        float key = float(k[i * KEY_TILE + lane]);
+        for (uint r = 0; r < ROWS; r++) {
+            score[r] += key * queries[r * MAX_D + i];
+        }
+    }
+}
+
+// Adds weight times value for the positions `begin` … `end` of 32, two pieces at a time.
+template <typename KV>
+inline void add_values(device const KV* v, uint begin, uint end, threadgroup const float* weights, uint lane,
+                       thread Attended& result) {
+    for (uint c = 0; c < PIECES; c += 2) {
+        bool is_pair = c + 1 < PIECES;
+        float low[MAX_ROWS], high[MAX_ROWS];
+        for (uint r = 0; r < ROWS; r++) {
+            low[r] = result.sums[r * MAX_PIECES + c];
+            high[r] = is_pair ? result.sums[r * MAX_PIECES + c + 1] : 0.0f;
+        }
+        for (uint p = begin; p < end; p++) {
+            float first = float(v[p * D + piece(c) + lane]);
+            float second = is_pair ? float(v[p * D + piece(c + 1) + lane]) : 0.0f;
+            for (uint r = 0; r < ROWS; r++) {
+                float weight = weights[r * KEY_TILE + p];
+                low[r] += weight * first;
+                high[r] += weight * second;
+            }
+        }
+        for (uint r = 0; r < ROWS; r++) {
+            result.sums[r * MAX_PIECES + c] = low[r];
+            if (is_pair) {
+                result.sums[r * MAX_PIECES + c + 1] = high[r];
+            }
+        }
+    }
+}
+
+// Attends to the positions from `begin` to before `end`, as far as each row sees them. `queries` has room for ROWS · MAX_D
+// numbers, `weights` for ROWS · KEY_TILE.
+template <typename T, typename KV>
+inline void attend(device const T* q, Rows rows, device const KV* k, device const KV* v, uint begin, uint end,
+                   threadgroup float* queries, threadgroup float* weights, uint lane, thread Attended& result) {
+    for (uint r = 0; r < ROWS; r++) {
+        result.largest[r] = LOWEST;
+        result.total[r] = 0.0f;
+        for (uint c = 0; c < PIECES; c++) {
+            result.sums[r * MAX_PIECES + c] = 0.0f;
+            uint i = piece(c) + lane;
+            queries[r * MAX_D + i] = SCALE * float(q[ulong(rows.clamped(r)) * rows.stride + i]);
+        }
+    }
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint first = begin / KEY_TILE * KEY_TILE; first < end; first += KEY_TILE) {
+        float score[MAX_ROWS];
+        multiply_keys(k + ulong(first) * D, queries, lane, score);
+        uint position = first + lane;
+        for (uint r = 0; r < ROWS; r++) {
+            uint last = min(rows.last_of(r), end - 1);
+            bool is_seen = position <= last && position >= max(begin, first_seen(rows.last_of(r)));
+            float capped = SOFT_CAP > 0.0f ? SOFT_CAP * tanh(score[r] / SOFT_CAP) : score[r];
+            float s = is_seen ? capped : LOWEST;
+            float largest = max(result.largest[r], simd_max(s));
+            float correction = exp(result.largest[r] - largest);
+            float weight = exp(s - largest);
+            result.largest[r] = largest;
+            result.total[r] = result.total[r] * correction + simd_sum(weight);
+            weights[r * KEY_TILE + lane] = weight;
+            for (uint c = 0; c < PIECES; c++) {
+                result.sums[r * MAX_PIECES + c] *= correction;
+            }
+        }
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        uint skipped = first < begin ? begin - first : 0;
+        add_values(v + ulong(first) * D, skipped, min(KEY_TILE, end - first), weights, lane, result);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+    }
+}
+
+template <typename T>
+inline void store_rows(device T* y, Rows rows, uint lane, thread const Attended& result) {
+    for (uint r = 0; r < ROWS; r++) {
+        for (uint c = 0; c < PIECES; c++) {
+            uint i = piece(c) + lane;
+            if (r < rows.count && i >= c * SIMD_WIDTH) {
+                y[ulong(r) * rows.stride + i] = T(result.sums[r * MAX_PIECES + c] / result.total[r]);
+            }
+        }
+    }
+}
+
+struct DecodeParams {
+    uint length;   // positions in the cache, with that of the token
+    uint capacity; // positions that a head of the cache has room for, a multiple of 32
+};
+
+// buffers  0 q device const T [HEADS, D]   1 k, 2 v device const KV, the cache   3 y device T [HEADS, D]
+//          4 p constant DecodeParams
+// grid     HEADS / ROWS threadgroups of 32 threads
+// moves    2 · sizeof(KV) · D · HEADS / GROUP · length bytes, when ROWS is GROUP
+template <typename T, typename KV>
+kernel void attention_decode(device const T* q [[buffer(0)]],
+                             device const KV* k [[buffer(1)]],
+                             device const KV* v [[buffer(2)]],
+                             device T* y [[buffer(3)]],
+                             constant DecodeParams& p [[buffer(4)]],
+                             uint group [[threadgroup_position_in_grid]],
+                             uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float queries[MAX_ROWS * MAX_D];
+    threadgroup float weights[MAX_ROWS * KEY_TILE];
+    uint head = group * ROWS;
+    Rows rows = {ROWS, D, p.length - 1, 0};
+    ulong cache = ulong(head / GROUP) * p.capacity * D;
+    Attended result;
+    attend(q + head * D, rows, k + cache, v + cache, first_seen(rows.last), p.length, queries, weights, lane, result);
+    store_rows(y + head * D, rows, lane, result);
+}
+
+struct DecodeSplitParams {
+    uint length;
+    uint capacity;
+    uint splits; // parts that the positions are divided into
+};
+
+// buffers  0 q device const T [HEADS, D]   1 k, 2 v device const KV, the cache
+//          3 parts device float [HEADS, splits, D + 2]: the sums, then the largest score and the total
+//          4 p constant DecodeSplitParams
+// grid     HEADS / ROWS × splits threadgroups of 32 threads; a part has whole tiles of 32 positions, or none
+template <typename T, typename KV>
+kernel void attention_decode_split(device const T* q [[buffer(0)]],
+                                   device const KV* k [[buffer(1)]],
+                                   device const KV* v [[buffer(2)]],
+                                   device float* parts [[buffer(3)]],
+                                   constant DecodeSplitParams& p [[buffer(4)]],
+                                   uint2 group [[threadgroup_position_in_grid]],
+                                   uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float queries[MAX_ROWS * MAX_D];
+    threadgroup float weights[MAX_ROWS * KEY_TILE];
+    uint head = group.x * ROWS;
+    Rows rows = {ROWS, D, p.length - 1, 0};
+    ulong cache = ulong(head / GROUP) * p.capacity * D;
+    uint start = first_seen(rows.last), first_tile = start / KEY_TILE;
+    uint tiles = (p.length + KEY_TILE - 1) / KEY_TILE - first_tile, own = (tiles + p.splits - 1) / p.splits;
+    uint begin = max(start, (first_tile + group.y * own) * KEY_TILE);
+    uint end = min(p.length, (first_tile + (group.y + 1) * own) * KEY_TILE);
+    Attended result;
+    attend(q + head * D, rows, k + cache, v + cache, begin, end, queries, weights, lane, result);
+    for (uint r = 0; r < ROWS; r++) {
+        device float* part = parts + (ulong(head + r) * p.splits + group.y) * (D + 2);
+        for (uint c = 0; c < PIECES; c++) {
+            if (piece(c) + lane >= c * SIMD_WIDTH) {
+                part[piece(c) + lane] = result.sums[r * MAX_PIECES + c];
+            }
+        }
+        if (lane == 0) {
+            part[D] = result.largest[r];
+            part[D + 1] = result.total[r];
+        }
+    }
+}
+
+// buffers  0 parts device const float [HEADS, splits, D + 2]   1 y device T [HEADS, D]   2 splits constant uint
+// grid     HEADS threadgroups of 32 threads
+template <typename T>
+kernel void attention_reduce(device const float* parts [[buffer(0)]],
+                             device T* y [[buffer(1)]],
+                             constant uint& splits [[buffer(2)]],
+                             uint head [[threadgroup_position_in_grid]],
+                             uint lane [[thread_index_in_simdgroup]]) {
+    device const float* own = parts + ulong(head) * splits * (D + 2);
+    float largest = LOWEST;
+    for (uint s = 0; s < splits; s++) {
+        largest = max(largest, own[s * (D + 2) + D]);
+    }
+    float total = 0.0f;
+    for (uint s = 0; s < splits; s++) {
+        total += exp(own[s * (D + 2) + D] - largest) * own[s * (D + 2) + D + 1];
+    }
+    for (uint c = 0; c < PIECES; c++) {
+        float sum = 0.0f;
+        for (uint s = 0; s < splits; s++) {
+            sum += exp(own[s * (D + 2) + D] - largest) * own[s * (D + 2) + piece(c) + lane];
+        }
+        if (piece(c) + lane >= c * SIMD_WIDTH) {
+            y[head * D + piece(c) + lane] = T(sum / total);
+        }
+    }
+}
+
+struct PrefillParams {
+    uint tokens;   // queries
+    uint position; // of the first token: positions in the cache before it
+    uint capacity; // positions that a head of the cache has room for, a multiple of 32
+};
+
+// buffers  0 q device const T [tokens, HEADS, D]   1 k, 2 v device const KV, the cache
+//          3 y device T [tokens, HEADS, D]   4 p constant PrefillParams
+// grid     ceil(tokens / ROWS) × HEADS threadgroups of 32 threads: the tokens of one head first, whose keys and values stay
+//          in a near cache
+template <typename T, typename KV>
+kernel void attention_prefill(device const T* q [[buffer(0)]],
+                              device const KV* k [[buffer(1)]],
+                              device const KV* v [[buffer(2)]],
+                              device T* y [[buffer(3)]],
+                              constant PrefillParams& p [[buffer(4)]],
+                              uint2 group [[threadgroup_position_in_grid]],
+                              uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float queries[MAX_ROWS * MAX_D];
+    threadgroup float weights[MAX_ROWS * KEY_TILE];
+    uint token = group.x * ROWS, head = group.y;
+    Rows rows = {min(ROWS, p.tokens - token), HEADS * D, p.position + token, 1};
+    ulong cache = ulong(head / GROUP) * p.capacity * D;
+    ulong at = (ulong(token) * HEADS + head) * D;
+    Attended result;
+    attend(q + at, rows, k + cache, v + cache, first_seen(rows.last), rows.last_of(rows.count - 1) + 1, queries, weights,
+           lane, result);
+    store_rows(y + at, rows, lane, result);
+}
+
+#define INSTANTIATE_ATTENTION(name, T, KV)                                             \
+    INSTANTIATE("attention_decode_" name, attention_decode, T, KV)                      \
+    INSTANTIATE("attention_decode_split_" name, attention_decode_split, T, KV)          \
+    INSTANTIATE("attention_prefill_" name, attention_prefill, T, KV)
+
+// Activations, then the cache.
+INSTANTIATE_ATTENTION("f32_kv_f16", float, half)
+INSTANTIATE_ATTENTION("f16_kv_f16", half, half)
+INSTANTIATE_ATTENTION("f32_kv_f32", float, float)
+INSTANTIATE_ATTENTION("f16_kv_f32", half, float)
+INSTANTIATE("attention_reduce_f32", attention_reduce, float)
+INSTANTIATE("attention_reduce_f16", attention_reduce, half)
