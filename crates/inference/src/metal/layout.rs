@@ -8,87 +8,36 @@
 //!
 //! `include/tiles.metal` reads both. This is the place that decides between them: [`Layout::preferred`].
 
+use super::format::Format;
+use super::library::BufferSlice;
 use std::fmt;
 
 /// Rows of a tile: the lanes of a simdgroup.
 pub const TILE_ROWS: usize = 32;
 
-/// A block format of GGUF; `include/quantize.metal` says what the bytes of each mean.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(non_camel_case_types, reason = "GGUF's names")]
-pub enum BlockFormat {
-    /// 32 signed bytes with a scale.
-    Q8_0,
-    /// 32 numbers of 4 bits with a scale.
-    Q4_0,
-    /// 32 numbers of 4 bits with a scale and a minimum.
-    Q4_1,
-    /// 32 numbers of 5 bits with a scale.
-    Q5_0,
-    /// 32 numbers of 5 bits with a scale and a minimum.
-    Q5_1,
-    /// 256 numbers of 4 bits with eight scales and minima of 6 bits.
-    Q4_K,
-    /// 256 numbers of 5 bits with eight scales and minima of 6 bits.
-    Q5_K,
-    /// 256 numbers of 6 bits with 16 scales of 8 bits.
-    Q6_K,
-}
-
-impl BlockFormat {
-    /// Every format.
-    pub const ALL: [BlockFormat; 8] = {
-        use BlockFormat::*;
-        [Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K]
+/// The units of a block: offset and size. Scales have two bytes, all else four; a number that is stored by itself is one.
+fn units(format: Format) -> impl Iterator<Item = (usize, usize)> {
+    let halves = match format {
+        Format::F32 => 0..0,
+        Format::F16 | Format::BF16 | Format::Q8_0 | Format::Q4_0 | Format::Q5_0 => 0..2,
+        Format::Q4_1 | Format::Q5_1 | Format::Q4_K | Format::Q5_K => 0..4,
+        Format::Q6_K => 208..210,
     };
-
-    /// Numbers in a block.
-    pub const fn block_len(self) -> usize {
-        match self {
-            BlockFormat::Q4_K | BlockFormat::Q5_K | BlockFormat::Q6_K => 256,
-            _ => 32,
-        }
-    }
-
-    /// Bytes of a block.
-    pub const fn block_bytes(self) -> usize {
-        match self {
-            BlockFormat::Q8_0 => 34,
-            BlockFormat::Q4_0 => 18,
-            BlockFormat::Q4_1 => 20,
-            BlockFormat::Q5_0 => 22,
-            BlockFormat::Q5_1 => 24,
-            BlockFormat::Q4_K => 144,
-            BlockFormat::Q5_K => 176,
-            BlockFormat::Q6_K => 210,
-        }
-    }
-
-    /// Bytes that are units of two: the scales. All others are units of four.
-    const fn scales(self) -> std::ops::Range<usize> {
-        match self {
-            BlockFormat::Q8_0 | BlockFormat::Q4_0 | BlockFormat::Q5_0 => 0..2,
-            BlockFormat::Q4_1 | BlockFormat::Q5_1 | BlockFormat::Q4_K | BlockFormat::Q5_K => 0..4,
-            BlockFormat::Q6_K => 208..210,
-        }
-    }
-
-    /// The units of a block: offset and size.
-    fn units(self) -> impl Iterator<Item = (usize, usize)> {
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let (offset, size) = (at, if self.scales().contains(&at) { 2 } else { 4 });
-            at += size;
-            (offset < self.block_bytes()).then_some((offset, size))
-        })
-    }
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let (offset, size) = (end, if halves.contains(&end) { 2 } else { 4 });
+        end += size;
+        (offset < format.block_size()).then_some((offset, size))
+    })
 }
 
 /// Why a matrix cannot be re-laid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LayoutError {
     /// The columns are not whole blocks: format, columns.
-    PartialBlock(BlockFormat, usize),
+    PartialBlock(Format, usize),
+    /// Its bytes are more than can be counted: rows, columns.
+    TooLarge(usize, usize),
     /// The bytes are not as many as the matrix needs.
     WrongSize {
         /// Of the matrix.
@@ -103,7 +52,10 @@ impl fmt::Display for LayoutError {
         match self {
             LayoutError::PartialBlock(format, columns) => {
                 let len = format.block_len();
-                write!(f, "{columns} columns are not whole blocks of {format:?}, which have {len} numbers each")
+                write!(f, "{columns} columns are not whole blocks of {format}, which have {len} numbers each")
+            }
+            LayoutError::TooLarge(rows, columns) => {
+                write!(f, "a matrix of {rows} × {columns} is larger than any memory")
             }
             LayoutError::WrongSize { expected, found } => {
                 write!(f, "the matrix has {expected} bytes, but {found} were given")
@@ -113,6 +65,21 @@ impl fmt::Display for LayoutError {
 }
 
 impl std::error::Error for LayoutError {}
+
+/// A matrix of weights in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a> {
+    /// [`Layout::matrix_bytes`] bytes.
+    pub data: BufferSlice<'a>,
+    /// How its numbers are stored.
+    pub format: Format,
+    /// Where they are.
+    pub layout: Layout,
+    /// Rows: results of a product.
+    pub rows: usize,
+    /// Columns: numbers that a product sums over.
+    pub columns: usize,
+}
 
 /// How the blocks of a matrix lie in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -124,28 +91,32 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// The layout in which products with a matrix of this format are fastest. One answer so far, on all devices:
+    /// The layout in which products with such a matrix are fastest, on all devices so far: tiles, wherever kernels take
+    /// them, which for plain numbers is rows of whole pieces of 32.
     ///
-    /// 4096 × 4096, one vector, one thread of a CPU with AVX-512: 24 billion weights a second from tiles (Q4_0), 4.5 from
-    /// blocks, whose words are gathered; the other formats are alike. On a GPU, lanes that read words of tiles read whole
-    /// cache lines, and those that read blocks one cache line each.
-    pub const fn preferred(_format: BlockFormat) -> Layout {
-        Layout::Tiles
+    /// 4096 × 4096, one vector, one thread of a CPU with AVX-512: 24 billion weights a second from tiles of Q4_0, 4.5 from
+    /// blocks, whose words are gathered; the other formats are alike. Eight vectors and F16: 78 GFLOP/s from tiles, 39 from
+    /// rows. On a GPU, lanes that read tiles read whole cache lines, and those that read blocks one cache line each.
+    pub const fn preferred(_format: Format, columns: usize) -> Layout {
+        if columns.is_multiple_of(32) { Layout::Tiles } else { Layout::Blocks }
     }
 
     /// Bytes of a matrix in this layout; tiles have rows up to a multiple of 32.
-    pub fn matrix_bytes(self, format: BlockFormat, rows: usize, columns: usize) -> Result<usize, LayoutError> {
+    pub fn matrix_bytes(self, format: Format, rows: usize, columns: usize) -> Result<usize, LayoutError> {
         if !columns.is_multiple_of(format.block_len()) {
             return Err(LayoutError::PartialBlock(format, columns));
         }
-        let rows = if self == Layout::Tiles { rows.next_multiple_of(TILE_ROWS) } else { rows };
-        Ok(rows * (columns / format.block_len()) * format.block_bytes())
+        let rows = if self == Layout::Tiles { rows.div_ceil(TILE_ROWS).saturating_mul(TILE_ROWS) } else { rows };
+        let blocks = rows.checked_mul(columns / format.block_len());
+        blocks
+            .and_then(|blocks| blocks.checked_mul(format.block_size()))
+            .ok_or(LayoutError::TooLarge(rows, columns))
     }
 
     /// Brings a matrix from the layout of files into this one.
     pub fn from_blocks(
         self,
-        format: BlockFormat,
+        format: Format,
         rows: usize,
         columns: usize,
         blocks: &[u8],
@@ -165,13 +136,13 @@ impl Layout {
     }
 }
 
-fn tile(format: BlockFormat, columns: usize, blocks: &[u8], tiles: &mut [u8]) {
+fn tile(format: Format, columns: usize, blocks: &[u8], tiles: &mut [u8]) {
     if blocks.is_empty() {
         return;
     }
-    let bytes = format.block_bytes();
+    let bytes = format.block_size();
     let row_bytes = columns / format.block_len() * bytes;
-    let units: Vec<(usize, usize)> = format.units().collect();
+    let units: Vec<(usize, usize)> = units(format).collect();
     for (rows, tiles) in blocks.chunks(row_bytes * TILE_ROWS).zip(tiles.chunks_mut(row_bytes * TILE_ROWS)) {
         for (column, tile) in tiles.chunks_exact_mut(bytes * TILE_ROWS).enumerate() {
             for (lane, row) in rows.chunks_exact(row_bytes).enumerate() {
@@ -191,27 +162,27 @@ mod tests {
 
     #[test]
     fn units_cover_blocks() {
-        for format in BlockFormat::ALL {
+        for format in Format::ALL {
             let mut end = 0;
-            for (offset, size) in format.units() {
+            for (offset, size) in units(format) {
                 assert_eq!(offset, end, "{format:?}");
-                assert!(offset.is_multiple_of(2) && (TILE_ROWS * offset).is_multiple_of(size), "{format:?}");
+                assert!((TILE_ROWS * offset).is_multiple_of(size), "{format:?}");
                 end += size;
             }
-            assert_eq!(end, format.block_bytes(), "{format:?}");
+            assert_eq!(end, format.block_size(), "{format:?}");
         }
     }
 
     #[test]
     fn every_unit_is_where_kernels_look() {
-        for format in BlockFormat::ALL {
-            let (rows, blocks_per_row, bytes) = (37, 3, format.block_bytes());
+        for format in Format::ALL {
+            let (rows, blocks_per_row, bytes) = (37, 3, format.block_size());
             let columns = blocks_per_row * format.block_len();
             let blocks: Vec<u8> = (0..rows * blocks_per_row * bytes).map(|i| (i * 31 % 251) as u8 + 1).collect();
             let tiles = Layout::Tiles.from_blocks(format, rows, columns, &blocks).unwrap();
             assert_eq!(tiles.len(), 64 * blocks_per_row * bytes);
             for (row, block) in (0..rows).flat_map(|row| (0..blocks_per_row).map(move |block| (row, block))) {
-                for (offset, size) in format.units() {
+                for (offset, size) in units(format) {
                     let tile = (row / 32 * blocks_per_row + block) * 32 * bytes;
                     let place = tile + 32 * offset + row % 32 * size;
                     let from = (row * blocks_per_row + block) * bytes + offset;
@@ -225,10 +196,10 @@ mod tests {
 
     #[test]
     fn wrong_sizes_are_errors() {
-        let error = Layout::Tiles.from_blocks(BlockFormat::Q4_K, 1, 32, &[]).unwrap_err();
-        assert_eq!(error.to_string(), "32 columns are not whole blocks of Q4_K, which have 256 numbers each");
-        let error = Layout::Tiles.from_blocks(BlockFormat::Q8_0, 2, 32, &[0; 34]).unwrap_err();
+        let error = Layout::Tiles.from_blocks(Format::Q4_K, 1, 32, &[]).unwrap_err();
+        assert_eq!(error.to_string(), "32 columns are not whole blocks of q4_K, which have 256 numbers each");
+        let error = Layout::Tiles.from_blocks(Format::Q8_0, 2, 32, &[0; 34]).unwrap_err();
         assert_eq!(error.to_string(), "the matrix has 68 bytes, but 34 were given");
-        assert_eq!(Layout::Tiles.from_blocks(BlockFormat::Q8_0, 0, 32, &[]), Ok(Vec::new()));
+        assert_eq!(Layout::Tiles.from_blocks(Format::Q8_0, 0, 32, &[]), Ok(Vec::new()));
     }
 }

@@ -10,12 +10,14 @@
 
 mod compare;
 mod device;
+mod matrix;
 mod random;
 mod tensor;
 mod weights;
 
 mod elementwise;
 mod embedding;
+mod gemv;
 mod norm;
 mod sampling;
 mod softmax;

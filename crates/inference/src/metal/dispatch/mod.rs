@@ -12,6 +12,7 @@
 
 pub mod elementwise;
 pub mod embedding;
+pub mod gemv;
 pub mod norm;
 pub mod sampling;
 pub mod softmax;

@@ -206,4 +206,20 @@ struct q6_K {
     }
 };
 
+// Numbers as they are; 32 are taken as a block, in units of one number.
+template <typename T>
+struct Plain {
+    static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32;
+    static float number(BlockUnits b, uint i) {
+        device const uchar* at = b.start + i * sizeof(T) * (TILED ? TILE_ROWS : 1);
+        return float(((device const T*)at)[TILED ? b.lane : 0]);
+    }
+    static float4 values(BlockUnits b, uint, uint i) {
+        return float4(number(b, 4 * i), number(b, 4 * i + 1), number(b, 4 * i + 2), number(b, 4 * i + 3));
+    }
+    static float2 affine(BlockUnits, uint) {
+        return float2(1.0f, 0.0f);
+    }
+};
+
 #endif

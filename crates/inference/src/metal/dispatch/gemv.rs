@@ -1,0 +1,362 @@
+//! Products of vectors with matrices of weights: `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal`,
+//! `gemv_kquants.metal`, whose kernels are in `include/gemv.metal`.
+
+use super::{Check, Encoding, Grid};
+use crate::metal::format::{Activation, Format};
+use crate::metal::kernels;
+use crate::metal::layout::{Layout, Matrix, TILE_ROWS};
+use crate::metal::library::BufferSlice;
+use compute::Result;
+
+/// Vectors times simdgroups of a threadgroup at most, as in `include/gemv.metal`.
+const MAX_STAGED: usize = 16;
+
+/// How the kernels of `include/gemv.metal` divide the work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GemvVariant {
+    /// Vectors that a threadgroup takes at a time: 1 to 8.
+    pub batch: usize,
+    /// Simdgroups of a threadgroup, which split the columns between them; `batch · split` is 16 at most.
+    pub split: usize,
+}
+
+impl GemvVariant {
+    /// The variant for `vectors` vectors.
+    ///
+    /// Weights are read once for each batch; the larger it is, the more arithmetic there is for each of them. 4096 × 4096,
+    /// one thread, GFLOP/s for batches of 1, 2, 4 and 8: Q4_0 49, 63, 72, 86; F16 38, 45, 66, 78; the peak is 117. Batches
+    /// are powers of two, so that there are four pipelines for a matrix, not eight.
+    ///
+    /// Splitting is for devices with more cores than a matrix has tiles; a CPU is not one, and without it there is no
+    /// barrier.
+    pub fn choose(vectors: usize) -> GemvVariant {
+        GemvVariant { batch: vectors.clamp(1, 8).next_power_of_two(), split: 1 }
+    }
+
+    /// The variants that [`GemvVariant::choose`] chooses from, to create their pipelines ahead.
+    pub const ALL: [GemvVariant; 4] = {
+        const fn batch(batch: usize) -> GemvVariant {
+            GemvVariant { batch, split: 1 }
+        }
+        [batch(1), batch(2), batch(4), batch(8)]
+    };
+
+    fn check(self, check: &Check<'_>) -> Result<()> {
+        let GemvVariant { batch, split } = self;
+        match (1..=8).contains(&batch) && split >= 1 && batch * split <= MAX_STAGED {
+            true => Ok(()),
+            false => check.error(format_args!("a batch of {batch} split in {split} is not possible")),
+        }
+    }
+}
+
+/// [`gemv`]: y[m,n] = Σ_k w[n,k] · x[m,k] + bias[n] + residual[m,n].
+#[derive(Clone, Copy, Debug)]
+pub struct Gemv<'a> {
+    /// `[n, k]` weights.
+    pub w: Matrix<'a>,
+    /// `[m, k]` activations.
+    pub x: BufferSlice<'a>,
+    /// `[m, n]` activations.
+    pub y: BufferSlice<'a>,
+    /// `[n]` f32.
+    pub bias: Option<BufferSlice<'a>>,
+    /// `[m, n]` activations; may be `y`.
+    pub residual: Option<BufferSlice<'a>>,
+    /// Vectors.
+    pub m: usize,
+    /// The type of x, y and residual.
+    pub activation: Activation,
+}
+
+/// Multiplies a matrix with one or more vectors.
+pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
+    gemv_with(encoding, op, GemvVariant::choose(op.m))
+}
+
+/// [`gemv`] with a variant of the caller's choice.
+pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant) -> Result<()> {
+    let check = Check { operation: "gemv" };
+    variant.check(&check)?;
+    let matrix = matrix(&check, "w", &op.w)?;
+    check.room("x", &op.x, &[op.m, op.w.columns], op.activation.size())?;
+    check.room("y", &op.y, &[op.m, op.w.rows], op.activation.size())?;
+    if let Some(bias) = &op.bias {
+        check.room("bias", bias, &[op.w.rows], 4)?;
+    }
+    if let Some(residual) = &op.residual {
+        check.room("residual", residual, &[op.m, op.w.rows], op.activation.size())?;
+    }
+    if op.m == 0 {
+        return Ok(());
+    }
+    if op.w.layout == Layout::Blocks && op.w.format.block_len() == 1 {
+        return gemv_rows(encoding, &check, op, variant.batch);
+    }
+    matrix.whole_pieces(&check)?;
+    let m = check.count("m", op.m)?;
+    let grid = Grid::plane(op.m.div_ceil(variant.batch), op.w.rows.div_ceil(TILE_ROWS), variant.split);
+    macro_rules! encode {
+        ($module:ident, $f32:ident, $f16:ident) => {{
+            use kernels::$module as module;
+            let constants = module::GemvConstants {
+                k: matrix.columns,
+                batch: variant.batch as u32,
+                split: variant.split as u32,
+                bias: op.bias.is_some(),
+                residual: op.residual.is_some(),
+                tiled: matrix.tiled,
+            };
+            let p = &module::GemvParams { n: matrix.rows, m };
+            let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
+            let arguments = module::GemvArgs { w, x, y, bias, residual, p };
+            let kernel = if op.activation == Activation::F32 { module::$f32 } else { module::$f16 };
+            encoding.dispatch(kernel, &constants, &arguments, grid)
+        }};
+    }
+    match op.w.format {
+        Format::F32 => encode!(gemv_float, GEMV_F32_F32, GEMV_F32_F16),
+        Format::F16 => encode!(gemv_float, GEMV_F16_F32, GEMV_F16_F16),
+        Format::BF16 => encode!(gemv_float, GEMV_BF16_F32, GEMV_BF16_F16),
+        Format::Q8_0 => encode!(gemv_q8, GEMV_Q8_0_F32, GEMV_Q8_0_F16),
+        Format::Q4_0 => encode!(gemv_q4, GEMV_Q4_0_F32, GEMV_Q4_0_F16),
+        Format::Q4_1 => encode!(gemv_q4, GEMV_Q4_1_F32, GEMV_Q4_1_F16),
+        Format::Q5_0 => encode!(gemv_q5, GEMV_Q5_0_F32, GEMV_Q5_0_F16),
+        Format::Q5_1 => encode!(gemv_q5, GEMV_Q5_1_F32, GEMV_Q5_1_F16),
+        Format::Q4_K => encode!(gemv_kquants, GEMV_Q4_K_F32, GEMV_Q4_K_F16),
+        Format::Q5_K => encode!(gemv_kquants, GEMV_Q5_K_F32, GEMV_Q5_K_F16),
+        Format::Q6_K => encode!(gemv_kquants, GEMV_Q6_K_F32, GEMV_Q6_K_F16),
+    }
+}
+
+/// Matrices of plain numbers in rows. Eight sums per lane: for one vector, eight rows stream at 35 GB/s, one at 25.
+fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch: usize) -> Result<()> {
+    use kernels::gemv_float as module;
+    let rows = 8 / batch;
+    let constants = module::GemvRowsConstants {
+        k: check.count("k", op.w.columns)?,
+        batch: batch as u32,
+        bias: op.bias.is_some(),
+        residual: op.residual.is_some(),
+        rows: rows as u32,
+    };
+    let p = &module::GemvParams { n: check.count("n", op.w.rows)?, m: check.count("m", op.m)? };
+    let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
+    let arguments = module::GemvRowsArgs { w, x, y, bias, residual, p };
+    let kernel = match (op.w.format, op.activation) {
+        (Format::F32, Activation::F32) => module::GEMV_ROWS_F32_F32,
+        (Format::F32, Activation::F16) => module::GEMV_ROWS_F32_F16,
+        (Format::F16, Activation::F32) => module::GEMV_ROWS_F16_F32,
+        (Format::F16, Activation::F16) => module::GEMV_ROWS_F16_F16,
+        (Format::BF16, Activation::F32) => module::GEMV_ROWS_BF16_F32,
+        (Format::BF16, Activation::F16) => module::GEMV_ROWS_BF16_F16,
+        (format, _) => return check.error(format_args!("{format} has no rows of plain numbers")),
+    };
+    let grid = Grid::plane(op.m.div_ceil(batch), op.w.rows.div_ceil(rows), 1);
+    encoding.dispatch(kernel, &constants, &arguments, grid)
+}
+
+/// [`gemv_gated`]: y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k].
+#[derive(Clone, Copy, Debug)]
+pub struct GemvGated<'a> {
+    /// `[n, k]` weights.
+    pub gate: Matrix<'a>,
+    /// `[n, k]` weights, stored like those of `gate`.
+    pub up: Matrix<'a>,
+    /// `[m, k]` activations.
+    pub x: BufferSlice<'a>,
+    /// `[m, n]` activations.
+    pub y: BufferSlice<'a>,
+    /// Vectors.
+    pub m: usize,
+    /// The type of x and y.
+    pub activation: Activation,
+}
+
+/// The first half of a gated feed-forward network in one dispatch.
+pub fn gemv_gated(encoding: &mut Encoding<'_>, op: GemvGated<'_>) -> Result<()> {
+    gemv_gated_with(encoding, op, GemvVariant::choose(op.m))
+}
+
+/// [`gemv_gated`] with a variant of the caller's choice.
+pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: GemvVariant) -> Result<()> {
+    let check = Check { operation: "gemv_gated" };
+    variant.check(&check)?;
+    let matrix = matrix(&check, "gate", &op.gate)?;
+    matrix.alike(&check, "up", &op.up, op.gate.rows)?;
+    check.room("x", &op.x, &[op.m, op.gate.columns], op.activation.size())?;
+    check.room("y", &op.y, &[op.m, op.gate.rows], op.activation.size())?;
+    matrix.whole_pieces(&check)?;
+    if op.m == 0 {
+        return Ok(());
+    }
+    let m = check.count("m", op.m)?;
+    let grid = Grid::plane(op.m.div_ceil(variant.batch), op.gate.rows.div_ceil(TILE_ROWS), variant.split);
+    macro_rules! encode {
+        ($module:ident, $f32:ident, $f16:ident) => {{
+            use kernels::$module as module;
+            let constants = module::GemvGatedConstants {
+                k: matrix.columns,
+                batch: variant.batch as u32,
+                split: variant.split as u32,
+                tiled: matrix.tiled,
+            };
+            let p = &module::GemvParams { n: matrix.rows, m };
+            let (gate, up, x, y) = (op.gate.data, op.up.data, op.x, op.y);
+            let arguments = module::GemvGatedArgs { gate, up, x, y, p };
+            let kernel = if op.activation == Activation::F32 { module::$f32 } else { module::$f16 };
+            encoding.dispatch(kernel, &constants, &arguments, grid)
+        }};
+    }
+    match op.gate.format {
+        Format::F32 => encode!(gemv_float, GEMV_GATED_F32_F32, GEMV_GATED_F32_F16),
+        Format::F16 => encode!(gemv_float, GEMV_GATED_F16_F32, GEMV_GATED_F16_F16),
+        Format::BF16 => encode!(gemv_float, GEMV_GATED_BF16_F32, GEMV_GATED_BF16_F16),
+        Format::Q8_0 => encode!(gemv_q8, GEMV_GATED_Q8_0_F32, GEMV_GATED_Q8_0_F16),
+        Format::Q4_0 => encode!(gemv_q4, GEMV_GATED_Q4_0_F32, GEMV_GATED_Q4_0_F16),
+        Format::Q4_1 => encode!(gemv_q4, GEMV_GATED_Q4_1_F32, GEMV_GATED_Q4_1_F16),
+        Format::Q5_0 => encode!(gemv_q5, GEMV_GATED_Q5_0_F32, GEMV_GATED_Q5_0_F16),
+        Format::Q5_1 => encode!(gemv_q5, GEMV_GATED_Q5_1_F32, GEMV_GATED_Q5_1_F16),
+        Format::Q4_K => encode!(gemv_kquants, GEMV_GATED_Q4_K_F32, GEMV_GATED_Q4_K_F16),
+        Format::Q5_K => encode!(gemv_kquants, GEMV_GATED_Q5_K_F32, GEMV_GATED_Q5_K_F16),
+        Format::Q6_K => encode!(gemv_kquants, GEMV_GATED_Q6_K_F32, GEMV_GATED_Q6_K_F16),
+    }
+}
+
+/// [`gemv_qkv`]: q = wq x, k = wk x, v = wv x, with biases.
+#[derive(Clone, Copy, Debug)]
+pub struct GemvQkv<'a> {
+    /// `[q rows, columns]` weights.
+    pub wq: Matrix<'a>,
+    /// `[kv rows, columns]` weights, stored like those of `wq`.
+    pub wk: Matrix<'a>,
+    /// `[kv rows, columns]` weights, stored like those of `wq`.
+    pub wv: Matrix<'a>,
+    /// `[m, columns]` activations.
+    pub x: BufferSlice<'a>,
+    /// `[m, q rows]` activations.
+    pub q: BufferSlice<'a>,
+    /// `[m, kv rows]` activations.
+    pub k: BufferSlice<'a>,
+    /// `[m, kv rows]` activations.
+    pub v: BufferSlice<'a>,
+    /// Those of q, k and v: f32.
+    pub biases: Option<[BufferSlice<'a>; 3]>,
+    /// Vectors.
+    pub m: usize,
+    /// The type of x, q, k and v.
+    pub activation: Activation,
+}
+
+/// Queries, keys and values in one dispatch.
+pub fn gemv_qkv(encoding: &mut Encoding<'_>, op: GemvQkv<'_>) -> Result<()> {
+    gemv_qkv_with(encoding, op, GemvVariant::choose(op.m))
+}
+
+/// [`gemv_qkv`] with a variant of the caller's choice.
+pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: GemvVariant) -> Result<()> {
+    let check = Check { operation: "gemv_qkv" };
+    variant.check(&check)?;
+    let matrix = matrix(&check, "wq", &op.wq)?;
+    matrix.alike(&check, "wk", &op.wk, op.wk.rows)?;
+    matrix.alike(&check, "wv", &op.wv, op.wk.rows)?;
+    check.room("x", &op.x, &[op.m, op.wq.columns], op.activation.size())?;
+    for (name, slice, rows) in [("q", &op.q, op.wq.rows), ("k", &op.k, op.wk.rows), ("v", &op.v, op.wk.rows)] {
+        check.room(name, slice, &[op.m, rows], op.activation.size())?;
+    }
+    for (bias, rows) in op.biases.iter().flatten().zip([op.wq.rows, op.wk.rows, op.wk.rows]) {
+        check.room("biases", bias, &[rows], 4)?;
+    }
+    matrix.whole_pieces(&check)?;
+    if op.m == 0 {
+        return Ok(());
+    }
+    let (m, kv_rows) = (check.count("m", op.m)?, check.count("kv rows", op.wk.rows)?);
+    let tiles = op.wq.rows.div_ceil(TILE_ROWS) + 2 * op.wk.rows.div_ceil(TILE_ROWS);
+    let grid = Grid::plane(op.m.div_ceil(variant.batch), tiles, variant.split);
+    macro_rules! encode {
+        ($module:ident, $f32:ident, $f16:ident) => {{
+            use kernels::$module as module;
+            let constants = module::GemvQkvConstants {
+                k: matrix.columns,
+                batch: variant.batch as u32,
+                split: variant.split as u32,
+                bias: op.biases.is_some(),
+                tiled: matrix.tiled,
+            };
+            let (wq, wk, wv) = (op.wq.data, op.wk.data, op.wv.data);
+            let (x, q, k, v) = (op.x, op.q, op.k, op.v);
+            let [q_bias, k_bias, v_bias] = op.biases.map_or([None; 3], |biases| biases.map(Some));
+            let p = &module::GemvQkvParams { q_rows: matrix.rows, kv_rows, m };
+            let arguments = module::GemvQkvArgs { wq, wk, wv, x, q, k, v, q_bias, k_bias, v_bias, p };
+            let kernel = if op.activation == Activation::F32 { module::$f32 } else { module::$f16 };
+            encoding.dispatch(kernel, &constants, &arguments, grid)
+        }};
+    }
+    match op.wq.format {
+        Format::F32 => encode!(gemv_float, GEMV_QKV_F32_F32, GEMV_QKV_F32_F16),
+        Format::F16 => encode!(gemv_float, GEMV_QKV_F16_F32, GEMV_QKV_F16_F16),
+        Format::BF16 => encode!(gemv_float, GEMV_QKV_BF16_F32, GEMV_QKV_BF16_F16),
+        Format::Q8_0 => encode!(gemv_q8, GEMV_QKV_Q8_0_F32, GEMV_QKV_Q8_0_F16),
+        Format::Q4_0 => encode!(gemv_q4, GEMV_QKV_Q4_0_F32, GEMV_QKV_Q4_0_F16),
+        Format::Q4_1 => encode!(gemv_q4, GEMV_QKV_Q4_1_F32, GEMV_QKV_Q4_1_F16),
+        Format::Q5_0 => encode!(gemv_q5, GEMV_QKV_Q5_0_F32, GEMV_QKV_Q5_0_F16),
+        Format::Q5_1 => encode!(gemv_q5, GEMV_QKV_Q5_1_F32, GEMV_QKV_Q5_1_F16),
+        Format::Q4_K => encode!(gemv_kquants, GEMV_QKV_Q4_K_F32, GEMV_QKV_Q4_K_F16),
+        Format::Q5_K => encode!(gemv_kquants, GEMV_QKV_Q5_K_F32, GEMV_QKV_Q5_K_F16),
+        Format::Q6_K => encode!(gemv_kquants, GEMV_QKV_Q6_K_F32, GEMV_QKV_Q6_K_F16),
+    }
+}
+
+/// A matrix that was checked, as kernels are told about it.
+pub(super) struct Checked<'a> {
+    matrix: Matrix<'a>,
+    pub(super) rows: u32,
+    pub(super) columns: u32,
+    pub(super) tiled: bool,
+}
+
+/// Checks that a matrix has the bytes that it says.
+pub(super) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> Result<Checked<'a>> {
+    let rows = check.count(&format!("rows of {name}"), matrix.rows)?;
+    let columns = check.count(&format!("columns of {name}"), matrix.columns)?;
+    match matrix.layout.matrix_bytes(matrix.format, matrix.rows, matrix.columns) {
+        Err(error) => return check.error(format_args!("{name}: {error}")),
+        Ok(needed) if needed > matrix.data.len() => {
+            let (has, format) = (matrix.data.len(), matrix.format);
+            let what = format_args!("{name} has {has} bytes, but {rows} × {columns} of {format} are {needed}");
+            return check.error(what);
+        }
+        Ok(_) => {}
+    }
+    Ok(Checked { matrix: *matrix, rows, columns, tiled: matrix.layout == Layout::Tiles })
+}
+
+impl Checked<'_> {
+    /// Another matrix is stored in the same way and has as many columns.
+    fn alike(&self, check: &Check<'_>, name: &str, other: &Matrix<'_>, rows: usize) -> Result<()> {
+        matrix(check, name, other)?;
+        let like = |matrix: &Matrix<'_>| (matrix.format, matrix.layout, matrix.columns);
+        match like(other) == like(&self.matrix) && other.rows == rows {
+            true => Ok(()),
+            false => check.error(format_args!(
+                "{name} is {} × {} of {} in {:?}, but must be {rows} × {} of {} in {:?}",
+                other.rows,
+                other.columns,
+                other.format,
+                other.layout,
+                self.matrix.columns,
+                self.matrix.format,
+                self.matrix.layout
+            )),
+        }
+    }
+
+    /// Plain numbers are taken 32 at a time, too.
+    pub(super) fn whole_pieces(&self, check: &Check<'_>) -> Result<()> {
+        match self.columns.is_multiple_of(32) {
+            true => Ok(()),
+            false => check.error(format_args!("{} columns: they must be a multiple of 32 here", self.columns)),
+        }
+    }
+}

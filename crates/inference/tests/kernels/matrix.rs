@@ -1,0 +1,54 @@
+//! Matrices of weights in every layout, and products with them.
+
+use crate::compare::Bound;
+use crate::random::Random;
+use crate::tensor::Tensor;
+use crate::weights::Weights;
+use inference::metal::format::{Activation, Format};
+use inference::metal::layout::{Layout, Matrix};
+
+/// A matrix in a buffer, and its numbers.
+pub(crate) struct Stored {
+    tensor: Tensor,
+    /// `[rows, columns]`, exactly.
+    pub(crate) numbers: Vec<f64>,
+    format: Format,
+    layout: Layout,
+    rows: usize,
+    columns: usize,
+}
+
+impl Stored {
+    pub(crate) fn random(
+        format: Format,
+        layout: Layout,
+        rows: usize,
+        columns: usize,
+        random: &mut Random,
+    ) -> Stored {
+        let weights = Weights::random(format, rows, columns, random);
+        let bytes = layout.from_blocks(format, rows, columns, &weights.tensor.contents()).expect("whole blocks");
+        Stored { tensor: Tensor::bytes(&bytes), numbers: weights.numbers, format, layout, rows, columns }
+    }
+
+    /// What an operation takes.
+    pub(crate) fn matrix(&self) -> Matrix<'_> {
+        let Stored { format, layout, rows, columns, .. } = *self;
+        Matrix { data: self.tensor.slice(), format, layout, rows, columns }
+    }
+}
+
+/// For sums of products, whose terms may cancel: what is left has lost some of its digits.
+pub(crate) fn bound(activation: Activation) -> Bound {
+    let of_one = Bound::of(activation);
+    match activation {
+        Activation::F32 => Bound { normalized_mean_square: 1e-9, each: 1e-4, ..of_one },
+        Activation::F16 => of_one,
+    }
+}
+
+/// Σ_k w[n,k] · x[m,k] for all m and n.
+pub(crate) fn product(w: &Stored, x: &[f64]) -> Vec<f64> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum();
+    x.chunks(w.columns).flat_map(|x| w.numbers.chunks(w.columns).map(move |row| dot(row, x))).collect()
+}
