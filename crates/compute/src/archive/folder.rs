@@ -9,6 +9,8 @@
 //! itself: it is removed, and compiled again. When the files grow over the limit, those that were not used for the longest time
 //! go; the time of a file's last change says when that was.
 
+#[cfg(all(test, feature = "compiler"))]
+mod tests;
 #[cfg(feature = "compiler")]
 mod write;
 

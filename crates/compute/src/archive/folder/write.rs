@@ -41,7 +41,7 @@ impl Folder {
         }
     }
 
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let folder = path.parent().unwrap_or(&self.root);
         // Another process may remove a folder that is empty just now.
         for last in [false, true] {
@@ -56,7 +56,7 @@ impl Folder {
     }
 
     /// Keeps to the limit after `added` bytes more.
-    fn bound(&self, added: u64, problems: &Problems) {
+    pub(super) fn bound(&self, added: u64, problems: &Problems) {
         // A thread that is at it already will do.
         let Ok(mut count) = self.count.try_lock() else { return };
         count.written += 1;
@@ -71,16 +71,16 @@ impl Folder {
     fn evict(&self, problems: &Problems) -> u64 {
         let now = SystemTime::now();
         let is_abandoned = |file: &Found| now.duration_since(file.used).is_ok_and(|age| age > ABANDONED_AFTER);
-        let mut files = self.files();
-        files.retain(|file| {
-            let goes = file.is_temporary && is_abandoned(file);
-            !(goes && remove(&file.path, problems))
-        });
+        let (unfinished, mut files): (Vec<Found>, Vec<Found>) =
+            self.files().into_iter().partition(|file| file.is_temporary);
+        for file in unfinished.iter().filter(|file| is_abandoned(file)) {
+            remove(&file.path, problems);
+        }
+        // Those that are young do not count: entries that are of use would have to go for what will be gone soon.
         let mut total: u64 = files.iter().map(|file| file.bytes).sum();
         if total > self.limit {
             // A little more than needed, so that the next file does not need it again.
             let enough = self.limit / 10 * 9;
-            files.retain(|file| !file.is_temporary);
             files.sort_by_key(|file| file.used);
             for file in files {
                 if total <= enough {

@@ -1,0 +1,277 @@
+use super::*;
+use crate::archive::entry::Payload;
+use crate::archive::format;
+use crate::archive::target::{CpuTarget, Host};
+use abi::{Lanes, WaveKernel};
+use msl::reflect::Kernel;
+use std::process::Command;
+
+/// A folder of the test's own, gone when the test is.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let path = std::env::temp_dir().join(format!("metalworks-folder-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Place(path)
+    }
+
+    fn open(&self, size_limit: u64) -> Folder {
+        Folder::new(self.0.clone(), FolderOptions { size_limit })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const NO_LIMIT: u64 = u64::MAX;
+
+fn target() -> Target {
+    let [architecture, cpu, features, llvm] = ["x86_64", "haswell", "", "22.1.0"].map(str::to_owned);
+    Target::Cpu(CpuTarget { architecture, cpu, features, llvm })
+}
+
+/// An entry whose bytes follow from its number.
+fn entry(number: u32, size: usize) -> Entry {
+    let mut key = [0; 32];
+    key[..4].copy_from_slice(&number.to_le_bytes());
+    let name = format!("kernel{number:03}");
+    Entry {
+        key: Key(key),
+        target: target(),
+        constants: String::new(),
+        reflection: Kernel {
+            name: name.clone(),
+            arguments: Vec::new(),
+            builtins: Vec::new(),
+            function_constants: Vec::new(),
+            threadgroup_memory: Vec::new(),
+            static_threadgroup_memory: 0,
+            max_total_threads_per_threadgroup: None,
+            file: String::new(),
+            line: 1,
+        },
+        payload: Payload::Wave(WaveKernel {
+            name,
+            symbol: "f".into(),
+            object: number.to_le_bytes().into_iter().cycle().take(size).collect(),
+            lanes: Lanes::Row,
+            has_barrier: false,
+            static_threadgroup_memory: 0,
+            private_memory: 0,
+            flush_denormals: false,
+        }),
+    }
+}
+
+fn find(folder: &Folder, number: u32) -> Option<Arc<Entry>> {
+    let problems = Problems::default();
+    let host = Host { exact: Some(target()), taken_for: None };
+    let query = Query { key: entry(number, 0).key, kernel: "", lanes: Lanes::Row, host: &host };
+    let found = folder.find(&query, &problems);
+    assert_eq!(problems.texts(), [String::new(); 0]);
+    found
+}
+
+fn add(folder: &Folder, entry: &Entry) {
+    let problems = Problems::default();
+    folder.add(entry, &problems);
+    assert_eq!(problems.texts(), [String::new(); 0]);
+}
+
+/// Says of a file that it was last used so many seconds ago.
+fn age(path: &Path, seconds: u64) {
+    let file = File::options().write(true).open(path).expect("the file is there");
+    file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).expect("it is ours");
+}
+
+#[test]
+fn what_is_added_is_found_by_all_who_open_the_folder() {
+    let place = Place::new("found");
+    let folder = place.open(NO_LIMIT);
+    assert!(find(&folder, 1).is_none() && !place.0.exists(), "nothing is made by looking");
+    add(&folder, &entry(1, 100));
+    assert!(find(&place.open(NO_LIMIT), 1).as_deref() == Some(&entry(1, 100)));
+    assert!(find(&folder, 2).is_none());
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(&place.0).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "code that is run from here is nobody else's to write");
+}
+
+#[test]
+fn the_least_recently_used_go_first() {
+    let place = Place::new("evict");
+    let size = format::write([&entry(0, 1000)]).expect("it is small").len() as u64;
+    let folder = place.open(10 * size);
+    for number in 0..10 {
+        add(&folder, &entry(number, 1000));
+        age(&folder.path(&target(), entry(number, 0).key), 10_000 - u64::from(number));
+    }
+    // The first is used again, and so stays.
+    assert!(find(&folder, 0).is_some());
+    add(&folder, &entry(10, 1000));
+    let left: Vec<u32> = (0..11).filter(|number| find(&folder, *number).is_some()).collect();
+    assert_eq!(left, [0, 3, 4, 5, 6, 7, 8, 9, 10], "a tenth is free again");
+    let total: u64 = folder.files().iter().map(|file| file.bytes).sum();
+    assert!(total <= 9 * size);
+    // What would not fit is not written.
+    add(&folder, &entry(11, 100_000));
+    assert_eq!(folder.files().len(), 9);
+}
+
+#[test]
+fn the_limit_holds_whoever_writes() {
+    let place = Place::new("limit");
+    let size = format::write([&entry(0, 1000)]).expect("it is small").len() as u64;
+    let folders = [place.open(20 * size), place.open(20 * size)];
+    for number in 0..400 {
+        add(&folders[number as usize % 2], &entry(number, 1000));
+        // Neither knows what the other wrote since it last looked.
+        assert!(folders[0].files().len() <= 20 + COUNT_AFTER_AT_MOST);
+    }
+}
+
+/// More files than the limit allows that there can be: what the other wrote.
+const COUNT_AFTER_AT_MOST: usize = 20;
+
+#[test]
+fn what_killed_processes_left_is_cleaned_up() {
+    let place = Place::new("temporary");
+    let folder = place.open(NO_LIMIT);
+    add(&folder, &entry(1, 100));
+    let target_folder = folder.targets().expect("it is there").remove(0);
+    for (name, seconds) in [(".metalworks-1-0.tmp", 10_000), (".metalworks-2-0.tmp", 0)] {
+        std::fs::write(target_folder.join(name), b"half").expect("a file");
+        age(&target_folder.join(name), seconds);
+    }
+    assert_eq!(folder.files().len(), 3);
+    add(&place.open(NO_LIMIT), &entry(2, 100));
+    let names: Vec<PathBuf> = folder.files().into_iter().map(|file| file.path).collect();
+    assert!(names.contains(&target_folder.join(".metalworks-2-0.tmp")), "this one may still be written");
+    assert_eq!(names.len(), 3);
+}
+
+#[test]
+fn clearing_leaves_what_is_not_ours() {
+    let place = Place::new("clear");
+    let folder = place.open(NO_LIMIT);
+    add(&folder, &entry(1, 100));
+    let target_folder = folder.targets().expect("it is there").remove(0);
+    std::fs::create_dir(place.0.join("photographs")).expect("a folder");
+    let others =
+        [place.0.join("letter.txt"), place.0.join("photographs/sea.jpg"), target_folder.join("note.mwarchive")];
+    for other in &others {
+        std::fs::write(other, b"mine").expect("a file");
+    }
+    assert_eq!(folder.clear(&Problems::default()), 1);
+    assert!(others.iter().all(|other| other.exists()) && find(&folder, 1).is_none());
+}
+
+#[test]
+fn what_is_damaged_is_removed() {
+    let place = Place::new("damaged");
+    let folder = place.open(NO_LIMIT);
+    let path = folder.path(&target(), entry(1, 0).key);
+    add(&folder, &entry(1, 100));
+    let whole = std::fs::read(&path).expect("it is there");
+    let write = |bytes: &[u8]| std::fs::write(&path, bytes).expect("it is ours");
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x20;
+        for bytes in [&damaged, &whole[..at]] {
+            write(bytes);
+            assert!(find(&folder, 1).is_none() && !path.exists(), "byte {at}");
+        }
+    }
+    // Whole, but for something else: another key, another target, several entries.
+    for bytes in [
+        format::write([&entry(2, 100)]),
+        format::write([&Entry { target: Target::parse("cpu aarch64 x - -").expect("a target"), ..entry(1, 100) }]),
+        format::write([&entry(1, 100), &entry(2, 100)]),
+        format::write([]),
+    ] {
+        write(&bytes.expect("it is small"));
+        assert!(find(&folder, 1).is_none());
+    }
+    write(&whole);
+    assert!(find(&folder, 1).is_some());
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_noted() {
+    let place = Place::new("unwritable");
+    std::fs::write(&place.0, b"a file, no folder").expect("a file");
+    for root in [place.0.join("below"), PathBuf::from("/proc/metalworks")] {
+        let folder = Folder::new(root, FolderOptions::default());
+        let problems = Problems::default();
+        for _ in 0..3 {
+            folder.add(&entry(1, 100), &problems);
+        }
+        let texts = problems.texts();
+        assert!(texts.len() == 1 && texts[0].starts_with("cannot write to '"), "{texts:?}");
+        assert!(folder.files().is_empty() && folder.clear(&problems) == 0);
+    }
+    let _ = std::fs::remove_file(&place.0);
+}
+
+/// Set in the processes that tests start: the folder to write to.
+const WRITE_TO: &str = "METALWORKS_TEST_FOLDER";
+
+/// Writes entries to the folder until it is killed. They are made before: hashing them takes longer than writing.
+fn write_until_killed(root: &str) {
+    let folder = Folder::new(root.into(), FolderOptions { size_limit: 1 << 20 });
+    let files: Vec<(PathBuf, Vec<u8>)> = (0..6)
+        .map(|number| entry(number, 250_000))
+        .map(|entry| (folder.path(&entry.target, entry.key), format::write([&entry]).expect("it is small")))
+        .collect();
+    std::fs::write(format!("{root}/ready-{}", std::process::id()), b"").expect("the folder is there");
+    for (path, bytes) in files.iter().cycle() {
+        let problems = Problems::default();
+        folder.write(path, bytes).expect("there is space");
+        folder.bound(bytes.len() as u64, &problems);
+        assert_eq!(problems.texts(), [String::new(); 0]);
+    }
+}
+
+#[test]
+fn killed_in_the_middle_of_writing() {
+    if let Ok(folder) = std::env::var(WRITE_TO) {
+        return write_until_killed(&folder);
+    }
+    let place = Place::new("killed");
+    let mut unfinished = 0;
+    for round in 0..25 {
+        let writer = || {
+            let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
+            command.args(["--exact", "archive::folder::tests::killed_in_the_middle_of_writing"]);
+            command.env(WRITE_TO, &place.0).stdout(std::process::Stdio::null()).spawn().expect("it starts")
+        };
+        std::fs::create_dir_all(&place.0).expect("a folder");
+        let mut writers = [writer(), writer()];
+        let ready = |writer: &std::process::Child| place.0.join(format!("ready-{}", writer.id())).exists();
+        while !writers.iter().all(ready) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(3 + round % 5));
+        for writer in &mut writers {
+            assert!(writer.try_wait().expect("it is ours").is_none(), "it failed by itself");
+            writer.kill().expect("it is ours");
+            writer.wait().expect("it is ours");
+        }
+        let folder = place.open(1 << 20);
+        unfinished += folder.files().iter().filter(|file| file.is_temporary).count();
+        // What is under a name is whole, however they died.
+        assert!(folder.all().iter().all(|(_, entry)| entry.is_some()), "round {round}");
+        add(&folder, &entry(100, 1000));
+        assert!(find(&folder, 100).as_deref() == Some(&entry(100, 1000)));
+    }
+    assert!(unfinished > 0, "none of them died while it wrote");
+    for file in place.open(NO_LIMIT).files() {
+        age(&file.path, 10_000);
+    }
+    add(&place.open(NO_LIMIT), &entry(101, 1000));
+    assert!(place.open(NO_LIMIT).files().iter().all(|file| !file.is_temporary));
+}
