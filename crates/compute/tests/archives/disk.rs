@@ -1,0 +1,185 @@
+//! A folder that processes share.
+
+use crate::support::{Place, SOURCE, device, factor, library, only, pipeline, run, times, with};
+use compute::{
+    BinaryArchive, CompileOptions, Error, FolderOptions, FunctionConstantValues, FunctionDescriptor, MathMode,
+    PipelineOrigin,
+};
+use std::process::{Child, Command, Stdio};
+
+#[test]
+fn a_folder_serves_the_next_time() {
+    let place = Place::new("next");
+    let first = pipeline(&library(), &factor(3), &with(&place.folder())).expect("it compiles");
+    assert_eq!(first.origin(), PipelineOrigin::Compiled);
+    let folder = place.folder();
+    let second = pipeline(&library(), &factor(3), &with(&folder)).expect("it is there");
+    assert_eq!(second.origin(), PipelineOrigin::Archive);
+    assert_eq!((second.reflection(), second.code_size()), (first.reflection(), first.code_size()));
+    assert_eq!(run(&second, 32), times(3));
+    let info = folder.info();
+    assert_eq!((info.entries, info.damaged, info.targets.len()), (1, 0, 1));
+    assert_eq!(info.bytes, std::fs::metadata(&place.files()[0]).expect("it is there").len());
+    assert!(info.oldest.is_some() && info.targets[0].target.starts_with("cpu "));
+    assert_eq!(folder.clear(), 1);
+    assert!(pipeline(&library(), &factor(3), &only(&folder)).is_err());
+    assert_eq!(folder.problems(), [String::new(); 0]);
+}
+
+/// Each of these makes other code, and so another key: never what is there already.
+#[test]
+fn all_that_decides_the_code_is_in_the_key() {
+    let place = Place::new("key");
+    let folder = place.folder();
+    let base = CompileOptions { defines: vec![("UNUSED".into(), None)], ..Default::default() };
+    let origin = |source: &str, options: &CompileOptions, factor: &FunctionConstantValues| {
+        let library = device().new_library_with_source(source, options).expect("it has no mistakes");
+        pipeline(&library, factor, &with(&folder)).expect("it compiles").origin()
+    };
+    let mut by_index = FunctionConstantValues::new();
+    by_index.set(0, compute::ConstantValue::Uint(3));
+    let cases = [
+        (SOURCE.to_owned(), base.clone(), factor(3)),
+        (SOURCE.replace("*=", "+="), base.clone(), factor(3)),
+        (SOURCE.to_owned(), CompileOptions { math_mode: MathMode::Safe, ..base.clone() }, factor(3)),
+        (SOURCE.to_owned(), CompileOptions { defines: Vec::new(), ..base.clone() }, factor(3)),
+        (SOURCE.to_owned(), base.clone(), factor(4)),
+        (SOURCE.to_owned(), base, by_index),
+    ];
+    for (source, options, factor) in &cases {
+        assert_eq!(origin(source, options, factor), PipelineOrigin::Compiled);
+    }
+    for (source, options, factor) in &cases {
+        assert_eq!(origin(source, options, factor), PipelineOrigin::Archive);
+    }
+    assert_eq!(folder.len(), cases.len());
+}
+
+#[test]
+fn what_is_damaged_is_compiled_again() {
+    let place = Place::new("damaged");
+    let folder = place.folder();
+    pipeline(&library(), &factor(3), &with(&folder)).expect("it compiles");
+    let path = place.files().remove(0);
+    let whole = std::fs::read(&path).expect("it is there");
+    // That no damaged byte gets through at all is tested where the format is; here, that it is mended.
+    for at in [0, 9, 20, 100, whole.len() / 2, whole.len() - 1] {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 4;
+        for bytes in [&damaged[..], &whole[..at]] {
+            std::fs::write(&path, bytes).expect("it is ours");
+            assert_eq!(folder.info().damaged, 1);
+            assert!(matches!(pipeline(&library(), &factor(3), &only(&folder)), Err(Error::ArchiveMiss { .. })));
+            std::fs::write(&path, bytes).expect("it is ours");
+            let mended = pipeline(&library(), &factor(3), &with(&folder)).expect("it compiles");
+            assert_eq!((mended.origin(), run(&mended, 32)), (PipelineOrigin::Compiled, times(3)));
+            let again = pipeline(&library(), &factor(3), &only(&folder)).expect("it is there again");
+            assert_eq!(again.origin(), PipelineOrigin::Archive);
+        }
+    }
+}
+
+#[test]
+fn functions_of_a_metallib_are_kept_by_their_own_hash() {
+    let compilation = msl::compile_source("scale", SOURCE, &Default::default());
+    let metallib = air::compile(&compilation, air::MathMode::Fast).expect("it compiles");
+    let place = Place::new("metallib");
+    for expected in [PipelineOrigin::Compiled, PipelineOrigin::Archive] {
+        let library = device().new_library_with_data(metallib.clone()).expect("it is one");
+        let pipeline = pipeline(&library, &factor(3), &with(&place.folder())).expect("it compiles");
+        assert_eq!((pipeline.origin(), run(&pipeline, 32)), (expected, times(3)));
+    }
+    let library = device().new_library_with_data(metallib).expect("it is one");
+    let constants = FunctionConstantValues::new();
+    let function = FunctionDescriptor { library: &library, name: "scales", constants: &constants };
+    let problem = device().new_compute_pipeline_state_with_function_descriptor(&function, &with(&place.folder()));
+    assert!(matches!(problem, Err(Error::NoFunction { similar: Some(_), .. })), "{problem:?}");
+}
+
+/// Set in the processes that tests start: what they are to do, and the folder.
+const TASK: &str = "METALWORKS_TEST_TASK";
+const FOLDER: &str = "METALWORKS_TEST_FOLDER";
+
+/// Runs a test of this program again, in a process of its own, which does its task instead.
+fn again(test: &str, task: &str, place: &Place) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
+    command.args(["--exact", &format!("disk::{test}"), "--nocapture"]).env(TASK, task).env(FOLDER, &place.0);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+fn succeed(child: Child) {
+    let output = child.wait_with_output().expect("it is ours");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The task and the folder of a process that a test started.
+fn task() -> Option<(String, BinaryArchive)> {
+    let folder = std::path::PathBuf::from(std::env::var_os(FOLDER)?).join("folder");
+    // Small enough that they remove each other's files, too.
+    Some((std::env::var(TASK).ok()?, BinaryArchive::folder(folder, FolderOptions { size_limit: 60_000 })))
+}
+
+#[test]
+fn processes_share_a_folder() {
+    if let Some((task, folder)) = task() {
+        let offset: u32 = task.parse().expect("a number");
+        for factor_value in (0..12).map(|number| number + offset) {
+            let pipeline = pipeline(&library(), &factor(factor_value), &with(&folder)).expect("it compiles");
+            assert_eq!(run(&pipeline, 24), times(factor_value));
+        }
+        assert_eq!(folder.problems(), [String::new(); 0]);
+        return;
+    }
+    let place = Place::new("processes");
+    let children: Vec<Child> =
+        (0..3).map(|process| again("processes_share_a_folder", &(4 * process).to_string(), &place)).collect();
+    children.into_iter().for_each(succeed);
+    let info = place.folder().info();
+    assert!(info.entries > 0 && info.damaged == 0 && info.unfinished == 0, "{info:?}");
+}
+
+#[test]
+fn another_process_finds_what_this_one_compiled() {
+    if let Some((_, folder)) = task() {
+        let pipeline = pipeline(&library(), &factor(3), &only(&folder)).expect("it is there");
+        assert_eq!((pipeline.origin(), run(&pipeline, 32)), (PipelineOrigin::Archive, times(3)));
+        return;
+    }
+    let place = Place::new("another");
+    pipeline(&library(), &factor(3), &with(&place.folder())).expect("it compiles");
+    succeed(again("another_process_finds_what_this_one_compiled", "find", &place));
+}
+
+/// As on a full disk: a file may have a few bytes, and then writing fails.
+#[test]
+fn without_space_everything_is_compiled() {
+    if let Some((_, folder)) = task() {
+        // SAFETY: plain calls into the C library; the process is the test's own.
+        unsafe {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+            let limit = libc::rlimit { rlim_cur: 1000, rlim_max: 1000 };
+            assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
+        }
+        for _ in 0..2 {
+            let pipeline = pipeline(&library(), &factor(3), &with(&folder)).expect("it compiles");
+            assert_eq!((pipeline.origin(), run(&pipeline, 24)), (PipelineOrigin::Compiled, times(3)));
+        }
+        let problems = folder.problems();
+        assert!(problems.len() == 1 && problems[0].contains("cannot write"), "{problems:?}");
+        return;
+    }
+    let place = Place::new("full");
+    succeed(again("without_space_everything_is_compiled", "write", &place));
+    assert_eq!(place.files(), [std::path::PathBuf::new(); 0], "nothing half is left");
+}
+
+#[test]
+fn without_a_folder_everything_is_compiled() {
+    let folder = BinaryArchive::folder("/proc/metalworks/pipelines", FolderOptions::default());
+    for _ in 0..2 {
+        let pipeline = pipeline(&library(), &factor(3), &with(&folder)).expect("it compiles");
+        assert_eq!((pipeline.origin(), run(&pipeline, 32)), (PipelineOrigin::Compiled, times(3)));
+    }
+    let problems = folder.problems();
+    assert!(problems.len() == 1 && problems[0].contains("cannot write to '/proc/metalworks"), "{problems:?}");
+}

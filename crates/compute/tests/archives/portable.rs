@@ -1,0 +1,155 @@
+//! One file for others: for this machine, for older ones, and never for those that this one is not.
+
+use crate::support::{Place, SOURCE, device, factor, library, only, pipeline, run, times};
+use compute::{BinaryArchive, CompileOptions, CompileTarget, Error, FunctionDescriptor, PipelineOrigin};
+use std::path::PathBuf;
+
+/// A file with the kernel for a target.
+fn file(place: &Place, target: &str) -> PathBuf {
+    let archive = BinaryArchive::new();
+    let constants = factor(3);
+    let function = FunctionDescriptor { library: &library(), name: "scale", constants: &constants };
+    let target: CompileTarget = target.parse().expect("a target");
+    archive.add_compute_pipeline_function(&function, &target).expect("it compiles");
+    let path = place.0.join(format!("{}.mwarchive", target.to_string().replace(':', "-")));
+    archive.serialize(&path).expect("it is written");
+    path
+}
+
+fn is_miss(result: compute::Result<compute::ComputePipelineState>) -> bool {
+    matches!(result, Err(Error::ArchiveMiss { .. }))
+}
+
+#[test]
+fn a_file_serves_threadgroups_of_all_sizes() {
+    let place = Place::new("portable");
+    let archive = BinaryArchive::open(file(&place, "cpu")).expect("it is one");
+    assert_eq!((archive.len(), archive.info().damaged), (2, 0));
+    let pipeline = pipeline(&library(), &factor(3), &only(&archive)).expect("it is there");
+    for threads in [32, 24, 40] {
+        assert_eq!(run(&pipeline, threads), times(3));
+    }
+    assert_eq!(pipeline.origin(), PipelineOrigin::Archive);
+    assert!(is_miss(crate::support::pipeline(&library(), &factor(4), &only(&archive))));
+    let function = FunctionDescriptor { library: &library(), name: "scale", constants: &factor(4) };
+    let problem = archive.add_compute_pipeline_function(&function, &CompileTarget::HostCpu).expect_err("a file");
+    assert!(problem.to_string().contains("takes no new entries"), "{problem}");
+}
+
+#[test]
+fn a_folder_becomes_a_file() {
+    let place = Place::new("serialize");
+    let folder = place.folder();
+    for number in 3..6 {
+        pipeline(&library(), &factor(number), &crate::support::with(&folder)).expect("it compiles");
+    }
+    let path = place.0.join("all.mwarchive");
+    folder.serialize(&path).expect("it is written");
+    folder.serialize(&path).expect("it is replaced");
+    let archive = BinaryArchive::open(&path).expect("it is one");
+    for number in 3..6 {
+        assert!(pipeline(&library(), &factor(number), &only(&archive)).is_ok());
+    }
+    let problem = folder.serialize(place.0.join("no/such/folder")).expect_err("there is no folder");
+    assert!(matches!(problem, Error::Write { .. }), "{problem}");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn code_for_an_older_processor_runs() {
+    let place = Place::new("older");
+    let archive = BinaryArchive::open(file(&place, "cpu:x86-64-v3")).expect("it is one");
+    let pipeline = pipeline(&library(), &factor(3), &only(&archive)).expect("it runs here");
+    assert_eq!((run(&pipeline, 32), run(&pipeline, 24)), (times(3), times(3)));
+    assert_eq!(archive.info().targets[0].target, "cpu x86_64 x86-64-v3");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn code_for_another_processor_does_not_run() {
+    let place = Place::new("other");
+    // No processor has the extensions of both.
+    let lacking = if std::arch::is_x86_feature_detected!("sse4a") { "cpu:sapphirerapids" } else { "cpu:znver4" };
+    for target in [lacking, "cpu:apple-m1"] {
+        let archive = BinaryArchive::open(file(&place, target)).expect("it is one");
+        assert!(is_miss(pipeline(&library(), &factor(3), &only(&archive))), "{target}");
+        // It is not in the way of compiling, either.
+        let compiled = pipeline(&library(), &factor(3), &crate::support::with(&archive)).expect("it compiles");
+        assert_eq!((compiled.origin(), run(&compiled, 32)), (PipelineOrigin::Compiled, times(3)));
+    }
+}
+
+#[test]
+fn no_damaged_byte_gets_through() {
+    let place = Place::new("bytes");
+    let whole = std::fs::read(file(&place, "cpu")).expect("it is there");
+    let path = place.0.join("damaged.mwarchive");
+    let (mut refused, mut missed, mut unharmed) = (0, 0, 0);
+    // Every byte of the index, and every few of the code; the tests of the format flip them all.
+    let mut places: Vec<usize> = (0..whole.len().min(4096)).chain((4096..whole.len()).step_by(37)).collect();
+    places.push(whole.len() - 1);
+    for at in places {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        std::fs::write(&path, &damaged).expect("it is ours");
+        let Ok(archive) = BinaryArchive::open(&path) else {
+            refused += 1;
+            continue;
+        };
+        // There are two entries; one of them is damaged.
+        assert_eq!(archive.info().damaged, 1, "byte {at}");
+        match pipeline(&library(), &factor(3), &only(&archive)) {
+            Ok(_) => unharmed += 1,
+            Err(problem) => {
+                missed += 1;
+                assert!(problem.to_string().contains("it is damaged"), "byte {at}: {problem}");
+            }
+        }
+    }
+    assert!(refused > 0 && missed > 0 && unharmed > 0, "{refused} {missed} {unharmed}");
+    for len in (0..whole.len()).step_by(7) {
+        std::fs::write(&path, &whole[..len]).expect("it is ours");
+        let problem = BinaryArchive::open(&path).expect_err("it is too short");
+        assert!(matches!(problem, Error::Library(_)), "{len} bytes: {problem}");
+    }
+}
+
+#[test]
+fn a_file_that_is_shortened_while_it_is_open_is_damaged() {
+    let place = Place::new("shortened");
+    let path = file(&place, "cpu");
+    let archive = BinaryArchive::open(&path).expect("it is one");
+    std::fs::OpenOptions::new().write(true).open(&path).expect("it is ours").set_len(100).expect("it is ours");
+    assert!(is_miss(pipeline(&library(), &factor(3), &only(&archive))));
+    assert_eq!(archive.problems().len(), 1, "{:?}", archive.problems());
+}
+
+#[test]
+fn what_is_no_archive_is_refused() {
+    let place = Place::new("none");
+    let problem = |name: &str, bytes: &[u8]| {
+        std::fs::write(place.0.join(name), bytes).expect("it is ours");
+        BinaryArchive::open(place.0.join(name)).expect_err("it is none").to_string()
+    };
+    assert!(problem("text", b"kernel void k() {}").contains("it is no archive of compiled kernels"));
+    assert!(problem("empty", b"").contains("it is no archive of compiled kernels"));
+    let missing = BinaryArchive::open(place.0.join("missing")).expect_err("it is not there");
+    assert!(matches!(missing, Error::File { .. }), "{missing}");
+    assert!(BinaryArchive::open(&place.0).is_err(), "a folder is no file");
+}
+
+#[test]
+fn what_is_not_known_is_not_kept() {
+    let source = format!("#if __has_include(\"other.h\")\n#endif\n{SOURCE}");
+    let library = device().new_library_with_source(&source, &CompileOptions::default()).expect("no mistakes");
+    let constants = factor(3);
+    let function = FunctionDescriptor { library: &library, name: "scale", constants: &constants };
+    let archive = BinaryArchive::new();
+    let problem = archive.add_compute_pipeline_function(&function, &CompileTarget::HostCpu).expect_err("not known");
+    assert!(problem.to_string().contains("__has_include"), "{problem}");
+    for _ in 0..2 {
+        let pipeline = pipeline(&library, &constants, &crate::support::with(&archive)).expect("it compiles");
+        assert_eq!(pipeline.origin(), PipelineOrigin::Compiled);
+    }
+    assert!(archive.is_empty());
+}
