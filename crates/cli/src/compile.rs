@@ -1,4 +1,7 @@
-//! `metalworks compile`: shaders to a `.metallib`, or a stage on the way to machine code for one kernel.
+//! `metalworks compile`: shaders to a `.metallib` or to machine code, or a stage on the way for one kernel.
+
+mod archive;
+mod kernels;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,11 +12,13 @@ use air::metallib::{Function, Header, Library};
 use air::wave::{self, Target};
 use air::{MathMode, Specialized};
 use clap::Args;
+use compute::CompileTarget;
 
 use crate::constants::ConstantFlags;
 use crate::input;
 use crate::language::LanguageFlags;
 use crate::output::{self, Outcome};
+use kernels::Kernel;
 
 pub(crate) const EXAMPLE: &str = "\
 Examples:
@@ -21,6 +26,9 @@ Examples:
   metalworks compile gemv.metal --emit air gemv
   metalworks compile gemv.metal --emit asm gemv --const 0=u32:128 \\
       --const USE_BIAS=bool:false
+  metalworks compile gemv.metal softmax.metal --target cpu:x86-64-v3 \\
+      --kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]' --kernel softmax \\
+      -o kernels.mwarchive
 
 Exit status: 0 written, 1 a file has errors or cannot be compiled, 2 a file could not be read or written.";
 
@@ -30,7 +38,7 @@ pub(crate) struct Compile {
     #[arg(value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
 
-    /// Library to write
+    /// Library or archive to write
     #[arg(short, long, value_name = "FILE", required_unless_present = "emit", conflicts_with = "emit")]
     output: Option<PathBuf>,
 
@@ -40,6 +48,29 @@ pub(crate) struct Compile {
     /// simdgroup of 32 lanes for the CPU of this machine, optimized, and `asm` its machine code.
     #[arg(long, value_names = ["STAGE", "KERNEL"], num_args = 2)]
     emit: Option<Vec<String>>,
+
+    /// Compile to machine code, for a machine
+    ///
+    /// `cpu` is the processor of this machine, `cpu:NAME` another one: `cpu:x86-64-v3` runs on all with AVX2, `cpu:x86-64-v4` on all with
+    /// AVX-512. The archive serves programs without a compiler, such as one on a server, which must be of the same version as this
+    /// one and open the same shaders.
+    #[arg(long, value_name = "TARGET", value_parser = target, requires = "output", conflicts_with_all = ["emit", "strip", "constants"])]
+    #[arg(help_heading = "Machine code")]
+    target: Option<CompileTarget>,
+
+    /// Compile this kernel, with constants
+    ///
+    /// `--kernel softmax`, `--kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]'`; constants as for --const. May be given several times.
+    /// Without it, all kernels are compiled that need no constants.
+    #[arg(long, value_name = "NAME[CONSTANTS]", value_parser = Kernel::parse, requires = "target")]
+    #[arg(help_heading = "Machine code")]
+    kernel: Vec<Kernel>,
+
+    /// Compile the kernels that a file lists
+    ///
+    /// One in each line, as after --kernel; what comes after `#` is a comment.
+    #[arg(long, value_name = "FILE", requires = "target", help_heading = "Machine code")]
+    kernels: Option<PathBuf>,
 
     #[command(flatten)]
     constants: ConstantFlags,
@@ -61,6 +92,8 @@ pub(crate) struct Compile {
 /// Why there is no result, and how that ends the program; what could be said in diagnostics has been.
 enum Failure {
     Said(Outcome),
+    /// The diagnostics of a source.
+    Source(String),
     Refused(String),
     NotTried(String),
     Output(io::Error),
@@ -79,6 +112,7 @@ impl Compile {
         match on_a_large_stack(|| self.compile()) {
             Ok(()) => Ok(Outcome::Fine),
             Err(Failure::Said(outcome)) => Ok(outcome),
+            Err(Failure::Source(text)) => output::diagnostics(&text).map(|()| Outcome::Refused),
             Err(Failure::Refused(message)) => output::error(&message).map(|()| Outcome::Refused),
             Err(Failure::NotTried(message)) => output::error(&message).map(|()| Outcome::NotTried),
             Err(Failure::Output(error)) => Err(error),
@@ -92,7 +126,10 @@ impl Compile {
             (_, Some(_)) if !constants.is_empty() => {
                 Err(Failure::NotTried("--const goes with --emit: a library keeps its function constants".into()))
             }
-            (_, Some(path)) => self.write(path),
+            (_, Some(path)) => match &self.target {
+                Some(target) => self.write_archive(target, path),
+                None => self.write(path),
+            },
             _ => Err(Failure::NotTried("neither --output nor --emit is given".into())),
         }
     }
@@ -166,6 +203,10 @@ impl Compile {
         }
         Ok(functions)
     }
+}
+
+fn target(text: &str) -> std::result::Result<CompileTarget, String> {
+    text.parse()
 }
 
 /// Expressions nest, and LLVM's passes recurse.

@@ -18,18 +18,23 @@ pub(crate) struct ConstantFlags {
 impl ConstantFlags {
     /// All values; the error names a constant that is set twice.
     pub(crate) fn values(&self) -> Result<Constants, String> {
-        let mut values = Constants::new();
-        for (at, (key, value)) in self.constants.iter().enumerate() {
-            if self.constants[..at].iter().any(|(earlier, _)| earlier == key) {
-                return Err(format!("--const sets function constant {} twice", display_key(key)));
-            }
-            match key {
-                ConstantKey::Index(index) => values.set(*index, value.clone()),
-                ConstantKey::Name(name) => values.set_named(name, value.clone()),
-            };
-        }
-        Ok(values)
+        collect(&self.constants).map_err(|error| format!("--const: {error}"))
     }
+}
+
+/// A list as values; the error names a constant that is set twice.
+pub(crate) fn collect(list: &[(ConstantKey, ConstantValue)]) -> Result<Constants, String> {
+    let mut values = Constants::new();
+    for (at, (key, value)) in list.iter().enumerate() {
+        if list[..at].iter().any(|(earlier, _)| earlier == key) {
+            return Err(format!("function constant {} is set twice", display_key(key)));
+        }
+        match key {
+            ConstantKey::Index(index) => values.set(*index, value.clone()),
+            ConstantKey::Name(name) => values.set_named(name, value.clone()),
+        };
+    }
+    Ok(values)
 }
 
 fn display_key(key: &ConstantKey) -> String {
@@ -40,7 +45,7 @@ fn display_key(key: &ConstantKey) -> String {
 }
 
 /// Reads `INDEX_OR_NAME=TYPE:VALUE`.
-fn constant(text: &str) -> Result<(ConstantKey, ConstantValue), String> {
+pub(crate) fn constant(text: &str) -> Result<(ConstantKey, ConstantValue), String> {
     let form = "a function constant is set as INDEX=TYPE:VALUE or NAME=TYPE:VALUE, such as 0=u32:128";
     let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(form)?;
     let (element, value) = value.split_once(':').ok_or(form)?;
@@ -85,8 +90,11 @@ mod tests {
     #[test]
     fn a_constant_is_set_once() {
         let twice = flags(&["0=u32:128", "1=u32:1", "0=u32:256"]).values();
-        assert_eq!(twice, Err("--const sets function constant 0 twice".into()));
-        assert_eq!(flags(&["K=u32:1", "K=u32:1"]).values(), Err("--const sets function constant 'K' twice".into()));
+        assert_eq!(twice, Err("--const: function constant 0 is set twice".into()));
+        assert_eq!(
+            flags(&["K=u32:1", "K=u32:1"]).values(),
+            Err("--const: function constant 'K' is set twice".into())
+        );
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Results go to stdout, everything else to stderr. The exit status is 0 when all is fine, 1 when the input is wrong
 //! and 2 when it could not be tried at all; see [`output::Outcome`].
 
+#[cfg(feature = "air")]
+mod cache;
 mod check;
 #[cfg(feature = "air")]
 mod compile;
@@ -49,10 +51,10 @@ enum Command {
     #[command(after_long_help = reflect::EXAMPLE)]
     Reflect(reflect::Reflect),
 
-    /// Compile shaders to a .metallib, or print the stages for a kernel
+    /// Compile shaders to a .metallib or to machine code
     ///
     /// Lowers every kernel of the files to AIR, the dialect of LLVM that Apple's compiler writes, and puts them into one
-    /// library.
+    /// library; or, with --target, compiles kernels for a machine and puts them into one archive.
     #[cfg(feature = "air")]
     #[command(after_long_help = compile::EXAMPLE)]
     Compile(compile::Compile),
@@ -64,6 +66,13 @@ enum Command {
     #[cfg(feature = "air")]
     #[command(after_long_help = exec::EXAMPLE)]
     Exec(Box<exec::Exec>),
+
+    /// Show or clear the cache of compiled kernels
+    ///
+    /// What `metalworks exec` and other programs compile is kept in a folder of the user's, and not compiled again.
+    #[cfg(feature = "air")]
+    #[command(after_help = cache::EXAMPLE)]
+    Cache(cache::Cache),
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong, 2 it could not be tried.";
@@ -76,6 +85,8 @@ fn main() -> ExitCode {
         Command::Compile(compile) => compile.run(),
         #[cfg(feature = "air")]
         Command::Exec(exec) => exec.run(),
+        #[cfg(feature = "air")]
+        Command::Cache(cache) => cache.run(),
     };
     output::exit_code(outcome)
 }

@@ -65,6 +65,12 @@ pub(crate) fn error(message: &str) -> io::Result<()> {
     diagnostics(&format!("metalworks: error: {message}\n"))
 }
 
+/// Writes something that a user should know, though all went well.
+#[cfg(feature = "air")]
+pub(crate) fn warning(message: &str) -> io::Result<()> {
+    diagnostics(&format!("metalworks: warning: {message}\n"))
+}
+
 /// `1 kernel`, `2 kernels`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

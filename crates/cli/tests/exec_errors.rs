@@ -128,7 +128,7 @@ fn function_constants_are_checked_by_name() {
     gemv("--const K=i32:1 --const 1=bool:true").says("'K'").says("uint").says("int");
     gemv("--const K=u32:1 --const 1=bool:true --const 7=u32:1").says("7").says("'K'");
     gemv("--const K=u32:1 --const 1=bool:true --const TILE=u32:1").says("'TILE'");
-    gemv("--const K=u32:1 --const K=u32:1").says("--const sets function constant 'K' twice");
+    gemv("--const K=u32:1 --const K=u32:1").says("--const: function constant 'K' is set twice");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use support::metalworks;
 fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect"];
     if cfg!(feature = "air") {
-        commands.extend(["compile", "exec"]);
+        commands.extend(["compile", "exec", "cache"]);
     }
     commands
 }

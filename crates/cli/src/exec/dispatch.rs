@@ -1,5 +1,7 @@
 //! Buffers with the arguments in them, and the dispatch of the kernel on them.
 
+use std::time::Duration;
+
 use compute::{Buffer, CommandBufferDescriptor, CommandQueue, ComputePipelineState, Device};
 use msl::reflect::Argument;
 
@@ -15,6 +17,8 @@ use crate::npy::Header;
 pub(crate) struct Dispatch {
     pub(crate) device: String,
     pub(crate) pipeline: ComputePipelineState,
+    /// How long it took to make the pipeline state.
+    pub(crate) created_in: Duration,
     pub(crate) grid: Grid,
     queue: CommandQueue,
     buffers: Vec<BoundBuffer>,
@@ -31,6 +35,7 @@ impl Dispatch {
     pub(crate) fn new(
         device: &Device,
         pipeline: ComputePipelineState,
+        created_in: Duration,
         grid: Grid,
         bindings: Bindings,
     ) -> compute::Result<Dispatch> {
@@ -44,6 +49,7 @@ impl Dispatch {
         Ok(Dispatch {
             device: device.name(),
             pipeline,
+            created_in,
             grid,
             queue: device.new_command_queue(),
             buffers: bindings.buffers.into_iter().map(buffer).collect::<compute::Result<Vec<BoundBuffer>>>()?,

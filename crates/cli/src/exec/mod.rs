@@ -16,10 +16,15 @@ mod source;
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Instant;
 
+use abi::Constants;
 use clap::{Args, ValueEnum};
-use compute::{CompileOptions, Device, Function, Library, MathMode, Size};
-use msl::reflect::Argument;
+use compute::{
+    BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, Function, FunctionDescriptor, Library,
+    MathMode, Size,
+};
+use msl::reflect::{Argument, Kernel};
 
 use crate::constants::ConstantFlags;
 use crate::input;
@@ -93,6 +98,16 @@ pub(crate) struct Exec {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     device: DeviceName,
 
+    /// Take compiled kernels from a file
+    ///
+    /// One that `metalworks compile --target` wrote. May be given several times; the cache comes after them.
+    #[arg(long = "archive", value_name = "FILE", help_heading = "Compilation")]
+    archives: Vec<PathBuf>,
+
+    /// Leave the cache of compiled kernels alone
+    #[arg(long, help_heading = "Compilation")]
+    no_cache: bool,
+
     #[command(flatten)]
     language: LanguageFlags,
 
@@ -139,6 +154,30 @@ enum DeviceName {
     Cpu,
 }
 
+/// A kernel with its constants.
+enum Code {
+    /// An archive has it, or some of it; nothing of LLVM is needed to say what its interface is.
+    Archived {
+        library: Library,
+        constants: Constants,
+        reflection: Kernel,
+    },
+    Function(Function),
+}
+
+impl Code {
+    fn reflection(&self) -> &Kernel {
+        match self {
+            Code::Archived { reflection, .. } => reflection,
+            Code::Function(function) => function.reflection(),
+        }
+    }
+}
+
+fn with_archives(archives: &[BinaryArchive]) -> ComputePipelineDescriptor {
+    ComputePipelineDescriptor { binary_archives: archives.to_vec(), ..ComputePipelineDescriptor::default() }
+}
+
 impl Exec {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         match self.try_run() {
@@ -160,17 +199,44 @@ impl Exec {
             DeviceName::Cpu => Device::cpu(),
         };
         let device = device.map_err(|error| vec![Error::NotTried(error.to_string())])?;
-        let function = self.function(&device).map_err(|error| vec![error])?;
-        let (bindings, grid) = self.check(&device, &function)?;
-        let dispatch = self.dispatch(&device, &function, bindings, grid).map_err(|error| vec![error])?;
+        let archives = self.archives().map_err(|error| vec![error])?;
+        let code = self.code(&device, &archives).map_err(|error| vec![error])?;
+        let (bindings, grid) = self.check(&device, code.reflection())?;
+        let dispatch = self.dispatch(&device, &code, &archives, bindings, grid).map_err(|error| vec![error])?;
         self.finish(&dispatch).map_err(|error| vec![error])
     }
 
-    fn function(&self, device: &Device) -> Result<Function, Error> {
+    /// Where compiled kernels are looked for.
+    fn archives(&self) -> Result<Vec<BinaryArchive>, Error> {
+        let mut archives = Vec::new();
+        for file in &self.archives {
+            archives.push(BinaryArchive::open(file)?);
+        }
+        if !self.no_cache {
+            archives.push(BinaryArchive::user_cache()?);
+        }
+        Ok(archives)
+    }
+
+    /// The kernel: what an archive has of it, or the function to compile.
+    fn code(&self, device: &Device, archives: &[BinaryArchive]) -> Result<Code, Error> {
         let constants = self.constants.values().map_err(Error::Refused)?;
         let library = self.library(device)?;
+        let descriptor = FunctionDescriptor { library: &library, name: &self.kernel, constants: &constants };
+        // What code is needed is known when the interface is: either says what that is.
+        for threads in [abi::LANES, 1] {
+            let wanted = ComputePipelineDescriptor {
+                threads_per_threadgroup: Some(Size::linear(threads)),
+                fail_on_binary_archive_miss: true,
+                ..with_archives(archives)
+            };
+            let found = device.new_compute_pipeline_state_with_function_descriptor(&descriptor, &wanted);
+            if let Ok(pipeline) = found {
+                return Ok(Code::Archived { library, constants, reflection: pipeline.reflection().clone() });
+            }
+        }
         let function = library.new_function(&self.kernel, &constants);
-        function.map_err(|error| match error {
+        function.map(Code::Function).map_err(|error| match error {
             compute::Error::NoFunction { name, .. } => {
                 let names = library.function_names();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -200,12 +266,11 @@ impl Exec {
     }
 
     /// Everything that is wrong with the flags is found before the kernel is compiled.
-    fn check(&self, device: &Device, function: &Function) -> Result<(Bindings, Grid), Vec<Error>> {
-        let own_limit =
-            function.reflection().max_total_threads_per_threadgroup.map_or(usize::MAX, |own| own as usize);
+    fn check(&self, device: &Device, kernel: &Kernel) -> Result<(Bindings, Grid), Vec<Error>> {
+        let own_limit = kernel.max_total_threads_per_threadgroup.map_or(usize::MAX, |own| own as usize);
         let limit = device.max_threads_per_threadgroup().width.min(own_limit);
         let grid = Grid::new(self.grid, self.threads, self.threadgroup, abi::LANES, limit);
-        match (self.bind(device, function), grid) {
+        match (self.bind(device, kernel), grid) {
             (Ok(bindings), Ok(grid)) => Ok((bindings, grid)),
             (bindings, grid) => {
                 let mut errors = bindings.err().unwrap_or_default();
@@ -215,7 +280,7 @@ impl Exec {
         }
     }
 
-    fn bind(&self, device: &Device, function: &Function) -> Result<Bindings, Vec<Error>> {
+    fn bind(&self, device: &Device, kernel: &Kernel) -> Result<Bindings, Vec<Error>> {
         let printed = self.print.iter().map(|(key, _)| key);
         let outputs = self.outputs.iter().map(|(key, _)| key).chain(printed);
         let wanted = Wanted {
@@ -228,7 +293,7 @@ impl Exec {
             threadgroup_memory: device.max_threadgroup_memory_length(),
         };
         let all_arguments = || self.all_arguments();
-        Binder::new(function.reflection(), &all_arguments, limits).bind(&wanted)
+        Binder::new(kernel, &all_arguments, limits).bind(&wanted)
     }
 
     /// The arguments of the kernel whatever its constants are.
@@ -248,13 +313,29 @@ impl Exec {
     fn dispatch(
         &self,
         device: &Device,
-        function: &Function,
+        code: &Code,
+        archives: &[BinaryArchive],
         bindings: Bindings,
         grid: Grid,
     ) -> Result<Dispatch, Error> {
-        let pipeline = device.new_compute_pipeline_state(function)?;
-        pipeline.prepare(grid.threadgroup)?;
-        Ok(Dispatch::new(device, pipeline, grid, bindings)?)
+        let descriptor = ComputePipelineDescriptor {
+            threads_per_threadgroup: Some(grid.threadgroup),
+            ..with_archives(archives)
+        };
+        let start = Instant::now();
+        let pipeline = match code {
+            Code::Archived { library, constants, .. } => {
+                let function = FunctionDescriptor { library, name: &self.kernel, constants };
+                device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)?
+            }
+            Code::Function(function) => device.new_compute_pipeline_state_with_descriptor(function, &descriptor)?,
+        };
+        let created_in = start.elapsed();
+        for problem in archives.iter().flat_map(BinaryArchive::problems) {
+            // It runs all the same.
+            let _ = output::warning(&problem);
+        }
+        Ok(Dispatch::new(device, pipeline, created_in, grid, bindings)?)
     }
 
     /// Runs it, and writes what was asked for. The outputs are those of the first run: one that adds to its output would

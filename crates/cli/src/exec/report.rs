@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use compute::PipelineOrigin;
 use half::{bf16, f16};
 use msl::reflect::Argument;
 use serde_json::{Value, json};
@@ -192,7 +194,24 @@ pub(crate) struct Report {
     /// Of each run.
     nanoseconds: Vec<u64>,
     with_times: bool,
+    pipeline: Pipeline,
     outputs: Vec<Output>,
+}
+
+/// The compiled kernel.
+struct Pipeline {
+    origin: PipelineOrigin,
+    created_in: Duration,
+    code_bytes: usize,
+}
+
+impl Pipeline {
+    fn origin(&self) -> &'static str {
+        match self.origin {
+            PipelineOrigin::Compiled => "compiled",
+            PipelineOrigin::Archive => "archive",
+        }
+    }
 }
 
 impl Report {
@@ -210,6 +229,11 @@ impl Report {
             bytes: dispatch.bytes(),
             nanoseconds,
             with_times,
+            pipeline: Pipeline {
+                origin: dispatch.pipeline.origin(),
+                created_in: dispatch.created_in,
+                code_bytes: dispatch.pipeline.code_size(),
+            },
             outputs,
         }
     }
@@ -247,7 +271,7 @@ impl Report {
     }
 
     fn times(&self) -> Table {
-        let headings = ["runs", "median ns", "min ns", "bytes bound", "GB/s"];
+        let headings = ["runs", "median ns", "min ns", "bytes bound", "GB/s", "pipeline", "made in ns"];
         let mut table = Table::new(headings.map(|heading| (heading, Align::Right)));
         let rate = self.gigabytes_per_second().map_or(String::new(), |rate| format!("{rate:.2}"));
         table.row([
@@ -256,6 +280,8 @@ impl Report {
             self.least().to_string(),
             self.bytes.to_string(),
             rate,
+            self.pipeline.origin().to_owned(),
+            self.pipeline.created_in.as_nanos().to_string(),
         ]);
         table
     }
@@ -273,7 +299,9 @@ impl Report {
             "threadgroup": numbers(self.grid.threadgroup),
             "outputs": self.outputs.iter().map(Output::to_json).collect::<Vec<Value>>(),
         });
+        value["pipeline"] = json!({"origin": self.pipeline.origin(), "code_bytes": self.pipeline.code_bytes});
         if self.with_times {
+            value["pipeline"]["created_ns"] = (self.pipeline.created_in.as_nanos() as u64).into();
             value["time"] = json!({
                 "runs": self.nanoseconds.len(),
                 "median_ns": self.median(),

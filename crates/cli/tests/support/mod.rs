@@ -58,10 +58,31 @@ pub(crate) fn metalworks<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>
 
 /// Runs `metalworks` with these arguments and this text on stdin.
 pub(crate) fn metalworks_with_stdin<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>, stdin: &[u8]) -> Run {
+    run(arguments, stdin, "off", &[])
+}
+
+/// Runs `metalworks` with compiled kernels in a folder, and with variables.
+pub(crate) fn metalworks_with_cache<S: AsRef<OsStr>>(
+    arguments: impl IntoIterator<Item = S>,
+    cache: &str,
+    variables: &[(&str, &str)],
+) -> Run {
+    run(arguments, b"", cache, variables)
+}
+
+/// No test touches the cache of whoever runs it.
+fn run<S: AsRef<OsStr>>(
+    arguments: impl IntoIterator<Item = S>,
+    stdin: &[u8],
+    cache: &str,
+    variables: &[(&str, &str)],
+) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_metalworks"))
         .args(arguments)
         .current_dir(root())
         .env_remove("NO_COLOR")
+        .env("METALWORKS_CACHE", cache)
+        .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -23,7 +23,7 @@ fn a_folder_serves_the_next_time() {
     assert!(info.oldest.is_some() && info.targets[0].target.starts_with("cpu "));
     assert_eq!(folder.clear(), 1);
     assert!(pipeline(&library(), &factor(3), &only(&folder)).is_err());
-    assert_eq!(folder.problems(), [String::new(); 0]);
+    assert_eq!(folder.problems(), Vec::<String>::new());
 }
 
 /// Each of these makes other code, and so another key: never what is there already.
@@ -127,7 +127,7 @@ fn processes_share_a_folder() {
             let pipeline = pipeline(&library(), &factor(factor_value), &with(&folder)).expect("it compiles");
             assert_eq!(run(&pipeline, 24), times(factor_value));
         }
-        assert_eq!(folder.problems(), [String::new(); 0]);
+        assert_eq!(folder.problems(), Vec::<String>::new());
         return;
     }
     let place = Place::new("processes");
@@ -170,7 +170,7 @@ fn without_space_everything_is_compiled() {
     }
     let place = Place::new("full");
     succeed(again("without_space_everything_is_compiled", "write", &place));
-    assert_eq!(place.files(), [std::path::PathBuf::new(); 0], "nothing half is left");
+    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new(), "nothing half is left");
 }
 
 #[test]

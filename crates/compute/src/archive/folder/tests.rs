@@ -72,14 +72,14 @@ fn find(folder: &Folder, number: u32) -> Option<Arc<Entry>> {
     let host = Host { exact: Some(target()), taken_for: None };
     let query = Query { key: entry(number, 0).key, kernel: "", lanes: Lanes::Row, host: &host };
     let found = folder.find(&query, &problems);
-    assert_eq!(problems.texts(), [String::new(); 0]);
+    assert_eq!(problems.texts(), Vec::<String>::new());
     found
 }
 
 fn add(folder: &Folder, entry: &Entry) {
     let problems = Problems::default();
     folder.add(entry, &problems);
-    assert_eq!(problems.texts(), [String::new(); 0]);
+    assert_eq!(problems.texts(), Vec::<String>::new());
 }
 
 /// Says of a file that it was last used so many seconds ago.
@@ -232,7 +232,7 @@ fn write_until_killed(root: &str) {
         let problems = Problems::default();
         folder.write(path, bytes).expect("there is space");
         folder.bound(bytes.len() as u64, &problems);
-        assert_eq!(problems.texts(), [String::new(); 0]);
+        assert_eq!(problems.texts(), Vec::<String>::new());
     }
 }
 

@@ -1,0 +1,136 @@
+//! `metalworks compile --target`: machine code for a list of kernels, in one portable file.
+
+use std::path::Path;
+
+use abi::Constants;
+use compute::{BinaryArchive, CompileOptions, CompileTarget, Device, FunctionDescriptor, Library};
+
+use super::kernels::{self, Kernel};
+use super::{Compile, Failure, Result};
+use crate::input;
+use crate::output;
+
+impl Compile {
+    /// Compiles the kernels of the list, or all that need no constants, and writes the archive.
+    pub(super) fn write_archive(&self, target: &CompileTarget, path: &Path) -> Result<()> {
+        let device = Device::cpu().map_err(|error| Failure::NotTried(error.to_string()))?;
+        let libraries = self.files.iter().map(|file| Ok((&**file, self.library(&device, file)?)));
+        let libraries = libraries.collect::<Result<Vec<(&Path, Library)>>>()?;
+        let list = self.list()?;
+        let archive = BinaryArchive::new();
+        match list.is_empty() {
+            true => add_all(&archive, &libraries, target)?,
+            false => {
+                for kernel in &list {
+                    let (file, library) = find(&libraries, &kernel.name)?;
+                    let function = FunctionDescriptor { library, name: &kernel.name, constants: &kernel.constants };
+                    archive
+                        .add_compute_pipeline_function(&function, target)
+                        .map_err(|error| failed(file, error))?;
+                }
+            }
+        }
+        archive.serialize(path).map_err(|error| Failure::NotTried(error.to_string()))?;
+        let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        // There are two pieces of code for each: for full simdgroups, and for others.
+        let kernels = output::count(archive.len() / 2, "kernel");
+        output::result(&format!("{}: {kernels} for {target}, {bytes} bytes\n", path.display()))?;
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<Kernel>> {
+        let mut list: Vec<Kernel> = Vec::new();
+        let from_file = match &self.kernels {
+            Some(file) => kernels::read_list(file).map_err(Failure::NotTried)?,
+            None => Vec::new(),
+        };
+        for kernel in self.kernel.iter().chain(&from_file) {
+            if !list.iter().any(|known| known.name == kernel.name && known.constants == kernel.constants) {
+                list.push(kernel.clone());
+            }
+        }
+        match &self.kernels {
+            Some(file) if list.is_empty() => Err(Failure::Refused(format!("{}: no kernel in it", file.display()))),
+            _ => Ok(list),
+        }
+    }
+
+    fn library(&self, device: &Device, file: &Path) -> Result<Library> {
+        let options = self.language.options();
+        let options = CompileOptions {
+            name: input::display_name(file),
+            include_dirs: options.include_dirs,
+            defines: options.defines,
+            language_version: options.std,
+            math_mode: if self.safe_math { compute::MathMode::Safe } else { compute::MathMode::Fast },
+        };
+        let library = if input::is_stdin(file) {
+            device.new_library_with_source(&input::stdin().map_err(Failure::NotTried)?, &options)
+        } else if input::is_library(file) {
+            device.new_library_with_file(file)
+        } else {
+            device.new_library_with_source_file(file, &options)
+        };
+        library.map_err(|error| failed(file, error))
+    }
+}
+
+/// All kernels that need no constants; says which others there are.
+fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], target: &CompileTarget) -> Result<()> {
+    let constants = Constants::new();
+    for (file, library) in libraries {
+        for name in library.function_names() {
+            let function = FunctionDescriptor { library, name: &name, constants: &constants };
+            match archive.add_compute_pipeline_function(&function, target) {
+                Ok(()) => {}
+                Err(compute::Error::Constants { problem, .. }) => {
+                    let file = input::display_name(file);
+                    output::warning(&format!(
+                        "{file}: kernel '{name}' is left out: {problem}; list it with --kernel"
+                    ))?;
+                }
+                Err(error) => return Err(failed(file, error)),
+            }
+        }
+    }
+    match archive.is_empty() {
+        true => Err(Failure::Refused(
+            "there is no kernel that needs no function constants: list them with --kernel".into(),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The library that has a kernel.
+fn find<'l>(libraries: &'l [(&'l Path, Library)], name: &str) -> Result<(&'l Path, &'l Library)> {
+    let mut found =
+        libraries.iter().filter(|(_, library)| library.function_names().iter().any(|known| known == name));
+    match (found.next(), found.next()) {
+        (Some((file, library)), None) => Ok((file, library)),
+        (Some((first, _)), Some((second, _))) => {
+            let (first, second) = (input::display_name(first), input::display_name(second));
+            Err(Failure::Refused(format!("kernel '{name}' is in '{first}' and in '{second}': which one is meant?")))
+        }
+        (None, _) => {
+            let files: Vec<String> = libraries.iter().map(|(file, _)| input::display_name(file)).collect();
+            let names: Vec<String> = libraries.iter().flat_map(|(_, library)| library.function_names()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let problem = crate::reflect::no_such_kernel(name, &names);
+            Err(Failure::Refused(format!("{}: {problem}", files.join(", "))))
+        }
+    }
+}
+
+fn failed(file: &Path, error: compute::Error) -> Failure {
+    use compute::Error as Compute;
+    match error {
+        Compute::Source { errors, diagnostics } => {
+            let summary = msl::diagnostics::render::summary(errors, 0).unwrap_or_default();
+            Failure::Source(format!("{}\n{}\n", diagnostics.trim_end(), summary.trim_end()))
+        }
+        Compute::File { .. } | Compute::Write { .. } | Compute::OutOfMemory { .. } | Compute::Internal(_) => {
+            Failure::NotTried(error.to_string())
+        }
+        error => Failure::Refused(format!("{}: {error}", input::display_name(file))),
+    }
+}

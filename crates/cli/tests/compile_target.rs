@@ -1,0 +1,126 @@
+//! `metalworks compile --target`: machine code in one portable file, and `metalworks exec --archive`.
+#![cfg(feature = "air")]
+
+mod support;
+
+use support::{Run, Scratch, metalworks, metalworks_with_cache};
+
+const GEMV: &str = "examples/gemv.metal";
+const SPECIALIZED: &str = "gemv[K=u32:128,USE_BIAS=bool:false]";
+
+/// Compiles with these flags; the archive, and what was said.
+fn compile(scratch: &Scratch, arguments: &[&str]) -> (String, Run) {
+    let path = format!("{}/kernels.mwarchive", scratch.path());
+    let run = metalworks(["compile"].iter().chain(arguments).copied().chain(["-o", &path]));
+    (path, run)
+}
+
+/// Runs the matrix product, with an archive.
+fn gemv(archive: &str, variables: &[(&str, &str)]) -> serde_json::Value {
+    let arguments = format!(
+        "exec {GEMV} gemv --const K=u32:128 --const USE_BIAS=bool:false --arg weights=ones:f32:8x128 --arg \
+         x=ones:f32:128 --arg y=zeros:f32:8 --grid 8 --threadgroup 32 --print y --json --archive {archive}"
+    );
+    let json = metalworks_with_cache(arguments.split_whitespace(), "off", variables).exits(0).json();
+    assert_eq!(json["outputs"][0]["values"][7], 128.0);
+    json["pipeline"]["origin"].clone()
+}
+
+#[test]
+fn an_archive_serves_exec() {
+    let scratch = Scratch::new();
+    let (archive, run) = compile(&scratch, &[GEMV, "--target", "cpu", "--kernel", SPECIALIZED]);
+    assert!(run.exits(0).stdout.contains("kernels.mwarchive: 1 kernel for cpu, "));
+    assert_eq!(gemv(&archive, &[]), "archive");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn an_archive_serves_processors_that_can_do_what_it_needs() {
+    let scratch = Scratch::new();
+    let with = |target: &str| compile(&scratch, &[GEMV, "--target", target, "--kernel", SPECIALIZED]).0;
+    let older = with("cpu:x86-64-v3");
+    assert_eq!(gemv(&older, &[]), "archive");
+    assert_eq!(gemv(&older, &[("METALWORKS_CPU", "haswell")]), "archive");
+    // AVX-512 is not for a processor that is taken for one without it, and Apple's is another architecture.
+    assert_eq!(gemv(&with("cpu:x86-64-v4"), &[("METALWORKS_CPU", "x86-64-v3")]), "compiled");
+    assert_eq!(gemv(&with("cpu:apple-m1"), &[]), "compiled");
+}
+
+#[test]
+fn a_file_lists_kernels() {
+    let scratch = Scratch::new();
+    let list = scratch
+        .file("kernels.txt", format!("# for the tests\n{SPECIALIZED}\n\nadd_arrays # needs none\n{SPECIALIZED}\n"));
+    let files = [GEMV, "examples/add_arrays.metal", "--target", "cpu", "--kernels", &list];
+    let (archive, run) = compile(&scratch, &files);
+    assert!(run.exits(0).stdout.contains(": 2 kernels for cpu, "));
+    assert_eq!(gemv(&archive, &[]), "archive");
+    let wrong = scratch.file("wrong.txt", "add_arrays\ngemv[K\n");
+    compile(&scratch, &[GEMV, "--target", "cpu", "--kernels", &wrong]).1.exits(2).says("wrong.txt:2: 'gemv[K'");
+    let empty = scratch.file("empty.txt", "# nothing\n");
+    compile(&scratch, &[GEMV, "--target", "cpu", "--kernels", &empty])
+        .1
+        .exits(1)
+        .says("empty.txt: no kernel in it");
+}
+
+#[test]
+fn without_a_list_all_are_compiled_that_can_be() {
+    let scratch = Scratch::new();
+    let (_, run) = compile(&scratch, &[GEMV, "examples/add_arrays.metal", "--target", "cpu"]);
+    assert!(run.stdout.contains(": 1 kernel for cpu, "), "{}", run.stdout);
+    run.exits(0).says("warning: examples/gemv.metal: kernel 'gemv' is left out: ").says("K");
+    compile(&scratch, &[GEMV, "--target", "cpu"]).1.exits(1).says("list them with --kernel");
+}
+
+#[test]
+fn libraries_are_compiled_too() {
+    let scratch = Scratch::new();
+    let library = format!("{}/gemv.metallib", scratch.path());
+    metalworks(["compile", GEMV, "-o", &library]).exits(0);
+    let (archive, run) = compile(&scratch, &[&library, "--target", "cpu", "--kernel", SPECIALIZED]);
+    run.exits(0);
+    // The code of a library's function is that function's, wherever it is.
+    let arguments = format!(
+        "exec {library} gemv --const K=u32:128 --const USE_BIAS=bool:false --arg 0=ones:f32:8x128 --arg 1=ones:f32:128 \
+         --arg y=zeros:f32:8 --grid 8 --threadgroup 32 --json --archive {archive}"
+    );
+    let json = metalworks(arguments.split_whitespace()).exits(0).json();
+    assert_eq!(json["pipeline"]["origin"], "archive");
+}
+
+#[test]
+fn what_cannot_be_compiled_is_told() {
+    let scratch = Scratch::new();
+    let problem = |arguments: &[&str], status: i32, text: &str| {
+        let (path, run) = compile(&scratch, arguments);
+        run.exits(status).says(text);
+        assert!(!std::path::Path::new(&path).exists(), "nothing is written");
+    };
+    problem(&[GEMV, "--target", "sm_90"], 2, "no back end for target 'sm_90' yet");
+    problem(&[GEMV, "--target", "cpu:pentium"], 2, "there are x86-64-v3");
+    problem(&[GEMV, "--target", "gpu"], 2, "there is no target 'gpu'");
+    problem(&[GEMV, "--target", "cpu", "--kernel", "gemm"], 1, "gemm");
+    problem(&[GEMV, "--target", "cpu", "--kernel", "gemv"], 1, "function constants of kernel 'gemv'");
+    problem(&[GEMV, "--target", "cpu", "--kernel", "gemv[K=f64:1]"], 2, "no type 'f64'");
+    problem(&[GEMV, GEMV, "--target", "cpu", "--kernel", SPECIALIZED], 1, "which one is meant?");
+    problem(&["examples/none.metal", "--target", "cpu"], 2, "no such file");
+    problem(&[GEMV, "--kernel", "gemv"], 2, "--target");
+    problem(&[GEMV, "--target", "cpu", "--const", "0=u32:1"], 2, "--const");
+    let wrong = scratch.file("wrong.metal", "kernel void k( {");
+    problem(&[&wrong, "--target", "cpu"], 1, "wrong.metal:1:");
+    let no_folder = format!("{}/no/such/folder.mwarchive", scratch.path());
+    let arguments = ["compile", GEMV, "--target", "cpu", "--kernel", SPECIALIZED, "-o", &no_folder];
+    metalworks(arguments).exits(2).says("cannot write");
+}
+
+#[test]
+fn a_file_that_is_no_archive_is_told() {
+    let scratch = Scratch::new();
+    let wrong = scratch.file("wrong.mwarchive", "no archive");
+    let arguments = format!("exec {GEMV} gemv --threads 1 --archive {wrong}");
+    metalworks(arguments.split_whitespace()).exits(1).says("it is no archive of compiled kernels");
+    let arguments = format!("exec {GEMV} gemv --threads 1 --archive {wrong}.not");
+    metalworks(arguments.split_whitespace()).exits(2).says("cannot read");
+}
