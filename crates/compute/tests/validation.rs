@@ -190,10 +190,12 @@ fn an_index_that_no_kernel_has() {
     encoder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
     encoder.set_buffer(4, &y, 0).expect("set");
     encoder.set_buffer(9, &y, 0).expect("set");
+    encoder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
+    encoder.set_buffer(8, &y, 0).expect("nothing is dispatched with it");
     assert_eq!(
         usage(encoder.end_encoding()),
-        "end_encoding: indices 4 and 9 are bound, and no kernel that was dispatched has such an argument ('scale' has \
-         0, 1, 3 and 30)"
+        "end_encoding: indices 4 and 9 are bound, and no dispatch since then has such an argument (the last is of \
+         'scale', which has 0, 1, 3 and 30)"
     );
 
     let Setup { device, y, mut encoder, .. } = setup(false);
@@ -208,11 +210,18 @@ fn an_index_that_no_kernel_has() {
     recorder.set_compute_pipeline_state(&pipeline).expect("set");
     kernel.bind(&mut recorder).expect("set");
     recorder.set_buffer(0, &y, 0).expect("set");
+    // Another kernel has used this index, and this one has no use for it.
+    let other = RustKernel::new(nothing, nothing, 2);
+    recorder.set_compute_pipeline_state(&other.pipeline(&device).expect("a pipeline")).expect("set");
+    recorder.set_buffer(1, &y, 0).expect("set");
+    recorder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
+    recorder.set_compute_pipeline_state(&pipeline).expect("set");
     recorder.set_bytes(1, &[0]).expect("set");
     recorder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
     assert_eq!(
         usage(recorder.finish()),
-        "finish: index 1 is bound, and no kernel that was dispatched has such an argument ('rust' has 0 and 30)"
+        "finish: index 1 is bound, and no dispatch since then has such an argument (the last is of 'rust', which has 0 \
+         and 30)"
     );
 }
 

@@ -39,13 +39,13 @@ impl Setup {
     }
 
     /// One dispatch as everybody encodes it: everything is set anew.
-    fn encode(&self, encoder: &mut ComputeCommandEncoder, number: usize) -> Result<(), Error> {
+    fn encode(&self, encoder: &mut ComputeCommandEncoder, number: usize, groups: usize) -> Result<(), Error> {
         encoder.set_compute_pipeline_state(&self.pipeline)?;
         for index in 0..4 {
             encoder.set_buffer(index, &self.buffers[(number + 16 * index) % self.buffers.len()], 0)?;
         }
         encoder.set_bytes(4, &(number as u32).to_ne_bytes())?;
-        encoder.dispatch_threadgroups(Size::linear(1), Size::linear(32))
+        encoder.dispatch_threadgroups(Size::linear(groups), Size::linear(32))
     }
 
     /// The time for each of the dispatches of one encoder.
@@ -55,7 +55,7 @@ impl Setup {
             let start = Instant::now();
             let mut encoder = commands.compute_command_encoder_with_dispatch_type(dispatch_type)?;
             for number in 0..DISPATCHES {
-                self.encode(&mut encoder, number)?;
+                self.encode(&mut encoder, number, 1)?;
             }
             encoder.end_encoding()?;
             let took = start.elapsed();
@@ -65,10 +65,10 @@ impl Setup {
         })
     }
 
-    fn recording(&self) -> Result<Recording, Error> {
+    fn recording(&self, groups: usize) -> Result<Recording, Error> {
         let mut recorder = self.device.new_command_recorder(DispatchType::Serial);
         for number in 0..DISPATCHES {
-            self.encode(&mut recorder, number)?;
+            self.encode(&mut recorder, number, groups)?;
         }
         recorder.finish()
     }
@@ -104,7 +104,7 @@ impl Setup {
             let commands = self.queue.new_command_buffer();
             let mut encoder = commands.compute_command_encoder()?;
             for number in 0..dispatches {
-                self.encode(&mut encoder, number)?;
+                self.encode(&mut encoder, number, 1)?;
             }
             encoder.end_encoding()?;
             commands.commit()?;
@@ -136,7 +136,7 @@ fn main() -> Result<(), Error> {
     }
     for (threads, name) in [(Some(1), "one thread"), (None, "all threads")] {
         let setup = Setup::new(threads)?;
-        let recording = setup.recording()?;
+        let recording = setup.recording(1)?;
         let [committed, done] = setup.replay(&recording)?;
         print(
             &format!("replay, a dispatch until commit is back, {name}"),
@@ -145,6 +145,8 @@ fn main() -> Result<(), Error> {
             "target: under 100",
         );
         print(&format!("replay, a dispatch until it is done, {name}"), done, DISPATCHES, "target: under 100");
+        let [_, done] = setup.replay(&setup.recording(8)?)?;
+        print(&format!("replay, a dispatch of 8 threadgroups until it is done, {name}"), done, DISPATCHES, "");
         let encoded = setup.round_trip(DISPATCHES)?;
         print(&format!("the same encoded anew, until it is done, {name}"), encoded, DISPATCHES, "");
         print(&format!("commit and wait, empty encoder, {name}"), setup.round_trip(0)?, 1, "");

@@ -15,7 +15,7 @@ use crate::pass::{BYTES_ALIGNMENT, Binding, Dispatch, Pass, Place};
 use crate::pipeline::ComputePipelineState;
 use crate::recording::BytesLocation;
 use crate::size::Size;
-use crate::validate::{self, Bound, Call};
+use crate::validate::{self, Bound, Call, Uses};
 use abi::call::ARGUMENT_SLOTS;
 use hazards::Hazards;
 use std::ops::Range;
@@ -54,8 +54,7 @@ pub struct ComputeCommandEncoder {
     /// The next dispatch waits, whatever it touches.
     waits: bool,
     validation: bool,
-    /// A bit for each index at which something was ever bound.
-    ever_bound: u32,
+    uses: Uses,
 }
 
 /// What is encoded into.
@@ -101,7 +100,7 @@ impl ComputeCommandEncoder {
             hazards: is_concurrent.then(Hazards::default),
             waits: true,
             validation: device.is_validating(),
-            ever_bound: 0,
+            uses: Uses::default(),
         }
     }
 
@@ -142,7 +141,7 @@ impl ComputeCommandEncoder {
             return usage(format!("{call}: {} was released ({})", buffer.description(), self.at(index)));
         }
         let kept = self.pass.buffers.keep(buffer, Buffer::identity);
-        self.ever_bound |= 1 << index;
+        self.uses.bind(index);
         self.bound[index] = Some(Bound {
             place: Place::Buffer { buffer: kept, offset: range.start },
             address: buffer.contents().addr() + range.start,
@@ -194,7 +193,7 @@ impl ComputeCommandEncoder {
         let block = self.pass.push_bytes(bytes);
         let len = bytes.len() as u32;
         let place = Place::Bytes { block, len };
-        self.ever_bound |= 1 << index;
+        self.uses.bind(index);
         self.bound[index] = Some(Bound { place, address: BYTES_ALIGNMENT, len: bytes.len(), read_only: true });
         let recording = match self.target {
             Target::Recording(number) => number,
@@ -244,6 +243,7 @@ impl ComputeCommandEncoder {
         validate::threadgroup_memory(&call, &self.threadgroup_memory)?;
 
         let arguments = state.arguments();
+        self.uses.dispatch(arguments);
         let accesses = || {
             let buffers =
                 arguments.buffers.iter().map(|argument| (argument, self.bound[usize::from(argument.index)]));
@@ -313,7 +313,7 @@ impl ComputeCommandEncoder {
     }
 
     fn check_uses(&self, call: &str) -> Result<()> {
-        if self.validation { validate::unused(call, &self.pass, self.ever_bound) } else { Ok(()) }
+        if self.validation { self.uses.check(call, &self.pass) } else { Ok(()) }
     }
 
     fn open(&self, call: &str) -> Result<()> {

@@ -16,7 +16,7 @@
 //! | grid and threadgroup: not 0, within the limits and 32 bits, full simdgroups if promised | always | [`grid`] |
 //! | encoding after the end, committing twice, an open or dropped encoder | always | encoder, command buffer |
 //! | patches inside of bytes that were recorded, and of this recording | always | the replay |
-//! | bindings that no dispatch of the encoder uses: a wrong index | validation | [`unused`] |
+//! | bindings that no dispatch uses: a wrong index | validation | [`unused`] |
 
 mod bindings;
 mod grid;
@@ -28,7 +28,7 @@ pub(crate) use bindings::{Bound, bindings};
 pub(crate) use grid::grid;
 pub(crate) use memory::{THREADGROUP_ALIGNMENT, threadgroup_memory, threadgroup_memory_length};
 pub(crate) use stale::stale;
-pub(crate) use unused::unused;
+pub(crate) use unused::Uses;
 
 use crate::buffer::Buffer;
 use crate::error::{Error, Result, usage};

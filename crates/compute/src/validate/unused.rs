@@ -1,28 +1,44 @@
-//! Bindings that no dispatch of an encoder uses: as a rule, somebody took the wrong index.
+//! Bindings that no dispatch uses: as a rule, somebody took the wrong index.
 
 use super::list;
+use crate::arguments::ArgumentTable;
 use crate::error::{Result, usage};
 use crate::pass::Pass;
 
-/// Whether each index that is bound, a bit of `bound`, is one of some kernel that was dispatched. Kernels with function
-/// constants may have arguments that the constants decided against, which hosts bind all the same: then nothing is said.
-pub(crate) fn unused(call: &str, pass: &Pass, bound: u32) -> Result<()> {
-    let mut used = 0;
-    for dispatch in &pass.dispatches {
-        let arguments = pass.pipeline(dispatch).arguments();
-        if arguments.may_lack_some {
-            return Ok(());
-        }
-        used |= arguments.buffer_indices;
+/// What is bound and not used so far, a bit for each index.
+#[derive(Default)]
+pub(crate) struct Uses {
+    /// Bound since the last dispatch.
+    fresh: u32,
+    /// Bound before some dispatch, and used by none since.
+    idle: u32,
+}
+
+impl Uses {
+    pub(crate) fn bind(&mut self, index: usize) {
+        self.fresh |= 1 << index;
+        self.idle &= !(1 << index);
     }
-    let rest = bound & !used;
-    let Some(last) = pass.dispatches.last().filter(|_| rest != 0) else { return Ok(()) };
-    let pipeline = pass.pipeline(last);
-    let (indices, are) = if rest.is_power_of_two() { ("index", "is") } else { ("indices", "are") };
-    usage(format!(
-        "{call}: {indices} {} {are} bound, and no kernel that was dispatched has such an argument ('{}' has {})",
-        list(rest),
-        pipeline.shared_name(),
-        list(pipeline.arguments().buffer_indices)
-    ))
+
+    /// Kernels with function constants may have arguments that the constants decided against, which hosts bind all the
+    /// same: they are taken to use everything.
+    pub(crate) fn dispatch(&mut self, arguments: &ArgumentTable) {
+        let used = if arguments.may_lack_some { u32::MAX } else { arguments.buffer_indices };
+        self.idle = (self.idle | self.fresh) & !used;
+        self.fresh = 0;
+    }
+
+    /// Whether everything that was there for some dispatch was used.
+    pub(crate) fn check(&self, call: &str, pass: &Pass) -> Result<()> {
+        let Some(last) = pass.dispatches.last().filter(|_| self.idle != 0) else { return Ok(()) };
+        let pipeline = pass.pipeline(last);
+        let (indices, are) = if self.idle.is_power_of_two() { ("index", "is") } else { ("indices", "are") };
+        usage(format!(
+            "{call}: {indices} {} {are} bound, and no dispatch since then has such an argument (the last is of '{}', \
+             which has {})",
+            list(self.idle),
+            pipeline.shared_name(),
+            list(pipeline.arguments().buffer_indices)
+        ))
+    }
 }
