@@ -20,7 +20,7 @@ pub(crate) struct BufferArgument {
     pub(crate) index: u8,
     pub(crate) is_written: bool,
     /// Which of the reflection's arguments it is.
-    pub(crate) argument: u8,
+    pub(crate) argument: u32,
     /// What one element takes.
     pub(crate) size: usize,
     /// The bits that its address must not have.
@@ -31,7 +31,7 @@ pub(crate) struct BufferArgument {
 pub(crate) struct ThreadgroupArgument {
     pub(crate) index: u8,
     /// Which of the reflection's arguments it is.
-    pub(crate) argument: u8,
+    pub(crate) argument: u32,
     /// What one element takes.
     pub(crate) size: u32,
 }
@@ -39,7 +39,7 @@ pub(crate) struct ThreadgroupArgument {
 impl ArgumentTable {
     /// The indices in `kernel` are below 31.
     pub(crate) fn new(kernel: &Kernel, own_threadgroup_memory: usize) -> ArgumentTable {
-        let arguments = || kernel.arguments.iter().zip(0u8..);
+        let arguments = || kernel.arguments.iter().zip(0u32..);
         let buffers: Box<[BufferArgument]> = arguments()
             .filter(|(argument, _)| argument.kind == ArgumentKind::Buffer)
             .map(|(argument, position)| BufferArgument {

@@ -40,7 +40,11 @@
 //! threads, a simdgroup, at a time in vector registers.
 //!
 //! Who checks what: the encoder's methods check each call against Metal's rules and the kernel's reflection, and fail at
-//! once. What can only be known while executing is the error of the command buffer.
+//! once; what cannot harm memory is checked in debug builds and with `METALWORKS_VALIDATION=1` only. What can only be
+//! known while executing is the error of the command buffer.
+//!
+//! A sequence that is executed again and again, such as a model's for each token, is encoded once and replayed:
+//! [`CommandRecorder`].
 //!
 //! A kernel is code, and nothing fences it in: one that writes outside of its buffers writes into the process.
 

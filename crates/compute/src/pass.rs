@@ -101,6 +101,11 @@ impl Pass {
         block as u32
     }
 
+    /// Whether its memory is little enough to be kept for another pass.
+    pub(crate) fn is_ordinary(&self) -> bool {
+        self.dispatches.capacity() <= 1 << 14 && self.bytes.capacity() <= 1 << 14
+    }
+
     /// Forgets everything but the memory that it has.
     pub(crate) fn clear(&mut self) {
         self.dispatches.clear();

@@ -45,9 +45,8 @@ struct Spare {
     passes: Vec<Box<Pass>>,
 }
 
-/// As many as a program has in flight, as a rule; of ordinary size.
+/// As many as a program has in flight, as a rule.
 const MOST_SPARE: usize = 8;
-const MOST_SPARE_DISPATCHES: usize = 1 << 14;
 
 #[derive(Default)]
 struct State {
@@ -137,7 +136,7 @@ impl Queue {
             spare.works.push(work);
         }
         for pass in passes {
-            if spare.passes.len() < MOST_SPARE && pass.dispatches.capacity() <= MOST_SPARE_DISPATCHES {
+            if spare.passes.len() < MOST_SPARE && pass.is_ordinary() {
                 spare.passes.push(pass);
             }
         }

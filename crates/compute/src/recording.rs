@@ -59,6 +59,36 @@ pub struct Patch<'a> {
 }
 
 /// Records what an encoder would encode. It is one, in all but its end: pass it to what takes an encoder.
+///
+/// ```
+/// # #[cfg(feature = "compiler")] {
+/// # use compute::{CompileOptions, Device, DispatchType, FunctionConstantValues, Patch, Size};
+/// # let source = "
+/// #     kernel void add(device float *x [[buffer(0)]], constant float &step [[buffer(1)]],
+/// #                     uint i [[thread_position_in_grid]]) { x[i] += step; }";
+/// # let device = Device::system_default()?;
+/// # let library = device.new_library_with_source(source, &CompileOptions::default())?;
+/// # let function = library.new_function("add", &FunctionConstantValues::new())?;
+/// # let pipeline = device.new_compute_pipeline_state(&function)?;
+/// # let buffer = device.new_buffer(128)?;
+/// # let queue = device.new_command_queue();
+/// let mut recorder = device.new_command_recorder(DispatchType::Concurrent);
+/// recorder.set_compute_pipeline_state(&pipeline)?;
+/// recorder.set_buffer(0, &buffer, 0)?;
+/// let step = recorder.set_bytes(1, &1.0f32.to_ne_bytes())?;
+/// recorder.dispatch_threads(Size::linear(32), Size::linear(32))?;
+/// let recording = recorder.finish()?;
+///
+/// let command_buffer = queue.new_command_buffer();
+/// command_buffer.replay(&recording, &[])?;
+/// command_buffer.replay(&recording, &[Patch { location: step, offset: 0, bytes: &10.0f32.to_ne_bytes() }])?;
+/// command_buffer.replay(&recording, &[])?;
+/// command_buffer.commit()?;
+/// command_buffer.wait_until_completed()?;
+/// assert_eq!(buffer.read::<f32>()[0], 1.0 + 10.0 + 1.0);
+/// # }
+/// # Ok::<(), compute::Error>(())
+/// ```
 pub struct CommandRecorder {
     encoder: ComputeCommandEncoder,
     device: Device,

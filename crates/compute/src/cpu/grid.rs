@@ -77,7 +77,7 @@ impl Grid {
                 other => other,
             })
         };
-        for shape in shapes(threads, size) {
+        for shape in shapes(threads, size, counts) {
             grid.most_simdgroups = grid.most_simdgroups.max(shape.simdgroups);
             for lanes in shape.lanes() {
                 grid.take(code(lanes)?, lanes);
@@ -170,11 +170,12 @@ impl Grid {
     }
 }
 
-/// The different shapes of threadgroups in a grid: along each dimension there are whole ones and perhaps a smaller one.
-fn shapes(threads: [u32; 3], size: [u32; 3]) -> impl Iterator<Item = Shape> {
+/// The different shapes of threadgroups in a grid: along each dimension there are whole ones and perhaps, at the end, a
+/// smaller one.
+fn shapes(threads: [u32; 3], size: [u32; 3], counts: [u32; 3]) -> impl Iterator<Item = Shape> {
     let extents: [[u32; 2]; 3] = std::array::from_fn(|i| {
-        let whole = if threads[i] >= size[i] { size[i] } else { 0 };
-        [whole, threads[i] % size[i]]
+        let last = threads[i] - (counts[i] - 1) * size[i];
+        if last == size[i] { [last, 0] } else { [if counts[i] > 1 { size[i] } else { 0 }, last] }
     });
     (0..8)
         .map(move |choice: usize| std::array::from_fn(|i| extents[i][choice >> i & 1]))

@@ -41,7 +41,7 @@ fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<Bound>; ARGUM
         1 => format!(" (index {} is bound, and the kernel has no such argument)", list(others)),
         _ => format!(" (indices {} are bound, and the kernel has no such arguments)", list(others)),
     };
-    let name = &call.pipeline.reflection().arguments[usize::from(argument.argument)].name;
+    let name = &call.pipeline.reflection().arguments[argument.argument as usize].name;
     call.refuse(format_args!(
         "no buffer is bound at index {} for the argument '{name}'; call set_buffer or set_bytes{hint}",
         argument.index
@@ -51,7 +51,7 @@ fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<Bound>; ARGUM
 /// Why a binding cannot serve an argument.
 #[cold]
 fn misfit(call: &Call, argument: &BufferArgument, bound: &Bound) -> Error {
-    let reflected = &call.pipeline.reflection().arguments[usize::from(argument.argument)];
+    let reflected = &call.pipeline.reflection().arguments[argument.argument as usize];
     let element = &reflected.element_type;
     let (what, is_bytes) = match bound.place {
         Place::Buffer { buffer, offset } => {

@@ -27,7 +27,7 @@ pub(crate) fn threadgroup_memory(call: &Call, lengths: &[u32; ARGUMENT_SLOTS]) -
     for argument in &arguments.threadgroup_memory {
         let length = lengths[usize::from(argument.index)];
         if length < argument.size {
-            let name = &call.pipeline.reflection().arguments[usize::from(argument.argument)].name;
+            let name = &call.pipeline.reflection().arguments[argument.argument as usize].name;
             return Err(call.refuse(format_args!(
                 "threadgroup memory {} for the argument '{name}' has {length} bytes; call \
                  set_threadgroup_memory_length with at least {}",

@@ -62,7 +62,7 @@ pub(crate) fn index(call: &str, index: usize) -> Result<()> {
 /// The name of the argument `[[buffer(index)]]`.
 pub(crate) fn argument_name(pipeline: &ComputePipelineState, index: usize) -> Option<&str> {
     let argument = pipeline.arguments().buffers.iter().find(|argument| usize::from(argument.index) == index)?;
-    Some(&pipeline.reflection().arguments[usize::from(argument.argument)].name)
+    Some(&pipeline.reflection().arguments[argument.argument as usize].name)
 }
 
 /// The tables of a pass count with 32 bits.
