@@ -22,7 +22,7 @@ AIR = $(if $(LLVM),--features metalworks-cli/air)
 HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec test corpus air thirdparty mlx llvm fmt build fmt-check clippy unit-test doc cargo
+.PHONY: help demo demo-exec test corpus air thirdparty mlx llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -53,6 +53,7 @@ test: ## Run all checks and tests
 	$(MAKE) fmt-check
 	$(MAKE) clippy
 	$(MAKE) unit-test
+	$(if $(LLVM),$(MAKE) without-compiler)
 	$(MAKE) doc
 	$(MAKE) build
 	$(MAKE) corpus
@@ -107,6 +108,19 @@ clippy: cargo $(LLVM)
 
 unit-test: cargo $(LLVM)
 	$(CARGO) test $(WORKSPACE) $(AIR)
+
+# What the program compiled, run by one that has no compiler in it.
+ARCHIVES = $(abspath $(TARGET_DIR))/without-compiler
+without-compiler: cargo $(LLVM)
+	rm -rf $(ARCHIVES) && mkdir -p $(ARCHIVES)
+	$(CARGO) build -p metalworks-cli --features air
+	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal --target cpu -o $(ARCHIVES)/add.mwarchive
+	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal -o $(ARCHIVES)/v3.mwarchive \
+	  --target cpu$$(test "$$(uname -m)" = x86_64 && echo :x86-64-v3)
+	METALWORKS_CACHE=$(ARCHIVES)/pipelines $(TARGET_DIR)/debug/metalworks exec examples/add_arrays.metal add_arrays \
+	  --threads 1000 --arg a=iota:f32:1000 --arg b=ones:f32:1000 --arg result=zeros:f32:1000
+	METALWORKS_TEST_ARCHIVES=$(ARCHIVES) $(CARGO) test -p metalworks-compute --no-default-features --lib \
+	  --test without_compiler -- --include-ignored
 
 doc: cargo $(LLVM)
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(WORKSPACE) --no-deps
