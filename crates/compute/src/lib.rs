@@ -36,6 +36,8 @@
 //! # Ok::<(), compute::Error>(())
 //! ```
 //!
+//! [`PipelineCache`] keeps pipeline states by kernel and function constants, and creates many at once.
+//!
 //! Today there is one kind of device, the processor ([`Device::cpu`]): kernels are compiled to machine code that runs 32
 //! threads, a simdgroup, at a time in vector registers.
 //!

@@ -22,8 +22,9 @@ pub use constants::{ConstantBits, ConstantName, KernelConstants};
 pub use counters::PipelineCacheStats;
 pub use key::{PipelineConfig, PipelineKey};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, usage};
 use crate::pipeline::{ComputePipelineState, PipelineOrigin};
+use crate::size::Size;
 use attempt::Turn;
 use counters::{Counters, add};
 use key::Wanted;
@@ -82,7 +83,8 @@ impl Default for LateMisses {
 const LOADING: u8 = u8::MAX;
 
 impl PipelineCache {
-    /// An empty cache. `create` makes the pipelines, on whatever thread asks; one that panics has failed.
+    /// An empty cache. `create` makes the pipelines, on whatever thread asks; where it panics, it has failed. It may ask
+    /// the cache for other pipelines, as long as those do not ask for the first one.
     pub fn new(
         create: impl Fn(&PipelineConfig) -> Result<ComputePipelineState> + Send + Sync + 'static,
     ) -> PipelineCache {
@@ -205,7 +207,8 @@ impl Shared {
     fn declared(&self, config: &PipelineConfig) -> Result<ComputePipelineState> {
         let pipeline = self.obtain(config, None)?;
         if let Some(threads) = config.threads_per_threadgroup() {
-            pipeline.prepare(threads).map_err(|cause| failed(config.key(), cause))?;
+            let prepared = check_size(pipeline, threads).and_then(|()| guarded(|| pipeline.prepare(threads)));
+            prepared.map_err(|cause| failed(config.key(), cause))?;
         }
         Ok(pipeline.clone())
     }
@@ -303,6 +306,15 @@ fn refusal(key: &PipelineKey) -> String {
          or call `unseal` before it is first used",
         key.kernel()
     )
+}
+
+/// Whether a pipeline can run with threadgroups of this size.
+fn check_size(pipeline: &ComputePipelineState, threads: Size) -> Result<()> {
+    let most = pipeline.max_total_threads_per_threadgroup();
+    match threads.volume() {
+        Some(volume) if (1..=most).contains(&volume) => Ok(()),
+        _ => usage(format!("threadgroups of {threads}: they must have 1 to {most} threads")),
+    }
 }
 
 /// Does work; a panic in it is an error.

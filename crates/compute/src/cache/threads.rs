@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -29,7 +29,8 @@ static THREADS: Threads =
 
 /// How many pipelines are compiled at a time.
 pub(super) fn limit() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Has a job done by one of the threads. One that panics harms no other.

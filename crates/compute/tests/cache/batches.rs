@@ -117,3 +117,15 @@ fn who_waits_helps() {
     }
     assert_eq!(cache.stats().misses, 40);
 }
+
+#[test]
+fn a_size_that_cannot_be_is_an_error_of_its_own() {
+    let (cache, _) = cache();
+    let config = PipelineConfig::new("gemv", k(1));
+    cache.create_all(std::slice::from_ref(&config), |_| {}).into_pipelines().expect("it is right");
+    for size in [Size::linear(0), Size::new(32, 0, 1), Size::new(usize::MAX, usize::MAX, usize::MAX)] {
+        let results = cache.create_all(&[config.clone().with_threads_per_threadgroup(size)], |_| {});
+        let error = results.into_pipelines().expect_err("there is no such size").to_string();
+        assert!(error.ends_with(": they must have 1 to 1024 threads"), "{error}");
+    }
+}

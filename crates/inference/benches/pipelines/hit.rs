@@ -103,7 +103,7 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     }
     for ((name, _), [one, two]) in ways.iter().zip(&times) {
         report.time(&format!("{name}, 1 thread"), one, Target::Below(50.0))?;
-        report.time(&format!("{name}, 2 threads"), two, Target::Below(4.0 * one.median().max(50.0)))?;
+        report.time(&format!("{name}, 2 threads"), two, Target::Below(200.0))?;
         report.number("  2 threads : 1 thread", two.median() / one.median(), "x", Target::Below(4.0))?;
     }
     Ok(())
