@@ -8,6 +8,7 @@
 //!
 //! The device is what `METALWORKS_DEVICE` says: `cpu`, which is the default.
 
+mod cache;
 mod compare;
 mod device;
 mod matrix;
@@ -18,6 +19,8 @@ mod weights;
 mod elementwise;
 mod embedding;
 mod gemv;
+mod kv_cache;
 mod norm;
+mod rope;
 mod sampling;
 mod softmax;

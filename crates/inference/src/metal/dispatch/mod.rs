@@ -13,7 +13,9 @@
 pub mod elementwise;
 pub mod embedding;
 pub mod gemv;
+pub mod kv_cache;
 pub mod norm;
+pub mod rope;
 pub mod sampling;
 pub mod softmax;
 
@@ -34,13 +36,15 @@ pub struct Encoding<'a> {
     pub encoder: &'a mut ComputeCommandEncoder,
     /// Simdgroups that share a row in norms, softmax and sampling: 1 to 32.
     pub row_simdgroups: usize,
+    /// Groups of heads that rotations take apart, at least 1.
+    pub head_splits: usize,
 }
 
 impl<'a> Encoding<'a> {
     /// Encodes with what suits the device: on a CPU one simdgroup for a row, because a thread runs one at a time and a
-    /// simdgroup alone needs no barriers.
+    /// simdgroup alone needs no barriers; and all heads together, because sines and cosines are computed for each group.
     pub fn new(device: &'a MetalDevice, encoder: &'a mut ComputeCommandEncoder) -> Encoding<'a> {
-        Encoding { device, encoder, row_simdgroups: 1 }
+        Encoding { device, encoder, row_simdgroups: 1, head_splits: 1 }
     }
 
     /// Encodes one dispatch of `kernel`.

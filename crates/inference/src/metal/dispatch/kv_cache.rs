@@ -1,0 +1,160 @@
+//! The cache of keys and values: `kv_cache.metal`, laid out by `kv_layout.metal`.
+
+use super::{Check, Encoding, Grid, SIMD_WIDTH};
+use crate::metal::format::Activation;
+use crate::metal::kernels::kv_cache as kernels;
+use crate::metal::library::BufferSlice;
+use compute::{Result, Size};
+
+/// Positions that lie side by side in the keys: the capacity is a multiple of it.
+pub const KEY_TILE: usize = 32;
+
+/// The keys and values of one layer.
+#[derive(Clone, Copy, Debug)]
+pub struct KvCache<'a> {
+    /// `[heads, capacity / 32, head_dim, 32]` in `ty`.
+    pub keys: BufferSlice<'a>,
+    /// `[heads, capacity, head_dim]` in `ty`.
+    pub values: BufferSlice<'a>,
+    /// Heads of keys and values.
+    pub heads: usize,
+    /// Numbers in a head.
+    pub head_dim: usize,
+    /// Positions that there is room for: a multiple of 32.
+    pub capacity: usize,
+    /// The type of keys and values.
+    pub ty: Activation,
+}
+
+impl KvCache<'_> {
+    /// Bytes of the keys, and of the values; none where there cannot be so many.
+    pub fn size(heads: usize, head_dim: usize, capacity: usize, ty: Activation) -> Option<usize> {
+        heads.checked_mul(head_dim)?.checked_mul(capacity)?.checked_mul(ty.size())
+    }
+
+    /// Heads and capacity, if the buffers have room for them.
+    pub(super) fn check(&self, check: &Check<'_>) -> Result<(u32, u32)> {
+        let heads = check.count("heads of the cache", self.heads)?;
+        let capacity = check.count("capacity", self.capacity)?;
+        check.count("head_dim", self.head_dim)?;
+        if !self.capacity.is_multiple_of(KEY_TILE) {
+            return check.error(format_args!("capacity is {capacity}: it must be a multiple of {KEY_TILE}"));
+        }
+        let counts = [self.heads, self.capacity, self.head_dim];
+        check.room("keys", &self.keys, &counts, self.ty.size())?;
+        check.room("values", &self.values, &counts, self.ty.size())?;
+        Ok((heads, capacity))
+    }
+}
+
+/// [`kv_write`]: puts rows of keys and values into the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct KvWrite<'a> {
+    /// `[rows, k_stride]` activations: the keys of each row, of as many heads as the cache has.
+    pub k: BufferSlice<'a>,
+    /// `[rows, v_stride]` activations: the values.
+    pub v: BufferSlice<'a>,
+    /// Where they go.
+    pub cache: KvCache<'a>,
+    /// `[rows]` u32: the position of each row. What is not below the capacity is not stored.
+    pub positions: BufferSlice<'a>,
+    /// How many rows.
+    pub rows: usize,
+    /// Numbers from one row of k to the next.
+    pub k_stride: usize,
+    /// Numbers from one row of v to the next.
+    pub v_stride: usize,
+    /// The type of k and v.
+    pub activation: Activation,
+}
+
+/// Puts keys and values into the cache as they are.
+pub fn kv_write(encoding: &mut Encoding<'_>, op: KvWrite<'_>) -> Result<()> {
+    let check = Check { operation: "kv_write" };
+    let (_, capacity) = op.cache.check(&check)?;
+    let (width, size) = (op.cache.heads * op.cache.head_dim, op.activation.size());
+    check.rows("k", &op.k, op.rows, op.k_stride, width, size)?;
+    check.rows("v", &op.v, op.rows, op.v_stride, width, size)?;
+    check.room("positions", &op.positions, &[op.rows], 4)?;
+    if op.rows == 0 {
+        return Ok(());
+    }
+    let kernel = match (op.activation, op.cache.ty) {
+        (Activation::F32, Activation::F32) => kernels::KV_WRITE_F32_F32,
+        (Activation::F32, Activation::F16) => kernels::KV_WRITE_F32_F16,
+        (Activation::F16, Activation::F32) => kernels::KV_WRITE_F16_F32,
+        (Activation::F16, Activation::F16) => kernels::KV_WRITE_F16_F16,
+    };
+    let params = kernels::KvWriteParams {
+        k_stride: check.count("k_stride", op.k_stride)?,
+        v_stride: check.count("v_stride", op.v_stride)?,
+        capacity,
+    };
+    let constants = kernels::KvWriteConstants { head_dim: check.count("head_dim", op.cache.head_dim)? };
+    let arguments = kernels::KvWriteArgs {
+        k: op.k,
+        v: op.v,
+        keys: op.cache.keys,
+        values: op.cache.values,
+        positions: op.positions,
+        p: &params,
+    };
+    encoding.dispatch(kernel, &constants, &arguments, grid(&op.cache, op.rows))
+}
+
+/// [`kv_read`]: rows of keys and values out of the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct KvRead<'a> {
+    /// Where they are.
+    pub cache: KvCache<'a>,
+    /// `[count, k_stride]` activations: the keys of each position.
+    pub k: BufferSlice<'a>,
+    /// `[count, v_stride]` activations: the values.
+    pub v: BufferSlice<'a>,
+    /// The first position.
+    pub first: usize,
+    /// How many positions.
+    pub count: usize,
+    /// Numbers from one row of k to the next.
+    pub k_stride: usize,
+    /// Numbers from one row of v to the next.
+    pub v_stride: usize,
+    /// The type of k and v.
+    pub activation: Activation,
+}
+
+/// Takes keys and values out of the cache.
+pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
+    let check = Check { operation: "kv_read" };
+    let (_, capacity) = op.cache.check(&check)?;
+    if op.first.checked_add(op.count).is_none_or(|end| end > op.cache.capacity) {
+        let (first, count) = (op.first, op.count);
+        return check.error(format_args!("{count} positions from {first} on, but the cache has {capacity}"));
+    }
+    let (width, size) = (op.cache.heads * op.cache.head_dim, op.activation.size());
+    check.rows("k", &op.k, op.count, op.k_stride, width, size)?;
+    check.rows("v", &op.v, op.count, op.v_stride, width, size)?;
+    if op.count == 0 {
+        return Ok(());
+    }
+    let kernel = match (op.activation, op.cache.ty) {
+        (Activation::F32, Activation::F32) => kernels::KV_READ_F32_F32,
+        (Activation::F32, Activation::F16) => kernels::KV_READ_F32_F16,
+        (Activation::F16, Activation::F32) => kernels::KV_READ_F16_F32,
+        (Activation::F16, Activation::F16) => kernels::KV_READ_F16_F16,
+    };
+    let params = kernels::KvReadParams {
+        first: op.first as u32,
+        k_stride: check.count("k_stride", op.k_stride)?,
+        v_stride: check.count("v_stride", op.v_stride)?,
+        capacity,
+    };
+    let constants = kernels::KvReadConstants { head_dim: check.count("head_dim", op.cache.head_dim)? };
+    let arguments =
+        kernels::KvReadArgs { keys: op.cache.keys, values: op.cache.values, k: op.k, v: op.v, p: &params };
+    encoding.dispatch(kernel, &constants, &arguments, grid(&op.cache, op.count))
+}
+
+fn grid(cache: &KvCache<'_>, rows: usize) -> Grid {
+    Grid { threadgroups: Size::new(cache.head_dim.div_ceil(SIMD_WIDTH), rows, cache.heads), simdgroups: 1 }
+}

@@ -1,0 +1,182 @@
+//! Rotary positions: `rope.metal`.
+
+use super::kv_cache::KvCache;
+use super::{Check, Encoding, Grid, SIMD_WIDTH};
+use crate::metal::format::Activation;
+use crate::metal::kernels::rope as kernels;
+use crate::metal::library::BufferSlice;
+use compute::{Result, Size};
+
+/// How heads are rotated.
+#[derive(Clone, Copy, Debug)]
+pub struct Rotation<'a> {
+    /// `[rotary / 2]` f32: what the position is multiplied with; see [`frequencies`].
+    pub frequencies: BufferSlice<'a>,
+    /// `[tokens]` u32.
+    pub positions: BufferSlice<'a>,
+    /// Numbers of a head that are rotated: even, at most `head_dim`.
+    pub rotary: usize,
+    /// The pairs are (i, i + rotary/2) rather than (2i, 2i + 1).
+    pub neox: bool,
+    /// What sines and cosines are multiplied with: 1, but for schemes that say otherwise.
+    pub magnitude: f32,
+}
+
+/// base^(−2i/rotary) / factor[i] for each pair. `factors` come with some models; without them they are 1.
+pub fn frequencies(base: f64, rotary: usize, factors: Option<&[f32]>) -> Vec<f32> {
+    let factor = |i: usize| factors.and_then(|factors| factors.get(i)).map_or(1.0, |&factor| f64::from(factor));
+    (0..rotary / 2).map(|i| (base.powf(-2.0 * i as f64 / rotary as f64) / factor(i)) as f32).collect()
+}
+
+/// [`rope`]: rotates the heads of each token.
+#[derive(Clone, Copy, Debug)]
+pub struct Rope<'a> {
+    /// `[tokens, stride]` activations, of which the first `heads · head_dim` of a row are the heads.
+    pub x: BufferSlice<'a>,
+    /// `[tokens, heads, head_dim]` activations; may be `x` where `stride` is `heads · head_dim`.
+    pub y: BufferSlice<'a>,
+    /// How they are rotated.
+    pub rotation: Rotation<'a>,
+    /// How many tokens.
+    pub tokens: usize,
+    /// Heads of a token.
+    pub heads: usize,
+    /// Numbers in a head: even.
+    pub head_dim: usize,
+    /// Numbers from one row of x to the next.
+    pub stride: usize,
+    /// The type of x and y.
+    pub activation: Activation,
+}
+
+/// Rotates heads by their positions.
+pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
+    let check = Check { operation: "rope" };
+    let (head_dim, rotary) = check_rotation(&check, &op.rotation, op.tokens, op.head_dim)?;
+    let (heads, x_stride) = (check.count("heads", op.heads)?, check.count("stride", op.stride)?);
+    let (width, size) = (op.heads.saturating_mul(op.head_dim), op.activation.size());
+    check.rows("x", &op.x, op.tokens, op.stride, width, size)?;
+    check.room("y", &op.y, &[op.tokens, width], size)?;
+    if op.tokens == 0 {
+        return Ok(());
+    }
+    let kernel = match op.activation {
+        Activation::F32 => kernels::ROPE_F32,
+        Activation::F16 => kernels::ROPE_F16,
+    };
+    let rotation = op.rotation;
+    let params = kernels::RopeParams {
+        heads,
+        x_stride,
+        splits: check.count("head_splits", encoding.head_splits)?,
+        magnitude: rotation.magnitude,
+    };
+    let constants = kernels::RopeConstants { head_dim, rotary, neox: rotation.neox };
+    let arguments = kernels::RopeArgs {
+        x: op.x,
+        y: op.y,
+        positions: rotation.positions,
+        frequencies: rotation.frequencies,
+        p: &params,
+    };
+    encoding.dispatch(kernel, &constants, &arguments, grid(op.head_dim, op.tokens, encoding.head_splits))
+}
+
+/// [`rope_kv`]: rotates q and k, and stores k and v.
+#[derive(Clone, Copy, Debug)]
+pub struct RopeKv<'a> {
+    /// `[tokens, q_stride]` activations: `heads` heads of each token.
+    pub q: BufferSlice<'a>,
+    /// `[tokens, k_stride]` activations: the keys of each token, of as many heads as the cache has.
+    pub k: BufferSlice<'a>,
+    /// `[tokens, v_stride]` activations: the values.
+    pub v: BufferSlice<'a>,
+    /// `[tokens, heads, head_dim]` activations: q, rotated; may be `q` where its stride is `heads · head_dim`.
+    pub y: BufferSlice<'a>,
+    /// Where keys and values go, at the positions of the rotation.
+    pub cache: KvCache<'a>,
+    /// How q and k are rotated.
+    pub rotation: Rotation<'a>,
+    /// How many tokens.
+    pub tokens: usize,
+    /// Heads of q.
+    pub heads: usize,
+    /// Numbers from one row of q to the next.
+    pub q_stride: usize,
+    /// Numbers from one row of k to the next.
+    pub k_stride: usize,
+    /// Numbers from one row of v to the next.
+    pub v_stride: usize,
+    /// The type of q, k, v and y.
+    pub activation: Activation,
+}
+
+/// Rotates queries and keys by their positions, and puts keys and values into the cache.
+pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
+    let check = Check { operation: "rope_kv" };
+    let (cache, rotation) = (op.cache, op.rotation);
+    let (head_dim, rotary) = check_rotation(&check, &rotation, op.tokens, cache.head_dim)?;
+    let (kv_heads, capacity) = cache.check(&check)?;
+    let heads = check.count("heads", op.heads)?;
+    let (width, size) = (op.heads.saturating_mul(cache.head_dim), op.activation.size());
+    let kv_width = cache.heads * cache.head_dim;
+    check.rows("q", &op.q, op.tokens, op.q_stride, width, size)?;
+    check.rows("k", &op.k, op.tokens, op.k_stride, kv_width, size)?;
+    check.rows("v", &op.v, op.tokens, op.v_stride, kv_width, size)?;
+    check.room("y", &op.y, &[op.tokens, width], size)?;
+    if op.tokens == 0 {
+        return Ok(());
+    }
+    let kernel = match (op.activation, cache.ty) {
+        (Activation::F32, Activation::F32) => kernels::ROPE_KV_F32_F32,
+        (Activation::F32, Activation::F16) => kernels::ROPE_KV_F32_F16,
+        (Activation::F16, Activation::F32) => kernels::ROPE_KV_F16_F32,
+        (Activation::F16, Activation::F16) => kernels::ROPE_KV_F16_F16,
+    };
+    let params = kernels::RopeKvParams {
+        heads,
+        kv_heads,
+        q_stride: check.count("q_stride", op.q_stride)?,
+        k_stride: check.count("k_stride", op.k_stride)?,
+        v_stride: check.count("v_stride", op.v_stride)?,
+        capacity,
+        splits: check.count("head_splits", encoding.head_splits)?,
+        magnitude: rotation.magnitude,
+    };
+    let constants = kernels::RopeKvConstants { head_dim, rotary, neox: rotation.neox };
+    let arguments = kernels::RopeKvArgs {
+        q: op.q,
+        k: op.k,
+        v: op.v,
+        y: op.y,
+        keys: cache.keys,
+        values: cache.values,
+        positions: rotation.positions,
+        frequencies: rotation.frequencies,
+        p: &params,
+    };
+    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens, encoding.head_splits))
+}
+
+/// `head_dim` and `rotary`, if they go together.
+fn check_rotation(
+    check: &Check<'_>,
+    rotation: &Rotation<'_>,
+    tokens: usize,
+    head_dim: usize,
+) -> Result<(u32, u32)> {
+    let (size, rotary) = (check.count("head_dim", head_dim)?, check.count("rotary", rotation.rotary)?);
+    if !size.is_multiple_of(2) || !rotary.is_multiple_of(2) || rotary > size {
+        return check.error(format_args!(
+            "{rotary} of {size} numbers of a head are to be rotated: both must be even, and the first not larger"
+        ));
+    }
+    check.room("frequencies", &rotation.frequencies, &[rotation.rotary / 2], 4)?;
+    check.room("positions", &rotation.positions, &[tokens], 4)?;
+    Ok((size, rotary))
+}
+
+/// A lane has two numbers of a head.
+fn grid(head_dim: usize, tokens: usize, splits: usize) -> Grid {
+    Grid { threadgroups: Size::new(head_dim.div_ceil(2 * SIMD_WIDTH), tokens, splits), simdgroups: 1 }
+}

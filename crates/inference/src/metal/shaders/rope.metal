@@ -1,0 +1,138 @@
+// rope: rotary positions. Pair i of a head turns by the angle position · frequencies[i]:
+//   (a, b) → magnitude · (a·cos − b·sin, a·sin + b·cos)
+//   The pairs are (2i, 2i + 1), or with NEOX (i, i + ROTARY/2), for i < ROTARY/2. Numbers from ROTARY on stay as they are
+//   (partial rotation). The host makes the frequencies, base^(−2i/ROTARY) / factor[i]: bases, factors and the schemes that
+//   stretch contexts differ in them alone. magnitude is 1 but for schemes that say otherwise.
+//   rope      rotates heads
+//   rope_kv   rotates q and k and puts k and v into the cache, in one launch after the product that made them
+// buffers  x, q, k, v device const [tokens, stride], heads one after the other from the beginning of a row, f32 or f16
+//          y device [tokens, heads·HEAD_DIM]; may be x or q where the strides are the same
+//          positions device const uint [tokens]; frequencies device const float [ROTARY/2]
+//          keys, values device, laid out by kv_layout.metal, f16 or f32; a position from `capacity` on is not stored
+// grid     (ceil(HEAD_DIM/64), tokens, splits) threadgroups of 32 threads
+//          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them:
+//          one split is best on a CPU, one for each head on a GPU. Neighbouring lanes have neighbouring pairs.
+// needs    HEAD_DIM and ROTARY even, ROTARY ≤ HEAD_DIM
+// moves    each number once in and once out
+#include "common.metal"
+#include "kv_layout.metal"
+
+constant uint HEAD_DIM [[function_constant(0)]];
+constant uint ROTARY [[function_constant(1)]];
+constant bool NEOX [[function_constant(2)]];
+
+struct RopeParams {
+    uint heads;
+    uint x_stride;
+    uint splits;
+    float magnitude;
+};
+
+struct RopeKvParams {
+    uint heads;
+    uint kv_heads;
+    uint q_stride;
+    uint k_stride;
+    uint v_stride;
+    uint capacity;
+    uint splits;
+    float magnitude;
+};
+
+// Two numbers of a head, and how they turn.
+struct Pair {
+    uint first;
+    uint second;
+    float cosine;
+    float sine;
+};
+
+inline Pair find_pair(uint pair, uint position, device const float* frequencies, float magnitude) {
+    if (pair >= ROTARY / 2) {
+        return Pair{2 * pair, 2 * pair + 1, 1.0f, 0.0f};
+    }
+    // Angles reach the length of the context: fast sines and cosines are not made for that.
+    float angle = float(position) * frequencies[pair];
+    float cosine = precise::cos(angle) * magnitude;
+    float sine = precise::sin(angle) * magnitude;
+    if (NEOX) {
+        return Pair{pair, pair + ROTARY / 2, cosine, sine};
+    }
+    return Pair{2 * pair, 2 * pair + 1, cosine, sine};
+}
+
+template <typename T>
+inline float2 rotated(device const T* head, Pair pair) {
+    float a = float(head[pair.first]);
+    float b = float(head[pair.second]);
+    return float2(a * pair.cosine - b * pair.sine, a * pair.sine + b * pair.cosine);
+}
+
+template <typename T>
+inline void rotate_heads(device const T* x, device T* y, uint heads, Pair pair, uint split, uint splits) {
+    for (uint head = split; head < heads; head += splits) {
+        float2 turned = rotated(x + head * HEAD_DIM, pair);
+        y[head * HEAD_DIM + pair.first] = T(turned.x);
+        y[head * HEAD_DIM + pair.second] = T(turned.y);
+    }
+}
+
+template <typename T>
+kernel void rope(device const T* x [[buffer(0)]],
+                 device T* y [[buffer(1)]],
+                 device const uint* positions [[buffer(2)]],
+                 device const float* frequencies [[buffer(3)]],
+                 constant RopeParams& p [[buffer(4)]],
+                 uint3 at [[threadgroup_position_in_grid]],
+                 uint lane [[thread_index_in_simdgroup]]) {
+    uint index = at.x * SIMD_WIDTH + lane;
+    if (index >= HEAD_DIM / 2) {
+        return;
+    }
+    Pair pair = find_pair(index, positions[at.y], frequencies, p.magnitude);
+    device T* out = y + ulong(at.y) * p.heads * HEAD_DIM;
+    rotate_heads(x + ulong(at.y) * p.x_stride, out, p.heads, pair, at.z, p.splits);
+}
+
+template <typename T, typename KV>
+kernel void rope_kv(device const T* q [[buffer(0)]],
+                    device const T* k [[buffer(1)]],
+                    device const T* v [[buffer(2)]],
+                    device T* y [[buffer(3)]],
+                    device KV* keys [[buffer(4)]],
+                    device KV* values [[buffer(5)]],
+                    device const uint* positions [[buffer(6)]],
+                    device const float* frequencies [[buffer(7)]],
+                    constant RopeKvParams& p [[buffer(8)]],
+                    uint3 at [[threadgroup_position_in_grid]],
+                    uint lane [[thread_index_in_simdgroup]]) {
+    uint index = at.x * SIMD_WIDTH + lane;
+    if (index >= HEAD_DIM / 2) {
+        return;
+    }
+    uint position = positions[at.y];
+    Pair pair = find_pair(index, position, frequencies, p.magnitude);
+    device T* out = y + ulong(at.y) * p.heads * HEAD_DIM;
+    rotate_heads(q + ulong(at.y) * p.q_stride, out, p.heads, pair, at.z, p.splits);
+    if (position >= p.capacity) {
+        return;
+    }
+    k += ulong(at.y) * p.k_stride;
+    v += ulong(at.y) * p.v_stride;
+    for (uint head = at.z; head < p.kv_heads; head += p.splits) {
+        float2 turned = rotated(k + head * HEAD_DIM, pair);
+        keys[key_index(head, position, pair.first, p.capacity, HEAD_DIM)] = KV(turned.x);
+        keys[key_index(head, position, pair.second, p.capacity, HEAD_DIM)] = KV(turned.y);
+        // Of the value, the halves: they need no rotation, and lanes write side by side.
+        uint other = index + HEAD_DIM / 2;
+        values[value_index(head, position, index, p.capacity, HEAD_DIM)] = KV(float(v[head * HEAD_DIM + index]));
+        values[value_index(head, position, other, p.capacity, HEAD_DIM)] = KV(float(v[head * HEAD_DIM + other]));
+    }
+}
+
+INSTANTIATE("rope_f32", rope, float)
+INSTANTIATE("rope_f16", rope, half)
+INSTANTIATE("rope_kv_f32_f32", rope_kv, float, float)
+INSTANTIATE("rope_kv_f32_f16", rope_kv, float, half)
+INSTANTIATE("rope_kv_f16_f32", rope_kv, half, float)
+INSTANTIATE("rope_kv_f16_f16", rope_kv, half, half)
