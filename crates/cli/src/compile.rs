@@ -53,23 +53,23 @@ pub(crate) struct Compile {
     ///
     /// `cpu` is the processor of this machine, `cpu:NAME` another one: `cpu:x86-64-v3` runs on all with AVX2, `cpu:x86-64-v4` on all with
     /// AVX-512. The archive serves programs without a compiler, such as one on a server, which must be of the same version as this
-    /// one and open the same shaders.
-    #[arg(long, value_name = "TARGET", value_parser = target, requires = "output", conflicts_with_all = ["emit", "strip", "constants"])]
+    /// one and open the same shaders. May be given several times: the best code that runs on a machine is taken.
+    #[arg(long = "target", value_name = "TARGET", value_parser = target, requires = "output", conflicts_with_all = ["emit", "strip", "constants"])]
     #[arg(help_heading = "Machine code")]
-    target: Option<CompileTarget>,
+    targets: Vec<CompileTarget>,
 
     /// Compile this kernel, with constants
     ///
     /// `--kernel softmax`, `--kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]'`; constants as for --const. May be given several times.
     /// Without it, all kernels are compiled that need no constants.
-    #[arg(long, value_name = "NAME[CONSTANTS]", value_parser = Kernel::parse, requires = "target")]
+    #[arg(long, value_name = "NAME[CONSTANTS]", value_parser = Kernel::parse, requires = "targets")]
     #[arg(help_heading = "Machine code")]
     kernel: Vec<Kernel>,
 
     /// Compile the kernels that a file lists
     ///
     /// One in each line, as after --kernel; what comes after `#` is a comment.
-    #[arg(long, value_name = "FILE", requires = "target", help_heading = "Machine code")]
+    #[arg(long, value_name = "FILE", requires = "targets", help_heading = "Machine code")]
     kernels: Option<PathBuf>,
 
     #[command(flatten)]
@@ -126,10 +126,8 @@ impl Compile {
             (_, Some(_)) if !constants.is_empty() => {
                 Err(Failure::NotTried("--const goes with --emit: a library keeps its function constants".into()))
             }
-            (_, Some(path)) => match &self.target {
-                Some(target) => self.write_archive(target, path),
-                None => self.write(path),
-            },
+            (_, Some(path)) if self.targets.is_empty() => self.write(path),
+            (_, Some(path)) => self.write_archive(path),
             _ => Err(Failure::NotTried("neither --output nor --emit is given".into())),
         }
     }

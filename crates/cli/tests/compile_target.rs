@@ -47,6 +47,18 @@ fn an_archive_serves_processors_that_can_do_what_it_needs() {
     assert_eq!(gemv(&with("cpu:apple-m1"), &[]), "compiled");
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn an_archive_is_for_several_targets() {
+    let scratch = Scratch::new();
+    let targets = ["--target", "cpu:x86-64-v3", "--target", "cpu:apple-m1", "--target", "cpu"];
+    let arguments = [&[GEMV, "--kernel", SPECIALIZED], &targets[..]].concat();
+    let (archive, run) = compile(&scratch, &arguments);
+    assert!(run.exits(0).stdout.contains(": 1 kernel for cpu:x86-64-v3, cpu:apple-m1, cpu, "));
+    assert_eq!(gemv(&archive, &[]), "archive");
+    assert_eq!(gemv(&archive, &[("METALWORKS_CPU", "x86-64-v3")]), "archive");
+}
+
 #[test]
 fn a_file_lists_kernels() {
     let scratch = Scratch::new();

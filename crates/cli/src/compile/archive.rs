@@ -12,29 +12,29 @@ use crate::output;
 
 impl Compile {
     /// Compiles the kernels of the list, or all that need no constants, and writes the archive.
-    pub(super) fn write_archive(&self, target: &CompileTarget, path: &Path) -> Result<()> {
+    pub(super) fn write_archive(&self, path: &Path) -> Result<()> {
         let device = Device::cpu().map_err(|error| Failure::NotTried(error.to_string()))?;
         let libraries = self.files.iter().map(|file| Ok((&**file, self.library(&device, file)?)));
         let libraries = libraries.collect::<Result<Vec<(&Path, Library)>>>()?;
         let list = self.list()?;
         let archive = BinaryArchive::new();
+        let targets = &self.targets;
         match list.is_empty() {
-            true => add_all(&archive, &libraries, target)?,
+            true => add_all(&archive, &libraries, targets)?,
             false => {
                 for kernel in &list {
                     let (file, library) = find(&libraries, &kernel.name)?;
                     let function = FunctionDescriptor { library, name: &kernel.name, constants: &kernel.constants };
-                    archive
-                        .add_compute_pipeline_function(&function, target)
-                        .map_err(|error| failed(file, error))?;
+                    add(&archive, &function, targets).map_err(|error| failed(file, error))?;
                 }
             }
         }
         archive.serialize(path).map_err(|error| Failure::NotTried(error.to_string()))?;
         let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         // There are two pieces of code for each: for full simdgroups, and for others.
-        let kernels = output::count(archive.len() / 2, "kernel");
-        output::result(&format!("{}: {kernels} for {target}, {bytes} bytes\n", path.display()))?;
+        let kernels = output::count(archive.len() / 2 / archive.info().targets.len().max(1), "kernel");
+        let targets: Vec<String> = targets.iter().map(CompileTarget::to_string).collect();
+        output::result(&format!("{}: {kernels} for {}, {bytes} bytes\n", path.display(), targets.join(", ")))?;
         Ok(())
     }
 
@@ -76,12 +76,12 @@ impl Compile {
 }
 
 /// All kernels that need no constants; says which others there are.
-fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], target: &CompileTarget) -> Result<()> {
+fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[CompileTarget]) -> Result<()> {
     let constants = Constants::new();
     for (file, library) in libraries {
         for name in library.function_names() {
             let function = FunctionDescriptor { library, name: &name, constants: &constants };
-            match archive.add_compute_pipeline_function(&function, target) {
+            match add(archive, &function, targets) {
                 Ok(()) => {}
                 Err(compute::Error::Constants { problem, .. }) => {
                     let file = input::display_name(file);
@@ -99,6 +99,10 @@ fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], target: &Com
         )),
         false => Ok(()),
     }
+}
+
+fn add(archive: &BinaryArchive, function: &FunctionDescriptor, targets: &[CompileTarget]) -> compute::Result<()> {
+    targets.iter().try_for_each(|target| archive.add_compute_pipeline_function(function, target))
 }
 
 /// The library that has a kernel.

@@ -184,20 +184,19 @@ fn standard_name(llvm: &str) -> &str {
     }
 }
 
-/// Whether this processor, or the older one `taken_for` as which it is to be treated, can run code for `target`.
-pub(crate) fn can_run(target: &CpuTarget, taken_for: Option<&str>) -> bool {
+/// Whether this processor, or the older one `taken_for` as which it is to be treated, can run code for `target`; and then, how
+/// many features that code may use.
+pub(crate) fn can_run(target: &CpuTarget, taken_for: Option<&str>) -> Option<usize> {
     if target.architecture != std::env::consts::ARCH {
-        return false;
+        return None;
     }
     let allowed = match taken_for {
-        Some(name) => match named(X86_64, name) {
-            Some(allowed) => Some(allowed),
-            None => return false,
-        },
+        Some(name) => Some(named(X86_64, name)?),
         None => None,
     };
     let is_allowed = |feature: &str| allowed.as_ref().is_none_or(|allowed| allowed.contains(&feature));
-    required(target).is_some_and(|required| required.into_iter().all(|name| has(name) && is_allowed(name)))
+    let required = required(target)?;
+    required.iter().all(|name| has(name) && is_allowed(name)).then_some(required.len())
 }
 
 macro_rules! detect {
@@ -260,20 +259,23 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn what_this_processor_lacks_or_nobody_knows_is_not_run() {
-        assert!(can_run(&target("x86_64", "x86-64-v3", ""), None), "every processor that runs these tests can");
-        assert!(!can_run(&target("x86_64", "x86-64-v3", "+avx2,+unheard-of"), None));
-        assert!(!can_run(&target("x86_64", "pentium", ""), None));
+        assert!(
+            can_run(&target("x86_64", "x86-64-v3", ""), None).is_some(),
+            "every processor that runs these tests can"
+        );
+        assert_eq!(can_run(&target("x86_64", "x86-64-v3", "+avx2,+unheard-of"), None), None);
+        assert_eq!(can_run(&target("x86_64", "pentium", ""), None), None);
         // No processor has all of these.
-        assert!(!can_run(&target("x86_64", "x", "+sse4a,+avx512fp16,+tbm"), None));
-        assert!(!can_run(&target("aarch64", "apple-m1", ""), None));
+        assert_eq!(can_run(&target("x86_64", "x", "+sse4a,+avx512fp16,+tbm"), None), None);
+        assert_eq!(can_run(&target("aarch64", "apple-m1", ""), None), None);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn a_processor_taken_for_an_older_one_runs_less() {
         let v4 = target("x86_64", "x86-64-v4", "");
-        assert!(!can_run(&v4, Some("x86-64-v3")));
-        assert!(!can_run(&v4, Some("unheard-of")));
-        assert!(can_run(&target("x86_64", "x86-64-v3", ""), Some("haswell")));
+        assert_eq!(can_run(&v4, Some("x86-64-v3")), None);
+        assert_eq!(can_run(&v4, Some("unheard-of")), None);
+        assert!(can_run(&target("x86_64", "x86-64-v3", ""), Some("haswell")).is_some());
     }
 }

@@ -17,21 +17,19 @@ mod write;
 use super::digest::{hex, sha256};
 use super::entry::Entry;
 use super::file::is_temporary;
-use super::format::{HEADER_SIZE, Header, Item, Problem};
+use super::format::{HEADER_SIZE, Header, Item, MAX_ENTRY, Problem};
 use super::key::Key;
 use super::problems::Problems;
 use super::target::Target;
 use super::{FolderOptions, Query};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 const EXTENSION: &str = "mwarchive";
-
-/// No file of ours is larger.
-const MAX_FILE: u64 = 128 << 20;
 
 /// A time of last use that is younger than this is good enough.
 const TOUCH_AFTER: Duration = Duration::from_secs(60);
@@ -97,6 +95,11 @@ impl Folder {
             }
         };
         let mut file = File::open(path).map_err(failed).ok()?;
+        let owner = file.metadata().map_err(failed).ok()?.uid();
+        if !is_trusted(owner, effective_user()) {
+            problems.add(format!("'{}' is not used: it belongs to another user", path.display()));
+            return None;
+        }
         match parse(&mut file).map_err(failed).ok()? {
             Ok(entry) => {
                 touch(&file);
@@ -165,6 +168,16 @@ impl Folder {
     }
 }
 
+/// What is in here is run: in a folder that others can write to, theirs is not.
+fn is_trusted(owner: u32, user: u32) -> bool {
+    owner == user || owner == 0
+}
+
+fn effective_user() -> u32 {
+    // SAFETY: it cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -192,11 +205,12 @@ fn touch(file: &File) {
 
 /// The one entry of a file; the inner error is what is wrong with it.
 fn parse(file: &mut File) -> io::Result<Result<Entry, Problem>> {
-    if file.metadata()?.len() > MAX_FILE {
+    let len = file.metadata()?.len();
+    if len > MAX_ENTRY {
         return Ok(Err(Problem::Length));
     }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::with_capacity(len as usize);
+    file.take(MAX_ENTRY).read_to_end(&mut bytes)?;
     Ok(parse_bytes(&bytes))
 }
 

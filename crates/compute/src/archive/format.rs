@@ -29,7 +29,10 @@ const VERSION: u32 = 1;
 pub(crate) const HEADER_SIZE: usize = 48;
 
 /// An index larger than this is a mistake.
-const MAX_INDEX: u64 = 256 << 20;
+const MAX_INDEX: u64 = 64 << 20;
+
+/// An entry larger than this is a mistake: code is at most half of it.
+pub(crate) const MAX_ENTRY: u64 = 128 << 20;
 
 /// What is wrong with an archive.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -108,7 +111,11 @@ impl Header {
         let mut items = Vec::new();
         for _ in 0..count {
             let item = item(&mut reader, offset).ok_or(Problem::Damaged("its index makes no sense"))?;
-            offset = offset.checked_add(item.len).ok_or(Problem::Length)?;
+            // Files can have holes: their length alone is no promise that there is so much.
+            if item.len > MAX_ENTRY {
+                return Err(Problem::Length);
+            }
+            offset += item.len;
             items.push(item);
         }
         match reader.0.is_empty() && offset == file_len {

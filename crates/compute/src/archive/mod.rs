@@ -90,12 +90,10 @@ pub(crate) struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// Which of several targets serves best: the very one, or else the last that this machine can run.
-    fn choose<'t>(&self, targets: impl Iterator<Item = &'t Target> + Clone) -> Option<usize> {
-        let exact = targets.clone().position(|target| self.host.is_exactly(target));
-        let compatible =
-            || targets.enumerate().filter(|(_, target)| self.host.can_run(target)).map(|(at, _)| at).last();
-        exact.or_else(compatible)
+    /// Which of several targets serves best: the very one, or else the one that makes the most of this machine.
+    fn choose<'t>(&self, targets: impl Iterator<Item = &'t Target>) -> Option<usize> {
+        let ranks = targets.enumerate().filter_map(|(at, target)| Some((self.host.rank(target)?, at)));
+        ranks.max().map(|(_, at)| at)
     }
 }
 

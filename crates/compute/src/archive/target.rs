@@ -105,14 +105,17 @@ pub(crate) struct Host {
 
 impl Host {
     /// Whether code for `target` is what would be compiled here.
-    pub(crate) fn is_exactly(&self, target: &Target) -> bool {
+    fn is_exactly(&self, target: &Target) -> bool {
         self.exact.as_ref() == Some(target)
     }
 
-    /// Whether code for `target` runs here, if not as fast as it could.
-    pub(crate) fn can_run(&self, target: &Target) -> bool {
+    /// How well code for `target` does here: `None` where it does not run, and most for what would be compiled here.
+    pub(crate) fn rank(&self, target: &Target) -> Option<usize> {
         let Target::Cpu(cpu) = target;
-        self.is_exactly(target) || features::can_run(cpu, self.taken_for.as_deref())
+        match self.is_exactly(target) {
+            true => Some(usize::MAX),
+            false => features::can_run(cpu, self.taken_for.as_deref()),
+        }
     }
 }
 

@@ -47,7 +47,7 @@ impl Source {
     pub(super) fn deferred(text: Cow<'static, str>, options: &CompileOptions) -> Source {
         let mut source = Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
         source.digest = match is_self_contained(&source.text) {
-            true => digest([&*source.text].into_iter(), options),
+            true => digest([(&*source.options.name, &*source.text)].into_iter(), options),
             false => match source.compile() {
                 Ok(compilation) => digest_of_compilation(compilation, options),
                 Err(_) => None,
@@ -98,17 +98,26 @@ fn digest_of_compilation(compilation: &Compilation, options: &CompileOptions) ->
     let main = files.next()?;
     // What is neither the main file nor included was made of the options.
     let included = files.filter(|file| !file.builtin && file.included_from.is_some());
-    digest(std::iter::once(main).chain(included).map(|file| file.text.as_str()), options)
+    digest(std::iter::once(main).chain(included).map(|file| (&*file.name, &*file.text)), options)
 }
 
-fn digest<'a>(texts: impl Iterator<Item = &'a str>, options: &CompileOptions) -> Option<Digest> {
+/// Of files by name and text. Names make no difference to the code, unless it asks for them.
+fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, options: &CompileOptions) -> Option<Digest> {
     let mut hasher = Hasher::new("source");
-    for text in texts {
+    let mut asks_for_names = false;
+    let mut names = Vec::new();
+    for (name, text) in files {
         // What it answers depends on files that are not read.
         if text.contains("__has_include") {
             return None;
         }
+        asks_for_names |= text.contains("__FILE__");
+        names.push(name);
         hasher.text(text);
+    }
+    if asks_for_names {
+        hasher.text("names");
+        names.into_iter().for_each(|name| hasher.text(name));
     }
     hasher.text("options");
     hasher.text(&options.language_version.to_string());
@@ -193,6 +202,15 @@ mod tests {
         let text = "#if __has_include(\"scale.h\")\n#endif\nkernel void k() {}\n";
         assert_eq!(eager(text, &CompileOptions::default()), None);
         assert_eq!(Source::deferred(text.into(), &CompileOptions::default()).digest(), None);
+    }
+
+    #[test]
+    fn a_source_that_asks_for_its_name_is_another_under_another() {
+        let other_name = CompileOptions { name: "other".into(), ..options() };
+        let text = format!("constant int LENGTH = sizeof(__FILE__);\n{TEXT}");
+        let digest = eager(&text, &options());
+        assert!(digest.is_some() && digest != eager(&text, &other_name));
+        assert_eq!(digest, Source::deferred(text.into(), &options()).digest());
     }
 
     #[test]

@@ -217,6 +217,12 @@ fn what_cannot_be_read_or_written_is_noted() {
     let _ = std::fs::remove_file(&place.0);
 }
 
+#[test]
+fn what_others_wrote_is_not_run() {
+    assert!(is_trusted(1000, 1000) && is_trusted(0, 1000));
+    assert!(!is_trusted(1001, 1000) && !is_trusted(1000, 0));
+}
+
 /// Set in the processes that tests start: the folder to write to.
 const WRITE_TO: &str = "METALWORKS_TEST_FOLDER";
 
