@@ -18,6 +18,7 @@ mod weights;
 
 mod elementwise;
 mod embedding;
+mod gemm;
 mod gemv;
 mod kv_cache;
 mod norm;

@@ -69,7 +69,7 @@ pub struct Gemv<'a> {
     pub activation: Activation,
 }
 
-/// Multiplies a matrix with one or more vectors.
+/// Multiplies a matrix with one vector or with any number of them.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
     gemv_with(encoding, op, GemvVariant::choose(op.m))
 }
@@ -78,15 +78,7 @@ pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
 pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant) -> Result<()> {
     let check = Check { operation: "gemv" };
     variant.check(&check)?;
-    let matrix = matrix(&check, "w", &op.w)?;
-    check.room("x", &op.x, &[op.m, op.w.columns], op.activation.size())?;
-    check.room("y", &op.y, &[op.m, op.w.rows], op.activation.size())?;
-    if let Some(bias) = &op.bias {
-        check.room("bias", bias, &[op.w.rows], 4)?;
-    }
-    if let Some(residual) = &op.residual {
-        check.room("residual", residual, &[op.m, op.w.rows], op.activation.size())?;
-    }
+    let matrix = check_product(&check, &op)?;
     if op.m == 0 {
         return Ok(());
     }
@@ -127,6 +119,20 @@ pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant
         Format::Q5_K => encode!(gemv_kquants, GEMV_Q5_K_F32, GEMV_Q5_K_F16),
         Format::Q6_K => encode!(gemv_kquants, GEMV_Q6_K_F32, GEMV_Q6_K_F16),
     }
+}
+
+/// Checks the buffers of a product.
+pub(super) fn check_product<'a>(check: &Check<'_>, op: &Gemv<'a>) -> Result<Checked<'a>> {
+    let matrix = matrix(check, "w", &op.w)?;
+    check.room("x", &op.x, &[op.m, op.w.columns], op.activation.size())?;
+    check.room("y", &op.y, &[op.m, op.w.rows], op.activation.size())?;
+    if let Some(bias) = &op.bias {
+        check.room("bias", bias, &[op.w.rows], 4)?;
+    }
+    if let Some(residual) = &op.residual {
+        check.room("residual", residual, &[op.m, op.w.rows], op.activation.size())?;
+    }
+    Ok(matrix)
 }
 
 /// Matrices of plain numbers in rows. Eight sums per lane: for one vector, eight rows stream at 35 GB/s, one at 25.

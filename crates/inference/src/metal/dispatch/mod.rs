@@ -12,6 +12,7 @@
 
 pub mod elementwise;
 pub mod embedding;
+pub mod gemm;
 pub mod gemv;
 pub mod kv_cache;
 pub mod norm;

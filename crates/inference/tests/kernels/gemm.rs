@@ -1,0 +1,73 @@
+//! `gemm.metal`
+
+use crate::compare::{Bound, assert_close, repeated};
+use crate::device::{refused, run};
+use crate::matrix::{Stored, bound, product};
+use crate::random::Random;
+use crate::tensor::{Tensor, Type};
+use inference::metal::dispatch::gemm::gemm;
+use inference::metal::dispatch::gemv::Gemv;
+use inference::metal::format::{Activation, Format};
+use inference::metal::layout::Layout;
+
+/// Weights are rounded to the type of the activations before they are multiplied.
+fn bound_with_rounded_weights(activation: Activation) -> Bound {
+    match activation {
+        Activation::F32 => bound(activation),
+        Activation::F16 => Bound { normalized_mean_square: 2e-5, each: 5e-3, ..Bound::of(activation) },
+    }
+}
+
+#[test]
+fn products_with_every_format() {
+    // Rows, pieces of columns, vectors, simdgroups.
+    let shapes = [(1, 1, 7, 1), (32, 2, 16, 1), (33, 3, 17, 2), (70, 1, 9, 4), (64, 2, 100, 4), (31, 9, 33, 3)];
+    for (number, format) in Format::ALL.into_iter().enumerate() {
+        for (i, (rows, pieces, m, simdgroups)) in shapes.into_iter().enumerate() {
+            let layout = [Layout::Tiles, Layout::Blocks][(i + number) % 2];
+            let activation = Activation::ALL[(i / 2 + number) % 2];
+            let columns = pieces * format.block_len().max(32);
+            let what =
+                format!("gemm {format} {layout:?} {activation} {rows}×{columns}, {m}, {simdgroups} simdgroups");
+            let mut random = Random::new((rows * columns + m) as u64);
+            let w = Stored::random(format, layout, rows, columns, &mut random);
+            let x = Tensor::new(activation, &random.normals(m * columns));
+            let bias = Tensor::new(Type::F32, &random.normals(rows));
+            let residual = Tensor::new(activation, &random.normals(m * rows));
+            let has_residual = i % 2 == 0;
+            let y = repeated(&what, Tensor::contents, || {
+                let y = Tensor::poisoned(activation, m * rows);
+                let op = Gemv {
+                    w: w.matrix(),
+                    x: x.slice(),
+                    y: y.slice(),
+                    bias: Some(bias.slice()),
+                    residual: has_residual.then(|| residual.slice()),
+                    m,
+                    activation,
+                };
+                run(|encoding| gemm(encoding, op, simdgroups));
+                y
+            });
+            let (bias, residual) = (bias.numbers(), residual.numbers());
+            let mut expected = product(&w, &x.numbers());
+            for (i, expected) in expected.iter_mut().enumerate() {
+                *expected += bias[i % rows] + if has_residual { residual[i] } else { 0.0 };
+            }
+            assert_close(&what, &y.numbers(), &expected, bound_with_rounded_weights(activation));
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let w = Stored::random(Format::F16, Layout::Blocks, 8, 40, &mut Random::new(1));
+    let x = Tensor::new(Type::F32, &[0.0; 40]);
+    let y = Tensor::poisoned(Type::F32, 8);
+    let activation = Activation::F32;
+    let op = Gemv { w: w.matrix(), x: x.slice(), y: y.slice(), bias: None, residual: None, m: 1, activation };
+    let message = refused(|encoding| gemm(encoding, op, 1));
+    assert_eq!(message, "gemm: 40 columns: they must be a multiple of 32 here");
+    let message = refused(|encoding| gemm(encoding, Gemv { m: 3, ..op }, 1));
+    assert_eq!(message, "gemm: x has 160 bytes, but 3 × 40 elements of 4 bytes are needed");
+}
