@@ -21,6 +21,7 @@ mod embedding;
 mod gemm;
 mod gemv;
 mod kv_cache;
+mod lm_head;
 mod norm;
 mod rope;
 mod sampling;

@@ -2,7 +2,7 @@
 
 use crate::compare::Bound;
 use crate::random::Random;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, Type};
 use crate::weights::Weights;
 use inference::metal::format::{Activation, Format};
 use inference::metal::layout::{Layout, Matrix};
@@ -29,6 +29,13 @@ impl Stored {
         let weights = Weights::random(format, rows, columns, random);
         let bytes = layout.from_blocks(format, rows, columns, &weights.tensor.contents()).expect("whole blocks");
         Stored { tensor: Tensor::bytes(&bytes), numbers: weights.numbers, format, layout, rows, columns }
+    }
+
+    /// These numbers, as float in rows.
+    pub(crate) fn of_numbers(numbers: &[f64], rows: usize, columns: usize) -> Stored {
+        let bytes = Tensor::new(Type::F32, numbers).contents();
+        let (format, layout) = (Format::F32, Layout::Blocks);
+        Stored { tensor: Tensor::bytes(&bytes), numbers: numbers.to_vec(), format, layout, rows, columns }
     }
 
     /// What an operation takes.

@@ -41,7 +41,7 @@ impl GemvVariant {
         [batch(1), batch(2), batch(4), batch(8)]
     };
 
-    fn check(self, check: &Check<'_>) -> Result<()> {
+    pub(super) fn check(self, check: &Check<'_>) -> Result<()> {
         let GemvVariant { batch, split } = self;
         match (1..=8).contains(&batch) && split >= 1 && batch * split <= MAX_STAGED {
             true => Ok(()),

@@ -15,6 +15,7 @@ pub mod embedding;
 pub mod gemm;
 pub mod gemv;
 pub mod kv_cache;
+pub mod lm_head;
 pub mod norm;
 pub mod rope;
 pub mod sampling;

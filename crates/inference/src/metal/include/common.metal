@@ -69,6 +69,15 @@ inline half not_a_number<half>() {
     return as_type<half>(ushort(0x7e00));
 }
 
+// Bits that compare like the number, as unsigned; −0 is 0, and NaN is below all others. Told by bits, because fast
+// mathematics knows no NaN.
+inline uint order(float value) {
+    uint bits = as_type<uint>(value);
+    bits = bits == 0x80000000u ? 0u : bits;
+    uint ordered = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    return (bits & 0x7fffffffu) > 0x7f800000u ? 0u : ordered;
+}
+
 // 1 / (1 + e^-x). Where e^-x overflows, the quotient is 0, as it should be.
 inline float sigmoid(float x) {
     return 1.0f / (1.0f + exp(-x));

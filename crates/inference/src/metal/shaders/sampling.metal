@@ -38,15 +38,6 @@ struct SampleParams {
     uint step;
 };
 
-// Bits that compare like the number, as unsigned; −0 is 0, and NaN is below all others. Told by bits, because fast
-// mathematics knows no NaN.
-inline uint order(float value) {
-    uint bits = as_type<uint>(value);
-    bits = bits == 0x80000000u ? 0u : bits;
-    uint ordered = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-    return (bits & 0x7fffffffu) > 0x7f800000u ? 0u : ordered;
-}
-
 // The number that `order` made the bits of.
 inline float unorder(uint bits) {
     return as_type<float>(bits & 0x80000000u ? bits & 0x7fffffffu : ~bits);

@@ -1,0 +1,103 @@
+// lm_head: logits[m,n] = Σ_k W[n,k] · x[m,k], the scores of all tokens, and on request the token with the largest.
+//
+//     lm_head          the product; with LOGITS it is stored, with ARGMAX each tile of 32 tokens has its best one stored
+//     lm_head_argmax   the best of all tiles: of equal ones the lowest token; NaN is never chosen unless there is nothing
+//                      else
+//
+// Without LOGITS a greedy step writes 8 bytes for 32 tokens instead of 128, and no pass over the vocabulary follows. The
+// product is that of include/gemv.metal: a row for each lane, so that the best of a tile is one reduction over lanes.
+//
+// buffers of lm_head
+//          0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K]
+//          2 logits device float [M, N], with LOGITS
+//          3 keys, 4 tokens device uint [M, ceil(N / 32)], with ARGMAX: the best logit as `order` of common.metal has it,
+//          and its token   5 p constant GemvParams
+// grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads
+#include "gemv.metal"
+
+constant bool LOGITS [[function_constant(5)]];
+constant bool ARGMAX [[function_constant(6)]];
+
+template <typename F, typename T>
+kernel void lm_head(device const uchar* w [[buffer(0)]],
+                    device const T* x [[buffer(1)]],
+                    device float* logits [[buffer(2), function_constant(LOGITS)]],
+                    device uint* keys [[buffer(3), function_constant(ARGMAX)]],
+                    device uint* tokens [[buffer(4), function_constant(ARGMAX)]],
+                    constant GemvParams& p [[buffer(5)]],
+                    uint2 group [[threadgroup_position_in_grid]],
+                    uint2 groups [[threadgroups_per_grid]],
+                    uint simdgroup [[simdgroup_index_in_threadgroup]],
+                    uint lane [[thread_index_in_simdgroup]]) {
+    threadgroup float staged[MAX_STAGED * CHUNK];
+    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
+    float result[MAX_BATCH];
+    multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
+                     Worker{simdgroup, lane}, result);
+    if (simdgroup != 0) {
+        return;
+    }
+    for (uint m = 0; m < BATCH; m++) {
+        if (m < rows) {
+            if (LOGITS && row < p.n) {
+                logits[ulong(first + m) * p.n + row] = result[m];
+            }
+            if (ARGMAX) {
+                // Rows past the end are below NaN's 0 by their token alone.
+                uint key = row < p.n ? order(result[m]) : 0u;
+                uint best = simd_max(key);
+                uint token = simd_min(key == best && row < p.n ? row : 0xffffffffu);
+                if (lane == 0) {
+                    ulong at = ulong(first + m) * groups.y + group.y;
+                    keys[at] = best;
+                    tokens[at] = token;
+                }
+            }
+        }
+    }
+}
+
+struct LmHeadArgmaxParams {
+    uint tiles; // of lm_head: ceil(N / 32)
+};
+
+// buffers  0 keys, 1 tokens device const uint [M, tiles]   2 result device uint [M]   3 p constant LmHeadArgmaxParams
+// grid     M threadgroups of 32 threads
+kernel void lm_head_argmax(device const uint* keys [[buffer(0)]],
+                           device const uint* tokens [[buffer(1)]],
+                           device uint* result [[buffer(2)]],
+                           constant LmHeadArgmaxParams& p [[buffer(3)]],
+                           uint m [[threadgroup_position_in_grid]],
+                           uint lane [[thread_index_in_simdgroup]]) {
+    uint best = 0, token = 0xffffffffu;
+    for (uint tile = 0; tile < p.tiles; tile += SIMD_WIDTH) {
+        // Lanes past the end look at the last tile once more.
+        ulong at = ulong(m) * p.tiles + min(tile + lane, p.tiles - 1);
+        uint key = keys[at], other = tokens[at];
+        bool is_better = key > best || (key == best && other < token);
+        best = is_better ? key : best;
+        token = is_better ? other : token;
+    }
+    uint largest = simd_max(best);
+    token = simd_min(best == largest ? token : 0xffffffffu);
+    if (lane == 0) {
+        result[m] = token;
+    }
+}
+
+#define INSTANTIATE_LM_HEAD(format, F)                       \
+    INSTANTIATE("lm_head_" format "_f32", lm_head, F, float) \
+    INSTANTIATE("lm_head_" format "_f16", lm_head, F, half)
+
+INSTANTIATE_LM_HEAD("f32", Plain<float>)
+INSTANTIATE_LM_HEAD("f16", Plain<half>)
+INSTANTIATE_LM_HEAD("bf16", Plain<bfloat>)
+INSTANTIATE_LM_HEAD("q8_0", q8_0)
+INSTANTIATE_LM_HEAD("q4_0", q4_0)
+INSTANTIATE_LM_HEAD("q4_1", q4_1)
+INSTANTIATE_LM_HEAD("q5_0", q5_0)
+INSTANTIATE_LM_HEAD("q5_1", q5_1)
+INSTANTIATE_LM_HEAD("q4_K", q4_K)
+INSTANTIATE_LM_HEAD("q5_K", q5_K)
+INSTANTIATE_LM_HEAD("q6_K", q6_K)
