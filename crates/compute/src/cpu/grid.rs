@@ -69,14 +69,7 @@ impl Grid {
                 .checked_add(threadgroups)
                 .ok_or_else(|| Error::Usage("the grids that may overlap are too large".into()))?,
         };
-        let code = |lanes: Lanes| {
-            pipeline.code(lanes).map_err(|error| match error {
-                Error::Library(problem) => {
-                    Error::Library(format!("kernel '{}': {problem}", pipeline_state.shared_name()))
-                }
-                other => other,
-            })
-        };
+        let code = |lanes: Lanes| pipeline.code(lanes).map_err(|error| named(error, pipeline_state.shared_name()));
         for shape in shapes(threads, size, counts) {
             grid.most_simdgroups = grid.most_simdgroups.max(shape.simdgroups);
             for lanes in shape.lanes() {
@@ -187,6 +180,16 @@ fn address(pass: &Pass, binding: &Binding, bytes: *const Block) -> *mut u8 {
     match binding.place {
         Place::Buffer { buffer, offset } => pass.buffers.items[buffer as usize].contents().wrapping_add(offset),
         Place::Bytes { block, .. } => bytes.wrapping_add(block as usize).cast_mut().cast(),
+    }
+}
+
+/// Says which kernel has no code.
+fn named(error: Error, kernel: &str) -> Error {
+    match error {
+        Error::Library(problem) if !problem.contains(kernel) => {
+            Error::Library(format!("kernel '{kernel}': {problem}"))
+        }
+        other => other,
     }
 }
 

@@ -9,14 +9,14 @@
 //! | index of a buffer or of threadgroup memory, 0 to 30 | always | the call that sets it |
 //! | offset and range inside of the buffer | always | the call that sets it |
 //! | `set_bytes`: 1 to 4,096 bytes | always | the call that sets it |
-//! | threadgroup memory: a multiple of 16, at most 32 KiB in all, an element at least | always | [`memory`] |
-//! | every argument bound, large enough for an element, aligned | always | [`bindings`] |
-//! | what a kernel may write is not read-only, nor bytes | always | [`bindings`] |
-//! | no released buffer, when it is bound, committed and replayed | always | the encoder, [`stale`] |
-//! | grid and threadgroup: not 0, within the limits and 32 bits, full simdgroups if promised | always | [`grid`] |
+//! | threadgroup memory: a multiple of 16, at most 32 KiB in all, an element at least | always | `memory` |
+//! | every argument bound, large enough for an element, aligned | always | `bindings` |
+//! | what a kernel may write is not read-only, nor bytes | always | `bindings` |
+//! | no released buffer, when it is bound, committed and replayed | always | the encoder, `stale` |
+//! | grid and threadgroup: not 0, within the limits and 32 bits, full simdgroups if promised | always | `grid` |
 //! | encoding after the end, committing twice, an open or dropped encoder | always | encoder, command buffer |
 //! | patches inside of bytes that were recorded, and of this recording | always | the replay |
-//! | bindings that no dispatch uses: a wrong index | validation | [`unused`] |
+//! | bindings that no dispatch uses: a wrong index | validation | `unused` |
 
 mod bindings;
 mod grid;
