@@ -6,46 +6,80 @@ use inference::metal::library::Shader;
 use msl::reflect::{FunctionConstant, Kernel};
 
 /// Values for constants: in kernels whose names begin with something, a constant, its value. The first that fits counts.
-const VALUES: &[(&str, &str, u32)] = &[
-    ("head_rms_norm", "DIM", 128),
-    ("", "DIM", 4096),
-    ("", "STRIDE", 4096),
-    ("", "VOCABULARY", 128_256),
-    ("", "SIMDGROUPS", 4),
-    ("", "K", 4096),
-    ("", "BATCH", 1),
-    ("", "SPLIT", 4),
-    ("", "BIAS", 0),
-    ("", "RESIDUAL", 0),
-    ("", "TILED", 1),
+const VALUES: &[(&str, &str, f64)] = &[
+    ("head_rms_norm", "DIM", 128.0),
+    ("", "DIM", 4096.0),
+    ("", "STRIDE", 4096.0),
+    ("", "VOCABULARY", 128_256.0),
+    ("", "SIMDGROUPS", 4.0),
+    ("top_k", "K", 40.0),
+    ("", "K", 4096.0),
+    ("", "BATCH", 1.0),
+    ("", "SPLIT", 4.0),
+    ("gemv_rows", "ROWS", 2.0),
+    ("", "ROWS", 4.0),
+    ("", "BIAS", 0.0),
+    ("", "RESIDUAL", 0.0),
+    ("", "TILED", 1.0),
+    ("", "D", 128.0),
+    ("", "HEADS", 32.0),
+    ("", "GROUP", 4.0),
+    ("", "SCALE", 0.088),
+    ("", "SOFT_CAP", 0.0),
+    ("", "WINDOW", 0.0),
+    ("", "INDEXED", 1.0),
 ];
 
-/// The kernels of a shader, or why one has no values.
-pub(crate) fn configs(shader: &Shader) -> Vec<Result<PipelineConfig, String>> {
+/// For a constant that is not in the table: small enough for a count of anything.
+const GUESS: f64 = 4.0;
+
+/// A kernel, and which of its constants are guesses.
+pub(crate) struct Default {
+    pub(crate) config: PipelineConfig,
+    pub(crate) guessed: Vec<String>,
+}
+
+/// The kernels of a shader; the error is a type of constants that is new here.
+pub(crate) fn of_shader(shader: &Shader) -> Result<Vec<Default>, String> {
     let reflection = msl::compile_source(shader.name, shader.source, &msl::Options::default()).reflect();
-    reflection.kernels.iter().map(|kernel| config(kernel, &reflection.function_constants)).collect()
+    reflection.kernels.iter().map(|kernel| default(kernel, &reflection.function_constants)).collect()
 }
 
-/// All kernels that have values.
-pub(crate) fn all() -> Vec<PipelineConfig> {
-    kernels::SHADERS.into_iter().flat_map(configs).filter_map(Result::ok).collect()
+/// All kernels.
+pub(crate) fn all() -> Result<Vec<PipelineConfig>, String> {
+    let mut all = Vec::new();
+    for shader in kernels::SHADERS {
+        all.extend(of_shader(shader)?.into_iter().map(|default| default.config));
+    }
+    Ok(all)
 }
 
-fn config(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<PipelineConfig, String> {
+fn default(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<Default, String> {
     let mut values: Vec<(&str, ConstantBits)> = Vec::new();
+    let mut guessed = Vec::new();
     for constant in constants.iter().filter(|constant| kernel.function_constants.contains(&constant.index)) {
-        let fits =
-            |(kernels, name, _): &&(&str, &str, u32)| kernel.name.starts_with(kernels) && constant.name == *name;
-        let what = format!("kernel '{}' has the constant {} {}", kernel.name, constant.ty, constant.name);
-        let (_, _, value) = *VALUES.iter().find(fits).ok_or(format!("{what}: it needs a value in defaults.rs"))?;
-        let value = match constant.ty.as_str() {
-            "bool" => (value != 0).into(),
-            "uint" => value.into(),
+        let FunctionConstant { name, ty, .. } = constant;
+        let fits = |(kernels, known, _): &&(&str, &str, f64)| kernel.name.starts_with(kernels) && name == known;
+        let value = VALUES.iter().find(fits).map_or_else(
+            || {
+                guessed.push(name.clone());
+                GUESS
+            },
+            |(_, _, value)| *value,
+        );
+        let value = match ty.as_str() {
+            "bool" => (value != 0.0).into(),
+            "uint" => (value as u32).into(),
             "int" => (value as i32).into(),
             "float" => (value as f32).into(),
-            _ => return Err(format!("{what}: the type is new to defaults.rs")),
+            _ => {
+                return Err(format!(
+                    "the constant {name} of '{}' has a type new to defaults.rs: {ty}",
+                    kernel.name
+                ));
+            }
         };
-        values.push((&constant.name, value));
+        values.push((name, value));
     }
-    Ok(PipelineConfig::new(&kernel.name, values.as_slice()))
+    Ok(Default { config: PipelineConfig::new(&kernel.name, values.as_slice()), guessed })
 }

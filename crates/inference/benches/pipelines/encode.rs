@@ -39,8 +39,10 @@ fn encode(
 pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     report.section(
         "encoding",
-        "300 dispatches of one threadgroup, each with its pipeline from the cache, 4 buffers and set_bytes; device with \
-         one thread; a replay is 300 recorded dispatches with 2 patches: until commit is back, and until all have run",
+        &[
+            "300 dispatches of one threadgroup, each with its pipeline from the cache, 4 buffers and set_bytes; a device with",
+            "one thread; a replay is 300 recorded dispatches with 2 patches: until commit is back, and until all have run",
+        ],
     )?;
     let device = MetalDevice::with_device(Device::cpu_with_options(&CpuOptions { threads: Some(1) })?, None)?;
     let library = device.device().new_library_with_source(SOURCE, &CompileOptions::default())?;

@@ -75,7 +75,7 @@ fn pipeline() -> Result<ComputePipelineState, Failure> {
 pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     report.section(
         "cache hit",
-        "16 pipelines of one kernel with 4 constants, asked for in turn; two threads ask for the same ones",
+        &["16 pipelines of one kernel with 4 constants, asked for in turn, 64 times in a run; two threads ask for", "the same ones"],
     )?;
     let made = pipeline()?;
     let cache = PipelineCache::new(move |_| Ok(made.clone()));

@@ -9,6 +9,7 @@
 
 mod defaults;
 mod encode;
+mod folder;
 mod hit;
 mod many;
 mod miss;

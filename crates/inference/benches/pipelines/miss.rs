@@ -1,24 +1,15 @@
 //! Creating a pipeline that is not there: compiled, and from an archive.
 
+use super::folder::Folder;
 use super::report::{Report, Target, Times};
 use super::{Failure, defaults};
 use compute::{
-    BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, FolderOptions, FunctionDescriptor, Library,
-    PipelineCache, PipelineConfig, PipelineOrigin,
+    BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, FunctionDescriptor, Library, PipelineCache,
+    PipelineConfig, PipelineOrigin,
 };
 use inference::metal::kernels;
 use inference::metal::library::Shader;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// A folder that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// The time of one miss, and where the code came from.
 fn miss(
@@ -59,14 +50,13 @@ fn kernel(
     runs: usize,
 ) -> Result<(Times, Times), Failure> {
     let (mut cold, mut archived) = (Times::default(), Times::default());
-    // The first run fills the archive. An archive that is opened anew knows nothing but what is on disk.
-    let open = || BinaryArchive::folder(&folder.0, FolderOptions::default());
-    miss(device, library, config, Some(&open()))?;
+    // The first run fills the archive.
+    miss(device, library, config, Some(&folder.archive()))?;
     for _ in 0..runs {
         cold.add(miss(device, library, config, None)?.0, 1);
         // It takes so little time that more runs cost nothing.
         for _ in 0..4 {
-            let (time, origin) = miss(device, library, config, Some(&open()))?;
+            let (time, origin) = miss(device, library, config, Some(&folder.archive()))?;
             if origin != PipelineOrigin::Archive {
                 return Err(format!("{config} was compiled in spite of the archive").into());
             }
@@ -79,25 +69,23 @@ fn kernel(
 pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     report.section(
         "cache miss: compiled, and from an archive on disk",
-        "every kernel of the library with default constants, code for full simdgroups; the front end is not counted: it \
-         reads a file once for all of its kernels, and an archive needs it not at all; the archive is opened anew \
-         each time",
+        &[
+            "every kernel of the library with default constants, code for full simdgroups; the archive is opened anew for",
+            "each run; the front end is not counted: it reads a file once for all of its kernels, and an archive makes it",
+            "needless",
+        ],
     )?;
     let device = Device::cpu()?;
-    let folder = Folder(std::env::temp_dir().join(format!("metalworks-bench-{}", std::process::id())));
+    let folder = Folder::new("miss");
     let runs = if quick { 1 } else { 3 };
     let (mut cold_total, mut archived_total, mut below, mut failed) = (0.0, 0.0, 0u32, 0u32);
     let mut ratios: Vec<f64> = Vec::new();
     for shader in kernels::SHADERS {
         let (library, front_end) = read(&device, shader);
         report.note(&format!("{}.metal (front end {:.1} ms)", shader.name, front_end.as_secs_f64() * 1e3))?;
-        for config in defaults::configs(shader) {
-            let measured = config.map_err(Failure::from).and_then(|config| {
-                let times = kernel(&device, &library, &config, &folder, runs)?;
-                Ok((config, times))
-            });
-            let (config, (cold, archived)) = match measured {
-                Ok(measured) => measured,
+        for defaults::Default { config, guessed } in defaults::of_shader(shader)? {
+            let (cold, archived) = match kernel(&device, &library, &config, &folder, runs) {
+                Ok(times) => times,
                 Err(error) => {
                     report.note(&format!("  FAILED: {error}"))?;
                     failed += 1;
@@ -105,13 +93,9 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
                 }
             };
             let ratio = cold.median() / archived.median();
-            let line = format!(
-                "  {:<32} cold {:>8.2} ms   archive {:>8.3} ms   {ratio:>6.0}x",
-                config.key().kernel(),
-                cold.median() / 1e6,
-                archived.median() / 1e6
-            );
-            report.note(&line)?;
+            let remark =
+                if guessed.is_empty() { String::new() } else { format!("  (guessed: {})", guessed.join(", ")) };
+            report.kernel(config.key().kernel(), &cold, &archived, &remark)?;
             cold_total += cold.median();
             archived_total += archived.median();
             ratios.push(ratio);

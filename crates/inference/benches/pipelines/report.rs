@@ -81,10 +81,11 @@ impl Report {
         Ok(())
     }
 
-    /// Begins a table; `method` says how its numbers were found.
-    pub(crate) fn section(&mut self, title: &str, method: &str) -> Result<(), Failure> {
+    /// Begins a table; `method` says how its numbers were found, in lines.
+    pub(crate) fn section(&mut self, title: &str, method: &[&str]) -> Result<(), Failure> {
         let mut out = std::io::stdout();
-        writeln!(out, "\n{title}\n  {method}")?;
+        writeln!(out, "\n{title}\n  {}", method.join("\n  "))?;
+        self.rows.push(json!({ "section": title, "method": method.join(" ") }));
         writeln!(out, "  {:<52} {:>12} {:>12} {:>6}  target", "", "median", "min", "runs")?;
         Ok(())
     }
@@ -107,6 +108,22 @@ impl Report {
         let target = target.text(unit);
         writeln!(std::io::stdout(), "  {name:<52} {:>12} {:>20} {target}{met}", format!("{value:.2} {unit}"), "")?;
         self.rows.push(json!({ "name": name, "value": value, "unit": unit, "target": target.trim_end() }));
+        Ok(())
+    }
+
+    /// A kernel, compiled and from an archive.
+    pub(crate) fn kernel(
+        &mut self,
+        name: &str,
+        cold: &Times,
+        archived: &Times,
+        remark: &str,
+    ) -> Result<(), Failure> {
+        let (cold, archived, runs) = (cold.median(), archived.median(), cold.runs());
+        let (left, right) = (duration(cold), duration(archived));
+        let ratio = cold / archived;
+        writeln!(std::io::stdout(), "    {name:<36} cold {left:>10}   archive {right:>9}   {ratio:>6.0}x{remark}")?;
+        self.rows.push(json!({ "kernel": name, "cold_ns": cold, "archive_ns": archived, "runs": runs }));
         Ok(())
     }
 
@@ -144,7 +161,7 @@ impl Report {
 fn duration(nanos: f64) -> String {
     match nanos {
         _ if nanos < 1e4 => format!("{nanos:.1} ns"),
-        _ if nanos < 1e7 => format!("{:.1} µs", nanos / 1e3),
-        _ => format!("{:.1} ms", nanos / 1e6),
+        _ if nanos < 1e6 => format!("{:.1} µs", nanos / 1e3),
+        _ => format!("{:.2} ms", nanos / 1e6),
     }
 }

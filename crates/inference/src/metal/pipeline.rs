@@ -51,6 +51,22 @@ impl PipelineSet {
     }
 }
 
+impl Extend<PipelineConfig> for PipelineSet {
+    fn extend<I: IntoIterator<Item = PipelineConfig>>(&mut self, configs: I) {
+        for config in configs {
+            self.declare_config(config);
+        }
+    }
+}
+
+impl FromIterator<PipelineConfig> for PipelineSet {
+    fn from_iter<I: IntoIterator<Item = PipelineConfig>>(configs: I) -> PipelineSet {
+        let mut set = PipelineSet::new();
+        set.extend(configs);
+        set
+    }
+}
+
 /// Which library has a kernel. Read when a pipeline is created, never when one is found.
 #[derive(Default)]
 pub(super) struct Libraries {
