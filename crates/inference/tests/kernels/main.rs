@@ -16,6 +16,7 @@ mod random;
 mod tensor;
 mod weights;
 
+mod attention;
 mod elementwise;
 mod embedding;
 mod gemm;

@@ -10,6 +10,7 @@
 //! Threadgroups are always whole simdgroups: kernels guard the edges themselves. An operation on nothing (no rows, no
 //! tokens) encodes nothing.
 
+pub mod attention;
 pub mod elementwise;
 pub mod embedding;
 pub mod gemm;

@@ -1,0 +1,190 @@
+//! `attention.metal`
+
+use crate::cache::Cache;
+use crate::compare::{Bound, assert_close, repeated};
+use crate::device::{refused, run};
+use crate::random::Random;
+use crate::tensor::{Tensor, Type};
+use inference::metal::dispatch::attention::*;
+use inference::metal::format::Activation;
+
+/// A cache with random keys and values at the first `length` positions, poison behind them.
+fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut Random) -> Cache {
+    let capacity = length.next_multiple_of(32) + 32;
+    let cache = Cache::poisoned(heads, dim, capacity, ty);
+    let (mut keys, mut values) = (vec![f64::NAN; heads * dim * capacity], vec![f64::NAN; heads * dim * capacity]);
+    for (head, position) in (0..heads).flat_map(|head| (0..length).map(move |position| (head, position))) {
+        for i in 0..dim {
+            keys[cache.key_index(head, position, i)] = random.normal();
+            values[cache.value_index(head, position, i)] = random.normal();
+        }
+    }
+    Cache { keys: Tensor::new(ty, &keys), values: Tensor::new(ty, &values), ..cache }
+}
+
+/// The formula, for tokens whose first is at `position`.
+fn reference(q: &[f64], cache: &Cache, position: usize, shape: &AttentionShape) -> Vec<f64> {
+    let (dim, group) = (cache.head_dim, shape.heads / cache.heads);
+    let (keys, values) = (cache.keys.numbers(), cache.values.numbers());
+    let mut y = Vec::with_capacity(q.len());
+    for (row, q) in q.chunks(dim).enumerate() {
+        let (head, last) = (row % shape.heads / group, position + row / shape.heads);
+        let seen = shape.window.map_or(0, |window| (last + 1).saturating_sub(window))..last + 1;
+        let score = |p: usize| {
+            let product: f64 = (0..dim).map(|i| q[i] * keys[cache.key_index(head, p, i)]).sum();
+            let scaled = product * f64::from(shape.scale);
+            shape.soft_cap.map_or(scaled, |cap| f64::from(cap) * (scaled / f64::from(cap)).tanh())
+        };
+        let scores: Vec<f64> = seen.clone().map(score).collect();
+        let largest = scores.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        let value = |i: usize| {
+            let weighted =
+                seen.clone().zip(&weights).map(|(p, weight)| weight * values[cache.value_index(head, p, i)]);
+            weighted.sum::<f64>() / total
+        };
+        y.extend((0..dim).map(value));
+    }
+    y
+}
+
+fn shape(heads: usize, dim: usize, soft_cap: Option<f32>, window: Option<usize>) -> AttentionShape {
+    AttentionShape { heads, scale: 1.0 / (dim as f32).sqrt(), soft_cap, window }
+}
+
+#[test]
+fn one_token() {
+    // Heads of the cache, heads that share one, their size, positions, soft cap, window.
+    let shapes = [
+        (1, 1, 64, 1, None, None),
+        (3, 3, 64, 2, None, None),
+        (3, 3, 64, 33, None, None),
+        (1, 4, 80, 7, None, None),
+        (2, 2, 80, 1000, None, Some(100)),
+        (2, 6, 96, 31, Some(3.0), None),
+        (1, 8, 128, 32, None, Some(1)),
+        (2, 4, 128, 1000, None, None),
+        (1, 10, 256, 65, Some(5.0), Some(33)),
+        (1, 1, 32, 97, None, Some(96)),
+        (2, 1, 72, 40, None, None),
+    ];
+    for (kv_heads, group, dim, length, soft_cap, window) in shapes {
+        for (activation, ty) in Activation::ALL.into_iter().flat_map(|a| Activation::ALL.map(|ty| (a, ty))) {
+            let heads = kv_heads * group;
+            let what =
+                format!("decode {heads}/{kv_heads} heads of {dim}, {length} positions, {activation} kv {ty}");
+            let mut random = Random::new((dim + length) as u64);
+            let cache = filled(kv_heads, dim, length, ty, &mut random);
+            let q = Tensor::new(activation, &random.normals(heads * dim));
+            let shape = shape(heads, dim, soft_cap, window);
+            let decode = |parts: Option<usize>| {
+                repeated(&what, Tensor::contents, || {
+                    let y = Tensor::poisoned(activation, heads * dim);
+                    let scratch_bytes = AttentionSplit::scratch_bytes(heads, dim, parts.unwrap_or(0));
+                    let scratch = Tensor::poisoned(Type::Bytes, scratch_bytes);
+                    let split = parts.map(|count| AttentionSplit { count, scratch: scratch.slice() });
+                    let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
+                    let op = AttentionDecode { q, cache, y: result, length, shape, split, activation };
+                    run(|encoding| attention_decode(encoding, op));
+                    scratch.contents();
+                    y
+                })
+            };
+            let expected = reference(&q.numbers(), &cache, length - 1, &shape);
+            for parts in [None, Some(1), Some(3), Some(40)] {
+                assert_close(
+                    &format!("{what}, {parts:?} parts"),
+                    &decode(parts).numbers(),
+                    &expected,
+                    Bound::of(activation),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn many_tokens() {
+    // Heads of the cache, heads that share one, their size, tokens, positions before them, soft cap, window.
+    let shapes = [
+        (1, 1, 64, 1, 0, None, None),
+        (3, 3, 64, 2, 0, None, None),
+        (1, 2, 64, 33, 0, None, None),
+        (1, 1, 80, 7, 31, None, None),
+        (2, 2, 96, 31, 5, Some(2.0), None),
+        (1, 4, 128, 32, 100, None, Some(40)),
+        (1, 1, 256, 9, 0, None, Some(3)),
+        (1, 1, 64, 300, 700, None, Some(64)),
+    ];
+    for (kv_heads, group, dim, tokens, position, soft_cap, window) in shapes {
+        for (activation, ty) in Activation::ALL.into_iter().flat_map(|a| Activation::ALL.map(|ty| (a, ty))) {
+            let heads = kv_heads * group;
+            let what = format!(
+                "prefill {heads}/{kv_heads} heads of {dim}, {tokens} from {position}, {activation} kv {ty}"
+            );
+            let mut random = Random::new((dim + tokens) as u64);
+            let cache = filled(kv_heads, dim, position + tokens, ty, &mut random);
+            let q = Tensor::new(activation, &random.normals(tokens * heads * dim));
+            let shape = shape(heads, dim, soft_cap, window);
+            let y = repeated(&what, Tensor::contents, || {
+                let y = Tensor::poisoned(activation, tokens * heads * dim);
+                let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
+                let op = AttentionPrefill { q, cache, y: result, tokens, position, shape, activation };
+                run(|encoding| attention_prefill(encoding, op));
+                y
+            });
+            let expected = reference(&q.numbers(), &cache, position, &shape);
+            assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+        }
+    }
+}
+
+#[test]
+fn large_scores_do_not_overflow() {
+    let (dim, length) = (64, 70);
+    let mut random = Random::new(9);
+    let cache = filled(1, dim, length, Activation::F32, &mut random);
+    let q = Tensor::new(Type::F32, &random.normals(dim).iter().map(|q| q * 1e4).collect::<Vec<f64>>());
+    let y = Tensor::poisoned(Type::F32, dim);
+    let shape = AttentionShape { heads: 1, scale: 1.0, soft_cap: None, window: None };
+    let (activation, split) = (Activation::F32, None);
+    let op = AttentionDecode { q: q.slice(), cache: cache.cache(), y: y.slice(), length, shape, split, activation };
+    run(|encoding| attention_decode(encoding, op));
+    assert_close(
+        "scores of 1e5",
+        &y.numbers(),
+        &reference(&q.numbers(), &cache, length - 1, &shape),
+        Bound::of(activation),
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let cache = filled(2, 64, 32, Activation::F16, &mut Random::new(1));
+    let q = Tensor::new(Type::F32, &[0.0; 256]);
+    let y = Tensor::poisoned(Type::F32, 256);
+    let (shape, activation) = (shape(4, 64, None, None), Activation::F32);
+    let (q, y) = (q.slice(), y.slice());
+    let op = AttentionDecode { q, cache: cache.cache(), y, length: 32, shape, split: None, activation };
+    let message = |op| refused(|encoding| attention_decode(encoding, op));
+    assert_eq!(
+        message(AttentionDecode { length: 65, ..op }),
+        "attention_decode: length is 65, but the cache has room for 64 positions"
+    );
+    assert_eq!(
+        message(AttentionDecode { length: 0, ..op }),
+        "attention_decode: length is 0: it must be between 1 and 2147483647"
+    );
+    let odd = AttentionShape { heads: 3, ..shape };
+    assert_eq!(
+        message(AttentionDecode { shape: odd, ..op }),
+        "attention_decode: 3 heads cannot share 2 of the cache alike"
+    );
+    let prefill = AttentionPrefill { q, cache: cache.cache(), y, tokens: 1, position: 64, shape, activation };
+    assert_eq!(
+        refused(|encoding| attention_prefill(encoding, prefill)),
+        "attention_prefill: 1 tokens from 64 on, but the cache has room for 64 positions"
+    );
+    run(|encoding| attention_prefill(encoding, AttentionPrefill { tokens: 0, ..prefill }));
+}
