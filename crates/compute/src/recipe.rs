@@ -104,13 +104,23 @@ impl Recipe {
     fn miss(&self, lanes: Lanes, why: &str) -> Error {
         let archives: Vec<String> = self.archives.iter().map(BinaryArchive::describe).collect();
         let archives = if archives.is_empty() { "none".into() } else { archives.join(", ") };
+        let others = match (self.identity.key(lanes), host()) {
+            (Some(key), Ok(host)) => {
+                let targets = self.archives.iter().flat_map(|archive| archive.targets_of(key));
+                let others = targets.filter(|target| host.rank(target).is_none());
+                others.map(|target| target.name()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let others = match others.is_empty() {
+            true => String::new(),
+            false => format!(" (there is some for {}, which is not for this machine)", others.join(", ")),
+        };
+        let lanes = key::lanes_description(lanes);
         Error::ArchiveMiss {
             kernel: self.identity.kernel.to_string(),
             constants: key::describe(&self.identity.constants),
-            problem: format!(
-                "code for {} is not in any archive ({archives}), {why}",
-                key::lanes_description(lanes)
-            ),
+            problem: format!("code for {lanes} is not in any archive ({archives}){others}, {why}"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Query;
 use super::entry::Entry;
 use super::key::Key;
+use super::target::Target;
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
@@ -32,6 +33,10 @@ impl Memory {
     pub(super) fn clear(&self) -> usize {
         let entries = std::mem::take(&mut *self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner()));
         entries.values().map(Vec::len).sum()
+    }
+
+    pub(super) fn targets_of(&self, key: Key) -> Vec<Target> {
+        self.read().get(&key).into_iter().flatten().map(|entry| entry.target.clone()).collect()
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Entry>> {

@@ -236,6 +236,18 @@ impl BinaryArchive {
         self.inner.problems.texts()
     }
 
+    /// The machines for which it has this code, for messages.
+    pub(crate) fn targets_of(&self, key: Key) -> Vec<Target> {
+        match &self.inner.store {
+            Store::Memory(memory) => memory.targets_of(key),
+            Store::File(file) => {
+                file.items().filter(|item| item.key == key).map(|item| item.target.name()).collect()
+            }
+            // It has what was compiled on this machine.
+            Store::Folder(_) | Store::Nowhere(_) => Vec::new(),
+        }
+    }
+
     /// What it is, for messages.
     pub(crate) fn describe(&self) -> String {
         let name = match &self.inner.store {

@@ -132,13 +132,31 @@ fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, options: &Compile
     Some(hasher.finish())
 }
 
-/// Whether a text includes nothing but built-in headers, by `<name>`: quoted names are looked for in folders first.
+/// Whether a text includes nothing but built-in headers, by `<name>`: quoted names are looked for in folders first. Where it is
+/// not plain to see, it does not.
 fn is_self_contained(text: &str) -> bool {
-    let directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-    directives.filter_map(|directive| directive.trim_start().strip_prefix("include")).all(|name| {
+    // A directive that goes on in the next line, or is written with a digraph.
+    if text.contains("#\\") || text.contains("%:") {
+        return false;
+    }
+    let is_comment = |line: &str| line.trim_start().starts_with("//") && !line.contains("*/");
+    let directives = text.lines().filter(|line| !is_comment(line)).flat_map(|line| line.split('#').skip(1));
+    directives.map(skip_blanks).all(|directive| {
+        let Some(name) = directive.strip_prefix("include") else { return !directive.starts_with("/*") };
         let name = name.trim_start().strip_prefix('<').and_then(|name| name.split_once('>'));
         name.is_some_and(|(name, _)| msl::stdlib::header(name).is_some())
     })
+}
+
+/// What comes after blanks and comments; a comment that does not end here stays.
+fn skip_blanks(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        match text.strip_prefix("/*").map(|comment| comment.split_once("*/")) {
+            Some(Some((_, rest))) => text = rest,
+            Some(None) | None => return text,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -215,12 +233,25 @@ mod tests {
 
     #[test]
     fn includes_are_recognized() {
-        for text in ["", "  #  include <metal_stdlib>\n#include<simd/simd.h> // fine\n", "// include \"a.h\"\n"] {
+        for text in [
+            "",
+            "  #  include <metal_stdlib>\n#include<simd/simd.h> // fine\n",
+            "// #include \"a.h\"\n#endif // include/a.h\n#define NAME(x) #x\n",
+        ] {
             assert!(is_self_contained(text), "{text}");
         }
-        for text in
-            ["#include \"a.h\"", "# include <a.h>", "#include \"metal_stdlib\"", "#include NAME", "#include"]
-        {
+        for text in [
+            "#include \"a.h\"",
+            "# include <a.h>",
+            "#include \"metal_stdlib\"",
+            "#include NAME",
+            "#include",
+            "/* why */ # /* not */ include \"a.h\"",
+            "# /*\n*/ include \"a.h\"",
+            "/*\n// */ #include \"a.h\"",
+            "#\\\ninclude \"a.h\"",
+            "%:include \"a.h\"",
+        ] {
             assert!(!is_self_contained(text), "{text}");
         }
     }
