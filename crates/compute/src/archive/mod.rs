@@ -241,7 +241,7 @@ impl BinaryArchive {
         match &self.inner.store {
             Store::Memory(memory) => memory.targets_of(key),
             Store::File(file) => {
-                file.items().filter(|item| item.key == key).map(|item| item.target.name()).collect()
+                file.items().filter(|item| item.key == key).map(|item| item.target.clone()).collect()
             }
             // It has what was compiled on this machine.
             Store::Folder(_) | Store::Nowhere(_) => Vec::new(),
