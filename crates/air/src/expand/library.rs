@@ -34,7 +34,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use msl::program::{FunctionId, Program};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The sources, in the order in which they see one another.
 const SOURCES: &[&str] = &[
@@ -87,13 +87,17 @@ impl Library {
     /// The compiled function of this name, if there is one.
     fn function(&self, name: &str) -> Result<Option<Arc<Function>>> {
         let Some(&id) = self.functions.get(name) else { return Ok(None) };
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = compiled.get(name) {
+        if let Some(function) = self.compiled().get(name) {
             return Ok(Some(function.clone()));
         }
+        // Not under the lock: where LLVM fails, its thread is parked with all that it holds. Of two threads that compile the
+        // same function at once, one does it in vain.
         let function = Arc::new(self.compile(id, name)?);
-        compiled.insert(name.to_string(), function.clone());
-        Ok(Some(function))
+        Ok(Some(self.compiled().entry(name.to_string()).or_insert(function).clone()))
+    }
+
+    fn compiled(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Function>>> {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn compile(&self, id: FunctionId, name: &str) -> Result<Function> {
