@@ -1,8 +1,10 @@
 //! Many threads at once.
 
-use super::{cache, k};
-use compute::{ComputePipelineState, Result};
-use std::sync::Barrier;
+use super::{cache, k, pipeline};
+use compute::{ComputePipelineState, PipelineCache, Result};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 
 /// What 64 threads get that begin at the same moment.
 fn ask<'a>(ask: impl Fn(u32) -> Result<&'a ComputePipelineState> + Sync) -> Vec<Result<&'a ComputePipelineState>> {
@@ -74,4 +76,35 @@ fn those_who_wait_get_the_same_error() {
     let stats = cache.stats();
     assert_eq!((stats.failures, stats.misses), (log.total() as u64, log.total() as u64));
     assert!(stats.waits > 0 && stats.waits + stats.misses == 64, "{stats}");
+}
+
+#[test]
+fn a_table_that_grows_is_read_meanwhile() {
+    const KEYS: u32 = 1000;
+    let created: Arc<AtomicU64> = Arc::default();
+    let counted = created.clone();
+    let cache = PipelineCache::new(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(pipeline())
+    });
+    // Each thread goes through all keys, in an order of its own. Where a pipeline lies tells one from another.
+    let visit = |step: u32| -> Vec<usize> {
+        let mut found = vec![0; KEYS as usize];
+        for number in 0..KEYS {
+            let key = number * step % KEYS;
+            let pipeline = cache.get_or_create_pso("gemv", k(key)).expect("it is right");
+            found[key as usize] = std::ptr::from_ref(pipeline).addr();
+        }
+        found
+    };
+    let visit = &visit;
+    let all: Vec<Vec<usize>> = std::thread::scope(|scope| {
+        let threads = [1, 3, 7, 9, 11, 13, 17, 19].map(|step| scope.spawn(move || visit(step)));
+        threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
+    });
+    assert!(all.iter().all(|found| *found == all[0]));
+    assert_eq!(all[0].iter().collect::<BTreeSet<_>>().len(), KEYS as usize);
+    let (keys, stats) = (u64::from(KEYS), cache.stats());
+    assert_eq!((created.load(Ordering::Relaxed), stats.misses, stats.pipelines), (keys, keys, keys));
+    assert_eq!(stats.hits + stats.waits, keys * 7);
 }
