@@ -2,35 +2,34 @@
 
 use crate::compare::{Bound, assert_close, repeated};
 use crate::device::{refused, run};
+use crate::matrix::Stored;
 use crate::random::Random;
 use crate::tensor::Tensor;
-use crate::weights::Weights;
 use inference::metal::dispatch::embedding::{Embedding, embedding};
 use inference::metal::format::{Activation, Format};
+use inference::metal::layout::Layout;
 
 #[test]
 fn rows_of_every_format() {
-    for format in Format::ALL {
+    for (format, layout) in Format::ALL.into_iter().flat_map(|f| [Layout::Blocks, Layout::Tiles].map(|l| (f, l))) {
         for activation in Activation::ALL {
             // The least that the format allows, not a multiple of what a threadgroup takes; and several threadgroups.
-            for dim in [format.block_len(), 33 * 32.max(format.block_len())] {
-                let what = format!("embedding {format} {activation} {dim}");
-                let vocabulary = 11;
+            let least = if layout == Layout::Tiles { 32.max(format.block_len()) } else { format.block_len() };
+            for dim in [least, 33 * 32.max(format.block_len())] {
+                let what = format!("embedding {format} {layout:?} {activation} {dim}");
+                let vocabulary = 41;
                 let mut random = Random::new(dim as u64);
-                let table = Weights::random(format, vocabulary, dim, &mut random);
-                let tokens = [10, 0, 3, 3, 7];
+                let table = Stored::random(format, layout, vocabulary, dim, &mut random);
+                let tokens = [40, 0, 3, 3, 32];
                 let ids = Tensor::integers(&tokens);
                 let y = repeated(&what, Tensor::contents, || {
                     let y = Tensor::poisoned(activation, tokens.len() * dim);
                     let op = Embedding {
-                        table: table.tensor.slice(),
+                        table: table.matrix(),
                         tokens: ids.slice(),
                         y: y.slice(),
                         count: tokens.len(),
-                        vocabulary,
-                        dim,
                         scale: 1.5,
-                        format,
                         activation,
                     };
                     run(|encoding| embedding(encoding, op));
@@ -46,26 +45,32 @@ fn rows_of_every_format() {
 
 #[test]
 fn a_token_that_is_not_in_the_table_is_nan_and_nothing_else() {
-    let table = Weights::random(Format::Q8_0, 3, 64, &mut Random::new(1));
-    let ids = Tensor::integers(&[2, 3, u32::MAX, 0]);
-    let y = Tensor::poisoned(Activation::F16, 4 * 64);
-    let op = Embedding {
-        table: table.tensor.slice(),
-        tokens: ids.slice(),
-        y: y.slice(),
-        count: 4,
-        vocabulary: 3,
-        dim: 64,
-        scale: 1.0,
-        format: Format::Q8_0,
-        activation: Activation::F16,
-    };
-    run(|encoding| embedding(encoding, op));
-    for (row, known) in y.numbers().chunks(64).zip([true, false, false, true]) {
-        assert!(row.iter().all(|number| number.is_nan() != known));
+    for layout in [Layout::Blocks, Layout::Tiles] {
+        let table = Stored::random(Format::Q8_0, layout, 3, 64, &mut Random::new(1));
+        let ids = Tensor::integers(&[2, 3, u32::MAX, 0]);
+        let y = Tensor::poisoned(Activation::F16, 4 * 64);
+        let op = Embedding {
+            table: table.matrix(),
+            tokens: ids.slice(),
+            y: y.slice(),
+            count: 4,
+            scale: 1.0,
+            activation: Activation::F16,
+        };
+        run(|encoding| embedding(encoding, op));
+        for (row, known) in y.numbers().chunks(64).zip([true, false, false, true]) {
+            assert!(row.iter().all(|number| number.is_nan() != known));
+        }
+        let mut wrong = op;
+        wrong.table.columns = 65;
+        let message = refused(|encoding| embedding(encoding, wrong));
+        assert_eq!(
+            message,
+            "embedding: table: 65 columns are not whole blocks of q8_0, which have 32 numbers each"
+        );
+        let mut wrong = op;
+        wrong.table.rows = 33;
+        let message = refused(|encoding| embedding(encoding, wrong));
+        assert!(message.starts_with("embedding: table has "), "{message}");
     }
-    let message = refused(|encoding| embedding(encoding, Embedding { dim: 65, ..op }));
-    assert_eq!(message, "embedding: dim is 65, but q8_0 has blocks of 32 numbers");
-    let message = refused(|encoding| embedding(encoding, Embedding { vocabulary: 4, ..op }));
-    assert_eq!(message, "embedding: table has 204 bytes, but 4 × 2 elements of 34 bytes are needed");
 }

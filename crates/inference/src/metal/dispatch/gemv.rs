@@ -1,6 +1,7 @@
 //! Products of vectors with matrices of weights: `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal`,
 //! `gemv_kquants.metal`, whose kernels are in `include/gemv.metal`.
 
+use super::matrix::{Checked, matrix};
 use super::{Check, Encoding, Grid};
 use crate::metal::format::{Activation, Format};
 use crate::metal::kernels;
@@ -311,58 +312,5 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
         Format::Q4_K => encode!(gemv_kquants, GEMV_QKV_Q4_K_F32, GEMV_QKV_Q4_K_F16),
         Format::Q5_K => encode!(gemv_kquants, GEMV_QKV_Q5_K_F32, GEMV_QKV_Q5_K_F16),
         Format::Q6_K => encode!(gemv_kquants, GEMV_QKV_Q6_K_F32, GEMV_QKV_Q6_K_F16),
-    }
-}
-
-/// A matrix that was checked, as kernels are told about it.
-pub(super) struct Checked<'a> {
-    matrix: Matrix<'a>,
-    pub(super) rows: u32,
-    pub(super) columns: u32,
-    pub(super) tiled: bool,
-}
-
-/// Checks that a matrix has the bytes that it says.
-pub(super) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> Result<Checked<'a>> {
-    let rows = check.count(&format!("rows of {name}"), matrix.rows)?;
-    let columns = check.count(&format!("columns of {name}"), matrix.columns)?;
-    match matrix.layout.matrix_bytes(matrix.format, matrix.rows, matrix.columns) {
-        Err(error) => return check.error(format_args!("{name}: {error}")),
-        Ok(needed) if needed > matrix.data.len() => {
-            let (has, format) = (matrix.data.len(), matrix.format);
-            let what = format_args!("{name} has {has} bytes, but {rows} × {columns} of {format} are {needed}");
-            return check.error(what);
-        }
-        Ok(_) => {}
-    }
-    Ok(Checked { matrix: *matrix, rows, columns, tiled: matrix.layout == Layout::Tiles })
-}
-
-impl Checked<'_> {
-    /// Another matrix is stored in the same way and has as many columns.
-    fn alike(&self, check: &Check<'_>, name: &str, other: &Matrix<'_>, rows: usize) -> Result<()> {
-        matrix(check, name, other)?;
-        let like = |matrix: &Matrix<'_>| (matrix.format, matrix.layout, matrix.columns);
-        match like(other) == like(&self.matrix) && other.rows == rows {
-            true => Ok(()),
-            false => check.error(format_args!(
-                "{name} is {} × {} of {} in {:?}, but must be {rows} × {} of {} in {:?}",
-                other.rows,
-                other.columns,
-                other.format,
-                other.layout,
-                self.matrix.columns,
-                self.matrix.format,
-                self.matrix.layout
-            )),
-        }
-    }
-
-    /// Plain numbers are taken 32 at a time, too.
-    pub(super) fn whole_pieces(&self, check: &Check<'_>) -> Result<()> {
-        match self.columns.is_multiple_of(32) {
-            true => Ok(()),
-            false => check.error(format_args!("{} columns: they must be a multiple of 32 here", self.columns)),
-        }
     }
 }

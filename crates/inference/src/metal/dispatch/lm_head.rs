@@ -1,6 +1,7 @@
 //! Scores of all tokens: `lm_head.metal`.
 
-use super::gemv::{Checked, GemvVariant, matrix};
+use super::gemv::GemvVariant;
+use super::matrix::{Checked, matrix};
 use super::{Check, Encoding, Grid};
 use crate::metal::format::{Activation, Format};
 use crate::metal::kernels::lm_head as kernels;

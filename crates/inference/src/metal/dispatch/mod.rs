@@ -17,13 +17,13 @@ pub mod gemm;
 pub mod gemv;
 pub mod kv_cache;
 pub mod lm_head;
+mod matrix;
 pub mod norm;
 pub mod rope;
 pub mod sampling;
 pub mod softmax;
 
 use super::MetalDevice;
-use super::format::Format;
 use super::library::{Arguments, BufferSlice, Family, Kernel};
 use compute::{ComputeCommandEncoder, Error, Result, Size};
 
@@ -145,16 +145,5 @@ impl Check<'_> {
             _ => (rows - 1).saturating_mul(stride).saturating_add(width),
         };
         self.room(name, slice, &[elements], size)
-    }
-
-    /// The blocks of a row of `numbers` numbers.
-    pub(crate) fn blocks(&self, name: &str, numbers: usize, format: Format) -> Result<usize> {
-        match numbers.is_multiple_of(format.block_len()) {
-            true => Ok(numbers / format.block_len()),
-            false => {
-                let block = format.block_len();
-                self.error(format_args!("{name} is {numbers}, but {format} has blocks of {block} numbers"))
-            }
-        }
     }
 }
