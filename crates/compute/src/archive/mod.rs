@@ -47,6 +47,29 @@ use target::{Host, Target};
 /// A [`ComputePipelineDescriptor`](crate::ComputePipelineDescriptor) lists the archives in which a pipeline state looks for its
 /// code before it compiles, and which then keep what was compiled.
 ///
+/// ```
+/// # #[cfg(feature = "compiler")] {
+/// use compute::{
+///     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, FunctionConstantValues, FunctionDescriptor,
+///     PipelineOrigin,
+/// };
+///
+/// let device = Device::system_default()?;
+/// let source = "kernel void one(device float *x [[buffer(0)]]) { *x = 1.0f; }";
+/// let library = device.new_library_with_checked_source(source, &CompileOptions::default());
+/// let constants = FunctionConstantValues::new();
+/// let function = FunctionDescriptor { library: &library, name: "one", constants: &constants };
+/// // In a program: BinaryArchive::user_cache()?
+/// let archive = BinaryArchive::new();
+/// let descriptor = ComputePipelineDescriptor { binary_archives: vec![archive], ..Default::default() };
+///
+/// let first = device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)?;
+/// let second = device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)?;
+/// assert_eq!([first.origin(), second.origin()], [PipelineOrigin::Compiled, PipelineOrigin::Archive]);
+/// # }
+/// # Ok::<(), compute::Error>(())
+/// ```
+///
 /// An archive is machine code that is run. Hashes find what was damaged by accident; against those who mean harm there is only
 /// that they cannot write to it. Open files from those whom you trust.
 #[derive(Clone)]
