@@ -148,7 +148,7 @@ fn reference_kept(logits: &[f64], top_p: f64, min_p: f64) -> Vec<usize> {
 #[test]
 fn draws_are_those_of_the_formula() {
     let mut decided = 0;
-    for (n, simdgroups) in [(1, 1), (5, 5), (32, 1), (33, 5), (700, 1), (700, 5)] {
+    for (n, simdgroups) in [(1, 1), (5, 5), (32, 1), (33, 5), (700, 1), (700, 5), (5000, 1)] {
         let rows = 3;
         let logits: Vec<f64> =
             Random::new(n as u64).normals(rows * n).into_iter().map(|logit| logit * 2.0).collect();
@@ -193,7 +193,34 @@ fn draws_are_those_of_the_formula() {
             }
         }
     }
-    assert!(decided > 100, "{decided} of 108 draws could be compared");
+    assert!(decided > 115, "{decided} of 126 draws could be compared");
+}
+
+#[test]
+fn equal_numbers_are_kept_together() {
+    // More than there is room for beside the row, and one that is less.
+    let mut logits = vec![1.0; 3000];
+    logits[17] = 0.0;
+    let x = Tensor::new(Type::F32, &logits);
+    for simdgroups in SIMDGROUPS {
+        let chosen = Tensor::poisoned(Type::U32, 1);
+        let op = Sample {
+            values: x.slice(),
+            candidates: None,
+            tokens: chosen.slice(),
+            rows: 1,
+            n: 3000,
+            temperature: 1.0,
+            top_p: 0.01,
+            min_p: 0.0,
+            seed: 3,
+            step: 1,
+        };
+        run_rows(simdgroups, |encoding| sample(encoding, op));
+        let kept: Vec<usize> = (0..3000).filter(|&token| token != 17).collect();
+        let expected = reference_draw(&logits, &kept, 1.0, 3, 1, 0).expect("a clear case");
+        assert_eq!(tokens(&chosen), [expected]);
+    }
 }
 
 #[test]

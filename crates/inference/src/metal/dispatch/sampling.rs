@@ -162,7 +162,8 @@ pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
         n,
         temperature: op.temperature,
         top_p: op.top_p,
-        min_p: op.min_p,
+        // The most probable token is always kept.
+        min_p: op.min_p.min(1.0),
         seed_low: op.seed as u32,
         seed_high: (op.seed >> 32) as u32,
         step: op.step,

@@ -78,6 +78,11 @@ inline uint order(float value) {
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0u : ordered;
 }
 
+// The number that `order` made the bits of.
+inline float unorder(uint bits) {
+    return as_type<float>(bits & 0x80000000u ? bits & 0x7fffffffu : ~bits);
+}
+
 // 1 / (1 + e^-x). Where e^-x overflows, the quotient is 0, as it should be.
 inline float sigmoid(float x) {
     return 1.0f / (1.0f + exp(-x));

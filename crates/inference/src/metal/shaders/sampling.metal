@@ -11,10 +11,10 @@
 //
 // sample draws by Gumbel's trick: it takes the largest l / temperature − log(E), E exponentially distributed, so one pass
 // does without a sorted list. E comes from a hash of seed, step, row and token: the same seed gives the same text,
-// whatever the threads do. top_k and top_p look for a threshold by halving an interval of the numbers' bit patterns:
-// no sort, no atomics, and sums are made in the same order each time.
+// whatever the threads do. top_k and top_p look for a threshold (selection.metal) instead of sorting.
 // NaN is never chosen, except where there is nothing else (then the token is 0).
 #include "common.metal"
+#include "selection.metal"
 
 constant uint SIMDGROUPS [[function_constant(0)]];
 constant uint K [[function_constant(1)]];        // top_k: how many
@@ -37,61 +37,6 @@ struct SampleParams {
     uint seed_high;
     uint step;
 };
-
-// The number that `order` made the bits of.
-inline float unorder(uint bits) {
-    return as_type<float>(bits & 0x80000000u ? bits & 0x7fffffffu : ~bits);
-}
-
-inline uint threadgroup_total(uint value, threadgroup uint* scratch, Place place) {
-    value = simd_sum(value);
-    if (place.simdgroups == 1) {
-        return value;
-    }
-    if (place.lane == 0) {
-        scratch[place.simdgroup] = value;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    value = simd_sum(place.lane < place.simdgroups ? scratch[place.lane] : 0u);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    return value;
-}
-
-// A number and where it is; the better of two is the larger one, of equal ones the first.
-struct Candidate {
-    uint order;
-    uint index;
-};
-
-inline Candidate better(Candidate a, Candidate b) {
-    bool second = b.order > a.order || (b.order == a.order && b.index < a.index);
-    return Candidate{second ? b.order : a.order, second ? b.index : a.index};
-}
-
-inline Candidate simdgroup_best(Candidate best) {
-    uint order = simd_max(best.order);
-    uint index = simd_min(best.order == order ? best.index : 0xffffffffu);
-    return Candidate{order, index};
-}
-
-// The best candidate of the threadgroup, in every thread.
-inline Candidate threadgroup_best(Candidate best, threadgroup uint* scratch, Place place) {
-    best = simdgroup_best(best);
-    if (place.simdgroups == 1) {
-        return best;
-    }
-    if (place.lane == 0) {
-        scratch[place.simdgroup] = best.order;
-        scratch[MAX_SIMDGROUPS + place.simdgroup] = best.index;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    bool there = place.lane < place.simdgroups;
-    best.order = there ? scratch[place.lane] : 0u;
-    best.index = there ? scratch[MAX_SIMDGROUPS + place.lane] : 0xffffffffu;
-    best = simdgroup_best(best);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    return best;
-}
 
 // buffers  0 logits [rows, n], changed   1 recent [rows, count]   2 p
 // grid     (ceil(count / 32), rows) threadgroups of 32
@@ -143,36 +88,16 @@ kernel void argmax(device const float* logits [[buffer(0)]],
     }
 }
 
-// buffers  0 logits [rows, n]   1 values device float [rows, K]   2 tokens device uint [rows, K]   3 n, at least K
-//          Each simdgroup has its own part of the row, so that what it keeps can be written by ascending index.
-kernel void top_k(device const float* logits [[buffer(0)]],
-                  device float* values [[buffer(1)]],
-                  device uint* tokens [[buffer(2)]],
-                  constant uint& n [[buffer(3)]],
-                  uint row [[threadgroup_position_in_grid]],
-                  uint lane [[thread_index_in_simdgroup]],
-                  uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-    threadgroup uint scratch[2 * MAX_SIMDGROUPS];
-    Place place{lane, simdgroup, SIMDGROUPS};
-    logits += ulong(row) * n;
-    values += ulong(row) * K;
-    tokens += ulong(row) * K;
-    uint part = (n + SIMDGROUPS - 1) / SIMDGROUPS;
-    uint begin = min(simdgroup * part, n);
-    uint end = min(begin + part, n);
-
-    // The largest threshold that at least K numbers reach: between `low`, which they do, and `high`, which they do not.
-    uint low = 0;
-    uint high = 0;
-    for (uint i = begin + lane; i < end; i += SIMD_WIDTH) {
-        high = max(high, order(logits[i]));
-    }
-    high = threadgroup_best(Candidate{high, 0}, scratch, place).order + 1;
+// Writes the K largest numbers of the threadgroup's parts, which are between `low`, which at least K reach, and `high`, which
+// fewer do.
+template <typename Source>
+inline void write_largest(Source source, uint low, uint high, device float* values, device uint* tokens,
+                          threadgroup uint* scratch, Place place) {
     while (high - low > 1) {
         uint middle = low + (high - low) / 2;
         uint count = 0;
-        for (uint i = begin + lane; i < end; i += SIMD_WIDTH) {
-            count += order(logits[i]) >= middle ? 1 : 0;
+        for (uint i = place.lane; i < source.size; i += SIMD_WIDTH) {
+            count += source.bits(i) >= middle ? 1 : 0;
         }
         count = threadgroup_total(count, scratch, place);
         low = count >= K ? middle : low;
@@ -185,41 +110,71 @@ kernel void top_k(device const float* logits [[buffer(0)]],
     // All above the threshold are kept, and of those at it the first.
     uint above = 0;
     uint equal = 0;
-    for (uint i = begin + lane; i < end; i += SIMD_WIDTH) {
-        uint bits = order(logits[i]);
+    for (uint i = place.lane; i < source.size; i += SIMD_WIDTH) {
+        uint bits = source.bits(i);
         above += bits > low ? 1 : 0;
         equal += bits == low ? 1 : 0;
     }
     above = simd_sum(above);
     equal = simd_sum(equal);
-    if (lane == 0) {
-        scratch[simdgroup] = above;
-        scratch[MAX_SIMDGROUPS + simdgroup] = equal;
+    if (place.lane == 0) {
+        scratch[place.simdgroup] = above;
+        scratch[MAX_SIMDGROUPS + place.simdgroup] = equal;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    uint before = 0;      // in the parts of simdgroups before this one: numbers above the threshold,
+    uint before = 0;       // in the parts of simdgroups before this one: numbers above the threshold,
     uint equal_before = 0; // and at it
     uint total_above = 0;
     for (uint i = 0; i < SIMDGROUPS; i++) {
-        before += i < simdgroup ? scratch[i] : 0;
-        equal_before += i < simdgroup ? scratch[MAX_SIMDGROUPS + i] : 0;
+        before += i < place.simdgroup ? scratch[i] : 0;
+        equal_before += i < place.simdgroup ? scratch[MAX_SIMDGROUPS + i] : 0;
         total_above += scratch[i];
     }
     uint room = K - total_above; // for those at the threshold
-    for (uint first = begin; first < end; first += SIMD_WIDTH) {
-        uint i = first + lane;
-        float value = i < end ? logits[i] : 0.0f;
-        uint bits = order(value);
-        bool is_equal = i < end && bits == low;
+    for (uint first = 0; first < source.size; first += SIMD_WIDTH) {
+        uint i = first + place.lane;
+        bool there = i < source.size;
+        uint bits = there ? source.bits(i) : 0;
+        bool is_above = there && bits > low;
+        bool is_equal = there && bits == low;
         uint equals = equal_before + simd_prefix_exclusive_sum(is_equal ? 1u : 0u);
-        bool keep = i < end && (bits > low || (is_equal && equals < room));
+        bool keep = is_above || (is_equal && equals < room);
         uint place_kept = before + min(equal_before, room) + simd_prefix_exclusive_sum(keep ? 1u : 0u);
         if (keep) {
-            values[place_kept] = value;
-            tokens[place_kept] = i;
+            values[place_kept] = unorder(bits);
+            tokens[place_kept] = source.index(i);
         }
-        before += simd_sum(i < end && bits > low ? 1u : 0u);
+        before += simd_sum(is_above ? 1u : 0u);
         equal_before += simd_sum(is_equal ? 1u : 0u);
+    }
+}
+
+// buffers  0 logits [rows, n]   1 values device float [rows, K]   2 tokens device uint [rows, K]   3 n, at least K
+kernel void top_k(device const float* logits [[buffer(0)]],
+                  device float* values [[buffer(1)]],
+                  device uint* tokens [[buffer(2)]],
+                  constant uint& n [[buffer(3)]],
+                  uint row [[threadgroup_position_in_grid]],
+                  uint lane [[thread_index_in_simdgroup]],
+                  uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+    threadgroup uint scratch[2 * MAX_SIMDGROUPS];
+    threadgroup uint candidate_bits[CANDIDATES];
+    threadgroup uint candidate_indices[CANDIDATES];
+    Place place{lane, simdgroup, SIMDGROUPS};
+    values += ulong(row) * K;
+    tokens += ulong(row) * K;
+
+    RowPart part = row_part(logits + ulong(row) * n, n, place);
+    uint largest;
+    uint low = likely_bound(part, K, scratch, place, largest);
+    uint room = CANDIDATES / SIMDGROUPS;
+    Candidates candidates{candidate_bits + simdgroup * room, candidate_indices + simdgroup * room, 0};
+    candidates.size = collect(part, low, candidates.all_bits, candidates.indices, room, lane);
+    bool too_many = threadgroup_total(candidates.size > room ? 1 : 0, scratch, place) > 0;
+    if (too_many) {
+        write_largest(part, low, largest + 1, values, tokens, scratch, place);
+    } else {
+        write_largest(candidates, low, largest + 1, values, tokens, scratch, place);
     }
 }
 
@@ -239,6 +194,33 @@ inline float gumbel(uint bits) {
     return -log(exponential);
 }
 
+// Σ e^(value − largest) over what reaches `low`, of the threadgroup.
+template <typename Source>
+inline float weight(Source source, uint low, float largest, threadgroup float* sums, Place place) {
+    float sum = 0.0f;
+    for (uint i = place.lane; i < source.size; i += SIMD_WIDTH) {
+        uint bits = source.bits(i);
+        sum += bits >= low ? exp(unorder(bits) - largest) : 0.0f;
+    }
+    return threadgroup_sum(sum, sums, place);
+}
+
+// The largest bits whose numbers have the weight `wanted`: between `low`, whose have, and `high`, whose have not.
+template <typename Source>
+inline uint heavy_bound(Source source, uint low, uint high, float wanted, float largest, threadgroup float* sums,
+                        Place place) {
+    while (high - low > 1) {
+        uint middle = low + (high - low) / 2;
+        bool enough = weight(source, middle, largest, sums, place) >= wanted;
+        low = enough ? middle : low;
+        high = enough ? high : middle;
+    }
+    return low;
+}
+
+// Numbers that mostly have the probability that top_p asks for.
+constant constexpr uint LIKELY = 128;
+
 // buffers  0 values device const float [rows, n]   1 candidates device const uint [rows, n], with INDEXED: their tokens
 //          2 tokens device uint [rows]             3 p
 kernel void sample(device const float* values [[buffer(0)]],
@@ -246,62 +228,52 @@ kernel void sample(device const float* values [[buffer(0)]],
                    device uint* tokens [[buffer(2)]],
                    constant SampleParams& p [[buffer(3)]],
                    uint row [[threadgroup_position_in_grid]],
-                   uint thread_index [[thread_position_in_threadgroup]],
                    uint lane [[thread_index_in_simdgroup]],
                    uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup uint scratch[2 * MAX_SIMDGROUPS];
     threadgroup float sums[MAX_SIMDGROUPS];
+    threadgroup uint candidate_bits[CANDIDATES];
+    threadgroup uint candidate_indices[CANDIDATES];
     Place place{lane, simdgroup, SIMDGROUPS};
-    values += ulong(row) * p.n;
-    uint width = SIMD_WIDTH * SIMDGROUPS;
 
-    Candidate best{0, 0};
-    for (uint i = thread_index; i < p.n; i += width) {
-        uint bits = order(values[i]);
-        best.index = bits > best.order ? i : best.index;
-        best.order = max(bits, best.order);
-    }
-    best = threadgroup_best(best, scratch, place);
-    float largest = unorder(best.order);
-
-    // The largest threshold whose numbers have the probability: between `low`, whose have, and `high`, whose have not.
-    uint low = 1;
-    uint high = best.order + 1;
+    RowPart part = row_part(values + ulong(row) * p.n, p.n, place);
+    uint largest_bits;
+    uint likely = max(likely_bound(part, LIKELY, scratch, place, largest_bits), 1u);
+    float largest = unorder(largest_bits);
+    uint low = 1; // all but NaN
     if (p.top_p < 1.0f) {
-        float sum = 0.0f;
-        for (uint i = thread_index; i < p.n; i += width) {
-            sum += order(values[i]) > 0 ? exp(values[i] - largest) : 0.0f;
-        }
-        float wanted = threadgroup_sum(sum, sums, place) * p.top_p;
-        while (high - low > 1) {
-            uint middle = low + (high - low) / 2;
-            float reached = 0.0f;
-            for (uint i = thread_index; i < p.n; i += width) {
-                reached += order(values[i]) >= middle ? exp(values[i] - largest) : 0.0f;
-            }
-            bool enough = threadgroup_sum(reached, sums, place) >= wanted;
-            low = enough ? middle : low;
-            high = enough ? high : middle;
+        float wanted = weight(part, 1, largest, sums, place) * p.top_p;
+        uint room = CANDIDATES / SIMDGROUPS;
+        Candidates few{candidate_bits + simdgroup * room, candidate_indices + simdgroup * room, 0};
+        uint count = collect(part, likely, few.all_bits, few.indices, room, lane);
+        few.size = min(count, room);
+        bool too_many = threadgroup_total(count > room ? 1 : 0, scratch, place) > 0;
+        bool too_light = weight(few, likely, largest, sums, place) < wanted;
+        if (too_many || too_light) {
+            low = heavy_bound(part, low, largest_bits + 1, wanted, largest, sums, place);
+        } else {
+            low = heavy_bound(few, likely, largest_bits + 1, wanted, largest, sums, place);
         }
     }
 
     uint key = scramble(p.seed_low ^ scramble(p.seed_high ^ scramble(p.step ^ scramble(row + 0x9e3779b9u))));
     float factor = 1.0f / p.temperature;
-    Candidate chosen{0, best.index};
-    for (uint i = thread_index; i < p.n; i += width) {
-        float value = values[i];
-        bool keep = order(value) >= low && (p.min_p <= 0.0f || exp(value - largest) >= p.min_p);
-        if (keep) {
-            uint token = i;
+    Candidate chosen{0, 0};
+    for (uint i = lane; i < part.size; i += SIMD_WIDTH) {
+        uint bits = part.bits(i);
+        float difference = unorder(bits) - largest;
+        if (bits >= low && (p.min_p <= 0.0f || exp(difference) >= p.min_p)) {
+            uint index = part.index(i);
+            uint token = index;
             if (INDEXED) {
-                token = candidates[ulong(row) * p.n + i];
+                token = candidates[ulong(row) * p.n + index];
             }
-            float score = (value - largest) * factor + gumbel(scramble(token ^ key));
-            chosen = better(chosen, Candidate{order(score), i});
+            float score = difference * factor + gumbel(scramble(token ^ key));
+            chosen = better(chosen, Candidate{order(score), index});
         }
     }
     chosen = threadgroup_best(chosen, scratch, place);
-    if (thread_index == 0) {
+    if (lane == 0 && simdgroup == 0) {
         uint token = chosen.index;
         if (INDEXED) {
             token = candidates[ulong(row) * p.n + chosen.index];
