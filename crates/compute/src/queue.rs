@@ -101,10 +101,12 @@ impl CommandQueue {
             let spawned = thread::Builder::new().name("command queue".into()).spawn(move || own.run());
             state.has_thread = spawned.is_ok();
         }
-        if state.has_thread {
+        if state.executor.is_some() {
+            // Who executes goes on with it, or calls the thread.
+        } else if state.has_thread {
             drop(state);
             queue.work.notify_one();
-        } else if state.executor.is_none() {
+        } else {
             // No thread to be had: the work is done here.
             drop(queue.execute_pending(state, |_| false));
         }
