@@ -1,6 +1,6 @@
 //! Which dispatches must wait for others: by the bytes that they read and write.
 //!
-//! Two ordered sets of ranges hold what the dispatches since the last barrier read and wrote, ranges that meet merged into
+//! Two sets of ranges hold what the dispatches since the last barrier read and wrote, ranges that meet merged into
 //! one. A dispatch that reads what is being written, or writes what is being read or written, needs a barrier before it;
 //! then both sets are empty again. A barrier as late as possible, for all dispatches at once, is as few as can be.
 //!
@@ -55,32 +55,70 @@ impl Hazards {
 
     /// A barrier was recorded.
     pub(crate) fn clear(&mut self) {
-        self.read.0.clear();
-        self.written.0.clear();
+        self.read.clear();
+        self.written.clear();
     }
 }
 
-/// Ranges that do not meet: the start and the end of each.
+/// Ranges that do not meet, in order: the start and the end of each. A list as long as there are few of them, which is
+/// the rule and the fastest then; a tree when there are many.
 #[derive(Default)]
-struct Ranges(BTreeMap<usize, usize>);
+struct Ranges {
+    few: Vec<(usize, usize)>,
+    many: BTreeMap<usize, usize>,
+}
+
+const FEW: usize = 64;
 
 impl Ranges {
     fn overlap(&self, range: &Range<usize>) -> bool {
         // The last that begins before the end: those before it end before it begins.
-        self.0.range(..range.end).next_back().is_some_and(|(_, &end)| end > range.start)
+        let before = self.few.partition_point(|&(start, _)| start < range.end);
+        let few = before.checked_sub(1).is_some_and(|last| self.few[last].1 > range.start);
+        few || self.many.range(..range.end).next_back().is_some_and(|(_, &end)| end > range.start)
     }
 
-    fn insert(&mut self, mut range: Range<usize>) {
-        while let Some((&start, &end)) =
-            self.0.range(..=range.end).next_back().filter(|(_, end)| **end >= range.start)
+    fn insert(&mut self, range: Range<usize>) {
+        if self.many.is_empty() {
+            self.insert_into_few(range);
+            if self.few.len() > FEW {
+                self.many = self.few.drain(..).collect();
+            }
+        } else {
+            self.insert_into_many(range);
+        }
+    }
+
+    fn insert_into_few(&mut self, range: Range<usize>) {
+        // Those that meet it lie side by side, and become one with it.
+        let first = self.few.partition_point(|&(_, end)| end < range.start);
+        let last = self.few.partition_point(|&(start, _)| start <= range.end);
+        match self.few.get_mut(first..last) {
+            Some([only]) => *only = (only.0.min(range.start), only.1.max(range.end)),
+            Some([start, .., end]) => {
+                *start = (start.0.min(range.start), end.1.max(range.end));
+                self.few.drain(first + 1..last);
+            }
+            _ => self.few.insert(first, (range.start, range.end)),
+        }
+    }
+
+    fn insert_into_many(&mut self, mut range: Range<usize>) {
+        let meets = |(_, end): &(&usize, &usize), range: &Range<usize>| **end >= range.start;
+        while let Some((&start, &end)) = self.many.range(..=range.end).next_back().filter(|one| meets(one, &range))
         {
             if start <= range.start && end >= range.end {
                 return;
             }
-            self.0.remove(&start);
+            self.many.remove(&start);
             range = range.start.min(start)..range.end.max(end);
         }
-        self.0.insert(range.start, range.end);
+        self.many.insert(range.start, range.end);
+    }
+
+    fn clear(&mut self) {
+        self.few.clear();
+        self.many.clear();
     }
 }
 
@@ -96,12 +134,19 @@ mod tests {
 
     #[test]
     fn ranges_that_meet_become_one() {
-        let found = |inserted| ranges(inserted).0.into_iter().collect::<Vec<_>>();
-        assert_eq!(found(&[(0, 4), (8, 12)]), [(0, 4), (8, 12)]);
-        assert_eq!(found(&[(0, 4), (8, 12), (4, 8)]), [(0, 12)]);
-        assert_eq!(found(&[(0, 4), (2, 3)]), [(0, 4)]);
-        assert_eq!(found(&[(5, 6), (1, 2), (3, 4), (0, 9)]), [(0, 9)]);
-        assert_eq!(found(&[(0, 4), (2, 8), (7, 9)]), [(0, 9)]);
+        let check = |inserted: &[(usize, usize)], expected: &[(usize, usize)]| {
+            assert_eq!(ranges(inserted).few, expected);
+            let mut tree = Ranges::default();
+            inserted.iter().for_each(|&(start, end)| tree.insert_into_many(start..end));
+            assert_eq!(tree.many.into_iter().collect::<Vec<_>>(), expected);
+        };
+        check(&[(0, 4), (8, 12)], &[(0, 4), (8, 12)]);
+        check(&[(8, 12), (0, 4)], &[(0, 4), (8, 12)]);
+        check(&[(0, 4), (8, 12), (4, 8)], &[(0, 12)]);
+        check(&[(0, 4), (2, 3)], &[(0, 4)]);
+        check(&[(5, 6), (1, 2), (3, 4), (0, 9)], &[(0, 9)]);
+        check(&[(0, 4), (2, 8), (7, 9)], &[(0, 9)]);
+        check(&[(0, 2), (4, 6), (8, 10), (3, 9)], &[(0, 2), (3, 10)]);
     }
 
     #[test]
@@ -111,5 +156,21 @@ mod tests {
             assert_eq!(ranges.overlap(&range), expected, "{range:?}");
         }
         assert!(ranges.overlap(&(5..6)) && ranges.overlap(&(0..100)));
+    }
+
+    #[test]
+    fn many_are_found_as_well_as_few() {
+        let inserted: Vec<(usize, usize)> =
+            (0..1000).map(|i| (i * 7919 % 1000 * 10, i * 7919 % 1000 * 10 + 5)).collect();
+        for count in [1, FEW - 1, FEW, FEW + 1, FEW + 2, 1000] {
+            let mut ranges = ranges(&inserted[..count]);
+            for i in 0..1000 {
+                let is_there = inserted[..count].contains(&(i * 10, i * 10 + 5));
+                assert_eq!(ranges.overlap(&(i * 10 + 4..i * 10 + 10)), is_there);
+                assert!(!ranges.overlap(&(i * 10 + 5..i * 10 + 10)));
+            }
+            ranges.clear();
+            assert!(!ranges.overlap(&(0..usize::MAX)));
+        }
     }
 }
