@@ -1,6 +1,7 @@
 //! Metal's asynchronous creation: a completion handler is called when the pipeline is there.
 
-use super::{PipelineCache, PipelineConfig, guarded, threads};
+use super::obtain::guarded;
+use super::{PipelineCache, PipelineConfig, threads};
 use crate::device::Device;
 use crate::error::Result;
 use crate::library::FunctionDescriptor;

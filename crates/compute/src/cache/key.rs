@@ -2,7 +2,6 @@
 
 use super::constants::{ConstantBits, ConstantName, KernelConstants};
 use crate::error::{Error, Result};
-use crate::size::Size;
 use abi::{ConstantKey, Constants};
 use rustc_hash::FxHasher;
 use std::fmt;
@@ -154,6 +153,10 @@ impl PipelineKey {
         self.contents.full_simdgroups
     }
 
+    pub(super) fn with_full_simdgroups(&self) -> PipelineKey {
+        Wanted { full_simdgroups: true, ..self.wanted() }.to_key()
+    }
+
     /// The values of its function constants.
     pub fn constants(&self) -> Result<Constants> {
         let mut constants = Constants::new();
@@ -258,59 +261,5 @@ impl fmt::Display for PipelineKey {
             f.write_str("_full")?;
         }
         Ok(())
-    }
-}
-
-/// A pipeline to create: its key, and what to compile right away.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct PipelineConfig {
-    key: PipelineKey,
-    threads_per_threadgroup: Option<Size>,
-}
-
-impl PipelineConfig {
-    /// A kernel with constants.
-    pub fn new(kernel: &str, constants: impl KernelConstants) -> PipelineConfig {
-        PipelineConfig { key: PipelineKey::new(kernel, constants), threads_per_threadgroup: None }
-    }
-
-    /// Promises that the volume of every threadgroup is a multiple of 32. Part of the key: a dispatch that breaks the
-    /// promise fails.
-    pub fn with_full_simdgroups(mut self) -> PipelineConfig {
-        self.key = Wanted { full_simdgroups: true, ..self.key.wanted() }.to_key();
-        self
-    }
-
-    /// Compiles what threadgroups of this size need; the default is full simdgroups. Not part of the key: it is one
-    /// pipeline for all sizes, and it may be declared with several.
-    pub fn with_threads_per_threadgroup(mut self, threads: Size) -> PipelineConfig {
-        self.threads_per_threadgroup = Some(threads);
-        self
-    }
-
-    /// What the pipeline is found by.
-    pub fn key(&self) -> &PipelineKey {
-        &self.key
-    }
-
-    /// The size of threadgroups to compile for.
-    pub fn threads_per_threadgroup(&self) -> Option<Size> {
-        self.threads_per_threadgroup
-    }
-}
-
-impl From<PipelineKey> for PipelineConfig {
-    fn from(key: PipelineKey) -> PipelineConfig {
-        PipelineConfig { key, threads_per_threadgroup: None }
-    }
-}
-
-impl fmt::Display for PipelineConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.key.fmt(f)?;
-        match self.threads_per_threadgroup {
-            Some(Size { width, height, depth }) => write!(f, "@{width}x{height}x{depth}"),
-            None => Ok(()),
-        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! kernel, constants ── key ── table: lists that only grow ─── found: a hit, no lock and no allocation
-//!                                └─ not there: attempt, one at a time for each key ── create (given to the cache)
+//!                                └─ not there: obtain ── attempt, one at a time for each key ── create (given to the cache)
 //! configurations ── batch: many at once ── threads: the few that compile
 //! ```
 //!
@@ -11,28 +11,27 @@
 mod asynchronous;
 mod attempt;
 mod batch;
+mod config;
 mod constants;
 mod counters;
 mod key;
+mod obtain;
 mod table;
 mod threads;
 
 pub use batch::{PendingPipelines, PipelineProgress, PipelineResults};
+pub use config::PipelineConfig;
 pub use constants::{ConstantBits, ConstantName, KernelConstants};
 pub use counters::PipelineCacheStats;
-pub use key::{PipelineConfig, PipelineKey};
+pub use key::PipelineKey;
 
-use crate::error::{Error, Result, usage};
-use crate::pipeline::{ComputePipelineState, PipelineOrigin};
-use crate::size::Size;
-use attempt::Turn;
-use counters::{Counters, add};
+use crate::error::Result;
+use crate::pipeline::ComputePipelineState;
+use counters::Counters;
 use key::Wanted;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
-use table::{Entry, Table};
+use table::Table;
 
 /// Pipelines by kernel and function constants, shared between threads. A clone is the same cache.
 ///
@@ -176,159 +175,6 @@ impl PipelineCache {
         }
         stats
     }
-}
-
-impl Shared {
-    /// Counts a hit, if it is one.
-    #[inline]
-    fn hit<'a>(&self, entry: Option<&'a Entry>) -> Option<&'a ComputePipelineState> {
-        let pipeline = entry?.pipeline.get()?;
-        self.counters.hit();
-        Some(pipeline)
-    }
-
-    fn late_misses(&self) -> Option<LateMisses> {
-        const REFUSE: u8 = LateMisses::Refuse as u8;
-        const CREATE: u8 = LateMisses::Create as u8;
-        match self.phase.load(Ordering::Acquire) {
-            REFUSE => Some(LateMisses::Refuse),
-            CREATE => Some(LateMisses::Create),
-            _ => None,
-        }
-    }
-
-    /// Asked for where it is used: a late miss once the cache is sealed.
-    #[cold]
-    fn late_or_first(&self, config: &PipelineConfig) -> Result<&ComputePipelineState> {
-        self.obtain(config, self.late_misses())
-    }
-
-    /// Asked for where it is declared.
-    fn declared(&self, config: &PipelineConfig) -> Result<ComputePipelineState> {
-        let pipeline = self.obtain(config, None)?;
-        if let Some(threads) = config.threads_per_threadgroup() {
-            let prepared = check_size(pipeline, threads).and_then(|()| guarded(|| pipeline.prepare(threads)));
-            prepared.map_err(|cause| failed(config.key(), cause))?;
-        }
-        Ok(pipeline.clone())
-    }
-
-    fn obtain(&self, config: &PipelineConfig, late: Option<LateMisses>) -> Result<&ComputePipelineState> {
-        let key = config.key();
-        let entry = self.table.entry(key);
-        let may_create = late != Some(LateMisses::Refuse);
-        match entry.attempts.turn(may_create, || entry.pipeline.get().is_some()) {
-            Turn::Ready => self.counters.hit(),
-            Turn::Wait(attempt) => {
-                add(&self.counters.waits, 1);
-                attempt.wait().map_err(|error| match error {
-                    Error::Pipeline { .. } => error,
-                    cause => failed(key, cause),
-                })?;
-            }
-            Turn::Create(attempt) => {
-                add(&self.counters.misses, 1);
-                let outcome = self.create(config, entry);
-                entry.attempts.end(&attempt, outcome.clone());
-                if late.is_some() {
-                    self.tell_late_miss(entry);
-                }
-                outcome?;
-            }
-            Turn::Missing => {
-                add(&self.counters.misses, 1);
-                add(&self.counters.failures, 1);
-                self.tell_late_miss(entry);
-                return Err(failed(key, Error::Usage(refusal(key))));
-            }
-        }
-        entry.pipeline.get().ok_or_else(|| failed(key, Error::Internal("it was created, and is gone".into())))
-    }
-
-    /// Creates a pipeline; it is in its entry when that has succeeded.
-    fn create(&self, config: &PipelineConfig, entry: &Entry) -> Result<()> {
-        let start = Instant::now();
-        let created = guarded(|| (self.create)(config));
-        let nanos = start.elapsed().as_nanos() as u64;
-        let counters = &self.counters;
-        match created {
-            Ok(pipeline) => {
-                match pipeline.origin() {
-                    PipelineOrigin::Compiled => add(&counters.compile_nanos, nanos),
-                    PipelineOrigin::Archive => {
-                        add(&counters.from_archive, 1);
-                        add(&counters.archive_nanos, nanos);
-                    }
-                }
-                // Nobody else sets it: there is one attempt at a time, and none after one that succeeded.
-                let _ = entry.pipeline.set(pipeline);
-                Ok(())
-            }
-            Err(cause) => {
-                add(&counters.compile_nanos, nanos);
-                add(&counters.failures, 1);
-                Err(failed(config.key(), cause))
-            }
-        }
-    }
-
-    /// Counts a late miss, and tells about the first one of a key.
-    fn tell_late_miss(&self, entry: &Entry) {
-        add(&self.counters.late_misses, 1);
-        if entry.told.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let handler = self.on_late_miss.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(handler) = handler {
-            // Who is told must not harm who asked.
-            let _ = catch_unwind(AssertUnwindSafe(|| handler(&entry.key)));
-        }
-    }
-}
-
-/// An error with the pipeline that it is about.
-fn failed(key: &PipelineKey, cause: Error) -> Error {
-    Error::Pipeline {
-        pipeline: key.to_string(),
-        kernel: key.kernel().to_string(),
-        constants: key.constants_text(),
-        cause: Box::new(cause),
-    }
-}
-
-fn refusal(key: &PipelineKey) -> String {
-    let constants = match key.constants_text() {
-        text if text.is_empty() => "without constants".into(),
-        text => format!("with {text}"),
-    };
-    format!(
-        "it is not among the pipelines that were created while loading; declare kernel '{}' {constants} in the plan, \
-         or call `unseal` before it is first used",
-        key.kernel()
-    )
-}
-
-/// Whether a pipeline can run with threadgroups of this size.
-fn check_size(pipeline: &ComputePipelineState, threads: Size) -> Result<()> {
-    let most = pipeline.max_total_threads_per_threadgroup();
-    match threads.volume() {
-        Some(volume) if (1..=most).contains(&volume) => Ok(()),
-        _ => usage(format!("threadgroups of {threads}: they must have 1 to {most} threads")),
-    }
-}
-
-/// Does work; a panic in it is an error.
-fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-            (Some(text), _) => (*text).to_owned(),
-            (None, Some(text)) => text.clone(),
-            (None, None) => "no message".into(),
-        };
-        // What was thrown may throw when it is dropped.
-        let _ = catch_unwind(AssertUnwindSafe(move || drop(panic)));
-        Err(Error::Internal(format!("the compiler panicked: {text}")))
-    })
 }
 
 impl std::fmt::Debug for PipelineCache {
