@@ -121,3 +121,40 @@ fn no_length_is_believed() {
     index[68..76].copy_from_slice(&u64::MAX.to_le_bytes());
     assert_eq!(read(&with_index(&index)), Err(Problem::Length));
 }
+
+/// Behind hashes that are right, anything may stand: it is read or refused, and nothing else happens.
+#[test]
+fn nothing_panics_on_what_is_hashed_right() {
+    let (_, bytes) = archive();
+    let mut state = 1u64;
+    let mut random = |bound: usize| {
+        // Knuth's linear congruential generator; the high bits are the good ones.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    let index_len = u32::from_le_bytes(bytes[12..16].try_into().expect("4 bytes")) as usize;
+    let header = Header::parse(&bytes, bytes.len() as u64).expect("it is whole");
+    let items = header.index(&bytes[HEADER_SIZE..][..index_len], bytes.len() as u64).expect("it is whole");
+    let (mut read_ones, mut refused) = (0, 0);
+    for round in 0..20_000 {
+        let item = &items[round % items.len()];
+        let mut part = match round % 4 < 2 {
+            true => bytes[HEADER_SIZE..][..index_len].to_vec(),
+            false => bytes[item.offset as usize..][..item.len as usize].to_vec(),
+        };
+        for _ in 0..1 + random(3) {
+            let at = random(part.len());
+            match random(3) {
+                0 => part[at] ^= 1 << random(8),
+                1 => part[at] = [0, 1, 0x7f, 0xff][random(4)],
+                _ => part.truncate(at.max(1)),
+            }
+        }
+        let is_read = match round % 4 < 2 {
+            true => Header { index_len: part.len(), sha: sha256(&part) }.index(&part, bytes.len() as u64).is_ok(),
+            false => Item { sha: sha256(&part), ..item.clone() }.entry(&part).is_ok(),
+        };
+        *(if is_read { &mut read_ones } else { &mut refused }) += 1;
+    }
+    assert!(read_ones > 0 && refused > 0, "{read_ones} {refused}");
+}
