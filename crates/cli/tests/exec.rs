@@ -272,11 +272,18 @@ fn the_commands_of_the_readme_run() {
     let (a, sum) = (scratch.file("a.npy", npy::floats(&numbers(1024, 1))), format!("{}/sum.npy", scratch.path()));
     let readme = std::fs::read_to_string(support::root().join("README.md")).expect("it is there");
     let readme = readme.replace("\\\n", " ");
-    let commands = readme.lines().filter_map(|line| line.trim_start_matches("$ ").strip_prefix("metalworks exec "));
-    let commands: Vec<&str> = commands.map(|line| line.split('#').next().unwrap_or(line)).collect();
-    assert!(commands.len() > 2, "{commands:?}");
+    let commands = readme.lines().filter_map(|line| line.trim_start_matches("$ ").strip_prefix("metalworks "));
+    let is_run = |command: &&str| command.starts_with("exec ") || command.contains(" --target ");
+    let commands = commands.map(|line| line.split('#').next().unwrap_or(line)).filter(is_run);
+    let mut count = 0;
     for command in commands {
-        exec(&command.replace("@a.npy", &format!("@{a}")).replace("=sum.npy", &format!("={sum}"))).exits(0);
+        let command = command.replace("@a.npy", &format!("@{a}")).replace("=sum.npy", &format!("={sum}"));
+        let command = command.replace("kernels.mwarchive", &format!("{}/kernels.mwarchive", scratch.path()));
+        // What a shell would take away.
+        let command = command.replace('\'', "");
+        metalworks(command.split_whitespace()).exits(0);
+        count += 1;
     }
+    assert!(count > 3, "{count}");
     assert_eq!(npy::read_floats(&sum).len(), 1024);
 }
