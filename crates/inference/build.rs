@@ -18,10 +18,12 @@ fn main() {
     println!("cargo::rerun-if-env-changed={}", library::metallib::SWITCH);
     let for_macos = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos");
     let xcrun = library::metallib::tool(for_macos, std::env::var(library::metallib::SWITCH).ok().as_deref());
-    if let Err(message) = library::build(&folders, xcrun.as_deref()) {
-        // One directive for each line: cargo shows them in order, with the carets below their lines, and fails the build.
-        for line in message.lines() {
-            println!("cargo::error={line}");
-        }
+    // One directive for each line: cargo shows them in order, with the carets below their lines. An error fails the build.
+    let (kind, text) = match library::build(&folders, xcrun.as_deref()) {
+        Ok(warnings) => ("warning", warnings),
+        Err(errors) => ("error", errors),
+    };
+    for line in text.lines() {
+        println!("cargo::{kind}={line}");
     }
 }

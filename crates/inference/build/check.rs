@@ -3,9 +3,9 @@
 use msl::{Compilation, Options};
 use std::path::Path;
 
-/// The checked program; the error is every diagnostic, with carets.
+/// The checked program, perhaps with warnings; the error is every diagnostic, with carets.
 pub(crate) fn check(path: &Path, include: &Path) -> Result<Compilation, String> {
-    let options = Options { include_dirs: vec![include.to_path_buf()], ..Options::default() };
+    let options = Options { include_dirs: vec![include.to_path_buf()], warnings: true, ..Options::default() };
     let compilation = msl::compile_file(path, &options).map_err(|error| error.to_string())?;
     match compilation.has_errors() {
         true => Err(compilation.render_diagnostics(false)),

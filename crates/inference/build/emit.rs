@@ -49,9 +49,13 @@ pub(crate) fn library(shaders: &[Shader]) -> Result<String, String> {
 /// The module of one file; `first` is the place of its first kernel among all.
 fn module(out: &mut String, shader: &Shader, first: usize) -> Result<(), String> {
     let (name, file) = (&shader.name, file_name(shader));
+    let _ = writeln!(out, "/// `{file}`:\n///\n/// ```text");
+    for line in shader.head.lines() {
+        let _ = writeln!(out, "{}", format!("/// {line}").trim_end());
+    }
     let _ = write!(
         out,
-        "/// `{file}`: what it computes, its buffers and its grids are described there.\n\
+        "/// ```\n\
          pub mod {name} {{\n\
          #[allow(unused_imports, reason = \"a file may use few of them\")]\n\
          use super::*;\n\

@@ -33,19 +33,27 @@ struct Shader {
     /// The name of the file without `.metal`, which is the name of its module, too.
     name: String,
     path: PathBuf,
+    /// The comment at its head, which describes it.
+    head: String,
     families: Vec<interface::Family>,
+    warnings: String,
     /// Apple's compiler was here and wrote a `.metallib`.
     has_metallib: bool,
 }
 
-/// Checks all shaders and writes `kernels.rs` with what it embeds. The error is what to show the person who builds.
-pub(crate) fn build(folders: &Folders, xcrun: Option<&Path>) -> Result<(), String> {
+/// Checks all shaders and writes `kernels.rs` with what it embeds; gives their warnings. The error is what to show the person
+/// who builds.
+pub(crate) fn build(folders: &Folders, xcrun: Option<&Path>) -> Result<String, String> {
     let mut shaders = Vec::new();
+    let mut warnings = String::new();
     let mut problems = String::new();
     let mut shown = Vec::new();
     for path in shader_files(&folders.shaders)? {
         match shader(&path, folders, xcrun) {
-            Ok(shader) => shaders.push(shader),
+            Ok(shader) => {
+                warnings.push_str(&shader.warnings);
+                shaders.push(shader);
+            }
             // A mistake in an include is shown for the first shader that includes it.
             Err(problem) if shown.contains(&without_chain(&problem)) => {}
             Err(problem) => {
@@ -60,7 +68,8 @@ pub(crate) fn build(folders: &Folders, xcrun: Option<&Path>) -> Result<(), Strin
     if !problems.is_empty() {
         return Err(problems);
     }
-    write(&folders.out.join("kernels.rs"), &emit::library(&shaders)?)
+    write(&folders.out.join("kernels.rs"), &emit::library(&shaders)?)?;
+    Ok(warnings)
 }
 
 /// The steps for one file, in order.
@@ -72,7 +81,14 @@ fn shader(path: &Path, folders: &Folders, xcrun: Option<&Path>) -> Result<Shader
     if let Some(xcrun) = xcrun {
         metallib::compile(xcrun, path, folders)?;
     }
-    Ok(Shader { name, path: path.to_path_buf(), families, has_metallib: xcrun.is_some() })
+    let (head, warnings) = (head_comment(&read(path)?), checked.render_diagnostics(false));
+    Ok(Shader { name, path: path.to_path_buf(), head, families, warnings, has_metallib: xcrun.is_some() })
+}
+
+/// The lines of the comment that a file begins with.
+fn head_comment(text: &str) -> String {
+    let lines = text.lines().map_while(|line| line.strip_prefix("//"));
+    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
 }
 
 /// A host name stands for one kernel of the library, so that it alone is enough to ask for it.

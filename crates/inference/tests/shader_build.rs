@@ -65,6 +65,20 @@ fn all_shaders_are_looked_at_and_a_mistake_in_an_include_is_shown_once() {
 }
 
 #[test]
+fn warnings_are_passed_on_and_heads_become_documentation() {
+    let folders = folders("warnings");
+    let shader =
+        format!("// twice: x = 2·x\n//   for each x\n{}", TWICE.replace("{ x[i]", "{ int unused = 1; x[i]"));
+    fs::write(folders.shaders.join("twice.metal"), shader).unwrap();
+    let warnings = library::build(&folders, None).unwrap();
+    assert!(warnings.contains("twice.metal:6:88: warning: unused variable 'unused'"), "{warnings}");
+    let text = fs::read_to_string(folders.out.join("kernels.rs")).unwrap();
+    let expected =
+        "/// `twice.metal`:\n///\n/// ```text\n/// twice: x = 2·x\n///   for each x\n/// ```\npub mod twice {";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn host_names_are_unique() {
     let folders = folders("unique");
     fs::write(folders.shaders.join("a.metal"), TWICE).unwrap();

@@ -33,7 +33,7 @@ kernel void softmax(device const T* x [[buffer(0)]],
     float sum = 0.0f;
     for (uint i = thread_index; i < p.n; i += SIMD_WIDTH * SIMDGROUPS) {
         float value = float(x[i]) * p.scale;
-        float smaller = exp(-abs(value - largest));
+        float smaller = exp(-fabs(value - largest));
         sum = value > largest ? sum * smaller + 1.0f : sum + smaller;
         largest = max(largest, value);
     }
