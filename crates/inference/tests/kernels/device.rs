@@ -1,5 +1,6 @@
 //! The device that the tests run on.
 
+use crate::coverage;
 use compute::{Device, Result};
 use inference::metal::MetalDevice;
 use inference::metal::dispatch::Encoding;
@@ -15,6 +16,7 @@ pub(crate) fn device() -> &'static MetalDevice {
             "metal" | "cuda" => panic!("METALWORKS_DEVICE={wanted}: there is no such back end yet"),
             _ => panic!("METALWORKS_DEVICE={wanted}: it is one of cpu, metal, cuda"),
         };
+        coverage::watch();
         MetalDevice::with_device(device, None).expect("the library is right")
     })
 }

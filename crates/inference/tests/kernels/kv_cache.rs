@@ -43,7 +43,7 @@ fn what_is_written_is_where_it_belongs_and_is_read_again() {
             };
             assert_eq!(cache.rows(&positions), (stored(&k), stored(&v)), "{what}");
 
-            let (k, v) = (Tensor::poisoned(ty, heads * dim), Tensor::poisoned(ty, heads * dim));
+            let (k, v) = (Tensor::poisoned(activation, heads * dim), Tensor::poisoned(activation, heads * dim));
             let op = KvRead {
                 cache: cache.cache(),
                 k: k.slice(),
@@ -52,13 +52,12 @@ fn what_is_written_is_where_it_belongs_and_is_read_again() {
                 count: 1,
                 k_stride: heads * dim,
                 v_stride: heads * dim,
-                activation: ty,
+                activation,
             };
             run(|encoding| kv_read(encoding, op));
-            let first = |(keys, values): (Vec<f64>, Vec<f64>)| {
-                (keys[..heads * dim].to_vec(), values[..heads * dim].to_vec())
-            };
-            assert_eq!((k.numbers(), v.numbers()), first(cache.rows(&positions)), "{what}: read again");
+            let (keys, values) = cache.rows(&positions);
+            let first = |stored: &[f64]| Tensor::new(activation, &stored[..heads * dim]).numbers();
+            assert_eq!((k.numbers(), v.numbers()), (first(&keys), first(&values)), "{what}: read again");
         }
     }
 }

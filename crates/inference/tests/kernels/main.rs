@@ -10,6 +10,7 @@
 
 mod cache;
 mod compare;
+mod coverage;
 mod device;
 mod matrix;
 mod random;
