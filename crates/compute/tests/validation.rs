@@ -339,11 +339,11 @@ fn threadgroup_memory_that_is_not_there() {
     );
     refused(
         |setup| setup.encoder.set_threadgroup_memory_length(0, 40_000),
-        "set_threadgroup_memory_length: 40000 bytes at index 0; at most 32768 are there",
+        "set_threadgroup_memory_length: 40000 bytes at index 0, the argument 'scratch' of 'scale'; at most 32768 are there",
     );
     refused(
         |setup| setup.encoder.set_threadgroup_memory_length(0, 20),
-        "set_threadgroup_memory_length: 20 bytes at index 0; it must be a multiple of 16",
+        "set_threadgroup_memory_length: 20 bytes at index 0, the argument 'scratch' of 'scale'; it must be a multiple of 16",
     );
 }
 
@@ -365,7 +365,7 @@ fn encoding_after_the_end_and_committing_twice() {
         );
         encoder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
         encoder.end_encoding().expect("it ends");
-        let ended = "the encoder has ended; make a new one from the command buffer";
+        let ended = "the encoder has ended; make a new one from the command buffer 'token 1'";
         assert_eq!(usage(encoder.set_buffer(1, &y, 0)), format!("set_buffer: {ended}"));
         assert_eq!(usage(encoder.set_buffer_range(1, &y, 0..8)), format!("set_buffer_range: {ended}"));
         assert_eq!(usage(encoder.dispatch_threads(GRID.0, GRID.1)), format!("dispatch_threads: {ended}"));

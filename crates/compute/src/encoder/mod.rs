@@ -18,6 +18,7 @@ use crate::recording::BytesLocation;
 use crate::validate::{self, Bound, Uses};
 use abi::call::ARGUMENT_SLOTS;
 use hazards::Hazards;
+use msl::reflect::ArgumentKind;
 use std::ops::Range;
 
 /// Whether the dispatches of an encoder wait for each other.
@@ -116,7 +117,7 @@ impl ComputeCommandEncoder {
         self.open("set_buffer")?;
         validate::index("set_buffer", index)?;
         if offset >= buffer.len() {
-            let (at, buffer) = (self.at(index), buffer.description());
+            let (at, buffer) = (self.at(ArgumentKind::Buffer, index), buffer.description());
             return usage(format!("set_buffer: offset {offset} at {at} is not inside {buffer}"));
         }
         self.bind("set_buffer", index, buffer, offset..buffer.len())
@@ -128,7 +129,7 @@ impl ComputeCommandEncoder {
         self.open("set_buffer_range")?;
         validate::index("set_buffer_range", index)?;
         if range.start >= range.end || range.end > buffer.len() {
-            let (at, buffer) = (self.at(index), buffer.description());
+            let (at, buffer) = (self.at(ArgumentKind::Buffer, index), buffer.description());
             let Range { start, end } = range;
             return usage(format!("set_buffer_range: {start}..{end} at {at} is empty or not inside {buffer}"));
         }
@@ -138,7 +139,11 @@ impl ComputeCommandEncoder {
     /// The range is inside of the buffer.
     fn bind(&mut self, call: &str, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
         if buffer.is_released() {
-            return usage(format!("{call}: {} was released ({})", buffer.description(), self.at(index)));
+            return usage(format!(
+                "{call}: {} was released ({})",
+                buffer.description(),
+                self.at(ArgumentKind::Buffer, index)
+            ));
         }
         let kept = self.pass.buffers.keep(buffer, Buffer::identity);
         self.uses.bind(index);
@@ -153,10 +158,10 @@ impl ComputeCommandEncoder {
 
     /// What messages call an index.
     #[cold]
-    fn at(&self, index: usize) -> String {
+    fn at(&self, kind: ArgumentKind, index: usize) -> String {
         let argument = self.pipeline.and_then(|pipeline| {
             let pipeline = &self.pass.pipelines.items[pipeline as usize];
-            Some((validate::argument_name(pipeline, index)?, pipeline.shared_name()))
+            Some((validate::argument_name(pipeline, kind, index)?, pipeline.shared_name()))
         });
         match argument {
             Some((argument, kernel)) => format!("index {index}, the argument '{argument}' of '{kernel}'"),
@@ -184,7 +189,7 @@ impl ComputeCommandEncoder {
         self.open("set_bytes")?;
         validate::index("set_bytes", index)?;
         if bytes.is_empty() || bytes.len() > MAX_BYTES {
-            let (at, bytes) = (self.at(index), bytes.len());
+            let (at, bytes) = (self.at(ArgumentKind::Buffer, index), bytes.len());
             return usage(format!(
                 "set_bytes: {bytes} bytes at {at}; it takes 1 to {MAX_BYTES}, use a buffer for more"
             ));
@@ -206,7 +211,11 @@ impl ComputeCommandEncoder {
     pub fn set_threadgroup_memory_length(&mut self, index: usize, bytes: usize) -> Result<()> {
         self.open("set_threadgroup_memory_length")?;
         validate::index("set_threadgroup_memory_length", index)?;
-        self.threadgroup_memory[index] = validate::threadgroup_memory_length(index, bytes)?;
+        if let Some(problem) = validate::threadgroup_memory_problem(bytes) {
+            let at = self.at(ArgumentKind::ThreadgroupMemory, index);
+            return usage(format!("set_threadgroup_memory_length: {bytes} bytes at {at}; {problem}"));
+        }
+        self.threadgroup_memory[index] = bytes as u32;
         Ok(())
     }
 
@@ -244,7 +253,12 @@ impl ComputeCommandEncoder {
         if self.is_open {
             return Ok(());
         }
-        usage(format!("{call}: the encoder has ended; make a new one from the command buffer"))
+        let label = match &self.target {
+            Target::CommandBuffer(command_buffer) => command_buffer.label(),
+            Target::Recording(_) => None,
+        };
+        let label = label.map(|label| format!(" '{label}'")).unwrap_or_default();
+        usage(format!("{call}: the encoder has ended; make a new one from the command buffer{label}"))
     }
 }
 

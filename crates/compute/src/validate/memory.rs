@@ -2,21 +2,21 @@
 
 use super::Call;
 use crate::device::MAX_THREADGROUP_MEMORY;
-use crate::error::{Result, usage};
+use crate::error::Result;
 use abi::call::ARGUMENT_SLOTS;
 
 /// The alignment of a threadgroup argument's memory.
 pub(crate) const THREADGROUP_ALIGNMENT: usize = 16;
 
-pub(crate) fn threadgroup_memory_length(index: usize, bytes: usize) -> Result<u32> {
-    let problem = if bytes > MAX_THREADGROUP_MEMORY {
-        format!("at most {MAX_THREADGROUP_MEMORY} are there")
+/// Why there cannot be so much for an argument.
+pub(crate) fn threadgroup_memory_problem(bytes: usize) -> Option<String> {
+    if bytes > MAX_THREADGROUP_MEMORY {
+        Some(format!("at most {MAX_THREADGROUP_MEMORY} are there"))
     } else if !bytes.is_multiple_of(THREADGROUP_ALIGNMENT) {
-        format!("it must be a multiple of {THREADGROUP_ALIGNMENT}")
+        Some(format!("it must be a multiple of {THREADGROUP_ALIGNMENT}"))
     } else {
-        return Ok(bytes as u32);
-    };
-    usage(format!("set_threadgroup_memory_length: {bytes} bytes at index {index}; {problem}"))
+        None
+    }
 }
 
 /// Whether the kernel's threadgroup arguments are all set, and fit with its own variables. Each length is a multiple of

@@ -26,7 +26,7 @@ mod unused;
 
 pub(crate) use bindings::{Bound, bindings};
 pub(crate) use grid::grid;
-pub(crate) use memory::{THREADGROUP_ALIGNMENT, threadgroup_memory, threadgroup_memory_length};
+pub(crate) use memory::{THREADGROUP_ALIGNMENT, threadgroup_memory, threadgroup_memory_problem};
 pub(crate) use stale::stale;
 pub(crate) use unused::Uses;
 
@@ -34,6 +34,7 @@ use crate::buffer::Buffer;
 use crate::error::{Error, Result, usage};
 use crate::pipeline::ComputePipelineState;
 use abi::call::ARGUMENT_SLOTS;
+use msl::reflect::ArgumentKind;
 use std::fmt::Display;
 
 /// A dispatch that is checked.
@@ -59,10 +60,12 @@ pub(crate) fn index(call: &str, index: usize) -> Result<()> {
     usage(format!("{call}: index {index}; there are {ARGUMENT_SLOTS}, from 0 to {}", ARGUMENT_SLOTS - 1))
 }
 
-/// The name of the argument `[[buffer(index)]]`.
-pub(crate) fn argument_name(pipeline: &ComputePipelineState, index: usize) -> Option<&str> {
-    let argument = pipeline.arguments().buffers.iter().find(|argument| usize::from(argument.index) == index)?;
-    Some(&pipeline.reflection().arguments[argument.argument as usize].name)
+/// The name of the argument with this index.
+pub(crate) fn argument_name(pipeline: &ComputePipelineState, kind: ArgumentKind, index: usize) -> Option<&str> {
+    let mut arguments = pipeline.reflection().arguments.iter();
+    arguments
+        .find(|argument| argument.kind == kind && argument.index as usize == index)
+        .map(|argument| &*argument.name)
 }
 
 /// The tables of a pass count with 32 bits.

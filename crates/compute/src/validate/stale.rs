@@ -4,6 +4,7 @@ use crate::buffer::releases;
 use crate::error::{Result, usage};
 use crate::pass::{Pass, Place};
 use crate::validate::argument_name;
+use msl::reflect::ArgumentKind;
 use std::sync::atomic::Ordering;
 
 /// Whether none of a pass's buffers was released. As long as nobody's are, nothing is looked at.
@@ -18,7 +19,7 @@ pub(crate) fn stale(call: &str, pass: &Pass) -> Result<()> {
             let buffer = &pass.buffers.items[buffer as usize];
             if buffer.is_released() {
                 let pipeline = pass.pipeline(dispatch);
-                let name = argument_name(pipeline, binding.index.into()).unwrap_or_default();
+                let name = argument_name(pipeline, ArgumentKind::Buffer, binding.index.into()).unwrap_or_default();
                 return usage(format!(
                     "{call}: dispatch {number}, of '{}': buffer {} for the argument '{name}': {} was released after it \
                      was bound",
