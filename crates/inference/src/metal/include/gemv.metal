@@ -62,6 +62,7 @@ inline void multiply_group(BlockUnits block, uint g, Stage stage, uint column, t
     if (BATCH <= 2) {
         // Four sums at a time, so that no addition waits for the one before; the offset once, times the sum of x.
         float4 sums[2] = {float4(0.0f), float4(0.0f)};
+        #pragma unroll
         for (uint i = 0; i < F::GROUP / 4; i++) {
             float4 v = F::values(block, g, i);
             for (uint m = 0; m < BATCH; m++) {
