@@ -28,6 +28,11 @@ const VALUES: &[(&str, &str, f64)] = &[
     ("", "SOFT_CAP", 0.0),
     ("", "WINDOW", 0.0),
     ("", "INDEXED", 1.0),
+    ("", "HEAD_DIM", 128.0),
+    ("", "ROTARY", 128.0),
+    ("", "NEOX", 0.0),
+    ("", "LOGITS", 1.0),
+    ("", "ARGMAX", 0.0),
 ];
 
 /// For a constant that is not in the table: small enough for a count of anything.

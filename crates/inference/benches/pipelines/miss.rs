@@ -78,38 +78,42 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     let device = Device::cpu()?;
     let folder = Folder::new("miss");
     let runs = if quick { 1 } else { 3 };
-    let (mut cold_total, mut archived_total, mut below, mut failed) = (0.0, 0.0, 0u32, 0u32);
-    let mut ratios: Vec<f64> = Vec::new();
+    let mut all: Vec<(Times, Times)> = Vec::new();
+    let mut failed = 0u32;
     for shader in kernels::SHADERS {
         let (library, front_end) = read(&device, shader);
         report.note(&format!("{}.metal (front end {:.1} ms)", shader.name, front_end.as_secs_f64() * 1e3))?;
         for defaults::Default { config, guessed } in defaults::of_shader(shader)? {
-            let (cold, archived) = match kernel(&device, &library, &config, &folder, runs) {
-                Ok(times) => times,
+            match kernel(&device, &library, &config, &folder, runs) {
+                Ok((cold, archived)) => {
+                    let remark = match guessed.is_empty() {
+                        true => String::new(),
+                        false => format!("  (guessed: {})", guessed.join(", ")),
+                    };
+                    report.kernel(config.key().kernel(), &cold, &archived, &remark)?;
+                    all.push((cold, archived));
+                }
                 Err(error) => {
                     report.note(&format!("  FAILED: {error}"))?;
                     failed += 1;
-                    continue;
                 }
-            };
-            let ratio = cold.median() / archived.median();
-            let remark =
-                if guessed.is_empty() { String::new() } else { format!("  (guessed: {})", guessed.join(", ")) };
-            report.kernel(config.key().kernel(), &cold, &archived, &remark)?;
-            cold_total += cold.median();
-            archived_total += archived.median();
-            ratios.push(ratio);
-            below += u32::from(ratio < 20.0);
+            }
         }
     }
-    let count = ratios.len();
-    ratios.sort_by(f64::total_cmp);
-    let at = |share: f64| ratios.get((ratios.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
-    report.number(&format!("all {count} kernels, cold"), cold_total / 1e6, "ms", Target::None)?;
-    report.number(&format!("all {count} kernels, from the archive"), archived_total / 1e6, "ms", Target::None)?;
-    report.number("cold : archive, all kernels", cold_total / archived_total, "x", Target::AtLeast(20.0))?;
-    report.number("cold : archive, median kernel", at(0.5), "x", Target::AtLeast(20.0))?;
-    report.number("cold : archive, worst kernel", at(0.0), "x", Target::AtLeast(20.0))?;
-    report.number("kernels below 20x", f64::from(below), "", Target::None)?;
-    report.number("kernels that failed", f64::from(failed), "", Target::Below(1.0))
+    report.number("kernels that failed", f64::from(failed), "", Target::Below(1.0))?;
+    summary(report, &all)
+}
+
+fn summary(report: &mut Report, all: &[(Times, Times)]) -> Result<(), Failure> {
+    let sum = |number: &dyn Fn(&(Times, Times)) -> f64| all.iter().map(number).sum::<f64>();
+    let count = all.len();
+    let (cold, archived) = (sum(&|times| times.0.median()), sum(&|times| times.1.median()));
+    report.number(&format!("all {count} kernels, cold"), cold / 1e6, "ms", Target::None)?;
+    report.number(&format!("all {count} kernels, from the archive"), archived / 1e6, "ms", Target::None)?;
+    report.number("cold : archive, all kernels, medians", cold / archived, "x", Target::AtLeast(20.0))?;
+    // A busy machine makes long runs longer than short ones: the fastest run is the fair one.
+    let least = sum(&|times| times.0.min()) / archived;
+    report.number("cold : archive, all kernels, fastest cold run", least, "x", Target::AtLeast(20.0))?;
+    let worst = all.iter().map(|(cold, archived)| cold.min() / archived.median()).fold(f64::INFINITY, f64::min);
+    report.number("cold : archive, worst kernel, fastest cold run", worst, "x", Target::AtLeast(20.0))
 }
