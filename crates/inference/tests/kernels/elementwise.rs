@@ -118,6 +118,12 @@ fn nothing_is_no_work_and_short_buffers_are_refused() {
     let op = |n| Scale { x: x.slice(), y: x.slice(), n, factor: 2.0, activation: Activation::F32 };
     run(|encoding| scale(encoding, op(0)));
     assert_eq!(x.numbers(), [1.0; 4]);
+    let shifted = Scale { x: x.part(0, 3), y: x.part(1, 3), n: 3, factor: 2.0, activation: Activation::F32 };
+    let message = refused(|encoding| scale(encoding, shifted));
+    assert_eq!(message, "scale: y would be written over x while that is read");
+    let halves = Scale { x: x.part(0, 2), y: x.part(2, 2), n: 2, ..shifted };
+    run(|encoding| scale(encoding, halves));
+    assert_eq!(x.numbers(), [1.0, 1.0, 2.0, 2.0], "one half after the other");
     let message = refused(|encoding| scale(encoding, op(5)));
     assert_eq!(message, "scale: x has 16 bytes, but 5 elements of 4 bytes are needed");
 }

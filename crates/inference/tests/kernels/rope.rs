@@ -194,6 +194,14 @@ fn heads_that_cannot_be_rotated_are_refused() {
         let message = odd(rotary, head_dim);
         assert!(message.starts_with(&format!("rope: {rotary} of {head_dim} numbers of a head")), "{message}");
     }
+    let two = Tensor::integers(&[0, 1]);
+    let rotation = Rotation { positions: two.slice(), ..rotation };
+    let message = refused(|encoding| rope(encoding, Rope { rotation, tokens: 2, heads: 1, stride: 64 + 64, ..op }));
+    assert_eq!(message, "rope: x has 512 bytes, but 192 elements of 4 bytes are needed");
+    let wide = Tensor::new(Type::F32, &[1.0; 192]);
+    let op_wide = Rope { x: wide.slice(), y: wide.slice(), rotation, tokens: 2, heads: 1, stride: 128, ..op };
+    let message = refused(|encoding| rope(encoding, op_wide));
+    assert_eq!(message, "rope: y would be written over x while that is read");
     let message = refused(|encoding| rope(encoding, Rope { tokens: 2, ..op }));
     assert_eq!(message, "rope: positions has 4 bytes, but 2 elements of 4 bytes are needed");
 }

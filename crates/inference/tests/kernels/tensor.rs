@@ -106,6 +106,11 @@ impl Tensor {
         BufferSlice::new(&self.buffer, GUARD, self.len * self.ty.size())
     }
 
+    /// `len` elements from `first` on.
+    pub(crate) fn part(&self, first: usize, len: usize) -> BufferSlice<'_> {
+        BufferSlice::new(&self.buffer, GUARD + first * self.ty.size(), len * self.ty.size())
+    }
+
     /// What is in it now, bit for bit. Nothing around it may have been written.
     pub(crate) fn contents(&self) -> Vec<u8> {
         let all: Vec<u8> = self.buffer.read();

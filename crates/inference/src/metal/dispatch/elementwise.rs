@@ -40,8 +40,9 @@ pub enum UnaryFunction {
 /// A function of every number.
 pub fn unary(encoding: &mut Encoding<'_>, op: Unary<'_>) -> Result<()> {
     let check = Check { operation: "unary" };
-    check.room("x", &op.x, &[op.n], op.activation.size())?;
-    check.room("y", &op.y, &[op.n], op.activation.size())?;
+    let x = check.room("x", &op.x, &[op.n], op.activation.size())?;
+    let y = check.room("y", &op.y, &[op.n], op.activation.size())?;
+    check.in_place_or_apart(&y, &x)?;
     if op.n == 0 {
         return Ok(());
     }
@@ -88,8 +89,9 @@ pub enum BinaryFunction {
 /// A function of every pair of numbers.
 pub fn binary(encoding: &mut Encoding<'_>, op: Binary<'_>) -> Result<()> {
     let check = Check { operation: "binary" };
-    for (name, slice) in [("a", &op.a), ("b", &op.b), ("y", &op.y)] {
-        check.room(name, slice, &[op.n], op.activation.size())?;
+    let y = check.room("y", &op.y, &[op.n], op.activation.size())?;
+    for (name, slice) in [("a", &op.a), ("b", &op.b)] {
+        check.in_place_or_apart(&y, &check.room(name, slice, &[op.n], op.activation.size())?)?;
     }
     if op.n == 0 {
         return Ok(());
@@ -126,8 +128,9 @@ pub struct Scale<'a> {
 /// Multiplies every number.
 pub fn scale(encoding: &mut Encoding<'_>, op: Scale<'_>) -> Result<()> {
     let check = Check { operation: "scale" };
-    check.room("x", &op.x, &[op.n], op.activation.size())?;
-    check.room("y", &op.y, &[op.n], op.activation.size())?;
+    let x = check.room("x", &op.x, &[op.n], op.activation.size())?;
+    let y = check.room("y", &op.y, &[op.n], op.activation.size())?;
+    check.in_place_or_apart(&y, &x)?;
     if op.n == 0 {
         return Ok(());
     }
@@ -181,8 +184,9 @@ impl CopyTypes {
 pub fn copy(encoding: &mut Encoding<'_>, op: Copy<'_>) -> Result<()> {
     let check = Check { operation: "copy" };
     let (from, to) = op.types.sizes();
-    check.room("x", &op.x, &[op.n], from)?;
-    check.room("y", &op.y, &[op.n], to)?;
+    let x = check.room("x", &op.x, &[op.n], from)?;
+    let y = check.room("y", &op.y, &[op.n], to)?;
+    check.apart(&y, &x)?;
     if op.n == 0 {
         return Ok(());
     }

@@ -26,6 +26,7 @@ pub mod softmax;
 use super::MetalDevice;
 use super::library::{Arguments, BufferSlice, Family, Kernel};
 use compute::{ComputeCommandEncoder, Error, Result, Size};
+use std::ops::Range;
 
 /// Threads in a simdgroup.
 pub const SIMD_WIDTH: usize = 32;
@@ -85,7 +86,8 @@ impl Grid {
     }
 }
 
-/// Checks on behalf of one operation; what it refuses would be read or written outside of a buffer.
+/// Checks on behalf of one operation. What it refuses would be read or written outside of a buffer, or read after it was
+/// written over.
 pub(crate) struct Check<'a> {
     /// The operation's name, for messages.
     pub(crate) operation: &'a str,
@@ -114,10 +116,19 @@ impl Check<'_> {
     }
 
     /// `slice` has room for the product of `counts`, each of `size` bytes.
-    pub(crate) fn room(&self, name: &str, slice: &BufferSlice<'_>, counts: &[usize], size: usize) -> Result<()> {
+    pub(crate) fn room<'n>(
+        &self,
+        name: &'n str,
+        slice: &BufferSlice<'_>,
+        counts: &[usize],
+        size: usize,
+    ) -> Result<Used<'n>> {
         let needed = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
         match needed {
-            Some(needed) if needed <= slice.len() => Ok(()),
+            Some(needed) if needed <= slice.len() => {
+                let start = slice.buffer().contents().addr() + slice.offset();
+                Ok(Used { name, bytes: start..start + needed })
+            }
             _ => {
                 let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
                 let (counts, len) = (counts.join(" × "), slice.len());
@@ -127,15 +138,15 @@ impl Check<'_> {
     }
 
     /// `slice` has room for rows of `width` elements of `size` bytes, `stride` elements apart.
-    pub(crate) fn rows(
+    pub(crate) fn rows<'n>(
         &self,
-        name: &str,
+        name: &'n str,
         slice: &BufferSlice<'_>,
         rows: usize,
         stride: usize,
         width: usize,
         size: usize,
-    ) -> Result<()> {
+    ) -> Result<Used<'n>> {
         if width > stride {
             return self
                 .error(format_args!("{name}: rows of {width} elements, but only {stride} from one to the next"));
@@ -147,4 +158,29 @@ impl Check<'_> {
         };
         self.room(name, slice, &[elements], size)
     }
+
+    /// The output is where an input is, or elsewhere: then threads write only what they alone have read.
+    pub(crate) fn in_place_or_apart(&self, output: &Used<'_>, input: &Used<'_>) -> Result<()> {
+        match output.bytes.start == input.bytes.start {
+            true => Ok(()),
+            false => self.apart(output, input),
+        }
+    }
+
+    /// The output has nothing in common with an input.
+    pub(crate) fn apart(&self, output: &Used<'_>, input: &Used<'_>) -> Result<()> {
+        let (a, b) = (&output.bytes, &input.bytes);
+        if a.start < b.end && b.start < a.end && !a.is_empty() && !b.is_empty() {
+            return self
+                .error(format_args!("{} would be written over {} while that is read", output.name, input.name));
+        }
+        Ok(())
+    }
+}
+
+/// The bytes that an operation uses of a buffer.
+pub(crate) struct Used<'n> {
+    name: &'n str,
+    /// By their addresses.
+    bytes: Range<usize>,
 }

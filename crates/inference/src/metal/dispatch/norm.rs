@@ -30,9 +30,10 @@ pub fn rms_norm(encoding: &mut Encoding<'_>, op: RmsNorm<'_>) -> Result<()> {
     let check = Check { operation: "rms_norm" };
     let dim = check.count("dim", op.dim)?;
     let size = op.activation.size();
-    check.room("x", &op.x, &[op.rows, op.dim], size)?;
+    let x = check.room("x", &op.x, &[op.rows, op.dim], size)?;
     check.room("w", &op.w, &[op.dim], 4)?;
-    check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    let y = check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    check.in_place_or_apart(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }
@@ -71,10 +72,11 @@ pub fn layer_norm(encoding: &mut Encoding<'_>, op: LayerNorm<'_>) -> Result<()> 
     let check = Check { operation: "layer_norm" };
     let dim = check.count("dim", op.dim)?;
     let size = op.activation.size();
-    check.room("x", &op.x, &[op.rows, op.dim], size)?;
+    let x = check.room("x", &op.x, &[op.rows, op.dim], size)?;
     check.room("w", &op.w, &[op.dim], 4)?;
     check.room("b", &op.b, &[op.dim], 4)?;
-    check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    let y = check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    check.in_place_or_apart(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }
@@ -113,9 +115,12 @@ pub fn add_rms_norm(encoding: &mut Encoding<'_>, op: AddRmsNorm<'_>) -> Result<(
     let check = Check { operation: "add_rms_norm" };
     let dim = check.count("dim", op.dim)?;
     let size = op.activation.size();
-    for (name, slice) in [("h", &op.h), ("x", &op.x), ("y", &op.y)] {
-        check.room(name, slice, &[op.rows, op.dim], size)?;
-    }
+    let h = check.room("h", &op.h, &[op.rows, op.dim], size)?;
+    let x = check.room("x", &op.x, &[op.rows, op.dim], size)?;
+    let y = check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    check.in_place_or_apart(&y, &x)?;
+    check.apart(&h, &x)?;
+    check.apart(&y, &h)?;
     check.room("w", &op.w, &[op.dim], 4)?;
     if op.rows == 0 {
         return Ok(());

@@ -1,7 +1,7 @@
 //! Rotary positions: `rope.metal`.
 
 use super::kv_cache::KvCache;
-use super::{Check, Encoding, Grid, SIMD_WIDTH};
+use super::{Check, Encoding, Grid, SIMD_WIDTH, Used};
 use crate::metal::format::Activation;
 use crate::metal::kernels::rope as kernels;
 use crate::metal::library::BufferSlice;
@@ -33,7 +33,8 @@ pub fn frequencies(base: f64, rotary: usize, factors: Option<&[f32]>) -> Vec<f32
 pub struct Rope<'a> {
     /// `[tokens, stride]` activations, of which the first `heads · head_dim` of a row are the heads.
     pub x: BufferSlice<'a>,
-    /// `[tokens, heads, head_dim]` activations; may be `x` where `stride` is `heads · head_dim`.
+    /// `[tokens, heads, head_dim]` activations; may be `x` where that is one row, or
+    /// `stride` is `heads · head_dim`.
     pub y: BufferSlice<'a>,
     /// How they are rotated.
     pub rotation: Rotation<'a>,
@@ -55,8 +56,9 @@ pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
     let (head_dim, rotary) = check_rotation(&check, &op.rotation, op.tokens, op.head_dim)?;
     let (heads, x_stride) = (check.count("heads", op.heads)?, check.count("stride", op.stride)?);
     let (width, size) = (op.heads.saturating_mul(op.head_dim), op.activation.size());
-    check.rows("x", &op.x, op.tokens, op.stride, width, size)?;
-    check.room("y", &op.y, &[op.tokens, width], size)?;
+    let x = check.rows("x", &op.x, op.tokens, op.stride, width, size)?;
+    let y = check.room("y", &op.y, &[op.tokens, width], size)?;
+    check_in_place(&check, &y, &x, op.stride == width || op.tokens == 1)?;
     if op.tokens == 0 {
         return Ok(());
     }
@@ -91,7 +93,8 @@ pub struct RopeKv<'a> {
     pub k: BufferSlice<'a>,
     /// `[tokens, v_stride]` activations: the values.
     pub v: BufferSlice<'a>,
-    /// `[tokens, heads, head_dim]` activations: q, rotated; may be `q` where its stride is `heads · head_dim`.
+    /// `[tokens, heads, head_dim]` activations: q, rotated; may be `q` where that is one row, or
+    /// its stride is `heads · head_dim`.
     pub y: BufferSlice<'a>,
     /// Where keys and values go, at the positions of the rotation.
     pub cache: KvCache<'a>,
@@ -120,10 +123,13 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
     let heads = check.count("heads", op.heads)?;
     let (width, size) = (op.heads.saturating_mul(cache.head_dim), op.activation.size());
     let kv_width = cache.heads * cache.head_dim;
-    check.rows("q", &op.q, op.tokens, op.q_stride, width, size)?;
-    check.rows("k", &op.k, op.tokens, op.k_stride, kv_width, size)?;
-    check.rows("v", &op.v, op.tokens, op.v_stride, kv_width, size)?;
-    check.room("y", &op.y, &[op.tokens, width], size)?;
+    let q = check.rows("q", &op.q, op.tokens, op.q_stride, width, size)?;
+    let k = check.rows("k", &op.k, op.tokens, op.k_stride, kv_width, size)?;
+    let v = check.rows("v", &op.v, op.tokens, op.v_stride, kv_width, size)?;
+    let y = check.room("y", &op.y, &[op.tokens, width], size)?;
+    check_in_place(&check, &y, &q, op.q_stride == width || op.tokens == 1)?;
+    check.apart(&y, &k)?;
+    check.apart(&y, &v)?;
     if op.tokens == 0 {
         return Ok(());
     }
@@ -174,6 +180,11 @@ fn check_rotation(
     check.room("frequencies", &rotation.frequencies, &[rotation.rotary / 2], 4)?;
     check.room("positions", &rotation.positions, &[tokens], 4)?;
     Ok((size, rotary))
+}
+
+/// Rows that are further apart than those of the output cannot be rotated where they are.
+fn check_in_place(check: &Check<'_>, y: &Used<'_>, x: &Used<'_>, same_rows: bool) -> Result<()> {
+    if same_rows { check.in_place_or_apart(y, x) } else { check.apart(y, x) }
 }
 
 /// A lane has two numbers of a head.

@@ -27,8 +27,9 @@ pub struct Softmax<'a> {
 pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
     let check = Check { operation: "softmax" };
     let n = check.count("n", op.n)?;
-    check.room("x", &op.x, &[op.rows, op.n], op.activation.size())?;
-    check.room("y", &op.y, &[op.rows, op.n], op.activation.size())?;
+    let x = check.room("x", &op.x, &[op.rows, op.n], op.activation.size())?;
+    let y = check.room("y", &op.y, &[op.rows, op.n], op.activation.size())?;
+    check.in_place_or_apart(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }
