@@ -11,7 +11,7 @@ use compute::Result;
 /// Simdgroups in a threadgroup, each with 32 numbers of a row, or four times as many from tiles.
 const SIMDGROUPS: usize = 8;
 
-/// [`embedding`]: y[t] = table[tokens[t]] · scale.
+/// [`embedding`]: `y[t] = table[tokens[t]] · scale`.
 #[derive(Clone, Copy, Debug)]
 pub struct Embedding<'a> {
     /// `[vocabulary, dim]` numbers.

@@ -51,7 +51,7 @@ impl GemvVariant {
     }
 }
 
-/// [`gemv`]: y[m,n] = Σ_k w[n,k] · x[m,k] + bias[n] + residual[m,n].
+/// [`gemv`]: `y[m,n] = Σ_k w[n,k] · x[m,k] + bias[n] + residual[m,n]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Gemv<'a> {
     /// `[n, k]` weights.
@@ -163,7 +163,7 @@ fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch
     encoding.dispatch(kernel, &constants, &arguments, grid)
 }
 
-/// [`gemv_gated`]: y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k].
+/// [`gemv_gated`]: `y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k]`.
 #[derive(Clone, Copy, Debug)]
 pub struct GemvGated<'a> {
     /// `[n, k]` weights.

@@ -9,7 +9,7 @@ use crate::metal::layout::{Matrix, TILE_ROWS};
 use crate::metal::library::{BufferSlice, Kernel};
 use compute::Result;
 
-/// [`lm_head`]: logits[m,n] = Σ_k w[n,k] · x[m,k].
+/// [`lm_head`]: `logits[m,n] = Σ_k w[n,k] · x[m,k]`.
 #[derive(Clone, Copy, Debug)]
 pub struct LmHead<'a> {
     /// `[n, k]` weights, a row for each token.

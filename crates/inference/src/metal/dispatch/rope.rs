@@ -22,7 +22,7 @@ pub struct Rotation<'a> {
     pub magnitude: f32,
 }
 
-/// base^(−2i/rotary) / factor[i] for each pair. `factors` come with some models; without them they are 1.
+/// `base^(−2i/rotary) / factor[i]` for each pair. `factors` come with some models; without them they are 1.
 pub fn frequencies(base: f64, rotary: usize, factors: Option<&[f32]>) -> Vec<f32> {
     let factor = |i: usize| factors.and_then(|factors| factors.get(i)).map_or(1.0, |&factor| f64::from(factor));
     (0..rotary / 2).map(|i| (base.powf(-2.0 * i as f64 / rotary as f64) / factor(i)) as f32).collect()
