@@ -6,12 +6,11 @@ use crate::metal::kernels::elementwise as kernels;
 use crate::metal::library::{BufferSlice, Kernel};
 use compute::Result;
 
-/// Simdgroups in a threadgroup, each with four times 32 elements: starting a threadgroup costs a CPU about 4 ns, and 1,024
-/// elements take some 100 ns.
+/// Simdgroups in a threadgroup: enough to do that starting it does not count.
 const SIMDGROUPS: usize = 8;
 
-/// Elements that a thread computes, as in the shader.
-const PER_THREAD: usize = 4;
+/// Elements that a simdgroup computes, as in the shader.
+const PER_SIMDGROUP: usize = 4 * SIMD_WIDTH;
 
 /// [`unary`]: y = f(x).
 #[derive(Clone, Copy, Debug)]
@@ -203,5 +202,5 @@ pub fn copy(encoding: &mut Encoding<'_>, op: Copy<'_>) -> Result<()> {
 }
 
 fn grid(n: usize) -> Grid {
-    Grid::linear(n.div_ceil(SIMDGROUPS * SIMD_WIDTH * PER_THREAD), SIMDGROUPS)
+    Grid::linear(n.div_ceil(SIMDGROUPS * PER_SIMDGROUP), SIMDGROUPS)
 }
