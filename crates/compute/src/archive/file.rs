@@ -85,6 +85,16 @@ fn read_index(file: &File) -> std::io::Result<std::result::Result<Vec<Item>, sup
     Ok(header.index(&index, len))
 }
 
+/// Writes the file that a user named: a device or a pipe is written to, not replaced; what a link points to is replaced, and
+/// not the link.
+pub(super) fn write_named(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path)?.write_all(bytes),
+        Ok(_) => write_atomically(&path.canonicalize()?, bytes, true),
+        Err(_) => write_atomically(path, bytes, true),
+    }
+}
+
 /// Writes a file so that at any time there is the old one or the new one, whole, under its name. `durable` waits for the disk:
 /// without it a machine that loses its power can leave a damaged file.
 pub(super) fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> std::io::Result<()> {

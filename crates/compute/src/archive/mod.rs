@@ -197,7 +197,7 @@ impl BinaryArchive {
         let mut entries = self.entries();
         entries.sort_by(|a, b| (a.key, &a.target).cmp(&(b.key, &b.target)));
         let bytes = format::write(entries.iter().map(|entry| &**entry)).map_err(failed)?;
-        file::write_atomically(path, &bytes, true).map_err(|error| failed(error.to_string()))
+        file::write_named(path, &bytes).map_err(|error| failed(error.to_string()))
     }
 
     /// All entries that are whole.

@@ -54,6 +54,28 @@ fn a_folder_becomes_a_file() {
     assert!(matches!(problem, Error::Write { .. }), "{problem}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn links_and_pipes_stay_what_they_are() {
+    use std::io::Read;
+    use std::os::fd::AsRawFd;
+    let place = Place::new("named");
+    let archive = BinaryArchive::new();
+    let (file, link) = (place.0.join("file"), place.0.join("link"));
+    std::fs::write(&file, "old").expect("it is written");
+    std::os::unix::fs::symlink("file", &link).expect("it is made");
+    archive.serialize(&link).expect("it is written");
+    assert!(link.is_symlink() && !file.is_symlink());
+    assert!(BinaryArchive::open(&file).is_ok());
+
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    archive.serialize(format!("/proc/self/fd/{}", writer.as_raw_fd())).expect("it is written");
+    drop(writer);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).expect("it is read");
+    assert_eq!(bytes, std::fs::read(&file).expect("it is read"));
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn code_for_an_older_processor_runs() {
