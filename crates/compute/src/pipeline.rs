@@ -2,6 +2,7 @@
 
 use crate::archive::BinaryArchive;
 use crate::arguments::ArgumentTable;
+use crate::cache::Phase;
 use crate::cpu;
 use crate::device::{Backend, Device, MAX_THREADGROUP_MEMORY, MAX_THREADS_PER_THREADGROUP};
 use crate::error::{Error, Result, usage};
@@ -185,8 +186,22 @@ impl ComputePipelineState {
     /// Compiles now what threadgroups of this size need; without it, that is compiled by the first dispatch that needs
     /// it. A smaller threadgroup at the edge of a grid that is given in threads counts as one of its own size.
     pub fn prepare(&self, threads_per_threadgroup: Size) -> Result<()> {
+        let most = self.max_total_threads_per_threadgroup();
+        if !threads_per_threadgroup.volume().is_some_and(|volume| (1..=most).contains(&volume)) {
+            let kernel = self.shared_name();
+            return usage(format!(
+                "kernel '{kernel}': threadgroups of {threads_per_threadgroup}: they must have 1 to {most} threads"
+            ));
+        }
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.prepare(threads_per_threadgroup),
+        }
+    }
+
+    /// Has it keep to the phases of a cache: once that is sealed, no dispatch has code compiled.
+    pub(crate) fn keep_to(&self, phase: &Arc<Phase>) {
+        match &self.inner.code {
+            Code::Cpu(pipeline) => pipeline.keep_to(phase),
         }
     }
 

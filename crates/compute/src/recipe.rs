@@ -27,7 +27,7 @@ pub(crate) struct Recipe {
     fail_on_miss: bool,
     /// Made when something has to be compiled.
     #[cfg(feature = "compiler")]
-    air: OnceLock<Result<Arc<Air>>>,
+    air: OnceLock<Arc<Air>>,
 }
 
 /// Code, and where it came from.
@@ -50,7 +50,7 @@ impl Recipe {
     /// The recipe for a function whose AIR is there already.
     #[cfg(feature = "compiler")]
     pub(crate) fn with_air(mut self, air: Arc<Air>) -> Recipe {
-        self.air = OnceLock::from(Ok(air));
+        self.air = OnceLock::from(air);
         self
     }
 
@@ -80,8 +80,14 @@ impl Recipe {
     #[cfg(feature = "compiler")]
     fn compile(&self, lanes: Lanes) -> Result<Arc<Entry>> {
         let Identity { library, kernel, constants } = &self.identity;
-        let air = self.air.get_or_init(|| library.air(kernel, constants).map(Arc::new));
-        let air = air.as_ref().map_err(Error::clone)?;
+        let air = match self.air.get() {
+            Some(air) => air,
+            // A failure is not kept: who asks next tries again.
+            None => {
+                let air = Arc::new(library.air(kernel, constants)?);
+                self.air.get_or_init(|| air)
+            }
+        };
         let key = self.identity.key(lanes);
         // Without a key it is kept nowhere.
         let entry = Arc::new(compile(&self.identity, air, &compiler::Target::host()?, lanes)?);

@@ -16,6 +16,7 @@ mod constants;
 mod counters;
 mod key;
 mod obtain;
+mod phase;
 mod table;
 mod threads;
 
@@ -24,12 +25,13 @@ pub use config::PipelineConfig;
 pub use constants::{ConstantBits, ConstantName, KernelConstants};
 pub use counters::PipelineCacheStats;
 pub use key::PipelineKey;
+pub use phase::LateMisses;
+pub(crate) use phase::Phase;
 
 use crate::error::Result;
 use crate::pipeline::ComputePipelineState;
 use counters::Counters;
 use key::Wanted;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use table::Table;
 
@@ -54,32 +56,12 @@ struct Shared {
     table: Table,
     counters: Counters,
     create: Box<Create>,
-    /// What becomes of a miss: a [`LateMisses`], or [`LOADING`].
-    phase: AtomicU8,
+    phase: Arc<Phase>,
     on_late_miss: RwLock<Option<Arc<OnLateMiss>>>,
 }
 
 type Create = dyn Fn(&PipelineConfig) -> Result<ComputePipelineState> + Send + Sync;
 type OnLateMiss = dyn Fn(&PipelineKey) + Send + Sync;
-
-/// What becomes of asking for a pipeline that is not there after [`PipelineCache::seal`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LateMisses {
-    /// It is an error.
-    Refuse,
-    /// The pipeline is created.
-    Create,
-}
-
-impl Default for LateMisses {
-    /// An error in debug builds; otherwise the user rather waits.
-    fn default() -> LateMisses {
-        if cfg!(debug_assertions) { LateMisses::Refuse } else { LateMisses::Create }
-    }
-}
-
-/// The phase in which misses are expected.
-const LOADING: u8 = u8::MAX;
 
 impl PipelineCache {
     /// An empty cache. `create` makes the pipelines, on whatever thread asks; where it panics, it has failed. It may ask
@@ -91,7 +73,7 @@ impl PipelineCache {
             table: Table::new(),
             counters: Counters::default(),
             create: Box::new(create),
-            phase: AtomicU8::new(LOADING),
+            phase: Arc::default(),
             on_late_miss: RwLock::new(None),
         };
         PipelineCache { shared: Arc::new(shared) }
@@ -137,7 +119,8 @@ impl PipelineCache {
     /// Ends the loading: from now on, [`get_or_create_pso`](PipelineCache::get_or_create_pso) and
     /// [`get_or_create`](PipelineCache::get_or_create) of a pipeline that is not there are late misses. In debug builds
     /// that is an error; otherwise it is created, counted, and told to
-    /// [`on_late_miss`](PipelineCache::on_late_miss).
+    /// [`on_late_miss`](PipelineCache::on_late_miss). A dispatch with threadgroups of a size that needs other code than its
+    /// pipeline has is one as well: in debug builds its command buffer fails, otherwise the code is compiled and counted.
     ///
     /// Creating what is declared ([`create_all`](PipelineCache::create_all) and kin) stays possible: one model may be
     /// loaded while another one runs.
@@ -147,17 +130,17 @@ impl PipelineCache {
 
     /// Ends the loading, and says what becomes of late misses.
     pub fn seal_with(&self, late_misses: LateMisses) {
-        self.shared.phase.store(late_misses as u8, Ordering::Release);
+        self.shared.phase.seal(late_misses);
     }
 
     /// Begins another loading: misses are expected again.
     pub fn unseal(&self) {
-        self.shared.phase.store(LOADING, Ordering::Release);
+        self.shared.phase.unseal();
     }
 
     /// Whether [`seal`](PipelineCache::seal) was called, and no [`unseal`](PipelineCache::unseal) since.
     pub fn is_sealed(&self) -> bool {
-        self.shared.late_misses().is_some()
+        self.shared.phase.late_misses().is_some()
     }
 
     /// Whom to tell about late misses, once for each key. It replaces who was told before.
@@ -169,6 +152,7 @@ impl PipelineCache {
     /// What was counted so far.
     pub fn stats(&self) -> PipelineCacheStats {
         let mut stats = self.shared.counters.stats();
+        stats.late_misses += self.shared.phase.late_codes();
         for pipeline in self.shared.table.entries().filter_map(|entry| entry.pipeline.get()) {
             stats.pipelines += 1;
             stats.code_bytes += pipeline.code_size() as u64;

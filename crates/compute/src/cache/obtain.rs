@@ -4,9 +4,8 @@ use super::attempt::Turn;
 use super::counters::add;
 use super::table::Entry;
 use super::{LateMisses, PipelineConfig, PipelineKey, Shared};
-use crate::error::{Error, Result, usage};
+use crate::error::{Error, Result};
 use crate::pipeline::{ComputePipelineState, PipelineOrigin};
-use crate::size::Size;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -21,28 +20,17 @@ impl Shared {
         Some(pipeline)
     }
 
-    pub(super) fn late_misses(&self) -> Option<LateMisses> {
-        const REFUSE: u8 = LateMisses::Refuse as u8;
-        const CREATE: u8 = LateMisses::Create as u8;
-        match self.phase.load(Ordering::Acquire) {
-            REFUSE => Some(LateMisses::Refuse),
-            CREATE => Some(LateMisses::Create),
-            _ => None,
-        }
-    }
-
     /// Asked for where it is used: a late miss once the cache is sealed.
     #[cold]
     pub(super) fn late_or_first(&self, config: &PipelineConfig) -> Result<&ComputePipelineState> {
-        self.obtain(config, self.late_misses())
+        self.obtain(config, self.phase.late_misses())
     }
 
     /// Asked for where it is declared.
     pub(super) fn declared(&self, config: &PipelineConfig) -> Result<ComputePipelineState> {
         let pipeline = self.obtain(config, None)?;
         if let Some(threads) = config.threads_per_threadgroup() {
-            let prepared = check_size(pipeline, threads).and_then(|()| guarded(|| pipeline.prepare(threads)));
-            prepared.map_err(|cause| failed(config.key(), cause))?;
+            guarded(|| pipeline.prepare(threads)).map_err(|cause| failed(config.key(), cause))?;
         }
         Ok(pipeline.clone())
     }
@@ -94,6 +82,7 @@ impl Shared {
                         add(&counters.archive_nanos, nanos);
                     }
                 }
+                pipeline.keep_to(&self.phase);
                 // Nobody else sets it: there is one attempt at a time, and none after one that succeeded.
                 let _ = entry.pipeline.set(pipeline);
                 Ok(())
@@ -140,15 +129,6 @@ fn refusal(key: &PipelineKey) -> String {
          or call `unseal` before it is first used",
         key.kernel()
     )
-}
-
-/// Whether a pipeline can run with threadgroups of this size.
-fn check_size(pipeline: &ComputePipelineState, threads: Size) -> Result<()> {
-    let most = pipeline.max_total_threads_per_threadgroup();
-    match threads.volume() {
-        Some(volume) if (1..=most).contains(&volume) => Ok(()),
-        _ => usage(format!("threadgroups of {threads}: they must have 1 to {most} threads")),
-    }
 }
 
 /// Does work; a panic in it is an error.

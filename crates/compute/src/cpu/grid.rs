@@ -189,6 +189,7 @@ fn named(error: Error, kernel: &str) -> Error {
         Error::Library(problem) if !problem.contains(kernel) => {
             Error::Library(format!("kernel '{kernel}': {problem}"))
         }
+        Error::Usage(problem) => Error::Usage(format!("kernel '{kernel}': {problem}")),
         other => other,
     }
 }

@@ -1,6 +1,8 @@
 //! The compiled code of a kernel: what was asked for at once, the rest when a dispatch first needs it.
 
 use crate::archive::entry::Payload;
+use crate::archive::key::lanes_description;
+use crate::cache::{LateMisses, Phase};
 use crate::cpu::loader::Image;
 use crate::cpu::shape::Shape;
 use crate::error::{Error, Result};
@@ -8,14 +10,18 @@ use crate::pipeline::PipelineOrigin;
 use crate::recipe::{Provided, Recipe};
 use crate::size::Size;
 use abi::{Entry, Lanes, WaveKernel};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A kernel for this processor.
 pub(crate) struct Pipeline {
     /// How to come by more code. Without it there is only what was compiled before.
     recipe: Option<Recipe>,
-    row: OnceLock<Result<Code>>,
-    any: OnceLock<Result<Code>>,
+    row: OnceLock<Code>,
+    any: OnceLock<Code>,
+    /// Held while more code is made.
+    making: Mutex<()>,
+    /// Of the cache that has it: once that is sealed, a dispatch that needs more code is a mistake.
+    phase: OnceLock<Arc<Phase>>,
     static_threadgroup_memory: usize,
 }
 
@@ -72,12 +78,19 @@ impl Pipeline {
     }
 
     fn empty(recipe: Option<Recipe>) -> Pipeline {
-        Pipeline { recipe, row: OnceLock::new(), any: OnceLock::new(), static_threadgroup_memory: 0 }
+        Pipeline {
+            recipe,
+            row: OnceLock::new(),
+            any: OnceLock::new(),
+            making: Mutex::new(()),
+            phase: OnceLock::new(),
+            static_threadgroup_memory: 0,
+        }
     }
 
     fn load(&mut self, kernel: &WaveKernel, origin: PipelineOrigin) -> Result<()> {
         self.static_threadgroup_memory = kernel.static_threadgroup_memory as usize;
-        let code = OnceLock::from(Ok(Code::load(kernel, origin)?));
+        let code = OnceLock::from(Code::load(kernel, origin)?);
         match kernel.lanes {
             Lanes::Row => self.row = code,
             Lanes::Any => self.any = code,
@@ -89,33 +102,54 @@ impl Pipeline {
         self.static_threadgroup_memory
     }
 
-    /// The code for some simdgroups; compiled now if it was not before, once however many threads ask.
-    pub(crate) fn code(&self, lanes: Lanes) -> Result<&Code> {
-        let slot = match lanes {
+    /// Has it keep to the phases of a cache. The first cache that has it decides.
+    pub(crate) fn keep_to(&self, phase: &Arc<Phase>) {
+        let _ = self.phase.set(phase.clone());
+    }
+
+    fn slot(&self, lanes: Lanes) -> &OnceLock<Code> {
+        match lanes {
             Lanes::Row => &self.row,
             Lanes::Any => &self.any,
+        }
+    }
+
+    /// The code that a dispatch needs for some simdgroups; compiled now if it was not before.
+    pub(crate) fn code(&self, lanes: Lanes) -> Result<&Code> {
+        if let Some(code) = self.slot(lanes).get() {
+            return Ok(code);
+        }
+        if self.phase.get().and_then(|phase| phase.late_code()) == Some(LateMisses::Refuse) {
+            return Err(Error::Usage(format!(
+                "code for {} was not compiled while loading; declare the pipeline with the size of its threadgroups \
+                 (`PipelineConfig::with_threads_per_threadgroup`)",
+                lanes_description(lanes)
+            )));
+        }
+        self.make(lanes)
+    }
+
+    /// The code for some simdgroups; compiled now if it was not before, once however many threads ask. A failure is not
+    /// kept: who asks next tries again.
+    fn make(&self, lanes: Lanes) -> Result<&Code> {
+        let slot = self.slot(lanes);
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = slot.get() {
+            return Ok(code);
+        }
+        let Some(recipe) = &self.recipe else {
+            let description = lanes_description(lanes);
+            return Err(Error::Library(format!("the kernel was not compiled for {description}")));
         };
-        let compiled = slot.get_or_init(|| match &self.recipe {
-            Some(recipe) => {
-                let Provided { entry, origin } = recipe.code(lanes)?;
-                let Payload::Wave(kernel) = &entry.payload;
-                Code::load(kernel, origin)
-            }
-            None => Err(Error::Library(match lanes {
-                Lanes::Row => "the kernel was not compiled for full simdgroups".into(),
-                Lanes::Any => {
-                    "the kernel was only compiled for full simdgroups: threadgroups must be multiples of 32 \
-                               wide"
-                        .into()
-                }
-            })),
-        });
-        compiled.as_ref().map_err(Error::clone)
+        let Provided { entry, origin } = recipe.code(lanes)?;
+        let Payload::Wave(kernel) = &entry.payload;
+        let code = Code::load(kernel, origin)?;
+        Ok(slot.get_or_init(|| code))
     }
 
     pub(crate) fn prepare(&self, threads_per_threadgroup: Size) -> Result<()> {
         for lanes in Pipeline::lanes(threads_per_threadgroup) {
-            self.code(lanes)?;
+            self.make(lanes)?;
         }
         Ok(())
     }
@@ -139,6 +173,6 @@ impl Pipeline {
     }
 
     fn loaded(&self) -> impl Iterator<Item = &Code> {
-        [&self.row, &self.any].into_iter().filter_map(|slot| slot.get()?.as_ref().ok())
+        [&self.row, &self.any].into_iter().filter_map(OnceLock::get)
     }
 }

@@ -2,7 +2,7 @@
 
 use compute::{
     CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantBits, Device, Error,
-    FunctionConstantValues, FunctionDescriptor, PipelineCache, PipelineConfig, Result,
+    FunctionConstantValues, FunctionDescriptor, LateMisses, PipelineCache, PipelineConfig, Result, Size,
 };
 use std::sync::mpsc;
 use std::time::Duration;
@@ -68,5 +68,56 @@ fn a_device_compiles_in_the_background() -> Result<()> {
     assert_eq!(labels, [None, Some("square")]);
     let errors: Vec<&Error> = results.iter().filter_map(|result| result.as_ref().err()).collect();
     assert!(matches!(errors[..], [Error::Constants { .. }]), "{errors:?}");
+    Ok(())
+}
+
+/// Runs `root` on 64 numbers in threadgroups of this many threads.
+fn run_root(cache: &PipelineCache, threads: usize) -> Result<()> {
+    let device = Device::cpu()?;
+    let numbers = device.new_buffer_with_bytes(bytemuck::cast_slice(&[4.0f32; 64]))?;
+    let command_buffer = device.new_command_queue().new_command_buffer();
+    let mut encoder = command_buffer.compute_command_encoder()?;
+    encoder.set_compute_pipeline_state(cache.get_or_create_pso("root", ())?)?;
+    encoder.set_buffer(0, &numbers, 0)?;
+    encoder.dispatch_threads(Size::linear(64), Size::linear(threads))?;
+    encoder.end_encoding()?;
+    command_buffer.commit()?;
+    command_buffer.wait_until_completed()?;
+    assert_eq!(numbers.read::<f32>(), [2.0; 64]);
+    Ok(())
+}
+
+#[test]
+fn a_sealed_cache_lets_no_dispatch_compile() -> Result<()> {
+    let cache = cache()?;
+    cache.get_or_create_pso("root", ())?;
+    cache.seal_with(LateMisses::Refuse);
+    run_root(&cache, 32)?;
+    for _ in 0..2 {
+        let error = run_root(&cache, 24).expect_err("it needs other code");
+        assert_eq!(
+            error.to_string(),
+            "kernel 'root': code for threadgroups that are no multiple of 32 wide was not compiled while loading; declare \
+             the pipeline with the size of its threadgroups (`PipelineConfig::with_threads_per_threadgroup`)"
+        );
+    }
+    assert_eq!(cache.stats().late_misses, 2);
+
+    // What is declared is compiled, and then dispatches find it.
+    let declared = PipelineConfig::new("root", ()).with_threads_per_threadgroup(Size::linear(24));
+    cache.create_all(&[declared], |_| {}).into_pipelines()?;
+    run_root(&cache, 24)?;
+    assert_eq!(cache.stats().late_misses, 2);
+    Ok(())
+}
+
+#[test]
+fn a_dispatch_that_compiles_late_is_counted() -> Result<()> {
+    let cache = cache()?;
+    run_root(&cache, 32)?;
+    cache.seal_with(LateMisses::Create);
+    run_root(&cache, 24)?;
+    run_root(&cache, 24)?;
+    assert_eq!(cache.stats().late_misses, 1);
     Ok(())
 }

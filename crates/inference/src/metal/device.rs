@@ -13,7 +13,11 @@ use std::sync::Arc;
 /// ```
 /// use inference::metal::{MetalDevice, PipelineSet};
 ///
+/// # let in_memory = compute::BinaryArchive::new();
+/// # let device = MetalDevice::with_device(compute::Device::system_default()?, in_memory)?;
+/// # /*
 /// let device = MetalDevice::system_default()?;
+/// # */
 /// let mut plan = PipelineSet::new();
 /// plan.declare("add_f32", ());
 /// device.load(&plan, |progress| assert!(progress.done <= progress.total))?;
