@@ -6,8 +6,8 @@
 //   1. The simdgroups together dequantize 32 columns of 32 rows of W, one row for each lane as in include/tiles.metal,
 //      into threadgroup memory as [k][n]: lanes store side by side, and the product reads it without a transpose.
 //   2. Each simdgroup brings its own TILE_M vectors, as [m][k]; rows past M are 0.
-//   3. 2 × 4 products of 8 × 8 for each 8 columns: each matrix of x is used four times, each of W twice, and the sums of
-//      eight matrices, 16 numbers in each thread, stay in registers.
+//   3. 2 × 4 products of 8 × 8 for each 8 columns: each matrix of x is used four times, each of W twice, one after the
+//      other, and the sums of eight matrices, 16 numbers in each thread, stay in registers.
 //
 // Staged numbers have the type of the activations, sums are float.
 //
@@ -80,16 +80,14 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint step = 0; step < TILE_K; step += 8) {
-            simdgroup_matrix<T, 8, 8> a[TILE_M / 8], b[TILE_ROWS / 8];
+            simdgroup_matrix<T, 8, 8> a[TILE_M / 8], b;
             for (uint i = 0; i < TILE_M / 8; i++) {
                 simdgroup_load(a[i], own + i * 8 * TILE_K + step, TILE_K);
             }
             for (uint j = 0; j < TILE_ROWS / 8; j++) {
-                simdgroup_load(b[j], weights + step * TILE_ROWS + j * 8, TILE_ROWS);
-            }
-            for (uint i = 0; i < TILE_M / 8; i++) {
-                for (uint j = 0; j < TILE_ROWS / 8; j++) {
-                    simdgroup_multiply_accumulate(sums[i][j], a[i], b[j], sums[i][j]);
+                simdgroup_load(b, weights + step * TILE_ROWS + j * 8, TILE_ROWS);
+                for (uint i = 0; i < TILE_M / 8; i++) {
+                    simdgroup_multiply_accumulate(sums[i][j], a[i], b, sums[i][j]);
                 }
             }
         }
