@@ -1,3 +1,5 @@
 //! Language models on Metal kernels.
 
+pub mod gguf;
 pub mod metal;
+pub mod weights;

@@ -1,0 +1,205 @@
+//! Tensors in files: what a reader of any kind of file finds, and a loader takes.
+//!
+//! ```text
+//! gguf ──┐
+//!        ├── Weights: files in memory, and tensors by name ── Device::new_buffer_with_file(path, range)
+//! (next)─┘
+//! ```
+//!
+//! A tensor is a range of bytes of a file. Nothing is read before it is used.
+
+mod error;
+mod types;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::metal::format::Format;
+
+pub use error::{FileError, FileErrorKind};
+pub use types::TensorType;
+
+/// A tensor, and where it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TensorInfo {
+    /// Its name in the file.
+    pub name: String,
+    /// Its size in each dimension, that of a row first, as GGUF has it; none for a single number.
+    pub dimensions: Vec<u64>,
+    /// How its numbers are stored.
+    pub kind: TensorType,
+    /// Which of [`Weights::files`] it is in.
+    pub file: usize,
+    /// Its bytes there.
+    pub range: Range<u64>,
+}
+
+impl TensorInfo {
+    /// How many numbers it has. Readers check that they can be counted.
+    pub fn elements(&self) -> u64 {
+        self.dimensions.iter().product()
+    }
+
+    /// Numbers in a row.
+    pub fn columns(&self) -> u64 {
+        self.dimensions.first().copied().unwrap_or(1)
+    }
+
+    /// Bytes of all of it.
+    pub fn size(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    /// Its format, if there are kernels for it.
+    pub fn format(&self) -> Result<Format, FileError> {
+        self.kind.format().ok_or_else(|| {
+            let runs: Vec<&str> = Format::ALL.iter().map(|&format| TensorType::from(format).name()).collect();
+            FileError::new(
+                FileErrorKind::Unsupported,
+                format!(
+                    "tensor '{}' is {}, which no kernel reads; take a model in one of {}",
+                    self.name,
+                    self.kind,
+                    runs.join(", ")
+                ),
+            )
+        })
+    }
+
+    /// `576×49152`.
+    pub fn shape(&self) -> String {
+        let dimensions: Vec<String> = self.dimensions.iter().map(u64::to_string).collect();
+        if dimensions.is_empty() { "1".into() } else { dimensions.join("×") }
+    }
+}
+
+/// The bytes of a file.
+pub struct WeightFile {
+    path: Option<PathBuf>,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    Mapped(memmap2::Mmap),
+    Owned(Vec<u8>),
+}
+
+impl WeightFile {
+    /// Maps a file into memory. It must not be shortened while it is in use: reading what is gone kills the process.
+    pub fn open(path: &Path) -> Result<WeightFile, FileError> {
+        let failed = |error: std::io::Error| {
+            let message = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+                _ => format!("cannot be read: {error}"),
+            };
+            FileError::new(FileErrorKind::Io, message).of(Some(path))
+        };
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(FileError::new(FileErrorKind::Io, "is not a file").of(Some(path)));
+        }
+        let bytes = match metadata.len() {
+            // An empty file cannot be mapped.
+            0 => Bytes::Owned(Vec::new()),
+            // SAFETY: the mapping is private and only read; that the file keeps its size is what this function documents.
+            _ => Bytes::Mapped(unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?),
+        };
+        Ok(WeightFile { path: Some(path.to_owned()), bytes })
+    }
+
+    /// A file that is in memory alone.
+    pub fn from_bytes(bytes: Vec<u8>) -> WeightFile {
+        WeightFile { path: None, bytes: Bytes::Owned(bytes) }
+    }
+
+    /// Where it is; none if it is in memory alone.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// All of it.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
+}
+
+/// All tensors of a model, in one file or in several.
+pub struct Weights {
+    files: Vec<WeightFile>,
+    tensors: Vec<TensorInfo>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Weights {
+    /// Tensors in files. Every range must be within its file, and every name there once.
+    pub fn new(files: Vec<WeightFile>, tensors: Vec<TensorInfo>) -> Result<Weights, FileError> {
+        let mut by_name = HashMap::with_capacity(tensors.len());
+        for (index, tensor) in tensors.iter().enumerate() {
+            let file = files.get(tensor.file);
+            let problem = match file {
+                Some(file)
+                    if tensor.range.start > tensor.range.end || tensor.range.end > file.bytes().len() as u64 =>
+                {
+                    "is not within its file"
+                }
+                Some(_) if by_name.insert(tensor.name.clone(), index).is_some() => "is there twice",
+                Some(_) => continue,
+                None => "is in no file",
+            };
+            let error = FileError::new(FileErrorKind::Damaged, format!("tensor '{}' {problem}", tensor.name));
+            return Err(error.of(file.and_then(WeightFile::path)));
+        }
+        Ok(Weights { files, tensors, by_name })
+    }
+
+    /// The files that it is in.
+    pub fn files(&self) -> &[WeightFile] {
+        &self.files
+    }
+
+    /// All tensors, in the order of the files.
+    pub fn tensors(&self) -> &[TensorInfo] {
+        &self.tensors
+    }
+
+    /// The tensor of this name, if there is one.
+    pub fn find(&self, name: &str) -> Option<&TensorInfo> {
+        self.by_name.get(name).map(|&index| &self.tensors[index])
+    }
+
+    /// The tensor of this name.
+    pub fn tensor(&self, name: &str) -> Result<&TensorInfo, FileError> {
+        self.find(name).ok_or_else(|| {
+            let count = self.tensors.len();
+            FileError::new(FileErrorKind::MissingTensor, format!("there is no tensor '{name}' among its {count}"))
+                .of(self.files.first().and_then(WeightFile::path))
+        })
+    }
+
+    /// The bytes of one of these tensors.
+    ///
+    /// # Panics
+    ///
+    /// When it is a tensor of other weights.
+    pub fn data(&self, tensor: &TensorInfo) -> &[u8] {
+        &self.files[tensor.file].bytes()[tensor.range.start as usize..tensor.range.end as usize]
+    }
+
+    /// Where the file of a tensor is, for mapping a part of it; none if it is in memory alone.
+    pub fn path(&self, tensor: &TensorInfo) -> Option<&Path> {
+        self.files.get(tensor.file).and_then(WeightFile::path)
+    }
+}
+
+impl fmt::Debug for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Weights({} tensors in {} files)", self.tensors.len(), self.files.len())
+    }
+}

@@ -1,0 +1,9 @@
+//! GGUF files: what is written is read again, and what is damaged is an error, never a crash.
+
+mod access;
+mod allocations;
+mod fuzz;
+mod hostile;
+mod reading;
+mod sample;
+mod split;

@@ -1,0 +1,107 @@
+//! What is written is read again.
+
+use inference::gguf::{Builder, Gguf};
+use inference::metal::format::Format;
+use inference::weights::{FileErrorKind, TensorType};
+
+use crate::sample::{self, Scratch};
+
+#[test]
+fn every_type_of_value_is_read_as_it_was_written() {
+    for version in [2, 3] {
+        let bytes = sample::filled(&sample::builder().version(version), &[204, 20, 296, 2, 0]);
+        let model = Gguf::from_bytes(bytes).expect("it is whole");
+        assert_eq!(model.version(), version);
+        let again = model
+            .metadata()
+            .iter()
+            .fold(Builder::new().version(version), |builder, (key, value)| builder.key(key, value.clone()));
+        let again = Gguf::from_bytes(again.to_bytes(|_, _| Ok(())).expect("no tensors")).expect("it is whole");
+        assert!(again.metadata().iter().eq(model.metadata().iter()));
+        assert_eq!(again.metadata().len(), 21);
+    }
+}
+
+#[test]
+fn tensors_are_where_they_were_written() {
+    let scratch = Scratch::new();
+    let path = scratch.file("model.gguf", &sample::bytes());
+    let model = Gguf::open(&path).expect("it is whole");
+    let weights = model.weights();
+    let expected =
+        [("token_embd.weight", "64×3", 204), ("norm", "5", 20), ("experts", "256×2×2", 296), ("one", "1", 2)];
+    for (index, (name, shape, size)) in expected.into_iter().enumerate() {
+        let tensor = weights.tensor(name).expect("it is there");
+        assert_eq!((tensor.shape().as_str(), tensor.size()), (shape, size), "{name}");
+        assert_eq!(weights.data(tensor), vec![index as u8 + 1; size as usize], "{name}");
+        assert_eq!(weights.path(tensor), Some(path.as_path()));
+        assert!(tensor.range.start.is_multiple_of(32));
+    }
+    let none = weights.tensor("none").expect("it is there");
+    assert_eq!((none.elements(), none.size(), weights.data(none)), (0, 0, &[][..]));
+    assert_eq!(model.parameters(), 192 + 5 + 1024 + 1);
+    assert_eq!(weights.files().len(), 1);
+    let error = weights.tensor("nrom").expect_err("it is not there");
+    assert_eq!(error.kind(), FileErrorKind::MissingTensor);
+    assert!(error.to_string().ends_with("model.gguf: there is no tensor 'nrom' among its 5"), "{error}");
+}
+
+#[test]
+fn a_device_can_map_a_tensor() {
+    let scratch = Scratch::new();
+    let model = Gguf::open(scratch.file("model.gguf", &sample::bytes())).expect("it is whole");
+    let tensor = model.weights().tensor("experts").expect("it is there");
+    let path = model.weights().path(tensor).expect("it is a file");
+    let device = compute::Device::system_default().expect("there is one");
+    let buffer = device.new_buffer_with_file(path, tensor.range.clone()).expect("it is there");
+    assert_eq!(buffer.len(), 296);
+}
+
+#[test]
+fn types_that_do_not_run_are_refused_when_they_are_used() {
+    let model = Gguf::from_bytes(sample::bytes()).expect("it is whole");
+    assert_eq!(model.weights().tensor("norm").expect("it is there").format(), Ok(Format::F32));
+    let error = model.weights().tensor("experts").expect("it is there").format().expect_err("it does not run");
+    assert_eq!(error.kind(), FileErrorKind::Unsupported);
+    assert_eq!(
+        error.to_string(),
+        "tensor 'experts' is IQ2_XS, which no kernel reads; take a model in one of F32, F16, BF16, Q8_0, Q4_0, Q4_1, \
+         Q5_0, Q5_1, Q4_K, Q5_K, Q6_K"
+    );
+}
+
+#[test]
+fn every_type_of_tensor_has_its_name_and_size() {
+    for kind in TensorType::all() {
+        let builder = Builder::new().tensor("x", kind, &[kind.block_len() * 2, 3]);
+        let size = kind.block_size() * 6;
+        let model = Gguf::from_bytes(sample::filled(&builder, &[size as usize])).expect("it is whole");
+        let tensor = model.weights().tensor("x").expect("it is there");
+        assert_eq!((tensor.kind, tensor.size()), (kind, size));
+    }
+    assert_eq!(TensorType::MXFP4.bits(), 4.25);
+}
+
+#[test]
+fn the_alignment_is_the_one_of_the_file() {
+    for alignment in [1u32, 8, 64, 4096] {
+        let builder = Builder::new().key("general.alignment", alignment).tensor("a", TensorType::I8, &[3]).tensor(
+            "b",
+            TensorType::I8,
+            &[5],
+        );
+        let model = Gguf::from_bytes(sample::filled(&builder, &[3, 5])).expect("it is whole");
+        let tensors = model.weights().tensors();
+        assert!(tensors.iter().all(|tensor| tensor.range.start.is_multiple_of(alignment.into())));
+        assert_eq!(model.weights().data(&tensors[1]), [2; 5]);
+    }
+}
+
+#[test]
+fn a_writer_that_is_given_too_little_says_so() {
+    let builder = Builder::new().tensor("a", TensorType::F32, &[2]);
+    let error = builder.to_bytes(|_, out| out.write_all(&[0; 7])).expect_err("a byte is missing");
+    assert_eq!(error.to_string(), "tensor 'a': 7 bytes were written of Some(8)");
+    let error = Builder::new().tensor("a", TensorType::Q4_0, &[33]).size().expect_err("no whole blocks");
+    assert_eq!(error.to_string(), "tensor 'a' of [33] cannot be Q4_0");
+}
