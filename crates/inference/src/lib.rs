@@ -2,4 +2,5 @@
 
 pub mod gguf;
 pub mod metal;
+pub mod tokenizer;
 pub mod weights;

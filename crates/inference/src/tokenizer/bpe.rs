@@ -1,0 +1,93 @@
+//! Byte-level BPE (`gpt2`): words of bytes, merged by a list of pairs.
+
+use std::collections::HashMap;
+
+use super::bytes::alphabet;
+use super::merge::{Merger, NONE, Pairs};
+use super::words::PreTokenizer;
+use super::{TokenType, TokenizerError, Vocabulary};
+
+pub(super) struct Bpe {
+    pre_tokenizer: PreTokenizer,
+    /// The token of each byte, or `NONE`.
+    bytes: [u32; 256],
+    pairs: Pairs,
+    /// Words that are tokens, where those are not merged.
+    words: Option<HashMap<Vec<u8>, u32>>,
+}
+
+impl Bpe {
+    /// The model, and whether texts begin with `bos` where the vocabulary does not say.
+    pub(super) fn new(
+        vocabulary: &Vocabulary<'_>,
+        types: &[TokenType],
+        ids: &HashMap<&str, u32>,
+        piece: impl Fn(u32) -> Vec<u8>,
+    ) -> Result<(Self, bool), TokenizerError> {
+        let Some(pre) = vocabulary.pre else {
+            return Err(TokenizerError::vocabulary("it does not say which pre-tokenizer it is for"));
+        };
+        let pre_tokenizer = PreTokenizer::named(pre)?;
+        let mut buffer = [0; 4];
+        let bytes = alphabet().map(|character| {
+            let id = ids.get(&*character.encode_utf8(&mut buffer)).copied();
+            id.filter(|&id| types[id as usize] == TokenType::Normal).unwrap_or(NONE)
+        });
+        if bytes.iter().all(|&id| id == NONE) {
+            return Err(TokenizerError::vocabulary("it has no tokens for single bytes"));
+        }
+        let words = pre_tokenizer.ignores_merges().then(|| {
+            let normal = (0..types.len() as u32).filter(|&id| types[id as usize] == TokenType::Normal);
+            normal.map(|id| (piece(id), id)).collect()
+        });
+        let pairs = pairs(vocabulary, types, ids)?;
+        Ok((Self { pre_tokenizer, bytes, pairs, words }, pre_tokenizer.adds_bos()))
+    }
+
+    /// Appends the tokens of a text. A byte that has no token is left out, as llama.cpp does.
+    pub(super) fn encode(&self, text: &str, merger: &mut Merger, tokens: &mut Vec<u32>) {
+        self.pre_tokenizer.words(text, |word| {
+            if let Some(&id) = self.words.as_ref().and_then(|words| words.get(word.as_bytes())) {
+                tokens.push(id);
+                return;
+            }
+            merger.symbols.clear();
+            merger.symbols.extend(word.bytes().map(|byte| self.bytes[byte as usize]));
+            merger.merge(&self.pairs);
+            tokens.extend(merger.symbols.iter().filter(|&&id| id != NONE));
+        });
+    }
+
+    pub(super) fn missing_bytes(&self) -> impl Iterator<Item = u8> {
+        (0..=u8::MAX).filter(|&byte| self.bytes[byte as usize] == NONE)
+    }
+}
+
+fn pairs(
+    vocabulary: &Vocabulary<'_>,
+    types: &[TokenType],
+    ids: &HashMap<&str, u32>,
+) -> Result<Pairs, TokenizerError> {
+    let mut pairs = Pairs::with_capacity(vocabulary.merges.len());
+    let mut joined = String::new();
+    for (rank, merge) in vocabulary.merges.iter().enumerate() {
+        let problem = |what: &str| TokenizerError::vocabulary(format!("merge {rank}, {merge:?}, {what}"));
+        let token = |text: &str| ids.get(text).copied().filter(|&id| types[id as usize] == TokenType::Normal);
+        let Some((left, right)) = merge.split_once(' ') else {
+            return Err(problem("is not two tokens with a space between them"));
+        };
+        joined.clear();
+        joined.push_str(left);
+        joined.push_str(right);
+        let (Some(left), Some(right)) = (token(left), token(right)) else {
+            return Err(problem("has a part that is no token"));
+        };
+        let Some(result) = token(&joined) else { return Err(problem("makes no token")) };
+        let rank =
+            u32::try_from(rank).ok().filter(|&rank| rank != NONE).ok_or_else(|| problem("is one too many"))?;
+        if !pairs.insert(left, right, rank, result) {
+            return Err(problem("is there twice"));
+        }
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,68 @@
+//! The alphabet of byte-level BPE: vocabularies write every byte as a visible character.
+
+use rustc_hash::FxHashMap;
+
+/// The character that stands for a byte: itself if it is visible in Latin-1, otherwise one from U+0100 upwards.
+pub(super) fn alphabet() -> [char; 256] {
+    let is_visible = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+    let mut others = '\u{100}'..;
+    std::array::from_fn(|byte| {
+        let byte = byte as u8;
+        if is_visible(byte) { char::from(byte) } else { others.next().unwrap_or(char::REPLACEMENT_CHARACTER) }
+    })
+}
+
+/// The way back from characters to bytes.
+pub(super) struct ByteAlphabet {
+    bytes: FxHashMap<char, u8>,
+}
+
+impl ByteAlphabet {
+    pub(super) fn new() -> Self {
+        Self { bytes: alphabet().into_iter().zip(0..=u8::MAX).collect() }
+    }
+
+    /// Appends the bytes that a token stands for. What is not written in the alphabet stands for itself.
+    pub(super) fn decode(&self, token: &str, bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        for character in token.chars() {
+            match self.bytes.get(&character) {
+                Some(&byte) => bytes.push(byte),
+                None => {
+                    bytes.truncate(start);
+                    bytes.extend_from_slice(token.as_bytes());
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_characters() {
+        let alphabet = alphabet();
+        assert_eq!(alphabet[b' ' as usize], 'Ġ');
+        assert_eq!(alphabet[b'\n' as usize], 'Ċ');
+        assert_eq!(alphabet[0xad], 'Ń');
+        assert_eq!(alphabet[0], 'Ā');
+    }
+
+    #[test]
+    fn every_byte_comes_back() {
+        let token: String = alphabet().into_iter().collect();
+        let mut bytes = Vec::new();
+        ByteAlphabet::new().decode(&token, &mut bytes);
+        assert_eq!(bytes, (0..=u8::MAX).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn foreign_characters_stand_for_themselves() {
+        let mut bytes = b"before".to_vec();
+        ByteAlphabet::new().decode("Ġa中", &mut bytes);
+        assert_eq!(bytes, "beforeĠa中".as_bytes());
+    }
+}

@@ -1,0 +1,235 @@
+//! Merging neighbours, which both kinds of tokenizers come down to.
+//!
+//! A text is a row of symbols, some pairs of symbols can be merged into one, and each such pair has a rank. The pair of
+//! the lowest rank is merged first, of equal ranks the leftmost, until no pair is left. A short row is searched for its
+//! lowest rank again and again, which is fastest up to some twenty symbols. A long row is a linked list with a heap of
+//! the pairs in it: n symbols take O(n log n) time and O(n) memory, whatever the text and the pairs are.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::hash_map::{Entry, RandomState};
+use std::hash::BuildHasher;
+
+use rustc_hash::FxSeededState;
+
+/// Stands for a symbol that is part of no pair and no token, for the lack of a pair, and for the ends of a row.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A row that is longer than this is merged with a heap.
+const SHORT: usize = 24;
+
+/// A row that is longer than this is merged in parts, so that positions have 32 bits.
+const LONGEST: usize = 1 << 30;
+
+#[derive(Clone, Copy)]
+struct Merge {
+    rank: u32,
+    result: u32,
+}
+
+const NO_MERGE: Merge = Merge { rank: NONE, result: NONE };
+
+/// The pairs that can be merged.
+pub(super) struct Pairs {
+    // Seeded, so that no file can be made whose pairs all collide.
+    merges: std::collections::HashMap<u64, Merge, FxSeededState>,
+}
+
+impl Pairs {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        let seed = RandomState::new().hash_one(0u8) as usize;
+        Self {
+            merges: std::collections::HashMap::with_capacity_and_hasher(capacity, FxSeededState::with_seed(seed)),
+        }
+    }
+
+    /// Adds a pair; false if it is there already, which changes nothing.
+    pub(super) fn insert(&mut self, left: u32, right: u32, rank: u32, result: u32) -> bool {
+        match self.merges.entry(key(left, right)) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(entry) => {
+                entry.insert(Merge { rank, result });
+                true
+            }
+        }
+    }
+
+    fn get(&self, left: u32, right: u32) -> Merge {
+        self.merges.get(&key(left, right)).copied().unwrap_or(NO_MERGE)
+    }
+}
+
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+/// Memory for merging, to be used again for every row.
+#[derive(Default)]
+pub(super) struct Merger {
+    /// The row: filled by the caller, merged by `merge`.
+    pub(super) symbols: Vec<u32>,
+    /// What each symbol would become with the next one in the row.
+    merges: Vec<Merge>,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    heap: BinaryHeap<Reverse<u64>>,
+}
+
+impl Merger {
+    /// Merges the row, and leaves in `symbols` what it became.
+    pub(super) fn merge(&mut self, pairs: &Pairs) {
+        if self.symbols.len() <= SHORT {
+            return self.merge_short(pairs);
+        }
+        if self.symbols.len() <= LONGEST {
+            return self.merge_long(pairs);
+        }
+        let row = std::mem::take(&mut self.symbols);
+        let mut merged = Vec::new();
+        for part in row.chunks(LONGEST) {
+            self.symbols.clear();
+            self.symbols.extend_from_slice(part);
+            self.merge_long(pairs);
+            merged.append(&mut self.symbols);
+        }
+        self.symbols = merged;
+    }
+
+    fn merge_short(&mut self, pairs: &Pairs) {
+        let Self { symbols, merges, .. } = self;
+        merges.clear();
+        merges.extend(symbols.windows(2).map(|pair| pairs.get(pair[0], pair[1])));
+        while let Some((at, lowest)) = merges.iter().copied().enumerate().min_by_key(|(_, merge)| merge.rank) {
+            if lowest.rank == NONE {
+                return;
+            }
+            symbols[at] = lowest.result;
+            symbols.remove(at + 1);
+            merges.remove(at);
+            if at < merges.len() {
+                merges[at] = pairs.get(symbols[at], symbols[at + 1]);
+            }
+            if at > 0 {
+                merges[at - 1] = pairs.get(symbols[at - 1], symbols[at]);
+            }
+        }
+    }
+
+    /// The row as a linked list. `merges[i]` is what the pair that starts at `i` becomes; an entry of the heap whose rank
+    /// is not that pair's is out of date. A symbol that was merged into the one before has no pair.
+    fn merge_long(&mut self, pairs: &Pairs) {
+        let length = self.symbols.len() as u32;
+        self.next.clear();
+        self.next.extend((1..length).chain([NONE]));
+        self.previous.clear();
+        self.previous.extend([NONE].into_iter().chain(0..length - 1));
+        self.merges.clear();
+        self.merges.resize(length as usize, NO_MERGE);
+        let mut entries = std::mem::take(&mut self.heap).into_vec();
+        entries.clear();
+        for (at, pair) in self.symbols.windows(2).enumerate() {
+            let merge = pairs.get(pair[0], pair[1]);
+            if merge.rank != NONE {
+                self.merges[at] = merge;
+                entries.push(Reverse(key(merge.rank, at as u32)));
+            }
+        }
+        self.heap = BinaryHeap::from(entries);
+
+        while let Some(Reverse(entry)) = self.heap.pop() {
+            let (rank, left) = ((entry >> 32) as u32, entry as u32);
+            let merge = self.merges[left as usize];
+            if merge.rank != rank {
+                continue;
+            }
+            let right = self.next[left as usize];
+            let after = self.next[right as usize];
+            self.symbols[left as usize] = merge.result;
+            self.symbols[right as usize] = NONE;
+            self.merges[right as usize] = NO_MERGE;
+            self.next[left as usize] = after;
+            if after != NONE {
+                self.previous[after as usize] = left;
+            }
+            self.pair_again(left, pairs);
+            let before = self.previous[left as usize];
+            if before != NONE {
+                self.pair_again(before, pairs);
+            }
+        }
+
+        let mut at = 0;
+        let mut count = 0;
+        while at != NONE {
+            self.symbols[count] = self.symbols[at as usize];
+            count += 1;
+            at = self.next[at as usize];
+        }
+        self.symbols.truncate(count);
+    }
+
+    /// Looks up the pair that starts at a symbol, one of whose parts has changed.
+    fn pair_again(&mut self, left: u32, pairs: &Pairs) {
+        let right = self.next[left as usize];
+        let merge = if right == NONE {
+            NO_MERGE
+        } else {
+            pairs.get(self.symbols[left as usize], self.symbols[right as usize])
+        };
+        self.merges[left as usize] = merge;
+        if merge.rank != NONE {
+            self.heap.push(Reverse(key(merge.rank, left)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Straight from the definition.
+    fn reference(mut symbols: Vec<u32>, pairs: &Pairs) -> Vec<u32> {
+        loop {
+            let merges = symbols.windows(2).map(|pair| pairs.get(pair[0], pair[1]));
+            match merges.enumerate().min_by_key(|(_, merge)| merge.rank) {
+                Some((at, merge)) if merge.rank != NONE => {
+                    symbols.splice(at..at + 2, [merge.result]);
+                }
+                _ => return symbols,
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_long_rows_are_merged_by_the_definition() {
+        let mut state = 1u32;
+        let mut random = |limit: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % limit
+        };
+        for round in 0..300 {
+            let mut pairs = Pairs::with_capacity(0);
+            for result in 4..40 {
+                // Equal ranks, as scores of SentencePiece may be equal.
+                let rank = random(30);
+                pairs.insert(random(result), random(result), rank, result);
+            }
+            let symbols: Vec<u32> =
+                (0..random(200)).map(|_| if random(50) == 0 { NONE } else { random(4) }).collect();
+            let mut merger = Merger { symbols: symbols.clone(), ..Merger::default() };
+            merger.merge(&pairs);
+            assert_eq!(merger.symbols, reference(symbols, &pairs), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_long_row_of_the_same_takes_no_quadratic_time() {
+        let mut pairs = Pairs::with_capacity(0);
+        for result in 1..20 {
+            pairs.insert(result - 1, result - 1, 20 - result, result);
+        }
+        let mut merger = Merger { symbols: vec![0; 1 << 20], ..Merger::default() };
+        merger.merge(&pairs);
+        assert_eq!(merger.symbols, [19, 19]);
+    }
+}

@@ -1,0 +1,284 @@
+//! Text to tokens and back, from the vocabulary of a model file.
+//!
+//! ```text
+//! text ── special: parts that are special tokens ── words: parts that are merged alone ── merge ── tokens
+//!                                                   │ bpe: words of bytes (gpt2)
+//!                                                   └ sentencepiece: characters, bytes for strange ones (llama)
+//! tokens ── pieces: the bytes of each ── stream: whole characters ── text
+//! ```
+//!
+//! The tokens are those of llama.cpp, and but for a few cases those of the tokenizers that models were trained with.
+//! Where llama.cpp and they differ:
+//! - a byte that has no token (SmolLM2 has none for some control characters) is left out, and keeps its neighbours apart;
+//! - text is not normalized, which the original of Qwen does (NFC).
+//!
+//! Two things are as in the originals and not as in llama.cpp: of special tokens that overlap the leftmost is found, and
+//! merging never makes a token that is not a normal one.
+
+mod bpe;
+mod bytes;
+mod classes;
+mod error;
+mod merge;
+mod sentencepiece;
+mod special;
+mod stream;
+mod vocabulary;
+mod words;
+
+use std::collections::HashMap;
+
+pub use error::TokenizerError;
+pub use stream::TokenStream;
+pub use vocabulary::{TokenType, Vocabulary};
+pub use words::PRE_TOKENIZERS;
+
+use bpe::Bpe;
+use bytes::ByteAlphabet;
+use merge::Merger;
+use sentencepiece::{SPACE, SentencePiece};
+use special::{Part, SpecialTokens};
+
+/// Turns text into tokens, and tokens into text.
+pub struct Tokenizer {
+    model: Model,
+    special: SpecialTokens,
+    types: Vec<TokenType>,
+    /// The bytes of all tokens one after the other, and where each ends.
+    pieces: Vec<u8>,
+    piece_ends: Vec<u32>,
+    bos: Option<u32>,
+    eos: Option<u32>,
+    end_of_generation: Vec<u32>,
+    add_bos: bool,
+    add_eos: bool,
+}
+
+enum Model {
+    Bpe(Box<Bpe>),
+    SentencePiece(Box<SentencePiece>),
+}
+
+/// How text is to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct EncodeOptions {
+    /// Begin and end the tokens as the model wants texts to begin and end.
+    pub add_special: bool,
+    /// Find control tokens in the text, such as `<|im_end|>`. For text that was made from a template, never for what a user
+    /// has written.
+    pub parse_special: bool,
+}
+
+/// Tokens that end an answer wherever they are control tokens: files often name only one of several.
+const ENDS: [&str; 8] = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|end|>",
+    "<end_of_turn>",
+    "</s>",
+];
+
+impl Tokenizer {
+    /// Makes a tokenizer for a vocabulary, all of which is checked.
+    pub fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, TokenizerError> {
+        let types = vocabulary.check()?;
+        let ids = ids(vocabulary)?;
+        let (pieces, piece_ends) = pieces(vocabulary, &types)?;
+        let default = |id: u32| Some(id).filter(|&id| (id as usize) < vocabulary.tokens.len());
+        let (mut bos, mut eos) = (vocabulary.bos, vocabulary.eos);
+        let adds_bos;
+        let model = match vocabulary.model {
+            "gpt2" => {
+                let piece = |id: u32| pieces[range(&piece_ends, id)].to_vec();
+                let (bpe, pre_tokenizer_adds_bos) = Bpe::new(vocabulary, &types, &ids, piece)?;
+                adds_bos = pre_tokenizer_adds_bos;
+                Model::Bpe(Box::new(bpe))
+            }
+            "llama" => {
+                // Llama's own, which its files need not name.
+                bos = bos.or(default(1));
+                eos = eos.or(default(2));
+                adds_bos = true;
+                let unknown = vocabulary.unknown.or_else(|| default(0).filter(|_| types[0] == TokenType::Unknown));
+                Model::SentencePiece(Box::new(SentencePiece::new(vocabulary, &types, &ids, unknown)?))
+            }
+            other => return Err(TokenizerError::UnknownModel(other.to_owned())),
+        };
+        let add_bos = vocabulary.add_bos.unwrap_or(adds_bos);
+        let add_eos = vocabulary.add_eos.unwrap_or(false);
+        for (add, id, name) in [(add_bos, bos, "bos"), (add_eos, eos, "eos")] {
+            if add && id.is_none() {
+                return Err(TokenizerError::vocabulary(format!(
+                    "a {name} token is to be added, but there is none"
+                )));
+            }
+        }
+        let named = ENDS.iter().filter_map(|&token| ids.get(token).copied());
+        let named = named.filter(|&id| types[id as usize] == TokenType::Control);
+        let mut ends: Vec<u32> = [eos, vocabulary.eot, vocabulary.eom].into_iter().flatten().chain(named).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let special = SpecialTokens::new(vocabulary, &types)?;
+        Ok(Self { model, special, types, pieces, piece_ends, bos, eos, end_of_generation: ends, add_bos, add_eos })
+    }
+
+    /// The tokens of a text.
+    pub fn encode(&self, text: &str, options: EncodeOptions) -> Vec<u32> {
+        let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
+        let mut merger = Merger::default();
+        if options.add_special && self.add_bos {
+            tokens.extend(self.bos);
+        }
+        let mut at_start = true;
+        self.special.parts(text, options.parse_special, |part| match part {
+            Part::Text(text) => {
+                match &self.model {
+                    Model::Bpe(bpe) => bpe.encode(text, &mut merger, &mut tokens),
+                    Model::SentencePiece(model) => model.encode(text, at_start, &mut merger, &mut tokens),
+                }
+                at_start = false;
+            }
+            Part::Special(id) => {
+                tokens.push(id);
+                at_start = true;
+            }
+        });
+        if options.add_special && self.add_eos {
+            tokens.extend(self.eos);
+        }
+        tokens
+    }
+
+    /// The bytes of tokens. Control tokens have none unless `show_special`; a space that was only put before the text is
+    /// taken away.
+    pub fn decode_bytes(&self, ids: &[u32], show_special: bool) -> Result<Vec<u8>, TokenizerError> {
+        let mut bytes = Vec::new();
+        let mut at_start = matches!(&self.model, Model::SentencePiece(model) if model.adds_space_prefix());
+        for &id in ids {
+            let piece = self.shown(id, show_special)?;
+            let is_text = matches!(self.types[id as usize], TokenType::Normal | TokenType::Byte);
+            bytes.extend_from_slice(if at_start && is_text {
+                piece.strip_prefix(b" ").unwrap_or(piece)
+            } else {
+                piece
+            });
+            at_start &= !is_text;
+        }
+        Ok(bytes)
+    }
+
+    /// The text of tokens, as [`decode_bytes`](Self::decode_bytes), with U+FFFD for what is not UTF-8.
+    pub fn decode(&self, ids: &[u32], show_special: bool) -> Result<String, TokenizerError> {
+        let bytes = self.decode_bytes(ids, show_special)?;
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    /// Decodes tokens one by one, as a continuation of text that was before: spaces are kept at the beginning, too.
+    pub fn stream(&self, show_special: bool) -> TokenStream<'_> {
+        TokenStream::new(self, show_special)
+    }
+
+    /// The bytes of a token: a part of a text, or the name of a control token.
+    pub fn piece(&self, id: u32) -> Result<&[u8], TokenizerError> {
+        self.check(id)?;
+        Ok(&self.pieces[range(&self.piece_ends, id)])
+    }
+
+    /// What a token is for.
+    pub fn token_type(&self, id: u32) -> Result<TokenType, TokenizerError> {
+        self.check(id)?;
+        Ok(self.types[id as usize])
+    }
+
+    /// Whether a token ends an answer.
+    pub fn ends_generation(&self, id: u32) -> bool {
+        self.end_of_generation.binary_search(&id).is_ok()
+    }
+
+    /// The token that begins texts.
+    pub fn bos(&self) -> Option<u32> {
+        self.bos
+    }
+
+    /// The token that ends texts.
+    pub fn eos(&self) -> Option<u32> {
+        self.eos
+    }
+
+    /// Whether texts begin with [`bos`](Self::bos) by themselves.
+    pub fn adds_bos(&self) -> bool {
+        self.add_bos
+    }
+
+    /// How many tokens there are.
+    pub fn vocabulary_size(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Bytes that no token can stand for: they are left out of texts.
+    pub fn missing_bytes(&self) -> Vec<u8> {
+        match &self.model {
+            Model::Bpe(bpe) => bpe.missing_bytes().collect(),
+            Model::SentencePiece(_) => Vec::new(),
+        }
+    }
+
+    /// The bytes of a token that are shown. Those that are not in use have none.
+    fn shown(&self, id: u32, show_special: bool) -> Result<&[u8], TokenizerError> {
+        let piece = self.piece(id)?;
+        Ok(match self.types[id as usize] {
+            TokenType::Normal | TokenType::UserDefined | TokenType::Byte => piece,
+            TokenType::Control | TokenType::Unknown if show_special => piece,
+            TokenType::Control | TokenType::Unknown | TokenType::Unused => &[],
+        })
+    }
+
+    fn check(&self, id: u32) -> Result<(), TokenizerError> {
+        let count = self.types.len();
+        if (id as usize) < count { Ok(()) } else { Err(TokenizerError::NoToken { id, count }) }
+    }
+}
+
+impl std::fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokenizer").field("tokens", &self.types.len()).finish_non_exhaustive()
+    }
+}
+
+/// The ids of all tokens by their text.
+fn ids<'a>(vocabulary: &Vocabulary<'a>) -> Result<HashMap<&'a str, u32>, TokenizerError> {
+    let mut ids = HashMap::with_capacity(vocabulary.tokens.len());
+    for (id, &token) in vocabulary.tokens.iter().enumerate() {
+        if let Some(first) = ids.insert(token, id as u32)
+            && !token.is_empty()
+        {
+            return Err(TokenizerError::vocabulary(format!("the tokens {first} and {id} are both {token:?}")));
+        }
+    }
+    Ok(ids)
+}
+
+/// The bytes that tokens stand for, one after the other, and where each ends.
+fn pieces(vocabulary: &Vocabulary<'_>, types: &[TokenType]) -> Result<(Vec<u8>, Vec<u32>), TokenizerError> {
+    let alphabet = ByteAlphabet::new();
+    let mut pieces = Vec::new();
+    let mut ends = Vec::with_capacity(types.len());
+    for (id, &token) in vocabulary.tokens.iter().enumerate() {
+        match types[id] {
+            TokenType::Byte => pieces.push(sentencepiece::byte_of(token, id)?),
+            TokenType::Normal if vocabulary.model == "gpt2" => alphabet.decode(token, &mut pieces),
+            TokenType::Normal => pieces.extend_from_slice(token.replace(SPACE, " ").as_bytes()),
+            _ => pieces.extend_from_slice(token.as_bytes()),
+        }
+        ends.push(pieces.len() as u32);
+    }
+    Ok((pieces, ends))
+}
+
+fn range(ends: &[u32], id: u32) -> std::ops::Range<usize> {
+    let start = if id == 0 { 0 } else { ends[id as usize - 1] };
+    start as usize..ends[id as usize] as usize
+}

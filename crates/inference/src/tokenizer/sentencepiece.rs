@@ -1,0 +1,198 @@
+//! SentencePiece's BPE (`llama`): characters, merged into tokens by the scores of what they make.
+//!
+//! Any two neighbours can be merged that make a token when put together. So the pairs are all ways to divide a token into
+//! two parts, each of them a token or a single character; those of the highest score come first.
+
+use std::collections::HashMap;
+
+use super::merge::{Merger, NONE, Pairs};
+use super::{TokenType, TokenizerError, Vocabulary};
+
+/// What SentencePiece writes for a space.
+pub(super) const SPACE: char = '▁';
+
+/// All ways to divide a token take time in the square of its length. The longest of Llama has 48 bytes.
+const LONGEST_TOKEN: usize = 512;
+
+pub(super) struct SentencePiece {
+    /// The symbols of characters that are in tokens: the token of that character, or from `first_character` upwards.
+    characters: HashMap<char, u32, rustc_hash::FxBuildHasher>,
+    first_character: u32,
+    /// Characters that are in tokens and no token themselves: those from `first_character` upwards.
+    only_in_tokens: Vec<char>,
+    pairs: Pairs,
+    /// The token of each byte, for characters that have none.
+    bytes: Option<Box<[u32; 256]>>,
+    unknown: Option<u32>,
+    add_space_prefix: bool,
+    /// Whether spaces are in tokens only at their beginning, so that text can be divided before them.
+    spaces_begin_tokens: bool,
+}
+
+impl SentencePiece {
+    pub(super) fn new(
+        vocabulary: &Vocabulary<'_>,
+        types: &[TokenType],
+        ids: &HashMap<&str, u32>,
+        unknown: Option<u32>,
+    ) -> Result<Self, TokenizerError> {
+        if vocabulary.scores.is_empty() {
+            return Err(TokenizerError::vocabulary("it has no scores, which are needed to merge tokens"));
+        }
+        let bytes = byte_tokens(vocabulary, types)?;
+        if bytes.is_none() && unknown.is_none() {
+            return Err(TokenizerError::vocabulary(
+                "it has neither tokens for all bytes nor an unknown token, so that some texts have no tokens",
+            ));
+        }
+        let first_character = vocabulary.tokens.len() as u32;
+        let mut model = Self {
+            characters: HashMap::default(),
+            first_character,
+            only_in_tokens: Vec::new(),
+            pairs: Pairs::with_capacity(vocabulary.tokens.len()),
+            bytes,
+            unknown,
+            add_space_prefix: vocabulary.add_space_prefix.unwrap_or(true),
+            spaces_begin_tokens: true,
+        };
+        let mut normal: Vec<u32> =
+            (0..first_character).filter(|&id| types[id as usize] == TokenType::Normal).collect();
+        let score = |id: u32| vocabulary.scores[id as usize];
+        normal.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
+        let mut rank = 0;
+        for (at, &id) in normal.iter().enumerate() {
+            if at > 0 && score(id) != score(normal[at - 1]) {
+                rank = at as u32;
+            }
+            model.add_token(vocabulary.tokens[id as usize], id, rank, types, ids)?;
+        }
+        Ok(model)
+    }
+
+    fn add_token(
+        &mut self,
+        token: &str,
+        id: u32,
+        rank: u32,
+        types: &[TokenType],
+        ids: &HashMap<&str, u32>,
+    ) -> Result<(), TokenizerError> {
+        if token.len() > LONGEST_TOKEN {
+            let problem =
+                format!("token {id} has {} bytes, and no more than {LONGEST_TOKEN} are supported", token.len());
+            return Err(TokenizerError::vocabulary(problem));
+        }
+        self.spaces_begin_tokens &= !token.trim_start_matches(SPACE).contains(SPACE);
+        for (at, character) in token.char_indices() {
+            if self.characters.contains_key(&character) {
+                continue;
+            }
+            let symbol = symbol_of(&token[at..at + character.len_utf8()], types, ids).unwrap_or_else(|| {
+                self.only_in_tokens.push(character);
+                self.first_character + self.only_in_tokens.len() as u32 - 1
+            });
+            self.characters.insert(character, symbol);
+        }
+        for (at, _) in token.char_indices().skip(1) {
+            let (left, right) = token.split_at(at);
+            if let (Some(left), Some(right)) = (self.part(left, types, ids), self.part(right, types, ids)) {
+                self.pairs.insert(left, right, rank, id);
+            }
+        }
+        Ok(())
+    }
+
+    fn part(&self, text: &str, types: &[TokenType], ids: &HashMap<&str, u32>) -> Option<u32> {
+        let mut characters = text.chars();
+        match (characters.next(), characters.next()) {
+            (Some(single), None) => self.characters.get(&single).copied(),
+            _ => symbol_of(text, types, ids),
+        }
+    }
+
+    /// Appends the tokens of a text. `at_start` says that nothing or a special token comes before it.
+    pub(super) fn encode(&self, text: &str, at_start: bool, merger: &mut Merger, tokens: &mut Vec<u32>) {
+        let prefix = (self.add_space_prefix && at_start).then_some(SPACE);
+        // Characters that are in no token. They are never merged, so that they stay in order.
+        let mut strangers = Vec::new();
+        let mut last = SPACE;
+        merger.symbols.clear();
+        for character in prefix.into_iter().chain(text.chars()) {
+            let character = if character == ' ' { SPACE } else { character };
+            if self.spaces_begin_tokens && character == SPACE && last != SPACE {
+                self.finish(&mut strangers, merger, tokens);
+            }
+            let symbol = self.characters.get(&character).copied().unwrap_or(NONE);
+            if symbol == NONE {
+                strangers.push(character);
+            }
+            merger.symbols.push(symbol);
+            last = character;
+        }
+        self.finish(&mut strangers, merger, tokens);
+    }
+
+    /// Merges what has been read, and starts again.
+    fn finish(&self, strangers: &mut Vec<char>, merger: &mut Merger, tokens: &mut Vec<u32>) {
+        merger.merge(&self.pairs);
+        let mut strangers = strangers.drain(..);
+        for symbol in merger.symbols.drain(..) {
+            if symbol < self.first_character {
+                tokens.push(symbol);
+                continue;
+            }
+            let only_in_tokens = self.only_in_tokens.get((symbol - self.first_character) as usize).copied();
+            if let Some(character) = only_in_tokens.or_else(|| strangers.next()) {
+                self.fall_back(character, tokens);
+            }
+        }
+    }
+
+    /// A character that is no token becomes its bytes, or else it is unknown, once for several in a row.
+    fn fall_back(&self, character: char, tokens: &mut Vec<u32>) {
+        if let Some(bytes) = &self.bytes {
+            tokens.extend(character.encode_utf8(&mut [0; 4]).bytes().map(|byte| bytes[byte as usize]));
+        } else if tokens.last().copied() != self.unknown {
+            tokens.extend(self.unknown);
+        }
+    }
+
+    pub(super) fn adds_space_prefix(&self) -> bool {
+        self.add_space_prefix
+    }
+}
+
+fn symbol_of(text: &str, types: &[TokenType], ids: &HashMap<&str, u32>) -> Option<u32> {
+    ids.get(text).copied().filter(|&id| types[id as usize] == TokenType::Normal)
+}
+
+/// The token of each byte; none if there are no such tokens at all.
+fn byte_tokens(
+    vocabulary: &Vocabulary<'_>,
+    types: &[TokenType],
+) -> Result<Option<Box<[u32; 256]>>, TokenizerError> {
+    let mut bytes = Box::new([NONE; 256]);
+    let mut found = false;
+    for (id, token) in vocabulary.tokens.iter().enumerate() {
+        if types[id] == TokenType::Byte {
+            bytes[byte_of(token, id)? as usize] = id as u32;
+            found = true;
+        }
+    }
+    match bytes.iter().position(|&id| id == NONE) {
+        Some(missing) if found => {
+            Err(TokenizerError::vocabulary(format!("it has tokens for bytes, but none for <0x{missing:02X}>")))
+        }
+        _ => Ok(found.then_some(bytes)),
+    }
+}
+
+/// The byte that a token such as `<0x0A>` stands for.
+pub(super) fn byte_of(token: &str, id: usize) -> Result<u8, TokenizerError> {
+    let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
+    let digits = digits.filter(|digits| digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).ok_or_else(|| {
+        TokenizerError::vocabulary(format!("token {id} is for a byte, but is {token:?} and not like \"<0x0A>\""))
+    })
+}

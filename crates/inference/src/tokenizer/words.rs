@@ -1,0 +1,227 @@
+//! Pre-tokenizers: how text is divided into words before anything is merged.
+//!
+//! Each is given by a regular expression in the model's own files, and known by a name in GGUF files. They are scanners
+//! written by hand, and not run by a regular expression engine: the expressions need look-ahead, which only backtracking
+//! engines have, and those are several times slower and may overflow their stacks on hostile text. All of them look
+//! ahead no further than the end of a run of one class of characters, and so each takes time in proportion to the text.
+
+use super::TokenizerError;
+use super::classes::{Class, first};
+
+/// The pre-tokenizers that there are, by their names in GGUF files.
+pub const PRE_TOKENIZERS: &[&str] = &["gpt-2", "llama-bpe", "qwen2", "qwen35", "smollm"];
+
+/// How text is divided into words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PreTokenizer {
+    /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+    Gpt2,
+    /// First `\p{N}`, then like `Gpt2` in what is between the digits, where the end of a part is like the end of the text.
+    SmolLm,
+    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+    /// with as many digits in a word as it says, and with marks (`\p{M}`) among the letters or not. Without regard to
+    /// case means ASCII here, as in llama.cpp: no `'ſ` for `'s`.
+    Llama3 { digits: usize, marks: bool },
+}
+
+impl PreTokenizer {
+    pub(super) fn named(name: &str) -> Result<Self, TokenizerError> {
+        Ok(match name {
+            "gpt-2" => Self::Gpt2,
+            "smollm" => Self::SmolLm,
+            "llama-bpe" | "llama3" | "llama-v3" => Self::Llama3 { digits: 3, marks: false },
+            "qwen2" => Self::Llama3 { digits: 1, marks: false },
+            "qwen35" => Self::Llama3 { digits: 1, marks: true },
+            _ => return Err(TokenizerError::UnknownPreTokenizer(name.to_owned())),
+        })
+    }
+
+    /// Whether a word that is a token is that token, even where merging would not lead to it.
+    pub(super) fn ignores_merges(self) -> bool {
+        matches!(self, Self::Llama3 { digits: 3, .. })
+    }
+
+    /// Whether texts begin with `bos` where the file does not say.
+    pub(super) fn adds_bos(self) -> bool {
+        matches!(self, Self::Llama3 { digits: 3, .. })
+    }
+
+    /// Calls `each` with every word. They add up to the text.
+    pub(super) fn words<'t>(self, text: &'t str, mut each: impl FnMut(&'t str)) {
+        match self {
+            Self::Gpt2 => divide(text, gpt2_word, each),
+            Self::SmolLm => {
+                let mut rest = text;
+                while !rest.is_empty() {
+                    let end = run(rest, |class| class != Class::Number);
+                    divide(&rest[..end], gpt2_word, &mut each);
+                    rest = &rest[end..];
+                    if let Some((_, length)) = first(rest) {
+                        each(&rest[..length]);
+                        rest = &rest[length..];
+                    }
+                }
+            }
+            Self::Llama3 { digits, marks } => divide(text, |text| llama3_word(text, digits, marks), each),
+        }
+    }
+}
+
+/// Cuts words off the text until it is empty. No word is empty.
+fn divide<'t>(mut text: &'t str, first_word: impl Fn(&str) -> usize, mut each: impl FnMut(&'t str)) {
+    while !text.is_empty() {
+        let (word, rest) = text.split_at(first_word(text));
+        each(word);
+        text = rest;
+    }
+}
+
+/// How many bytes the characters have that the text begins with and whose classes are wanted.
+fn run(text: &str, wanted: impl Fn(Class) -> bool) -> usize {
+    let mut end = 0;
+    while let Some((class, length)) = first(&text[end..]) {
+        if !wanted(class) {
+            break;
+        }
+        end += length;
+    }
+    end
+}
+
+fn gpt2_word(text: &str) -> usize {
+    if let Some(length) = contraction(text, |bytes, expected| bytes == expected) {
+        return length;
+    }
+    let space = usize::from(text.starts_with(' '));
+    let word = &text[space..];
+    match first(word) {
+        Some((Class::Letter, _)) => space + run(word, |class| class == Class::Letter),
+        Some((Class::Number, _)) => space + run(word, |class| class == Class::Number),
+        Some((Class::Other | Class::Mark, _)) => {
+            space + run(word, |class| matches!(class, Class::Other | Class::Mark))
+        }
+        Some((Class::Space, _)) | None => spaces(text),
+    }
+}
+
+fn llama3_word(text: &str, digits: usize, marks: bool) -> usize {
+    if let Some(length) = contraction(text, |bytes, expected| bytes.eq_ignore_ascii_case(expected)) {
+        return length;
+    }
+    let is_letter = |class| class == Class::Letter || (marks && class == Class::Mark);
+    let is_other = |class| matches!(class, Class::Other | Class::Mark) && !is_letter(class);
+    let Some((class, length)) = first(text) else { return 0 };
+
+    let newline = text.starts_with(['\r', '\n']);
+    if !newline && class != Class::Number {
+        // A mark may be the one character before the letters, or be a letter itself: the run is the same.
+        let before = if is_letter(class) { 0 } else { length };
+        let letters = run(&text[before..], is_letter);
+        if letters > 0 {
+            return before + letters;
+        }
+    }
+    if class == Class::Number {
+        let numbers =
+            text.char_indices().take(digits).take_while(|&(at, _)| starts_with(&text[at..], Class::Number));
+        return numbers.last().map_or(length, |(at, character)| at + character.len_utf8());
+    }
+    let space = usize::from(text.starts_with(' '));
+    let others = run(&text[space..], is_other);
+    if others > 0 {
+        let end = space + others;
+        return end + newlines(&text[end..]);
+    }
+    let spaces_end = run(text, |class| class == Class::Space);
+    match text[..spaces_end].rfind(['\r', '\n']) {
+        Some(last) => last + 1,
+        None => spaces(text),
+    }
+}
+
+/// `\s+(?!\S)|\s+`: all spaces up to the end of the text, otherwise all but the last, which belongs to what follows.
+fn spaces(text: &str) -> usize {
+    let end = run(text, |class| class == Class::Space);
+    if end == text.len() {
+        return end;
+    }
+    match text[..end].char_indices().next_back() {
+        Some((last, _)) if last > 0 => last,
+        _ => end,
+    }
+}
+
+fn newlines(text: &str) -> usize {
+    text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
+}
+
+fn starts_with(text: &str, wanted: Class) -> bool {
+    first(text).is_some_and(|(class, _)| class == wanted)
+}
+
+fn contraction(text: &str, equal: impl Fn(&[u8], &[u8]) -> bool) -> Option<usize> {
+    let rest = text.as_bytes().strip_prefix(b"'")?;
+    let endings: [&[u8]; 7] = [b"s", b"t", b"re", b"ve", b"m", b"ll", b"d"];
+    let found =
+        endings.into_iter().find(|ending| rest.get(..ending.len()).is_some_and(|start| equal(start, ending)));
+    found.map(|ending| 1 + ending.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn words_of(pre: &str, text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        PreTokenizer::named(pre).unwrap().words(text, |word| words.push(word.to_owned()));
+        words
+    }
+
+    /// Against the regular expressions, as the package `tokenizers` runs them.
+    #[test]
+    fn words_are_those_of_the_regular_expressions() {
+        let texts: Value = serde_json::from_str(include_str!("../../tests/data/tokenizer/texts.json")).unwrap();
+        let references: Value =
+            serde_json::from_str(include_str!("../../tests/data/tokenizer/words.json")).unwrap();
+        let texts = texts["texts"].as_array().unwrap();
+        for &pre in PRE_TOKENIZERS {
+            let references = references["words"][pre].as_array().unwrap();
+            assert_eq!(texts.len(), references.len());
+            for (text, reference) in texts.iter().zip(references) {
+                let text = text[0].as_str().unwrap();
+                // Not in ASCII's case: llama.cpp takes no long s for an s.
+                if text.contains("'ſ") {
+                    continue;
+                }
+                let words = words_of(pre, text);
+                let lengths: Vec<u64> = words.iter().map(|word| word.len() as u64).collect();
+                let reference: Vec<u64> =
+                    reference.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+                assert_eq!(lengths, reference, "{pre}: {text:?} became {words:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_add_up_to_the_text() {
+        let mut state = 1u32;
+        for &pre in PRE_TOKENIZERS {
+            for _ in 0..200 {
+                let characters = (0..30).filter_map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    char::from_u32((state >> 8) % [0x80, 0x250, 0x3000, 0x11_0000][(state >> 30) as usize])
+                });
+                let text: String = characters.collect();
+                assert_eq!(words_of(pre, &text).concat(), text, "{pre}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_pre_tokenizer_is_named() {
+        let error = PreTokenizer::named("tekken").unwrap_err().to_string();
+        assert!(error.contains("\"tekken\"") && error.contains("smollm"), "{error}");
+    }
+}

@@ -1,0 +1,131 @@
+//! Vocabularies that are wrong, and texts that are long.
+
+use inference::tokenizer::{Tokenizer, TokenizerError, Vocabulary};
+
+use crate::data::{PLAIN, Reference, SPECIAL, small_bpe, small_sentencepiece};
+
+/// Changes a good vocabulary, and expects an error that has the given words in it.
+#[track_caller]
+fn refused(change: impl FnOnce(&mut Vocabulary<'_>), pre: Option<&'static str>, words: &str) {
+    let reference = if pre.is_some() { Reference::bpe() } else { Reference::sentencepiece() };
+    let mut vocabulary = reference.vocabulary(pre);
+    assert!(Tokenizer::new(&vocabulary).is_ok());
+    change(&mut vocabulary);
+    let error = Tokenizer::new(&vocabulary).expect_err("is refused").to_string();
+    assert!(error.contains(words), "{error:?} does not say {words:?}");
+}
+
+const BPE: Option<&str> = Some("gpt-2");
+const LLAMA: Option<&str> = None;
+
+#[test]
+fn damaged_vocabularies_are_refused() {
+    for pre in [BPE, LLAMA] {
+        refused(|it| *it = Vocabulary { model: it.model, pre: it.pre, ..Vocabulary::default() }, pre, "no tokens");
+        refused(|it| it.tokens[9] = it.tokens[8], pre, "the tokens 8 and 9 are both");
+        refused(|it| it.bos = Some(900), pre, "the bos token is 900, of 900 tokens");
+        refused(|it| it.eot = Some(u32::MAX), pre, "the eot token is 4294967295, of 900 tokens");
+        refused(|it| it.token_types.truncate(899), pre, "it has 900 tokens, but 899 token types");
+        refused(|it| it.token_types[7] = 9, pre, "the type of token 7 is 9");
+        refused(|it| it.scores = vec![0.0], pre, "900 tokens, but 1 scores");
+        refused(|it| it.scores = vec![f32::NAN; 900], pre, "the score of token 0 is not a number");
+        refused(|it| it.model = "bert", pre, "\"bert\" are not supported");
+        refused(
+            |it| (it.token_types[20], it.tokens[20]) = (6, "<0xG0>"),
+            pre,
+            "token 20 is for a byte, but is \"<0xG0>\"",
+        );
+    }
+}
+
+#[test]
+fn damaged_merges_are_refused() {
+    refused(|it| it.merges[3] = "ab", BPE, "merge 3, \"ab\", is not two tokens");
+    refused(|it| it.merges[3] = "a 中", BPE, "merge 3, \"a 中\", has a part that is no token");
+    refused(|it| it.merges[3] = "! #", BPE, "merge 3, \"! #\", makes no token");
+    refused(|it| it.merges[3] = it.merges[2], BPE, "is there twice");
+    refused(|it| it.merges[3] = " ", BPE, "has a part that is no token");
+    refused(|it| it.pre = Some("tekken"), BPE, "the pre-tokenizer \"tekken\" is not supported");
+    refused(|it| it.pre = None, BPE, "does not say which pre-tokenizer");
+    refused(|it| it.add_bos = Some(true), BPE, "a bos token is to be added, but there is none");
+    refused(
+        |it| {
+            it.merges.clear();
+            it.token_types = vec![3; 900];
+        },
+        BPE,
+        "no tokens for single bytes",
+    );
+}
+
+#[test]
+fn damaged_sentencepiece_is_refused() {
+    refused(|it| it.scores.clear(), LLAMA, "it has no scores");
+    refused(|it| it.token_types[50] = 1, LLAMA, "tokens for bytes, but none for <0x");
+    let long: &'static str = "long".repeat(200).leak();
+    refused(|it| it.tokens[600] = long, LLAMA, "token 600 has 800 bytes");
+    // Without tokens for bytes there has to be one for what is unknown.
+    refused(
+        |it| {
+            it.token_types = vec![1; 900];
+            it.unknown = None;
+        },
+        LLAMA,
+        "neither tokens for all bytes nor an unknown token",
+    );
+}
+
+#[test]
+fn an_unknown_character_without_bytes_is_one_token_for_several() {
+    let vocabulary = Vocabulary {
+        model: "llama",
+        tokens: vec!["<unk>", "a", "ab"],
+        token_types: vec![2, 1, 1],
+        scores: vec![0.0, -1.0, -2.0],
+        add_bos: Some(false),
+        add_space_prefix: Some(false),
+        ..Vocabulary::default()
+    };
+    let tokenizer = Tokenizer::new(&vocabulary).unwrap();
+    // The b is in a token, but is none itself.
+    assert_eq!(tokenizer.encode("abaxyzbab", PLAIN), [2, 1, 0, 2]);
+}
+
+#[test]
+fn a_byte_without_a_token_is_left_out_and_keeps_its_neighbours_apart() {
+    let vocabulary = Vocabulary {
+        model: "gpt2",
+        pre: Some("gpt-2"),
+        tokens: vec!["!", "!!", "a"],
+        merges: vec!["! !"],
+        ..Vocabulary::default()
+    };
+    let tokenizer = Tokenizer::new(&vocabulary).unwrap();
+    assert_eq!(tokenizer.encode("!!\u{4}!!\u{4}", PLAIN), [1, 1]);
+    assert_eq!(tokenizer.encode("!\u{4}!", PLAIN), [0, 0]);
+    assert_eq!(tokenizer.missing_bytes().len(), 254);
+}
+
+/// A megabyte without a place to divide it takes a moment, and not hours.
+#[test]
+fn long_words_end() {
+    let texts = [
+        "a".repeat(1 << 20),
+        " ".repeat(1 << 20),
+        "ab".repeat(1 << 19),
+        "!?".repeat(1 << 19),
+        "\u{301}".repeat(1 << 19),
+    ];
+    for tokenizer in [small_bpe(), small_sentencepiece()] {
+        for text in &texts {
+            let ids = tokenizer.encode(text, SPECIAL);
+            assert!(tokenizer.decode(&ids, true).unwrap() == *text);
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_there_is() {
+    let error = TokenizerError::UnknownPreTokenizer("x".into()).to_string();
+    assert_eq!(error, "the pre-tokenizer \"x\" is not supported, only gpt-2, llama-bpe, qwen2, qwen35, smollm");
+}

