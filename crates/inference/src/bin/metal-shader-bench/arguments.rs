@@ -1,0 +1,203 @@
+//! What can be asked for.
+
+use crate::measure::Clock;
+use crate::shape::{LETTERS, MODELS, Model};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Measure the Metal kernels of the shader library.
+#[derive(Parser)]
+#[command(name = "metal-shader-bench", version, arg_required_else_help = true)]
+#[command(max_term_width = 79, after_help = EXIT_STATUS)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong or (with --fail-on-regression) something is \
+    slower, 2 it could not be tried.";
+
+const EXAMPLE: &str = "Examples:
+  metal-shader-bench run 'gemv_q4*' --shape M=8
+  metal-shader-bench run attention.metal --model 1b --json before.json
+  metal-shader-bench run attention.metal --model 1b --baseline before.json \\
+    --html report.html";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// List cases with their shader and their shape
+    List(ListArguments),
+
+    /// Measure cases
+    ///
+    /// Each operation goes through the function that inference calls. Printed are the median and the fastest time, half
+    /// of the distance between the quartiles, the number of samples, the rates, and which part of the limit that is: the
+    /// limits of the device are measured first.
+    #[command(after_long_help = EXAMPLE)]
+    Run(RunArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct ListArguments {
+    /// Cases, operations, kernels, files or formats; * and ? stand for anything
+    pub(crate) names: Vec<String>,
+
+    /// Take shapes from this model
+    #[arg(long, value_enum, default_value_t = ModelName::Llama8b)]
+    model: ModelName,
+}
+
+impl ListArguments {
+    pub(crate) fn model(&self) -> &'static Model {
+        self.model.model()
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct RunArguments {
+    /// Cases, operations, kernels, files or formats; * and ? stand for anything; all without
+    pub(crate) names: Vec<String>,
+
+    /// Take shapes from this model
+    #[arg(long, value_enum, default_value_t = ModelName::Llama8b, help_heading = "What")]
+    model: ModelName,
+
+    /// Change sizes, such as M=8,N=4096,K=4096
+    #[arg(long, value_name = "SIZES", help_heading = "What", long_help = shape_help())]
+    pub(crate) shape: Vec<String>,
+
+    /// Use other buffers each time, 256 MiB in turn, so that caches are of no use
+    #[arg(long, help_heading = "What")]
+    pub(crate) cold: bool,
+
+    /// Leave out cases that need more memory than this
+    #[arg(long, value_name = "MIB", default_value_t = 1536, help_heading = "What")]
+    max_memory: usize,
+
+    /// Threads that run kernels
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "How")]
+    threads: u16,
+
+    /// Measure each case for so many seconds at least
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.2, value_parser = seconds, help_heading = "How")]
+    pub(crate) min_time: f64,
+
+    /// Take so many samples at least; slow cases get three, if time is up
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(3..), help_heading = "How")]
+    samples: u16,
+
+    /// Count the time that passes, or that which the process is given of a machine that others use, too
+    #[arg(long, value_enum, default_value_t = ClockName::Wall, help_heading = "How")]
+    pub(crate) clock: ClockName,
+
+    /// Take three short samples of each: to see whether it works
+    #[arg(long, help_heading = "How")]
+    pub(crate) quick: bool,
+
+    /// Write all that was found to a file
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Write a report with a roofline plot
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Compare with an earlier run that --json wrote
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// End with status 1 if a case is slower, beyond the spread of both runs
+    #[arg(long, requires = "baseline", help_heading = "Results")]
+    pub(crate) fail_on_regression: bool,
+}
+
+impl RunArguments {
+    pub(crate) fn model(&self) -> &'static Model {
+        self.model.model()
+    }
+
+    pub(crate) fn max_memory(&self) -> usize {
+        self.max_memory.saturating_mul(1 << 20)
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.into()
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        match self.clock {
+            ClockName::Wall => Clock::Wall,
+            ClockName::Cpu => Clock::Cpu,
+        }
+    }
+
+    pub(crate) fn samples(&self) -> usize {
+        self.samples.into()
+    }
+}
+
+fn shape_help() -> String {
+    format!("Change sizes of the cases that have them, such as M=8,N=4096,K=4096: {LETTERS}")
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("it must be a number of seconds, 0 to 3600".into()),
+    }
+}
+
+/// Which time counts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockName {
+    /// That which passes
+    Wall,
+    /// That of processors; for one thread
+    Cpu,
+}
+
+impl ClockName {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ClockName::Wall => "wall",
+            ClockName::Cpu => "cpu",
+        }
+    }
+}
+
+/// Models whose shapes there are.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModelName {
+    /// Of no use, but quick
+    #[value(name = "tiny")]
+    Tiny,
+    /// SmolLM2-135M: 576 wide, 9 and 3 heads of 64
+    #[value(name = "135m")]
+    SmolLm135m,
+    /// Llama-3.2-1B: 2048 wide, 32 and 8 heads of 64
+    #[value(name = "1b")]
+    Llama1b,
+    /// Llama-3-8B: 4096 wide, 32 and 8 heads of 128
+    #[value(name = "8b")]
+    Llama8b,
+}
+
+impl ModelName {
+    fn model(self) -> &'static Model {
+        &MODELS[self as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_make_sense() {
+        Cli::command().debug_assert();
+        for name in ModelName::value_variants() {
+            assert_eq!(name.to_possible_value().unwrap().get_name(), name.model().name);
+        }
+    }
+}

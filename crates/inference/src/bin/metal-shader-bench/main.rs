@@ -1,0 +1,94 @@
+//! The program `metal-shader-bench`: what the kernels of the shader library reach, beside what the device can do at most.
+//!
+//! ```text
+//! cases: one line for each operation ── select, shape ── operations: buffers, and the functions that inference calls
+//!     ── measure: recorded, warmed up, sampled ──┐
+//! limits, native: bandwidths, multiply-adds ─────┴── result ── table, html, JSON
+//!                                                      └── compare: with an earlier one; targets
+//! ```
+//!
+//! Results go to stdout, everything else to stderr. The exit status is 0 when all is fine, 1 when the input is wrong or
+//! something became slower, and 2 when it could not be tried.
+
+mod arguments;
+mod cases;
+mod compare;
+mod data;
+mod html;
+mod limits;
+mod measure;
+mod native;
+mod operations;
+mod progress;
+mod result;
+mod run;
+mod select;
+mod shape;
+mod table;
+mod targets;
+mod text;
+
+use arguments::{Cli, Command, ListArguments};
+use clap::Parser;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Why there is no result.
+pub(crate) enum Failure {
+    /// What was asked for is wrong, or slower than it may be.
+    Input(String),
+    /// It could not be tried.
+    NotTried(String),
+    /// Nobody reads any further.
+    Closed,
+}
+
+impl From<compute::Error> for Failure {
+    fn from(error: compute::Error) -> Failure {
+        Failure::NotTried(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::List(arguments) => list(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+    };
+    let (status, problem) = match done {
+        Ok(()) | Err(Failure::Closed) => return ExitCode::SUCCESS,
+        Err(Failure::Input(problem)) => (1, problem),
+        Err(Failure::NotTried(problem)) => (2, problem),
+    };
+    // Where stderr is closed, the status has to do.
+    let _ = writeln!(std::io::stderr(), "error: {problem}");
+    ExitCode::from(status)
+}
+
+/// Writes a result.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::NotTried(format!("cannot write to stdout: {error}")),
+    })
+}
+
+fn list(arguments: &ListArguments) -> Result<(), Failure> {
+    let model = arguments.model();
+    let all = cases::all(model).map_err(Failure::NotTried)?;
+    let cases = select::select(all, &arguments.names).map_err(Failure::Input)?;
+    let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for case in &cases {
+        let (name, file) = (case.name(), case.file());
+        let kernels: Vec<String> = case.kernels().into_iter().filter(|kernel| *kernel != name).collect();
+        let kernels = if kernels.is_empty() { String::new() } else { format!("  ({})", kernels.join(", ")) };
+        let _ = writeln!(text, "{name:<width$}  {file:<18}  {}{kernels}", case.shape);
+    }
+    for (kernel, reason) in cases::NOT_COVERED.iter().filter(|_| arguments.names.is_empty()) {
+        let _ = writeln!(text, "{kernel:<width$}  not measured: {reason}");
+    }
+    let _ = writeln!(text, "{} cases, shapes of {} ({})", cases.len(), model.name, model.about);
+    print(&text)
+}

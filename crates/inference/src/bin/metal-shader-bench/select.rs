@@ -1,0 +1,98 @@
+//! Which cases are asked for: by the name of the case, of its operation, of a kernel, of the file, or of a type.
+
+use crate::cases::Case;
+
+/// The cases that any of the patterns names; all of them without patterns. The error is a pattern that names none.
+pub(crate) fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, String> {
+    if patterns.is_empty() {
+        return Ok(cases);
+    }
+    let mut wanted = vec![false; cases.len()];
+    for pattern in patterns {
+        // What is the name of a case is that case, although it may also be a kernel of others.
+        let kind = |kind: &usize| cases.iter().any(|case| is_named(case, *kind, pattern));
+        let kind = (0..KINDS).find(kind).ok_or_else(|| message(pattern, &cases))?;
+        for (case, wanted) in cases.iter().zip(&mut wanted) {
+            *wanted |= is_named(case, kind, pattern);
+        }
+    }
+    Ok(cases.into_iter().zip(wanted).filter_map(|(case, wanted)| wanted.then_some(case)).collect())
+}
+
+/// Kinds of names: case, operation, kernel, file, type.
+const KINDS: usize = 5;
+
+fn names(case: &Case) -> [Vec<String>; KINDS] {
+    let file = case.file();
+    let files = vec![file.trim_end_matches(".metal").into(), file];
+    let types = case.format.map(|format| format.to_string()).into_iter().collect();
+    [vec![case.name()], vec![case.operation.name.into()], case.kernels(), files, types]
+}
+
+fn is_named(case: &Case, kind: usize, pattern: &str) -> bool {
+    names(case)[kind].iter().any(|name| matches(pattern.as_bytes(), name.as_bytes()))
+}
+
+/// `*` is anything and `?` any letter; large and small letters are alike.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern, name) {
+        ([], []) => true,
+        // One star is as good as several, which would take long.
+        ([b'*', b'*', ..], _) => matches(&pattern[1..], name),
+        ([b'*', rest @ ..], _) => (0..=name.len()).any(|skipped| matches(rest, &name[skipped..])),
+        ([b'?', rest @ ..], [_, name @ ..]) => matches(rest, name),
+        ([letter, rest @ ..], [other, name @ ..]) => letter.eq_ignore_ascii_case(other) && matches(rest, name),
+        _ => false,
+    }
+}
+
+fn message(unknown: &str, cases: &[Case]) -> String {
+    let mut similar: Vec<(f64, String)> = Vec::new();
+    for name in cases.iter().flat_map(|case| names(case).concat()) {
+        let likeness = strsim::jaro_winkler(&unknown.to_ascii_lowercase(), &name.to_ascii_lowercase());
+        if likeness > 0.8 && !similar.iter().any(|(_, known)| *known == name) {
+            similar.push((likeness, name));
+        }
+    }
+    similar.sort_by(|left, right| right.0.total_cmp(&left.0));
+    let similar: Vec<String> = similar.into_iter().take(5).map(|(_, name)| format!("'{name}'")).collect();
+    let hint = match similar.is_empty() {
+        true => "'metal-shader-bench list' has all names".into(),
+        false => format!("similar: {}", similar.join(", ")),
+    };
+    format!("'{unknown}' names no case, operation, kernel, file or format; {hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::shape::MODELS;
+
+    fn selected(patterns: &[&str]) -> Result<Vec<String>, String> {
+        let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
+        let cases = select(cases::all(&MODELS[0])?, &patterns)?;
+        Ok(cases.iter().map(Case::name).collect())
+    }
+
+    #[test]
+    fn by_case_operation_kernel_file_and_format() {
+        assert_eq!(selected(&["gemv_q4_0_f32"]).unwrap(), ["gemv_q4_0_f32"]);
+        assert_eq!(selected(&["gemv_many_q4_0_f32"]).unwrap(), ["gemv_many_q4_0_f32"]);
+        assert_eq!(selected(&["rms_norm"]).unwrap(), ["rms_norm_f32", "rms_norm_f16"]);
+        assert_eq!(selected(&["attention_reduce_f16"]).unwrap().len(), 2);
+        assert_eq!(selected(&["softmax.metal", "top_k"]).unwrap(), ["softmax_f32", "softmax_f16", "top_k"]);
+        assert!(selected(&["Q6_K"]).unwrap().iter().all(|name| name.contains("q6_K")));
+        assert_eq!(selected(&["*_norm_f??"]).unwrap().len(), 8);
+        assert_eq!(selected(&[]).unwrap().len(), cases::all(&MODELS[0]).unwrap().len());
+    }
+
+    #[test]
+    fn unknown_names_have_similar_ones() {
+        let problem = selected(&["gemv", "rmsnorm_f32"]).unwrap_err();
+        assert!(problem.starts_with("'rmsnorm_f32' names no case"), "{problem}");
+        assert!(problem.contains("similar: 'rms_norm_f32'"), "{problem}");
+        let problem = selected(&["zzz"]).unwrap_err();
+        assert!(problem.ends_with("'metal-shader-bench list' has all names"), "{problem}");
+    }
+}
