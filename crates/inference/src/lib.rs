@@ -1,6 +1,12 @@
 //! Language models on Metal kernels.
 
+pub mod arch;
+mod error;
+pub mod generate;
 pub mod gguf;
 pub mod metal;
+pub mod plan;
 pub mod tokenizer;
 pub mod weights;
+
+pub use error::{Error, Result};

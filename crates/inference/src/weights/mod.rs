@@ -192,6 +192,17 @@ impl Weights {
         &self.files[tensor.file].bytes()[tensor.range.start as usize..tensor.range.end as usize]
     }
 
+    /// Lets go of the memory that holds the bytes of a tensor, where they come from a file: for who has made a copy of them.
+    /// Who reads them again reads the file again.
+    pub fn forget(&self, tensor: &TensorInfo) {
+        #[cfg(unix)]
+        if let Some(WeightFile { bytes: Bytes::Mapped(map), .. }) = self.files.get(tensor.file) {
+            let (start, len) = (tensor.range.start as usize, tensor.size() as usize);
+            // SAFETY: the mapping is of a file and only read, so that its pages come back with the same bytes.
+            let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, len) };
+        }
+    }
+
     /// Where the file of a tensor is, for mapping a part of it; none if it is in memory alone.
     pub fn path(&self, tensor: &TensorInfo) -> Option<&Path> {
         self.files.get(tensor.file).and_then(WeightFile::path)

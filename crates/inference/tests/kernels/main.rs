@@ -11,6 +11,7 @@
 mod cache;
 mod compare;
 mod coverage;
+mod dequantize;
 mod device;
 mod matrix;
 mod random;
@@ -27,4 +28,5 @@ mod lm_head;
 mod norm;
 mod rope;
 mod sampling;
+mod sequence;
 mod softmax;

@@ -28,6 +28,7 @@ impl Random {
     }
 
     /// `n` of [`Random::normal`].
+    #[allow(dead_code, reason = "not all tests that share this file need it")]
     pub(crate) fn normals(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.normal()).collect()
     }

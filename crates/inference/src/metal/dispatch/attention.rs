@@ -1,11 +1,12 @@
 //! Attention over the cache of keys and values: `attention.metal`.
 
 use super::kv_cache::KvCache;
-use super::{Check, Encoding, Grid};
+use super::{Changing, Check, Encoding, Grid};
 use crate::metal::format::Activation;
 use crate::metal::kernels::attention as kernels;
 use crate::metal::library::{BufferSlice, Kernel};
 use compute::Result;
+use std::mem::offset_of;
 
 /// Queries that a simdgroup takes at most, as in the shader.
 const MAX_ROWS: usize = 8;
@@ -40,6 +41,10 @@ pub struct AttentionDecode<'a> {
     pub split: Option<AttentionSplit<'a>>,
     /// The type of q and y.
     pub activation: Activation,
+}
+
+impl AttentionDecode<'_> {
+    pub(crate) const LENGTH: Changing = Changing { index: 4, offset: offset_of!(kernels::DecodeParams, length) };
 }
 
 /// Positions in parts.
@@ -132,6 +137,11 @@ pub struct AttentionPrefill<'a> {
     pub shape: AttentionShape,
     /// The type of q and y.
     pub activation: Activation,
+}
+
+impl AttentionPrefill<'_> {
+    pub(crate) const POSITION: Changing =
+        Changing { index: 4, offset: offset_of!(kernels::PrefillParams, position) };
 }
 
 /// Attends for many tokens.

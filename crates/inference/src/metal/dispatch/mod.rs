@@ -21,10 +21,11 @@ mod matrix;
 pub mod norm;
 pub mod rope;
 pub mod sampling;
+pub mod sequence;
 pub mod softmax;
 
-use super::MetalDevice;
 use super::library::{Arguments, BufferSlice, Family, Kernel};
+use super::{MetalDevice, PipelineSet};
 use compute::{ComputeCommandEncoder, Error, Result, Size};
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ pub struct Encoding<'a> {
     /// Where the pipelines come from.
     pub device: &'a MetalDevice,
     /// Where dispatches go.
-    pub encoder: &'a mut ComputeCommandEncoder,
+    target: Target<'a>,
     /// Simdgroups that share a row in norms, softmax and sampling: 1 to 32.
     pub row_simdgroups: usize,
     /// Groups of heads that rotations take apart, at least 1.
@@ -49,7 +50,24 @@ impl<'a> Encoding<'a> {
     /// and a simdgroup alone needs no barriers (rms_norm of 4,096 numbers: 0.9 µs with one, 3.4 with 4, 5.8 with 8); and
     /// all heads together, because sines and cosines are computed for each group.
     pub fn new(device: &'a MetalDevice, encoder: &'a mut ComputeCommandEncoder) -> Encoding<'a> {
-        Encoding { device, encoder, row_simdgroups: 1, head_splits: 1 }
+        Encoding::with_target(device, Target::Encoder(encoder))
+    }
+
+    /// Encodes nothing: operations are checked, and what pipelines they need is added to the set.
+    pub fn declaring(device: &'a MetalDevice, pipelines: &'a mut PipelineSet) -> Encoding<'a> {
+        Encoding::with_target(device, Target::Pipelines(pipelines))
+    }
+
+    fn with_target(device: &'a MetalDevice, target: Target<'a>) -> Encoding<'a> {
+        Encoding { device, target, row_simdgroups: 1, head_splits: 1 }
+    }
+
+    /// Dispatches that were encoded so far.
+    pub fn dispatch_count(&self) -> usize {
+        match &self.target {
+            Target::Encoder(encoder) => encoder.dispatch_count(),
+            Target::Pipelines(_) => 0,
+        }
     }
 
     /// Encodes one dispatch of `kernel`.
@@ -60,11 +78,36 @@ impl<'a> Encoding<'a> {
         arguments: &F::Arguments<'_>,
         grid: Grid,
     ) -> Result<()> {
-        let pipeline = self.device.get_or_create_pso(kernel.name(), constants)?;
-        self.encoder.set_compute_pipeline_state(pipeline)?;
-        arguments.bind(self.encoder)?;
-        self.encoder.dispatch_threadgroups(grid.threadgroups, Size::linear(grid.simdgroups * SIMD_WIDTH))
+        let threads = Size::linear(grid.simdgroups * SIMD_WIDTH);
+        match &mut self.target {
+            Target::Encoder(encoder) => {
+                let pipeline = self.device.get_or_create_pso(kernel.name(), constants)?;
+                encoder.set_compute_pipeline_state(pipeline)?;
+                arguments.bind(encoder)?;
+                encoder.dispatch_threadgroups(grid.threadgroups, threads)
+            }
+            Target::Pipelines(pipelines) => {
+                pipelines.declare(kernel.name(), constants);
+                Ok(())
+            }
+        }
     }
+}
+
+/// What becomes of dispatches.
+#[derive(Debug)]
+enum Target<'a> {
+    Encoder(&'a mut ComputeCommandEncoder),
+    Pipelines(&'a mut PipelineSet),
+}
+
+/// A number among the arguments of a dispatch that changes from one replay of a recording to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Changing {
+    /// The index of the bytes.
+    pub(crate) index: usize,
+    /// Its place in them.
+    pub(crate) offset: usize,
 }
 
 /// How many threadgroups, and how many simdgroups each has.

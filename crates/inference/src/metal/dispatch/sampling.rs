@@ -1,9 +1,10 @@
 //! The next token: `sampling.metal`.
 
-use super::{Check, Encoding, Grid, SIMD_WIDTH};
+use super::{Changing, Check, Encoding, Grid, SIMD_WIDTH};
 use crate::metal::kernels::sampling as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
+use std::mem::offset_of;
 
 /// [`penalize`]: lowers the logits of recent tokens.
 #[derive(Clone, Copy, Debug)]
@@ -136,6 +137,10 @@ pub struct Sample<'a> {
     pub seed: u64,
     /// Counts the draws of a sequence.
     pub step: u32,
+}
+
+impl Sample<'_> {
+    pub(crate) const STEP: Changing = Changing { index: 3, offset: offset_of!(kernels::SampleParams, step) };
 }
 
 /// Draws tokens with the probabilities that the logits say.

@@ -1,0 +1,172 @@
+//! What the metadata of a file says about the sizes of a model.
+
+use super::Architecture;
+use crate::error::{Error, Result};
+use crate::gguf::{FromValue, Gguf};
+use crate::weights::FileError;
+
+/// How many of everything a model has.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hyperparameters {
+    /// Its kind.
+    pub architecture: &'static Architecture,
+    /// Layers.
+    pub layers: usize,
+    /// Numbers of a token between layers.
+    pub width: usize,
+    /// Numbers inside of the feed-forward network.
+    pub feed_forward: usize,
+    /// Heads of queries.
+    pub heads: usize,
+    /// Heads of keys and values.
+    pub kv_heads: usize,
+    /// Numbers of a head.
+    pub head_dim: usize,
+    /// Numbers of a head that are rotated.
+    pub rotary: usize,
+    /// What frequencies of rotations are powers of.
+    pub rope_base: f64,
+    /// What positions are divided by.
+    pub rope_scale: f64,
+    /// ε of norms.
+    pub epsilon: f32,
+    /// Tokens of the vocabulary.
+    pub vocabulary: usize,
+    /// Positions that the model was trained for.
+    pub context: usize,
+}
+
+impl Hyperparameters {
+    /// Reads and checks them.
+    pub fn read(model: &Gguf) -> Result<Hyperparameters> {
+        let architecture = Architecture::find(model.architecture()?)?;
+        let keys = Keys { model, architecture: architecture.name };
+        let (width, heads) = (keys.count("embedding_length")?, keys.count("attention.head_count")?);
+        let head_dim = match keys.optional_count("attention.key_length")? {
+            Some(head_dim) => head_dim,
+            None => width / heads,
+        };
+        let values = keys.optional_count("attention.value_length")?.unwrap_or(head_dim);
+        if values != head_dim {
+            return keys.refuse(format_args!("values have {values} numbers in a head, but keys have {head_dim}"));
+        }
+        if let Some(experts @ 1..) = keys.optional::<u64>("expert_count")? {
+            return keys.refuse(format_args!("it is a mixture of {experts} experts, which do not run here yet"));
+        }
+        let embedding = model.weights().tensor("token_embd.weight")?;
+        let hyperparameters = Hyperparameters {
+            architecture,
+            layers: keys.count("block_count")?,
+            width,
+            feed_forward: keys.count("feed_forward_length")?,
+            heads,
+            kv_heads: keys.optional_count("attention.head_count_kv")?.unwrap_or(heads),
+            head_dim,
+            rotary: keys.optional_count("rope.dimension_count")?.unwrap_or(head_dim),
+            rope_base: keys.optional("rope.freq_base")?.unwrap_or(10_000.0),
+            rope_scale: keys.rope_scale()?,
+            epsilon: keys.get("attention.layer_norm_rms_epsilon")?,
+            vocabulary: usize::try_from(embedding.dimensions.get(1).copied().unwrap_or(1)).unwrap_or(usize::MAX),
+            context: keys.count("context_length")?,
+        };
+        hyperparameters.check(&keys)?;
+        Ok(hyperparameters)
+    }
+
+    /// Numbers of all heads of queries.
+    pub fn q_width(&self) -> usize {
+        self.heads * self.head_dim
+    }
+
+    /// Numbers of all heads of keys, and of values.
+    pub fn kv_width(&self) -> usize {
+        self.kv_heads * self.head_dim
+    }
+
+    fn check(&self, keys: &Keys<'_>) -> Result<()> {
+        let Hyperparameters { heads, kv_heads, head_dim, rotary, .. } = *self;
+        if !heads.is_multiple_of(kv_heads) {
+            return keys.refuse(format_args!("{heads} heads of queries cannot share {kv_heads} of keys alike"));
+        }
+        if !(32..=256).contains(&head_dim) || !head_dim.is_multiple_of(2) {
+            return keys.refuse(format_args!("heads of {head_dim} numbers: they must be even, 32 to 256"));
+        }
+        if !rotary.is_multiple_of(2) || rotary > head_dim {
+            return keys.refuse(format_args!("{rotary} of {head_dim} numbers of a head cannot be rotated"));
+        }
+        let widths = [("tokens", self.width), ("heads", self.q_width()), ("feed-forward", self.feed_forward)];
+        if let Some((what, width)) = widths.iter().find(|(_, width)| !width.is_multiple_of(32)) {
+            return keys.refuse(format_args!("{what}: {width} numbers; kernels take multiples of 32"));
+        }
+        if !(self.rope_base.is_finite() && self.rope_base > 0.0) {
+            return keys.refuse(format_args!("the base {} of its rotations must be above 0", self.rope_base));
+        }
+        if !(self.epsilon.is_finite() && self.epsilon >= 0.0) {
+            return keys.refuse(format_args!("ε of its norms is {}", self.epsilon));
+        }
+        Ok(())
+    }
+}
+
+/// More of anything is a mistake, and would only overflow later.
+const MOST: u64 = 1 << 24;
+
+/// The keys that begin with the architecture.
+struct Keys<'a> {
+    model: &'a Gguf,
+    architecture: &'static str,
+}
+
+impl<'a> Keys<'a> {
+    fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.architecture)
+    }
+
+    fn get<T: FromValue<'a>>(&self, name: &str) -> std::result::Result<T, FileError> {
+        self.model.get(&self.key(name))
+    }
+
+    fn optional<T: FromValue<'a>>(&self, name: &str) -> std::result::Result<Option<T>, FileError> {
+        self.model.get_optional(&self.key(name))
+    }
+
+    fn count(&self, name: &str) -> Result<usize> {
+        let value: u64 = self.get(name)?;
+        self.checked(name, value)
+    }
+
+    fn optional_count(&self, name: &str) -> Result<Option<usize>> {
+        self.optional(name)?.map(|value| self.checked(name, value)).transpose()
+    }
+
+    fn checked(&self, name: &str, value: u64) -> Result<usize> {
+        match value {
+            1..=MOST => Ok(value as usize),
+            _ => self.refuse(format_args!("'{}' is {value}: it must be 1 to {MOST}", self.key(name))),
+        }
+    }
+
+    /// What positions are divided by. Llama 3 comes without it, with a tensor of factors.
+    fn rope_scale(&self) -> Result<f64> {
+        let old: Option<f64> = self.optional("rope.scale_linear")?;
+        let kind = self.optional::<&str>("rope.scaling.type")?.unwrap_or("linear");
+        let factor = match kind {
+            "none" => 1.0,
+            "linear" => self.optional("rope.scaling.factor")?.or(old).unwrap_or(1.0),
+            // Files of Llama 3 name the scheme as well as they have the tensor that it comes to.
+            "llama3" => 1.0,
+            _ => return self.refuse(format_args!("its rotations are scaled by '{kind}', which does not run yet")),
+        };
+        // Old files have 0 for no scaling.
+        match factor {
+            0.0 => Ok(1.0),
+            factor if factor.is_finite() && factor > 0.0 => Ok(factor),
+            factor => self.refuse(format_args!("its rotations are scaled by {factor}: it must be above 0")),
+        }
+    }
+
+    fn refuse<T>(&self, problem: std::fmt::Arguments<'_>) -> Result<T> {
+        let path = self.model.path().map(|path| format!("{}: ", path.display())).unwrap_or_default();
+        Err(Error::Model(format!("{path}the model ({}): {problem}", self.architecture)))
+    }
+}

@@ -1,0 +1,5 @@
+//! Text: how tokens are chosen.
+
+mod sampling;
+
+pub use sampling::Sampling;

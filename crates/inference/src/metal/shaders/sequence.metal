@@ -1,0 +1,84 @@
+// sequence: the tokens of a sequence by position, and what a step takes of them and adds to them. So a step knows from a
+// few numbers that are told to it where it is, and steps can follow one another without the host.
+//   take_tokens    tokens[i] = history[first + i], positions[i] = first + i
+//   recent_tokens  recent[i] = history[end − 1 − i], the largest uint where the sequence has not begun
+//   put_token      history[position] = token[0]; a position from `capacity` on is not stored
+//   take_row       y[i] = x[row · n + i]
+// grid     threadgroups of 32 threads: as many as there are 32 numbers to write
+#include "common.metal"
+
+struct TakeTokensParams {
+    uint first;
+    uint count;
+};
+
+// buffers  0 history device const uint   1 tokens, 2 positions device uint [count]   3 p
+kernel void take_tokens(device const uint* history [[buffer(0)]],
+                        device uint* tokens [[buffer(1)]],
+                        device uint* positions [[buffer(2)]],
+                        constant TakeTokensParams& p [[buffer(3)]],
+                        uint group [[threadgroup_position_in_grid]],
+                        uint lane [[thread_index_in_simdgroup]]) {
+    uint i = group * SIMD_WIDTH + lane;
+    if (i < p.count) {
+        tokens[i] = history[p.first + i];
+        positions[i] = p.first + i;
+    }
+}
+
+struct RecentTokensParams {
+    uint end;
+    uint count;
+};
+
+// buffers  0 history device const uint   1 recent device uint [count]   2 p
+kernel void recent_tokens(device const uint* history [[buffer(0)]],
+                          device uint* recent [[buffer(1)]],
+                          constant RecentTokensParams& p [[buffer(2)]],
+                          uint group [[threadgroup_position_in_grid]],
+                          uint lane [[thread_index_in_simdgroup]]) {
+    uint i = group * SIMD_WIDTH + lane;
+    if (i < p.count) {
+        uint token = 0xffffffffu;
+        if (i < p.end) {
+            token = history[p.end - 1 - i];
+        }
+        recent[i] = token;
+    }
+}
+
+struct PutTokenParams {
+    uint position;
+    uint capacity;
+};
+
+// buffers  0 token device const uint [1]   1 history device uint [capacity]   2 p
+kernel void put_token(device const uint* token [[buffer(0)]],
+                      device uint* history [[buffer(1)]],
+                      constant PutTokenParams& p [[buffer(2)]],
+                      uint lane [[thread_index_in_simdgroup]]) {
+    if (lane == 0 && p.position < p.capacity) {
+        history[p.position] = token[0];
+    }
+}
+
+struct TakeRowParams {
+    uint row;
+    uint n;
+};
+
+// buffers  0 x device const T [rows, n]   1 y device T [n]   2 p
+template <typename T>
+kernel void take_row(device const T* x [[buffer(0)]],
+                     device T* y [[buffer(1)]],
+                     constant TakeRowParams& p [[buffer(2)]],
+                     uint group [[threadgroup_position_in_grid]],
+                     uint lane [[thread_index_in_simdgroup]]) {
+    uint i = group * SIMD_WIDTH + lane;
+    if (i < p.n) {
+        y[i] = x[ulong(p.row) * p.n + i];
+    }
+}
+
+INSTANTIATE("take_row_f32", take_row, float)
+INSTANTIATE("take_row_f16", take_row, half)

@@ -1,0 +1,105 @@
+//! Behind the last layer: the scores of all tokens, and the token that is chosen by them.
+
+use super::layers::Parts;
+use super::state::{MAX_RECENT, first};
+use super::table::{Quantity, Tracer};
+use crate::error::Result;
+use crate::generate::Sampling;
+use crate::metal::dispatch::lm_head::{LmHead, LmHeadArgmax, LmHeadResult, lm_head};
+use crate::metal::dispatch::norm::{RmsNorm, rms_norm};
+use crate::metal::dispatch::sampling::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
+use crate::metal::dispatch::sequence::{PutToken, RecentTokens, TakeRow, put_token, recent_tokens, take_row};
+
+impl Parts {
+    /// The scores of all tokens to follow the last one.
+    pub(super) fn logits(&self, tracer: &mut Tracer<'_>) -> Result<()> {
+        self.scores(tracer, LmHeadResult::Logits((&self.state.logits).into()))
+    }
+
+    /// Chooses the token to follow the last one, and puts it behind it.
+    pub(super) fn choose(&self, tracer: &mut Tracer<'_>, sampling: &Sampling) -> Result<()> {
+        let (state, n) = (&self.state, self.model.vocabulary);
+        let (sampled, logits) = ((&state.sampled).into(), (&state.logits).into());
+        if sampling.is_greedy() && !sampling.penalizes() {
+            // The scores need not be stored.
+            let argmax = LmHeadArgmax { tokens: sampled, scratch: (&state.argmax).into() };
+            self.scores(tracer, LmHeadResult::Argmax(argmax))?;
+            return self.put(tracer);
+        }
+        self.logits(tracer)?;
+        if sampling.penalizes() {
+            self.penalize(tracer, sampling)?;
+        }
+        if sampling.is_greedy() {
+            argmax(&mut tracer.encoding, Argmax { logits, tokens: sampled, rows: 1, n })?;
+            return self.put(tracer);
+        }
+        let mut op = Sample {
+            values: logits,
+            candidates: None,
+            tokens: sampled,
+            rows: 1,
+            n,
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            min_p: sampling.min_p,
+            seed: sampling.seed,
+            step: 0,
+        };
+        if let Some(k) = sampling.top_k.filter(|&k| k < n) {
+            let values = first(&state.top_values, &[k], 4);
+            let tokens = first(&state.top_tokens, &[k], 4);
+            top_k(&mut tracer.encoding, TopK { logits, values, tokens, rows: 1, n, k })?;
+            op = Sample { values, candidates: Some(tokens), n: k, ..op };
+        }
+        tracer.changing(Sample::STEP, Quantity::End);
+        sample(&mut tracer.encoding, op)?;
+        self.put(tracer)
+    }
+
+    fn scores(&self, tracer: &mut Tracer<'_>, result: LmHeadResult<'_>) -> Result<()> {
+        let (state, width, activation) = (&self.state, self.model.width, self.activation);
+        let row = (&state.row).into();
+        tracer.changing(TakeRow::ROW, Quantity::Row);
+        let op = TakeRow { x: (&state.h).into(), y: row, row: 0, n: width, activation };
+        take_row(&mut tracer.encoding, op)?;
+        let op = RmsNorm {
+            x: row,
+            w: self.weights.output_norm.slice(),
+            y: row,
+            rows: 1,
+            dim: width,
+            epsilon: self.model.epsilon,
+            activation,
+        };
+        rms_norm(&mut tracer.encoding, op)?;
+        let op = LmHead { w: self.weights.head().matrix(), x: row, result, m: 1, activation };
+        Ok(lm_head(&mut tracer.encoding, op)?)
+    }
+
+    fn penalize(&self, tracer: &mut Tracer<'_>, sampling: &Sampling) -> Result<()> {
+        let state = &self.state;
+        let count = sampling.repeat_last.min(MAX_RECENT);
+        let recent = first(&state.recent, &[count], 4);
+        tracer.changing(RecentTokens::END, Quantity::End);
+        let op = RecentTokens { history: (&state.history).into(), recent, end: 0, count };
+        recent_tokens(&mut tracer.encoding, op)?;
+        let op = Penalize {
+            logits: (&state.logits).into(),
+            recent,
+            rows: 1,
+            n: self.model.vocabulary,
+            count,
+            repeat: sampling.repeat_penalty,
+            presence: sampling.presence_penalty,
+            frequency: sampling.frequency_penalty,
+        };
+        Ok(penalize(&mut tracer.encoding, op)?)
+    }
+
+    fn put(&self, tracer: &mut Tracer<'_>) -> Result<()> {
+        let (token, history) = ((&self.state.sampled).into(), (&self.state.history).into());
+        tracer.changing(PutToken::POSITION, Quantity::End);
+        Ok(put_token(&mut tracer.encoding, PutToken { token, history, position: 0 })?)
+    }
+}

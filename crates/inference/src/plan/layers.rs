@@ -1,0 +1,212 @@
+//! The layers, for one token or for many.
+
+use super::state::{State, first};
+use super::table::{Quantity, Tracer};
+use super::weights::{LayerWeights, ModelWeights, Weight};
+use crate::arch::Hyperparameters;
+use crate::error::{Error, Result};
+use crate::metal::dispatch::attention::{
+    AttentionDecode, AttentionPrefill, AttentionShape, attention_decode, attention_prefill,
+};
+use crate::metal::dispatch::elementwise::{Binary, BinaryFunction, binary};
+use crate::metal::dispatch::embedding::{Embedding, embedding};
+use crate::metal::dispatch::gemv::{Gemv, GemvGated, GemvQkv, gemv, gemv_gated, gemv_qkv};
+use crate::metal::dispatch::norm::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
+use crate::metal::dispatch::rope::{RopeKv, Rotation, rope_kv};
+use crate::metal::dispatch::sequence::{TakeTokens, take_tokens};
+use crate::metal::format::Activation;
+use crate::metal::library::BufferSlice;
+use compute::Buffer;
+
+/// What all parts of a plan are made of.
+pub(super) struct Parts {
+    pub(super) model: Hyperparameters,
+    pub(super) weights: ModelWeights,
+    pub(super) state: State,
+    pub(super) activation: Activation,
+}
+
+impl Parts {
+    /// The first `rows` rows of a buffer of activations.
+    fn rows<'a>(&self, buffer: &'a Buffer, rows: usize, width: usize) -> BufferSlice<'a> {
+        first(buffer, &[rows, width], self.activation.size())
+    }
+
+    /// Whether gate and up of all layers are computed at once.
+    pub(super) fn gate_is_fused(layer: &LayerWeights) -> bool {
+        layer.gate.is_like(&layer.up) && layer.gate.is_in_pieces()
+    }
+
+    fn product<'a>(&self, w: &'a Weight, x: BufferSlice<'a>, y: BufferSlice<'a>, m: usize) -> Gemv<'a> {
+        Gemv { w: w.matrix(), x, y, bias: None, residual: None, m, activation: self.activation }
+    }
+
+    /// From tokens of the history to the residual stream behind the last layer.
+    pub(super) fn layers(&self, tracer: &mut Tracer<'_>, tokens: usize) -> Result<()> {
+        let state = &self.state;
+        tracer.changing(TakeTokens::FIRST, Quantity::First);
+        take_tokens(
+            &mut tracer.encoding,
+            TakeTokens {
+                history: (&state.history).into(),
+                tokens: first(&state.tokens, &[tokens], 4),
+                positions: first(&state.positions, &[tokens], 4),
+                first: 0,
+                count: tokens,
+            },
+        )?;
+        embedding(
+            &mut tracer.encoding,
+            Embedding {
+                table: self.weights.embedding.matrix(),
+                tokens: first(&state.tokens, &[tokens], 4),
+                y: self.rows(&state.h, tokens, self.model.width),
+                count: tokens,
+                scale: 1.0,
+                activation: self.activation,
+            },
+        )?;
+        for (index, layer) in self.weights.layers.iter().enumerate() {
+            self.attention(tracer, index, layer, tokens)?;
+            self.feed_forward(tracer, layer, tokens)?;
+        }
+        Ok(())
+    }
+
+    fn norm(&self, tracer: &mut Tracer<'_>, w: BufferSlice<'_>, tokens: usize) -> Result<()> {
+        let (state, width) = (&self.state, self.model.width);
+        let (x, y) = (self.rows(&state.h, tokens, width), self.rows(&state.x, tokens, width));
+        let (epsilon, activation) = (self.model.epsilon, self.activation);
+        let op = RmsNorm { x, w, y, rows: tokens, dim: width, epsilon, activation };
+        Ok(rms_norm(&mut tracer.encoding, op)?)
+    }
+
+    fn attention(&self, tracer: &mut Tracer<'_>, index: usize, layer: &LayerWeights, tokens: usize) -> Result<()> {
+        let (model, state, activation) = (&self.model, &self.state, self.activation);
+        let (q_width, kv_width) = (model.q_width(), model.kv_width());
+        let (q, k, v) = (
+            self.rows(&state.q, tokens, q_width),
+            self.rows(&state.k, tokens, kv_width),
+            self.rows(&state.v, tokens, kv_width),
+        );
+        self.norm(tracer, layer.attention_norm.slice(), tokens)?;
+        self.queries_keys_values(tracer, layer, tokens)?;
+        if let Some([q_norm, k_norm]) = &layer.head_norms {
+            for (x, w, heads) in [(q, q_norm, model.heads), (k, k_norm, model.kv_heads)] {
+                let op = HeadRmsNorm {
+                    x,
+                    w: w.slice(),
+                    rows: tokens,
+                    heads,
+                    head_dim: model.head_dim,
+                    stride: heads * model.head_dim,
+                    epsilon: model.epsilon,
+                    activation,
+                };
+                head_rms_norm(&mut tracer.encoding, op)?;
+            }
+        }
+        let rotation = Rotation {
+            frequencies: (&state.frequencies).into(),
+            positions: first(&state.positions, &[tokens], 4),
+            rotary: model.rotary,
+            neox: model.architecture.neox,
+            magnitude: 1.0,
+        };
+        let cache = state.cache(index);
+        rope_kv(
+            &mut tracer.encoding,
+            RopeKv {
+                q,
+                k,
+                v,
+                y: q,
+                cache,
+                rotation,
+                tokens,
+                heads: model.heads,
+                q_stride: q_width,
+                k_stride: kv_width,
+                v_stride: kv_width,
+                activation,
+            },
+        )?;
+        let scale = 1.0 / (model.head_dim as f32).sqrt();
+        let shape = AttentionShape { heads: model.heads, scale, soft_cap: None, window: None };
+        let y = self.rows(&state.attended, tokens, q_width);
+        if tokens == 1 {
+            tracer.changing(AttentionDecode::LENGTH, Quantity::Length);
+            let op = AttentionDecode { q, cache, y, length: 1, shape, split: None, activation };
+            attention_decode(&mut tracer.encoding, op)?;
+        } else {
+            tracer.changing(AttentionPrefill::POSITION, Quantity::First);
+            let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape, activation };
+            attention_prefill(&mut tracer.encoding, op)?;
+        }
+        self.add_product(tracer, &layer.attention_output, y, tokens)
+    }
+
+    /// h += w · x
+    fn add_product(&self, tracer: &mut Tracer<'_>, w: &Weight, x: BufferSlice<'_>, tokens: usize) -> Result<()> {
+        let h = self.rows(&self.state.h, tokens, self.model.width);
+        let op = Gemv { residual: Some(h), ..self.product(w, x, h, tokens) };
+        Ok(gemv(&mut tracer.encoding, op)?)
+    }
+
+    /// In one dispatch where the three matrices are stored alike.
+    fn queries_keys_values(&self, tracer: &mut Tracer<'_>, layer: &LayerWeights, tokens: usize) -> Result<()> {
+        let (model, state) = (&self.model, &self.state);
+        let x = self.rows(&state.x, tokens, model.width);
+        let (q_width, kv_width) = (model.q_width(), model.kv_width());
+        let outputs = [
+            self.rows(&state.q, tokens, q_width),
+            self.rows(&state.k, tokens, kv_width),
+            self.rows(&state.v, tokens, kv_width),
+        ];
+        let biases = layer.biases.as_ref().map(|[q, k, v]| [q.slice(), k.slice(), v.slice()]);
+        let LayerWeights { q, k, v, .. } = layer;
+        if q.is_like(k) && q.is_like(v) && q.is_in_pieces() {
+            let [q_out, k_out, v_out] = outputs;
+            let op = GemvQkv {
+                wq: q.matrix(),
+                wk: k.matrix(),
+                wv: v.matrix(),
+                x,
+                q: q_out,
+                k: k_out,
+                v: v_out,
+                biases,
+                m: tokens,
+                activation: self.activation,
+            };
+            return Ok(gemv_qkv(&mut tracer.encoding, op)?);
+        }
+        for (i, (w, y)) in [q, k, v].into_iter().zip(outputs).enumerate() {
+            let bias = biases.map(|biases| biases[i]);
+            gemv(&mut tracer.encoding, Gemv { bias, ..self.product(w, x, y, tokens) })?;
+        }
+        Ok(())
+    }
+
+    fn feed_forward(&self, tracer: &mut Tracer<'_>, layer: &LayerWeights, tokens: usize) -> Result<()> {
+        let (model, state, activation) = (&self.model, &self.state, self.activation);
+        self.norm(tracer, layer.feed_forward_norm.slice(), tokens)?;
+        let x = self.rows(&state.x, tokens, model.width);
+        let gate = self.rows(&state.gate, tokens, model.feed_forward);
+        if Parts::gate_is_fused(layer) {
+            let (w, up) = (layer.gate.matrix(), layer.up.matrix());
+            let op = GemvGated { gate: w, up, x, y: gate, m: tokens, activation };
+            gemv_gated(&mut tracer.encoding, op)?;
+        } else {
+            let up = state.up.as_ref().ok_or_else(|| {
+                Error::Device(compute::Error::Internal("a plan has no room for both halves of a gate".into()))
+            })?;
+            let up = self.rows(up, tokens, model.feed_forward);
+            gemv(&mut tracer.encoding, self.product(&layer.gate, x, gate, tokens))?;
+            gemv(&mut tracer.encoding, self.product(&layer.up, x, up, tokens))?;
+            let (function, n) = (BinaryFunction::SiluMultiply, tokens * model.feed_forward);
+            binary(&mut tracer.encoding, Binary { function, a: gate, b: up, y: gate, n, activation })?;
+        }
+        self.add_product(tracer, &layer.down, gate, tokens)
+    }
+}

@@ -1,0 +1,357 @@
+//! The forward plan: all that a model computes for a token, as tables of dispatches that are made when it is loaded.
+//!
+//! ```text
+//! Gguf ── arch ── weights: tensors in buffers ─┐
+//!                 state: activations, cache ───┼─ Parts ── layers, head: operations in order
+//!                                              │              ├─ declared: pipelines, created in parallel, then sealed
+//!                                              │              └─ recorded: Table
+//! tokens ── history ── chunks(512 … 8): prompts ──┐
+//!                      layers(1): single tokens ──┴─ logits, or choose ── history: the next token
+//! ```
+//!
+//! The tokens of the sequence are on the device, by position. A step is told its position and no more: it takes its tokens
+//! from there, and puts the token that it chose behind them. So many steps can be in one command buffer.
+//!
+//! **Invariant:** after loading, nothing is compiled, and no memory is allocated for anything that stays.
+
+mod chunks;
+mod head;
+mod layers;
+mod state;
+mod table;
+mod weights;
+
+use crate::arch::{Hyperparameters, ModelTensors};
+use crate::error::{Error, Result};
+use crate::generate::Sampling;
+use crate::gguf::Gguf;
+use crate::metal::dispatch::rope;
+use crate::metal::format::Activation;
+use crate::metal::{MetalDevice, PipelineSet};
+use compute::{CommandBuffer, PipelineProgress};
+use layers::Parts;
+use state::{Sizes, State};
+use table::{Table, Values, declare};
+
+/// What can be chosen about a plan.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlanOptions {
+    /// Positions that there is room for; what the model was trained for, but 4,096 at most, where it is none.
+    pub context: Option<usize>,
+    /// Tokens of a prompt that are computed at once, at most.
+    pub chunk: usize,
+    /// The type of what flows between kernels.
+    pub activation: Activation,
+    /// The type of keys and values.
+    pub cache: Activation,
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+}
+
+impl Default for PlanOptions {
+    fn default() -> PlanOptions {
+        PlanOptions {
+            context: None,
+            chunk: 512,
+            activation: Activation::F32,
+            cache: Activation::F16,
+            sampling: Sampling::GREEDY,
+        }
+    }
+}
+
+/// Positions that there is room for, unless more are asked for.
+const DEFAULT_CONTEXT: usize = 4096;
+
+/// How far loading has come.
+#[derive(Debug)]
+pub enum LoadProgress<'a> {
+    /// Bytes of weights that are on the device, of all.
+    Weights(u64, u64),
+    /// Pipelines that were created.
+    Pipelines(&'a PipelineProgress<'a>),
+}
+
+/// A model that is ready to run, with one sequence of tokens.
+pub struct Plan {
+    device: MetalDevice,
+    parts: Parts,
+    sampling: Sampling,
+    context: usize,
+    /// Sizes of chunks, and the layers for as many tokens.
+    sizes: Vec<usize>,
+    layers: Vec<Table>,
+    logits: Table,
+    choose: Table,
+    /// Tokens of the sequence.
+    len: usize,
+    /// Tokens whose keys and values are in the cache.
+    evaluated: usize,
+    /// Where the last token of the sequence is in the residual stream, while it is there.
+    row: Option<usize>,
+}
+
+impl Plan {
+    /// Loads a model.
+    pub fn load(
+        device: &MetalDevice,
+        model: &Gguf,
+        options: &PlanOptions,
+        mut progress: impl FnMut(LoadProgress<'_>),
+    ) -> Result<Plan> {
+        options.sampling.check()?;
+        let hyperparameters = Hyperparameters::read(model)?;
+        let tensors = ModelTensors::find(model.weights(), &hyperparameters)?;
+        let context = options.context.unwrap_or(hyperparameters.context.min(DEFAULT_CONTEXT));
+        if context == 0 {
+            return Err(Error::Usage("a context of 0 positions: there must be room for at least one".into()));
+        }
+        let mut loader = weights::Loader {
+            device: device.device(),
+            weights: model.weights(),
+            progress: &mut |done, total| progress(LoadProgress::Weights(done, total)),
+            done: 0,
+            total: model.weights().tensors().iter().map(|tensor| tensor.size()).sum(),
+        };
+        let weights = loader.model(&tensors)?;
+        let sizes = chunks::sizes(options.chunk, context);
+        let base = hyperparameters.rope_base;
+        let mut frequencies = rope::frequencies(base, hyperparameters.rotary, weights.rope_factors.as_deref());
+        frequencies.iter_mut().for_each(|frequency| *frequency /= hyperparameters.rope_scale as f32);
+        let wanted = Sizes {
+            chunk: sizes[0],
+            context,
+            activation: options.activation,
+            cache_type: options.cache,
+            split_gate: !weights.layers.iter().all(Parts::gate_is_fused),
+        };
+        let state = State::new(device.device(), &hyperparameters, &frequencies, &wanted)?;
+        let parts = Parts { model: hyperparameters, weights, state, activation: options.activation };
+
+        let mut pipelines = PipelineSet::new();
+        for &size in &sizes {
+            declare(device, &mut pipelines, |tracer| parts.layers(tracer, size))?;
+        }
+        declare(device, &mut pipelines, |tracer| parts.logits(tracer))?;
+        declare(device, &mut pipelines, |tracer| parts.choose(tracer, &options.sampling))?;
+        device.load(&pipelines, |pipeline| progress(LoadProgress::Pipelines(pipeline)))?;
+
+        let record = |&size: &usize| Table::record(device, |tracer| parts.layers(tracer, size));
+        Ok(Plan {
+            device: device.clone(),
+            layers: sizes.iter().map(record).collect::<Result<_>>()?,
+            logits: Table::record(device, |tracer| parts.logits(tracer))?,
+            choose: Table::record(device, |tracer| parts.choose(tracer, &options.sampling))?,
+            parts,
+            sampling: options.sampling,
+            context,
+            sizes,
+            len: 0,
+            evaluated: 0,
+            row: None,
+        })
+    }
+
+    /// Chooses tokens in another way from now on. Pipelines that this needs are created now.
+    pub fn set_sampling(&mut self, sampling: &Sampling) -> Result<()> {
+        sampling.check()?;
+        let mut pipelines = PipelineSet::new();
+        declare(&self.device, &mut pipelines, |tracer| self.parts.choose(tracer, sampling))?;
+        self.device.load(&pipelines, |_| ())?;
+        self.choose = Table::record(&self.device, |tracer| self.parts.choose(tracer, sampling))?;
+        self.sampling = *sampling;
+        Ok(())
+    }
+
+    /// How tokens are chosen.
+    pub fn sampling(&self) -> &Sampling {
+        &self.sampling
+    }
+
+    /// What the model is like.
+    pub fn hyperparameters(&self) -> &Hyperparameters {
+        &self.parts.model
+    }
+
+    /// Positions that there is room for.
+    pub fn context(&self) -> usize {
+        self.context
+    }
+
+    /// Tokens of the sequence.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the sequence has not begun.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Tokens of the sequence that have yet to be computed.
+    pub fn pending(&self) -> usize {
+        self.len - self.evaluated
+    }
+
+    /// Bytes of all keys and values.
+    pub fn cache_bytes(&self) -> usize {
+        self.parts.state.cache_bytes()
+    }
+
+    /// Dispatches of a step that chooses a token.
+    pub fn dispatches_per_token(&self) -> usize {
+        self.layers.last().map_or(0, Table::dispatch_count) + self.choose.dispatch_count()
+    }
+
+    /// The tokens of the sequence.
+    pub fn tokens(&self) -> Result<Vec<u32>> {
+        Ok(self.parts.state.history.read_at(0, self.len)?)
+    }
+
+    /// Adds tokens to the sequence. Nothing is computed yet.
+    pub fn push(&mut self, tokens: &[u32]) -> Result<()> {
+        let vocabulary = self.parts.model.vocabulary;
+        if let Some(token) = tokens.iter().find(|&&token| token as usize >= vocabulary) {
+            return Err(Error::Usage(format!("token {token} is not one of the {vocabulary} of the vocabulary")));
+        }
+        self.check_room(tokens.len())?;
+        self.parts.state.history.write(self.len * 4, tokens)?;
+        self.len += tokens.len();
+        if !tokens.is_empty() {
+            self.row = None;
+        }
+        Ok(())
+    }
+
+    /// Shortens the sequence. What is left of it need not be computed again.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len {
+            self.len = len;
+            self.evaluated = self.evaluated.min(len);
+            self.row = None;
+        }
+    }
+
+    /// Whether so many more tokens find room.
+    fn check_room(&self, tokens: usize) -> Result<()> {
+        match self.len.checked_add(tokens) {
+            Some(len) if len <= self.context => Ok(()),
+            _ => Err(Error::Usage(format!(
+                "the context has room for {} tokens, {} are there, and {tokens} are to come; take a larger one",
+                self.context, self.len
+            ))),
+        }
+    }
+
+    /// Computes one chunk of the tokens that are pending, and says how many remain. So those who wait for a long prompt can
+    /// show how far it is, and stop it.
+    pub fn evaluate_chunk(&mut self) -> Result<usize> {
+        if self.pending() > 0 {
+            let command_buffer = self.device.command_buffer();
+            self.encode_chunk(&command_buffer)?;
+            self.run(&command_buffer)?;
+        }
+        Ok(self.pending())
+    }
+
+    /// Adds the layers for the next tokens that are pending to a command buffer; gives how many of them are real.
+    fn encode_chunk(&mut self, command_buffer: &CommandBuffer) -> Result<usize> {
+        let first = self.evaluated;
+        let size = chunks::next(&self.sizes, self.pending(), self.parts.state.capacity - first);
+        let table = self.sizes.iter().position(|&other| other == size).and_then(|index| self.layers.get(index));
+        let Some(table) = table else {
+            return Err(Error::Device(compute::Error::Internal(format!("no table for {size} tokens"))));
+        };
+        table.replay(command_buffer, &Values { first, length: first + size, ..Values::default() })?;
+        let count = size.min(self.pending());
+        self.evaluated += count;
+        self.row = Some(count - 1);
+        Ok(count)
+    }
+
+    /// Adds the layers for all tokens that are pending, the last one at least; gives where that is.
+    fn encode_pending(&mut self, command_buffer: &CommandBuffer) -> Result<usize> {
+        if self.len == 0 {
+            return Err(Error::Usage("there are no tokens to go on from; push some first".into()));
+        }
+        if let (0, Some(row)) = (self.pending(), self.row) {
+            return Ok(row);
+        }
+        self.evaluated = self.evaluated.min(self.len - 1);
+        let mut count = 0;
+        while self.pending() > 0 {
+            count = self.encode_chunk(command_buffer)?;
+        }
+        Ok(count - 1)
+    }
+
+    /// Runs a command buffer. One that fails leaves nothing that could be relied on.
+    fn run(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
+        command_buffer.commit()?;
+        command_buffer.wait_until_completed().map_err(|error| {
+            (self.evaluated, self.row) = (0, None);
+            Error::Device(error)
+        })
+    }
+
+    /// Computes what is pending, and the scores of all tokens to follow.
+    pub fn logits(&mut self) -> Result<Vec<f32>> {
+        let command_buffer = self.device.command_buffer();
+        let row = self.encode_pending(&command_buffer)?;
+        self.logits.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
+        self.run(&command_buffer)?;
+        Ok(self.parts.state.logits.read())
+    }
+
+    /// Computes what is pending, and for each of these tokens the scores of all tokens to follow; `each` is given its
+    /// position and these.
+    pub fn logits_of_pending(&mut self, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
+        let mut logits = vec![0.0; self.parts.model.vocabulary];
+        while self.pending() > 0 {
+            let first = self.evaluated;
+            let command_buffer = self.device.command_buffer();
+            let count = self.encode_chunk(&command_buffer)?;
+            self.run(&command_buffer)?;
+            for row in 0..count {
+                let command_buffer = self.device.command_buffer();
+                self.logits.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
+                self.run(&command_buffer)?;
+                self.parts.state.logits.read_into(0, &mut logits)?;
+                each(first + row, &logits);
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes what is pending, and chooses `count` tokens, one after the other, which become a part of the sequence. All of
+    /// it is one command buffer. They are appended to `tokens`.
+    pub fn generate(&mut self, count: usize, tokens: &mut Vec<u32>) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        // The last one has its place in the sequence, and none in the cache yet.
+        self.check_room(count)?;
+        let command_buffer = self.device.command_buffer();
+        let start = self.len;
+        for _ in 0..count {
+            let row = self.encode_pending(&command_buffer)?;
+            self.choose.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
+            self.len += 1;
+            self.row = None;
+        }
+        if let Err(error) = self.run(&command_buffer) {
+            self.len = start;
+            return Err(error);
+        }
+        let first = tokens.len();
+        tokens.resize(first + count, 0);
+        self.parts.state.history.read_into(start * 4, &mut tokens[first..])?;
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Plan({}, {} of {} positions)", self.parts.model.architecture.name, self.len, self.context)
+    }
+}

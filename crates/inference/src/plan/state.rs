@@ -1,0 +1,139 @@
+//! What a plan computes on: activations, the cache of keys and values, the tokens of the sequence. All of it is allocated
+//! when the plan is made.
+
+use crate::arch::Hyperparameters;
+use crate::error::{Error, Result};
+use crate::metal::dispatch::kv_cache::{KEY_TILE, KvCache};
+use crate::metal::dispatch::lm_head::LmHeadArgmax;
+use crate::metal::format::Activation;
+use crate::metal::library::BufferSlice;
+use compute::{Buffer, Device};
+
+/// Recent tokens that a penalty looks at, at most.
+pub(super) const MAX_RECENT: usize = 256;
+
+pub(super) struct State {
+    /// The residual stream: `[chunk, width]`, like those that follow in the width that they need.
+    pub(super) h: Buffer,
+    /// What a norm made of it.
+    pub(super) x: Buffer,
+    pub(super) q: Buffer,
+    pub(super) k: Buffer,
+    pub(super) v: Buffer,
+    /// What attention made of it.
+    pub(super) attended: Buffer,
+    /// Inside of the feed-forward network.
+    pub(super) gate: Buffer,
+    /// The other half of that, where the two are not computed at once.
+    pub(super) up: Option<Buffer>,
+    /// `[width]`: the last token.
+    pub(super) row: Buffer,
+    /// `[vocabulary]`
+    pub(super) logits: Buffer,
+    /// For the best of them.
+    pub(super) argmax: Buffer,
+    /// `[vocabulary]`: the largest logits, and their tokens.
+    pub(super) top_values: Buffer,
+    pub(super) top_tokens: Buffer,
+    /// `[1]`: the token that was chosen.
+    pub(super) sampled: Buffer,
+    pub(super) recent: Buffer,
+    /// `[chunk]`: what is computed.
+    pub(super) tokens: Buffer,
+    pub(super) positions: Buffer,
+    /// The tokens of the sequence. Behind its end there are tokens of some kind, too: chunks are filled up with them.
+    pub(super) history: Buffer,
+    /// `[rotary / 2]`
+    pub(super) frequencies: Buffer,
+    caches: Vec<[Buffer; 2]>,
+    cache_type: Activation,
+    /// Positions that there is room for.
+    pub(super) capacity: usize,
+    kv_heads: usize,
+    head_dim: usize,
+}
+
+/// How much of everything there is to be.
+pub(super) struct Sizes {
+    /// Tokens that are computed at once, at most.
+    pub(super) chunk: usize,
+    /// Positions.
+    pub(super) context: usize,
+    pub(super) activation: Activation,
+    pub(super) cache_type: Activation,
+    /// The halves of the feed-forward network are computed apart.
+    pub(super) split_gate: bool,
+}
+
+impl State {
+    pub(super) fn new(
+        device: &Device,
+        model: &Hyperparameters,
+        frequencies: &[f32],
+        sizes: &Sizes,
+    ) -> Result<State> {
+        let buffer = |label: &str, counts: &[usize], size: usize| -> Result<Buffer> {
+            let bytes = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
+            let bytes =
+                bytes.ok_or_else(|| Error::Model(format!("the buffer '{label}' is larger than any memory")))?;
+            let buffer = device.new_buffer(bytes.max(1))?;
+            buffer.set_label(label);
+            Ok(buffer)
+        };
+        let activations = |label: &str, width: usize| buffer(label, &[sizes.chunk, width], sizes.activation.size());
+        let capacity = sizes.context.next_multiple_of(KEY_TILE);
+        let cache =
+            |label: &str| buffer(label, &[model.kv_heads, model.head_dim, capacity], sizes.cache_type.size());
+        let frequencies_buffer = buffer("frequencies", &[frequencies.len()], 4)?;
+        frequencies_buffer.write(0, frequencies)?;
+        Ok(State {
+            h: activations("h", model.width)?,
+            x: activations("x", model.width)?,
+            q: activations("q", model.q_width())?,
+            k: activations("k", model.kv_width())?,
+            v: activations("v", model.kv_width())?,
+            attended: activations("attended", model.q_width())?,
+            gate: activations("gate", model.feed_forward)?,
+            up: if sizes.split_gate { Some(activations("up", model.feed_forward)?) } else { None },
+            row: buffer("row", &[model.width], sizes.activation.size())?,
+            logits: buffer("logits", &[model.vocabulary], 4)?,
+            argmax: buffer("argmax", &[LmHeadArgmax::scratch_bytes(model.vocabulary, 1)], 1)?,
+            top_values: buffer("top_values", &[model.vocabulary], 4)?,
+            top_tokens: buffer("top_tokens", &[model.vocabulary], 4)?,
+            sampled: buffer("sampled", &[1], 4)?,
+            recent: buffer("recent", &[MAX_RECENT], 4)?,
+            tokens: buffer("tokens", &[sizes.chunk], 4)?,
+            positions: buffer("positions", &[sizes.chunk], 4)?,
+            history: buffer("history", &[capacity + 1], 4)?,
+            frequencies: frequencies_buffer,
+            caches: (0..model.layers).map(|_| Ok([cache("keys")?, cache("values")?])).collect::<Result<_>>()?,
+            cache_type: sizes.cache_type,
+            capacity,
+            kv_heads: model.kv_heads,
+            head_dim: model.head_dim,
+        })
+    }
+
+    /// The keys and values of a layer.
+    pub(super) fn cache(&self, layer: usize) -> KvCache<'_> {
+        let [keys, values] = &self.caches[layer];
+        KvCache {
+            keys: keys.into(),
+            values: values.into(),
+            heads: self.kv_heads,
+            head_dim: self.head_dim,
+            capacity: self.capacity,
+            ty: self.cache_type,
+        }
+    }
+
+    /// Bytes of all keys and values.
+    pub(super) fn cache_bytes(&self) -> usize {
+        self.caches.iter().flatten().map(Buffer::len).sum()
+    }
+}
+
+/// The beginning of a buffer.
+pub(super) fn first<'a>(buffer: &'a Buffer, counts: &[usize], size: usize) -> BufferSlice<'a> {
+    BufferSlice::new(buffer, 0, counts.iter().product::<usize>() * size)
+}

@@ -1,0 +1,54 @@
+//! Whole models: tiny ones with random weights, against the same computed in plain Rust, in f64.
+//!
+//! ```text
+//! Shape ── Tiny: a GGUF file in memory, and its numbers
+//!            ├─ Plan: on the device
+//!            └─ reference: from the formulas
+//! ```
+
+#[path = "../kernels/dequantize.rs"]
+mod dequantize;
+#[path = "../kernels/random.rs"]
+mod random;
+
+mod memory;
+mod plan;
+mod reference;
+mod refused;
+mod sampling;
+mod tiny;
+
+use compute::{BinaryArchive, Device};
+use inference::metal::MetalDevice;
+use inference::plan::{Plan, PlanOptions};
+use std::sync::OnceLock;
+
+/// The device, with its pipelines: all tests share them. What was compiled is kept from one run to the next, unless the
+/// environment says otherwise.
+fn device() -> &'static MetalDevice {
+    static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
+    DEVICE.get_or_init(|| {
+        let archive = BinaryArchive::user_cache().expect("the cache can be found");
+        let device = Device::cpu().expect("there is a processor");
+        MetalDevice::with_device(device, archive).expect("the library is right")
+    })
+}
+
+/// A plan for a model.
+fn load(model: &tiny::Tiny, options: &PlanOptions) -> Plan {
+    Plan::load(device(), &model.file, options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The largest difference relative to the largest number.
+#[track_caller]
+fn assert_close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let largest = expected.iter().fold(0.0f64, |largest, number| largest.max(number.abs()));
+    for (index, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+        let difference = (f64::from(found) - expected).abs() / largest;
+        assert!(
+            difference <= tolerance,
+            "{what}: [{index}] is {found}, expected {expected} (off by {difference:e})"
+        );
+    }
+}
