@@ -22,7 +22,7 @@ AIR = $(if $(LLVM),--features metalworks-cli/air)
 HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec test corpus air thirdparty mlx llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec test corpus air thirdparty mlx tokenizer llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -83,6 +83,11 @@ mlx: cargo $(LLVM) ## Run kernels that Apple's compiler made, and compile a samp
 	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx -- --ignored --nocapture
 	$(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
 	  "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
+
+# The first time compiles llama.cpp, which takes some minutes; so it is no part of `make test`.
+tokenizer: cargo $(LLVM) ## Compare tokens and chat templates with llama.cpp, tokenizers and Jinja
+	METALWORKS_TOKENIZER_CORPUS="$$(scripts/tokenizer-reference.py corpus)" \
+	  $(CARGO) test --profile corpus -p metalworks-inference --test tokenizer --test chat -- --ignored --nocapture
 
 # What the crate `air` is built with; the variable names another place where LLVM 22 is.
 llvm:

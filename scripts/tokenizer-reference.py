@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Tokenizes texts with the packages of others, to compare with.
+"""Tokenizes texts and renders chat templates with the packages of others, to compare with.
 
-  scripts/tokenizer-reference.py references   write crates/inference/tests/data/tokenizer, which is committed
-  scripts/tokenizer-reference.py corpus       write large texts and their tokens into the cache, and print where
+  scripts/tokenizer-reference.py references   write crates/inference/tests/data/{tokenizer,chat}, which are committed
+  scripts/tokenizer-reference.py corpus       write large texts and their tokens, and conversations in the templates of many
+                                              models, into the cache, and print where
 
 The packages (PACKAGES below) are installed into a virtual environment in the cache, never into the system's Python;
 llama-cpp-python is compiled there, which takes some minutes once (PIP_FIND_LINKS may name a folder with a wheel).
@@ -33,6 +34,7 @@ VOCABULARIES = ["gpt-2", "llama-bpe", "qwen2", "qwen35", "llama-spm"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "crates/inference/tests/data/tokenizer"
+CHAT = ROOT / "crates/inference/tests/data/chat"
 CACHE = Path(
     os.environ.get("METALWORKS_CACHE")
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metalworks"
@@ -192,7 +194,7 @@ def random_texts(count, seed, pieces):
     return ["".join(chance.choice(palette) for _ in range(chance.randint(1, pieces))) for _ in range(count)]
 
 
-def write(name, versions, **values):
+def write(name, versions, folder=DATA, **values):
     """One line for each value, or each element of one, so that changes can be read."""
     made_by = {package: PACKAGES[package] for package in versions}
 
@@ -205,7 +207,7 @@ def write(name, versions, **values):
             return "[\n" + ",\n".join(f"{inner}{json.dumps(item, separators=(',', ':'))}" for item in value) + f"\n{indent}]"
         return json.dumps(value, separators=(",", ":"))
 
-    path = DATA / name
+    path = folder / name
     path.write_text(lines({"made_by": {"script": "scripts/tokenizer-reference.py", **made_by}, **values}, "") + "\n")
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
 
@@ -223,6 +225,7 @@ def references():
     small_bpe(texts, training)
     small_sentencepiece(texts, training)
     smollm2(texts)
+    chat()
 
 
 def small_bpe(texts, training):
@@ -285,6 +288,85 @@ def smollm2(texts):
     write("smollm2.json", packages, model=MODEL, sha256=MODEL_SHA256, ids={"parse_special": special, "plain": plain})
 
 
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather", "description": "The weather & more, in \u201cMünchen\u201d <now>",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 1.5}}, "required": []},
+    },
+}
+CALL = {"type": "function", "function": {"name": "weather", "arguments": {"city": "Zürich", "days": 3, "deep": {"a": [1, None, True]}}}}
+USER = {"role": "user", "content": "Hello, who are you?"}
+ANSWER = {"role": "assistant", "content": "\n<think>\nHm.\n</think>\n\nNobody.  \n"}
+CONVERSATIONS = [
+    {"messages": [USER], "add_generation_prompt": True},
+    {"messages": [USER], "add_generation_prompt": False},
+    {"messages": [{"role": "system", "content": " Be brief. \n"}, USER], "add_generation_prompt": True},
+    {"messages": [USER, ANSWER, {"role": "user", "content": "日本語 <b>'quotes' & \"more\"</b> 🦀"}], "add_generation_prompt": True},
+    {"messages": [USER, ANSWER], "add_generation_prompt": False},
+    {"messages": [USER, {"role": "assistant", "content": "Yes."}, USER, ANSWER], "add_generation_prompt": False},
+    {"messages": [USER], "add_generation_prompt": True, "enable_thinking": False},
+    {"messages": [USER], "add_generation_prompt": True, "enable_thinking": True, "date_string": "1 May 2020"},
+    {"messages": [USER], "add_generation_prompt": True, "tools": [WEATHER, WEATHER]},
+    {"messages": [{"role": "system", "content": "S"}, USER, {"role": "assistant", "content": "", "tool_calls": [CALL]},
+                  {"role": "tool", "name": "weather", "content": "{\"rain\": 0.5}"}], "add_generation_prompt": True, "tools": [WEATHER]},
+    {"messages": [USER, {"role": "assistant", "content": None, "tool_calls": [CALL, CALL]}], "add_generation_prompt": True},
+    {"messages": [USER, USER], "add_generation_prompt": True},
+    {"messages": [{"role": "user", "content": ""}], "add_generation_prompt": True},
+    {"messages": [USER, {"role": "assistant", "content": {"a": 1, "b": "two", "c": 2.5}}], "add_generation_prompt": False},
+]
+
+
+def render(template, conversation):
+    """What a template makes of a conversation, or why it does not, by Jinja as `transformers` sets it up."""
+    import datetime
+
+    import jinja2
+    import jinja2.ext
+    import jinja2.nodes
+    import jinja2.sandbox
+
+    class Generation(jinja2.ext.Extension):
+        tags = {"generation"}
+
+        def parse(self, parser):
+            line = next(parser.stream).lineno
+            body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+            return jinja2.nodes.If(jinja2.nodes.Const(True), body, [], []).set_lineno(line)
+
+    class Raised(Exception):
+        pass
+
+    def raise_exception(message):
+        raise Raised(message)
+
+    def to_json(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
+        return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+    now = datetime.datetime(2025, 3, 4, 5, 6, 7, tzinfo=datetime.timezone.utc)
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols]
+    )
+    environment.filters["tojson"] = to_json
+    environment.globals["raise_exception"] = raise_exception
+    environment.globals["strftime_now"] = now.strftime
+    variables = {"tools": None, "documents": None, "bos_token": "<s>", "eos_token": "</s>", **conversation}
+    try:
+        return {"text": environment.from_string(template).render(**variables)}
+    except Raised as error:
+        return {"raised": str(error)}
+    except Exception as error:
+        return {"error": str(error)}
+
+
+def chat():
+    templates = {path.name: path.read_text() for path in sorted(CHAT.glob("*.jinja"))}
+    templates["SmolLM2"] = metadata(model_file())["tokenizer.chat_template"]
+    rendered = {name: [[render(text, conversation)] for conversation in CONVERSATIONS] for name, text in templates.items()}
+    conversations = [[conversation] for conversation in CONVERSATIONS]
+    write("rendered.json", ["jinja2"], CHAT, conversations=conversations, rendered=rendered)
+
+
 def corpus_texts():
     """Large texts: what is on every machine that can build this, and random characters."""
     import encodings
@@ -307,7 +389,8 @@ def corpus_texts():
         "rust": joined((ROOT / "crates").glob("*/src/**/*.rs"), 600_000),
         "python": joined(Path(encodings.__file__).parent.parent.glob("*.py"), 600_000),
         "licenses": joined(Path(sysroot).glob("share/doc/**/*.html") if sysroot else [], 300_000),
-        "scripts": "\n".join(TEXTS * 20),
+        # llama.cpp takes </s> for a special token also where it is none.
+        "scripts": "\n".join(text for text in TEXTS * 20 if text != "</s>"),
         "mixed": "\n".join(random_texts(4000, 3, 60)),
         "random": "".join(scalar(0x30000) for _ in range(60_000)),
         "latin": "".join(chr(chance.randrange(0x20, 0x250)) for _ in range(100_000)),
@@ -347,6 +430,9 @@ def corpus():
             if theirs:
                 add(path, "tokenizers", name, lambda text: theirs.encode(text, add_special_tokens=False).ids)
         print(path.name, file=sys.stderr)
+    templates = {path.name: path.read_text() for path in sorted((CACHE / "vocabularies/templates").glob("*.jinja"))}
+    rendered = {name: [render(text, conversation) for conversation in CONVERSATIONS] for name, text in templates.items()}
+    (folder / "chat.json").write_text(json.dumps({"templates": templates, "rendered": rendered}))
     (folder / "manifest.json").write_text(json.dumps({"made_by": PACKAGES, "entries": entries}, indent=1))
     print(folder)
 

@@ -1,6 +1,7 @@
 //! Language models on Metal kernels.
 
 pub mod arch;
+pub mod chat;
 mod error;
 pub mod generate;
 pub mod gguf;

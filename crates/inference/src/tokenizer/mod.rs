@@ -7,18 +7,19 @@
 //! tokens ── pieces: the bytes of each ── stream: whole characters ── text
 //! ```
 //!
-//! The tokens are those of llama.cpp, and but for a few cases those of the tokenizers that models were trained with.
-//! Where llama.cpp and they differ:
-//! - a byte that has no token (SmolLM2 has none for some control characters) is left out, and keeps its neighbours apart;
-//! - text is not normalized, which the original of Qwen does (NFC).
-//!
-//! Two things are as in the originals and not as in llama.cpp: of special tokens that overlap the leftmost is found, and
-//! merging never makes a token that is not a normal one.
+//! The tokens are those of llama.cpp and of the package `tokenizers`, which are the same in all but odd cases:
+//! - a byte that has no token (SmolLM2 has none for some control characters) is left out, and keeps its neighbours apart, as
+//!   in llama.cpp;
+//! - text is not normalized, as in llama.cpp; the original of Qwen does it (NFC);
+//! - of special tokens that overlap, the leftmost is found, as in `tokenizers`;
+//! - a token is special only where the file says so, as in `tokenizers`; llama.cpp takes Qwen's `</s>` for one by its looks;
+//! - merging never makes a token that is not a normal one.
 
 mod bpe;
 mod bytes;
 mod classes;
 mod error;
+mod gguf;
 mod merge;
 mod sentencepiece;
 mod special;

@@ -5,5 +5,6 @@
 mod data;
 mod decoding;
 mod hostile;
+mod models;
 mod references;
 mod special;

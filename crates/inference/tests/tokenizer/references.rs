@@ -27,8 +27,7 @@ fn byte_level_bpe_is_that_of_the_package_tokenizers() {
     let reference = Reference::bpe();
     for pre in ["gpt-2", "smollm", "llama-bpe", "qwen2"] {
         let tokenizer = Tokenizer::new(&reference.vocabulary(Some(pre))).unwrap();
-        // A long s is no s, which is llama.cpp's view.
-        compare(&tokenizer, &reference.ids(Some(pre)), |text| text.contains("'ſ"));
+        compare(&tokenizer, &reference.ids(Some(pre)), |_| false);
     }
 }
 

@@ -1,0 +1,31 @@
+//! The vocabulary of a GGUF file.
+
+use crate::gguf::Metadata;
+use crate::weights::FileError;
+
+use super::Vocabulary;
+
+impl<'a> Vocabulary<'a> {
+    /// The vocabulary that a file has. What is in it is checked only when a tokenizer is made of it.
+    pub fn from_metadata(metadata: &'a Metadata) -> Result<Self, FileError> {
+        let id = |name: &str| metadata.get_optional::<u32>(&format!("tokenizer.ggml.{name}_token_id"));
+        let flag = |name: &str| metadata.get_optional::<bool>(&format!("tokenizer.ggml.{name}"));
+        Ok(Self {
+            model: metadata.get("tokenizer.ggml.model")?,
+            pre: metadata.get_optional("tokenizer.ggml.pre")?,
+            tokens: metadata.get("tokenizer.ggml.tokens")?,
+            token_types: metadata.get_optional("tokenizer.ggml.token_type")?.unwrap_or_default(),
+            scores: metadata.get_optional("tokenizer.ggml.scores")?.unwrap_or_default(),
+            merges: metadata.get_optional("tokenizer.ggml.merges")?.unwrap_or_default(),
+            bos: id("bos")?,
+            eos: id("eos")?,
+            eot: id("eot")?,
+            eom: id("eom")?,
+            unknown: id("unknown")?,
+            padding: id("padding")?,
+            add_bos: flag("add_bos_token")?,
+            add_eos: flag("add_eos_token")?,
+            add_space_prefix: flag("add_space_prefix")?,
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! Chat templates, compared with Jinja as the package `transformers` sets it up.
+//!
+//! `scripts/tokenizer-reference.py` made `tests/data/chat/rendered.json`.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use inference::chat::{ChatError, ChatTemplate, Message, RenderOptions, Variable};
+use inference::gguf::{Builder, Gguf};
+use inference::tokenizer::{Tokenizer, Vocabulary};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+mod models;
+
+#[derive(Clone, Deserialize)]
+struct Conversation {
+    messages: Vec<Variable>,
+    add_generation_prompt: bool,
+    #[serde(flatten)]
+    variables: BTreeMap<String, Variable>,
+}
+
+/// What Jinja made of a conversation.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Rendered {
+    Text(String),
+    /// The template raised an error.
+    Raised(String),
+    /// The engine did not like something. minijinja takes some of it, such as a loop over nothing.
+    Error(IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct References {
+    conversations: Vec<(Conversation,)>,
+    rendered: BTreeMap<String, Vec<(Rendered,)>>,
+}
+
+fn references() -> References {
+    serde_json::from_str(include_str!("../data/chat/rendered.json")).unwrap()
+}
+
+fn render(template: &ChatTemplate, conversation: &Conversation) -> Result<String, ChatError> {
+    // 2025-03-04 05:06:07 UTC, as in the references.
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_741_064_767);
+    let options = RenderOptions {
+        add_generation_prompt: conversation.add_generation_prompt,
+        variables: conversation.variables.clone(),
+        now: Some(now),
+    };
+    template.render(&conversation.messages, &options)
+}
+
+/// Compares one template; returns how many conversations were rendered, and what differs.
+fn compare<'r>(
+    template: &ChatTemplate,
+    conversations: &[Conversation],
+    rendered: impl IntoIterator<Item = &'r Rendered>,
+) -> (usize, Vec<String>) {
+    let mut count = 0;
+    let mut differ = Vec::new();
+    for (number, (conversation, expected)) in conversations.iter().zip(rendered).enumerate() {
+        match (render(template, conversation), expected) {
+            (Ok(found), Rendered::Text(expected)) if found == *expected => count += 1,
+            (Err(ChatError::Refused { problem, .. }), Rendered::Raised(expected)) if problem == *expected => {
+                count += 1
+            }
+            (_, Rendered::Error(_)) => {}
+            (found, Rendered::Text(expected) | Rendered::Raised(expected)) => {
+                differ.push(format!("{number}: is\n{found:?}, expected\n{expected:?}"));
+            }
+        }
+    }
+    (count, differ)
+}
+
+#[test]
+fn templates_are_rendered_as_by_jinja() {
+    let references = references();
+    let conversations: Vec<Conversation> = references.conversations.into_iter().map(|(it,)| it).collect();
+    let templates = [
+        ("alternating.jinja", include_str!("../data/chat/alternating.jinja"), 8),
+        ("chatml.jinja", include_str!("../data/chat/chatml.jinja"), 12),
+        ("dated.jinja", include_str!("../data/chat/dated.jinja"), 12),
+        ("thinking.jinja", include_str!("../data/chat/thinking.jinja"), 14),
+    ];
+    for (name, text, at_least) in templates {
+        let template = ChatTemplate::new(text, "<s>", "</s>").unwrap();
+        let rendered = &references.rendered[name];
+        assert_eq!(rendered.len(), conversations.len());
+        let (count, differ) = compare(&template, &conversations, rendered.iter().map(|(it,)| it));
+        assert!(differ.is_empty(), "{name} {}", differ.join("\n"));
+        assert!(count >= at_least, "{name}: only {count} conversations were rendered");
+    }
+}
+
+fn one_message() -> Vec<Message> {
+    vec![Message::new("user", "Hi")]
+}
+
+#[track_caller]
+fn fails(template: &str, expected: &str) {
+    let rendered =
+        ChatTemplate::new(template, "", "").and_then(|it| it.render(&one_message(), &RenderOptions::default()));
+    let error = rendered.expect_err("fails").to_string();
+    assert!(error.contains(expected), "{error:?} does not say {expected:?}");
+}
+
+#[test]
+fn errors_say_the_line() {
+    fails("a\n{% if %}", "does not work: syntax error: unexpected end of block");
+    fails("a\n{% if %}", "(line 2)");
+    fails("a\n\n{{ raise_exception('no ' ~ messages[0].role) }}", "does not take these messages: no user (line 3)");
+    fails("a\n{{ messages[0].content.nothing() }}", "(line 2)");
+    fails("{{ nothing.more }}", "undefined value");
+    fails("{{ strftime_now('%!') }}", "strftime_now(\"%!\")");
+    fails("{% include 'other' %}", "other");
+}
+
+#[test]
+fn a_template_may_not_run_or_write_for_ever() {
+    fails("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "fuel");
+    let long = vec![Message::new("user", "x".repeat(1 << 20))];
+    let template = "{% for a in range(9999) %}{{ messages[0].content }}{% endfor %}";
+    let error = ChatTemplate::new(template, "", "").unwrap().render(&long, &RenderOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("longer than"), "{error}");
+    // Deep nesting is an error as well, and overflows no stack.
+    fails(&format!("{{{{ {}1{} }}}}", "(".repeat(100_000), ")".repeat(100_000)), "recursion");
+    fails("{{ [][::-1] | list }}", "makes the template engine fail");
+    fails("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "recursion");
+}
+
+#[test]
+fn no_messages_are_refused() {
+    let template = ChatTemplate::new("{{ messages }}", "", "").unwrap();
+    let error = template.render(&[] as &[Message], &RenderOptions::default()).unwrap_err().to_string();
+    assert_eq!(error, "the model's chat template does not take these messages: there are none");
+}
+
+#[test]
+fn the_present_is_that_of_the_system() {
+    let template = ChatTemplate::new("{{ strftime_now('%Y') }}", "", "").unwrap();
+    let year: u32 = template.render(&one_message(), &RenderOptions::default()).unwrap().parse().unwrap();
+    assert!(year >= 2025, "{year}");
+}
+
+#[test]
+fn the_template_of_a_file() {
+    let tokens = vec!["<s>", "</s>", "a"];
+    let file = |template: Option<&str>| {
+        let builder = Builder::new().key("general.architecture", "llama");
+        let builder = match template {
+            Some(template) => builder.key("tokenizer.chat_template", template),
+            None => builder,
+        };
+        Gguf::from_bytes(builder.to_bytes(|_, _| Ok(())).unwrap()).unwrap()
+    };
+    let vocabulary = Vocabulary {
+        model: "gpt2",
+        pre: Some("gpt-2"),
+        tokens,
+        token_types: vec![3, 3, 1],
+        bos: Some(0),
+        eos: Some(1),
+        ..Vocabulary::default()
+    };
+    let tokenizer = Tokenizer::new(&vocabulary).unwrap();
+    let model = file(Some("{{ bos_token }}{{ messages[0].content }}{{ eos_token }}"));
+    let template = ChatTemplate::from_metadata(model.metadata(), &tokenizer).unwrap();
+    assert_eq!(template.render(&one_message(), &RenderOptions::default()).unwrap(), "<s>Hi</s>");
+
+    let error = ChatTemplate::from_metadata(file(None).metadata(), &tokenizer).unwrap_err();
+    assert_eq!(error, ChatError::NoTemplate);
+    assert!(error.to_string().contains("--raw"), "{error}");
+}

@@ -1,0 +1,73 @@
+//! The templates of real models, in files that are downloaded: `make tokenizer`.
+
+#![allow(clippy::print_stdout, reason = "results of comparisons")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use inference::chat::ChatTemplate;
+use inference::gguf::Gguf;
+use inference::tokenizer::{Tokenizer, Vocabulary};
+use serde::Deserialize;
+
+use crate::{Conversation, Rendered, compare, references};
+
+/// Escapes text that it puts together with `|safe`, by an accident of Python's types.
+const DIFFERENT: [&str; 1] = ["meetkai-functionary-medium-v3.1.jinja"];
+
+fn corpus() -> PathBuf {
+    let folder = std::env::var_os("METALWORKS_TOKENIZER_CORPUS");
+    folder.expect("METALWORKS_TOKENIZER_CORPUS is set: run this by `make tokenizer`").into()
+}
+
+#[test]
+#[ignore = "needs the model SmolLM2: make tokenizer"]
+fn smollm2_is_rendered_as_by_jinja() {
+    let file = Gguf::open(corpus().join("../models/SmolLM2-135M-Instruct.Q4_1.gguf")).unwrap();
+    let tokenizer = Tokenizer::new(&Vocabulary::from_metadata(file.metadata()).unwrap()).unwrap();
+    let template = ChatTemplate::from_metadata(file.metadata(), &tokenizer).unwrap();
+    let references = references();
+    let conversations: Vec<Conversation> = references.conversations.into_iter().map(|(it,)| it).collect();
+    let (count, differ) = compare(&template, &conversations, references.rendered["SmolLM2"].iter().map(|(it,)| it));
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+    assert!(count >= 12, "only {count} conversations were rendered");
+}
+
+#[derive(Deserialize)]
+struct Many {
+    templates: BTreeMap<String, String>,
+    rendered: BTreeMap<String, Vec<Rendered>>,
+}
+
+#[test]
+#[ignore = "needs the templates of many models: make tokenizer"]
+fn templates_of_many_models_are_rendered_as_by_jinja() {
+    let file = std::fs::read_to_string(corpus().join("chat.json")).unwrap();
+    let many: Many = serde_json::from_str(&file).unwrap();
+    let conversations: Vec<Conversation> = references().conversations.into_iter().map(|(it,)| it).collect();
+    let mut wrong = Vec::new();
+    let mut total = 0;
+    for (name, text) in &many.templates {
+        let template = match ChatTemplate::new(text, "<s>", "</s>") {
+            Ok(template) => template,
+            Err(error) => {
+                println!("{name}: {error}");
+                wrong.push(name);
+                continue;
+            }
+        };
+        let (count, differ) = compare(&template, &conversations, &many.rendered[name]);
+        total += count;
+        if !differ.is_empty() {
+            println!("{name}: {} of {} differ", differ.len(), conversations.len());
+            println!("    {}", differ.join("\n    "));
+            wrong.push(name);
+        }
+    }
+    println!(
+        "{} templates, {total} conversations are the same, these templates differ: {wrong:?}",
+        many.templates.len()
+    );
+    assert!(total > 800);
+    assert_eq!(wrong, DIFFERENT);
+}
