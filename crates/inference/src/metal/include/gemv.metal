@@ -60,9 +60,11 @@ template <typename F>
 inline void multiply_group(BlockUnits block, uint g, Stage stage, uint column, thread float* result) {
     float2 affine = F::affine(block, g);
     if (BATCH <= 2) {
-        // Four sums at a time, so that no addition waits for the one before; the offset once, times the sum of x.
+        // Four sums at a time, so that no addition waits for the one before; the offset once, times the sum of x. Not
+        // unrolled any further: an instruction that loads the same word of every block steps by a block at a time, and
+        // what comes next is not prefetched. Outside of caches, F32 would stream at 10 instead of 32 GB/s, F16 at 18
+        // instead of 33, Q8_0 at 15 instead of 21.
         float4 sums[2] = {float4(0.0f), float4(0.0f)};
-        #pragma unroll
         for (uint i = 0; i < F::GROUP / 4; i++) {
             float4 v = F::values(block, g, i);
             for (uint m = 0; m < BATCH; m++) {
