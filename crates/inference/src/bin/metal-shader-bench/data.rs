@@ -127,6 +127,15 @@ impl<'a> Maker<'a> {
         Ok(buffer)
     }
 
+    /// Random logits: most are small and a few stand out, as in models, so that samplers have something to leave out.
+    pub(crate) fn logits(&self, counts: &[usize]) -> Result<Buffer, Problem> {
+        let buffer = self.zeros(counts, 4)?;
+        let uniform = || (self.bits() >> 40) as f32 / (1u64 << 24) as f32;
+        let pattern: Vec<u8> = (0..PATTERN).flat_map(|_| (-2.0 * (1.0 - uniform()).ln()).to_le_bytes()).collect();
+        self.fill(&buffer, &pattern)?;
+        Ok(buffer)
+    }
+
     /// Random tokens below `end`, or positions.
     pub(crate) fn tokens(&self, count: usize, end: usize) -> Result<Buffer, Problem> {
         let buffer = self.zeros(&[count], 4)?;

@@ -4,14 +4,13 @@ use super::{Built, Maker};
 use crate::cases::Case;
 use crate::data::all;
 use inference::metal::dispatch::sampling::{self, Argmax, Penalize, Sample, TopK};
-use inference::metal::format::Activation::F32;
 
 /// How tokens are drawn, as models recommend it.
 const DRAW: (f32, f32, f32) = (0.7, 0.9, 0.05);
 
 pub(crate) fn penalize(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, count) = (case.shape['M'], case.shape['N'], case.shape['C']);
-    let (logits, recent) = (maker.activations(&[rows, n], F32)?, maker.tokens(rows.saturating_mul(count), n)?);
+    let (logits, recent) = (maker.logits(&[rows, n])?, maker.tokens(rows.saturating_mul(count), n)?);
     Ok(Box::new(move |encoding| {
         let (logits, recent) = (all(&logits), all(&recent));
         // Penalties that change nothing: the logits are the same at every run.
@@ -22,7 +21,7 @@ pub(crate) fn penalize(maker: &Maker<'_>, case: &Case) -> Built {
 
 pub(crate) fn argmax(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n) = (case.shape['M'], case.shape['N']);
-    let (logits, tokens) = (maker.activations(&[rows, n], F32)?, maker.zeros(&[rows], 4)?);
+    let (logits, tokens) = (maker.logits(&[rows, n])?, maker.zeros(&[rows], 4)?);
     Ok(Box::new(move |encoding| {
         sampling::argmax(encoding, Argmax { logits: all(&logits), tokens: all(&tokens), rows, n })
     }))
@@ -30,7 +29,7 @@ pub(crate) fn argmax(maker: &Maker<'_>, case: &Case) -> Built {
 
 pub(crate) fn top_k(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, k) = (case.shape['M'], case.shape['N'], case.shape['C']);
-    let logits = maker.activations(&[rows, n], F32)?;
+    let logits = maker.logits(&[rows, n])?;
     let (values, tokens) = (maker.zeros(&[rows, k], 4)?, maker.zeros(&[rows, k], 4)?);
     Ok(Box::new(move |encoding| {
         let (logits, values, tokens) = (all(&logits), all(&values), all(&tokens));
@@ -47,7 +46,7 @@ pub(crate) fn sample_candidates(maker: &Maker<'_>, case: &Case) -> Built {
 }
 
 fn draw(maker: &Maker<'_>, rows: usize, n: usize, indexed: bool) -> Built {
-    let (values, tokens) = (maker.activations(&[rows, n], F32)?, maker.zeros(&[rows], 4)?);
+    let (values, tokens) = (maker.logits(&[rows, n])?, maker.zeros(&[rows], 4)?);
     let candidates = maker.tokens(if indexed { rows.saturating_mul(n) } else { 0 }, n)?;
     let (temperature, top_p, min_p) = DRAW;
     Ok(Box::new(move |encoding| {
