@@ -7,6 +7,8 @@ pub mod generate;
 pub mod gguf;
 pub mod metal;
 pub mod plan;
+pub mod quantize;
+pub mod synthetic;
 pub mod tokenizer;
 pub mod weights;
 

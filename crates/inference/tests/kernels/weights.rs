@@ -5,6 +5,7 @@ use crate::random::Random;
 use crate::tensor::Tensor;
 use half::{bf16, f16};
 use inference::metal::format::Format;
+use inference::quantize::dequantize;
 
 /// A matrix as a file has it, and its numbers.
 pub(crate) struct Weights {

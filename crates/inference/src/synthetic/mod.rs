@@ -1,0 +1,149 @@
+//! Models that are made up from a seed: the shapes of real ones, to measure at sizes that are long to download, and tiny
+//! ones for tests.
+//!
+//! ```text
+//! `llama-8b:q4_0` ── shapes ── metadata, vocabulary ─┐
+//!                       └───── tensors ── numbers ───┴── gguf::Builder ── file or memory
+//! ```
+//!
+//! A name and a seed are always the same bytes. Weights are scaled such that activations stay near 1 in every layer.
+
+mod numbers;
+mod shapes;
+mod tensors;
+mod vocabulary;
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::gguf::{Builder, Gguf};
+use crate::metal::format::Format;
+use crate::weights::{FileError, FileErrorKind};
+
+use shapes::{SHAPES, Shape};
+use tensors::Tensor;
+
+/// A model that is made up.
+///
+/// ```
+/// let model: inference::synthetic::SyntheticModel = "llama-tiny:q4_0".parse()?;
+/// assert_eq!(model.open()?.get::<u32>("llama.block_count")?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SyntheticModel {
+    shape: &'static Shape,
+    format: Format,
+    seed: u64,
+}
+
+/// That a name is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NameError(String);
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NameError {}
+
+impl FromStr for SyntheticModel {
+    type Err = NameError;
+
+    /// `llama-8b:q4_0`: a shape and a format.
+    fn from_str(name: &str) -> Result<SyntheticModel, NameError> {
+        let (shape, format) = name.split_once(':').ok_or_else(|| {
+            NameError(format!(
+                "'{name}' has no format: name it like {}:q4_0",
+                if name.is_empty() { "llama-tiny" } else { name }
+            ))
+        })?;
+        let found = SHAPES.iter().find(|known| known.name == shape).ok_or_else(|| {
+            NameError(format!("there is no shape '{shape}'; there are {}", SyntheticModel::shapes().join(", ")))
+        })?;
+        let format = Format::ALL
+            .into_iter()
+            .find(|known| known.to_string().eq_ignore_ascii_case(format))
+            .ok_or_else(|| {
+                let formats: Vec<String> =
+                    Format::ALL.iter().map(|format| format.to_string().to_lowercase()).collect();
+                NameError(format!("there is no format '{format}'; there are {}", formats.join(", ")))
+            })?;
+        Ok(SyntheticModel { shape: found, format, seed: 0 })
+    }
+}
+
+impl fmt::Display for SyntheticModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.shape.name, self.format.to_string().to_lowercase())
+    }
+}
+
+impl SyntheticModel {
+    /// The names of all shapes.
+    pub fn shapes() -> Vec<&'static str> {
+        SHAPES.iter().map(|shape| shape.name).collect()
+    }
+
+    /// With other numbers; the seed is 0 otherwise.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> SyntheticModel {
+        SyntheticModel { seed, ..self }
+    }
+
+    /// How large its file is.
+    pub fn size(&self) -> io::Result<u64> {
+        self.builder().0.size()
+    }
+
+    /// The model in memory.
+    pub fn open(&self) -> Result<Gguf, FileError> {
+        let (builder, tensors) = self.builder();
+        let bytes = builder.to_bytes(|index, out| tensors[index].fill(self.seed, out));
+        Gguf::from_bytes(bytes.map_err(|error| FileError::new(FileErrorKind::Io, error.to_string()))?)
+    }
+
+    /// Writes its file. After each tensor `progress` is told how many bytes of how many are done.
+    pub fn write(&self, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
+        let (builder, tensors) = self.builder();
+        let total = builder.size()?;
+        let mut done = 0;
+        builder.write(out, &mut |index, out| {
+            tensors[index].fill(self.seed, out)?;
+            done += tensors[index].size();
+            progress(done, total);
+            Ok(())
+        })
+    }
+
+    /// Writes its file to a path, as a whole or not at all.
+    pub fn write_file(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
+        let name = path.file_name().ok_or_else(|| io::Error::other("the path does not name a file"))?;
+        let mut partial = name.to_owned();
+        partial.push(format!(".{}.partial", std::process::id()));
+        let partial = path.with_file_name(partial);
+        let written = File::create(&partial).and_then(|file| {
+            let mut out = BufWriter::with_capacity(1 << 20, file);
+            self.write(&mut out, progress)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
+        });
+        written.and_then(|()| fs::rename(&partial, path)).inspect_err(|_| {
+            let _ = fs::remove_file(&partial);
+        })
+    }
+
+    fn builder(&self) -> (Builder, Vec<Tensor>) {
+        let tensors = tensors::all(self.shape, self.format);
+        let mut builder = self.shape.metadata(self.format).key("general.name", self.to_string());
+        builder = vocabulary::add(builder, self.shape.vocabulary, self.shape.pre_tokenizer);
+        for tensor in &tensors {
+            builder = builder.tensor(&tensor.name, tensor.format.into(), &tensor.dimensions);
+        }
+        (builder, tensors)
+    }
+}

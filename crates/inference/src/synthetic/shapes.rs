@@ -1,0 +1,209 @@
+//! The shapes of models, as their makers published them, and tiny ones.
+
+use crate::gguf::Builder;
+use crate::metal::format::Format;
+
+/// A model without its numbers.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) name: &'static str,
+    pub(super) architecture: &'static str,
+    pub(super) layers: u32,
+    pub(super) width: u64,
+    pub(super) feed_forward: u64,
+    pub(super) heads: u64,
+    pub(super) kv_heads: u64,
+    pub(super) head_size: u64,
+    pub(super) vocabulary: usize,
+    pub(super) context: u32,
+    pub(super) rope_base: f32,
+    pub(super) epsilon: f32,
+    /// The table of embeddings makes the scores of tokens, too.
+    pub(super) tied: bool,
+    /// By how much Llama 3 stretches low frequencies.
+    pub(super) rope_stretch: Option<f64>,
+    pub(super) pre_tokenizer: &'static str,
+}
+
+/// What the tiny models are, but for what each says: rows are whole blocks of every format.
+const TINY: Shape = Shape {
+    name: "llama-tiny",
+    architecture: "llama",
+    layers: 2,
+    width: 256,
+    feed_forward: 512,
+    heads: 4,
+    kv_heads: 2,
+    head_size: 64,
+    vocabulary: 384,
+    context: 2048,
+    rope_base: 10_000.0,
+    epsilon: 1e-5,
+    tied: false,
+    rope_stretch: None,
+    pre_tokenizer: "gpt-2",
+};
+
+const SMOLLM2: Shape = Shape {
+    name: "smollm2-135m",
+    layers: 30,
+    width: 576,
+    feed_forward: 1536,
+    heads: 9,
+    kv_heads: 3,
+    vocabulary: 49_152,
+    context: 8192,
+    rope_base: 100_000.0,
+    tied: true,
+    pre_tokenizer: "smollm",
+    ..TINY
+};
+
+const LLAMA3: Shape = Shape {
+    name: "llama-8b",
+    layers: 32,
+    width: 4096,
+    feed_forward: 14_336,
+    heads: 32,
+    kv_heads: 8,
+    head_size: 128,
+    vocabulary: 128_256,
+    context: 131_072,
+    rope_base: 500_000.0,
+    rope_stretch: Some(8.0),
+    pre_tokenizer: "llama-bpe",
+    ..TINY
+};
+
+const QWEN2: Shape = Shape {
+    name: "qwen2-0.5b",
+    architecture: "qwen2",
+    layers: 24,
+    width: 896,
+    feed_forward: 4864,
+    heads: 14,
+    kv_heads: 2,
+    vocabulary: 151_936,
+    context: 32_768,
+    rope_base: 1_000_000.0,
+    epsilon: 1e-6,
+    tied: true,
+    pre_tokenizer: "qwen2",
+    ..TINY
+};
+
+const QWEN3: Shape = Shape {
+    name: "qwen3-0.6b",
+    architecture: "qwen3",
+    layers: 28,
+    width: 1024,
+    feed_forward: 3072,
+    heads: 16,
+    kv_heads: 8,
+    head_size: 128,
+    context: 40_960,
+    ..QWEN2
+};
+
+/// All of them.
+pub(super) const SHAPES: [Shape; 14] = [
+    TINY,
+    Shape {
+        name: "llama3-tiny",
+        tied: true,
+        rope_base: 500_000.0,
+        rope_stretch: Some(8.0),
+        pre_tokenizer: "llama-bpe",
+        ..TINY
+    },
+    Shape {
+        name: "qwen2-tiny",
+        layers: 2,
+        width: 256,
+        feed_forward: 512,
+        heads: 4,
+        vocabulary: 384,
+        context: 2048,
+        ..QWEN2
+    },
+    Shape {
+        name: "qwen3-tiny",
+        layers: 2,
+        width: 256,
+        feed_forward: 512,
+        heads: 4,
+        kv_heads: 2,
+        vocabulary: 384,
+        context: 2048,
+        ..QWEN3
+    },
+    SMOLLM2,
+    Shape { name: "smollm2-360m", layers: 32, width: 960, feed_forward: 2560, heads: 15, kv_heads: 5, ..SMOLLM2 },
+    Shape {
+        name: "llama-1b",
+        layers: 16,
+        width: 2048,
+        feed_forward: 8192,
+        head_size: 64,
+        tied: true,
+        rope_stretch: Some(32.0),
+        ..LLAMA3
+    },
+    Shape {
+        name: "llama-3b",
+        layers: 28,
+        width: 3072,
+        feed_forward: 8192,
+        heads: 24,
+        tied: true,
+        rope_stretch: Some(32.0),
+        ..LLAMA3
+    },
+    LLAMA3,
+    QWEN2,
+    Shape { name: "qwen2-1.5b", layers: 28, width: 1536, feed_forward: 8960, heads: 12, head_size: 128, ..QWEN2 },
+    QWEN3,
+    Shape { name: "qwen3-1.7b", width: 2048, feed_forward: 6144, ..QWEN3 },
+    Shape { name: "qwen3-8b", layers: 36, width: 4096, feed_forward: 12_288, heads: 32, tied: false, ..QWEN3 },
+];
+
+impl Shape {
+    /// The keys that describe the model, but for those of its tokenizer.
+    pub(super) fn metadata(&self, format: Format) -> Builder {
+        let key = |end: &str| format!("{}.{end}", self.architecture);
+        Builder::new()
+            .key("general.architecture", self.architecture)
+            .key("general.type", "model")
+            .key("general.file_type", file_type(format))
+            .key("general.quantization_version", 2u32)
+            .key(&key("vocab_size"), self.vocabulary as u32)
+            .key(&key("context_length"), self.context)
+            .key(&key("block_count"), self.layers)
+            .key(&key("embedding_length"), self.width as u32)
+            .key(&key("feed_forward_length"), self.feed_forward as u32)
+            .key(&key("attention.head_count"), self.heads as u32)
+            .key(&key("attention.head_count_kv"), self.kv_heads as u32)
+            .key(&key("attention.key_length"), self.head_size as u32)
+            .key(&key("attention.value_length"), self.head_size as u32)
+            .key(&key("attention.layer_norm_rms_epsilon"), self.epsilon)
+            .key(&key("rope.dimension_count"), self.head_size as u32)
+            .key(&key("rope.freq_base"), self.rope_base)
+    }
+}
+
+/// How llama.cpp numbers files by the format of most of their tensors.
+fn file_type(format: Format) -> u32 {
+    match format {
+        Format::F32 => 0,
+        Format::F16 => 1,
+        Format::Q4_0 => 2,
+        Format::Q4_1 => 3,
+        Format::Q8_0 => 7,
+        Format::Q5_0 => 8,
+        Format::Q5_1 => 9,
+        Format::Q4_K => 14,
+        Format::Q5_K => 16,
+        Format::Q6_K => 18,
+        Format::BF16 => 32,
+    }
+}

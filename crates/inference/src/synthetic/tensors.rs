@@ -1,0 +1,191 @@
+//! The tensors of a model: names, shapes, formats, and how large their numbers are.
+
+use std::f64::consts::TAU;
+use std::io::{self, Write};
+
+use super::numbers::Numbers;
+use super::shapes::Shape;
+use crate::metal::format::Format;
+use crate::quantize::quantize;
+
+/// A matrix of more numbers than this is put together from pieces of so many: as good for measuring, and as fast to make as
+/// to write.
+const POOL: usize = 1 << 18;
+/// Pieces of a row: with one, some rows would be the same, and their tokens have the same scores.
+const PIECES: usize = 4;
+
+/// A tensor that is to be filled.
+pub(super) struct Tensor {
+    pub(super) name: String,
+    pub(super) dimensions: Vec<u64>,
+    pub(super) format: Format,
+    content: Content,
+}
+
+enum Content {
+    /// With this mean and deviation.
+    Random { mean: f32, deviation: f32 },
+    /// These numbers.
+    Exactly(Vec<f32>),
+}
+
+/// All tensors, in the order of the file.
+pub(super) fn all(shape: &Shape, format: Format) -> Vec<Tensor> {
+    let mut tensors = Vec::new();
+    let matrix = |name: String, columns: u64, rows: u64, format: Format, gain: f64| Tensor {
+        name,
+        dimensions: vec![columns, rows],
+        format: fitting(format, columns),
+        content: Content::Random { mean: 0.0, deviation: (gain / (columns as f64).sqrt()) as f32 },
+    };
+    let vector = |name: String, len: u64, mean: f32| Tensor {
+        name,
+        dimensions: vec![len],
+        format: Format::F32,
+        content: Content::Random { mean, deviation: 0.1 },
+    };
+    let (width, feed_forward, vocabulary) = (shape.width, shape.feed_forward, shape.vocabulary as u64);
+    let (queries, keys) = (shape.heads * shape.head_size, shape.kv_heads * shape.head_size);
+    // Scores of tokens should differ by more than noise, and each layer should add about as much as the others.
+    let score_gain = 3.0;
+    let layer_gain = 1.0 / f64::from(2 * shape.layers).sqrt();
+    let gain_of_table = if shape.tied { score_gain } else { (width as f64).sqrt() };
+
+    tensors.push(matrix(
+        "token_embd.weight".into(),
+        width,
+        vocabulary,
+        format_of_table(shape, format),
+        gain_of_table,
+    ));
+    if let Some(stretch) = shape.rope_stretch {
+        tensors.push(rope_frequencies(shape, stretch));
+    }
+    for layer in 0..shape.layers {
+        let name = |end: &str| format!("blk.{layer}.{end}");
+        tensors.push(vector(name("attn_norm.weight"), width, 1.0));
+        for (part, rows) in [("q", queries), ("k", keys), ("v", keys)] {
+            tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
+            if shape.architecture == "qwen2" {
+                tensors.push(vector(name(&format!("attn_{part}.bias")), rows, 0.0));
+            }
+            if shape.architecture == "qwen3" && part != "v" {
+                tensors.push(vector(name(&format!("attn_{part}_norm.weight")), shape.head_size, 1.0));
+            }
+        }
+        tensors.push(matrix(name("attn_output.weight"), queries, width, format, layer_gain));
+        tensors.push(vector(name("ffn_norm.weight"), width, 1.0));
+        tensors.push(matrix(name("ffn_gate.weight"), width, feed_forward, format, 1.0));
+        tensors.push(matrix(name("ffn_up.weight"), width, feed_forward, format, 1.0));
+        // What passes the gate is about half as large as what comes in.
+        tensors.push(matrix(name("ffn_down.weight"), feed_forward, width, format, 2.0 * layer_gain));
+    }
+    tensors.push(vector("output_norm.weight".into(), width, 1.0));
+    if !shape.tied {
+        tensors.push(matrix("output.weight".into(), width, vocabulary, format, score_gain));
+    }
+    tensors
+}
+
+/// Tables that make the scores of tokens have 8 bits at least, as files of such models do.
+fn format_of_table(shape: &Shape, format: Format) -> Format {
+    match format {
+        Format::F32 | Format::F16 | Format::BF16 => format,
+        _ if shape.tied => Format::Q8_0,
+        _ => format,
+    }
+}
+
+/// The format, or what llama.cpp takes instead where rows are not whole blocks of it.
+fn fitting(format: Format, columns: u64) -> Format {
+    match format {
+        _ if columns.is_multiple_of(format.block_len() as u64) => format,
+        Format::Q4_K => Format::Q5_0,
+        Format::Q5_K => Format::Q5_1,
+        _ => Format::Q8_0,
+    }
+}
+
+/// By how much the angle of each pair of a head turns slower: Llama 3.1's rule, for 8192 positions in training.
+fn rope_frequencies(shape: &Shape, stretch: f64) -> Tensor {
+    let (trained, low, high) = (8192.0, 1.0, 4.0);
+    let pairs = shape.head_size / 2;
+    let factor = |pair: u64| {
+        let wavelength = TAU * f64::from(shape.rope_base).powf(pair as f64 / pairs as f64);
+        let turns = trained / wavelength;
+        let smooth = ((turns - low) / (high - low)).clamp(0.0, 1.0);
+        (1.0 / ((1.0 - smooth) / stretch + smooth)) as f32
+    };
+    Tensor {
+        name: "rope_freqs.weight".into(),
+        dimensions: vec![pairs],
+        format: Format::F32,
+        content: Content::Exactly((0..pairs).map(factor).collect()),
+    }
+}
+
+impl Tensor {
+    fn elements(&self) -> usize {
+        self.dimensions.iter().product::<u64>() as usize
+    }
+
+    /// Its bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.format.row_size(self.elements()).unwrap_or(0) as u64
+    }
+
+    /// Writes its bytes, which depend on nothing but the seed, its name and its shape.
+    pub(super) fn fill(&self, seed: u64, out: &mut dyn Write) -> io::Result<()> {
+        let quantized = |numbers: &[f32]| {
+            quantize(self.format, numbers)
+                .ok_or_else(|| io::Error::other(format!("'{}' is no whole blocks", self.name)))
+        };
+        let (mean, deviation) = match &self.content {
+            Content::Exactly(numbers) => return out.write_all(&quantized(numbers)?),
+            Content::Random { mean, deviation } => (*mean, *deviation),
+        };
+        let mut numbers = Numbers::new(seed, &self.name);
+        let mut pool = vec![0f32; self.elements().min(POOL)];
+        pool.fill_with(|| mean + deviation * numbers.normal());
+        let pool_bytes = quantized(&pool)?;
+        if self.elements() <= POOL {
+            return out.write_all(&pool_bytes);
+        }
+        let columns = self.dimensions.first().map_or(1, |&columns| columns as usize);
+        let (blocks, block) = (columns / self.format.block_len(), self.format.block_size());
+        let piece = blocks.div_ceil(PIECES).max(1);
+        let places = (pool_bytes.len() / block).saturating_sub(piece) + 1;
+        for _ in 0..self.elements() / columns {
+            for done in (0..blocks).step_by(piece) {
+                let start = numbers.below(places) * block;
+                let bytes = pool_bytes.get(start..start + piece.min(blocks - done) * block);
+                out.write_all(bytes.ok_or_else(|| io::Error::other("a piece of a row is larger than the pool"))?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::shapes::SHAPES;
+
+    #[test]
+    fn where_rows_are_no_whole_blocks_another_format_is_taken() {
+        let shape = SHAPES.iter().find(|shape| shape.name == "smollm2-135m").expect("it is there");
+        let tensors = all(shape, Format::Q4_K);
+        let format = |name: &str| tensors.iter().find(|tensor| tensor.name == name).map(|tensor| tensor.format);
+        assert_eq!(format("blk.0.attn_q.weight"), Some(Format::Q5_0));
+        assert_eq!(format("blk.0.ffn_down.weight"), Some(Format::Q4_K));
+    }
+
+    #[test]
+    fn every_shape_has_whole_blocks_and_a_size() {
+        for shape in &SHAPES {
+            for format in Format::ALL {
+                assert!(all(shape, format).iter().all(|tensor| tensor.size() > 0), "{}:{format}", shape.name);
+            }
+        }
+    }
+}

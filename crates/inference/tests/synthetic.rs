@@ -1,0 +1,154 @@
+//! Models that are made up: always the same, complete, and with numbers of a sensible size.
+
+use std::collections::HashSet;
+
+use inference::gguf::Gguf;
+use inference::metal::format::Format;
+use inference::quantize::dequantize;
+use inference::synthetic::SyntheticModel;
+
+fn model(name: &str) -> SyntheticModel {
+    name.parse().expect("there is such a model")
+}
+
+fn bytes(model: SyntheticModel) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    model.write(&mut bytes, &mut |_, _| {}).expect("memory can be written to");
+    bytes
+}
+
+fn numbers(model: &Gguf, tensor: &str) -> Vec<f64> {
+    let tensor = model.weights().tensor(tensor).expect("it is there");
+    dequantize(tensor.format().expect("it runs"), model.weights().data(tensor))
+}
+
+fn deviation(numbers: &[f64]) -> f64 {
+    (numbers.iter().map(|number| number * number).sum::<f64>() / numbers.len() as f64).sqrt()
+}
+
+#[test]
+fn a_seed_is_always_the_same_model() {
+    let tiny = model("llama-tiny:q4_0");
+    let first = bytes(tiny);
+    assert!(first == bytes(tiny), "the same seed");
+    assert_eq!(tiny.size().expect("it has one"), first.len() as u64);
+    assert!(first != bytes(tiny.with_seed(1)), "another seed");
+    // Other formats have the same numbers, as near as they can.
+    let [exact, rounded] =
+        ["llama-tiny:f32", "llama-tiny:q8_0"].map(|name| model(name).open().expect("it is whole"));
+    for tensor in ["token_embd.weight", "blk.1.ffn_down.weight"] {
+        let pairs = numbers(&exact, tensor).into_iter().zip(numbers(&rounded, tensor));
+        let difference: Vec<f64> = pairs.map(|(exact, rounded)| exact - rounded).collect();
+        assert!(deviation(&difference) < 0.01 * deviation(&numbers(&exact, tensor)), "{tensor}");
+    }
+}
+
+#[test]
+fn every_architecture_has_its_tensors_in_every_format() {
+    for architecture in ["llama", "qwen2", "qwen3"] {
+        for format in Format::ALL {
+            let name = format!("{architecture}-tiny:{format}");
+            let model = model(&name).open().unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(model.architecture(), Ok(architecture));
+            let has = |tensor: &str| model.weights().find(tensor).is_some();
+            assert_eq!(has("blk.1.attn_q.bias"), architecture == "qwen2");
+            assert_eq!(has("blk.1.attn_k_norm.weight"), architecture == "qwen3");
+            assert_eq!(has("output.weight"), architecture == "llama");
+            for part in [
+                "attn_norm",
+                "attn_q",
+                "attn_k",
+                "attn_v",
+                "attn_output",
+                "ffn_norm",
+                "ffn_gate",
+                "ffn_up",
+                "ffn_down",
+            ] {
+                assert!(has(&format!("blk.0.{part}.weight")), "{name}: {part}");
+            }
+            let gate = model.weights().tensor("blk.0.ffn_gate.weight").expect("it is there");
+            assert_eq!((gate.format(), gate.dimensions.as_slice()), (Ok(format), &[256, 512][..]));
+        }
+    }
+}
+
+fn check_vocabulary(model: &Gguf) {
+    let tokens: Vec<&str> = model.get("tokenizer.ggml.tokens").expect("it is there");
+    let table = model.weights().tensor("token_embd.weight").expect("it is there");
+    assert_eq!(table.dimensions[1], tokens.len() as u64);
+    assert_eq!(tokens.iter().collect::<HashSet<_>>().len(), tokens.len());
+    let end: usize = model.get("tokenizer.ggml.eos_token_id").expect("it is there");
+    assert_eq!(tokens[end], "<|im_end|>");
+    let types: Vec<i32> = model.get("tokenizer.ggml.token_type").expect("it is there");
+    assert_eq!((types.len(), types[end], types[0]), (tokens.len(), 3, 1));
+}
+
+#[test]
+fn vocabularies_are_as_large_as_the_table_of_embeddings() {
+    for name in ["llama-tiny:q8_0", "qwen2-tiny:q8_0", "qwen3-tiny:q8_0"] {
+        check_vocabulary(&model(name).open().expect("it is whole"));
+    }
+}
+
+/// Its matrices are put together from pieces, and yet no two tokens are the same.
+#[test]
+fn a_model_with_the_shape_of_smollm2() {
+    let model = model("smollm2-135m:q4_1").open().expect("it is whole");
+    assert_eq!(model.parameters(), 134_515_008);
+    let kinds =
+        |kind: Format| model.weights().tensors().iter().filter(|tensor| tensor.format() == Ok(kind)).count();
+    assert_eq!((kinds(Format::Q4_1), kinds(Format::F32), kinds(Format::Q8_0)), (210, 61, 1));
+    let table = model.weights().tensor("token_embd.weight").expect("it is there");
+    let rows: HashSet<&[u8]> = model.weights().data(table).chunks_exact(612).collect();
+    assert_eq!(rows.len(), 49_152, "rows that differ");
+    check_vocabulary(&model);
+}
+
+#[test]
+fn what_matrices_make_of_numbers_of_size_one_is_about_as_large() {
+    for name in ["llama-tiny:q4_0", "qwen3-tiny:q6_k"] {
+        let model = model(name).open().expect("it is whole");
+        let gain = |tensor: &str| deviation(&numbers(&model, tensor)) * 16.0;
+        assert!((0.9..1.1).contains(&gain("blk.0.attn_q.weight")), "{name}: {}", gain("blk.0.attn_q.weight"));
+        let norm = numbers(&model, "blk.0.attn_norm.weight");
+        assert!(norm.iter().all(|weight| (0.5..1.5).contains(weight)), "{name}");
+    }
+}
+
+#[test]
+fn llama_3_turns_slow_pairs_slower() {
+    let factors = numbers(&model("llama3-tiny:f16").open().expect("it is whole"), "rope_freqs.weight");
+    assert_eq!((factors.len(), factors[0], factors[31]), (32, 1.0, 8.0));
+    assert!(factors.is_sorted() && factors.iter().any(|&factor| factor > 1.0 && factor < 8.0), "{factors:?}");
+}
+
+#[test]
+fn names_that_are_none_say_which_there_are() {
+    let says = |name: &str, part: &str| {
+        let error = name.parse::<SyntheticModel>().expect_err("there is none").to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    says("llama-8b", "name it like llama-8b:q4_0");
+    says("lama:q4_0", "there is no shape 'lama'; there are llama-tiny, llama3-tiny");
+    says("llama-tiny:q3_k", "there is no format 'q3_k'; there are f32, f16, bf16, q8_0");
+    assert_eq!(model("llama-tiny:Q4_K").to_string(), "llama-tiny:q4_k");
+}
+
+#[test]
+fn a_file_is_written_whole_or_not_at_all() {
+    let folder =
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("synthetic-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a scratch directory can be made");
+    let path = folder.join("tiny.gguf");
+    let mut steps = Vec::new();
+    model("qwen2-tiny:q5_1")
+        .write_file(&path, &mut |done, total| steps.push((done, total)))
+        .expect("it is written");
+    assert!(steps.is_sorted() && steps.last().is_some_and(|(done, total)| done <= total), "{steps:?}");
+    assert_eq!(Gguf::open(&path).expect("it is whole").architecture(), Ok("qwen2"));
+    let nowhere = folder.join("missing/tiny.gguf");
+    model("qwen2-tiny:q5_1").write_file(&nowhere, &mut |_, _| {}).expect_err("there is no such folder");
+    assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1, "nothing else is left");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
