@@ -22,7 +22,7 @@ AIR = $(if $(LLVM),--features metalworks-cli/air)
 HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec test corpus air thirdparty mlx tokenizer llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec test corpus models air thirdparty mlx tokenizer llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -57,6 +57,7 @@ test: ## Run all checks and tests
 	$(MAKE) doc
 	$(MAKE) build
 	$(MAKE) corpus
+	$(if $(LLVM),$(MAKE) models)
 	$(if $(LLVM),$(MAKE) air)
 	$(if $(LLVM),$(MAKE) thirdparty)
 	$(if $(LLVM),$(MAKE) mlx)
@@ -65,6 +66,12 @@ corpus: cargo ## Download the shaders of others and check them
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-msl --test corpus -- --ignored --nocapture
+
+# Where there is no network, a model that is in the folder already will do for all but the tests of pulling.
+models: cargo ## Download the default model and read it
+	$(CARGO) run --profile corpus -p metalworks-cli -- pull smollm2
+	$(CARGO) test --profile corpus -p metalworks-cli --test pull -- --ignored
+	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
 
 air: cargo $(LLVM) ## Compile the shaders of others to AIR, and read Apple's library
 	scripts/corpus.sh

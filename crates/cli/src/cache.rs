@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use compute::{ArchiveInfo, BinaryArchive};
 use serde_json::{Value, json};
 
-use crate::output::{self, Outcome};
+use crate::output::{self, Outcome, size};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -114,19 +114,6 @@ fn count(entries: usize) -> String {
     format!("{entries} {}", if entries == 1 { "entry" } else { "entries" })
 }
 
-/// `800 bytes`, `1.5 MiB`.
-fn size(bytes: u64) -> String {
-    let units = ["KiB", "MiB", "GiB", "TiB"];
-    let unit = (bytes.max(1).ilog2() / 10) as usize;
-    match unit {
-        0 => format!("{bytes} bytes"),
-        unit => {
-            let unit = unit.min(units.len());
-            format!("{:.1} {}", bytes as f64 / (1u64 << (10 * unit)) as f64, units[unit - 1])
-        }
-    }
-}
-
 /// `5 minutes ago`.
 fn ago(time: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(time).map_or(0, |age| age.as_secs());
@@ -143,20 +130,6 @@ fn ago(time: SystemTime) -> String {
 mod tests {
     use super::*;
     use std::time::Duration;
-
-    #[test]
-    fn sizes_have_units() {
-        for (bytes, text) in [
-            (0, "0 bytes"),
-            (1023, "1023 bytes"),
-            (1536, "1.5 KiB"),
-            (512 << 20, "512.0 MiB"),
-            (3 << 40, "3.0 TiB"),
-        ] {
-            assert_eq!(size(bytes), text);
-        }
-        assert_eq!(size(u64::MAX), "16777216.0 TiB");
-    }
 
     #[test]
     fn times_are_told_from_now() {

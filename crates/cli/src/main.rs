@@ -12,14 +12,18 @@ mod compile;
 mod constants;
 #[cfg(feature = "air")]
 mod exec;
+mod info;
 mod input;
 mod language;
 #[cfg(feature = "air")]
 mod npy;
 mod output;
+mod progress;
+mod pull;
 mod reflect;
 #[cfg(feature = "air")]
 mod scalar;
+mod synthesize;
 mod table;
 
 use std::process::ExitCode;
@@ -73,6 +77,26 @@ enum Command {
     #[cfg(feature = "air")]
     #[command(after_help = cache::EXAMPLE)]
     Cache(cache::Cache),
+
+    /// Get a model
+    ///
+    /// Downloads a model into the folder of models, unless it is there, checks it, and prints where it is.
+    #[command(after_long_help = pull::EXAMPLE)]
+    Pull(pull::Pull),
+
+    /// Print what is in the file of a model
+    ///
+    /// Architecture, size, quantization, context length, heads, vocabulary and tokenizer of a GGUF file. Nothing but its head
+    /// is read.
+    #[command(after_long_help = info::EXAMPLE)]
+    Info(info::Info),
+
+    /// Make up a model from a seed
+    ///
+    /// Writes a GGUF file with the shape of a real model and random numbers of a sensible size: to measure with, where the
+    /// real one is long to download, and to test with. A seed is always the same file.
+    #[command(after_long_help = synthesize::EXAMPLE)]
+    Synthesize(synthesize::Synthesize),
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong, 2 it could not be tried.";
@@ -87,6 +111,9 @@ fn main() -> ExitCode {
         Command::Exec(exec) => exec.run(),
         #[cfg(feature = "air")]
         Command::Cache(cache) => cache.run(),
+        Command::Pull(pull) => pull.run(),
+        Command::Info(info) => info.run(),
+        Command::Synthesize(synthesize) => synthesize.run(),
     };
     output::exit_code(outcome)
 }

@@ -77,6 +77,19 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// `800 bytes`, `1.5 MiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB"];
+    let unit = (bytes.max(1).ilog2() / 10) as usize;
+    match unit {
+        0 => format!("{bytes} bytes"),
+        unit => {
+            let unit = unit.min(units.len());
+            format!("{:.1} {}", bytes as f64 / (1u64 << (10 * unit)) as f64, units[unit - 1])
+        }
+    }
+}
+
 /// The exit status of a run. A reader that closed our stdout early, such as `head`, is no failure.
 pub(crate) fn exit_code(outcome: io::Result<Outcome>) -> ExitCode {
     match outcome {
@@ -95,6 +108,20 @@ pub(crate) fn exit_code(outcome: io::Result<Outcome>) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1536, "1.5 KiB"),
+            (512 << 20, "512.0 MiB"),
+            (3 << 40, "3.0 TiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+        assert_eq!(size(u64::MAX), "16777216.0 TiB");
+    }
 
     #[test]
     fn one_is_singular() {

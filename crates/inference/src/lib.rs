@@ -6,6 +6,7 @@ mod error;
 pub mod generate;
 pub mod gguf;
 pub mod metal;
+pub mod models;
 pub mod plan;
 pub mod quantize;
 pub mod synthetic;

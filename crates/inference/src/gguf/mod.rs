@@ -31,9 +31,17 @@ use std::path::Path;
 
 use crate::weights::{FileError, TensorInfo, WeightFile, Weights};
 
+pub(crate) use split::PartName;
+
 pub use metadata::{FromValue, Metadata, Mismatch};
 pub use value::{Array, Strings, Value, ValueType};
 pub use writer::Builder;
+
+/// Reads the head of a file, which may be one part of a model, to see whether it is whole.
+pub(crate) fn check(path: &Path) -> Result<(), FileError> {
+    let file = WeightFile::open(path)?;
+    header::read(file.bytes(), 0).map(drop).map_err(|error| error.of(Some(path)))
+}
 
 /// A model in a GGUF file, or in several.
 pub struct Gguf {

@@ -30,6 +30,6 @@ impl Numbers {
 
     /// Less than a bound.
     pub(super) fn below(&mut self, bound: usize) -> usize {
-        (u128::from(self.bits()) * bound as u128 >> 64) as usize
+        ((u128::from(self.bits()) * bound as u128) >> 64) as usize
     }
 }

@@ -5,5 +5,6 @@ mod allocations;
 mod fuzz;
 mod hostile;
 mod reading;
+mod real;
 mod sample;
 mod split;

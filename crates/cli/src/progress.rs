@@ -1,0 +1,60 @@
+//! A line on stderr that says how far something is, on terminals alone.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// How often the line changes.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A line that is written over again and again, and is gone at the end.
+pub(crate) struct Progress {
+    shown: bool,
+    last: Option<Instant>,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Progress {
+        Progress { shown: io::stderr().is_terminal(), last: None }
+    }
+
+    /// Says how many bytes of how many are done. When it cannot be said, the work goes on all the same.
+    pub(crate) fn show(&mut self, step: &str, done: u64, total: u64) {
+        if self.shown && self.last.is_none_or(|last| last.elapsed() >= INTERVAL) {
+            self.last = Some(Instant::now());
+            let _ = write!(io::stderr().lock(), "\r\x1b[K{}", line(step, done, total));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.last.is_some() {
+            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+/// `downloading  [#####               ]  25%  24 of 98 MB`
+fn line(step: &str, done: u64, total: u64) -> String {
+    const WIDTH: u64 = 30;
+    let done = done.min(total);
+    let part = |of: u64| (u128::from(done) * u128::from(of) / u128::from(total.max(1))) as usize;
+    let bar = format!("{}{}", "#".repeat(part(WIDTH)), " ".repeat(WIDTH as usize - part(WIDTH)));
+    format!("{step:<12} [{bar}] {:>3}%  {} of {} MB", part(100), done / 1_000_000, total / 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_as_long_as_what_is_done() {
+        let bar = |hashes: usize| format!("[{}{}]", "#".repeat(hashes), " ".repeat(30 - hashes));
+        assert_eq!(
+            line("checking", 25_000_000, 100_000_000),
+            format!("checking     {}  25%  25 of 100 MB", bar(7))
+        );
+        assert_eq!(line("checking", 9, 3), format!("checking     {} 100%  0 of 0 MB", bar(30)));
+        assert!(line("x", 0, 0).contains("  0%"));
+    }
+}

@@ -1,0 +1,60 @@
+//! `metalworks synthesize`: a model that is made up.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use inference::synthetic::SyntheticModel;
+
+use crate::output::{self, Outcome};
+use crate::progress::Progress;
+
+pub(crate) const EXAMPLE: &str = "\
+Shapes: llama-tiny, llama3-tiny, qwen2-tiny, qwen3-tiny, smollm2-135m,
+smollm2-360m, llama-1b, llama-3b, llama-8b, qwen2-0.5b, qwen2-1.5b, qwen3-0.6b,
+qwen3-1.7b, qwen3-8b. Formats: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1,
+q4_k, q5_k, q6_k.
+
+Examples:
+  metalworks synthesize llama-tiny:q4_0 -o tiny.gguf
+  metalworks synthesize llama-8b:q4_0 -o 8b.gguf --seed 1
+
+Exit status: 0 all fine, 1 there is no such model, 2 it could not be written.";
+
+#[derive(Args)]
+pub(crate) struct Synthesize {
+    /// Shape and format of the model
+    #[arg(value_name = "SHAPE:FORMAT")]
+    model: String,
+
+    /// Write the model to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Choose the numbers [0]
+    #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true)]
+    seed: u64,
+}
+
+impl Synthesize {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let model = match self.model.parse::<SyntheticModel>() {
+            Ok(model) => model.with_seed(self.seed),
+            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
+        };
+        let start = Instant::now();
+        let mut progress = Progress::new();
+        let written = model.write_file(&self.output, &mut |done, total| progress.show("writing", done, total));
+        drop(progress);
+        let path = self.output.display();
+        match written.and_then(|()| model.size()) {
+            Ok(size) => {
+                let seconds = start.elapsed().as_secs_f64();
+                output::result(&format!("{path}: {model}, {}, in {seconds:.1} s\n", output::size(size)))?;
+                Ok(Outcome::Fine)
+            }
+            Err(error) => output::error(&format!("cannot write '{path}': {error}")).map(|()| Outcome::NotTried),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Files of models: `metalworks synthesize` and `metalworks info`.
+
+mod support;
+
+use support::{Run, Scratch, metalworks, metalworks_with_cache};
+
+/// A folder with a model in it.
+struct Model {
+    scratch: Scratch,
+    path: String,
+}
+
+impl Model {
+    fn new(name: &str) -> Model {
+        let scratch = Scratch::new();
+        let path = format!("{}/model.gguf", scratch.path());
+        let run = metalworks(["synthesize", name, "-o", &path]).exits(0);
+        assert!(run.stdout.starts_with(&format!("{path}: {name}, ")), "{}", run.stdout);
+        Model { scratch, path }
+    }
+
+    fn info(&self, flags: &[&str]) -> Run {
+        metalworks(["info", self.path.as_str()].iter().chain(flags))
+    }
+}
+
+#[test]
+fn a_model_is_described() {
+    let model = Model::new("qwen3-tiny:q4_k");
+    let text = model.info(&[]).exits(0).stdout;
+    for line in [
+        "GGUF version 3, 982.7 KiB, 1.7 million parameters in 24 tensors",
+        "architecture       qwen3",
+        "context length     2048",
+        "layers             2",
+        "heads              4",
+        "key/value heads    2",
+        "head size          128",
+        "rope base          1000000",
+        "norm epsilon       0.000001",
+        "tokenizer          gpt2",
+        "pre-tokenizer      qwen2",
+        "vocabulary         384 tokens",
+        "token for end      383 <|im_end|>",
+        "chat template      yes",
+    ] {
+        assert!(text.lines().any(|there| there == line), "no '{line}' in:\n{text}");
+    }
+    let types: Vec<&str> = text.lines().filter(|line| line.contains('%')).collect();
+    assert_eq!(types.len(), 3, "{text}");
+    assert!(types[0].starts_with("Q4_K       14") && types[1].starts_with("Q8_0        1"), "{text}");
+    assert!(!text.contains("blk.0.") && !text.contains("tokenizer.ggml"), "{text}");
+}
+
+#[test]
+fn tensors_and_metadata_are_printed_on_request() {
+    let model = Model::new("llama-tiny:q8_0");
+    let text = model.info(&["--tensors", "--metadata"]).exits(0).stdout;
+    assert!(text.contains("blk.1.ffn_down.weight     Q8_0  512×256"), "{text}");
+    assert!(text.contains("\nllama.rope.freq_base = 10000\n"), "{text}");
+    assert!(text.contains("\ntokenizer.ggml.add_bos_token = false\n"), "{text}");
+    assert!(text.contains(r#"tokenizer.ggml.merges = ["t h", "Ġ th", "#), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() < 200), "{text}");
+}
+
+#[test]
+fn programs_get_json() {
+    let model = Model::new("qwen2-tiny:q5_0");
+    let json = model.info(&["--json"]).exits(0).json();
+    assert_eq!((&json["architecture"], &json["layers"]), (&"qwen2".into(), &2.into()));
+    assert_eq!((&json["vocabulary"], &json["chat_template"]), (&384.into(), &true.into()));
+    assert_eq!((&json["types"][0]["type"], &json["types"][0]["runs"]), (&"Q5_0".into(), &true.into()));
+    assert_eq!(json["norm_epsilon"], 1e-6);
+    assert!(json["tensors"].is_null() && json["metadata"].is_null());
+    let json = model.info(&["--json", "--tensors", "--metadata"]).exits(0).json();
+    assert_eq!(json["tensors"].as_array().map(Vec::len), json["tensor_count"].as_u64().map(|count| count as usize));
+    let bias = json["tensors"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "blk.0.attn_q.bias"));
+    assert_eq!(bias.map(|bias| &bias["dimensions"]), Some(&serde_json::json!([256])));
+    assert_eq!(json["metadata"]["tokenizer.ggml.tokens"].as_array().map(Vec::len), Some(384));
+    assert_eq!(json["metadata"]["qwen2.rope.freq_base"], 1e6);
+}
+
+#[test]
+fn files_that_are_no_models() {
+    let model = Model::new("llama-tiny:q4_0");
+    let whole = std::fs::read(&model.path).expect("it is there");
+    let cut = model.scratch.file("cut.gguf", &whole[..whole.len() - 1000]);
+    metalworks(["info", &cut]).exits(1).says(&format!("metalworks: error: {cut}: at byte "));
+    metalworks(["info", &cut]).exits(1).says("after the end of the file: it is damaged or not whole; get it again");
+    metalworks(["info", "examples/gemv.metal"]).exits(1).says("gemv.metal: at byte 0: is not a GGUF file");
+    metalworks(["info", "no/such.gguf"]).exits(2).says("there is no file 'no/such.gguf'");
+    metalworks(["info", "examples"]).exits(2).says("examples: is not a file");
+    let part = model.scratch.path() + "/part-00001-of-00002.gguf";
+    std::fs::copy(&model.path, &part).expect("there is room");
+    metalworks(["info", &part]).exits(0);
+}
+
+#[test]
+fn the_default_model_is_described_where_none_is_named() {
+    let scratch = Scratch::new();
+    let variables = [("METALWORKS_MODELS", scratch.path())];
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    metalworks_with_cache(["info"], "off", &variables).exits(2).says("get it with 'metalworks pull smollm2'");
+    metalworks_with_cache(["info", "hf:a/b/c.gguf"], "off", &variables).exits(2).says("pull hf:a/b/c.gguf'");
+    scratch.file("hf/a/b/c.gguf", std::fs::read(Model::new("llama3-tiny:f16").path).expect("it is there"));
+    let text = metalworks_with_cache(["info", "hf:a/b/c.gguf"], "off", &variables).exits(0).stdout;
+    assert!(text.contains("llama3-tiny:f16"), "{text}");
+}
+
+#[test]
+fn a_seed_is_always_the_same_file() {
+    let scratch = Scratch::new();
+    let synthesize = |seed: &str, name: &str| {
+        let path = format!("{}/{name}", scratch.path());
+        metalworks(["synthesize", "llama-tiny:q4_1", "--seed", seed, "-o", &path]).exits(0);
+        std::fs::read(path).expect("it was written")
+    };
+    let first = synthesize("7", "a");
+    assert!(first == synthesize("7", "b"), "the same seed");
+    assert!(first != synthesize("8", "c"), "another seed");
+}
+
+#[test]
+fn what_cannot_be_synthesized() {
+    metalworks(["synthesize", "llama-9b:q4_0", "-o", "x"]).exits(1).says("there is no shape 'llama-9b'; there are");
+    metalworks(["synthesize", "llama-8b:q9", "-o", "x"]).exits(1).says("there is no format 'q9'; there are f32");
+    metalworks(["synthesize", "llama-tiny:q4_0", "-o", "no/such/x.gguf"])
+        .exits(2)
+        .says("cannot write 'no/such/x.gguf'");
+    let help = metalworks(["synthesize", "--help"]).exits(0).stdout.replace('\n', " ");
+    let error = metalworks(["synthesize", "x:f32", "-o", "x"]).exits(1).stderr;
+    let shapes = error.trim_end().split_once("there are ").expect("they are told").1;
+    assert!(shapes.split(", ").all(|shape| help.contains(&format!(" {shape}"))), "{shapes} in {help}");
+}

