@@ -11,7 +11,6 @@
 mod cache;
 mod compare;
 mod coverage;
-mod dequantize;
 mod device;
 mod matrix;
 mod random;

@@ -1,6 +1,5 @@
 //! Matrices of weights in every format, and what they are worth.
 
-use crate::dequantize::dequantize;
 use crate::random::Random;
 use crate::tensor::Tensor;
 use half::{bf16, f16};

@@ -6,8 +6,6 @@
 //!            └─ reference: from the formulas
 //! ```
 
-#[path = "../kernels/dequantize.rs"]
-mod dequantize;
 #[path = "../kernels/random.rs"]
 mod random;
 

@@ -1,10 +1,10 @@
 //! Tiny models with random weights.
 
-use crate::dequantize::dequantize;
 use crate::random::Random;
 use half::{bf16, f16};
 use inference::gguf::{Builder, Gguf};
 use inference::metal::format::Format;
+use inference::quantize::dequantize;
 use inference::weights::TensorType;
 use std::collections::BTreeMap;
 
