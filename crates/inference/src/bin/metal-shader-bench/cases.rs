@@ -1,7 +1,7 @@
 //! The table of operations: what can be measured, with which sizes, and what it moves and computes at least.
 
 use crate::data::{Maker, Problem, Workload};
-use crate::operations::{attention, elementwise, position, products, rows, sampling};
+use crate::operations::{attention, elementwise, position, products, rows, sampling, sequence};
 use crate::shape::{Model, Shape};
 use inference::metal::dispatch::elementwise::CopyTypes;
 use inference::metal::format::{Activation, Format};
@@ -94,6 +94,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     operation("top_k", &["top_k"], One, "M=1 N=vocabulary C=40", |c| 4.0 * c.mn() + 8.0 * c.m() * c.c(), |c| c.mn(), sampling::top_k),
     operation("sample", &["sample"], One, "M=1 N=vocabulary", |c| 4.0 * c.mn(), |c| 5.0 * c.mn(), sampling::sample),
     operation("sample_candidates", &["sample"], One, "M=1 C=40", |c| 8.0 * c.m() * c.c(), |c| 5.0 * c.m() * c.c(), sampling::sample_candidates),
+    operation("take_tokens", &["take_tokens"], One, "M=512 L=4096", |c| 12.0 * c.m(), |_| 0.0, sequence::take_tokens),
+    operation("recent_tokens", &["recent_tokens"], One, "L=4096 C=64", |c| 8.0 * c.c(), |_| 0.0, sequence::recent_tokens),
+    operation("put_token", &["put_token"], One, "L=4096", |_| 8.0, |_| 0.0, sequence::put_token),
+    operation("take_row", &["take_row"], Activations, "M=512 N=width", |c| c.a(2.0 * c.n()), |_| 0.0, sequence::take_row),
 ];
 
 fn product(c: &Case) -> f64 {

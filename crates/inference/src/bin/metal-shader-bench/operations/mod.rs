@@ -6,6 +6,7 @@ pub(crate) mod position;
 pub(crate) mod products;
 pub(crate) mod rows;
 pub(crate) mod sampling;
+pub(crate) mod sequence;
 
 use crate::data::{Maker, Problem, Workload};
 
