@@ -25,6 +25,7 @@ mod reflect;
 mod scalar;
 mod synthesize;
 mod table;
+mod tokenize;
 
 use std::process::ExitCode;
 
@@ -97,6 +98,13 @@ enum Command {
     /// real one is long to download, and to test with. A seed is always the same file.
     #[command(after_long_help = synthesize::EXAMPLE)]
     Synthesize(synthesize::Synthesize),
+
+    /// Print the tokens of a text, or the text of tokens
+    ///
+    /// Reads the vocabulary of a GGUF file, and prints what the model gets to see of a text: the id and the piece of each
+    /// token.
+    #[command(after_long_help = tokenize::EXAMPLE)]
+    Tokenize(tokenize::Tokenize),
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong, 2 it could not be tried.";
@@ -114,6 +122,7 @@ fn main() -> ExitCode {
         Command::Pull(pull) => pull.run(),
         Command::Info(info) => info.run(),
         Command::Synthesize(synthesize) => synthesize.run(),
+        Command::Tokenize(tokenize) => tokenize.run(),
     };
     output::exit_code(outcome)
 }

@@ -66,7 +66,6 @@ pub(crate) fn error(message: &str) -> io::Result<()> {
 }
 
 /// Writes something that a user should know, though all went well.
-#[cfg(feature = "air")]
 pub(crate) fn warning(message: &str) -> io::Result<()> {
     diagnostics(&format!("metalworks: warning: {message}\n"))
 }

@@ -6,7 +6,7 @@ use support::metalworks;
 
 /// The subcommands that there are.
 fn commands() -> Vec<&'static str> {
-    let mut commands = vec!["check", "reflect", "pull", "info", "synthesize"];
+    let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
     if cfg!(feature = "air") {
         commands.extend(["compile", "exec", "cache"]);
     }

@@ -1,0 +1,157 @@
+//! `metalworks tokenize`: text to the tokens of a model, and back.
+
+use std::io;
+
+use clap::Args;
+use inference::chat::{ChatTemplate, Message, RenderOptions};
+use inference::gguf::Gguf;
+use inference::models;
+use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
+use serde_json::json;
+
+use crate::input;
+use crate::output::{self, Outcome};
+use crate::table::{Align, Table};
+
+pub(crate) const EXAMPLE: &str = "\
+Examples:
+  metalworks tokenize -m model.gguf \"Hello, world\"
+  metalworks tokenize -m model.gguf --chat \"Who are you?\"
+  metalworks tokenize -m model.gguf --ids < text | wc -w
+  metalworks tokenize -m model.gguf --decode \"19556 28 905\"
+
+Exit status: 0 all fine, 1 the model's vocabulary or the tokens are wrong, 2 it
+could not be tried.";
+
+#[derive(Args)]
+pub(crate) struct Tokenize {
+    /// File of a model, or the name of one that was pulled
+    ///
+    /// Without it, the default model is taken.
+    #[arg(short, long)]
+    model: Option<String>,
+
+    /// Print only the ids, in one line
+    #[arg(long, conflicts_with = "decode")]
+    ids: bool,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "ids")]
+    json: bool,
+
+    /// Take ids for the text, and print the text for them
+    #[arg(long)]
+    decode: bool,
+
+    /// Find control tokens in the text; with --decode, show them
+    #[arg(long)]
+    special: bool,
+
+    /// Begin and end the text as the model wants it
+    #[arg(long, conflicts_with = "decode")]
+    add_special: bool,
+
+    /// Put the text into the model's chat template first
+    ///
+    /// The text is the message of a user, and the beginning of the answer comes after it. Control tokens are found in all
+    /// of it.
+    #[arg(long, conflicts_with_all = ["decode", "add_special", "special"])]
+    chat: bool,
+
+    /// Tokenize this text [default: stdin]
+    #[arg(allow_hyphen_values = true)]
+    text: Option<String>,
+}
+
+impl Tokenize {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let path = match self.model.as_deref().map_or_else(models::default_model, models::find) {
+            Ok(path) => path,
+            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::NotTried),
+        };
+        let file = match Gguf::open(&path) {
+            Ok(file) => file,
+            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::NotTried),
+        };
+        let text = match self.text.clone().map_or_else(input::stdin, Ok) {
+            Ok(text) => text,
+            Err(error) => return output::error(&error).map(|()| Outcome::NotTried),
+        };
+        match self.convert(&file, &text) {
+            Ok(result) => {
+                output::result(&result)?;
+                Ok(Outcome::Fine)
+            }
+            Err(error) => output::error(&format!("{}: {error}", path.display())).map(|()| Outcome::Refused),
+        }
+    }
+
+    fn convert(&self, file: &Gguf, text: &str) -> Result<String, Box<dyn std::error::Error>> {
+        let tokenizer = Tokenizer::new(&Vocabulary::from_metadata(file.metadata())?)?;
+        if self.decode {
+            let ids = read_ids(text)?;
+            let text = tokenizer.decode(&ids, self.special)?;
+            return Ok(if self.json { to_json(&tokenizer, &ids, &text)? } else { text + "\n" });
+        }
+        let text = if self.chat { chat(file, &tokenizer, text)? } else { text.to_owned() };
+        let options = EncodeOptions { add_special: self.add_special, parse_special: self.special || self.chat };
+        let ids = tokenizer.encode(&text, options);
+        warn_of_missing_bytes(&tokenizer, &text)?;
+        Ok(if self.json {
+            to_json(&tokenizer, &ids, &text)?
+        } else if self.ids {
+            ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ") + "\n"
+        } else {
+            to_table(&tokenizer, &ids)?
+        })
+    }
+}
+
+fn chat(file: &Gguf, tokenizer: &Tokenizer, text: &str) -> Result<String, inference::chat::ChatError> {
+    let template = ChatTemplate::from_metadata(file.metadata(), tokenizer)?;
+    let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
+    template.render(&[Message::new("user", text)], &options)
+}
+
+/// Ids with spaces or commas between them, as `--ids` and JSON have them.
+fn read_ids(text: &str) -> Result<Vec<u32>, String> {
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']'));
+    let ids = words.filter(|word| !word.is_empty());
+    ids.map(|word| word.parse().map_err(|_| format!("{word:?} is no id of a token"))).collect()
+}
+
+fn warn_of_missing_bytes(tokenizer: &Tokenizer, text: &str) -> io::Result<()> {
+    let missing = tokenizer.missing_bytes();
+    let left_out = text.bytes().filter(|byte| missing.contains(byte)).count();
+    if left_out > 0 {
+        let bytes = output::count(left_out, "byte");
+        output::warning(&format!("the model has no tokens for {bytes} of the text; left out"))?;
+    }
+    Ok(())
+}
+
+fn pieces<'t>(
+    tokenizer: &'t Tokenizer,
+    ids: &[u32],
+) -> Result<Vec<&'t [u8]>, inference::tokenizer::TokenizerError> {
+    ids.iter().map(|&id| tokenizer.piece(id)).collect()
+}
+
+fn to_table(tokenizer: &Tokenizer, ids: &[u32]) -> Result<String, inference::tokenizer::TokenizerError> {
+    let mut table = Table::new([("id", Align::Right), ("piece", Align::Left)]);
+    for (id, piece) in ids.iter().zip(pieces(tokenizer, ids)?) {
+        // As in Rust: bytes that are not UTF-8 are \xff.
+        let shown = match std::str::from_utf8(piece) {
+            Ok(text) => format!("{text:?}"),
+            Err(_) => format!("\"{}\"", piece.escape_ascii()),
+        };
+        table.row([id.to_string(), shown]);
+    }
+    Ok(table.render("") + &format!("{}\n", output::count(ids.len(), "token")))
+}
+
+fn to_json(tokenizer: &Tokenizer, ids: &[u32], text: &str) -> Result<String, Box<dyn std::error::Error>> {
+    let pieces: Vec<_> =
+        pieces(tokenizer, ids)?.into_iter().map(|piece| String::from_utf8_lossy(piece).into_owned()).collect();
+    Ok(serde_json::to_string_pretty(&json!({ "text": text, "ids": ids, "pieces": pieces }))? + "\n")
+}
