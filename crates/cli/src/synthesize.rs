@@ -32,7 +32,7 @@ pub(crate) struct Synthesize {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Choose the numbers [0]
+    /// Choose the numbers; 0 unless it is given
     #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true)]
     seed: u64,
 }

@@ -14,6 +14,7 @@ mod plan;
 mod reference;
 mod refused;
 mod sampling;
+mod synthetic;
 mod tiny;
 
 use compute::{BinaryArchive, Device};
