@@ -188,6 +188,11 @@ impl Plan {
         self.len == 0
     }
 
+    /// Tokens that are computed at once, at most.
+    pub fn chunk(&self) -> usize {
+        self.sizes[0]
+    }
+
     /// Tokens of the sequence that have yet to be computed.
     pub fn pending(&self) -> usize {
         self.len - self.evaluated
@@ -230,6 +235,20 @@ impl Plan {
             self.evaluated = self.evaluated.min(len);
             self.row = None;
         }
+    }
+
+    /// Goes on from these tokens. What the sequence begins with, if that is the same, need not be computed again.
+    pub fn resume(&mut self, tokens: &[u32]) -> Result<()> {
+        let same = self.tokens()?.iter().zip(tokens).take_while(|(one, other)| one == other).count();
+        self.truncate(same);
+        self.push(&tokens[same..])
+    }
+
+    /// Makes room: the older half of the sequence is forgotten, and the rest has to be computed again, as if it began there.
+    pub fn forget_older_half(&mut self) -> Result<()> {
+        let tokens = self.tokens()?;
+        self.truncate(0);
+        self.push(&tokens[tokens.len().div_ceil(2)..])
     }
 
     /// Whether so many more tokens find room.

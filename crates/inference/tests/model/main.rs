@@ -9,6 +9,7 @@
 #[path = "../kernels/random.rs"]
 mod random;
 
+mod generate;
 mod memory;
 mod plan;
 mod reference;
