@@ -1,8 +1,12 @@
 //! Text, token by token: how each is chosen, and when there are enough.
 
+mod perplexity;
 mod sampling;
+mod session;
 
+pub use perplexity::{Perplexity, perplexity};
 pub use sampling::Sampling;
+pub use session::{Session, TextRequest};
 
 use crate::error::Result;
 use crate::plan::Plan;

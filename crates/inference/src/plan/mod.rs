@@ -322,16 +322,16 @@ impl Plan {
         Ok(self.parts.state.logits.read())
     }
 
-    /// Computes what is pending, and for each of these tokens the scores of all tokens to follow; `each` is given its
-    /// position and these.
-    pub fn logits_of_pending(&mut self, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
+    /// Computes what is pending, and for each of these tokens from the position `from` on the scores of all tokens to follow;
+    /// `each` is given its position and these.
+    pub fn logits_of_pending(&mut self, from: usize, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
         let mut logits = vec![0.0; self.parts.model.vocabulary];
         while self.pending() > 0 {
             let first = self.evaluated;
             let command_buffer = self.device.command_buffer();
             let count = self.encode_chunk(&command_buffer)?;
             self.run(&command_buffer)?;
-            for row in 0..count {
+            for row in from.saturating_sub(first)..count {
                 let command_buffer = self.device.command_buffer();
                 self.logits.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
                 self.run(&command_buffer)?;

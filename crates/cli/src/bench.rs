@@ -1,0 +1,186 @@
+//! `metalworks bench`: how fast a model is.
+
+use std::io;
+use std::num::NonZero;
+use std::time::Instant;
+
+use clap::Args;
+use inference::generate::Sampling;
+use inference::plan::Plan;
+use serde_json::{Value, json};
+
+use crate::engine::{Engine, ModelFlags, peak_memory};
+use crate::output::{self, Outcome};
+use crate::table::{Align, Table};
+
+pub(crate) const EXAMPLE: &str = "\
+Numbers are medians of the repetitions, in tokens per second, with the slowest
+and the fastest beside them. A first run of each is not counted. Tokens are made
+up, and the most probable ones are chosen, on the device.
+
+Examples:
+  metalworks bench
+  metalworks bench -m model.gguf -p 512 -n 128 -t 1 --json
+  metalworks bench --synthetic llama-8b:q4_0 -n 16 -r 3
+
+Exit status: 0 all fine, 1 it does not fit the model, 2 it cannot be loaded.";
+
+#[derive(Args)]
+pub(crate) struct Bench {
+    #[command(flatten)]
+    model: ModelFlags,
+
+    /// Tokens of a prompt; 0 leaves it out
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 512)]
+    prompt: usize,
+
+    /// Tokens to choose; 0 leaves it out
+    #[arg(short = 'n', long, value_name = "TOKENS", default_value_t = 128)]
+    tokens: usize,
+
+    /// Tokens that are there before
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 0)]
+    depth: usize,
+
+    /// Tokens of a command buffer
+    #[arg(long, value_name = "TOKENS", default_value = "8")]
+    steps: NonZero<usize>,
+
+    /// How often each is measured
+    #[arg(short, long, value_name = "NUMBER", default_value = "5")]
+    repetitions: NonZero<usize>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was measured: tokens a second, in rising order.
+struct Measured {
+    name: String,
+    tokens: usize,
+    speeds: Vec<f64>,
+}
+
+impl Measured {
+    fn median(&self) -> f64 {
+        let middle = self.speeds.len() / 2;
+        match self.speeds.len() % 2 {
+            0 => (self.speeds[middle - 1] + self.speeds[middle]) / 2.0,
+            _ => self.speeds[middle],
+        }
+    }
+}
+
+impl Bench {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let needed = self.depth + self.prompt.max(self.tokens) + 1;
+        let mut engine = match self.model.load(Sampling::GREEDY, Some(needed.max(64))) {
+            Ok(engine) => engine,
+            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+        };
+        let measured = match self.measure(&mut engine.plan) {
+            Ok(measured) => measured,
+            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
+        };
+        if self.json {
+            return output::json_result(&self.to_json(&engine, &measured)).map(|()| Outcome::Fine);
+        }
+        let mut table = Table::new([
+            ("test", Align::Left),
+            ("tokens/s", Align::Right),
+            ("slowest", Align::Right),
+            ("fastest", Align::Right),
+        ]);
+        for measured in &measured {
+            let speeds = [measured.median(), measured.speeds[0], measured.speeds[measured.speeds.len() - 1]];
+            let [median, slowest, fastest] = speeds.map(|speed| format!("{speed:.2}"));
+            table.row([measured.name.clone(), median, slowest, fastest]);
+        }
+        let device = engine.device.device().name();
+        output::result(&format!("{} on {device}\n{}", self.model.name(), table.render("")))?;
+        Ok(Outcome::Fine)
+    }
+
+    fn measure(&self, plan: &mut Plan) -> inference::Result<Vec<Measured>> {
+        let vocabulary = plan.hyperparameters().vocabulary as u64;
+        let token = |index: usize| ((index as u64 * 7919 + 13) % vocabulary) as u32;
+        let all: Vec<u32> = (0..self.depth + self.prompt.max(1)).map(token).collect();
+        let mut measured = Vec::new();
+        let at = if self.depth > 0 { format!(" @ {}", self.depth) } else { String::new() };
+        let mut chosen = Vec::with_capacity(self.tokens + 1);
+        if self.prompt > 0 {
+            let name = format!("pp{}{at}", self.prompt);
+            measured.push(self.repeat(name, self.prompt, || {
+                prepare(plan, &all[..self.depth])?;
+                plan.push(&all[self.depth..])?;
+                let start = Instant::now();
+                plan.generate(1, &mut chosen)?;
+                Ok(start.elapsed().as_secs_f64())
+            })?);
+        }
+        if self.tokens > 0 {
+            let name = format!("tg{}{at}", self.tokens);
+            measured.push(self.repeat(name, self.tokens, || {
+                prepare(plan, &all[..self.depth])?;
+                plan.push(&all[self.depth..=self.depth])?;
+                chosen.clear();
+                let start = Instant::now();
+                while chosen.len() < self.tokens {
+                    let count = self.steps.get().min(self.tokens - chosen.len());
+                    plan.generate(count, &mut chosen)?;
+                }
+                Ok(start.elapsed().as_secs_f64())
+            })?);
+        }
+        Ok(measured)
+    }
+
+    fn repeat(
+        &self,
+        name: String,
+        tokens: usize,
+        mut run: impl FnMut() -> inference::Result<f64>,
+    ) -> inference::Result<Measured> {
+        run()?;
+        let mut speeds = Vec::new();
+        for _ in 0..self.repetitions.get() {
+            speeds.push(tokens as f64 / run()?);
+        }
+        speeds.sort_by(f64::total_cmp);
+        Ok(Measured { name, tokens, speeds })
+    }
+
+    fn to_json(&self, engine: &Engine, measured: &[Measured]) -> Value {
+        let tests: Vec<Value> = measured
+            .iter()
+            .map(|measured| {
+                json!({
+                    "test": measured.name,
+                    "tokens": measured.tokens,
+                    "depth": self.depth,
+                    "tokens_per_second": measured.median(),
+                    "all": measured.speeds,
+                })
+            })
+            .collect();
+        json!({
+            "model": self.model.name(),
+            "device": engine.device.device().name(),
+            "context": engine.plan.context(),
+            "cache_bytes": engine.plan.cache_bytes(),
+            "dispatches_per_token": engine.plan.dispatches_per_token(),
+            "load_seconds": engine.seconds,
+            "peak_memory_bytes": peak_memory(),
+            "tests": tests,
+        })
+    }
+}
+
+/// A sequence of these tokens, all computed.
+fn prepare(plan: &mut Plan, tokens: &[u32]) -> inference::Result<()> {
+    plan.truncate(0);
+    plan.push(tokens)?;
+    while plan.evaluate_chunk()? > 0 {}
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! What subcommands share that run models: the flags that name one, and loading it.
+
+use std::fs;
+use std::num::NonZero;
+use std::time::Instant;
+
+use clap::Args;
+use compute::{BinaryArchive, CpuOptions, Device};
+use inference::generate::Sampling;
+use inference::gguf::Gguf;
+use inference::metal::MetalDevice;
+use inference::models;
+use inference::plan::{LoadProgress, Plan, PlanOptions};
+use inference::synthetic::SyntheticModel;
+
+use crate::progress::Progress;
+
+#[derive(Args)]
+pub(crate) struct ModelFlags {
+    /// The model: a GGUF file, or a name that `metalworks pull` knows
+    ///
+    /// Without it, the default model is taken, which `metalworks pull smollm2` gets.
+    #[arg(short, long, value_name = "MODEL", help_heading = "Model")]
+    model: Option<String>,
+
+    /// Make the model up, as `metalworks synthesize` does, in memory
+    #[arg(long, value_name = "SHAPE:FORMAT", conflicts_with = "model", help_heading = "Model")]
+    synthetic: Option<String>,
+
+    /// Positions that there is room for
+    ///
+    /// By default as many as the model was trained for, but 4,096 at most.
+    #[arg(short, long, value_name = "TOKENS", help_heading = "Model")]
+    context: Option<NonZero<usize>>,
+
+    /// Threads that run kernels
+    ///
+    /// By default METALWORKS_THREADS, or one for each core.
+    #[arg(short, long, value_name = "NUMBER", help_heading = "Model")]
+    threads: Option<NonZero<usize>>,
+}
+
+/// A model that is ready to run.
+pub(crate) struct Engine {
+    pub(crate) device: MetalDevice,
+    pub(crate) file: Gguf,
+    pub(crate) plan: Plan,
+    /// From the start to here.
+    pub(crate) seconds: f64,
+}
+
+impl ModelFlags {
+    /// Loads the model. The error is for the user.
+    pub(crate) fn load(&self, sampling: Sampling, least_context: Option<usize>) -> Result<Engine, String> {
+        let start = Instant::now();
+        let file = self.open()?;
+        let options = CpuOptions { threads: self.threads.map(NonZero::get) };
+        let device = Device::cpu_with_options(&options).map_err(|error| error.to_string())?;
+        let archive = BinaryArchive::user_cache().map_err(|error| error.to_string())?;
+        let device = MetalDevice::with_device(device, archive).map_err(|error| error.to_string())?;
+        let context = self.context.map(NonZero::get).or(least_context);
+        let options = PlanOptions { context, sampling, ..PlanOptions::default() };
+        let mut progress = Progress::new();
+        let plan = Plan::load(&device, &file, &options, |now| match now {
+            LoadProgress::Weights(done, total) => progress.show("loading", done, total),
+            LoadProgress::Pipelines(pipelines) => {
+                progress.show_count("compiling", pipelines.done as u64, pipelines.total as u64, "kernels");
+            }
+        });
+        drop(progress);
+        let plan = plan.map_err(|error| error.to_string())?;
+        Ok(Engine { device, file, plan, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    fn open(&self) -> Result<Gguf, String> {
+        if let Some(name) = &self.synthetic {
+            let model: SyntheticModel = name.parse().map_err(|error| format!("--synthetic: {error}"))?;
+            return model.open().map_err(|error| error.to_string());
+        }
+        let path = match &self.model {
+            Some(name) => models::find(name),
+            None => models::default_model(),
+        };
+        Gguf::open(path.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    }
+
+    /// How the model is called.
+    pub(crate) fn name(&self) -> &str {
+        self.synthetic.as_deref().or(self.model.as_deref()).unwrap_or("smollm2")
+    }
+}
+
+/// Bytes that the process has had at most, where the system says it.
+pub(crate) fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}

@@ -1,0 +1,94 @@
+//! `metalworks perplexity`: how well a model foretells a text.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use inference::generate::{Sampling, Session, perplexity};
+use inference::tokenizer::EncodeOptions;
+use serde_json::json;
+
+use crate::engine::ModelFlags;
+use crate::output::{self, Outcome};
+use crate::progress::Progress;
+
+pub(crate) const EXAMPLE: &str = "\
+The text is divided into windows of as many tokens as the context has, 512 by
+default. Of each, the second half is foretold from what is before it. The
+perplexity is e to the mean of the surprises; with it comes its standard error.
+
+Examples:
+  metalworks perplexity -f text.txt
+  metalworks perplexity -m model.gguf -f text.txt -c 1024 --json
+
+Exit status: 0 all fine, 1 the text is too short, 2 it cannot be tried.";
+
+/// Tokens of a window.
+const WINDOW: usize = 512;
+
+#[derive(Args)]
+pub(crate) struct Perplexity {
+    #[command(flatten)]
+    model: ModelFlags,
+
+    /// The text
+    #[arg(short, long, value_name = "FILE")]
+    file: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Perplexity {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let loaded = fs::read_to_string(&self.file)
+            .map_err(|error| format!("cannot read '{}': {error}", self.file.display()))
+            .and_then(|text| Ok((text, self.model.load(Sampling::GREEDY, Some(WINDOW))?)))
+            .and_then(|(text, engine)| {
+                Ok((text, Session::new(engine.plan, &engine.file).map_err(|error| error.to_string())?))
+            });
+        let (text, mut session) = match loaded {
+            Ok(loaded) => loaded,
+            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+        };
+        let start = Instant::now();
+        let tokenizer = session.tokenizer();
+        let tokens = tokenizer.encode(&text, EncodeOptions { add_special: true, parse_special: false });
+        let bos = tokenizer.bos().filter(|_| tokenizer.adds_bos());
+        let mut progress = Progress::new();
+        let plan = session.plan();
+        let window = plan.context();
+        let result = perplexity(plan, &tokens, window, bos, |done, total| {
+            progress.show_count("reading", done as u64, total as u64, "windows");
+        });
+        drop(progress);
+        let found = match result {
+            Ok(found) => found,
+            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        if self.json {
+            output::json_result(&json!({
+                "model": self.model.name(),
+                "perplexity": found.value,
+                "standard_error": found.error,
+                "tokens": tokens.len(),
+                "tokens_foretold": found.tokens,
+                "window": window,
+                "seconds": seconds,
+            }))?;
+        } else {
+            output::result(&format!(
+                "perplexity {:.4} ± {:.4} ({} of {} foretold, windows of {window}, {seconds:.1} s)\n",
+                found.value,
+                found.error,
+                found.tokens,
+                output::count(tokens.len(), "token"),
+            ))?;
+        }
+        Ok(Outcome::Fine)
+    }
+}

@@ -1,0 +1,231 @@
+//! `metalworks run`: a model reads and writes.
+
+mod chat;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime};
+
+use clap::Args;
+use inference::chat::Message;
+use inference::generate::{Generated, Sampling, Session, StopReason, TextRequest};
+
+use crate::engine::{Engine, ModelFlags, peak_memory};
+use crate::input;
+use crate::output::{self, Outcome};
+
+pub(crate) const EXAMPLE: &str = "\
+Without --prompt, and on a terminal, it is a conversation: an empty line, /exit
+or Ctrl-D ends it, /clear begins a new one, Ctrl-C ends an answer. What comes
+through a pipe is one prompt.
+
+Examples:
+  metalworks run -p 'What is a compiler?'
+  metalworks run --raw -p 'Once upon a time' -n 100 --seed 1 --stats
+  metalworks run -m qwen3-0.6b.gguf -c 8192
+  metalworks run --temp 0 < question.txt
+
+Exit status: 0 all fine, 1 the prompt cannot be answered, 2 the model cannot be
+loaded.";
+
+#[derive(Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    model: ModelFlags,
+
+    /// What the model is to answer, or with --raw to go on with
+    #[arg(short, long, value_name = "TEXT")]
+    prompt: Option<String>,
+
+    /// What the model is told before a conversation
+    #[arg(long, value_name = "TEXT", conflicts_with = "raw")]
+    system: Option<String>,
+
+    /// Take the prompt as it is, without the chat template of the model
+    #[arg(long)]
+    raw: bool,
+
+    /// Tokens of an answer at most
+    #[arg(short = 'n', long, value_name = "TOKENS")]
+    tokens: Option<usize>,
+
+    /// Forget what is oldest where the context is full, and go on
+    #[arg(long)]
+    context_shift: bool,
+
+    /// Print how long it took, and how much memory, to stderr
+    #[arg(long)]
+    stats: bool,
+
+    #[command(flatten)]
+    sampling: SamplingFlags,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Sampling")]
+struct SamplingFlags {
+    /// How bold choices are; 0 takes the most probable token
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.8)]
+    temp: f32,
+
+    /// Choose among so many of the most probable tokens; 0 for all
+    #[arg(long, value_name = "TOKENS", default_value_t = 40)]
+    top_k: usize,
+
+    /// Choose among the tokens that together have this probability
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.95)]
+    top_p: f32,
+
+    /// Choose among tokens at least so probable relative to the best
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.05)]
+    min_p: f32,
+
+    /// Divide the scores of recent tokens by this; 1 for nothing
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
+    repeat_penalty: f32,
+
+    /// The same seed gives the same text; by default another each time
+    #[arg(short, long, value_name = "NUMBER")]
+    seed: Option<u64>,
+}
+
+impl SamplingFlags {
+    fn sampling(&self) -> Sampling {
+        let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
+        Sampling {
+            temperature: self.temp,
+            top_k: Some(self.top_k).filter(|&k| k > 0),
+            top_p: self.top_p,
+            min_p: self.min_p,
+            repeat_penalty: self.repeat_penalty,
+            seed: self.seed.unwrap_or_else(now),
+            ..Sampling::GREEDY
+        }
+    }
+}
+
+/// What ends with the process, or with an answer.
+struct Interrupt {
+    cancelled: Arc<AtomicBool>,
+    /// Nothing is being answered: Ctrl-C ends the program.
+    is_idle: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    fn new() -> Interrupt {
+        let interrupt = Interrupt { cancelled: Arc::default(), is_idle: Arc::new(AtomicBool::new(true)) };
+        // Without a handler, Ctrl-C ends the program, which is not the worst.
+        let signal = signal_hook::consts::SIGINT;
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, interrupt.is_idle.clone());
+        let _ = signal_hook::flag::register(signal, interrupt.cancelled.clone());
+        interrupt
+    }
+
+    /// Runs something that Ctrl-C ends.
+    fn during<T>(&self, work: impl FnOnce(&AtomicBool) -> T) -> T {
+        self.cancelled.store(false, Ordering::Relaxed);
+        self.is_idle.store(false, Ordering::Relaxed);
+        let result = work(&self.cancelled);
+        self.is_idle.store(true, Ordering::Relaxed);
+        result
+    }
+}
+
+/// Tokens of a command buffer: what is chosen behind the end of an answer is in vain, and text comes in such pieces.
+const STEPS: usize = 2;
+
+impl Run {
+    pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let start = Instant::now();
+        let is_conversation = self.prompt.is_none() && !self.raw && io::stdin().is_terminal();
+        // Nothing is loaded for a prompt that cannot be read.
+        let prompt = match &self.prompt {
+            Some(prompt) => Ok(prompt.clone()),
+            None if is_conversation => Ok(String::new()),
+            None => input::stdin().map(|text| text.trim_end_matches(['\r', '\n']).to_owned()),
+        };
+        let loaded = prompt.and_then(|prompt| {
+            let Engine { device, file, plan, seconds } = self.model.load(self.sampling.sampling(), None)?;
+            let session = Session::new(plan, &file).map_err(|error| error.to_string())?;
+            Ok((prompt, session, device.stats(), seconds))
+        });
+        let (prompt, mut session, pipelines, load_seconds) = match loaded {
+            Ok(loaded) => loaded,
+            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+        };
+        let interrupt = Interrupt::new();
+        if is_conversation {
+            return chat::conversation(self, &mut session, &interrupt);
+        }
+        let before = start.elapsed();
+        let result = interrupt.during(|cancelled| {
+            let request = self.request(cancelled);
+            match self.raw {
+                true => session.complete(&prompt, &request, write),
+                false => session.answer(&self.messages(&prompt), &request, write),
+            }
+        });
+        let generated = match result {
+            Ok(generated) => generated,
+            Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
+        };
+        output::result("\n")?;
+        self.explain(&session_context(&mut session), &generated)?;
+        if self.stats {
+            let first = before + generated.prompt_time;
+            let from = format!("{} kernels, {} of them compiled", pipelines.pipelines, pipelines.compiled());
+            output::diagnostics(&format!("loaded in {load_seconds:.2} s ({from})\n"))?;
+            output::diagnostics(&format!("first token after {:.2} s\n", first.as_secs_f64()))?;
+            self.print_stats(&generated)?;
+        }
+        Ok(Outcome::Fine)
+    }
+
+    fn request<'a>(&self, cancelled: &'a AtomicBool) -> TextRequest<'a> {
+        TextRequest { max_tokens: self.tokens, steps: STEPS, context_shift: self.context_shift, cancelled }
+    }
+
+    /// The beginning of a conversation.
+    fn messages(&self, prompt: &str) -> Vec<Message> {
+        let system = self.system.iter().map(|text| Message::new("system", text));
+        system.chain([Message::new("user", prompt)]).collect()
+    }
+
+    /// Says why an answer ended, where that is not as it should.
+    fn explain(&self, context: &usize, generated: &Generated) -> io::Result<()> {
+        match generated.stop {
+            StopReason::ContextFull => output::warning(&format!(
+                "the context of {context} tokens is full; take a larger one with -c, or --context-shift"
+            )),
+            StopReason::Cancelled => output::diagnostics("(interrupted)\n"),
+            StopReason::End | StopReason::MaxTokens => Ok(()),
+        }
+    }
+
+    fn print_stats(&self, generated: &Generated) -> io::Result<()> {
+        let mut text = format!(
+            "prompt: {} in {:.2} s ({:.1} tokens/s)\nanswer: {} in {:.2} s ({:.1} tokens/s)\n",
+            output::count(generated.prompt_tokens, "token"),
+            generated.prompt_time.as_secs_f64(),
+            generated.prompt_speed(),
+            output::count(generated.tokens, "token"),
+            generated.time.as_secs_f64(),
+            generated.speed(),
+        );
+        if let Some(peak) = peak_memory() {
+            text += &format!("memory: {} at most\n", output::size(peak));
+        }
+        output::diagnostics(&text)
+    }
+}
+
+fn session_context(session: &mut Session) -> usize {
+    session.plan().context()
+}
+
+/// Writes a part of an answer at once. A reader that is gone is noticed at the end.
+fn write(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
