@@ -22,13 +22,13 @@ AIR = $(if $(LLVM),--features metalworks-cli/air)
 HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec test corpus models air thirdparty mlx tokenizer llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
 # Where LLVM is neither there nor to be had, everything but running is shown.
-demo: cargo ## Check the examples, print their interface, run them
+demo: cargo ## Check the examples, print their interface, run them, have a model answer
 	@$(if $(LLVM),$(MAKE) llvm || true,true)
 	$(CARGO) build --release -p metalworks-cli $$($(HAS_LLVM) && echo --features air)
 	@printf '\n=== metalworks check: what is wrong with these shaders? ===\n\n'
@@ -37,7 +37,7 @@ demo: cargo ## Check the examples, print their interface, run them
 	  printf '\n=== metalworks reflect %s: what is to be bound? ===\n\n' $$file; \
 	  $(METALWORKS) reflect $$file || exit; \
 	done
-	@if $(HAS_LLVM); then $(MAKE) demo-exec; else printf '\nRunning kernels needs LLVM 22, which is not here.\n'; fi
+	@if $(HAS_LLVM); then $(MAKE) demo-exec demo-run; else printf '\nRunning kernels needs LLVM 22, which is not here.\n'; fi
 
 demo-exec:
 	@printf '\n=== metalworks exec: what do they compute, and how fast? ===\n\n'
@@ -47,6 +47,13 @@ demo-exec:
 	$(METALWORKS) exec examples/gemv.metal gemv --const K=u32:4096 --const USE_BIAS=bool:true --grid 1024 --threadgroup 32 \
 	  --arg weights=rand:f32:1024x4096:1 --arg x=rand:f32:4096:2 --arg bias=ones:f32:1024 --arg y=zeros:f32:1024 \
 	  --print y --repeat 100 --time
+
+# Without a network, and without the model, that is said.
+demo-run:
+	@printf '\n=== metalworks pull: get a model of 98 MB, unless it is there ===\n\n'
+	$(METALWORKS) pull smollm2
+	@printf '\n=== metalworks run: have it answer (the first time, kernels are compiled) ===\n\n'
+	$(METALWORKS) run --temp 0 -n 200 --stats -p 'What is the capital of France, and what is it known for?'
 
 # One after the other, the quickest to fail first; the tests of the corpus come last.
 test: ## Run all checks and tests

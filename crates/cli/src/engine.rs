@@ -17,14 +17,14 @@ use crate::progress::Progress;
 
 #[derive(Args)]
 pub(crate) struct ModelFlags {
-    /// The model: a GGUF file, or a name that `metalworks pull` knows
+    /// GGUF file, or a name that pull knows
     ///
     /// Without it, the default model is taken, which `metalworks pull smollm2` gets.
     #[arg(short, long, value_name = "MODEL", help_heading = "Model")]
     model: Option<String>,
 
-    /// Make the model up, as `metalworks synthesize` does, in memory
-    #[arg(long, value_name = "SHAPE:FORMAT", conflicts_with = "model", help_heading = "Model")]
+    /// Make it up, as synthesize does
+    #[arg(long, value_name = "NAME", conflicts_with = "model", help_heading = "Model")]
     synthetic: Option<String>,
 
     /// Positions that there is room for

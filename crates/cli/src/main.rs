@@ -4,12 +4,16 @@
 //! and 2 when it could not be tried at all; see [`output::Outcome`].
 
 #[cfg(feature = "air")]
+mod bench;
+#[cfg(feature = "air")]
 mod cache;
 mod check;
 #[cfg(feature = "air")]
 mod compile;
 #[cfg(feature = "air")]
 mod constants;
+#[cfg(feature = "air")]
+mod engine;
 #[cfg(feature = "air")]
 mod exec;
 mod info;
@@ -18,9 +22,13 @@ mod language;
 #[cfg(feature = "air")]
 mod npy;
 mod output;
+#[cfg(feature = "air")]
+mod perplexity;
 mod progress;
 mod pull;
 mod reflect;
+#[cfg(feature = "air")]
+mod run;
 #[cfg(feature = "air")]
 mod scalar;
 mod synthesize;
@@ -79,6 +87,28 @@ enum Command {
     #[command(after_help = cache::EXAMPLE)]
     Cache(cache::Cache),
 
+    /// Have a model answer, or go on with a text
+    ///
+    /// Loads a GGUF file, and runs it with the kernels of the shader library. What the model writes goes to stdout as it
+    /// comes. The first run compiles kernels, which are kept.
+    #[cfg(feature = "air")]
+    #[command(after_long_help = run::EXAMPLE)]
+    Run(Box<run::Run>),
+
+    /// Measure how fast a model reads and writes
+    ///
+    /// A prompt of so many tokens (pp), and so many tokens that are chosen one after the other (tg).
+    #[cfg(feature = "air")]
+    #[command(after_long_help = bench::EXAMPLE)]
+    Bench(bench::Bench),
+
+    /// Measure how well a model foretells a text
+    ///
+    /// The lower the perplexity, the better; it shows what a quantization costs.
+    #[cfg(feature = "air")]
+    #[command(after_long_help = perplexity::EXAMPLE)]
+    Perplexity(perplexity::Perplexity),
+
     /// Get a model
     ///
     /// Downloads a model into the folder of models, unless it is there, checks it, and prints where it is.
@@ -119,6 +149,12 @@ fn main() -> ExitCode {
         Command::Exec(exec) => exec.run(),
         #[cfg(feature = "air")]
         Command::Cache(cache) => cache.run(),
+        #[cfg(feature = "air")]
+        Command::Run(run) => run.run(),
+        #[cfg(feature = "air")]
+        Command::Bench(bench) => bench.run(),
+        #[cfg(feature = "air")]
+        Command::Perplexity(perplexity) => perplexity.run(),
         Command::Pull(pull) => pull.run(),
         Command::Info(info) => info.run(),
         Command::Synthesize(synthesize) => synthesize.run(),

@@ -19,9 +19,19 @@ impl Progress {
 
     /// Says how many bytes of how many are done. When it cannot be said, the work goes on all the same.
     pub(crate) fn show(&mut self, step: &str, done: u64, total: u64) {
+        self.write(|| line(step, done, total, 1_000_000, "MB"));
+    }
+
+    /// Says how many things of how many are done.
+    #[cfg(feature = "air")]
+    pub(crate) fn show_count(&mut self, step: &str, done: u64, total: u64, things: &str) {
+        self.write(|| line(step, done, total, 1, things));
+    }
+
+    fn write(&mut self, line: impl FnOnce() -> String) {
         if self.shown && self.last.is_none_or(|last| last.elapsed() >= INTERVAL) {
             self.last = Some(Instant::now());
-            let _ = write!(io::stderr().lock(), "\r\x1b[K{}", line(step, done, total));
+            let _ = write!(io::stderr().lock(), "\r\x1b[K{}", line());
         }
     }
 }
@@ -35,12 +45,12 @@ impl Drop for Progress {
 }
 
 /// `downloading  [#####               ]  25%  24 of 98 MB`
-fn line(step: &str, done: u64, total: u64) -> String {
+fn line(step: &str, done: u64, total: u64, unit: u64, units: &str) -> String {
     const WIDTH: u64 = 30;
     let done = done.min(total);
     let part = |of: u64| (u128::from(done) * u128::from(of) / u128::from(total.max(1))) as usize;
     let bar = format!("{}{}", "#".repeat(part(WIDTH)), " ".repeat(WIDTH as usize - part(WIDTH)));
-    format!("{step:<12} [{bar}] {:>3}%  {} of {} MB", part(100), done / 1_000_000, total / 1_000_000)
+    format!("{step:<12} [{bar}] {:>3}%  {} of {} {units}", part(100), done / unit, total / unit)
 }
 
 #[cfg(test)]
@@ -51,10 +61,10 @@ mod tests {
     fn a_line_is_as_long_as_what_is_done() {
         let bar = |hashes: usize| format!("[{}{}]", "#".repeat(hashes), " ".repeat(30 - hashes));
         assert_eq!(
-            line("checking", 25_000_000, 100_000_000),
+            line("checking", 25_000_000, 100_000_000, 1_000_000, "MB"),
             format!("checking     {}  25%  25 of 100 MB", bar(7))
         );
-        assert_eq!(line("checking", 9, 3), format!("checking     {} 100%  0 of 0 MB", bar(30)));
-        assert!(line("x", 0, 0).contains("  0%"));
+        assert_eq!(line("checking", 9, 3, 1_000_000, "MB"), format!("checking     {} 100%  0 of 0 MB", bar(30)));
+        assert!(line("x", 0, 0, 1, "kernels").contains("  0%  0 of 0 kernels"));
     }
 }

@@ -8,7 +8,7 @@ use support::metalworks;
 fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
     if cfg!(feature = "air") {
-        commands.extend(["compile", "exec", "cache"]);
+        commands.extend(["compile", "exec", "cache", "run", "bench", "perplexity"]);
     }
     commands
 }

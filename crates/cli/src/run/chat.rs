@@ -13,9 +13,8 @@ pub(super) fn conversation(run: &Run, session: &mut Session, interrupt: &Interru
     if let Err(error) = session.check_chat() {
         return output::error(&error.to_string()).map(|()| Outcome::Refused);
     }
-    let beginning = |run: &Run| -> Vec<Message> {
-        run.system.iter().map(|text| Message::new("system", text)).collect()
-    };
+    let beginning =
+        |run: &Run| -> Vec<Message> { run.system.iter().map(|text| Message::new("system", text)).collect() };
     let mut messages = beginning(run);
     while let Some(line) = ask()? {
         match line.trim() {

@@ -34,7 +34,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     model: ModelFlags,
 
-    /// What the model is to answer, or with --raw to go on with
+    /// What to answer, or to go on with
     #[arg(short, long, value_name = "TEXT")]
     prompt: Option<String>,
 
@@ -42,7 +42,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TEXT", conflicts_with = "raw")]
     system: Option<String>,
 
-    /// Take the prompt as it is, without the chat template of the model
+    /// Take the prompt without the chat template
     #[arg(long)]
     raw: bool,
 
@@ -50,11 +50,11 @@ pub(crate) struct Run {
     #[arg(short = 'n', long, value_name = "TOKENS")]
     tokens: Option<usize>,
 
-    /// Forget what is oldest where the context is full, and go on
+    /// Forget what is oldest in a full context
     #[arg(long)]
     context_shift: bool,
 
-    /// Print how long it took, and how much memory, to stderr
+    /// Print times and memory to stderr
     #[arg(long)]
     stats: bool,
 
@@ -65,34 +65,47 @@ pub(crate) struct Run {
 #[derive(Args)]
 #[command(next_help_heading = "Sampling")]
 struct SamplingFlags {
-    /// How bold choices are; 0 takes the most probable token
+    /// Boldness; 0 for none
+    ///
+    /// What scores are divided by. With 0, the most probable token is always taken.
     #[arg(long, value_name = "NUMBER", default_value_t = 0.8)]
     temp: f32,
 
-    /// Choose among so many of the most probable tokens; 0 for all
+    /// Only the best so many
+    ///
+    /// 0 for all.
     #[arg(long, value_name = "TOKENS", default_value_t = 40)]
     top_k: usize,
 
-    /// Choose among the tokens that together have this probability
+    /// Only the best with so much
+    ///
+    /// Only the most probable tokens that together have this probability; 1 for all.
     #[arg(long, value_name = "NUMBER", default_value_t = 0.95)]
     top_p: f32,
 
-    /// Choose among tokens at least so probable relative to the best
+    /// Only nearly as good ones
+    ///
+    /// Only tokens at least this probable relative to the most probable one; 0 for all.
     #[arg(long, value_name = "NUMBER", default_value_t = 0.05)]
     min_p: f32,
 
-    /// Divide the scores of recent tokens by this; 1 for nothing
+    /// Penalty for recent tokens
+    ///
+    /// What the scores of the last 64 tokens are divided by; 1 for nothing.
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     repeat_penalty: f32,
 
-    /// The same seed gives the same text; by default another each time
+    /// Seed: the same one gives the same text
+    ///
+    /// Another one each time, if it is not given.
     #[arg(short, long, value_name = "NUMBER")]
     seed: Option<u64>,
 }
 
 impl SamplingFlags {
     fn sampling(&self) -> Sampling {
-        let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
+        let now =
+            || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
         Sampling {
             temperature: self.temp,
             top_k: Some(self.top_k).filter(|&k| k > 0),

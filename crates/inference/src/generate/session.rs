@@ -62,12 +62,7 @@ impl Session {
     }
 
     /// Goes on with a text as it is. `each` is given what comes, in whole characters.
-    pub fn complete(
-        &mut self,
-        text: &str,
-        request: &TextRequest<'_>,
-        each: impl FnMut(&str),
-    ) -> Result<Generated> {
+    pub fn complete(&mut self, text: &str, request: &TextRequest<'_>, each: impl FnMut(&str)) -> Result<Generated> {
         let options = EncodeOptions { add_special: true, parse_special: true };
         let tokens = self.tokenizer.encode(text, options);
         if tokens.is_empty() {

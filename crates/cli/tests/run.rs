@@ -1,0 +1,108 @@
+//! `metalworks run`, `bench` and `perplexity`, on models that are made up.
+#![cfg(feature = "air")]
+
+mod support;
+
+use support::{Run, Scratch, metalworks, metalworks_with_cache, metalworks_with_stdin};
+
+const MODEL: [&str; 2] = ["--synthetic", "llama-tiny:q4_0"];
+
+/// Runs a subcommand with the tiny model. What one test compiles the others need not.
+fn run(command: &str, flags: &[&str]) -> Run {
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels-of-models");
+    metalworks_with_cache([command].iter().chain(&MODEL).chain(flags), cache, &[])
+}
+
+#[test]
+fn a_model_answers_and_the_same_seed_gives_the_same_answer() {
+    let flags = ["-p", "hello", "-n", "12", "--temp", "1.5"];
+    let answer = |seed: &str| run("run", &[&flags[..], &["--seed", seed]].concat()).exits(0).stdout;
+    let text = answer("1");
+    assert!(text.ends_with('\n') && text.len() > 5, "{text:?}");
+    assert_eq!(answer("1"), text);
+    assert_ne!(answer("2"), text);
+    let greedy = |flags: &[&str]| run("run", &[&["-p", "hello", "-n", "12"], flags].concat()).exits(0).stdout;
+    let best = greedy(&["--temp", "0"]);
+    assert_eq!(greedy(&["--top-k", "1", "-s", "5"]), best);
+    assert_eq!(greedy(&["--min-p", "1", "-s", "6"]), best);
+    assert_eq!(greedy(&["--temp", "0", "-t", "1", "-c", "64"]), best);
+    assert_ne!(greedy(&["--temp", "0", "--system", "Be brief."]), best, "a system message is read");
+    assert_ne!(greedy(&["--temp", "0", "--raw"]), best, "the template is left out");
+    assert_ne!(greedy(&["--temp", "0", "--repeat-penalty", "0.01"]), best, "repetition is rewarded");
+}
+
+#[test]
+fn a_prompt_can_come_through_a_pipe() {
+    let flags = ["--temp", "0", "-n", "4"];
+    let piped = metalworks_with_stdin(["run"].iter().chain(&MODEL).chain(&flags), b"hello\n").exits(0);
+    assert_eq!(piped.stdout, run("run", &[&flags[..], &["-p", "hello"]].concat()).exits(0).stdout);
+}
+
+#[test]
+fn statistics_go_to_stderr() {
+    let quiet = run("run", &["-p", "hello", "-n", "6", "--temp", "0"]).exits(0);
+    assert_eq!(quiet.stderr, "");
+    let loud = run("run", &["-p", "hello", "-n", "6", "--temp", "0", "--stats"]).exits(0);
+    assert_eq!(loud.stdout, quiet.stdout);
+    loud.says("loaded in ").says("first token after ").says("prompt: ").says("answer: ").says(" tokens/s)");
+}
+
+#[test]
+fn a_full_context_is_explained_or_shifted() {
+    let flags = ["--raw", "-p", "hello", "-c", "32", "--temp", "0"];
+    let text = run("run", &flags).exits(0).says("the context of 32 tokens is full; take a larger one with -c");
+    let longer = run("run", &[&flags[..], &["--context-shift", "-n", "60"]].concat()).exits(0);
+    assert!(longer.stdout.starts_with(text.stdout.trim_end()), "{} {}", longer.stdout, text.stdout);
+    longer.does_not_say("full");
+    let long = "hello ".repeat(100);
+    run("run", &["--raw", "-p", &long, "-c", "32"]).exits(1).says("the context has room for 32 tokens");
+}
+
+#[test]
+fn what_cannot_be_run_is_explained() {
+    metalworks(["run", "-m", "no-such-model.gguf", "-p", "x"])
+        .exits(2)
+        .says("there is no file 'no-such-model.gguf'");
+    metalworks(["run", "-m", "Cargo.toml", "-p", "x"]).exits(2).says("Cargo.toml");
+    metalworks(["run", "--synthetic", "llama-huge:q4_0", "-p", "x"])
+        .exits(2)
+        .says("there is no shape 'llama-huge'");
+    run("run", &["-p", "x", "--temp", "-1"]).exits(2);
+    run("run", &["-p", "x", "--temp=-1"]).exits(2).says("the temperature is -1: it must be 0 or above");
+    run("run", &["-p", "x", "--top-p", "2"]).exits(2).says("top-p is 2");
+    run("run", &["--raw", "-p", ""]).exits(1).says("the text is empty");
+    run("run", &["-p", "x", "-c", "0"]).exits(2).says("--context");
+}
+
+#[test]
+fn speed_is_measured() {
+    let text = run("bench", &["-p", "16", "-n", "8", "-r", "2", "-t", "1"]).exits(0).stdout;
+    assert!(text.starts_with("llama-tiny:q4_0 on CPU"), "{text}");
+    assert!(text.contains("\npp16 ") && text.contains("\ntg8 "), "{text}");
+    let flags = ["-p", "0", "-n", "8", "-r", "4", "-d", "20", "--steps", "3", "--json"];
+    let json = run("bench", &flags).exits(0).json();
+    let tests = json["tests"].as_array().expect("there are tests");
+    assert_eq!(tests.len(), 1);
+    assert_eq!((&tests[0]["test"], &tests[0]["tokens"]), (&"tg8 @ 20".into(), &8.into()));
+    let all: Vec<f64> = tests[0]["all"].as_array().unwrap().iter().map(|speed| speed.as_f64().unwrap()).collect();
+    assert_eq!(all.len(), 4);
+    let (median, expected) = (tests[0]["tokens_per_second"].as_f64().unwrap(), (all[1] + all[2]) / 2.0);
+    assert!((median - expected).abs() <= 1e-9 * expected, "{median} of {all:?}");
+}
+
+#[test]
+fn perplexity_is_measured() {
+    let scratch = Scratch::new();
+    let file = scratch.file("text.txt", "The quick brown fox jumps over the lazy dog. ".repeat(30));
+    let text = run("perplexity", &["-f", &file, "-c", "64"]).exits(0).stdout;
+    assert!(text.starts_with("perplexity ") && text.contains("windows of 64"), "{text}");
+    let json = run("perplexity", &["-f", &file, "-c", "64", "--json"]).exits(0).json();
+    let (value, window) = (json["perplexity"].as_f64().unwrap(), json["window"].as_u64());
+    assert!(value > 1.0 && window == Some(64), "{json}");
+    // Of 64, the positions 32 to 62 foretell.
+    let windows = json["tokens"].as_u64().unwrap() / 64;
+    assert_eq!(json["tokens_foretold"].as_u64(), Some(windows * 31), "{json}");
+    let short = scratch.file("short.txt", "a");
+    run("perplexity", &["-f", &short]).exits(1).says("they must be 4 at least");
+    run("perplexity", &["-f", "no-such-file"]).exits(2).says("cannot read 'no-such-file'");
+}
