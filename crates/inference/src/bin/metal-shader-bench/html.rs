@@ -20,6 +20,7 @@ td, th { padding: .2em .7em; border-bottom: 1px solid var(--faint); text-align: 
 td:first-child, th:first-child, .text { text-align: left; }
 .wide { overflow-x: auto; } .soft { color: var(--soft); } .good { color: var(--good); } .bad { color: var(--bad); }
 svg { width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+svg .soft { fill: var(--soft); font-size: 11px; }
 .grid { stroke: var(--faint); } .roof { fill: none; stroke: var(--soft); stroke-width: 1.5; }
 .memory { fill: var(--memory); } .arithmetic { fill: var(--flops); } circle { fill-opacity: .75; }
 ";
@@ -30,8 +31,7 @@ pub(crate) fn page(run: &Run, targets: &[Target], compared: Option<&Compared>) -
     text += "<meta name=\"viewport\" content=\"width=device-width\">\n<title>metal-shader-bench</title>\n";
     let _ = write!(text, "<style>{STYLE}</style>\n<h1>metal-shader-bench</h1>\n");
     let (device, date, build, compiler) = (escape(&run.device), &run.date, &run.build, escape(&run.compiler));
-    let threads = run.threads;
-    let _ = writeln!(text, "<p>{device}, threads: {threads}, {build} build, {date}<br>");
+    let _ = writeln!(text, "<p>{device}, {build} build, {date}<br>");
     let _ = writeln!(text, "<span class=\"soft\">compiler {compiler}</span></p>");
     text += &roofline::plot(run);
     text += &limits(run);

@@ -105,6 +105,14 @@ impl Run {
         }
     }
 
+    /// What the device is called, and the processor, where that can be found out.
+    pub(crate) fn device_name(device: &compute::Device) -> String {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let mut lines = info.lines().filter_map(|line| line.split_once(':'));
+        let processor = lines.find(|(field, _)| field.trim() == "model name").map(|(_, name)| name.trim());
+        processor.map_or_else(|| device.name(), |processor| format!("{}, {processor}", device.name()))
+    }
+
     pub(crate) fn to_json(&self) -> Result<String, String> {
         serde_json::to_string_pretty(self).map(|text| text + "\n").map_err(|error| error.to_string())
     }

@@ -40,8 +40,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     progress.show("measuring what the device can do");
     let limits = limits::measure(&device, arguments.threads(), &effort)?;
     progress.hide();
-    let mut run =
-        Run::new(device.device().name(), arguments.threads(), arguments.model().name, arguments.cold, limits);
+    let mut run = Run::new(
+        Run::device_name(device.device()),
+        arguments.threads(),
+        arguments.model().name,
+        arguments.cold,
+        limits,
+    );
     run.clock = arguments.clock.name().into();
     let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
     print(&(table::limits(&run) + &table::head(width)))?;

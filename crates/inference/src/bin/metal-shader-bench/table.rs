@@ -10,14 +10,10 @@ use std::fmt::Write;
 /// The device, and what it can do at most.
 pub(crate) fn limits(run: &Run) -> String {
     let mut text = String::new();
-    let (threads, build) = (run.threads, &run.build);
+    let build = &run.build;
     let remark = if build == "debug" { ", whose loops in Rust are slow" } else { "" };
-    let _ = writeln!(
-        text,
-        "{}, {threads} thread{}, {build} build{remark}",
-        run.device,
-        if threads == 1 { "" } else { "s" }
-    );
+    let clock = if run.clock == "cpu" { ", time of the processor" } else { "" };
+    let _ = writeln!(text, "{}, {build} build{remark}{clock}", run.device);
     let _ = writeln!(text, "\n{:<14} {:>12} {:>12} {:>12}", "GB/s", "copy", "read", "copy in Rust");
     for bandwidth in &run.limits.bandwidths {
         let rates = [bandwidth.copy, bandwidth.read, bandwidth.native_copy].map(number);

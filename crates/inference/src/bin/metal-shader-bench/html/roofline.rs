@@ -90,7 +90,7 @@ pub(super) fn plot(run: &Run) -> String {
 /// A line for each bandwidth, up to the rate of multiply-adds.
 fn roofs(run: &Run, x: &Axis, y: &Axis, text: &mut String) {
     let peak = run.limits.peak();
-    for bandwidth in &run.limits.bandwidths {
+    for (i, bandwidth) in run.limits.bandwidths.iter().enumerate() {
         let rate = run.limits.bandwidth(bandwidth.bytes as f64);
         // From where the line enters the plot, to where it meets the roof.
         let first = x.start().max(y.start() / rate);
@@ -100,6 +100,10 @@ fn roofs(run: &Run, x: &Axis, y: &Axis, text: &mut String) {
         let _ = write!(text, "<path class=\"roof\" d=\"M{fx:.1} {fy:.1}L{tx:.1} {ty:.1}H{right:.1}\">");
         let (size, rate) = (bytes(bandwidth.bytes), number(rate));
         let _ = writeln!(text, "<title>{size}: {rate} GB/s, {} GFLOP/s</title></path>", number(peak));
-        let _ = writeln!(text, "<text x=\"{:.1}\" y=\"{:.1}\" class=\"soft\">{size}</text>", fx + 4.0, fy - 4.0);
+        // The lines lie close together: each has its name further along.
+        let part = 0.05 + 0.15 * i as f64;
+        let (at_x, at_y) = (fx + (tx - fx) * part, fy + (ty - fy) * part);
+        let _ =
+            writeln!(text, "<text x=\"{:.1}\" y=\"{:.1}\" class=\"soft\">{size}</text>", at_x + 6.0, at_y + 8.0);
     }
 }
