@@ -100,6 +100,7 @@ mlx: cargo $(LLVM) ## Run kernels that Apple's compiler made, and compile a samp
 
 # The first time compiles llama.cpp, which takes some minutes; so it is no part of `make test`.
 tokenizer: cargo $(LLVM) ## Compare tokens and chat templates with llama.cpp, tokenizers and Jinja
+	$(CARGO) run -q -p metalworks-cli -- pull smollm2
 	METALWORKS_TOKENIZER_CORPUS="$$(scripts/tokenizer-reference.py corpus)" \
 	  $(CARGO) test --profile corpus -p metalworks-inference --test tokenizer --test chat -- --ignored --nocapture
 

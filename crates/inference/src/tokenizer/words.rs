@@ -8,7 +8,7 @@
 use super::TokenizerError;
 use super::classes::{Class, first};
 
-/// The pre-tokenizers that there are, by their names in GGUF files.
+/// The pre-tokenizers that there are, by their names in GGUF files. Some have other names, too, for models of others.
 pub const PRE_TOKENIZERS: &[&str] = &["gpt-2", "llama-bpe", "qwen2", "qwen35", "smollm"];
 
 /// How text is divided into words.
@@ -28,8 +28,8 @@ impl PreTokenizer {
         Ok(match name {
             "gpt-2" => Self::Gpt2,
             "smollm" => Self::SmolLm,
-            "llama-bpe" | "llama3" | "llama-v3" => Self::Llama3 { digits: 3, marks: false },
-            "qwen2" => Self::Llama3 { digits: 1, marks: false },
+            "llama-bpe" | "llama3" | "llama-v3" | "falcon3" | "lfm2" => Self::Llama3 { digits: 3, marks: false },
+            "qwen2" | "deepseek-r1-qwen" | "megrez" => Self::Llama3 { digits: 1, marks: false },
             "qwen35" => Self::Llama3 { digits: 1, marks: true },
             _ => return Err(TokenizerError::UnknownPreTokenizer(name.to_owned())),
         })

@@ -23,7 +23,9 @@ fn corpus() -> PathBuf {
 #[test]
 #[ignore = "needs the model SmolLM2: make tokenizer"]
 fn smollm2_is_rendered_as_by_jinja() {
-    let file = Gguf::open(corpus().join("../models/SmolLM2-135M-Instruct.Q4_1.gguf")).unwrap();
+    let manifest = std::fs::read_to_string(corpus().join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let file = Gguf::open(manifest["smollm2"].as_str().unwrap()).unwrap();
     let tokenizer = Tokenizer::new(&Vocabulary::from_metadata(file.metadata()).unwrap()).unwrap();
     let template = ChatTemplate::from_metadata(file.metadata(), &tokenizer).unwrap();
     let references = references();

@@ -2,7 +2,7 @@
 
 use inference::tokenizer::{Tokenizer, TokenizerError, Vocabulary};
 
-use crate::data::{PLAIN, Reference, SPECIAL, small_bpe, small_sentencepiece};
+use crate::data::{PLAIN, Random, Reference, SPECIAL, small_bpe, small_sentencepiece};
 
 /// Changes a good vocabulary, and expects an error that has the given words in it.
 #[track_caller]
@@ -128,4 +128,68 @@ fn long_words_end() {
 fn errors_say_what_there_is() {
     let error = TokenizerError::UnknownPreTokenizer("x".into()).to_string();
     assert_eq!(error, "the pre-tokenizer \"x\" is not supported, only gpt-2, llama-bpe, qwen2, qwen35, smollm");
+}
+
+/// Vocabularies of anything: each is refused or tokenizes, and nothing else.
+#[test]
+fn random_vocabularies_are_refused_or_work() {
+    let mut random = Random(7);
+    let pieces =
+        ["a", "b", "ab", "Ġ", "▁", "<0x41>", "<0x4", "é", "", "aa", "▁a", "a▁", "<s>", "Ã", "©", "中", " "];
+    const TYPES: [i32; 14] = [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 0];
+    let (mut refused, mut made) = (0, 0);
+    for _ in 0..3000 {
+        let piece = |random: &mut Random| pieces[random.below(pieces.len() as u64) as usize];
+        // Seldom the same twice, and often all there are.
+        let mut tokens: Vec<&str> = pieces.into_iter().filter(|_| random.below(8) > 0).collect();
+        if random.below(8) == 0 {
+            tokens.push(piece(&mut random));
+        }
+        let count = tokens.len() as u64;
+        let mut merges: Vec<String> = (0..random.below(8).saturating_sub(5))
+            .map(|_| format!("{} {}", piece(&mut random), piece(&mut random)))
+            .collect();
+        if random.below(2) == 0 {
+            merges.push("a b".to_owned());
+        }
+        let id = |random: &mut Random| (random.below(3) == 0).then(|| random.below(18) as u32);
+        let vocabulary = Vocabulary {
+            model: ["gpt2", "llama"][random.below(2) as usize],
+            pre: Some(["gpt-2", "llama-bpe", "qwen35"][random.below(3) as usize]),
+            token_types: (0..count * random.below(2))
+                .map(|_| TYPES[random.below(TYPES.len() as u64) as usize])
+                .collect(),
+            scores: (0..count).map(|_| random.below(4) as f32).collect(),
+            merges: merges.iter().map(String::as_str).collect(),
+            bos: id(&mut random),
+            eos: id(&mut random),
+            unknown: id(&mut random),
+            add_bos: Some(random.below(4) == 0),
+            tokens,
+            ..Vocabulary::default()
+        };
+        let Ok(tokenizer) = Tokenizer::new(&vocabulary) else {
+            refused += 1;
+            continue;
+        };
+        made += 1;
+        for text in ["aab ab ba<s>é中", "", &random.text(20)] {
+            for options in [PLAIN, SPECIAL] {
+                let ids = tokenizer.encode(text, options);
+                tokenizer.decode(&ids, true).unwrap();
+                let mut stream = tokenizer.stream(false);
+                for id in ids {
+                    stream.push(id).unwrap();
+                }
+            }
+        }
+    }
+    assert!(refused > 500 && made > 500, "{refused} refused, {made} made");
+}
+
+#[test]
+fn tokenizers_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Tokenizer>();
+    shared::<inference::chat::ChatTemplate>();
 }

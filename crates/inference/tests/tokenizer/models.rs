@@ -21,11 +21,16 @@ fn tokenizer(path: &Path) -> Tokenizer {
     Tokenizer::new(&Vocabulary::from_metadata(file.metadata()).unwrap()).unwrap()
 }
 
+fn manifest() -> Value {
+    let path = corpus().join("manifest.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
 #[test]
 #[ignore = "needs the model SmolLM2: make tokenizer"]
 fn smollm2_is_that_of_llama_cpp_and_of_tokenizers() {
     let reference: Value = serde_json::from_str(include_str!("../data/tokenizer/smollm2.json")).unwrap();
-    let tokenizer = tokenizer(&corpus().join("../models").join(reference["model"].as_str().unwrap()));
+    let tokenizer = tokenizer(Path::new(manifest()["smollm2"].as_str().unwrap()));
     for (name, options) in [("parse_special", SPECIAL), ("plain", PLAIN)] {
         let ids: Vec<Vec<u32>> = serde_json::from_value(reference["ids"][name].clone()).unwrap();
         assert_eq!(ids.len(), texts().len());
@@ -40,8 +45,7 @@ fn smollm2_is_that_of_llama_cpp_and_of_tokenizers() {
 #[ignore = "needs vocabularies and references: make tokenizer"]
 fn large_texts_are_those_of_llama_cpp_and_of_tokenizers() {
     let folder = corpus();
-    let manifest: Value =
-        serde_json::from_str(&std::fs::read_to_string(folder.join("manifest.json")).unwrap()).unwrap();
+    let manifest = manifest();
     let mut made: Option<(String, Tokenizer)> = None;
     let mut wrong = Vec::new();
     println!(
