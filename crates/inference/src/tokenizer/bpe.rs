@@ -1,8 +1,7 @@
 //! Byte-level BPE (`gpt2`): words of bytes, merged by a list of pairs.
 
-use std::collections::HashMap;
-
 use super::bytes::alphabet;
+use super::map::{self, Map};
 use super::merge::{Merger, NONE, Pairs};
 use super::words::PreTokenizer;
 use super::{TokenType, TokenizerError, Vocabulary};
@@ -13,7 +12,7 @@ pub(super) struct Bpe {
     bytes: [u32; 256],
     pairs: Pairs,
     /// Words that are tokens, where those are not merged.
-    words: Option<HashMap<Vec<u8>, u32>>,
+    words: Option<Map<Vec<u8>, u32>>,
 }
 
 impl Bpe {
@@ -21,7 +20,7 @@ impl Bpe {
     pub(super) fn new(
         vocabulary: &Vocabulary<'_>,
         types: &[TokenType],
-        ids: &HashMap<&str, u32>,
+        ids: &Map<&str, u32>,
         piece: impl Fn(u32) -> Vec<u8>,
     ) -> Result<(Self, bool), TokenizerError> {
         let Some(pre) = vocabulary.pre else {
@@ -38,7 +37,9 @@ impl Bpe {
         }
         let words = pre_tokenizer.ignores_merges().then(|| {
             let normal = (0..types.len() as u32).filter(|&id| types[id as usize] == TokenType::Normal);
-            normal.map(|id| (piece(id), id)).collect()
+            let mut words = map::with_capacity(types.len());
+            words.extend(normal.map(|id| (piece(id), id)));
+            words
         });
         let pairs = pairs(vocabulary, types, ids)?;
         Ok((Self { pre_tokenizer, bytes, pairs, words }, pre_tokenizer.adds_bos()))
@@ -63,11 +64,7 @@ impl Bpe {
     }
 }
 
-fn pairs(
-    vocabulary: &Vocabulary<'_>,
-    types: &[TokenType],
-    ids: &HashMap<&str, u32>,
-) -> Result<Pairs, TokenizerError> {
+fn pairs(vocabulary: &Vocabulary<'_>, types: &[TokenType], ids: &Map<&str, u32>) -> Result<Pairs, TokenizerError> {
     let mut pairs = Pairs::with_capacity(vocabulary.merges.len());
     let mut joined = String::new();
     for (rank, merge) in vocabulary.merges.iter().enumerate() {

@@ -1,7 +1,5 @@
 //! The alphabet of byte-level BPE: vocabularies write every byte as a visible character.
 
-use rustc_hash::FxHashMap;
-
 /// The character that stands for a byte: itself if it is visible in Latin-1, otherwise one from U+0100 upwards.
 pub(super) fn alphabet() -> [char; 256] {
     let is_visible = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
@@ -14,20 +12,25 @@ pub(super) fn alphabet() -> [char; 256] {
 
 /// The way back from characters to bytes.
 pub(super) struct ByteAlphabet {
-    bytes: FxHashMap<char, u8>,
+    /// By the number of the character, which is small for all of them.
+    bytes: Vec<Option<u8>>,
 }
 
 impl ByteAlphabet {
     pub(super) fn new() -> Self {
-        Self { bytes: alphabet().into_iter().zip(0..=u8::MAX).collect() }
+        let mut bytes = vec![None; 0x144];
+        for (character, byte) in alphabet().into_iter().zip(0..=u8::MAX) {
+            bytes[character as usize] = Some(byte);
+        }
+        Self { bytes }
     }
 
     /// Appends the bytes that a token stands for. What is not written in the alphabet stands for itself.
     pub(super) fn decode(&self, token: &str, bytes: &mut Vec<u8>) {
         let start = bytes.len();
         for character in token.chars() {
-            match self.bytes.get(&character) {
-                Some(&byte) => bytes.push(byte),
+            match self.bytes.get(character as usize).copied().flatten() {
+                Some(byte) => bytes.push(byte),
                 None => {
                     bytes.truncate(start);
                     bytes.extend_from_slice(token.as_bytes());

@@ -7,10 +7,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::hash_map::{Entry, RandomState};
-use std::hash::BuildHasher;
+use std::collections::hash_map::Entry;
 
-use rustc_hash::FxSeededState;
+use super::map::{self, Map};
 
 /// Stands for a symbol that is part of no pair and no token, for the lack of a pair, and for the ends of a row.
 pub(super) const NONE: u32 = u32::MAX;
@@ -31,16 +30,12 @@ const NO_MERGE: Merge = Merge { rank: NONE, result: NONE };
 
 /// The pairs that can be merged.
 pub(super) struct Pairs {
-    // Seeded, so that no file can be made whose pairs all collide.
-    merges: std::collections::HashMap<u64, Merge, FxSeededState>,
+    merges: Map<u64, Merge>,
 }
 
 impl Pairs {
     pub(super) fn with_capacity(capacity: usize) -> Self {
-        let seed = RandomState::new().hash_one(0u8) as usize;
-        Self {
-            merges: std::collections::HashMap::with_capacity_and_hasher(capacity, FxSeededState::with_seed(seed)),
-        }
+        Self { merges: map::with_capacity(capacity) }
     }
 
     /// Adds a pair; false if it is there already, which changes nothing.

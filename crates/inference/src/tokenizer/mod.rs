@@ -20,14 +20,13 @@ mod bytes;
 mod classes;
 mod error;
 mod gguf;
+mod map;
 mod merge;
 mod sentencepiece;
 mod special;
 mod stream;
 mod vocabulary;
 mod words;
-
-use std::collections::HashMap;
 
 pub use error::TokenizerError;
 pub use stream::TokenStream;
@@ -36,6 +35,7 @@ pub use words::PRE_TOKENIZERS;
 
 use bpe::Bpe;
 use bytes::ByteAlphabet;
+use map::Map;
 use merge::Merger;
 use sentencepiece::{SPACE, SentencePiece};
 use special::{Part, SpecialTokens};
@@ -250,8 +250,8 @@ impl std::fmt::Debug for Tokenizer {
 }
 
 /// The ids of all tokens by their text.
-fn ids<'a>(vocabulary: &Vocabulary<'a>) -> Result<HashMap<&'a str, u32>, TokenizerError> {
-    let mut ids = HashMap::with_capacity(vocabulary.tokens.len());
+fn ids<'a>(vocabulary: &Vocabulary<'a>) -> Result<Map<&'a str, u32>, TokenizerError> {
+    let mut ids = map::with_capacity(vocabulary.tokens.len());
     for (id, &token) in vocabulary.tokens.iter().enumerate() {
         if let Some(first) = ids.insert(token, id as u32)
             && !token.is_empty()

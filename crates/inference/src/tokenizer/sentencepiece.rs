@@ -3,8 +3,7 @@
 //! Any two neighbours can be merged that make a token when put together. So the pairs are all ways to divide a token into
 //! two parts, each of them a token or a single character; those of the highest score come first.
 
-use std::collections::HashMap;
-
+use super::map::{self, Map};
 use super::merge::{Merger, NONE, Pairs};
 use super::{TokenType, TokenizerError, Vocabulary};
 
@@ -16,7 +15,7 @@ const LONGEST_TOKEN: usize = 512;
 
 pub(super) struct SentencePiece {
     /// The symbols of characters that are in tokens: the token of that character, or from `first_character` upwards.
-    characters: HashMap<char, u32, rustc_hash::FxBuildHasher>,
+    characters: Map<char, u32>,
     first_character: u32,
     /// Characters that are in tokens and no token themselves: those from `first_character` upwards.
     only_in_tokens: Vec<char>,
@@ -33,7 +32,7 @@ impl SentencePiece {
     pub(super) fn new(
         vocabulary: &Vocabulary<'_>,
         types: &[TokenType],
-        ids: &HashMap<&str, u32>,
+        ids: &Map<&str, u32>,
         unknown: Option<u32>,
     ) -> Result<Self, TokenizerError> {
         if vocabulary.scores.is_empty() {
@@ -47,7 +46,7 @@ impl SentencePiece {
         }
         let first_character = vocabulary.tokens.len() as u32;
         let mut model = Self {
-            characters: HashMap::default(),
+            characters: map::with_capacity(0),
             first_character,
             only_in_tokens: Vec::new(),
             pairs: Pairs::with_capacity(vocabulary.tokens.len()),
@@ -76,7 +75,7 @@ impl SentencePiece {
         id: u32,
         rank: u32,
         types: &[TokenType],
-        ids: &HashMap<&str, u32>,
+        ids: &Map<&str, u32>,
     ) -> Result<(), TokenizerError> {
         if token.len() > LONGEST_TOKEN {
             let problem =
@@ -103,7 +102,7 @@ impl SentencePiece {
         Ok(())
     }
 
-    fn part(&self, text: &str, types: &[TokenType], ids: &HashMap<&str, u32>) -> Option<u32> {
+    fn part(&self, text: &str, types: &[TokenType], ids: &Map<&str, u32>) -> Option<u32> {
         let mut characters = text.chars();
         match (characters.next(), characters.next()) {
             (Some(single), None) => self.characters.get(&single).copied(),
@@ -163,7 +162,7 @@ impl SentencePiece {
     }
 }
 
-fn symbol_of(text: &str, types: &[TokenType], ids: &HashMap<&str, u32>) -> Option<u32> {
+fn symbol_of(text: &str, types: &[TokenType], ids: &Map<&str, u32>) -> Option<u32> {
     ids.get(text).copied().filter(|&id| types[id as usize] == TokenType::Normal)
 }
 

@@ -1,0 +1,15 @@
+//! Maps whose keys come from files.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+use rustc_hash::FxSeededState;
+
+/// A map that is fast, and seeded, so that no file can be made whose keys all collide.
+pub(super) type Map<K, V> = HashMap<K, V, FxSeededState>;
+
+pub(super) fn with_capacity<K, V>(capacity: usize) -> Map<K, V> {
+    let seed = RandomState::new().hash_one(0u8) as usize;
+    Map::with_capacity_and_hasher(capacity, FxSeededState::with_seed(seed))
+}
