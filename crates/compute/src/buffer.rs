@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, usage};
 use bytemuck::Pod;
-use memmap2::{Advice, MmapMut, MmapOptions};
+use memmap2::{MmapMut, MmapOptions};
 use std::fs::File;
 use std::ops::{Bound, RangeBounds};
 use std::path::Path;
@@ -42,6 +42,7 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 /// From this size on, pages of 2 MiB save more than they cost.
+#[cfg(target_os = "linux")]
 const HUGE_PAGES_FROM: usize = 4 << 20;
 
 impl Buffer {
@@ -57,7 +58,7 @@ impl Buffer {
         #[cfg(target_os = "linux")]
         if len >= HUGE_PAGES_FROM {
             // Only a hint: a kernel without them refuses.
-            let _ = mapping.advise(Advice::HugePage);
+            let _ = mapping.advise(memmap2::Advice::HugePage);
         }
         Ok(Buffer::new(mapping))
     }
