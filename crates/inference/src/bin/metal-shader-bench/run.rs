@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     );
     run.clock = arguments.clock.name().into();
     let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
-    print(&(table::limits(&run) + &table::head(width)))?;
+    show(arguments, &(table::limits(&run) + &table::head(width)))?;
 
     let mut refused = 0;
     for case in &cases {
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         progress.hide();
         match measured {
             Ok(measured) => {
-                print(&table::case(&measured, width))?;
+                show(arguments, &table::case(&measured, width))?;
                 run.cases.push(measured);
             }
             Err(Problem::Shape(reason)) => {
@@ -98,6 +98,14 @@ pub(crate) fn cases(arguments: &RunArguments, wanted: &Wanted) -> Result<Vec<Cas
     }
     cases.iter_mut().for_each(|case| case.shape.set(wanted));
     Ok(cases)
+}
+
+/// Prints. Where nobody reads any further, measuring goes on only for the files that were asked for.
+fn show(arguments: &RunArguments, text: &str) -> Result<(), Failure> {
+    match print(text) {
+        Err(Failure::Closed) if arguments.json.is_some() || arguments.html.is_some() => Ok(()),
+        printed => printed,
+    }
 }
 
 fn is_writable(path: &Path) -> Result<(), Failure> {
@@ -172,10 +180,10 @@ fn reference_blocks(device: &MetalDevice, format: Format, rows: usize, columns: 
 
 fn conclude(run: &Run, before: Option<&Run>, arguments: &RunArguments) -> Result<(), Failure> {
     let targets = targets::judge(run);
-    print(&table::conclusion(run, &targets))?;
+    show(arguments, &table::conclusion(run, &targets))?;
     let compared = before.map(|before| (compare::compare(run, before), before));
     if let Some((compared, before)) = &compared {
-        print(&table::comparison(compared, before))?;
+        show(arguments, &table::comparison(compared, before))?;
     }
     let write = |path: &Path, text: &str| {
         std::fs::write(path, text)
