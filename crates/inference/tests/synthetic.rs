@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use inference::chat::{ChatTemplate, Message, RenderOptions};
 use inference::gguf::Gguf;
 use inference::metal::format::Format;
 use inference::quantize::dequantize;
 use inference::synthetic::SyntheticModel;
+use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 
 fn model(name: &str) -> SyntheticModel {
     name.parse().expect("there is such a model")
@@ -88,6 +90,27 @@ fn check_vocabulary(model: &Gguf) {
 fn vocabularies_are_as_large_as_the_table_of_embeddings() {
     for name in ["llama-tiny:q8_0", "qwen2-tiny:q8_0", "qwen3-tiny:q8_0"] {
         check_vocabulary(&model(name).open().expect("it is whole"));
+    }
+}
+
+#[test]
+fn any_text_becomes_tokens_and_text_again() {
+    for name in ["llama-tiny:q8_0", "llama3-tiny:q8_0", "qwen2-tiny:q8_0"] {
+        let model = model(name).open().expect("it is whole");
+        let vocabulary = Vocabulary::from_metadata(model.metadata()).expect("all is there");
+        let tokenizer = Tokenizer::new(&vocabulary).expect("all is right");
+        let encode =
+            |text: &str| tokenizer.encode(text, EncodeOptions { parse_special: true, ..Default::default() });
+        let text = "the fox\n\n thinks: 1234 Größen, \u{1f98a}\0\t!";
+        assert_eq!(tokenizer.decode(&encode(text), true).as_deref(), Ok(text), "{name}");
+        assert!(encode(" the other morning").len() < 8, "{name}: words are merged");
+
+        let template = ChatTemplate::from_metadata(model.metadata(), &tokenizer).expect("it is right");
+        let options = RenderOptions { add_generation_prompt: true, ..Default::default() };
+        let chat = template.render(&[Message::new("user", "hello")], &options).expect("it is a conversation");
+        assert_eq!(chat, "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n");
+        assert_eq!(encode(&chat)[0], 382, "{name}");
+        assert!(encode(&chat).iter().any(|&token| tokenizer.ends_generation(token)), "{name}");
     }
 }
 
