@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "results of comparisons")]
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use inference::gguf::Gguf;
 use inference::tokenizer::{Tokenizer, Vocabulary};
@@ -56,9 +56,9 @@ fn large_texts_are_those_of_llama_cpp_and_of_tokenizers() {
         let string = |key: &str| entry[key].as_str().unwrap().to_owned();
         let (model, text_name, by) = (string("model"), string("text"), string("by"));
         if made.as_ref().is_none_or(|(name, _)| *name != model) {
-            let start = Instant::now();
+            let start = processor_time();
             made = Some((model.clone(), tokenizer(Path::new(&model))));
-            println!("made in {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+            println!("made in {:.1} ms", (processor_time() - start).as_secs_f64() * 1e3);
         }
         let (_, tokenizer) = made.as_ref().unwrap();
         let text = std::fs::read_to_string(folder.join(format!("{text_name}.txt"))).unwrap();
@@ -87,12 +87,21 @@ fn large_texts_are_those_of_llama_cpp_and_of_tokenizers() {
     assert!(wrong.is_empty(), "differ: {wrong:#?}");
 }
 
+/// What it returns, and the least time of the processor that it took.
 fn fastest_of_three<T>(run: impl Fn() -> T) -> (T, Duration) {
     let timed = || {
-        let start = Instant::now();
-        (run(), start.elapsed())
+        let start = processor_time();
+        (run(), processor_time() - start)
     };
     (0..2).map(|_| timed()).fold(timed(), |best, next| if next.1 < best.1 { next } else { best })
+}
+
+/// The time that this thread has had, as others may use the processor too.
+fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is there to be written to.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The places where tokens differ: for each, the pieces from where both agree to where they agree again.
