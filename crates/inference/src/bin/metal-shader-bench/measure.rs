@@ -1,8 +1,10 @@
 //! How times are taken.
 //!
 //! ```text
-//! operation ── recorded once, so often that one replay takes long enough for the clock
-//!     ── warm-up ── replays, one sample each, until there are enough and enough time has passed ── Statistics
+//! operation, with buffers in several places ── for each of them:
+//!     recorded once, so often that one replay takes long enough for the clock
+//!     ── warm-up ── replays, one sample each, until there are enough and enough time has passed
+//! ── all samples together ── Statistics
 //! ```
 //!
 //! A sample is the time from when the device begins with a command buffer until it is done, divided by the operations in
@@ -68,6 +70,11 @@ impl Effort {
     /// Slow operations get fewer samples.
     const FEW: usize = 3;
 
+    /// A share of it.
+    fn divided(&self, parts: usize) -> Effort {
+        Effort { samples: self.samples.div_ceil(parts), min_time: self.min_time / parts as u32, ..*self }
+    }
+
     fn is_enough(&self, samples: usize, spent: Duration) -> bool {
         let many = samples >= self.samples && (self.quick || spent >= self.min_time);
         many || (samples >= Effort::FEW && spent >= 10 * self.min_time)
@@ -112,14 +119,29 @@ impl Statistics {
 pub(crate) fn sample<E>(
     effort: &Effort,
     repeats: usize,
-    mut run: impl FnMut() -> Result<Duration, E>,
+    run: impl FnMut() -> Result<Duration, E>,
 ) -> Result<Statistics, E> {
     let (begin, cpu, mut nanos) = (Instant::now(), cpu_time(), Vec::new());
-    while !effort.is_enough(nanos.len(), begin.elapsed()) {
+    take(effort, repeats, run, &mut nanos)?;
+    Ok(Statistics::new(nanos, repeats, busy(begin, cpu)))
+}
+
+fn take<E>(
+    effort: &Effort,
+    repeats: usize,
+    mut run: impl FnMut() -> Result<Duration, E>,
+    nanos: &mut Vec<f64>,
+) -> Result<(), E> {
+    let (begin, first) = (Instant::now(), nanos.len());
+    while !effort.is_enough(nanos.len() - first, begin.elapsed()) {
         nanos.push(effort.clock.time(&mut run)?.as_nanos() as f64 / repeats as f64);
     }
-    let busy = cpu_time().saturating_sub(cpu).as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-9);
-    Ok(Statistics::new(nanos, repeats, busy))
+    Ok(())
+}
+
+/// Which part of the time since then the process was given a processor.
+fn busy(begin: Instant, cpu: Duration) -> f64 {
+    cpu_time().saturating_sub(cpu).as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-9)
 }
 
 /// How often to do something that takes `once`, so that it takes long enough.
@@ -130,25 +152,38 @@ pub(crate) fn repeats(effort: &Effort, once: Duration) -> usize {
     }
 }
 
-/// Measures one operation; `workloads` are copies of it, used in turn. Also says which kernels ran.
+/// Measures one operation. `places` have it with buffers in different places, which can make a difference of some percent
+/// that the next run has or has not; in each place, there are copies of it that are used in turn. Also says which kernels
+/// ran.
 pub(crate) fn operation(
     device: &MetalDevice,
-    workloads: &[Workload],
+    places: &[Vec<Workload>],
     effort: &Effort,
 ) -> compute::Result<(Statistics, BTreeSet<String>)> {
-    let (kernels, mut once) = profile(device, workloads)?;
-    let rounds = repeats(effort, once / workloads.len() as u32).div_ceil(workloads.len());
-    let recording = record(device, workloads, rounds)?;
-    // The first runs find cold caches and a slow clock.
+    let (begin, cpu) = (Instant::now(), cpu_time());
+    let (mut kernels, mut nanos, mut operations) = (BTreeSet::new(), Vec::new(), 0);
+    let effort = effort.divided(places.len());
+    for workloads in places {
+        let (names, once) = profile(device, workloads)?;
+        kernels.extend(names);
+        let rounds = repeats(&effort, once / workloads.len() as u32).div_ceil(workloads.len());
+        operations = rounds * workloads.len();
+        let recording = record(device, workloads, rounds)?;
+        warm_up(device, &recording, &effort)?;
+        take(&effort, operations, || replay(device, &recording), &mut nanos)?;
+    }
+    Ok((Statistics::new(nanos, operations, busy(begin, cpu)), kernels))
+}
+
+/// The first runs find cold caches and a slow clock.
+fn warm_up(device: &MetalDevice, recording: &Recording, effort: &Effort) -> compute::Result<()> {
     let begin = Instant::now();
     loop {
-        once = replay(device, &recording)?;
+        let once = replay(device, recording)?;
         if effort.quick || begin.elapsed() + once > effort.min_time / 4 {
-            break;
+            return Ok(());
         }
     }
-    let statistics = sample(effort, rounds * workloads.len(), || replay(device, &recording))?;
-    Ok((statistics, kernels))
 }
 
 /// The kernels of the operation, and how long it takes when it runs for the second time.

@@ -15,6 +15,10 @@ use inference::metal::format::Format;
 use std::path::Path;
 use std::time::Duration;
 
+/// Places for the buffers of a case, if these are not larger than that.
+const PLACES: usize = 5;
+const SMALL: usize = 16 << 20;
+
 /// Bytes that copies of a cold case have together: more than caches do.
 const COLD: usize = 256 << 20;
 
@@ -127,16 +131,18 @@ fn measure_case(
     limits: &Limits,
 ) -> Result<Measured, Problem> {
     let maker = Maker::new(device.device(), arguments.max_memory());
-    let mut workloads: Vec<Workload> = vec![case.build(&maker)?];
+    let mut places: Vec<Vec<Workload>> = vec![vec![case.build(&maker)?]];
+    let size = maker.taken();
     if arguments.cold {
-        let copies = COLD / maker.taken().max(COLD / 64);
-        for _ in 0..copies {
-            workloads.push(case.build(&maker)?);
-        }
+        let copies = COLD / size.max(COLD / 64);
+        (0..copies).try_for_each(|_| case.build(&maker).map(|copy| places[0].push(copy)))?;
+    } else if size <= SMALL && !arguments.quick {
+        // All are there at once, so that they are in different places.
+        (1..PLACES).try_for_each(|_| case.build(&maker).map(|other| places.push(vec![other])))?;
     }
-    let (time, kernels) = measure::operation(device, &workloads, effort)?;
+    let (time, kernels) = measure::operation(device, &places, effort)?;
     let (bytes, flops) = (case.bytes(), case.flops());
-    let resident = bytes * workloads.len() as f64;
+    let resident = bytes * places[0].len() as f64;
     let bound = limits.bound(bytes, resident, flops);
     Ok(Measured {
         name: case.name(),
