@@ -4,7 +4,7 @@
 #   scripts/corpus.sh         make the corpus, or leave it alone when it is there, and say what is in it
 #   scripts/corpus.sh --dir   print where it is, and do nothing else
 #
-# What it makes, in ${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/corpus:
+# What it makes, in ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/corpus:
 #
 #   candle/*.metal                     from the crate candle-metal-kernels
 #   ggml/ggml-metal/kernels/*.metal    from the sdist of llama-cpp-python; search ggml and ggml/ggml-metal for includes
@@ -25,7 +25,7 @@ MLX_ARCHIVE=mlx_metal-$MLX_VERSION-py3-none-macosx_14_0_arm64.whl
 MLX_SHA256=8019b2db622599267d66cc168b2f0dbf5af929790a6c3b3913e00eabc42a7947
 LAYOUT=1 # to be raised when what is extracted, or where to, changes
 
-cache=${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}
+cache=${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}
 corpus=$cache/corpus
 
 fail() {

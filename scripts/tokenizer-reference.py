@@ -9,7 +9,7 @@ The packages (PACKAGES below) are installed into a virtual environment in the ca
 llama-cpp-python is compiled there, which takes some minutes once (PIP_FIND_LINKS may name a folder with a wheel).
 Vocabularies and templates come from the sdist of llama-cpp-python, which pip downloads; SmolLM2 was pulled before
 (`metalworks pull smollm2`). Both are checked against their SHA-256, and not committed. The cache is
-${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
+${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "crates/inference/tests/data/tokenizer"
 CHAT = ROOT / "crates/inference/tests/data/chat"
 CACHE = Path(
-    os.environ.get("METALWORKS_CACHE")
+    os.environ.get("METALWORKS_DOWNLOADS")
     or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metalworks"
 )
 
