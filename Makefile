@@ -75,10 +75,11 @@ corpus: cargo ## Download the shaders of others and check them
 	  $(CARGO) test --profile corpus -p metalworks-msl --test corpus -- --ignored --nocapture
 
 # Where there is no network, a model that is in the folder already will do for all but the tests of pulling.
-models: cargo ## Download the default model and read it
+models: cargo ## Download the default model, read it, and compare what it says with llama.cpp
 	$(CARGO) run --profile corpus -p metalworks-cli -- pull smollm2
 	$(CARGO) test --profile corpus -p metalworks-cli --test pull -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
+	$(CARGO) test --profile corpus -p metalworks-inference --test model -- --ignored --nocapture
 
 air: cargo $(LLVM) ## Compile the shaders of others to AIR, and read Apple's library
 	scripts/corpus.sh

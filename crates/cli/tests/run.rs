@@ -75,6 +75,32 @@ fn what_cannot_be_run_is_explained() {
 }
 
 #[test]
+#[cfg(unix)]
+fn an_interrupt_ends_the_answer_and_not_the_program() {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_metalworks"))
+        .args(["run", MODEL[0], MODEL[1], "--raw", "-p", "hello", "--context-shift", "-n", "1000000000"])
+        .env("METALWORKS_CACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels-of-models"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdout = child.stdout.take().expect("stdout is piped");
+    let mut first = [0; 16];
+    stdout.read_exact(&mut first).expect("an answer begins");
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.expect("there is a command kill").success());
+    let mut rest = Vec::new();
+    stdout.read_to_end(&mut rest).expect("the answer ends");
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(rest.ends_with(b"\n"), "the line is ended");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "(interrupted)\n");
+}
+
+#[test]
 fn speed_is_measured() {
     let text = run("bench", &["-p", "16", "-n", "8", "-r", "2", "-t", "1"]).exits(0).stdout;
     assert!(text.starts_with("llama-tiny:q4_0 on CPU"), "{text}");

@@ -304,10 +304,9 @@ impl Plan {
         Ok(count - 1)
     }
 
-    /// Runs a command buffer. One that fails leaves nothing that could be relied on.
+    /// Runs a command buffer. One that fails leaves nothing in the cache that could be relied on.
     fn run(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
-        command_buffer.commit()?;
-        command_buffer.wait_until_completed().map_err(|error| {
+        command_buffer.commit().and_then(|()| command_buffer.wait_until_completed()).map_err(|error| {
             (self.evaluated, self.row) = (0, None);
             Error::Device(error)
         })
@@ -350,22 +349,26 @@ impl Plan {
         }
         // The last one has its place in the sequence, and none in the cache yet.
         self.check_room(count)?;
-        let command_buffer = self.device.command_buffer();
         let start = self.len;
-        for _ in 0..count {
-            let row = self.encode_pending(&command_buffer)?;
-            self.choose.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
-            self.len += 1;
-            self.row = None;
-        }
-        if let Err(error) = self.run(&command_buffer) {
-            self.len = start;
+        if let Err(error) = self.run_steps(count) {
+            self.truncate(start);
             return Err(error);
         }
         let first = tokens.len();
         tokens.resize(first + count, 0);
         self.parts.state.history.read_into(start * 4, &mut tokens[first..])?;
         Ok(())
+    }
+
+    fn run_steps(&mut self, count: usize) -> Result<()> {
+        let command_buffer = self.device.command_buffer();
+        for _ in 0..count {
+            let row = self.encode_pending(&command_buffer)?;
+            self.choose.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
+            self.len += 1;
+            self.row = None;
+        }
+        self.run(&command_buffer)
     }
 }
 

@@ -15,6 +15,7 @@ mod plan;
 mod reference;
 mod refused;
 mod sampling;
+mod smollm2;
 mod synthetic;
 mod tiny;
 

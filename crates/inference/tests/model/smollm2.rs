@@ -1,0 +1,107 @@
+//! The default model against what llama.cpp makes of the same file (`scripts/model-reference.py`). llama.cpp rounds
+//! activations to eight bits before products with quantized weights, which is the noise that is allowed here.
+
+use crate::device;
+use inference::generate::{Session, perplexity};
+use inference::gguf::Gguf;
+use inference::models;
+use inference::plan::{Plan, PlanOptions};
+use inference::tokenizer::EncodeOptions;
+use serde_json::Value;
+
+const REFERENCE: &str = include_str!("../data/model/smollm2.json");
+const TEXT: &str = include_str!("../data/model/text.txt");
+
+/// What two logits can differ by where nothing but rounding does. The best token may be another one where it led by less.
+const NOISE: f64 = 0.6;
+
+fn session(context: usize) -> Session {
+    let path = models::default_model().unwrap_or_else(|error| panic!("{error}"));
+    let file = Gguf::open(path).unwrap();
+    let options = PlanOptions { context: Some(context), ..PlanOptions::default() };
+    let plan = Plan::load(device(), &file, &options, |_| ()).unwrap();
+    Session::new(plan, &file).unwrap()
+}
+
+fn tokens(value: &Value) -> Vec<u32> {
+    value.as_array().unwrap().iter().map(|token| token.as_u64().unwrap() as u32).collect()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[test]
+#[ignore = "needs the default model: metalworks pull smollm2"]
+fn greedy_texts_and_logits_are_those_of_llama_cpp() {
+    let reference: Value = serde_json::from_str(REFERENCE).unwrap();
+    let mut session = session(256);
+    let (mut same, mut worst, mut differences) = (0, 0.0f64, Vec::new());
+    let cases = reference["continuations"].as_array().unwrap();
+    assert!(cases.len() >= 20);
+    for case in cases {
+        let text = case["prompt"].as_str().unwrap();
+        let prompt = session.tokenizer().encode(text, EncodeOptions { add_special: false, parse_special: true });
+        assert_eq!(prompt, tokens(&case["tokens"]), "{text:?}");
+        let plan = session.plan();
+        plan.resume(&prompt).unwrap();
+        let logits = plan.logits().unwrap();
+        let norm = case["norm"].as_f64().unwrap();
+        for (token, expected) in case["logits"].as_object().unwrap() {
+            let found = f64::from(logits[token.parse::<usize>().unwrap()]);
+            let off = (found - expected.as_f64().unwrap()).abs() / norm;
+            worst = worst.max(off);
+        }
+        let (expected, margins) = (tokens(&case["greedy"]), numbers(&case["margins"]));
+        let mut found = Vec::new();
+        plan.generate(expected.len(), &mut found).unwrap();
+        match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
+            None => same += 1,
+            Some(at) => {
+                differences.push((at, margins[at]));
+                assert!(
+                    margins[at] < NOISE,
+                    "{text:?} differs at token {at}, where the best led by {}",
+                    margins[at]
+                );
+            }
+        }
+    }
+    eprintln!("{same} of {} texts are the same; others from (token, lead): {differences:?}", cases.len());
+    eprintln!("logits after prompts differ by {worst:.4} of the largest at most");
+    assert!(worst < 2e-2, "logits differ by {worst} of the largest");
+    assert!(same * 2 >= cases.len(), "only {same} texts are the same");
+}
+
+#[test]
+#[ignore = "needs the default model: metalworks pull smollm2"]
+fn perplexity_is_that_of_llama_cpp() {
+    let reference: Value = serde_json::from_str(REFERENCE).unwrap();
+    let expected = &reference["perplexity"];
+    let mut session = session(512);
+    let text = session.tokenizer().encode(TEXT, EncodeOptions { add_special: true, parse_special: false });
+    assert_eq!(text.len() as u64, expected["tokens"].as_u64().unwrap());
+    let found = perplexity(session.plan(), &text, 512, None, |_, _| ()).unwrap();
+    let value = expected["value"].as_f64().unwrap();
+    eprintln!("perplexity {:.4}, llama.cpp's is {value:.4}", found.value);
+    assert_eq!(found.tokens as u64, expected["foretold"].as_u64().unwrap());
+    assert!((found.value / value - 1.0).abs() < 5e-3, "{} instead of {value}", found.value);
+}
+
+#[test]
+#[ignore = "needs the default model: metalworks pull smollm2"]
+fn prompts_are_as_good_as_single_steps() {
+    let mut at_once = session(256);
+    let text = at_once.tokenizer().encode(TEXT, EncodeOptions::default());
+    let path = models::default_model().unwrap();
+    let options = PlanOptions { context: Some(256), chunk: 1, ..PlanOptions::default() };
+    let mut in_steps = Plan::load(device(), &Gguf::open(path).unwrap(), &options, |_| ()).unwrap();
+    for n in [1, 2, 31, 33, 200] {
+        at_once.plan().truncate(0);
+        at_once.plan().push(&text[..n]).unwrap();
+        in_steps.resume(&text[..n]).unwrap();
+        let (found, expected) = (at_once.plan().logits().unwrap(), in_steps.logits().unwrap());
+        let expected: Vec<f64> = expected.into_iter().map(f64::from).collect();
+        crate::assert_close(&format!("{n} tokens"), &found, &expected, 1e-3);
+    }
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Runs the default model with llama.cpp, to compare with.
+
+  scripts/model-reference.py [MODEL.gguf]   write crates/inference/tests/data/model/smollm2.json, which is committed
+
+For each prompt: its tokens, the tokens that follow when the most probable one is always taken, how much larger the best
+logit was than the second, and some logits after the prompt. For the text beside the file: its perplexity, in windows of
+512 tokens of which the second half counts. llama-cpp-python comes from the virtual environment that
+scripts/tokenizer-reference.py makes.
+"""
+
+import ctypes
+import importlib.util
+import json
+import math
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parent / "crates/inference/tests/data/model"
+WINDOW = 512
+TOKENS = 64
+
+CHAT = "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"
+QUESTIONS = [
+    "What is the capital of France?",
+    "Explain what a compiler does, in two sentences.",
+    "Write a haiku about the sea.",
+    "How do I boil an egg?",
+    "What is 17 times 23?",
+    "Name three rivers in South America.",
+    "Why is the sky blue?",
+    "Translate 'good morning' into Spanish, German and Italian.",
+    "What is the difference between a list and a tuple in Python?",
+    "Give me advice for learning to play the piano.",
+]
+BEGINNINGS = [
+    "Once upon a time",
+    "The history of bread begins",
+    "def fibonacci(n):\n",
+    "In mathematics, a group is",
+    "The three laws of thermodynamics are",
+    "#include <stdio.h>\n\nint main(",
+    "Dear Sir or Madam,\n\n",
+    "1, 1, 2, 3, 5, 8,",
+    "It was a dark and stormy night;",
+    "The mitochondrion is",
+    "Ingredients:\n- 2 eggs\n",
+    "Q: Who wrote Hamlet?\nA:",
+]
+
+
+def main():
+    spec = importlib.util.spec_from_file_location("tokenizer_reference", HERE / "tokenizer-reference.py")
+    shared = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(shared)
+    try:
+        import llama_cpp
+    except ImportError:
+        shared.in_environment()
+        import llama_cpp
+    import numpy
+
+    path = sys.argv[1] if len(sys.argv) > 1 else str(shared.CACHE / "models" / shared.MODEL)
+    model = llama_cpp.Llama(path, n_ctx=2048, n_batch=512, n_threads=1, logits_all=False, verbose=False)
+    vocabulary = model.n_vocab()
+
+    def logits():
+        found = llama_cpp.llama_get_logits_ith(model.ctx, -1)
+        return numpy.ctypeslib.as_array(ctypes.cast(found, ctypes.POINTER(ctypes.c_float)), (vocabulary,)).copy()
+
+    system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+    prompts = [CHAT.format(system=system, user=question) for question in QUESTIONS] + BEGINNINGS
+    continuations = []
+    for prompt in prompts:
+        tokens = model.tokenize(prompt.encode(), add_bos=False, special=True)
+        model.reset()
+        model.eval(tokens)
+        first = logits()
+        best = numpy.argsort(first)[::-1][:16]
+        some = sorted(set(best.tolist()) | set(range(0, vocabulary, 1999)))
+        greedy, margins = [], []
+        for _ in range(TOKENS):
+            now = logits()
+            second, largest = numpy.partition(now, -2)[-2:]
+            greedy.append(int(numpy.argmax(now)))
+            margins.append(round(float(largest - second), 4))
+            model.eval(greedy[-1:])
+        continuations.append({
+            "prompt": prompt,
+            "tokens": tokens,
+            "greedy": greedy,
+            "margins": margins,
+            "logits": {str(token): round(float(first[token]), 4) for token in some},
+            "norm": round(float(numpy.abs(first).max()), 4),
+        })
+        print(len(continuations), "of", len(prompts), file=sys.stderr, flush=True)
+
+    del model
+    model = llama_cpp.Llama(path, n_ctx=WINDOW, n_batch=WINDOW, n_threads=1, logits_all=True, verbose=False)
+    text = (DATA / "text.txt").read_text(encoding="utf-8")
+    tokens = model.tokenize(text.encode(), add_bos=False, special=False)
+    surprises = []
+    for start in range(0, len(tokens) - WINDOW + 1, WINDOW):
+        window = tokens[start : start + WINDOW]
+        model.reset()
+        model.eval(window)
+        for position in range(WINDOW // 2, WINDOW - 1):
+            row = model.scores[position].astype(numpy.float64)
+            largest = row.max()
+            surprises.append(math.log(numpy.exp(row - largest).sum()) - (row[window[position + 1]] - largest))
+    result = {
+        "made_by": f"llama-cpp-python {llama_cpp.__version__}, one thread",
+        "model": Path(path).name,
+        "continuations": continuations,
+        "perplexity": {
+            "tokens": len(tokens),
+            "foretold": len(surprises),
+            "window": WINDOW,
+            "value": math.exp(sum(surprises) / len(surprises)),
+        },
+    }
+    lines = json.dumps(result, ensure_ascii=False, separators=(",", ":")).replace('{"prompt"', '\n{"prompt"')
+    (DATA / "smollm2.json").write_text(lines + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
