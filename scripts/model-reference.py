@@ -4,16 +4,20 @@
   scripts/model-reference.py [MODEL.gguf]   write crates/inference/tests/data/model/smollm2.json, which is committed
 
 For each prompt: its tokens, the tokens that follow when the most probable one is always taken, how much larger the best
-logit was than the second, and some logits after the prompt. For the text beside the file: its perplexity, in windows of
-512 tokens of which the second half counts. llama-cpp-python comes from the virtual environment that
-scripts/tokenizer-reference.py makes.
+logit was than the second, and some logits after the prompt. These are made with the weights written out as F32, because
+llama.cpp rounds activations to eight bits before it multiplies them with quantized weights; the same prompts with the file
+as it is show how much that is ("rounding": the largest difference of a logit, relative to the largest logit).
+For the text beside the file: its perplexity with the file as it is, in windows of 512 tokens of which the second half
+counts. llama-cpp-python comes from the virtual environment that scripts/tokenizer-reference.py makes.
 """
 
 import ctypes
 import importlib.util
 import json
 import math
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -50,6 +54,34 @@ BEGINNINGS = [
 ]
 
 
+def write_out(path, folder, cache):
+    """The same model with all weights in F32."""
+    package = cache / "python/gguf-0.19.0"
+    if not package.exists():
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(package)]
+        subprocess.run([*pip, "gguf==0.19.0"], check=True)
+    sys.path.append(str(package))
+    import gguf
+
+    reader = gguf.GGUFReader(path)
+    out = Path(folder) / "f32.gguf"
+    architecture = reader.fields["general.architecture"].contents()
+    writer = gguf.GGUFWriter(out, architecture)
+    for field in reader.fields.values():
+        if field.name.startswith("GGUF.") or field.name in ("general.architecture", "general.file_type"):
+            continue
+        element = field.types[-1] if field.types[0] == gguf.GGUFValueType.ARRAY else None
+        writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=element)
+    for tensor in reader.tensors:
+        numbers = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        writer.add_tensor(tensor.name, numbers.astype("float32"))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return str(out)
+
+
 def main():
     spec = importlib.util.spec_from_file_location("tokenizer_reference", HERE / "tokenizer-reference.py")
     shared = importlib.util.module_from_spec(spec)
@@ -62,41 +94,49 @@ def main():
     import numpy
 
     path = sys.argv[1] if len(sys.argv) > 1 else str(shared.CACHE / "models" / shared.MODEL)
-    model = llama_cpp.Llama(path, n_ctx=2048, n_batch=512, n_threads=1, logits_all=False, verbose=False)
-    vocabulary = model.n_vocab()
+    def load(path):
+        return llama_cpp.Llama(path, n_ctx=1024, n_batch=512, n_threads=1, logits_all=False, verbose=False)
 
-    def logits():
+    def logits(model):
         found = llama_cpp.llama_get_logits_ith(model.ctx, -1)
-        return numpy.ctypeslib.as_array(ctypes.cast(found, ctypes.POINTER(ctypes.c_float)), (vocabulary,)).copy()
+        pointer = ctypes.cast(found, ctypes.POINTER(ctypes.c_float))
+        return numpy.ctypeslib.as_array(pointer, (model.n_vocab(),)).copy()
 
     system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
     prompts = [CHAT.format(system=system, user=question) for question in QUESTIONS] + BEGINNINGS
+    quantized = load(path)
     continuations = []
-    for prompt in prompts:
-        tokens = model.tokenize(prompt.encode(), add_bos=False, special=True)
-        model.reset()
-        model.eval(tokens)
-        first = logits()
-        best = numpy.argsort(first)[::-1][:16]
-        some = sorted(set(best.tolist()) | set(range(0, vocabulary, 1999)))
-        greedy, margins = [], []
-        for _ in range(TOKENS):
-            now = logits()
-            second, largest = numpy.partition(now, -2)[-2:]
-            greedy.append(int(numpy.argmax(now)))
-            margins.append(round(float(largest - second), 4))
-            model.eval(greedy[-1:])
-        continuations.append({
-            "prompt": prompt,
-            "tokens": tokens,
-            "greedy": greedy,
-            "margins": margins,
-            "logits": {str(token): round(float(first[token]), 4) for token in some},
-            "norm": round(float(numpy.abs(first).max()), 4),
-        })
-        print(len(continuations), "of", len(prompts), file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        model = load(write_out(path, folder, shared.CACHE))
+        for prompt in prompts:
+            tokens = model.tokenize(prompt.encode(), add_bos=False, special=True)
+            for each in (model, quantized):
+                each.reset()
+                each.eval(tokens)
+            first, rounded = logits(model), logits(quantized)
+            largest = numpy.abs(first).max()
+            best = numpy.argsort(first)[::-1][:16]
+            some = sorted(set(best.tolist()) | set(range(0, model.n_vocab(), 1999)))
+            greedy, margins = [], []
+            for _ in range(TOKENS):
+                now = logits(model)
+                second, most = numpy.partition(now, -2)[-2:]
+                greedy.append(int(numpy.argmax(now)))
+                margins.append(round(float(most - second), 4))
+                model.eval(greedy[-1:])
+            continuations.append({
+                "prompt": prompt,
+                "tokens": tokens,
+                "greedy": greedy,
+                "margins": margins,
+                "logits": {str(token): round(float(first[token]), 4) for token in some},
+                "largest": round(float(largest), 4),
+                "rounding": round(float(numpy.abs(first - rounded).max() / largest), 4),
+            })
+            print(len(continuations), "of", len(prompts), file=sys.stderr, flush=True)
+        model.close()
+    quantized.close()
 
-    del model
     model = llama_cpp.Llama(path, n_ctx=WINDOW, n_batch=WINDOW, n_threads=1, logits_all=True, verbose=False)
     text = (DATA / "text.txt").read_text(encoding="utf-8")
     tokens = model.tokenize(text.encode(), add_bos=False, special=False)
@@ -110,7 +150,7 @@ def main():
             largest = row.max()
             surprises.append(math.log(numpy.exp(row - largest).sum()) - (row[window[position + 1]] - largest))
     result = {
-        "made_by": f"llama-cpp-python {llama_cpp.__version__}, one thread",
+        "made_by": f"llama-cpp-python {llama_cpp.__version__}, one thread; continuations from the weights in F32",
         "model": Path(path).name,
         "continuations": continuations,
         "perplexity": {

@@ -1,5 +1,8 @@
-//! The default model against what llama.cpp makes of the same file (`scripts/model-reference.py`). llama.cpp rounds
-//! activations to eight bits before products with quantized weights, which is the noise that is allowed here.
+//! The default model against what llama.cpp makes of the same weights (`scripts/model-reference.py`): texts and logits with
+//! these in F32, because llama.cpp rounds activations to eight bits before products with quantized weights, which changes
+//! logits by several percent; the perplexity with the file as it is.
+
+#![allow(clippy::print_stderr, reason = "how near they are is worth reading")]
 
 use crate::device;
 use inference::generate::{Session, perplexity};
@@ -12,8 +15,8 @@ use serde_json::Value;
 const REFERENCE: &str = include_str!("../data/model/smollm2.json");
 const TEXT: &str = include_str!("../data/model/text.txt");
 
-/// What two logits can differ by where nothing but rounding does. The best token may be another one where it led by less.
-const NOISE: f64 = 0.6;
+/// What logits may differ by, relative to the largest: sums in another order, and keys and values in half precision.
+const NOISE: f64 = 2e-3;
 
 fn session(context: usize) -> Session {
     let path = models::default_model().unwrap_or_else(|error| panic!("{error}"));
@@ -46,10 +49,10 @@ fn greedy_texts_and_logits_are_those_of_llama_cpp() {
         let plan = session.plan();
         plan.resume(&prompt).unwrap();
         let logits = plan.logits().unwrap();
-        let norm = case["norm"].as_f64().unwrap();
+        let largest = case["largest"].as_f64().unwrap();
         for (token, expected) in case["logits"].as_object().unwrap() {
             let found = f64::from(logits[token.parse::<usize>().unwrap()]);
-            let off = (found - expected.as_f64().unwrap()).abs() / norm;
+            let off = (found - expected.as_f64().unwrap()).abs() / largest;
             worst = worst.max(off);
         }
         let (expected, margins) = (tokens(&case["greedy"]), numbers(&case["margins"]));
@@ -67,10 +70,12 @@ fn greedy_texts_and_logits_are_those_of_llama_cpp() {
             }
         }
     }
+    let rounding = cases.iter().map(|case| case["rounding"].as_f64().unwrap()).fold(0.0, f64::max);
     eprintln!("{same} of {} texts are the same; others from (token, lead): {differences:?}", cases.len());
-    eprintln!("logits after prompts differ by {worst:.4} of the largest at most");
-    assert!(worst < 2e-2, "logits differ by {worst} of the largest");
-    assert!(same * 2 >= cases.len(), "only {same} texts are the same");
+    eprintln!("logits after prompts differ by {worst:.5} of the largest at most");
+    eprintln!("(rounded activations change those of llama.cpp by {rounding:.5})");
+    assert!(worst < NOISE, "logits differ by {worst} of the largest");
+    assert!(same * 2 > cases.len(), "only {same} texts are the same");
 }
 
 #[test]
