@@ -1,7 +1,7 @@
 //! How times are taken.
 //!
 //! ```text
-//! operation, with buffers in several places ── for each of them:
+//! operation, with code and buffers in several places ── for each of them:
 //!     recorded once, so often that one replay takes long enough for the clock
 //!     ── warm-up ── replays, one sample each, until there are enough and enough time has passed
 //! ── all samples together ── Statistics
@@ -152,18 +152,21 @@ pub(crate) fn repeats(effort: &Effort, once: Duration) -> usize {
     }
 }
 
-/// Measures one operation. `places` have it with buffers in different places, which can make a difference of some percent
-/// that the next run has or has not; in each place, there are copies of it that are used in turn. Also says which kernels
-/// ran.
-pub(crate) fn operation(
-    device: &MetalDevice,
-    places: &[Vec<Workload>],
-    effort: &Effort,
-) -> compute::Result<(Statistics, BTreeSet<String>)> {
+/// An operation somewhere in memory.
+pub(crate) struct Place {
+    /// With pipelines of its own: the code of kernels is in another place, too.
+    pub(crate) device: MetalDevice,
+    /// Copies of the operation, which are used in turn.
+    pub(crate) workloads: Vec<Workload>,
+}
+
+/// Measures one operation. Where code and buffers are can make a difference that the next run has or has not, so there
+/// are several places. Also says which kernels ran.
+pub(crate) fn operation(places: &[Place], effort: &Effort) -> compute::Result<(Statistics, BTreeSet<String>)> {
     let (begin, cpu) = (Instant::now(), cpu_time());
     let (mut kernels, mut nanos, mut operations) = (BTreeSet::new(), Vec::new(), 0);
     let effort = effort.divided(places.len());
-    for workloads in places {
+    for Place { device, workloads } in places {
         let (names, once) = profile(device, workloads)?;
         kernels.extend(names);
         let rounds = repeats(&effort, once / workloads.len() as u32).div_ceil(workloads.len());

@@ -11,7 +11,7 @@ const VERSION: u32 = 1;
 /// How the numbers were found.
 const METHOD: &str = "A sample is the time that the device was busy with a command buffer, in which the operation is \
     repeated until that takes 0.3 ms, divided by the repetitions; samples follow a warm-up. Given are the median, the \
-    fastest, and the quartiles. Samples are taken with buffers in several \
+    fastest, and the quartiles. Samples are taken with code and buffers in several \
     places, where these are small; in one place, they are the same in every repetition, unless the run is cold. Bytes and operations are \
     those that the formula needs at least. The limit is the longer one of bytes / bandwidth, for memory of the size that \
     is touched, and operations / multiply-adds per second; both are the best samples of kernels and loops that do nothing \

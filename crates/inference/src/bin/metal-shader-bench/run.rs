@@ -2,9 +2,9 @@
 
 use crate::arguments::RunArguments;
 use crate::cases::{self, Case};
-use crate::data::{Maker, Problem, Workload};
+use crate::data::{Maker, Problem};
 use crate::limits::{self, Limits};
-use crate::measure::{self, Effort};
+use crate::measure::{self, Effort, Place};
 use crate::progress::Progress;
 use crate::result::{Measured, NotRun, Reference, Run};
 use crate::shape::Wanted;
@@ -15,7 +15,7 @@ use inference::metal::format::Format;
 use std::path::Path;
 use std::time::Duration;
 
-/// Places for the buffers of a case, if these are not larger than that.
+/// Places for a case, if its buffers are not larger than that.
 const PLACES: usize = 5;
 const SMALL: usize = 16 << 20;
 
@@ -131,18 +131,25 @@ fn measure_case(
     limits: &Limits,
 ) -> Result<Measured, Problem> {
     let maker = Maker::new(device.device(), arguments.max_memory());
-    let mut places: Vec<Vec<Workload>> = vec![vec![case.build(&maker)?]];
+    let mut places = vec![Place { device: device.clone(), workloads: vec![case.build(&maker)?] }];
     let size = maker.taken();
     if arguments.cold {
         let copies = COLD / size.max(COLD / 64);
-        (0..copies).try_for_each(|_| case.build(&maker).map(|copy| places[0].push(copy)))?;
+        (0..copies).try_for_each(|_| case.build(&maker).map(|copy| places[0].workloads.push(copy)))?;
     } else if size <= SMALL && !arguments.quick {
-        // All are there at once, so that they are in different places.
-        (1..PLACES).try_for_each(|_| case.build(&maker).map(|other| places.push(vec![other])))?;
+        // All are there at once, so that they are in different places. Code comes from the archive; without one, that
+        // would be compiling again and again.
+        for _ in 1..PLACES {
+            let device = match device.archive() {
+                Some(archive) => MetalDevice::with_device(device.device().clone(), archive.clone())?,
+                None => device.clone(),
+            };
+            places.push(Place { device, workloads: vec![case.build(&maker)?] });
+        }
     }
-    let (time, kernels) = measure::operation(device, &places, effort)?;
+    let (time, kernels) = measure::operation(&places, effort)?;
     let (bytes, flops) = (case.bytes(), case.flops());
-    let resident = bytes * places[0].len() as f64;
+    let resident = bytes * places[0].workloads.len() as f64;
     let bound = limits.bound(bytes, resident, flops);
     Ok(Measured {
         name: case.name(),
