@@ -11,7 +11,7 @@ fn shapes() -> Vec<Shape> {
     vec![
         Shape { rope_factors: true, ..llama.clone() },
         Shape { untied: true, heads: 3, kv_heads: 1, head_dim: 64, rope_base: 500_000.0, ..llama },
-        Shape { rope_base: 1_000_000.0, ..Shape::new("qwen2") },
+        Shape { rope_base: 1_000_000.0, rope_scale: 4.0, ..Shape::new("qwen2") },
         Shape { head_dim: 64, kv_heads: 1, ..Shape::new("qwen3") },
     ]
 }

@@ -70,7 +70,7 @@ fn rotate(model: &Tiny, head: &[f64], position: usize) -> Vec<f64> {
     let (shape, mut rotated, half) = (&model.shape, head.to_vec(), head.len() / 2);
     for i in 0..half {
         let factor = if shape.rope_factors { model.tensor("rope_freqs.weight")[i] } else { 1.0 };
-        let angle = position as f64 * shape.rope_base.powf(-(i as f64) / half as f64) / factor;
+        let angle = position as f64 / shape.rope_scale * shape.rope_base.powf(-(i as f64) / half as f64) / factor;
         let (first, second) = if shape.neox() { (i, i + half) } else { (2 * i, 2 * i + 1) };
         rotated[first] = head[first] * angle.cos() - head[second] * angle.sin();
         rotated[second] = head[first] * angle.sin() + head[second] * angle.cos();

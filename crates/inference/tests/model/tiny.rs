@@ -20,6 +20,8 @@ pub(crate) struct Shape {
     pub(crate) head_dim: usize,
     pub(crate) vocabulary: usize,
     pub(crate) rope_base: f64,
+    /// Positions are divided by it.
+    pub(crate) rope_scale: f64,
     /// The head is a matrix of its own.
     pub(crate) untied: bool,
     /// Frequencies are divided by factors, as in Llama 3.
@@ -42,6 +44,7 @@ impl Shape {
             head_dim: 32,
             vocabulary: 101,
             rope_base: 10_000.0,
+            rope_scale: 1.0,
             untied: false,
             rope_factors: false,
             format: Format::F32,
@@ -85,7 +88,13 @@ impl Tiny {
 /// The metadata.
 pub(crate) fn keys(shape: &Shape) -> Builder {
     let key = |name: &str| format!("{}.{name}", shape.architecture);
-    Builder::new()
+    let mut builder = Builder::new();
+    if shape.rope_scale != 1.0 {
+        builder = builder
+            .key(&key("rope.scaling.type"), "linear")
+            .key(&key("rope.scaling.factor"), shape.rope_scale as f32);
+    }
+    builder
         .key("general.architecture", shape.architecture)
         .key(&key("block_count"), shape.layers as u32)
         .key(&key("embedding_length"), shape.width as u32)
