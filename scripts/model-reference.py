@@ -93,7 +93,7 @@ def main():
         import llama_cpp
     import numpy
 
-    path = sys.argv[1] if len(sys.argv) > 1 else str(shared.CACHE / "models" / shared.MODEL)
+    path = sys.argv[1] if len(sys.argv) > 1 else str(shared.model_file())
     def load(path):
         return llama_cpp.Llama(path, n_ctx=1024, n_batch=512, n_threads=1, logits_all=False, verbose=False)
 

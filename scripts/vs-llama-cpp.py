@@ -64,10 +64,11 @@ def main():
         import llama_cpp
 
     parser = argparse.ArgumentParser()
-    parser.add_argument("model", nargs="?", default=str(shared.CACHE / "models" / shared.MODEL))
+    parser.add_argument("model", nargs="?")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
+    options.model = options.model or str(shared.model_file())
     program = os.environ.get("METALWORKS", str(HERE.parent / "target/release/metalworks"))
     print(f"{Path(options.model).name}: metalworks and llama-cpp-python {llama_cpp.__version__}, tokens per second")
     print(f"{'threads':>7}  {'test':<11} {'metalworks':>10} {'llama.cpp':>10} {'ratio':>6}")
