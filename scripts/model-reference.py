@@ -6,7 +6,8 @@
 For each prompt: its tokens, the tokens that follow when the most probable one is always taken, how much larger the best
 logit was than the second, and some logits after the prompt. These are made with the weights written out as F32, because
 llama.cpp rounds activations to eight bits before it multiplies them with quantized weights; the same prompts with the file
-as it is show how much that is ("rounding": the largest difference of a logit, relative to the largest logit).
+as it is show how much that is ("rounding": the largest difference of a logit, relative to the largest logit), and how the
+texts go on then ("file").
 For the text beside the file: its perplexity with the file as it is, in windows of 512 tokens of which the second half
 counts. llama-cpp-python comes from the virtual environment that scripts/tokenizer-reference.py makes.
 """
@@ -102,6 +103,16 @@ def main():
         pointer = ctypes.cast(found, ctypes.POINTER(ctypes.c_float))
         return numpy.ctypeslib.as_array(pointer, (model.n_vocab(),)).copy()
 
+    def go_on(model):
+        greedy, margins = [], []
+        for _ in range(TOKENS):
+            now = logits(model)
+            second, most = numpy.partition(now, -2)[-2:]
+            greedy.append(int(numpy.argmax(now)))
+            margins.append(round(float(most - second), 4))
+            model.eval(greedy[-1:])
+        return greedy, margins
+
     system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
     prompts = [CHAT.format(system=system, user=question) for question in QUESTIONS] + BEGINNINGS
     quantized = load(path)
@@ -117,13 +128,7 @@ def main():
             largest = numpy.abs(first).max()
             best = numpy.argsort(first)[::-1][:16]
             some = sorted(set(best.tolist()) | set(range(0, model.n_vocab(), 1999)))
-            greedy, margins = [], []
-            for _ in range(TOKENS):
-                now = logits(model)
-                second, most = numpy.partition(now, -2)[-2:]
-                greedy.append(int(numpy.argmax(now)))
-                margins.append(round(float(most - second), 4))
-                model.eval(greedy[-1:])
+            (greedy, margins), file = go_on(model), go_on(quantized)
             continuations.append({
                 "prompt": prompt,
                 "tokens": tokens,
@@ -132,6 +137,7 @@ def main():
                 "logits": {str(token): round(float(first[token]), 4) for token in some},
                 "largest": round(float(largest), 4),
                 "rounding": round(float(numpy.abs(first - rounded).max() / largest), 4),
+                "file": {"greedy": file[0], "margins": file[1]},
             })
             print(len(continuations), "of", len(prompts), file=sys.stderr, flush=True)
         model.close()
