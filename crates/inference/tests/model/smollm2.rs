@@ -95,8 +95,8 @@ fn greedy_texts_part_from_those_of_the_same_file_only_within_its_noise() {
         match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
             None => same += 1,
             Some(at) => {
-                // Each of the two best can be off by as much as rounding changes a logit.
-                let noise = 2.0 * rounding * case["largest"].as_f64().unwrap();
+                // Far less than rounding changes a logit by, and each of the two best can be off by that.
+                let noise = 0.5 * rounding * case["largest"].as_f64().unwrap();
                 differences.push(format!("{at}: {:.2} of {noise:.2}", margins[at]));
                 assert!(margins[at] < noise, "{} differs at token {at} by {}", case["prompt"], margins[at]);
             }
