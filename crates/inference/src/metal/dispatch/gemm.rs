@@ -9,13 +9,13 @@ use crate::metal::library::Kernel;
 use compute::Result;
 
 /// Vectors of a simdgroup, as in the shader.
-const TILE_M: usize = 16;
+const TILE_M: usize = 8;
 
 /// Simdgroups of a threadgroup at most, as in the shader.
 pub const MAX_SIMDGROUPS: usize = 4;
 
 /// What [`super::gemv::gemv`] computes, with simdgroup matrices: for many vectors on devices that have units for these. A CPU
-/// has none; there, 512 vectors and F16 reach 55% of the peak this way, and 79% with `gemv`, which is the way to go.
+/// has none; there, 512 vectors and F16 reach 49% of the peak this way, and 79% with `gemv`, which is the way to go.
 ///
 /// Columns are a multiple of 32. `simdgroups`, 1 to 4, is how many share the weights that one threadgroup dequantizes.
 pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, simdgroups: usize) -> Result<()> {
