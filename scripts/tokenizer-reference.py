@@ -24,6 +24,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from virtual_environment import CACHE, enter
+
 PACKAGES = {"tokenizers": "0.23.3", "sentencepiece": "0.2.2", "llama-cpp-python": "0.3.36", "jinja2": "3.1.6"}
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -34,10 +36,6 @@ VOCABULARIES = ["gpt-2", "llama-bpe", "qwen2", "qwen35", "llama-spm"]
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "crates/inference/tests/data/tokenizer"
 CHAT = ROOT / "crates/inference/tests/data/chat"
-CACHE = Path(
-    os.environ.get("METALWORKS_DOWNLOADS")
-    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metalworks"
-)
 
 # The regular expressions that models were published with.
 ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -51,18 +49,8 @@ EXPRESSIONS = {
 
 
 def in_environment():
-    """Runs this script again in the virtual environment, which is made if it is not there."""
-    pins = [f"{name}=={version}" for name, version in PACKAGES.items()]
-    environment = CACHE / "python" / ("tokenizer-" + hashlib.sha256(" ".join(pins).encode()).hexdigest()[:12])
-    python = environment / "bin/python"
-    if Path(sys.prefix) == environment:
-        return
-    if not (environment / "complete").exists():
-        print(f"making {environment}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins], check=True)
-        (environment / "complete").touch()
-    os.execv(python, [str(python), *sys.argv])
+    """Runs this script again where its packages are; other scripts share them."""
+    enter("tokenizer", PACKAGES)
 
 
 def model_file():

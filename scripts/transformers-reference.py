@@ -9,25 +9,22 @@ transformers computes in 32 bits.
 
 The packages (PACKAGES below) are installed into a virtual environment in the cache, never into the system's Python. On Linux,
 torch does not load without the libraries of CUDA, though nothing here needs them: 3.1 GB to download, 5.6 GB on disk. The cache is
-${METALWORKS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
+${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
 """
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from virtual_environment import CACHE, enter
+
 PACKAGES = {"transformers": "5.22.2", "torch": "2.15.0", "gguf": "0.19.0", "numpy": "2.4.6"}
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "crates/inference/tests/data/transformers"
-CACHE = Path(
-    os.environ.get("METALWORKS_CACHE")
-    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metalworks"
-)
 
 FORMATS = ["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k", "q5_k", "q6_k"]
 TOKENS = 41
@@ -56,21 +53,6 @@ SHAPES = {
     "qwen2-tiny": [("f16", 300, {**heads(8, 4, 32), **EPSILON}), ("q8_0", TOKENS, {**heads(2, 1, 128), "rope.freq_base": 1500.0})],
     "qwen3-tiny": [("q6_k", 300, {**EPSILON, "rope.freq_base": 1500.0})],
 }
-
-
-def in_environment():
-    """Runs this script again in the virtual environment, which is made if it is not there."""
-    pins = [f"{name}=={version}" for name, version in PACKAGES.items()]
-    environment = CACHE / "python" / ("transformers-" + hashlib.sha256(" ".join(pins).encode()).hexdigest()[:12])
-    python = environment / "bin/python"
-    if Path(sys.prefix) == environment:
-        return
-    if not (environment / "complete").exists():
-        print(f"making {environment}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins], check=True)
-        (environment / "complete").touch()
-    os.execv(python, [str(python), *sys.argv])
 
 
 def random_tokens(vocabulary, count):
@@ -213,5 +195,5 @@ def main():
 if __name__ == "__main__":
     if len(sys.argv) != 1:
         sys.exit(__doc__)
-    in_environment()
+    enter("transformers", PACKAGES)
     main()

@@ -4,11 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A crate and what must not be reachable from it: names, or beginnings of names that end in `*`.
-const BOUNDARIES: [(&str, &[&str]); 1] = [(
-    // The language knows no back end: no code generator, no device, and none of our crates.
-    "metalworks-msl",
-    &["inkwell*", "llvm*", "cranelift*", "metal", "objc2*", "cudarc", "cuda*", "wgpu*", "metalworks-*"],
-)];
+const BOUNDARIES: [(&str, &[&str]); 3] = [
+    (
+        // The language knows no back end: no code generator, no device, and none of our crates.
+        "metalworks-msl",
+        &["inkwell*", "llvm*", "cranelift*", "metal", "objc2*", "cudarc", "cuda*", "wgpu*", "metalworks-*"],
+    ),
+    // AIR knows neither devices nor models, and devices know no models.
+    ("metalworks-air", &["metalworks-compute", "metalworks-inference", "metalworks-cli"]),
+    ("metalworks-compute", &["metalworks-inference", "metalworks-cli"]),
+];
 
 /// The packages of a lock file and what each depends on directly.
 fn packages(lock: &str) -> BTreeMap<&str, Vec<&str>> {

@@ -51,7 +51,10 @@ fn key(source: &Digest, kernel: &str, constants: &Constants, lanes: Lanes, compi
     hasher.bytes(&abi::call::VERSION.to_le_bytes());
     for (key, value) in constants.iter() {
         match key {
-            ConstantKey::Index(index) => hasher.bytes(&index.to_le_bytes()),
+            ConstantKey::Index(index) => {
+                hasher.text("index");
+                hasher.bytes(&index.to_le_bytes());
+            }
             ConstantKey::Name(name) => {
                 hasher.text("name");
                 hasher.text(name);
@@ -139,7 +142,7 @@ fn describe_value(text: &mut String, value: &ConstantValue) {
 mod tests {
     use super::*;
 
-    fn constants(set: impl Fn(&mut Constants)) -> Constants {
+    fn constants(set: impl Fn(&mut Constants) -> &mut Constants) -> Constants {
         let mut constants = Constants::new();
         set(&mut constants);
         constants
@@ -148,78 +151,35 @@ mod tests {
     #[test]
     fn every_ingredient_changes_the_key() {
         let none = Constants::new();
-        let float = |value: f32| {
-            constants(|c| {
-                c.set(0, ConstantValue::Float(value));
-            })
-        };
+        let row = |constants: &Constants| key(&[0; 32], "k", constants, Lanes::Row, "1");
+        let first = |value: ConstantValue| row(&constants(|c| c.set(0, value.clone())));
         let two = ConstantValue::Vector(vec![ConstantValue::Uint(1), ConstantValue::Uint(2)]);
         let keys = [
-            key(&[0; 32], "k", &none, Lanes::Row, "1"),
+            row(&none),
             key(&[1; 32], "k", &none, Lanes::Row, "1"),
             key(&[0; 32], "l", &none, Lanes::Row, "1"),
             key(&[0; 32], "k", &none, Lanes::Any, "1"),
             key(&[0; 32], "k", &none, Lanes::Row, "2"),
-            key(&[0; 32], "k", &float(0.0), Lanes::Row, "1"),
-            key(&[0; 32], "k", &float(-0.0), Lanes::Row, "1"),
-            key(&[0; 32], "k", &float(f32::NAN), Lanes::Row, "1"),
-            key(
-                &[0; 32],
-                "k",
-                &constants(|c| {
-                    c.set(0, ConstantValue::Uint(0));
-                }),
-                Lanes::Row,
-                "1",
-            ),
-            key(
-                &[0; 32],
-                "k",
-                &constants(|c| {
-                    c.set(0, ConstantValue::Int(0));
-                }),
-                Lanes::Row,
-                "1",
-            ),
-            key(
-                &[0; 32],
-                "k",
-                &constants(|c| {
-                    c.set(1, ConstantValue::Int(0));
-                }),
-                Lanes::Row,
-                "1",
-            ),
-            key(
-                &[0; 32],
-                "k",
-                &constants(|c| {
-                    c.set_named("0", ConstantValue::Int(0));
-                }),
-                Lanes::Row,
-                "1",
-            ),
-            key(
-                &[0; 32],
-                "k",
-                &constants(|c| {
-                    c.set(0, two.clone());
-                }),
-                Lanes::Row,
-                "1",
-            ),
+            first(ConstantValue::Float(0.0)),
+            first(ConstantValue::Float(-0.0)),
+            first(ConstantValue::Float(f32::NAN)),
+            first(ConstantValue::Uint(0)),
+            first(ConstantValue::Int(0)),
+            first(two),
+            row(&constants(|c| c.set(1, ConstantValue::Int(0)))),
+            row(&constants(|c| c.set_named("0", ConstantValue::Int(0)))),
         ];
         for (at, key) in keys.iter().enumerate() {
             assert!(!keys[..at].contains(key), "the one at {at}");
         }
-        assert_eq!(key(&[0; 32], "k", &float(f32::NAN), Lanes::Row, "1"), keys[7]);
+        assert_eq!(first(ConstantValue::Float(f32::NAN)), keys[7]);
     }
 
     #[test]
     fn constants_are_described_as_they_are_written() {
         let constants = constants(|c| {
             let two = ConstantValue::Vector(vec![ConstantValue::Float(0.5), ConstantValue::Float(2.0)]);
-            c.set_named("K", ConstantValue::Uint(4096)).set(3, ConstantValue::Bool(true)).set(4, two);
+            c.set_named("K", ConstantValue::Uint(4096)).set(3, ConstantValue::Bool(true)).set(4, two)
         });
         assert_eq!(describe(&constants), "3=bool:true, 4=float2:0.5,2, K=uint:4096");
     }

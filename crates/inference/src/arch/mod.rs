@@ -30,12 +30,15 @@ pub struct Architecture {
     pub qk_norm: bool,
 }
 
+/// Llama, and the many that are built like it.
+pub const LLAMA: Architecture = Architecture { name: "llama", neox: false, qkv_bias: false, qk_norm: false };
+/// Qwen 2 and 2.5.
+pub const QWEN2: Architecture = Architecture { name: "qwen2", neox: true, qkv_bias: true, qk_norm: false };
+/// Qwen 3.
+pub const QWEN3: Architecture = Architecture { name: "qwen3", neox: true, qkv_bias: false, qk_norm: true };
+
 /// All that there are.
-pub const ARCHITECTURES: &[Architecture] = &[
-    Architecture { name: "llama", neox: false, qkv_bias: false, qk_norm: false },
-    Architecture { name: "qwen2", neox: true, qkv_bias: true, qk_norm: false },
-    Architecture { name: "qwen3", neox: true, qkv_bias: false, qk_norm: true },
-];
+pub const ARCHITECTURES: &[Architecture] = &[LLAMA, QWEN2, QWEN3];
 
 impl Architecture {
     /// The architecture of this name.

@@ -1,5 +1,6 @@
 //! The shapes of models, as their makers published them, and tiny ones.
 
+use crate::arch::{self, Architecture};
 use crate::gguf::Builder;
 use crate::metal::format::Format;
 
@@ -7,7 +8,7 @@ use crate::metal::format::Format;
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) name: &'static str,
-    pub(super) architecture: &'static str,
+    pub(super) architecture: Architecture,
     pub(super) layers: u32,
     pub(super) width: u64,
     pub(super) feed_forward: u64,
@@ -28,7 +29,7 @@ pub(super) struct Shape {
 /// What the tiny models are, but for what each says: rows are whole blocks of every format.
 const TINY: Shape = Shape {
     name: "llama-tiny",
-    architecture: "llama",
+    architecture: arch::LLAMA,
     layers: 2,
     width: 256,
     feed_forward: 512,
@@ -77,7 +78,7 @@ const LLAMA3: Shape = Shape {
 
 const QWEN2: Shape = Shape {
     name: "qwen2-0.5b",
-    architecture: "qwen2",
+    architecture: arch::QWEN2,
     layers: 24,
     width: 896,
     feed_forward: 4864,
@@ -94,7 +95,7 @@ const QWEN2: Shape = Shape {
 
 const QWEN3: Shape = Shape {
     name: "qwen3-0.6b",
-    architecture: "qwen3",
+    architecture: arch::QWEN3,
     layers: 28,
     width: 1024,
     feed_forward: 3072,
@@ -170,9 +171,9 @@ pub(super) const SHAPES: [Shape; 14] = [
 impl Shape {
     /// The keys that describe the model, but for those of its tokenizer.
     pub(super) fn metadata(&self, format: Format) -> Builder {
-        let key = |end: &str| format!("{}.{end}", self.architecture);
+        let key = |end: &str| format!("{}.{end}", self.architecture.name);
         Builder::new()
-            .key("general.architecture", self.architecture)
+            .key("general.architecture", self.architecture.name)
             .key("general.type", "model")
             .key("general.file_type", file_type(format))
             .key("general.quantization_version", 2u32)

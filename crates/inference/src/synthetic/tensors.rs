@@ -66,10 +66,10 @@ pub(super) fn all(shape: &Shape, format: Format) -> Vec<Tensor> {
         tensors.push(vector(name("attn_norm.weight"), width, 1.0));
         for (part, rows) in [("q", queries), ("k", keys), ("v", keys)] {
             tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
-            if shape.architecture == "qwen2" {
+            if shape.architecture.qkv_bias {
                 tensors.push(vector(name(&format!("attn_{part}.bias")), rows, 0.0));
             }
-            if shape.architecture == "qwen3" && part != "v" {
+            if shape.architecture.qk_norm && part != "v" {
                 tensors.push(vector(name(&format!("attn_{part}_norm.weight")), shape.head_size, 1.0));
             }
         }

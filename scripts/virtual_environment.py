@@ -1,0 +1,27 @@
+"""Where scripts keep what they download, and the virtual environments in which they run."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CACHE = Path(
+    os.environ.get("METALWORKS_DOWNLOADS")
+    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metalworks"
+)
+
+
+def enter(name, packages):
+    """Runs this script again in a virtual environment with these versions, which is made if it is not there."""
+    pins = [f"{package}=={version}" for package, version in packages.items()]
+    environment = CACHE / "python" / (f"{name}-" + hashlib.sha256(" ".join(pins).encode()).hexdigest()[:12])
+    python = environment / "bin/python"
+    if Path(sys.prefix) == environment:
+        return
+    if not (environment / "complete").exists():
+        print(f"making {environment}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins], check=True)
+        (environment / "complete").touch()
+    os.execv(python, [str(python), *sys.argv])
