@@ -29,7 +29,7 @@ pub(super) fn conversation(run: &Run, session: &mut Session, interrupt: &Interru
         let result = interrupt.during(|cancelled| {
             session.answer(&messages, &run.request(cancelled), |text| {
                 answer.push_str(text);
-                write(text);
+                write(text, cancelled);
             })
         });
         output::result("\n")?;

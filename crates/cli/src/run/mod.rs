@@ -2,7 +2,7 @@
 
 mod chat;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
@@ -53,6 +53,13 @@ pub(crate) struct Run {
     /// Forget what is oldest in a full context
     #[arg(long)]
     context_shift: bool,
+
+    /// Go on over tokens that end a text
+    ///
+    /// The text ends by --tokens, by a full context or by Ctrl-C. Such a token is a part of it then, as one that is not
+    /// seen.
+    #[arg(long)]
+    ignore_eos: bool,
 
     /// Print times and memory to stderr
     #[arg(long)]
@@ -174,9 +181,10 @@ impl Run {
         let before = start.elapsed();
         let result = interrupt.during(|cancelled| {
             let request = self.request(cancelled);
+            let each = |text: &str| write(text, cancelled);
             match self.raw {
-                true => session.complete(&prompt, &request, write),
-                false => session.answer(&self.messages(&prompt), &request, write),
+                true => session.complete(&prompt, &request, each),
+                false => session.answer(&self.messages(&prompt), &request, each),
             }
         });
         let generated = match result {
@@ -196,7 +204,13 @@ impl Run {
     }
 
     fn request<'a>(&self, cancelled: &'a AtomicBool) -> TextRequest<'a> {
-        TextRequest { max_tokens: self.tokens, steps: STEPS, context_shift: self.context_shift, cancelled }
+        TextRequest {
+            max_tokens: self.tokens,
+            steps: STEPS,
+            context_shift: self.context_shift,
+            ignore_end: self.ignore_eos,
+            cancelled,
+        }
     }
 
     /// The beginning of a conversation.
@@ -237,8 +251,9 @@ fn session_context(session: &mut Session) -> usize {
     session.plan().context()
 }
 
-/// Writes a part of an answer at once. A reader that is gone is noticed at the end.
-fn write(text: &str) {
-    let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+/// Writes a part of an answer at once. Where nobody reads it, it ends, and what is written behind it says why.
+fn write(text: &str, cancelled: &AtomicBool) {
+    if output::result(text).is_err() {
+        cancelled.store(true, Ordering::Relaxed);
+    }
 }

@@ -25,6 +25,8 @@ pub struct TextRequest<'a> {
     pub steps: usize,
     /// Where the context is full, forgets what is oldest and goes on.
     pub context_shift: bool,
+    /// Goes on over tokens that end a text.
+    pub ignore_end: bool,
     /// Ends the text when it is set.
     pub cancelled: &'a AtomicBool,
 }
@@ -103,8 +105,8 @@ impl Session {
     ) -> Result<Generated> {
         let Session { plan, tokenizer, .. } = self;
         plan.resume(tokens)?;
-        let TextRequest { max_tokens, steps, context_shift, cancelled } = *request;
-        let is_end = |token| tokenizer.ends_generation(token);
+        let TextRequest { max_tokens, steps, context_shift, ignore_end, cancelled } = *request;
+        let is_end = |token| !ignore_end && tokenizer.ends_generation(token);
         let request = Request { max_tokens, steps, context_shift, is_end: &is_end, cancelled };
         let mut stream = tokenizer.stream(false);
         let mut failed = None;
