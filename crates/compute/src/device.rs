@@ -1,7 +1,7 @@
 //! Devices: where everything else comes from.
 
 use crate::archive::key::Identity;
-use crate::buffer::{Buffer, max_buffer_length};
+use crate::buffer::Buffer;
 use crate::cpu;
 use crate::error::{Result, usage};
 use crate::library::{CompileOptions, FunctionDescriptor, Library};
@@ -9,7 +9,6 @@ use crate::pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipeline
 use crate::queue::CommandQueue;
 use crate::recipe::Recipe;
 use crate::settings::Settings;
-use crate::size::Size;
 use crate::timing::DispatchTiming;
 use crate::work::Work;
 use std::borrow::Cow;
@@ -20,6 +19,8 @@ use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "compiler")]
 use crate::library::Function;
+#[cfg(target_os = "macos")]
+use crate::metal;
 
 /// Threads in a threadgroup at most, as on every Apple GPU.
 pub(crate) const MAX_THREADS_PER_THREADGROUP: usize = 1024;
@@ -42,6 +43,9 @@ pub struct Device {
 pub(crate) enum Backend {
     /// The processor of this machine.
     Cpu(Arc<cpu::Device>),
+    /// A GPU of Apple's.
+    #[cfg(target_os = "macos")]
+    Metal(Arc<metal::Device>),
 }
 
 /// What can be chosen about the device that is the processor.
@@ -53,11 +57,6 @@ pub struct CpuOptions {
 }
 
 impl Device {
-    /// The best device of this machine.
-    pub fn system_default() -> Result<Device> {
-        Device::cpu()
-    }
-
     /// The processor of this machine: one device, with one set of threads, however often it is asked for.
     /// Kernels are compiled for what it can do; `METALWORKS_CPU=haswell` takes it for another one, here without AVX-512.
     pub fn cpu() -> Result<Device> {
@@ -73,6 +72,12 @@ impl Device {
     pub fn cpu_with_options(options: &CpuOptions) -> Result<Device> {
         let settings = Arc::new(Settings::from_environment()?);
         Ok(Device { backend: Backend::Cpu(Arc::new(cpu::Device::new(options)?)), settings })
+    }
+
+    #[cfg(target_os = "macos")]
+    pub(crate) fn with_metal(device: metal::Device) -> Result<Device> {
+        let settings = Arc::new(Settings::from_environment()?);
+        Ok(Device { backend: Backend::Metal(Arc::new(device)), settings })
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -91,6 +96,8 @@ impl Device {
     pub(crate) fn execute(&self, work: &Work, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
         match &self.backend {
             Backend::Cpu(device) => device.execute(work, timings),
+            #[cfg(target_os = "macos")]
+            Backend::Metal(_) => usage("Metal devices execute nothing yet"),
         }
     }
 
@@ -98,23 +105,9 @@ impl Device {
     pub fn name(&self) -> String {
         match &self.backend {
             Backend::Cpu(device) => device.name(),
+            #[cfg(target_os = "macos")]
+            Backend::Metal(device) => device.name().into(),
         }
-    }
-
-    /// Bytes of threadgroup memory that a threadgroup can have.
-    pub fn max_threadgroup_memory_length(&self) -> usize {
-        MAX_THREADGROUP_MEMORY
-    }
-
-    /// The largest threadgroup along each dimension. Its volume is at most 1,024, too.
-    pub fn max_threads_per_threadgroup(&self) -> Size {
-        let most = MAX_THREADS_PER_THREADGROUP;
-        Size::new(most, most, most)
-    }
-
-    /// The size in bytes of the largest buffer.
-    pub fn max_buffer_length(&self) -> usize {
-        max_buffer_length()
     }
 
     /// A buffer of zeros.

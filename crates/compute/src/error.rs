@@ -89,6 +89,17 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The operating system's driver of a device refused or failed, in its own words.
+    Driver {
+        /// What was to be done.
+        what: String,
+        /// Who says so, such as `MTLCommandBufferErrorDomain`.
+        domain: String,
+        /// Its number for it.
+        code: i64,
+        /// Why.
+        description: String,
+    },
     /// A mistake of ours.
     Internal(String),
 }
@@ -123,6 +134,9 @@ impl fmt::Display for Error {
                 failures.iter().try_for_each(|failure| write!(f, "\n{failure}"))
             }
             Error::Write { path, reason } => write!(f, "cannot write '{path}': {reason}"),
+            Error::Driver { what, domain, code, description } => {
+                write!(f, "{what}: {} ({domain} {code})", description.trim_end())
+            }
             Error::Internal(what) => write!(f, "internal error: {what}"),
         }
     }

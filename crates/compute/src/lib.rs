@@ -38,8 +38,9 @@
 //!
 //! [`PipelineCache`] keeps pipeline states by kernel and function constants, and creates many at once.
 //!
-//! Today there is one kind of device, the processor ([`Device::cpu`]): kernels are compiled to machine code that runs 32
-//! threads, a simdgroup, at a time in vector registers.
+//! There are two kinds of devices: the processor ([`Device::cpu`]), for which kernels are compiled to machine code that runs
+//! 32 threads, a simdgroup, at a time in vector registers; and on a Mac its GPU, through Metal. [`Device::system_default`]
+//! is the best of them, or the one that `METALWORKS_DEVICE` names.
 //!
 //! Who checks what: the encoder's methods check each call against Metal's rules and the kernel's reflection, and fail at
 //! once; what cannot harm memory is checked in debug builds and with `METALWORKS_VALIDATION=1` only. What can only be
@@ -54,14 +55,20 @@ mod archive;
 mod arguments;
 mod buffer;
 mod cache;
+mod capabilities;
 mod command;
 #[cfg(feature = "compiler")]
 mod compiler;
 mod cpu;
 mod device;
+mod devices;
 mod encoder;
 mod error;
 mod library;
+pub mod log;
+#[cfg(target_os = "macos")]
+#[allow(dead_code, unused_imports, reason = "the parts come one after the other")]
+mod metal;
 mod pass;
 mod pipeline;
 mod queue;
@@ -80,8 +87,10 @@ pub use cache::{
     ConstantBits, ConstantName, KernelConstants, LateMisses, PendingPipelines, PipelineCache, PipelineCacheStats,
     PipelineConfig, PipelineKey, PipelineProgress, PipelineResults,
 };
+pub use capabilities::{Capabilities, Limits};
 pub use command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
 pub use device::{CpuOptions, Device};
+pub use devices::DeviceKind;
 pub use encoder::{ComputeCommandEncoder, DispatchType};
 pub use error::{Error, Result};
 #[cfg(feature = "compiler")]

@@ -6,6 +6,8 @@ use crate::cache::Phase;
 use crate::cpu;
 use crate::device::{Backend, Device, MAX_THREADGROUP_MEMORY, MAX_THREADS_PER_THREADGROUP};
 use crate::error::{Error, Result, usage};
+#[cfg(target_os = "macos")]
+use crate::metal;
 use crate::recipe::Recipe;
 use crate::size::Size;
 use abi::{Lanes, WaveKernel};
@@ -66,8 +68,23 @@ struct Inner {
 }
 
 /// What the back end made of it.
+#[allow(clippy::large_enum_variant, reason = "there is one in each pipeline state, behind its Arc")]
 pub(crate) enum Code {
     Cpu(cpu::Pipeline),
+    #[cfg(target_os = "macos")]
+    #[allow(dead_code, reason = "the parts come one after the other")]
+    Metal(metal::Pipeline),
+}
+
+impl Code {
+    /// That for processors.
+    pub(crate) fn cpu(&self) -> Result<&cpu::Pipeline> {
+        match self {
+            Code::Cpu(pipeline) => Ok(pipeline),
+            #[cfg(target_os = "macos")]
+            Code::Metal(_) => usage("a pipeline state of a Metal device for the processor"),
+        }
+    }
 }
 
 impl ComputePipelineState {
@@ -76,7 +93,11 @@ impl ComputePipelineState {
         recipe: Recipe,
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<ComputePipelineState> {
-        let Backend::Cpu(_) = device.backend();
+        match device.backend() {
+            Backend::Cpu(_) => {}
+            #[cfg(target_os = "macos")]
+            Backend::Metal(_) => return usage("Metal devices have no pipeline states yet"),
+        }
         let needed = match descriptor.threads_per_threadgroup {
             Some(size) if size.width == 0 || size.height == 0 || size.depth == 0 => {
                 return usage(format!("threads_per_threadgroup is {size:?}: no extent can be 0"));
@@ -103,6 +124,8 @@ impl ComputePipelineState {
     ) -> Result<ComputePipelineState> {
         let code = match device.backend() {
             Backend::Cpu(_) => Code::Cpu(cpu::Pipeline::with_binary(kernel.row, kernel.any)?),
+            #[cfg(target_os = "macos")]
+            Backend::Metal(_) => return usage("machine code of a processor for a Metal device"),
         };
         ComputePipelineState::new(kernel.reflection, code, descriptor)
     }
@@ -122,6 +145,8 @@ impl ComputePipelineState {
         }
         let static_memory = match &code {
             Code::Cpu(pipeline) => pipeline.static_threadgroup_memory(),
+            #[cfg(target_os = "macos")]
+            Code::Metal(pipeline) => pipeline.static_threadgroup_memory(),
         };
         let inner = Inner {
             arguments: ArgumentTable::new(&reflection, static_memory),
@@ -151,21 +176,32 @@ impl ComputePipelineState {
         self.inner.label.as_deref()
     }
 
-    /// The number of threads in a simdgroup: 32.
+    /// The number of threads in a simdgroup: 32 on processors and Apple's GPUs.
     pub fn thread_execution_width(&self) -> usize {
-        abi::LANES
+        match &self.inner.code {
+            Code::Cpu(_) => abi::LANES,
+            #[cfg(target_os = "macos")]
+            Code::Metal(pipeline) => pipeline.thread_execution_width(),
+        }
     }
 
-    /// The largest threadgroup that it can run with: 1,024, or less where the kernel says so.
+    /// The largest threadgroup that it can run with: 1,024, or less where the kernel says so or a GPU has too few registers.
     pub fn max_total_threads_per_threadgroup(&self) -> usize {
         let own = self.inner.reflection.max_total_threads_per_threadgroup;
-        own.map_or(MAX_THREADS_PER_THREADGROUP, |own| MAX_THREADS_PER_THREADGROUP.min(own as usize))
+        let most = match &self.inner.code {
+            Code::Cpu(_) => MAX_THREADS_PER_THREADGROUP,
+            #[cfg(target_os = "macos")]
+            Code::Metal(pipeline) => pipeline.max_total_threads(),
+        };
+        own.map_or(most, |own| most.min(own as usize))
     }
 
     /// Bytes of threadgroup memory for the kernel's own variables.
     pub fn static_threadgroup_memory_length(&self) -> usize {
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.static_threadgroup_memory(),
+            #[cfg(target_os = "macos")]
+            Code::Metal(pipeline) => pipeline.static_threadgroup_memory(),
         }
     }
 
@@ -173,6 +209,8 @@ impl ComputePipelineState {
     pub fn origin(&self) -> PipelineOrigin {
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.origin(),
+            #[cfg(target_os = "macos")]
+            Code::Metal(_) => PipelineOrigin::Compiled,
         }
     }
 
@@ -180,6 +218,9 @@ impl ComputePipelineState {
     pub fn code_size(&self) -> usize {
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.code_size(),
+            // Metal does not say.
+            #[cfg(target_os = "macos")]
+            Code::Metal(_) => 0,
         }
     }
 
@@ -195,6 +236,9 @@ impl ComputePipelineState {
         }
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.prepare(threads_per_threadgroup),
+            // One piece of code serves all threadgroups.
+            #[cfg(target_os = "macos")]
+            Code::Metal(_) => Ok(()),
         }
     }
 
@@ -202,6 +246,8 @@ impl ComputePipelineState {
     pub(crate) fn keep_to(&self, phase: &Arc<Phase>) {
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.keep_to(phase),
+            #[cfg(target_os = "macos")]
+            Code::Metal(_) => {}
         }
     }
 

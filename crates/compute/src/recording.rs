@@ -12,6 +12,8 @@
 use crate::cpu;
 use crate::device::{Backend, Device};
 use crate::encoder::{ComputeCommandEncoder, DispatchType};
+#[cfg(target_os = "macos")]
+use crate::error::Error;
 use crate::error::{Result, usage};
 use crate::pass::{BYTES_ALIGNMENT, Pass, Place};
 use crate::validate;
@@ -36,6 +38,19 @@ struct Inner {
 /// What the back end made of it.
 pub(crate) enum Prepared {
     Cpu(cpu::Prepared),
+    /// Nothing: Metal encodes a replay anew.
+    #[cfg(target_os = "macos")]
+    Metal,
+}
+
+impl Prepared {
+    pub(crate) fn cpu(&self) -> Result<&cpu::Prepared> {
+        match self {
+            Prepared::Cpu(prepared) => Ok(prepared),
+            #[cfg(target_os = "macos")]
+            Prepared::Metal => Err(Error::Internal("a recording for Metal on the processor".into())),
+        }
+    }
 }
 
 /// Where a recording has the bytes that one call of [`ComputeCommandEncoder::set_bytes`] gave it.
@@ -112,6 +127,8 @@ impl CommandRecorder {
         validate::stale("finish", &pass)?;
         let prepared = match self.device.backend() {
             Backend::Cpu(_) => Prepared::Cpu(cpu::Prepared::new(&pass)?),
+            #[cfg(target_os = "macos")]
+            Backend::Metal(_) => Prepared::Metal,
         };
         let inner = Inner { number: self.number, device: self.device, pass, prepared };
         Ok(Recording { inner: Arc::new(inner) })

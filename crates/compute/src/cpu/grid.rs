@@ -4,7 +4,6 @@ use crate::cpu::pipeline::Code;
 use crate::cpu::shape::Shape;
 use crate::error::{Error, Result};
 use crate::pass::{Binding, Block, Pass, Place};
-use crate::pipeline::Code as PipelineCode;
 use crate::validate::THREADGROUP_ALIGNMENT;
 use abi::call::ARGUMENT_SLOTS;
 use abi::{Entry, Lanes};
@@ -37,7 +36,7 @@ impl Grid {
     pub(crate) fn new(pass: &Pass, number: usize, before: u64, bytes: *const Block) -> Result<Grid> {
         let dispatch = &pass.dispatches[number];
         let pipeline_state = pass.pipeline(dispatch);
-        let PipelineCode::Cpu(pipeline) = pipeline_state.code();
+        let pipeline = pipeline_state.code().cpu()?;
         let threads = dispatch.threads_per_grid;
         let size = dispatch.threads_per_threadgroup;
         let counts: [u32; 3] = std::array::from_fn(|i| threads[i].div_ceil(size[i]));

@@ -28,7 +28,6 @@ pub(crate) use prepared::Prepared;
 use crate::device::{CpuOptions, threads};
 use crate::error::Result;
 use crate::pass::Pass;
-use crate::recording::Prepared as RecordingPrepared;
 use crate::timing::DispatchTiming;
 use crate::work::{Step, Work};
 use pool::Pool;
@@ -60,7 +59,7 @@ impl Device {
             match step {
                 Step::Pass(pass) => self.execute_pass(pass, timings)?,
                 Step::Replay { recording, patches } => {
-                    let RecordingPrepared::Cpu(prepared) = recording.prepared();
+                    let prepared = recording.prepared().cpu()?;
                     prepared.replay(recording.pass(), work.patches(patches), &self.pool, timings)?;
                 }
             }

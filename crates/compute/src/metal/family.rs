@@ -1,0 +1,46 @@
+//! GPU families, turned into what matters to kernels. Nobody else asks for a family.
+//!
+//! From Apple's table of Metal's features: reductions over a simdgroup are in Apple7 (M1) and all GPUs of Metal 3, simdgroup
+//! matrices in Apple7, bfloat in Apple6 and Metal 3, grids in threads in Apple4 and Mac2.
+
+use crate::capabilities::Capabilities;
+use objc2::runtime::ProtocolObject;
+use objc2_metal::{MTLDevice, MTLGPUFamily};
+
+/// Newest first.
+const APPLE: [(MTLGPUFamily, &str); 10] = [
+    (MTLGPUFamily::Apple10, "Apple10"),
+    (MTLGPUFamily::Apple9, "Apple9"),
+    (MTLGPUFamily::Apple8, "Apple8"),
+    (MTLGPUFamily::Apple7, "Apple7"),
+    (MTLGPUFamily::Apple6, "Apple6"),
+    (MTLGPUFamily::Apple5, "Apple5"),
+    (MTLGPUFamily::Apple4, "Apple4"),
+    (MTLGPUFamily::Apple3, "Apple3"),
+    (MTLGPUFamily::Apple2, "Apple2"),
+    (MTLGPUFamily::Apple1, "Apple1"),
+];
+
+/// Those that say something about all makers' GPUs.
+const OTHERS: [(MTLGPUFamily, &str); 3] =
+    [(MTLGPUFamily::Metal4, "Metal4"), (MTLGPUFamily::Metal3, "Metal3"), (MTLGPUFamily::Mac2, "Mac2")];
+
+pub(crate) fn capabilities(device: &ProtocolObject<dyn MTLDevice>) -> Capabilities {
+    // A family includes the ones before it. An older system answers no for one that it does not know.
+    let has = |family| device.supportsFamily(family);
+    let apple = APPLE.into_iter().find(|&(family, _)| has(family));
+    let names: Vec<&str> = apple
+        .into_iter()
+        .chain(OTHERS.into_iter().filter(|&(family, _)| has(family)))
+        .map(|(_, name)| name)
+        .collect();
+    let metal3 = has(MTLGPUFamily::Metal3);
+    Capabilities {
+        simd_reductions: has(MTLGPUFamily::Apple7) || metal3,
+        simdgroup_matrix: has(MTLGPUFamily::Apple7),
+        bfloat: has(MTLGPUFamily::Apple6) || metal3,
+        nonuniform_threadgroups: has(MTLGPUFamily::Apple4) || has(MTLGPUFamily::Mac2),
+        unified_memory: device.hasUnifiedMemory(),
+        family: if names.is_empty() { "unknown".into() } else { names.join(" ") },
+    }
+}
