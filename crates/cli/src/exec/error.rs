@@ -38,9 +38,11 @@ impl From<compute::Error> for Error {
             | Compute::Usage(_) => Error::Refused(error.to_string()),
             Compute::Pipeline { cause, pipeline, .. } => Error::from(*cause).within(&pipeline),
             Compute::Pipelines { .. } => Error::Refused(error.to_string()),
-            Compute::OutOfMemory { .. } | Compute::File { .. } | Compute::Write { .. } | Compute::Internal(_) => {
-                Error::NotTried(error.to_string())
-            }
+            Compute::OutOfMemory { .. }
+            | Compute::File { .. }
+            | Compute::Write { .. }
+            | Compute::Driver { .. }
+            | Compute::Internal(_) => Error::NotTried(error.to_string()),
         }
     }
 }
