@@ -34,7 +34,7 @@ mod constructors;
 mod convert;
 mod declare;
 mod deduce_call;
-mod evaluate;
+pub(crate) mod evaluate;
 mod expressions;
 mod function_values;
 mod functions;

@@ -41,7 +41,7 @@ fn optional(program: &Program) -> BTreeSet<GlobalId> {
 }
 
 /// The function constant `c` in `is_function_constant_defined(c)`.
-fn asks_for(program: &Program, expr: &Expr) -> Option<GlobalId> {
+pub(crate) fn asks_for(program: &Program, expr: &Expr) -> Option<GlobalId> {
     let ExprKind::Call { function, args } = &expr.kind else { return None };
     let builtin = program.function(*function).builtin.as_deref()?;
     (builtin == "is_function_constant_defined").then_some(())?;

@@ -4,8 +4,12 @@
 
 mod arguments;
 mod constants;
+mod specialize;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use constants::asks_for;
+pub use specialize::specialize;
 
 use crate::parse::ast::Stage;
 use crate::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId, Program};

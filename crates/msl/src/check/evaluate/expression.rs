@@ -119,7 +119,10 @@ impl<'p> Machine<'p> {
             }
             ExprKind::Conditional { condition, then, otherwise } => self.conditional(condition, then, otherwise),
             ExprKind::Comma(first, second) => self.comma(first, second),
-            ExprKind::Call { function, args } => self.call_with(*function, args, span),
+            ExprKind::Call { function, args } => match self.is_set(expr) {
+                Some(is_set) => Ok(Slot::Scalar(Value::Bool(is_set))),
+                None => self.call_with(*function, args, span),
+            },
             ExprKind::CallPointer { pointer, args } => match self.value(pointer)? {
                 Slot::Scalar(Value::Function(function)) => self.call_with(function, args, span),
                 _ => Err(not_constant(span, "the function that is called is not known")),
@@ -187,6 +190,12 @@ impl<'p> Machine<'p> {
     fn comma(&mut self, first: &'p Expr, second: &'p Expr) -> Outcome<Slot> {
         self.effect(first)?;
         self.value(second)
+    }
+
+    /// What `is_function_constant_defined` answers, once that can be known.
+    fn is_set(&self, call: &Expr) -> Option<bool> {
+        let values = self.specialization?;
+        crate::reflect::asks_for(self.program, call).map(|constant| values.contains_key(&constant))
     }
 
     fn call_with(&mut self, function: FunctionId, args: &'p [Expr], span: Span) -> Outcome<Slot> {

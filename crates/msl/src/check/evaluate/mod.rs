@@ -55,22 +55,40 @@ pub(crate) struct Scope<'a> {
     pub(crate) known: &'a rustc_hash::FxHashMap<LocalId, Value>,
 }
 
+/// The values of function constants and of globals that depend on them, as a pipeline has them.
+pub(crate) type Specialization = HashMap<GlobalId, Value>;
+
 /// The constant value of `expr`, which uses no local variables. [`Value::Unknown`] where it depends on something
 /// unknown, or an error in it was reported; an empty aggregate for `void`.
 #[cfg(test)]
 pub(crate) fn evaluate(program: &Program, expr: &Expr) -> Result<Value, Failure> {
-    run(program, None, expr)
+    run(program, None, None, expr)
 }
 
 /// As [`evaluate`], for an expression in a function.
 pub(crate) fn evaluate_in(program: &Program, scope: Scope<'_>, expr: &Expr) -> Result<Value, Failure> {
-    run(program, Some(scope), expr)
+    run(program, Some(scope), None, expr)
 }
 
-fn run<'p>(program: &'p Program, scope: Option<Scope<'p>>, expr: &'p Expr) -> Result<Value, Failure> {
+/// As [`evaluate`], when function constants have their values. What is not among them was not set.
+pub(crate) fn evaluate_with(
+    program: &Program,
+    specialization: &Specialization,
+    expr: &Expr,
+) -> Result<Value, Failure> {
+    run(program, None, Some(specialization), expr)
+}
+
+fn run<'p>(
+    program: &'p Program,
+    scope: Option<Scope<'p>>,
+    specialization: Option<&'p Specialization>,
+    expr: &'p Expr,
+) -> Result<Value, Failure> {
     let mut machine = Machine {
         program,
         scope,
+        specialization,
         memory: Memory::default(),
         frames: vec![Frame { function: None, locals: HashMap::new() }],
         steps: 0,
@@ -126,6 +144,7 @@ struct Frame {
 struct Machine<'p> {
     program: &'p Program,
     scope: Option<Scope<'p>>,
+    specialization: Option<&'p Specialization>,
     memory: Memory,
     frames: Vec<Frame>,
     steps: u64,
@@ -236,6 +255,9 @@ impl<'p> Machine<'p> {
         let global = self.program.global(id);
         let name = &global.name;
         if let Some(value) = &global.value {
+            return Ok(memory::read_global(value, path));
+        }
+        if let Some(value) = self.specialization.and_then(|values| values.get(&id)) {
             return Ok(memory::read_global(value, path));
         }
         if global.function_constant.is_some() {
