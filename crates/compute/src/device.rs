@@ -1,24 +1,17 @@
 //! Devices: where everything else comes from.
 
-use crate::archive::key::Identity;
 use crate::buffer::Buffer;
 use crate::cpu;
 use crate::error::{Result, usage};
-use crate::library::{CompileOptions, FunctionDescriptor, Library};
-use crate::pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState};
 use crate::queue::CommandQueue;
-use crate::recipe::Recipe;
 use crate::settings::Settings;
 use crate::timing::DispatchTiming;
 use crate::work::Work;
-use std::borrow::Cow;
 use std::num::NonZero;
 use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-#[cfg(feature = "compiler")]
-use crate::library::Function;
 #[cfg(target_os = "macos")]
 use crate::metal;
 
@@ -131,86 +124,6 @@ impl Device {
     /// A queue of command buffers.
     pub fn new_command_queue(&self) -> CommandQueue {
         CommandQueue::new(self.clone())
-    }
-
-    /// Reads Metal source. Kernels are compiled when pipeline states are made of them.
-    pub fn new_library_with_source(&self, source: &str, options: &CompileOptions) -> Result<Library> {
-        Library::with_source(source, options)
-    }
-
-    /// Reads a `.metal` file, which may include others from its own directory.
-    pub fn new_library_with_source_file(
-        &self,
-        path: impl AsRef<Path>,
-        options: &CompileOptions,
-    ) -> Result<Library> {
-        Library::with_source_file(path.as_ref(), options)
-    }
-
-    /// Takes Metal source that was checked before, when the program was built: it is read only when no archive has a kernel of
-    /// it. A mistake in it is the error of the first pipeline state that needs it.
-    ///
-    /// The text should be self-contained: with `#include`s of nothing but Metal's own headers. One that includes files is read
-    /// at once, to know what it says.
-    pub fn new_library_with_checked_source(
-        &self,
-        source: impl Into<Cow<'static, str>>,
-        options: &CompileOptions,
-    ) -> Library {
-        Library::with_checked_source(source.into(), options)
-    }
-
-    /// Opens a `.metallib`. The file is mapped into memory: it must not be shortened while the library is in use.
-    #[cfg(feature = "compiler")]
-    pub fn new_library_with_file(&self, path: impl AsRef<Path>) -> Result<Library> {
-        Library::with_file(path.as_ref())
-    }
-
-    /// Opens a `.metallib`.
-    #[cfg(feature = "compiler")]
-    pub fn new_library_with_data(&self, data: Vec<u8>) -> Result<Library> {
-        Library::with_data(data)
-    }
-
-    /// Compiles a function for this device.
-    #[cfg(feature = "compiler")]
-    pub fn new_compute_pipeline_state(&self, function: &Function) -> Result<ComputePipelineState> {
-        self.new_compute_pipeline_state_with_descriptor(function, &ComputePipelineDescriptor::default())
-    }
-
-    /// Compiles a function for this device, with what a descriptor says about it.
-    #[cfg(feature = "compiler")]
-    pub fn new_compute_pipeline_state_with_descriptor(
-        &self,
-        function: &Function,
-        descriptor: &ComputePipelineDescriptor,
-    ) -> Result<ComputePipelineState> {
-        let recipe = Recipe::new(function.identity().clone(), descriptor).with_air(function.air().clone());
-        ComputePipelineState::with_recipe(self, recipe, descriptor)
-    }
-
-    /// Takes a kernel from the descriptor's archives, or compiles it. Where an archive has it, the library's source is not even
-    /// read.
-    pub fn new_compute_pipeline_state_with_function_descriptor(
-        &self,
-        function: &FunctionDescriptor,
-        descriptor: &ComputePipelineDescriptor,
-    ) -> Result<ComputePipelineState> {
-        let recipe = Recipe::new(Identity::new(function), descriptor);
-        ComputePipelineState::with_recipe(self, recipe, descriptor)
-    }
-
-    /// Takes a kernel that was compiled before.
-    ///
-    /// # Safety
-    ///
-    /// The machine code is run as it is: it must come from this version's code generator and keep to `abi::VERSION`.
-    pub unsafe fn new_compute_pipeline_state_with_binary(
-        &self,
-        kernel: CompiledKernel,
-        descriptor: &ComputePipelineDescriptor,
-    ) -> Result<ComputePipelineState> {
-        ComputePipelineState::with_binary(self, kernel, descriptor)
     }
 }
 

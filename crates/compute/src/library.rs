@@ -8,6 +8,7 @@
 
 #[cfg(feature = "compiler")]
 mod metallib;
+mod open;
 mod source;
 
 use crate::archive::digest::Digest;

@@ -1,5 +1,7 @@
 //! Pipeline states: kernels that are ready to run.
 
+mod create;
+
 use crate::archive::BinaryArchive;
 use crate::arguments::ArgumentTable;
 use crate::cache::Phase;
