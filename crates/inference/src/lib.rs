@@ -7,6 +7,7 @@ pub mod generate;
 pub mod gguf;
 pub mod metal;
 pub mod models;
+pub mod operations;
 pub mod plan;
 pub mod quantize;
 pub mod synthetic;

@@ -1,8 +1,8 @@
 //! What can be asked for.
 
 use crate::measure::Clock;
-use crate::shape::{LETTERS, MODELS, Model};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use inference::operations::{LETTERS, MODELS, Model};
 use std::path::PathBuf;
 
 /// Measure the Metal kernels of the shader library.

@@ -10,14 +10,13 @@
 //! A sample is the time from when the device begins with a command buffer until it is done, divided by the operations in
 //! it: what an operation costs in the middle of a model, without the cost of encoding and waiting.
 
-use compute::{CommandBufferDescriptor, DispatchType, Recording};
+use compute::{CommandBufferDescriptor, Recording};
 use inference::metal::MetalDevice;
-use inference::metal::dispatch::Encoding;
+pub(crate) use inference::operations::replay;
+use inference::operations::{Workload, record};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-
-use crate::data::Workload;
 
 /// How long one sample should take: enough for the clock, and little enough to fit between interruptions.
 const SAMPLE: Duration = Duration::from_micros(300);
@@ -201,24 +200,6 @@ fn profile(device: &MetalDevice, workloads: &[Workload]) -> compute::Result<(BTr
     let timings = command_buffer.dispatch_timings();
     let once = timings.iter().map(compute::DispatchTiming::duration).sum();
     Ok((timings.iter().map(|timing| timing.kernel.to_string()).collect(), once))
-}
-
-fn record(device: &MetalDevice, workloads: &[Workload], rounds: usize) -> compute::Result<Recording> {
-    let mut recorder = device.device().new_command_recorder(DispatchType::Serial);
-    for workload in (0..rounds).flat_map(|_| workloads) {
-        workload(&mut Encoding::new(device, &mut recorder))?;
-    }
-    recorder.finish()
-}
-
-/// How long the device was busy.
-pub(crate) fn replay(device: &MetalDevice, recording: &Recording) -> compute::Result<Duration> {
-    let command_buffer = device.command_buffer();
-    command_buffer.replay(recording, &[])?;
-    command_buffer.commit()?;
-    command_buffer.wait_until_completed()?;
-    let times = command_buffer.gpu_start_time().zip(command_buffer.gpu_end_time());
-    Ok(times.map_or(Duration::ZERO, |(start, end)| end - start))
 }
 
 #[cfg(test)]

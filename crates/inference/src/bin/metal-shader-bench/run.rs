@@ -1,17 +1,15 @@
 //! `run`: measures the limits, then case by case, and writes what was found.
 
 use crate::arguments::RunArguments;
-use crate::cases::{self, Case};
-use crate::data::{Maker, Problem};
 use crate::limits::{self, Limits};
 use crate::measure::{self, Effort, Place};
 use crate::progress::Progress;
 use crate::result::{Measured, NotRun, Reference, Run};
-use crate::shape::Wanted;
-use crate::{Failure, compare, html, native, print, select, table, targets};
+use crate::{Failure, compare, html, native, print, table, targets, text};
 use compute::{BinaryArchive, CpuOptions, Device};
 use inference::metal::MetalDevice;
 use inference::metal::format::Format;
+use inference::operations::{self, Case, Maker, Problem, Purpose, Wanted};
 use std::path::Path;
 use std::time::Duration;
 
@@ -65,12 +63,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
                 show(arguments, &table::case(&measured, width))?;
                 run.cases.push(measured);
             }
-            Err(Problem::Shape(reason)) => {
+            Err(Problem::Device(error)) => return Err(Failure::NotTried(format!("{}: {error}", case.name()))),
+            Err(problem) => {
+                let reason = reason(&problem);
                 // A shape that was asked for is a mistake; one of a model is just not to be had in every format.
                 refused += usize::from(!wanted.is_empty());
                 run.not_run.push(NotRun { name: case.name(), shape: case.shape.to_string(), reason });
             }
-            Err(Problem::Device(error)) => return Err(Failure::NotTried(format!("{}: {error}", case.name()))),
         }
         if let Some(reference) = reference(&device, case, &run, arguments, &effort) {
             run.references.push(reference);
@@ -83,10 +82,21 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     }
 }
 
+/// Why a case has no buffers.
+fn reason(problem: &Problem) -> String {
+    match problem {
+        Problem::Memory { needed, limit } => {
+            let needed = needed.map_or("more memory than there is".into(), text::bytes);
+            format!("needs {needed}, but --max-memory is {}", text::bytes(*limit))
+        }
+        problem => problem.to_string(),
+    }
+}
+
 /// The cases that were asked for, with their shapes.
 pub(crate) fn cases(arguments: &RunArguments, wanted: &Wanted) -> Result<Vec<Case>, Failure> {
-    let all = cases::all(arguments.model()).map_err(Failure::NotTried)?;
-    let mut cases = select::select(all, &arguments.names).map_err(Failure::Input)?;
+    let all = operations::measured(arguments.model()).map_err(Failure::NotTried)?;
+    let mut cases = operations::select(all, &arguments.names).map_err(Failure::Input)?;
     for letter in wanted.letters() {
         if !cases.iter().any(|case| case.shape.letters().any(|known| known == letter)) {
             let mut known: Vec<char> =
@@ -130,7 +140,7 @@ fn measure_case(
     effort: &Effort,
     limits: &Limits,
 ) -> Result<Measured, Problem> {
-    let maker = Maker::new(device.device(), arguments.max_memory());
+    let maker = Maker::new(device.device(), arguments.max_memory(), Purpose::Measure);
     let mut places = vec![Place { device: device.clone(), workloads: vec![case.build(&maker)?] }];
     let size = maker.taken();
     if arguments.cold {
@@ -186,7 +196,7 @@ fn reference(
 }
 
 fn reference_blocks(device: &MetalDevice, format: Format, rows: usize, columns: usize) -> Vec<u8> {
-    let maker = Maker::new(device.device(), 0);
+    let maker = Maker::new(device.device(), 0, Purpose::Measure);
     let row = maker.blocks(format, columns / format.block_len());
     row.repeat(rows)
 }

@@ -1,9 +1,9 @@
 //! Which cases are asked for: by the name of the case, of its operation, of a kernel, of the file, or of a type.
 
-use crate::cases::Case;
+use super::case::Case;
 
 /// The cases that any of the patterns names; all of them without patterns. The error is a pattern that names none.
-pub(crate) fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, String> {
+pub fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, String> {
     if patterns.is_empty() {
         return Ok(cases);
     }
@@ -66,12 +66,12 @@ fn message(unknown: &str, cases: &[Case]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases;
-    use crate::shape::MODELS;
+    use crate::operations::case::measured;
+    use crate::operations::shape::MODELS;
 
     fn selected(patterns: &[&str]) -> Result<Vec<String>, String> {
         let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
-        let cases = select(cases::all(&MODELS[0])?, &patterns)?;
+        let cases = select(measured(&MODELS[0])?, &patterns)?;
         Ok(cases.iter().map(Case::name).collect())
     }
 
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(selected(&["softmax.metal", "top_k"]).unwrap(), ["softmax_f32", "softmax_f16", "top_k"]);
         assert!(selected(&["Q6_K"]).unwrap().iter().all(|name| name.contains("q6_K")));
         assert_eq!(selected(&["*_norm_f??"]).unwrap().len(), 8);
-        assert_eq!(selected(&[]).unwrap().len(), cases::all(&MODELS[0]).unwrap().len());
+        assert_eq!(selected(&[]).unwrap().len(), measured(&MODELS[0]).unwrap().len());
     }
 
     #[test]

@@ -5,9 +5,11 @@ use std::ops::Index;
 
 /// What a model is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Model {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
+pub struct Model {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
     width: usize,
     ff: usize,
     heads: usize,
@@ -18,7 +20,7 @@ pub(crate) struct Model {
 
 /// The models whose sizes there are.
 #[rustfmt::skip]
-pub(crate) const MODELS: [Model; 4] = [
+pub const MODELS: [Model; 4] = [
     Model { name: "tiny", about: "of no use, but quick", width: 256, ff: 512, heads: 4, kv_heads: 2, head_dim: 64, vocabulary: 1024 },
     Model { name: "135m", about: "SmolLM2-135M", width: 576, ff: 1536, heads: 9, kv_heads: 3, head_dim: 64, vocabulary: 49_152 },
     Model { name: "1b", about: "Llama-3.2-1B", width: 2048, ff: 8192, heads: 32, kv_heads: 8, head_dim: 64, vocabulary: 128_256 },
@@ -39,14 +41,27 @@ impl Model {
     }
 }
 
+/// Sizes at which a self-test takes times: large enough for a GPU to show what it can do, small enough to be made at once, and
+/// whole blocks of every format.
+pub const SELF_TEST: Model = Model {
+    name: "self-test",
+    about: "of no model",
+    width: 2048,
+    ff: 5632,
+    heads: 32,
+    kv_heads: 8,
+    head_dim: 64,
+    vocabulary: 16_384,
+};
+
 /// The sizes of one case, each by its letter: `M=1 N=4096 K=4096`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Shape {
+pub struct Shape {
     sizes: Vec<(char, usize)>,
 }
 
 /// What each letter means, for the help.
-pub(crate) const LETTERS: &str = "M vectors, rows or tokens; N rows of a matrix, or numbers in a row; K columns; \
+pub const LETTERS: &str = "M vectors, rows or tokens; N rows of a matrix, or numbers in a row; K columns; \
     H heads; G heads of keys and values; D numbers in a head; L positions in the cache; P positions before the tokens; \
     S parts of the positions, or simdgroups; C candidates";
 
@@ -54,8 +69,17 @@ pub(crate) const LETTERS: &str = "M vectors, rows or tokens; N rows of a matrix,
 const LARGEST: usize = i32::MAX as usize;
 
 impl Shape {
+    /// A shape of numbers alone.
+    pub(super) fn parse(text: &str) -> Result<Shape, String> {
+        let size = |(letter, value): (char, &str)| match value.parse() {
+            Ok(size) => Ok((letter, size)),
+            Err(_) => Err(format!("'{value}' is not a number")),
+        };
+        Ok(Shape { sizes: pairs(text, ' ')?.into_iter().map(size).collect::<Result<_, _>>()? })
+    }
+
     /// A shape of the table: letters with numbers or sizes of a model, `M=1 N=ff`.
-    pub(crate) fn of_model(text: &str, model: &Model) -> Result<Shape, String> {
+    pub fn of_model(text: &str, model: &Model) -> Result<Shape, String> {
         let size = |(letter, value): (char, &str)| match value.parse().ok().or_else(|| model.size(value)) {
             Some(size) => Ok((letter, size)),
             None => Err(format!("'{value}' is neither a number nor a size of a model")),
@@ -64,12 +88,24 @@ impl Shape {
     }
 
     /// The letters that it has.
-    pub(crate) fn letters(&self) -> impl Iterator<Item = char> {
+    pub fn letters(&self) -> impl Iterator<Item = char> {
         self.sizes.iter().map(|(letter, _)| *letter)
     }
 
+    /// The size of a letter that not every shape of the operation has.
+    pub fn get(&self, letter: char) -> Option<usize> {
+        self.sizes.iter().find(|(known, _)| *known == letter).map(|(_, size)| *size)
+    }
+
+    /// Rounds a size up to a multiple, where it has the letter.
+    pub(super) fn round_up(&mut self, letter: char, multiple: usize) {
+        for (_, size) in self.sizes.iter_mut().filter(|(known, _)| *known == letter) {
+            *size = size.next_multiple_of(multiple);
+        }
+    }
+
     /// Takes those of `wanted` that it has.
-    pub(crate) fn set(&mut self, wanted: &Wanted) {
+    pub fn set(&mut self, wanted: &Wanted) {
         for (letter, size) in &mut self.sizes {
             if let Some((_, wanted)) = wanted.0.iter().find(|(wanted, _)| wanted == letter) {
                 *size = *wanted;
@@ -98,10 +134,11 @@ impl fmt::Display for Shape {
 
 /// Sizes that are asked for: `M=8,N=4096`.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Wanted(Vec<(char, usize)>);
+pub struct Wanted(Vec<(char, usize)>);
 
 impl Wanted {
-    pub(crate) fn parse(text: &str) -> Result<Wanted, String> {
+    /// Letters and sizes with commas between them.
+    pub fn parse(text: &str) -> Result<Wanted, String> {
         let mut sizes: Vec<(char, usize)> = Vec::new();
         for (letter, value) in pairs(text, ',')? {
             let size: usize = value.parse().map_err(|_| format!("{letter}={value}: '{value}' is not a number"))?;
@@ -118,11 +155,13 @@ impl Wanted {
         Ok(Wanted(sizes))
     }
 
-    pub(crate) fn letters(&self) -> impl Iterator<Item = char> {
+    /// The letters that it has.
+    pub fn letters(&self) -> impl Iterator<Item = char> {
         self.0.iter().map(|(letter, _)| *letter)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Nothing is asked for.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

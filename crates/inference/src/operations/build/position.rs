@@ -1,35 +1,57 @@
 //! Rotations, and the cache of keys and values.
 
 use super::{Built, Maker};
-use crate::cases::Case;
-use crate::data::all;
+use crate::metal::dispatch::kv_cache::{self, KvRead, KvWrite};
+use crate::metal::dispatch::rope::{self, Rope, RopeKv, Rotation};
+use crate::operations::case::Case;
+use crate::operations::data::Problem;
+use crate::operations::data::{Cache, all};
 use compute::Buffer;
-use inference::metal::dispatch::kv_cache::{self, KvRead, KvWrite};
-use inference::metal::dispatch::rope::{self, Rope, RopeKv, Rotation, frequencies};
 
-const BASE: f64 = 500_000.0;
-
-fn rotation<'a>(frequencies: &'a Buffer, positions: &'a Buffer, rotary: usize) -> Rotation<'a> {
-    let (frequencies, positions) = (all(frequencies), all(positions));
-    Rotation { frequencies, positions, rotary, neox: false, magnitude: 1.0 }
+/// How heads are rotated, with its buffers.
+struct Table {
+    frequencies: Buffer,
+    positions: Buffer,
+    rotary: usize,
+    neox: bool,
 }
 
-pub(crate) fn rope(maker: &Maker<'_>, case: &Case) -> Built {
+impl Table {
+    fn new(maker: &Maker<'_>, case: &Case, tokens: usize, end: usize) -> Result<Table, Problem> {
+        let rotary = case.shape.get('R').unwrap_or(case.shape['D']);
+        // Those of models are powers, which are not the same on all machines.
+        let frequencies: Vec<f32> = (0..rotary / 2).map(|i| 1.0 / (i + 1) as f32).collect();
+        let frequencies = maker.floats(&frequencies)?;
+        let positions = maker.positions(tokens, end)?;
+        Ok(Table { frequencies, positions, rotary, neox: case.shape.get('X').is_some() })
+    }
+
+    fn rotation(&self) -> Rotation<'_> {
+        let (frequencies, positions) = (all(&self.frequencies), all(&self.positions));
+        Rotation { frequencies, positions, rotary: self.rotary, neox: self.neox, magnitude: 1.0 }
+    }
+}
+
+/// The cache is written to.
+fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) {
+    maker.changed("keys", &cache.keys, case.cache.into());
+    maker.changed("values", &cache.values, case.cache.into());
+}
+
+pub(in crate::operations) fn rope(maker: &Maker<'_>, case: &Case) -> Built {
     let (tokens, heads, head_dim, activation) =
         (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
     let x = maker.activations(&[tokens, heads, head_dim], activation)?;
-    let y = maker.zeros(&[tokens, heads, head_dim], activation.size())?;
-    let table = maker.zeros(&[head_dim], 4)?;
-    table.write(0, &frequencies(BASE, head_dim, None))?;
-    let positions = maker.positions(tokens, tokens)?;
+    let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
+    let table = Table::new(maker, case, tokens, tokens)?;
     let stride = heads.saturating_mul(head_dim);
     Ok(Box::new(move |encoding| {
-        let (x, y, rotation) = (all(&x), all(&y), rotation(&table, &positions, head_dim));
+        let (x, y, rotation) = (all(&x), y.slice(), table.rotation());
         rope::rope(encoding, Rope { x, y, rotation, tokens, heads, head_dim, stride, activation })
     }))
 }
 
-pub(crate) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
+pub(in crate::operations) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
     let (tokens, heads, head_dim, activation) =
         (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
     let (length, kv_heads) = (case.shape['L'], case.shape['G']);
@@ -38,20 +60,19 @@ pub(crate) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
         maker.activations(&[tokens, kv_heads, head_dim], activation)?,
         maker.activations(&[tokens, kv_heads, head_dim], activation)?,
     );
-    let y = maker.zeros(&[tokens, heads, head_dim], activation.size())?;
+    let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
     let cache = maker.cache(kv_heads, head_dim, length, case.cache)?;
-    let table = maker.zeros(&[head_dim], 4)?;
-    table.write(0, &frequencies(BASE, head_dim, None))?;
-    let positions = maker.positions(tokens, length)?;
+    changed(maker, &cache, case);
+    let table = Table::new(maker, case, tokens, length)?;
     let (q_stride, kv_stride) = (heads.saturating_mul(head_dim), kv_heads.saturating_mul(head_dim));
     Ok(Box::new(move |encoding| {
         let op = RopeKv {
             q: all(&q),
             k: all(&k),
             v: all(&v),
-            y: all(&y),
+            y: y.slice(),
             cache: cache.cache(),
-            rotation: rotation(&table, &positions, head_dim),
+            rotation: table.rotation(),
             tokens,
             heads,
             q_stride,
@@ -63,7 +84,7 @@ pub(crate) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(crate) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
+pub(in crate::operations) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, length, activation) = (case.shape['M'], case.shape['L'], case.activation);
     let (heads, head_dim) = (case.shape['G'], case.shape['D']);
     let (k, v) = (
@@ -71,6 +92,7 @@ pub(crate) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
         maker.activations(&[rows, heads, head_dim], activation)?,
     );
     let cache = maker.cache(heads, head_dim, length, case.cache)?;
+    changed(maker, &cache, case);
     let positions = maker.positions(rows, length)?;
     let stride = heads.saturating_mul(head_dim);
     Ok(Box::new(move |encoding| {
@@ -88,14 +110,14 @@ pub(crate) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(crate) fn kv_read(maker: &Maker<'_>, case: &Case) -> Built {
+pub(in crate::operations) fn kv_read(maker: &Maker<'_>, case: &Case) -> Built {
     let (count, heads, head_dim, activation) = (case.shape['L'], case.shape['G'], case.shape['D'], case.activation);
     let cache = maker.cache(heads, head_dim, count, case.cache)?;
-    let result = || maker.zeros(&[count, heads, head_dim], activation.size());
-    let (k, v) = (result()?, result()?);
+    let result = |name| maker.output(name, &[count, heads, head_dim], activation.into());
+    let (k, v) = (result("k")?, result("v")?);
     let stride = heads.saturating_mul(head_dim);
     Ok(Box::new(move |encoding| {
-        let (cache, k, v) = (cache.cache(), all(&k), all(&v));
+        let (cache, k, v) = (cache.cache(), k.slice(), v.slice());
         let op = KvRead { cache, k, v, first: 0, count, k_stride: stride, v_stride: stride, activation };
         kv_cache::kv_read(encoding, op)
     }))

@@ -1,0 +1,219 @@
+//! Cases: operations on types and sizes.
+
+use super::data::{Maker, Problem, Workload};
+use super::shape::{Model, Shape};
+use super::table::{OPERATIONS, Operation, Variants};
+use crate::metal::dispatch::elementwise::CopyTypes;
+use crate::metal::format::{Activation, Format};
+use crate::metal::kernels;
+
+/// One operation on one choice of types and sizes.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What is done.
+    pub operation: &'static Operation,
+    /// The types behind the name.
+    suffix: String,
+    /// The type of weights.
+    pub format: Option<Format>,
+    /// The type of activations.
+    pub activation: Activation,
+    /// The type of keys and values in the cache.
+    pub cache: Activation,
+    /// From which type to which one is copied.
+    pub copy: CopyTypes,
+    /// Sizes.
+    pub shape: Shape,
+}
+
+/// All cases of the table, in its order, with sizes to measure.
+pub fn measured(model: &Model) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    for operation in OPERATIONS {
+        let case = Case::new(operation, Shape::of_model(operation.shape, model)?);
+        operation.variants.add(&case, &mut cases);
+    }
+    Ok(cases)
+}
+
+/// All cases of the table, in its order, with sizes to check results with: one or more of each.
+pub fn checked() -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    for operation in OPERATIONS {
+        let mut of_operation = Vec::new();
+        for shape in operation.checks {
+            let case = Case::new(operation, Shape::parse(shape)?);
+            operation.variants.add(&case, &mut of_operation);
+        }
+        for case in &mut of_operation {
+            case.shape.round_up('K', case.format.map_or(1, Format::block_len));
+        }
+        cases.append(&mut of_operation);
+    }
+    Ok(cases)
+}
+
+impl Variants {
+    fn add(self, case: &Case, cases: &mut Vec<Case>) {
+        let types = || Activation::ALL.into_iter().flat_map(|a| Activation::ALL.map(|cache| (a, cache)));
+        match self {
+            Variants::Weights(formats) => {
+                for (format, activation) in formats.iter().flat_map(|f| Activation::ALL.map(|a| (*f, a))) {
+                    let suffix = format!("_{format}_{activation}");
+                    cases.push(Case { suffix, format: Some(format), activation, ..case.clone() });
+                }
+            }
+            Variants::Activations => cases.extend(Activation::ALL.map(|activation| Case {
+                suffix: format!("_{activation}"),
+                activation,
+                ..case.clone()
+            })),
+            Variants::Attention => cases.extend(types().map(|(activation, cache)| Case {
+                suffix: format!("_{activation}_kv_{cache}"),
+                activation,
+                cache,
+                ..case.clone()
+            })),
+            Variants::Cache => cases.extend(types().map(|(activation, cache)| Case {
+                suffix: format!("_{activation}_{cache}"),
+                activation,
+                cache,
+                ..case.clone()
+            })),
+            Variants::Copies => {
+                let copies = [
+                    ("_f32", CopyTypes::F32),
+                    ("_f16", CopyTypes::F16),
+                    ("_f32_f16", CopyTypes::F32ToF16),
+                    ("_f16_f32", CopyTypes::F16ToF32),
+                    ("_bf16_f32", CopyTypes::Bf16ToF32),
+                    ("_bf16_f16", CopyTypes::Bf16ToF16),
+                ];
+                cases.extend(copies.map(|(suffix, copy)| Case { suffix: suffix.into(), copy, ..case.clone() }));
+            }
+            Variants::One => cases.push(case.clone()),
+        }
+    }
+}
+
+impl Case {
+    fn new(operation: &'static Operation, shape: Shape) -> Case {
+        Case {
+            operation,
+            suffix: String::new(),
+            format: None,
+            activation: Activation::F32,
+            cache: Activation::F32,
+            copy: CopyTypes::F32,
+            shape,
+        }
+    }
+
+    /// The operation with its types.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.operation.name, self.suffix)
+    }
+
+    /// The kernels that it runs.
+    pub fn kernels(&self) -> Vec<String> {
+        let known = |name: &String| kernels::ALL.iter().any(|kernel| kernel.name == *name);
+        let name = |base: &&str| {
+            let candidates =
+                [format!("{base}{}", self.suffix), format!("{base}_{}", self.activation), base.to_string()];
+            candidates.into_iter().find(known)
+        };
+        self.operation.kernels.iter().filter_map(name).collect()
+    }
+
+    /// The shader that has its kernel.
+    pub fn file(&self) -> String {
+        let kernels = self.kernels();
+        let mut all = kernels::ALL.iter();
+        let shader = all.find(|kernel| kernels.first().is_some_and(|name| kernel.name == name));
+        shader.map_or_else(String::new, |kernel| format!("{}.metal", kernel.shader.name))
+    }
+
+    /// Bytes that must be read and written at least, caches being perfect.
+    pub fn bytes(&self) -> f64 {
+        (self.operation.bytes)(self)
+    }
+
+    /// Additions and multiplications; a function like exp counts as one.
+    pub fn flops(&self) -> f64 {
+        (self.operation.flops)(self)
+    }
+
+    /// The operation with buffers.
+    pub fn build(&self, maker: &Maker<'_>) -> Result<Workload, Problem> {
+        (self.operation.build)(maker, self)
+    }
+
+    /// Bytes of so many weights.
+    pub(super) fn w(&self, count: f64) -> f64 {
+        self.format.map_or(0.0, |format| count * format.block_size() as f64 / format.block_len() as f64)
+    }
+
+    /// Bytes of so many activations.
+    pub(super) fn a(&self, count: f64) -> f64 {
+        count * self.activation.size() as f64
+    }
+
+    /// Bytes of so many numbers of the cache.
+    pub(super) fn kv(&self, count: f64) -> f64 {
+        count * self.cache.size() as f64
+    }
+
+    /// Bytes that copying one number moves.
+    pub(super) fn copied(&self) -> f64 {
+        let (from, to) = self.copy.sizes();
+        (from + to) as f64
+    }
+
+    /// Rows of queries, keys and values together.
+    pub(super) fn qkv(&self) -> f64 {
+        (self.h() + 2.0 * self.g()) * self.d()
+    }
+
+    /// Operations for each position that a token sees: all heads, key and value, and the softmax.
+    pub(super) fn scores(&self) -> f64 {
+        self.h() * (4.0 * self.d() + 5.0)
+    }
+
+    pub(super) fn mn(&self) -> f64 {
+        self.m() * self.n()
+    }
+
+    pub(super) fn mnk(&self) -> f64 {
+        self.mn() * self.k()
+    }
+
+    pub(super) fn mhd(&self) -> f64 {
+        self.m() * self.h() * self.d()
+    }
+
+    pub(super) fn mgd(&self) -> f64 {
+        self.m() * self.g() * self.d()
+    }
+
+    pub(super) fn lgd(&self) -> f64 {
+        self.l() * self.g() * self.d()
+    }
+
+    /// Positions that all tokens of a prefill see together.
+    pub(super) fn seen(&self) -> f64 {
+        self.m() * (self.p() + (self.m() + 1.0) / 2.0)
+    }
+}
+
+/// Sizes by their letters, as the table writes them.
+macro_rules! letters {
+    ($($name:ident $letter:literal)*) => {
+        impl Case {
+            $(pub(super) fn $name(&self) -> f64 { self.shape[$letter] as f64 })*
+        }
+    };
+}
+letters! { m 'M' n 'N' k 'K' h 'H' g 'G' d 'D' l 'L' p 'P' c 'C' }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! Every operation of the shader library with buffers for it, at any size: what is measured by `metal-shader-bench` and
+//! checked by [`crate::selftest`].
+//!
+//! ```text
+//! table: one line for each operation ── case: with types and sizes ── shape, select
+//!     ── build: the functions that inference calls ── data, random: buffers ── output: what they write
+//! ```
+//!
+//! A kernel that is in no line fails a test.
+
+mod build;
+mod case;
+mod data;
+mod output;
+mod random;
+mod repeat;
+mod select;
+mod shape;
+mod table;
+
+pub use case::{Case, checked, measured};
+pub use data::{Maker, Problem, Purpose, Workload};
+pub use output::{Number, Output};
+pub use repeat::{record, replay};
+pub use select::select;
+pub use shape::{LETTERS, MODELS, Model, SELF_TEST, Shape, Wanted};
+pub use table::{NOT_COVERED, OPERATIONS, Operation};

@@ -1,0 +1,106 @@
+//! What an operation writes.
+
+use crate::metal::format::Activation;
+use crate::metal::library::BufferSlice;
+use compute::{Buffer, Result};
+use half::f16;
+use std::fmt;
+
+/// The type of a result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Number {
+    F32,
+    F16,
+    U32,
+}
+
+impl Number {
+    /// Bytes of a number.
+    pub const fn size(self) -> usize {
+        match self {
+            Number::F32 | Number::U32 => 4,
+            Number::F16 => 2,
+        }
+    }
+
+    /// The bits of a number, as a number in f64, which has room for all of them.
+    pub fn value(self, bits: u32) -> f64 {
+        match self {
+            Number::F32 => f64::from(f32::from_bits(bits)),
+            Number::F16 => f64::from(f16::from_bits(bits as u16)),
+            Number::U32 => f64::from(bits),
+        }
+    }
+}
+
+impl From<Activation> for Number {
+    fn from(activation: Activation) -> Number {
+        match activation {
+            Activation::F32 => Number::F32,
+            Activation::F16 => Number::F16,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Number::F32 => "f32",
+            Number::F16 => "f16",
+            Number::U32 => "u32",
+        })
+    }
+}
+
+/// What an operation writes: a buffer of its own, or one that it changes.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// As the operation calls it.
+    pub name: &'static str,
+    /// The type of its numbers.
+    pub number: Number,
+    /// How many there are.
+    pub count: usize,
+    buffer: Buffer,
+}
+
+impl Output {
+    /// Bytes behind a result that is checked: nothing may be written there.
+    pub(super) const GUARD: usize = 256;
+
+    /// What is in results before they are written: NaN, or a token that does not exist.
+    const POISON: u8 = 0xff;
+
+    pub(super) fn written(name: &'static str, number: Number, buffer: Buffer, count: usize) -> Output {
+        Output { name, number, count, buffer }
+    }
+
+    pub(super) fn changed(name: &'static str, number: Number, buffer: Buffer) -> Output {
+        Output { name, number, count: buffer.len() / number.size(), buffer }
+    }
+
+    pub(super) fn slice(&self) -> BufferSlice<'_> {
+        BufferSlice::new(&self.buffer, 0, self.count * self.number.size())
+    }
+
+    pub(super) fn poison(&self) -> Result<()> {
+        self.buffer.write(0, &vec![Output::POISON; self.buffer.len()])
+    }
+
+    /// The bits of all numbers.
+    pub fn bits(&self) -> Vec<u32> {
+        let bytes = self.buffer.read::<u8>();
+        let bytes = &bytes[..(self.count * self.number.size()).min(bytes.len())];
+        match self.number.size() {
+            2 => bytes.as_chunks().0.iter().map(|bytes| u32::from(u16::from_le_bytes(*bytes))).collect(),
+            _ => bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect(),
+        }
+    }
+
+    /// Whether something was written behind the result.
+    pub fn is_overrun(&self) -> bool {
+        let end = self.count * self.number.size();
+        self.buffer.read::<u8>().get(end..).is_some_and(|behind| behind.iter().any(|byte| *byte != Output::POISON))
+    }
+}
