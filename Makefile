@@ -7,19 +7,14 @@ CARGO ?= cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 METALWORKS = $(TARGET_DIR)/release/metalworks
 EXAMPLES = $(sort $(wildcard examples/*.metal))
-# The crates `air`, `compute` and `inference` need LLVM 22, which a Mac does not have: there they are left out, as they are from the
-# program's default.
+# On a Mac, Metal compiles kernels, and nothing here needs LLVM 22. Elsewhere it comes with every default build.
 ifeq ($(shell uname),Darwin)
-WORKSPACE = --workspace --exclude metalworks-air --exclude metalworks-compute --exclude metalworks-inference
 LLVM =
 else
-WORKSPACE = --workspace
 LLVM = llvm
 endif
-# The program with all of its subcommands.
-AIR = $(if $(LLVM),--features metalworks-cli/air)
-# Whether the crate `air` can be built, for the shell.
-HAS_LLVM = test -n "$(LLVM)" && { test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
+# Whether kernels can be compiled, for the shell.
+CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
 .PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
@@ -30,14 +25,14 @@ help: ## Print this
 # Where LLVM is neither there nor to be had, everything but running is shown.
 demo: cargo ## Check the examples, print their interface, run them, have a model answer
 	@$(if $(LLVM),$(MAKE) llvm || true,true)
-	$(CARGO) build --release -p metalworks-cli $$($(HAS_LLVM) && echo --features air)
+	$(CARGO) build --release -p metalworks-cli $$($(CAN_COMPILE) || echo --no-default-features)
 	@printf '\n=== metalworks check: what is wrong with these shaders? ===\n\n'
 	$(METALWORKS) check --time $(EXAMPLES)
 	@for file in $(EXAMPLES); do \
 	  printf '\n=== metalworks reflect %s: what is to be bound? ===\n\n' $$file; \
 	  $(METALWORKS) reflect $$file || exit; \
 	done
-	@if $(HAS_LLVM); then $(MAKE) demo-exec demo-run; else printf '\nRunning kernels needs LLVM 22, which is not here.\n'; fi
+	@if $(CAN_COMPILE); then $(MAKE) demo-exec demo-run; else printf '\nRunning kernels needs LLVM 22, which is not here.\n'; fi
 
 demo-exec:
 	@printf '\n=== metalworks exec: what do they compute, and how fast? ===\n\n'
@@ -123,18 +118,17 @@ fmt-check: cargo
 	$(CARGO) fmt --all --check
 
 clippy: cargo $(LLVM)
-	$(CARGO) clippy $(WORKSPACE) --all-targets $(AIR) -- -D warnings
-	$(if $(AIR),$(CARGO) clippy -p metalworks-cli --all-targets -- -D warnings)
-	$(CARGO) clippy -p metalworks-compute --no-default-features -- -D warnings
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p metalworks-compute -p metalworks-cli --no-default-features -- -D warnings
 
 unit-test: cargo $(LLVM)
-	$(CARGO) test $(WORKSPACE) $(AIR)
+	$(CARGO) test --workspace
 
 # What the program compiled, run by one that has no compiler in it.
 ARCHIVES = $(abspath $(TARGET_DIR))/without-compiler
 without-compiler: cargo $(LLVM)
 	rm -rf $(ARCHIVES) && mkdir -p $(ARCHIVES)
-	$(CARGO) build -p metalworks-cli --features air
+	$(CARGO) build -p metalworks-cli
 	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal --target cpu -o $(ARCHIVES)/add.mwarchive
 	$(TARGET_DIR)/debug/metalworks compile examples/add_arrays.metal -o $(ARCHIVES)/v3.mwarchive \
 	  --target cpu$$(test "$$(uname -m)" = x86_64 && echo :x86-64-v3)
@@ -144,7 +138,7 @@ without-compiler: cargo $(LLVM)
 	  --test without_compiler -- --include-ignored
 
 doc: cargo $(LLVM)
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(WORKSPACE) --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps
 
 cargo:
 	@command -v $(CARGO) >/dev/null || { echo 'cargo is not in PATH: install Rust first' >&2; exit 1; }

@@ -4,6 +4,10 @@
 //! * [`metallib`] reads and writes the container in which Metal keeps compiled functions.
 //! * [`specialize()`] sets the function constants of a kernel.
 //! * [`reflect`] reads from a module what the host must know about its kernel.
+//!
+//! On macOS the crate is empty without its feature `cpu`: there Metal compiles, and no build needs LLVM.
+
+#![cfg(llvm)]
 
 mod bitcode;
 mod compile;
@@ -17,6 +21,10 @@ mod passes;
 pub mod reflect;
 pub mod specialize;
 pub mod wave;
+
+/// For tests that make machine code.
+#[doc(hidden)]
+pub use inkwell;
 
 pub use compile::{bitcode_text, compile, compile_kernel};
 pub use lower::{Error, MathMode, Source, lower};

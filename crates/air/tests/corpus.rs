@@ -1,6 +1,7 @@
 //! Kernels of others, lowered to AIR: every one must give a module that LLVM's verifier accepts.
 //!
 //! `make air` downloads them and runs this test; it is ignored otherwise, because it needs the download.
+#![cfg(llvm)]
 
 use air::{MathMode, lower};
 use inkwell::context::Context;

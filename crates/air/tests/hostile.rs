@@ -1,4 +1,5 @@
 //! Damaged libraries and bitcode: an error each, and the process goes on.
+#![cfg(llvm)]
 
 use abi::{ConstantValue, Constants};
 use air::metallib::{Function, FunctionKind, Header, Library};

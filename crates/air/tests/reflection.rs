@@ -1,4 +1,5 @@
 //! A source and the library that it is compiled to must tell a host the same.
+#![cfg(llvm)]
 
 use air::metallib::Library;
 use air::reflect::reflect_library;

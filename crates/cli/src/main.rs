@@ -3,33 +3,28 @@
 //! Results go to stdout, everything else to stderr. The exit status is 0 when all is fine, 1 when the input is wrong
 //! and 2 when it could not be tried at all; see [`output::Outcome`].
 
-#[cfg(feature = "air")]
 mod bench;
-#[cfg(feature = "air")]
 mod cache;
 mod check;
-#[cfg(feature = "air")]
+#[cfg(llvm)]
 mod compile;
-#[cfg(feature = "air")]
+#[cfg(llvm)]
 mod constants;
-#[cfg(feature = "air")]
 mod engine;
-#[cfg(feature = "air")]
+#[cfg(llvm)]
 mod exec;
 mod info;
 mod input;
 mod language;
-#[cfg(feature = "air")]
+#[cfg(llvm)]
 mod npy;
 mod output;
-#[cfg(feature = "air")]
 mod perplexity;
 mod progress;
 mod pull;
 mod reflect;
-#[cfg(feature = "air")]
 mod run;
-#[cfg(feature = "air")]
+#[cfg(llvm)]
 mod scalar;
 mod synthesize;
 mod table;
@@ -68,7 +63,7 @@ enum Command {
     ///
     /// Lowers every kernel of the files to AIR, the dialect of LLVM that Apple's compiler writes, and puts them into one
     /// library; or, with --target, compiles kernels for a machine and puts them into one archive.
-    #[cfg(feature = "air")]
+    #[cfg(llvm)]
     #[command(after_long_help = compile::EXAMPLE)]
     Compile(compile::Compile),
 
@@ -76,14 +71,13 @@ enum Command {
     ///
     /// Compiles one kernel of a shader or library for this machine, binds the arguments, runs it, and writes or prints
     /// what it left in them. Everything is checked against the kernel's interface before it runs.
-    #[cfg(feature = "air")]
+    #[cfg(llvm)]
     #[command(after_long_help = exec::EXAMPLE)]
     Exec(Box<exec::Exec>),
 
     /// Show or clear the cache of compiled kernels
     ///
     /// What `metalworks exec` and other programs compile is kept in a folder of the user's, and not compiled again.
-    #[cfg(feature = "air")]
     #[command(after_help = cache::EXAMPLE)]
     Cache(cache::Cache),
 
@@ -91,21 +85,18 @@ enum Command {
     ///
     /// Loads a GGUF file, and runs it with the kernels of the shader library. What the model writes goes to stdout as it
     /// comes. The first run compiles kernels, which are kept.
-    #[cfg(feature = "air")]
     #[command(after_long_help = run::EXAMPLE)]
     Run(Box<run::Run>),
 
     /// Measure how fast a model reads and writes
     ///
     /// A prompt of so many tokens (pp), and so many tokens that are chosen one after the other (tg).
-    #[cfg(feature = "air")]
     #[command(after_long_help = bench::EXAMPLE)]
     Bench(bench::Bench),
 
     /// Measure how well a model foretells a text
     ///
     /// The lower the perplexity, the better; it shows what a quantization costs.
-    #[cfg(feature = "air")]
     #[command(after_long_help = perplexity::EXAMPLE)]
     Perplexity(perplexity::Perplexity),
 
@@ -143,17 +134,13 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check(check) => check.run(),
         Command::Reflect(reflect) => reflect.run(),
-        #[cfg(feature = "air")]
+        #[cfg(llvm)]
         Command::Compile(compile) => compile.run(),
-        #[cfg(feature = "air")]
+        #[cfg(llvm)]
         Command::Exec(exec) => exec.run(),
-        #[cfg(feature = "air")]
         Command::Cache(cache) => cache.run(),
-        #[cfg(feature = "air")]
         Command::Run(run) => run.run(),
-        #[cfg(feature = "air")]
         Command::Bench(bench) => bench.run(),
-        #[cfg(feature = "air")]
         Command::Perplexity(perplexity) => perplexity.run(),
         Command::Pull(pull) => pull.run(),
         Command::Info(info) => info.run(),

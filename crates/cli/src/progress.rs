@@ -23,7 +23,6 @@ impl Progress {
     }
 
     /// Says how many things of how many are done.
-    #[cfg(feature = "air")]
     pub(crate) fn show_count(&mut self, step: &str, done: u64, total: u64, things: &str) {
         self.write(|| line(step, done, total, 1, things));
     }

@@ -72,7 +72,7 @@ impl Reflect {
         Ok(compilation.map(|compilation| compilation.reflect()))
     }
 
-    #[cfg(feature = "air")]
+    #[cfg(llvm)]
     fn of_library(&self) -> io::Result<Result<Reflection, Outcome>> {
         let bytes = match std::fs::read(&self.file) {
             Ok(bytes) => bytes,
@@ -98,12 +98,10 @@ impl Reflect {
         }
     }
 
-    #[cfg(not(feature = "air"))]
+    #[cfg(not(llvm))]
     fn of_library(&self) -> io::Result<Result<Reflection, Outcome>> {
         let file = self.file.display();
-        output::error(&format!(
-            "{file}: a compiled library, which a program built without the feature 'air' cannot read"
-        ))?;
+        output::error(&format!("{file}: a compiled library, which a program built without LLVM cannot read"))?;
         Ok(Err(Outcome::NotTried))
     }
 

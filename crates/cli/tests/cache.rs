@@ -1,5 +1,5 @@
 //! Compiled kernels that are kept: `metalworks cache`, and how `metalworks exec` uses them.
-#![cfg(feature = "air")]
+#![cfg(llvm)]
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! `metalworks compile`, which is there with the feature `air`, and `reflect` of what it writes.
-#![cfg(feature = "air")]
+//! `metalworks compile`, which is there with LLVM, and `reflect` of what it writes.
+#![cfg(llvm)]
 
 mod support;
 

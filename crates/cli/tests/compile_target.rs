@@ -1,5 +1,5 @@
 //! `metalworks compile --target`: machine code in one portable file, and `metalworks exec --archive`.
-#![cfg(feature = "air")]
+#![cfg(llvm)]
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! `metalworks exec`, which is there with the feature `air`: kernels that run, from shaders and from libraries.
-#![cfg(feature = "air")]
+//! `metalworks exec`: kernels that run, from shaders and from libraries.
+#![cfg(llvm)]
 
 mod support;
 

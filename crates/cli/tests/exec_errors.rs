@@ -1,5 +1,5 @@
 //! `metalworks exec` on what is wrong: every mistake is named before anything runs.
-#![cfg(feature = "air")]
+#![cfg(llvm)]
 
 mod support;
 

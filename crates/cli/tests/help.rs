@@ -7,8 +7,9 @@ use support::metalworks;
 /// The subcommands that there are.
 fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
-    if cfg!(feature = "air") {
-        commands.extend(["compile", "exec", "cache", "run", "bench", "perplexity"]);
+    commands.extend(["cache", "run", "bench", "perplexity"]);
+    if cfg!(llvm) {
+        commands.extend(["compile", "exec"]);
     }
     commands
 }

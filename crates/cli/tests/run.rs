@@ -1,5 +1,5 @@
 //! `metalworks run`, `bench` and `perplexity`, on models that are made up.
-#![cfg(feature = "air")]
+#![cfg(llvm)]
 
 mod support;
 

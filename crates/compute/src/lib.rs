@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```
-//! # #[cfg(feature = "compiler")] {
+//! # #[cfg(llvm)] {
 //! use compute::{CompileOptions, Device, FunctionConstantValues, Size};
 //!
 //! let source = "
@@ -57,7 +57,7 @@ mod buffer;
 mod cache;
 mod capabilities;
 mod command;
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 mod compiler;
 mod cpu;
 mod device;
@@ -93,7 +93,7 @@ pub use device::{CpuOptions, Device};
 pub use devices::DeviceKind;
 pub use encoder::{ComputeCommandEncoder, DispatchType};
 pub use error::{Error, Result};
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 pub use library::Function;
 pub use library::{CompileOptions, FunctionDescriptor, Library, MathMode};
 pub use msl::reflect;

@@ -6,7 +6,7 @@
 //! .metallib ─────────────────────────────────────────┘
 //! ```
 
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 mod metallib;
 mod open;
 mod source;
@@ -19,12 +19,12 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 use crate::{
     archive::key::Identity,
     compiler::{self, Air},
 };
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 use metallib::Metallib;
 
 /// How Metal source is compiled.
@@ -80,7 +80,7 @@ enum Contents {
     /// A program: a kernel is lowered when it is asked for.
     Source(Box<Source>),
     /// A file by Apple's compiler or ours.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     Metallib(Metallib),
 }
 
@@ -109,12 +109,12 @@ impl Library {
         Library::with(Source::deferred(source, options))
     }
 
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub(crate) fn with_file(path: &Path) -> Result<Library> {
         Metallib::with_file(path).map(Contents::Metallib).map(Library::new)
     }
 
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub(crate) fn with_data(data: Vec<u8>) -> Result<Library> {
         Metallib::with_data(data).map(Contents::Metallib).map(Library::new)
     }
@@ -139,13 +139,13 @@ impl Library {
                 let kernels = source.compile().into_iter().flat_map(|compilation| compilation.program.kernels());
                 Box::new(kernels.map(|entry| entry.name.as_str()))
             }
-            #[cfg(feature = "compiler")]
+            #[cfg(llvm)]
             Contents::Metallib(metallib) => Box::new(metallib.names()),
         }
     }
 
     /// One kernel, with values for its function constants.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub fn new_function(&self, name: &str, constants: &Constants) -> Result<Function> {
         let identity = Identity::new(&FunctionDescriptor { library: self, name, constants });
         let air = Arc::new(self.air(name, constants)?);
@@ -153,13 +153,13 @@ impl Library {
     }
 
     /// The AIR of one kernel with its constants set.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub(crate) fn air(&self, name: &str, constants: &Constants) -> Result<Air> {
         compiler::specialize(self.bitcode(name)?, name, constants)
     }
 
     /// The AIR of one kernel, as LLVM bitcode.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     fn bitcode(&self, name: &str) -> Result<Cow<'_, [u8]>> {
         match &*self.contents {
             Contents::Source(source) => {
@@ -176,7 +176,7 @@ impl Library {
     }
 
     /// Fails if the library cannot have a kernel of this name, and says why.
-    #[cfg(not(feature = "compiler"))]
+    #[cfg(not(llvm))]
     pub(crate) fn find(&self, name: &str) -> Result<()> {
         let Contents::Source(source) = &*self.contents;
         match source.compile()?.program.kernels().any(|entry| entry.name == name) {
@@ -192,7 +192,7 @@ impl Library {
                 let _ = name;
                 source.digest()
             }
-            #[cfg(feature = "compiler")]
+            #[cfg(llvm)]
             Contents::Metallib(metallib) => metallib.digest(name),
         }
     }
@@ -213,14 +213,14 @@ impl std::fmt::Debug for Library {
 }
 
 /// One kernel with fixed function constants, not yet compiled. A clone is the same function.
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 #[derive(Clone)]
 pub struct Function {
     identity: Identity,
     air: Arc<Air>,
 }
 
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 impl Function {
     /// The kernel's name.
     pub fn name(&self) -> &str {
@@ -241,7 +241,7 @@ impl Function {
     }
 }
 
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Function").field("name", &self.name()).finish_non_exhaustive()

@@ -10,14 +10,14 @@ use crate::pipeline::{ComputePipelineDescriptor, PipelineOrigin};
 use abi::Lanes;
 use std::sync::Arc;
 
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 use crate::{
     archive::CompileTarget,
     archive::entry::Payload,
     compiler::{self, Air},
     library::FunctionDescriptor,
 };
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 use std::sync::OnceLock;
 
 /// How to come by the code of one kernel with its constants, now and when more of it is needed.
@@ -26,7 +26,7 @@ pub(crate) struct Recipe {
     archives: Vec<BinaryArchive>,
     fail_on_miss: bool,
     /// Made when something has to be compiled.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     air: OnceLock<Arc<Air>>,
 }
 
@@ -42,13 +42,13 @@ impl Recipe {
             identity,
             archives: descriptor.binary_archives.clone(),
             fail_on_miss: descriptor.fail_on_binary_archive_miss,
-            #[cfg(feature = "compiler")]
+            #[cfg(llvm)]
             air: OnceLock::new(),
         }
     }
 
     /// The recipe for a function whose AIR is there already.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub(crate) fn with_air(mut self, air: Arc<Air>) -> Recipe {
         self.air = OnceLock::from(air);
         self
@@ -77,7 +77,7 @@ impl Recipe {
         Ok(self.archives.iter().find_map(|archive| archive.find(&query)))
     }
 
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     fn compile(&self, lanes: Lanes) -> Result<Arc<Entry>> {
         let Identity { library, kernel, constants } = &self.identity;
         let air = match self.air.get() {
@@ -97,7 +97,7 @@ impl Recipe {
         Ok(entry)
     }
 
-    #[cfg(not(feature = "compiler"))]
+    #[cfg(not(llvm))]
     fn compile(&self, lanes: Lanes) -> Result<Arc<Entry>> {
         // A name that the library does not have is another mistake.
         self.identity.library.find(&self.identity.kernel)?;
@@ -132,7 +132,7 @@ impl Recipe {
 }
 
 /// An entry for one kernel.
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 fn compile(identity: &Identity, air: &Air, target: &compiler::Target, lanes: Lanes) -> Result<Entry> {
     let wave = compiler::compile(air, target, lanes)?;
     Ok(Entry {
@@ -145,7 +145,7 @@ fn compile(identity: &Identity, air: &Air, target: &compiler::Target, lanes: Lan
 }
 
 /// All code of a kernel, for any machine.
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 pub(crate) fn compile_for(function: &FunctionDescriptor, target: &CompileTarget) -> Result<Vec<Entry>> {
     let identity = Identity::new(function);
     let air = identity.library.air(function.name, function.constants)?;
@@ -160,9 +160,9 @@ pub(crate) fn compile_for(function: &FunctionDescriptor, target: &CompileTarget)
 /// What code is wanted here.
 fn host() -> Result<Host> {
     let taken_for = std::env::var("METALWORKS_CPU").ok();
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     let exact = Some(compiler::Target::host()?.identity());
-    #[cfg(not(feature = "compiler"))]
+    #[cfg(not(llvm))]
     let exact = None;
     Ok(Host { exact, taken_for })
 }

@@ -76,7 +76,7 @@ pub struct Patch<'a> {
 /// Records what an encoder would encode. It is one, in all but its end: pass it to what takes an encoder.
 ///
 /// ```
-/// # #[cfg(feature = "compiler")] {
+/// # #[cfg(llvm)] {
 /// # use compute::{CompileOptions, Device, DispatchType, FunctionConstantValues, Patch, Size};
 /// # let source = "
 /// #     kernel void add(device float *x [[buffer(0)]], constant float &step [[buffer(1)]],

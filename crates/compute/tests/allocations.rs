@@ -1,4 +1,5 @@
 //! Replaying allocates next to nothing, and encoding nothing for a single dispatch, once the first ones have been.
+#![cfg(llvm)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Simdgroups wait for each other at barriers, and only for those that are still there.
+#![cfg(llvm)]
 
 mod common;
 

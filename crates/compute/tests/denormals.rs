@@ -1,4 +1,5 @@
 //! Kernels flush denormal numbers if they were compiled so, and nobody else is affected.
+#![cfg(llvm)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Every thread of a grid runs once, whatever its shape and however many threads share it.
+#![cfg(llvm)]
 
 mod common;
 

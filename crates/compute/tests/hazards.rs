@@ -1,4 +1,5 @@
 //! Concurrent encoders put barriers where dispatches touch the same bytes, and nowhere else.
+#![cfg(llvm)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Metal kernels, from source or library to results.
-#![cfg(feature = "compiler")]
+#![cfg(llvm)]
 
 use compute::{
     Buffer, CompileOptions, ComputePipelineState, ConstantValue, CpuOptions, Device, Error, FunctionConstantValues,

@@ -1,4 +1,5 @@
 //! Calls in any order with any arguments: each is accepted or refused, and what was accepted runs. Nothing else happens.
+#![cfg(llvm)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Command buffers run in order, once, whoever waits.
+#![cfg(llvm)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! What was recorded once is replayed any number of times, each time with its own bytes.
+#![cfg(llvm)]
 
 mod common;
 

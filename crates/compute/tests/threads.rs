@@ -1,6 +1,7 @@
 //! How the same work fares with more threads, on a machine that may have fewer free cores: how long it takes, and how much
 //! processor time all threads take together. Run it with
 //! `cargo test --release -p metalworks-compute --test threads -- --ignored --nocapture`.
+#![cfg(llvm)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! What is against the rules is an error that says so, at once and harmlessly.
+#![cfg(llvm)]
 
 mod common;
 
@@ -330,7 +331,7 @@ fn everything_can_be_shared_by_threads() {
     sent::<ComputeCommandEncoder>();
     shared::<compute::ComputePipelineState>();
     shared::<Error>();
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     {
         shared::<compute::Library>();
         shared::<compute::Function>();

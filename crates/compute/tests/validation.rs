@@ -1,5 +1,6 @@
 //! Every mistake is refused with a message that says in which kernel, at which argument, what was expected and what was
 //! given. What could harm memory is refused without validation, too.
+#![cfg(llvm)]
 
 mod common;
 

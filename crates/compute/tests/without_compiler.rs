@@ -1,5 +1,5 @@
 //! A program without a compiler, which runs what another one compiled: `make without-compiler` has that done first.
-#![cfg(not(feature = "compiler"))]
+#![cfg(not(llvm))]
 
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, Device, Error, FolderOptions,

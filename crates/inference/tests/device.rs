@@ -1,5 +1,5 @@
 //! The device of a model: libraries, loading, running.
-#![cfg(feature = "compiler")]
+#![cfg(llvm)]
 
 use compute::{
     BinaryArchive, CompileOptions, ConstantBits, Device, Error, LateMisses, PipelineOrigin, Result, Size,

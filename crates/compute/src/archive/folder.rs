@@ -9,9 +9,9 @@
 //! itself: it is removed, and compiled again. When the files grow over the limit, those that were not used for the longest time
 //! go; the time of a file's last change says when that was.
 
-#[cfg(all(test, feature = "compiler"))]
+#[cfg(all(test, llvm))]
 mod tests;
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 mod write;
 
 use super::digest::{hex, sha256};
@@ -38,7 +38,7 @@ pub(super) struct Folder {
     root: PathBuf,
     limit: u64,
     /// How much there is.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     count: std::sync::Mutex<write::Count>,
 }
 
@@ -55,7 +55,7 @@ impl Folder {
         Folder {
             root,
             limit: options.size_limit,
-            #[cfg(feature = "compiler")]
+            #[cfg(llvm)]
             count: Default::default(),
         }
     }
@@ -119,7 +119,7 @@ impl Folder {
             // Fails where others have written something into it.
             let _ = std::fs::remove_dir(folder);
         }
-        #[cfg(feature = "compiler")]
+        #[cfg(llvm)]
         self.count_anew();
         removed
     }

@@ -21,7 +21,7 @@ impl Memory {
         Some(candidates[best].clone())
     }
 
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub(super) fn add(&self, entry: Arc<Entry>) {
         let mut entries = self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         let others = entries.entry(entry.key).or_default();

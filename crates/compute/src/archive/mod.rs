@@ -48,7 +48,7 @@ use target::{Host, Target};
 /// code before it compiles, and which then keep what was compiled.
 ///
 /// ```
-/// # #[cfg(feature = "compiler")] {
+/// # #[cfg(llvm)] {
 /// use compute::{
 ///     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, FunctionConstantValues, FunctionDescriptor,
 ///     PipelineOrigin,
@@ -162,7 +162,7 @@ impl BinaryArchive {
     }
 
     /// Keeps an entry, if this kind of archive takes new ones.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub(crate) fn add(&self, entry: &Arc<Entry>) {
         let Inner { store, problems } = &*self.inner;
         match store {
@@ -174,7 +174,7 @@ impl BinaryArchive {
 
     /// Compiles a kernel for a machine, which need not be this one, and keeps it: all the code that threadgroups of any size
     /// need.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub fn add_compute_pipeline_function(
         &self,
         function: &crate::FunctionDescriptor,

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::library::FunctionDescriptor;
 use crate::pipeline::{ComputePipelineDescriptor, ComputePipelineState};
 
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 use crate::library::Function;
 
 impl PipelineCache {
@@ -25,7 +25,7 @@ impl PipelineCache {
 
 impl Device {
     /// Compiles a function for this device on another thread and calls `completion_handler` there.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub fn new_compute_pipeline_state_async(
         &self,
         function: &Function,

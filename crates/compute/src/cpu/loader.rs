@@ -236,6 +236,6 @@ fn clear_instruction_cache(code: &[u8]) {
     let _ = code;
 }
 
-#[cfg(test)]
+#[cfg(all(test, llvm))]
 #[path = "loader_tests.rs"]
 mod tests;

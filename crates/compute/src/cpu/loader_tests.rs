@@ -2,10 +2,12 @@
 
 use super::*;
 use abi::Lanes;
-use inkwell::OptimizationLevel;
-use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
-use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use air::inkwell::OptimizationLevel;
+use air::inkwell::context::Context;
+use air::inkwell::memory_buffer::MemoryBuffer;
+use air::inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
+};
 
 /// Compiles LLVM's textual language for a triple, or for this machine.
 fn object(ir: &str, triple: Option<&str>) -> Vec<u8> {

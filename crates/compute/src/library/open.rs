@@ -35,13 +35,13 @@ impl Device {
     }
 
     /// Opens a `.metallib`. The file is mapped into memory: it must not be shortened while the library is in use.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub fn new_library_with_file(&self, path: impl AsRef<Path>) -> Result<Library> {
         Library::with_file(path.as_ref())
     }
 
     /// Opens a `.metallib`.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub fn new_library_with_data(&self, data: Vec<u8>) -> Result<Library> {
         Library::with_data(data)
     }

@@ -60,7 +60,7 @@ impl Source {
         self.digest
     }
 
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub(super) fn math_mode(&self) -> MathMode {
         self.options.math_mode
     }

@@ -7,18 +7,18 @@ use crate::error::Result;
 use crate::library::FunctionDescriptor;
 use crate::recipe::Recipe;
 
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 use crate::library::Function;
 
 impl Device {
     /// Compiles a function for this device.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub fn new_compute_pipeline_state(&self, function: &Function) -> Result<ComputePipelineState> {
         self.new_compute_pipeline_state_with_descriptor(function, &ComputePipelineDescriptor::default())
     }
 
     /// Compiles a function for this device, with what a descriptor says about it.
-    #[cfg(feature = "compiler")]
+    #[cfg(llvm)]
     pub fn new_compute_pipeline_state_with_descriptor(
         &self,
         function: &Function,

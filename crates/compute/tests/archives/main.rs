@@ -1,4 +1,5 @@
 //! Pipeline states from archives: in memory, in a folder, in a file.
+#![cfg(llvm)]
 
 mod disk;
 mod environment;

@@ -1,11 +1,12 @@
 //! The cache of pipelines.
+#![cfg(llvm)]
 
 mod allocations;
 mod asynchronous;
 mod batches;
 #[path = "../common/mod.rs"]
 mod common;
-#[cfg(feature = "compiler")]
+#[cfg(llvm)]
 mod compiled;
 mod failures;
 mod keys;

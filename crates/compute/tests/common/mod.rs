@@ -3,15 +3,15 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use abi::{Dispatch, Entry, Lanes, Simdgroup, Threadgroup, WaveKernel};
+use air::inkwell::OptimizationLevel;
+use air::inkwell::context::Context;
+use air::inkwell::memory_buffer::MemoryBuffer;
+use air::inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
 use compute::reflect::{Access, Argument, ArgumentKind, Kernel};
 use compute::{
     Buffer, CommandQueue, CompiledKernel, ComputeCommandEncoder, ComputePipelineDescriptor, ComputePipelineState,
     CpuOptions, Device, Result, Size,
 };
-use inkwell::OptimizationLevel;
-use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
-use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
 use std::sync::OnceLock;
 
 /// Where the address of the Rust function is bound: a pair, for rows and for other simdgroups.

@@ -9,7 +9,7 @@
 //! The number of functions of each family is written here, and how many of them are run: a test fails when one is lost.
 //! `MLX_ONLY=text` runs all functions with that in their names, and `MLX_ONLY=` all there are.
 
-#![cfg(feature = "compiler")]
+#![cfg(llvm)]
 
 mod arange;
 mod argreduce;

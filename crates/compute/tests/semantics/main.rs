@@ -1,5 +1,6 @@
 //! What the language means: small kernels for each feature and each function of the library, run on the CPU and compared
 //! with what Rust computes, in `f64` where it is about floating point.
+#![cfg(llvm)]
 
 mod address_spaces;
 mod atomics;

@@ -7,6 +7,7 @@
 //! * `corpus`: where the shaders are, and what was compiled of them; `run`: one dispatch; `compare`: results and
 //!   references; `numbers`: types of numbers, and random ones; `quants`: the block formats; `tensor`: shapes and strides;
 //!   `reference`: what several kernels compute.
+#![cfg(llvm)]
 
 mod candle;
 mod compare;

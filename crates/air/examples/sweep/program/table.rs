@@ -1,7 +1,7 @@
 //! The result as two tables in Markdown: functions by family, and reasons.
 
-use crate::Outcome;
-use crate::family::family;
+use super::Outcome;
+use super::family::family;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! Processes that compile, each given one function at a time: who dies did so on the function that it had.
 
-use crate::Outcome;
+use super::Outcome;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

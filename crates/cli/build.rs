@@ -1,0 +1,11 @@
+//! Sets the cfg `llvm`: kernels are compiled with LLVM. That is what the feature `compiler` means everywhere but on macOS,
+//! where Metal compiles them, and LLVM comes in with the feature `cpu` only.
+
+fn main() {
+    let on_macos = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos");
+    let feature = if on_macos { "CARGO_FEATURE_CPU" } else { "CARGO_FEATURE_COMPILER" };
+    if std::env::var_os(feature).is_some() {
+        println!("cargo::rustc-cfg=llvm");
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+}
