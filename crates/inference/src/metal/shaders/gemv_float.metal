@@ -32,7 +32,8 @@ struct Part {
 };
 
 template <typename W, typename T>
-inline void multiply_columns(device const W* w, device const T* x, Part part, GemvParams p, uint k, thread float* sums) {
+inline void multiply_columns(device const W* w, device const T* x, Part part, constant GemvParams& p, uint k,
+                             thread float* sums) {
     float values[MAX_SUMS];
     for (uint m = 0; m < BATCH; m++) {
         values[m] = float(x[ulong(min(part.vector + m, p.m - 1)) * K + k]);
