@@ -10,14 +10,16 @@ EXAMPLES = $(sort $(wildcard examples/*.metal))
 # On a Mac, Metal compiles kernels, and nothing here needs LLVM 22. Elsewhere it comes with every default build.
 ifeq ($(shell uname),Darwin)
 LLVM =
+CLANG =
 else
 LLVM = llvm
+CLANG = clang
 endif
 # Whether kernels can be compiled, for the shell.
 CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm fmt build fmt-check clippy unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm clang fmt build fmt-check clippy unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -108,6 +110,14 @@ llvm:
 	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(LLVM_PACKAGES) >/dev/null || { \
 	    echo 'cannot install LLVM 22: install $(LLVM_PACKAGES), or set LLVM_SYS_221_PREFIX' >&2; exit 1; }; }
 
+# What reads the shaders as a second opinion; the variables name another place where clang 22 is. (A Mac has Apple's own.)
+clang:
+	@test -n "$$METALWORKS_CLANG" || test -x "$${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}/bin/clang" || command -v clang-22 >/dev/null || { \
+	  echo 'installing clang 22'; \
+	  sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq clang-22 >/dev/null || { \
+	    echo 'cannot install clang 22: install clang-22, or set METALWORKS_CLANG' >&2; exit 1; }; }
+
 fmt: cargo ## Format the sources
 	$(CARGO) fmt --all
 
@@ -121,7 +131,7 @@ clippy: cargo $(LLVM)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p metalworks-compute -p metalworks-cli --no-default-features -- -D warnings
 
-unit-test: cargo $(LLVM)
+unit-test: cargo $(LLVM) $(CLANG)
 	$(CARGO) test --workspace
 
 # What the program compiled, run by one that has no compiler in it.
