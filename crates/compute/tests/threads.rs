@@ -136,8 +136,12 @@ fn idle_threads_cost_nothing() {
     let steps = device.new_buffer_with_bytes(&10_000u32.to_ne_bytes()).expect("memory");
     let grid = Grid::Threadgroups(Size::linear(100), Size::linear(32));
     run(&device.new_command_queue(), &kernel, &[&steps], grid).expect("it runs");
-    let before = processor_time();
-    std::thread::sleep(Duration::from_millis(300));
-    let spent = processor_time() - before;
-    assert!(spent < Duration::from_millis(30), "{spent:?} of processor time in 300 ms without work");
+    // Threads may still be on their way to sleep, and a machine that is shared counts what it gave to others. With threads
+    // that stay awake, no time is quiet.
+    let is_quiet = |_| {
+        let before = processor_time();
+        std::thread::sleep(Duration::from_millis(300));
+        processor_time() - before < Duration::from_millis(30)
+    };
+    assert!((0..10).any(is_quiet), "30 ms of processor time and more in each 300 ms without work");
 }

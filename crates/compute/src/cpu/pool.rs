@@ -324,21 +324,36 @@ mod tests {
         });
     }
 
-    /// Waits instead of working, so that threads gain by sharing it even where there is one core.
-    struct Sleep(Duration);
+    /// The first item takes long enough to call for help. Each of the others waits until all of them were begun, which takes
+    /// a thread for each.
+    struct Meeting {
+        missing: Mutex<u64>,
+        came: Condvar,
+    }
 
-    impl Work for Sleep {
+    impl Work for Meeting {
         fn run(&self, items: Range<u64>) {
-            items.for_each(|_| thread::sleep(self.0));
+            for item in items {
+                if item == 0 {
+                    thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
+                let mut missing = self.missing.lock().unwrap();
+                *missing -= 1;
+                self.came.notify_all();
+                // Only a thread that never comes is waited for so long.
+                drop(self.came.wait_timeout_while(missing, Duration::from_secs(60), |missing| *missing > 0));
+            }
         }
     }
 
     #[test]
     fn all_threads_join_long_work() {
         let pool = Pool::new(8);
+        let meeting = Meeting { missing: Mutex::new(8), came: Condvar::new() };
         let start = Instant::now();
-        pool.run(&Sleep(Duration::from_millis(5)), 80);
-        assert!(start.elapsed() < Duration::from_millis(200), "{:?} for 400 ms of waiting", start.elapsed());
+        pool.run(&meeting, 9);
+        assert!(start.elapsed() < Duration::from_secs(60), "not all threads came");
         assert_eq!(pool.shared.state().helpers, 7);
     }
 

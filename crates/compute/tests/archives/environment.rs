@@ -9,7 +9,12 @@ const CHILD: &str = "METALWORKS_TEST_CHILD";
 /// Runs a test again, with variables; whether this is such a run.
 fn again(test: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
-    command.args(["--exact", &format!("environment::{test}")]).env(CHILD, "1").envs(variables.iter().copied());
+    command.args(["--exact", &format!("environment::{test}")]).env(CHILD, "1");
+    // What a test does not set is not there, whatever it is outside.
+    for name in ["METALWORKS_CACHE", "METALWORKS_CACHE_SIZE", "METALWORKS_CPU", "XDG_CACHE_HOME"] {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied());
     let output = command.output().expect("it starts");
     assert!(output.status.success(), "{variables:?}: {}", String::from_utf8_lossy(&output.stdout));
 }
