@@ -6,6 +6,7 @@ mod support;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use support::{Run, Scratch, metalworks, metalworks_with_cache};
@@ -26,7 +27,11 @@ impl Machine {
 
     /// A `python3` that does this.
     fn with_python(self, script: &str) -> Machine {
-        let path = self.scratch.file("bin/python3", format!("#!/bin/sh\n{script}\n"));
+        // Written by a process of its own: while a file is open for writing it cannot be executed, and what another test
+        // starts at this moment has all open files of this process until it is on its way.
+        let text = self.scratch.file("python3.sh", format!("#!/bin/sh\n{script}\n"));
+        let path = format!("{}/bin/python3", self.scratch.path());
+        assert!(Command::new("cp").args([&text, &path]).status().expect("there is cp").success());
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
         self
     }
@@ -43,7 +48,13 @@ impl Machine {
 
     /// With the programs of this machine.
     fn pull_from(&self, model: &str, endpoint: &str) -> Run {
-        let variables = [("METALWORKS_MODELS", self.models()), ("HF_ENDPOINT", endpoint.to_owned())];
+        // No proxy is between this machine and itself.
+        let variables = [
+            ("METALWORKS_MODELS", self.models()),
+            ("HF_ENDPOINT", endpoint.to_owned()),
+            ("no_proxy", "*".to_owned()),
+            ("NO_PROXY", "*".to_owned()),
+        ];
         metalworks_with_cache(
             ["pull", model],
             "off",

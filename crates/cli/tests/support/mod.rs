@@ -77,10 +77,14 @@ fn run<S: AsRef<OsStr>>(
     cache: &str,
     variables: &[(&str, &str)],
 ) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_metalworks"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metalworks"));
+    // What whoever runs the tests likes: colours, the width of a terminal, the size of a cache, other folders and servers.
+    for name in ["NO_COLOR", "COLUMNS", "METALWORKS_CACHE_SIZE", "METALWORKS_MODELS", "HF_ENDPOINT", "HF_TOKEN"] {
+        command.env_remove(name);
+    }
+    let mut child = command
         .args(arguments)
         .current_dir(root())
-        .env_remove("NO_COLOR")
         .env("METALWORKS_CACHE", cache)
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
