@@ -166,11 +166,13 @@ const FROM_ARCHIVE: &str = "METALWORKS_TEST_FROM_ARCHIVE";
 
 #[test]
 fn a_second_process_compiles_nothing() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::temp_dir().join(format!("metalworks-device-{}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("device-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
     for expected in ["0", "4"] {
         let output = std::process::Command::new(std::env::current_exe()?)
             .args(["--exact", "loads_from_the_users_cache", "--ignored"])
             .env("METALWORKS_CACHE", &folder)
+            .env_remove("METALWORKS_CACHE_SIZE")
             .env(FROM_ARCHIVE, expected)
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);
