@@ -10,6 +10,7 @@ pub mod models;
 pub mod operations;
 pub mod plan;
 pub mod quantize;
+pub mod selftest;
 pub mod synthetic;
 pub mod tokenizer;
 pub mod weights;

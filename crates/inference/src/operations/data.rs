@@ -76,6 +76,7 @@ pub struct Maker<'a> {
     device: &'a Device,
     limit: usize,
     purpose: Purpose,
+    fills: bool,
     taken: Cell<usize>,
     random: Random,
     /// Of all bytes that were written into buffers.
@@ -128,11 +129,17 @@ impl<'a> Maker<'a> {
             device,
             limit,
             purpose,
+            fills: true,
             taken: Cell::new(0),
             random: Random::new(1),
             digest: Cell::new(0),
             outputs: RefCell::default(),
         }
+    }
+
+    /// Leaves large buffers as they are, zeros that take no memory: for who only wants to know which pipelines there are.
+    pub fn without_numbers(self) -> Maker<'a> {
+        Maker { fills: false, ..self }
     }
 
     /// Bytes that were made.
@@ -195,6 +202,9 @@ impl<'a> Maker<'a> {
     /// Random numbers between −1 and 1, in one of the formats without blocks.
     pub(super) fn numbers(&self, counts: &[usize], format: Format) -> Result<Buffer, Problem> {
         let buffer = self.zeros(counts, format.block_size())?;
+        if !self.fills {
+            return Ok(buffer);
+        }
         let count = buffer.len() / format.block_size();
         self.fill(&buffer, &self.blocks(format, count.min(PATTERN)))?;
         Ok(buffer)
@@ -245,6 +255,9 @@ impl<'a> Maker<'a> {
     ) -> Result<Weights, Problem> {
         let bytes = layout.matrix_bytes(format, rows, columns)?;
         let buffer = self.zeros(&[bytes], 1)?;
+        if !self.fills {
+            return Ok(Weights { buffer, format, layout, rows, columns });
+        }
         let band = if bytes <= SMALL { rows } else { TILE_ROWS };
         let blocks = self.blocks(format, band * (columns / format.block_len()));
         self.fill(&buffer, &layout.from_blocks(format, band, columns, &blocks)?)?;

@@ -1,0 +1,114 @@
+//! What a self-test found, by check and by kernel.
+
+use super::compare::Difference;
+use super::speed::Speed;
+use crate::metal::kernels::ALL;
+use std::time::Duration;
+
+/// What became of something.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// It computes what it should.
+    Passed,
+    /// It does not compute what it should.
+    Wrong(Vec<Difference>),
+    /// It cannot be compiled, or fails when it is run.
+    Failed(String),
+    /// It could not be tried.
+    NotRun(String),
+}
+
+/// One operation on one choice of types and sizes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CheckReport {
+    /// The case.
+    pub name: String,
+    /// Its sizes.
+    pub shape: String,
+    /// Its kernels.
+    pub kernels: Vec<String>,
+    /// What was dispatched: kernels with their constants.
+    pub pipelines: Vec<String>,
+    /// Σ(actual − expected)² / Σ expected² of its worst result, beside what that may be; none where nothing was compared.
+    pub error: Option<(f64, f64)>,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// What a self-test found.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Report {
+    /// In the order of the table.
+    pub checks: Vec<CheckReport>,
+    /// Times, where they were asked for.
+    pub speeds: Vec<Speed>,
+    /// Pipelines that were created.
+    pub pipelines: usize,
+    /// What that took.
+    pub compiling: Duration,
+    /// What the rest took.
+    pub running: Duration,
+}
+
+/// One kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelReport<'a> {
+    /// Its name.
+    pub kernel: &'static str,
+    /// The file that has it, without `.metal`.
+    pub shader: &'static str,
+    /// The checks that ran it.
+    pub checks: Vec<&'a CheckReport>,
+    /// How long it takes, together with those that it is run with.
+    pub speed: Option<&'a Speed>,
+}
+
+impl Report {
+    /// Whether all is as it should be.
+    pub fn is_fine(&self) -> bool {
+        self.checks.iter().all(|check| check.verdict == Verdict::Passed)
+    }
+
+    /// By kernel, in the order of the library: those that a check was to run.
+    pub fn kernels(&self) -> Vec<KernelReport<'_>> {
+        let report = |kernel: &'static crate::metal::library::KernelInfo| {
+            let runs = |kernels: &[String]| kernels.iter().any(|name| name == kernel.name);
+            let checks: Vec<&CheckReport> = self.checks.iter().filter(|check| runs(&check.kernels)).collect();
+            // The time of several kernels is that of the first.
+            let first = |speed: &&Speed| speed.kernels.first().is_some_and(|name| name == kernel.name);
+            let speed = self.speeds.iter().find(first);
+            let shader = kernel.shader.name;
+            (!checks.is_empty()).then_some(KernelReport { kernel: kernel.name, shader, checks, speed })
+        };
+        ALL.iter().filter_map(report).collect()
+    }
+}
+
+impl KernelReport<'_> {
+    /// What became of it: the worst of its checks.
+    pub fn verdict(&self) -> &Verdict {
+        let rank = |verdict: &Verdict| match verdict {
+            Verdict::Passed => 0,
+            Verdict::NotRun(_) => 1,
+            Verdict::Failed(_) | Verdict::Wrong(_) => 2,
+        };
+        let worst = self.checks.iter().map(|check| &check.verdict).max_by_key(|verdict| rank(verdict));
+        worst.unwrap_or(&Verdict::Passed)
+    }
+
+    /// The worst error, beside what it may be.
+    pub fn error(&self) -> Option<(f64, f64)> {
+        self.checks.iter().filter_map(|check| check.error).reduce(worse)
+    }
+}
+
+/// The one of two errors that is worse, measured by what they may be.
+pub(super) fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    let part = |(error, bound): (f64, f64)| match (error.is_nan(), bound > 0.0) {
+        (true, _) => f64::INFINITY,
+        (false, true) => error / bound,
+        (false, false) if error == 0.0 => -1.0,
+        (false, false) => f64::INFINITY,
+    };
+    if part(b) > part(a) { b } else { a }
+}
