@@ -17,6 +17,11 @@ fn main() {
     }
     println!("cargo::rerun-if-env-changed={}", library::metallib::SWITCH);
     let for_macos = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos");
+    // Kernels are compiled with LLVM, on macOS with the feature `cpu` only: as in the other crates.
+    let feature = if for_macos { "CARGO_FEATURE_CPU" } else { "CARGO_FEATURE_COMPILER" };
+    if std::env::var_os(feature).is_some() {
+        println!("cargo::rustc-cfg=llvm");
+    }
     let xcrun = library::metallib::tool(for_macos, std::env::var(library::metallib::SWITCH).ok().as_deref());
     // One directive for each line: cargo shows them in order, with the carets below their lines. An error fails the build.
     let (kind, text) = match library::build(&folders, xcrun.as_deref()) {
