@@ -1,15 +1,24 @@
 //! Memory that kernels read and write.
 
+mod memory;
+
+pub(crate) use memory::max_buffer_length;
+#[cfg(target_os = "macos")]
+pub(crate) use memory::{Mapping, page_size};
+
+use crate::device::Backend;
 use crate::error::{Error, Result, usage};
 use bytemuck::Pod;
-use memmap2::{MmapMut, MmapOptions};
+use memory::Memory;
+use std::any::Any;
 use std::fs::File;
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
-/// Memory that the host and the device share. A clone is the same memory.
+/// Memory of a device. A clone is the same memory.
 ///
 /// As in Metal, nothing stops the host from reading and writing while a command buffer works on it: what is then read
 /// is not specified. Wait for the command buffer first.
@@ -19,13 +28,15 @@ pub struct Buffer {
     read_only: bool,
 }
 
-struct Memory {
-    /// Keeps the mapping; only touched through `base`.
-    _mapping: MmapMut,
-    base: *mut u8,
-    len: usize,
-    is_released: AtomicBool,
-    label: Mutex<Option<Arc<str>>>,
+/// Who can read and write the memory of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum StorageMode {
+    /// The host and the device.
+    #[default]
+    Shared,
+    /// The device alone: the host's calls for it are errors, whatever the device is.
+    /// [`crate::CommandBuffer::copy_buffer`] fills it and reads it.
+    Private,
 }
 
 /// How many buffers were released in this process. Who saw that none of its buffers was need not look at them again
@@ -36,40 +47,19 @@ pub(crate) fn releases() -> u64 {
     RELEASES.load(Ordering::Acquire)
 }
 
-// SAFETY: the mapping lives as long as the structure and does not move; what races on its bytes is the caller's business,
-// as the documentation of `Buffer` says.
-unsafe impl Send for Memory {}
-unsafe impl Sync for Memory {}
-
-/// From this size on, pages of 2 MiB save more than they cost.
-#[cfg(target_os = "linux")]
-const HUGE_PAGES_FROM: usize = 4 << 20;
-
 impl Buffer {
-    pub(crate) fn zeroed(len: usize) -> Result<Buffer> {
-        let memory = || Error::OutOfMemory { what: "a buffer".into(), bytes: len as u64 };
-        if len == 0 {
-            return usage("a buffer of 0 bytes: its length must be at least 1");
-        }
-        if len > max_buffer_length() {
-            return Err(memory());
-        }
-        let mapping = MmapOptions::new().len(len).map_anon().map_err(|_| memory())?;
-        #[cfg(target_os = "linux")]
-        if len >= HUGE_PAGES_FROM {
-            // Only a hint: a kernel without them refuses.
-            let _ = mapping.advise(memmap2::Advice::HugePage);
-        }
-        Ok(Buffer::new(mapping))
+    pub(crate) fn zeroed(backend: &Backend, len: usize, storage: StorageMode) -> Result<Buffer> {
+        check_len(backend, len)?;
+        Ok(Buffer::new(Memory::anonymous(backend, len, storage)?))
     }
 
-    pub(crate) fn with_bytes(bytes: &[u8]) -> Result<Buffer> {
-        let buffer = Buffer::zeroed(bytes.len())?;
+    pub(crate) fn with_bytes(backend: &Backend, bytes: &[u8]) -> Result<Buffer> {
+        let buffer = Buffer::zeroed(backend, bytes.len(), StorageMode::Shared)?;
         buffer.write(0, bytes)?;
         Ok(buffer)
     }
 
-    pub(crate) fn with_file(path: &Path, range: impl RangeBounds<u64>) -> Result<Buffer> {
+    pub(crate) fn with_file(backend: &Backend, path: &Path, range: impl RangeBounds<u64>) -> Result<Buffer> {
         let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
         let file = File::open(path).map_err(|error| failed(error.to_string()))?;
         let file_len = file.metadata().map_err(|error| failed(error.to_string()))?.len();
@@ -90,16 +80,26 @@ impl Buffer {
             return Err(failed(format!("bytes {start}..{end} were asked for, and it has {file_len}")));
         }
         let len = usize::try_from(end - start).map_err(|_| failed("it does not fit into memory".into()))?;
-        // SAFETY: the mapping is private, so that writes stay here. A file that others shorten while it is mapped is
-        // the hazard that `new_buffer_with_file` documents.
-        let mapping = unsafe { MmapOptions::new().offset(start).len(len).no_reserve_swap().map_copy(&file) };
-        Ok(Buffer::new(mapping.map_err(|error| failed(error.to_string()))?))
+        let mapped = Memory::file(backend, &file, start, len);
+        let (memory, read_only) = mapped.map_err(|error| failed(error.to_string()))?;
+        Ok(Buffer { read_only, ..Buffer::new(memory?) })
     }
 
-    fn new(mut mapping: MmapMut) -> Buffer {
-        let (base, len) = (mapping.as_mut_ptr(), mapping.len());
-        let (is_released, label) = (AtomicBool::new(false), Mutex::new(None));
-        Buffer { memory: Arc::new(Memory { _mapping: mapping, base, len, is_released, label }), read_only: false }
+    /// # Safety
+    ///
+    /// As [`crate::Device::new_buffer_with_bytes_no_copy`].
+    pub(crate) unsafe fn with_bytes_no_copy(
+        backend: &Backend,
+        memory: NonNull<[u8]>,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Result<Buffer> {
+        check_len(backend, memory.len())?;
+        // SAFETY: the caller keeps to it.
+        Ok(Buffer::new(unsafe { Memory::foreign(backend, memory, owner)? }))
+    }
+
+    fn new(memory: Memory) -> Buffer {
+        Buffer { memory: Arc::new(memory), read_only: false }
     }
 
     /// The same memory, which kernels may only read: it cannot be bound to an argument that a kernel may write, and
@@ -114,7 +114,8 @@ impl Buffer {
     }
 
     /// Gives the memory back now, although clones exist. Nothing can crash on it: what is still there are zeros. To bind
-    /// it, and to commit or replay what uses it, are errors from now on; what was committed before reads zeros.
+    /// it, and to commit or replay what uses it, are errors from now on; what was committed before reads zeros or what was
+    /// there. Memory of the caller's, and that which only a GPU has, goes with the last clone.
     pub fn release(&self) {
         if !self.memory.is_released.swap(true, Ordering::AcqRel) {
             RELEASES.fetch_add(1, Ordering::AcqRel);
@@ -127,9 +128,11 @@ impl Buffer {
         self.memory.is_released.load(Ordering::Acquire)
     }
 
-    /// Names it in messages; all its clones, too.
+    /// Names it in messages and in tools that show what a GPU does; all its clones, too.
     pub fn set_label(&self, label: &str) {
-        *self.memory.label.lock().unwrap_or_else(PoisonError::into_inner) = Some(label.into());
+        let mut own = self.memory.label.lock().unwrap_or_else(PoisonError::into_inner);
+        self.memory.set_device_label(label);
+        *own = Some(label.into());
     }
 
     /// The name that it was given.
@@ -148,19 +151,52 @@ impl Buffer {
         Arc::as_ptr(&self.memory).addr()
     }
 
+    /// Whose memory it is: [`Backend::memory_domain`].
+    pub(crate) fn domain(&self) -> u32 {
+        self.memory.domain
+    }
+
     /// Its size in bytes, Metal's `length`.
     #[allow(clippy::len_without_is_empty, reason = "a buffer has at least one byte")]
     pub fn len(&self) -> usize {
         self.memory.len
     }
 
-    /// Its first byte.
+    /// Who can read and write it.
+    pub fn storage_mode(&self) -> StorageMode {
+        self.memory.storage
+    }
+
+    /// Its first byte; null if it is private.
     pub fn contents(&self) -> *mut u8 {
+        match self.memory.storage {
+            StorageMode::Shared => self.memory.base,
+            StorageMode::Private => std::ptr::null_mut(),
+        }
+    }
+
+    /// Its first byte, for the processor as a device.
+    pub(crate) fn base(&self) -> *mut u8 {
         self.memory.base
     }
 
-    /// A copy of all that it holds; bytes after the last whole element are left out. Of a released buffer, zeros.
+    /// Numbers that stand for some of its bytes, which are inside of it: those of two buffers overlap where their memory does.
+    /// To compare and not to read from: a private buffer need not have addresses.
+    pub fn addresses(&self, range: Range<usize>) -> Range<usize> {
+        self.memory.address + range.start..self.memory.address + range.end
+    }
+
+    #[cfg(target_os = "macos")]
+    pub(crate) fn metal(&self) -> Option<&crate::metal::Buffer> {
+        self.memory.metal()
+    }
+
+    /// A copy of all that it holds for the host; bytes after the last whole element are left out. Of a released buffer, zeros;
+    /// of a private one, nothing.
     pub fn read<T: Pod>(&self) -> Vec<T> {
+        if self.memory.storage == StorageMode::Private {
+            return Vec::new();
+        }
         let count = self.len().checked_div(size_of::<T>()).unwrap_or(0);
         let mut elements = vec![T::zeroed(); count];
         self.copy_out(0, bytemuck::cast_slice_mut(&mut elements));
@@ -203,6 +239,10 @@ impl Buffer {
 
     fn check(&self, offset: usize, bytes: Option<usize>, what: &str) -> Result<()> {
         match bytes.and_then(|bytes| offset.checked_add(bytes)) {
+            _ if self.memory.storage == StorageMode::Private => usage(format!(
+                "a {what} of {}, which is private to its device; copy it to or from a shared one (copy_buffer)",
+                self.description()
+            )),
             _ if self.is_released() => usage(format!("a {what} of {}, which was released", self.description())),
             Some(end) if end <= self.len() => Ok(()),
             _ => {
@@ -214,21 +254,15 @@ impl Buffer {
     }
 }
 
-impl Memory {
-    /// Puts empty pages where the memory is. The addresses stay taken, so that nothing else comes to lie there.
-    fn give_back(&self) {
-        #[cfg(unix)]
-        // SAFETY: the pages are those of the mapping, which this structure keeps; the new ones go when it goes. Who reads
-        // or writes at the same time finds the old ones or the new ones. Failure leaves everything as it was.
-        unsafe {
-            let Ok(page @ 1..) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) else { return };
-            let before = self.base.addr() % page;
-            let start = self.base.sub(before).cast();
-            let len = (before + self.len).next_multiple_of(page);
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED | libc::MAP_NORESERVE;
-            libc::mmap(start, len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
-        }
+/// Whether there can be so large a buffer.
+fn check_len(backend: &Backend, len: usize) -> Result<()> {
+    if len == 0 {
+        return usage("a buffer of 0 bytes: its length must be at least 1");
     }
+    if len > backend.limits().max_buffer_length {
+        return Err(Error::OutOfMemory { what: "a buffer".into(), bytes: len as u64 });
+    }
+    Ok(())
 }
 
 impl std::fmt::Debug for Buffer {
@@ -240,17 +274,4 @@ impl std::fmt::Debug for Buffer {
         }
         buffer.finish_non_exhaustive()
     }
-}
-
-/// The machine's memory: what is larger could be mapped here and there, but never filled.
-pub(crate) fn max_buffer_length() -> usize {
-    #[cfg(unix)]
-    {
-        // SAFETY: sysconf only reads.
-        let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
-        if let (Ok(pages @ 1..), Ok(page @ 1..)) = (usize::try_from(pages), usize::try_from(page)) {
-            return pages.saturating_mul(page);
-        }
-    }
-    isize::MAX as usize
 }

@@ -53,19 +53,7 @@ impl Device {
 
     /// How much of everything it has.
     pub fn limits(&self) -> Limits {
-        match self.backend() {
-            Backend::Cpu(_) => {
-                let most = MAX_THREADS_PER_THREADGROUP;
-                Limits {
-                    max_threads_per_threadgroup: Size::new(most, most, most),
-                    max_threadgroup_memory_length: MAX_THREADGROUP_MEMORY,
-                    max_buffer_length: max_buffer_length(),
-                    recommended_max_working_set_size: None,
-                }
-            }
-            #[cfg(target_os = "macos")]
-            Backend::Metal(device) => device.limits().clone(),
-        }
+        self.backend().limits()
     }
 
     /// Bytes of threadgroup memory that a threadgroup can have.
@@ -81,5 +69,23 @@ impl Device {
     /// The size in bytes of the largest buffer.
     pub fn max_buffer_length(&self) -> usize {
         self.limits().max_buffer_length
+    }
+}
+
+impl Backend {
+    pub(crate) fn limits(&self) -> Limits {
+        match self {
+            Backend::Cpu(_) => {
+                let most = MAX_THREADS_PER_THREADGROUP;
+                Limits {
+                    max_threads_per_threadgroup: Size::new(most, most, most),
+                    max_threadgroup_memory_length: MAX_THREADGROUP_MEMORY,
+                    max_buffer_length: max_buffer_length(),
+                    recommended_max_working_set_size: None,
+                }
+            }
+            #[cfg(target_os = "macos")]
+            Backend::Metal(device) => device.limits().clone(),
+        }
     }
 }

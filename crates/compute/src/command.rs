@@ -1,12 +1,16 @@
 //! Command buffers: what is encoded, committed and waited for.
 
+use crate::buffer::Buffer;
 use crate::encoder::{ComputeCommandEncoder, DispatchType};
 use crate::error::{Error, Result, usage};
 use crate::pass::Pass;
 use crate::queue::{CommandQueue, Queue};
 use crate::recording::{Patch, Recording};
+use crate::submission::{Outcome, Submission};
 use crate::timing::DispatchTiming;
-use crate::work::Work;
+use crate::validate;
+use crate::work::{Copy, Work};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -27,7 +31,7 @@ pub enum CommandBufferStatus {
     NotEnqueued,
     /// It waits for its turn.
     Committed,
-    /// The device works on it.
+    /// The device works on it. Where devices do not say when they begin, it is never seen.
     Scheduled,
     /// It is done.
     Completed,
@@ -52,8 +56,7 @@ type Handler = Box<dyn FnOnce(&CommandBuffer) + Send>;
 
 struct State {
     status: CommandBufferStatus,
-    /// The completed handlers have run, too: who waits may go.
-    finished: bool,
+    handling: Handling,
     encoder: Encoder,
     work: Work,
     handlers: Vec<Handler>,
@@ -61,6 +64,16 @@ struct State {
     start: Option<Instant>,
     end: Option<Instant>,
     timings: Vec<DispatchTiming>,
+}
+
+/// How far the completed handlers have come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handling {
+    /// They have not begun.
+    Waiting,
+    Running,
+    /// They have run: who waits may go.
+    Done,
 }
 
 /// What became of the encoders.
@@ -78,7 +91,7 @@ impl CommandBuffer {
     pub(crate) fn new(queue: CommandQueue, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
         let state = State {
             status: CommandBufferStatus::NotEnqueued,
-            finished: false,
+            handling: Handling::Waiting,
             encoder: Encoder::None,
             work: queue.queue().spare_work(),
             handlers: Vec::new(),
@@ -160,6 +173,25 @@ impl CommandBuffer {
         state.work.replay(recording, patches)
     }
 
+    /// Copies bytes from one buffer to another, after what was encoded before and before what is encoded after. Offsets and
+    /// length must be multiples of 4, as Metal has it on a Mac, and the two places must not overlap. A private buffer is filled
+    /// and read by it.
+    pub fn copy_buffer(
+        &self,
+        source: &Buffer,
+        source_range: Range<usize>,
+        destination: &Buffer,
+        destination_offset: usize,
+    ) -> Result<()> {
+        let mut state = self.state();
+        self.check_open(&state, "a copy")?;
+        let (source, destination) = (source.clone(), destination.clone());
+        let copy = Copy { source, range: source_range, destination, offset: destination_offset };
+        validate::copy(self.queue().device().backend().memory_domain(), &copy)?;
+        state.work.copy(copy);
+        Ok(())
+    }
+
     pub(crate) fn end_pass(&self, pass: Box<Pass>) {
         let mut state = self.state();
         state.work.encode(pass);
@@ -191,6 +223,16 @@ impl CommandBuffer {
 
     /// Changes the status, if everything is as it must be.
     pub(crate) fn mark_committed(&self) -> Result<()> {
+        self.committed().map(drop)
+    }
+
+    /// The same for a device that executes by itself: all that it needs.
+    pub(crate) fn submission(&self) -> Result<Submission> {
+        let work = std::mem::take(&mut self.committed()?.work);
+        Ok(Submission::new(self.clone(), work))
+    }
+
+    fn committed(&self) -> Result<MutexGuard<'_, State>> {
         let mut state = self.state();
         if state.status != CommandBufferStatus::NotEnqueued {
             return usage(format!(
@@ -201,7 +243,7 @@ impl CommandBuffer {
         self.check_open(&state, "commit")?;
         state.work.check("commit")?;
         state.status = CommandBufferStatus::Committed;
-        Ok(())
+        Ok(state)
     }
 
     /// Waits until the work is done and the completed handlers have run. The error is the one of [`CommandBuffer::error`],
@@ -240,44 +282,82 @@ impl CommandBuffer {
         self.state().timings.clone()
     }
 
-    /// Whether the completed handlers have run.
-    pub(crate) fn is_finished(&self) -> bool {
-        self.state().finished
+    pub(crate) fn profiling(&self) -> bool {
+        self.inner.profiling
     }
 
-    /// Executes it on this thread, and then its completed handlers.
-    pub(crate) fn execute(&self) {
-        let mut work = {
+    /// Whether the completed handlers have run.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.state().handling == Handling::Done
+    }
+
+    /// Whether the completed handlers are running.
+    pub(crate) fn is_running_handlers(&self) -> bool {
+        self.state().handling == Handling::Running
+    }
+
+    pub(crate) fn has_handlers(&self) -> bool {
+        !self.state().handlers.is_empty()
+    }
+
+    /// Does on this thread what is left to do: executes it, if no device has, and runs its completed handlers.
+    pub(crate) fn take_turn(&self) {
+        let work = {
             let mut state = self.state();
-            state.status = CommandBufferStatus::Scheduled;
-            state.start = Some(Instant::now());
-            std::mem::take(&mut state.work)
+            (state.status < CommandBufferStatus::Completed).then(|| {
+                state.status = CommandBufferStatus::Scheduled;
+                state.start = Some(Instant::now());
+                std::mem::take(&mut state.work)
+            })
         };
+        if let Some(work) = work {
+            self.execute(work);
+        }
+        self.run_handlers();
+    }
+
+    fn execute(&self, work: Work) {
         let mut timings = Vec::new();
         let wanted = self.inner.profiling.then_some(&mut timings);
         let executed = catch_unwind(AssertUnwindSafe(|| self.queue().device().execute(&work, wanted)));
         let executed = executed.unwrap_or_else(|_| Err(Error::Internal("the device panicked".into())));
-        let end = Instant::now();
+        let start = self.gpu_start_time();
+        self.set_outcome(work, Outcome { executed, start, end: Some(Instant::now()), timings });
+    }
+
+    /// The device has executed it.
+    pub(crate) fn complete(&self, work: Work, outcome: Outcome) {
+        self.set_outcome(work, outcome);
+        self.inner.queue.completed(self);
+    }
+
+    fn set_outcome(&self, mut work: Work, outcome: Outcome) {
         // Buffers that only this work kept alive go now, before anybody is told.
         let passes = work.clear();
         self.queue().take_back(work, passes);
+        let mut state = self.state();
+        state.start = outcome.start;
+        state.end = outcome.end;
+        state.timings = outcome.timings;
+        match outcome.executed {
+            Ok(()) => state.status = CommandBufferStatus::Completed,
+            Err(error) => {
+                state.status = CommandBufferStatus::Error;
+                state.error = Some(error);
+            }
+        }
+    }
+
+    pub(crate) fn run_handlers(&self) {
         let handlers = {
             let mut state = self.state();
-            state.end = Some(end);
-            state.timings = timings;
-            match executed {
-                Ok(()) => state.status = CommandBufferStatus::Completed,
-                Err(error) => {
-                    state.status = CommandBufferStatus::Error;
-                    state.error = Some(error);
-                }
-            }
+            state.handling = Handling::Running;
             std::mem::take(&mut state.handlers)
         };
         for handler in handlers {
             let _ = catch_unwind(AssertUnwindSafe(|| handler(self)));
         }
-        self.state().finished = true;
+        self.state().handling = Handling::Done;
     }
 }
 

@@ -1,15 +1,18 @@
 //! Devices: where everything else comes from.
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, StorageMode};
 use crate::cpu;
 use crate::error::{Result, usage};
 use crate::queue::CommandQueue;
 use crate::settings::Settings;
+use crate::submission::Submitter;
 use crate::timing::DispatchTiming;
 use crate::work::Work;
+use std::any::Any;
 use std::num::NonZero;
 use std::ops::RangeBounds;
 use std::path::Path;
+use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 #[cfg(target_os = "macos")]
@@ -39,6 +42,17 @@ pub(crate) enum Backend {
     /// A GPU of Apple's.
     #[cfg(target_os = "macos")]
     Metal(Arc<metal::Device>),
+}
+
+impl Backend {
+    /// Whose memory buffers have. All processors have the same, and each GPU its own.
+    pub(crate) fn memory_domain(&self) -> u32 {
+        match self {
+            Backend::Cpu(_) => 0,
+            #[cfg(target_os = "macos")]
+            Backend::Metal(device) => 1 + device.index() as u32,
+        }
+    }
 }
 
 /// What can be chosen about the device that is the processor.
@@ -85,12 +99,21 @@ impl Device {
         &self.backend
     }
 
+    /// A queue of the device's own, where it executes by itself.
+    pub(crate) fn submitter(&self) -> Option<Box<dyn Submitter>> {
+        match &self.backend {
+            Backend::Cpu(_) => None,
+            #[cfg(target_os = "macos")]
+            Backend::Metal(device) => Some(Box::new(metal::Queue::new(device.clone()))),
+        }
+    }
+
     /// Executes what was recorded, and says when each dispatch ran if that is asked for.
     pub(crate) fn execute(&self, work: &Work, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
         match &self.backend {
             Backend::Cpu(device) => device.execute(work, timings),
             #[cfg(target_os = "macos")]
-            Backend::Metal(_) => usage("Metal devices execute nothing yet"),
+            Backend::Metal(_) => Err(Error::Internal("Metal executes by itself".into())),
         }
     }
 
@@ -103,22 +126,46 @@ impl Device {
         }
     }
 
-    /// A buffer of zeros.
+    /// A buffer of zeros, which the host and the device share.
     pub fn new_buffer(&self, len: usize) -> Result<Buffer> {
-        Buffer::zeroed(len)
+        self.new_buffer_with_storage_mode(len, StorageMode::Shared)
+    }
+
+    /// A buffer. What a private one holds at first is not specified.
+    pub fn new_buffer_with_storage_mode(&self, len: usize, storage_mode: StorageMode) -> Result<Buffer> {
+        Buffer::zeroed(&self.backend, len, storage_mode)
     }
 
     /// A buffer with a copy of `bytes`.
     pub fn new_buffer_with_bytes(&self, bytes: &[u8]) -> Result<Buffer> {
-        Buffer::with_bytes(bytes)
+        Buffer::with_bytes(&self.backend, bytes)
     }
 
     /// A buffer that is a part of a file, mapped into memory and not copied; `..` is all of it.
     ///
-    /// What kernels or the host write stays in memory: the file does not change. The file must not be shortened while it
-    /// is in use: reading what is gone kills the process.
+    /// On the processor, what kernels or the host write stays in memory; on a GPU it can only be read
+    /// ([`Buffer::is_read_only`]). The file does not change. It must not be shortened while it is in use: reading what is gone
+    /// kills the process.
     pub fn new_buffer_with_file(&self, path: impl AsRef<Path>, range: impl RangeBounds<u64>) -> Result<Buffer> {
-        Buffer::with_file(path.as_ref(), range)
+        Buffer::with_file(&self.backend, path.as_ref(), range)
+    }
+
+    /// A buffer over memory that the caller has, such as a mapped file: nothing is copied. `owner` is kept as long as the device
+    /// or anybody else uses the buffer, and then dropped, on any thread.
+    ///
+    /// # Safety
+    ///
+    /// As long as `owner` is not dropped, the memory must be there, and stay where it is; on a GPU, all of the pages that it has
+    /// a part in. It is read and written as that of any buffer, so that no references to it may be in use while kernels work on
+    /// it; what can only be read (a mapping for reading) must be bound as [`Buffer::read_only`]. No other buffer may be over the
+    /// same memory if something writes it: GPUs know no order between buffers that share memory.
+    pub unsafe fn new_buffer_with_bytes_no_copy(
+        &self,
+        memory: NonNull<[u8]>,
+        owner: impl Any + Send + Sync,
+    ) -> Result<Buffer> {
+        // SAFETY: the caller keeps to it.
+        unsafe { Buffer::with_bytes_no_copy(&self.backend, memory, Box::new(owner)) }
     }
 
     /// A queue of command buffers.

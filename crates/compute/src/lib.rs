@@ -76,13 +76,18 @@ mod recipe;
 mod recording;
 mod settings;
 mod size;
+#[cfg_attr(
+    not(any(test, target_os = "macos")),
+    allow(dead_code, reason = "for devices that execute by themselves")
+)]
+mod submission;
 mod timing;
 mod validate;
 mod work;
 
 pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues, Lanes, WaveKernel};
 pub use archive::{ArchiveInfo, BinaryArchive, CompileTarget, FolderOptions, TargetInfo};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, StorageMode};
 pub use cache::{
     ConstantBits, ConstantName, KernelConstants, LateMisses, PendingPipelines, PipelineCache, PipelineCacheStats,
     PipelineConfig, PipelineKey, PipelineProgress, PipelineResults,

@@ -4,12 +4,16 @@
 //! it sleeps. For what nobody waits for there is a thread, started by the first commit; it sleeps when there is nothing
 //! to do and ends with the queue.
 //!
+//! A device that executes by itself ([`Submitter`]) is given command buffers when they are committed. What is left to do
+//! here are the completed handlers, and they are done by the same threads.
+//!
 //! The lock of a command buffer may be taken under the lock of its queue, never the other way round.
 
-use crate::command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
+use crate::command::{CommandBuffer, CommandBufferDescriptor};
 use crate::device::Device;
 use crate::error::Result;
 use crate::pass::Pass;
+use crate::submission::Submitter;
 use crate::work::Work;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -29,10 +33,12 @@ struct Handle {
 /// What the handles and the queue's thread share.
 pub(crate) struct Queue {
     device: Device,
+    /// The device's own queue, if it has one.
+    submitter: Option<Box<dyn Submitter>>,
     state: Mutex<State>,
-    /// There is something to execute, or the end has come.
+    /// There is something to do for the queue's thread, or the end has come.
     work: Condvar,
-    /// A command buffer was finished.
+    /// A command buffer was finished, or there is something to do for who waits.
     finished: Condvar,
     /// What command buffers that are done leave to later ones, so that these allocate next to nothing.
     spare: Mutex<Spare>,
@@ -50,9 +56,9 @@ const MOST_SPARE: usize = 8;
 
 #[derive(Default)]
 struct State {
-    /// What was committed and not begun.
+    /// What was committed and not begun; where the device executes by itself, what it has executed, with handlers to run.
     pending: VecDeque<CommandBuffer>,
-    /// Who is executing.
+    /// Who is executing, or running handlers.
     executor: Option<ThreadId>,
     has_thread: bool,
     ended: bool,
@@ -60,8 +66,14 @@ struct State {
 
 impl CommandQueue {
     pub(crate) fn new(device: Device) -> CommandQueue {
+        let submitter = device.submitter();
+        CommandQueue::with_submitter(device, submitter)
+    }
+
+    pub(crate) fn with_submitter(device: Device, submitter: Option<Box<dyn Submitter>>) -> CommandQueue {
         let queue = Queue {
             device,
+            submitter,
             state: Mutex::default(),
             work: Condvar::new(),
             finished: Condvar::new(),
@@ -89,13 +101,37 @@ impl CommandQueue {
         CommandBuffer::new(self.clone(), descriptor)
     }
 
-    /// Appends a command buffer, if it agrees, and sees to it that somebody executes it.
+    /// Takes a command buffer, if it agrees, and sees to it that somebody executes it.
     pub(crate) fn commit(&self, command_buffer: &CommandBuffer) -> Result<()> {
-        let queue = &self.handle.queue;
-        let mut state = queue.state();
+        if let Some(submitter) = &self.handle.queue.submitter {
+            // Under no lock: it may be completed at once, by this thread.
+            submitter.submit(command_buffer.submission()?);
+            return Ok(());
+        }
+        let state = self.handle.queue.state();
         // Under the queue's lock: what says that it was committed is pending or being executed.
         command_buffer.mark_committed()?;
-        state.pending.push_back(command_buffer.clone());
+        self.append(state, command_buffer.clone());
+        Ok(())
+    }
+
+    /// The device has executed a command buffer, and its completed handlers have not run.
+    pub(crate) fn completed(&self, command_buffer: &CommandBuffer) {
+        let queue = &self.handle.queue;
+        if command_buffer.has_handlers() {
+            self.append(queue.state(), command_buffer.clone());
+        } else {
+            command_buffer.run_handlers();
+        }
+        // Under the lock: who has looked and not yet fallen asleep must hear it.
+        let _state = queue.state();
+        queue.finished.notify_all();
+    }
+
+    /// Sees to it that somebody goes on with a command buffer, after those that were appended before.
+    fn append(&self, mut state: MutexGuard<'_, State>, command_buffer: CommandBuffer) {
+        let queue = &self.handle.queue;
+        state.pending.push_back(command_buffer);
         if !state.has_thread {
             let own = queue.clone();
             let spawned = thread::Builder::new().name("command queue".into()).spawn(move || own.run());
@@ -110,7 +146,6 @@ impl CommandQueue {
             // No thread to be had: the work is done here.
             drop(queue.execute_pending(state, |_| false));
         }
-        Ok(())
     }
 }
 
@@ -154,16 +189,17 @@ impl Queue {
         let me = thread::current().id();
         let mut state = self.state();
         while !command_buffer.is_finished() {
-            match state.executor {
-                None => state = self.execute_pending(state, |_| command_buffer.is_finished()),
-                // A completed handler waits. Its own command buffer is done, others are executed from within it.
-                Some(executor) if executor == me => {
-                    if command_buffer.status() >= CommandBufferStatus::Completed {
-                        return;
-                    }
-                    state = self.execute_pending(state, |_| command_buffer.is_finished());
-                }
-                Some(_) => state = self.finished.wait(state).unwrap_or_else(PoisonError::into_inner),
+            let is_executor = state.executor == Some(me);
+            if is_executor && command_buffer.is_running_handlers() {
+                // A completed handler waits for its own command buffer, which is done, or for one from whose handlers it
+                // was called.
+                return;
+            }
+            if !state.pending.is_empty() && (is_executor || state.executor.is_none()) {
+                // A handler that waits for another one executes it from within.
+                state = self.execute_pending(state, |_| command_buffer.is_finished());
+            } else {
+                state = self.finished.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
     }
@@ -177,7 +213,7 @@ impl Queue {
         let outer = state.executor.replace(thread::current().id());
         while let Some(command_buffer) = state.pending.pop_front() {
             drop(state);
-            command_buffer.execute();
+            command_buffer.take_turn();
             drop(command_buffer);
             // Under the lock: who has looked and not yet fallen asleep must hear it.
             state = self.state();

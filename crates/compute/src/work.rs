@@ -1,5 +1,6 @@
-//! What a command buffer hands to the device: passes and replays, one after the other.
+//! What a command buffer hands to the device: passes, replays and copies, one after the other.
 
+use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::pass::Pass;
 use crate::recording::{Patch, Recording};
@@ -23,6 +24,15 @@ pub(crate) enum Step {
         /// In [`Work::patches`].
         patches: Range<usize>,
     },
+    Copy(Copy),
+}
+
+/// Bytes that are copied from one buffer to another. All of it was validated.
+pub(crate) struct Copy {
+    pub(crate) source: Buffer,
+    pub(crate) range: Range<usize>,
+    pub(crate) destination: Buffer,
+    pub(crate) offset: usize,
 }
 
 /// A patch that was checked.
@@ -55,6 +65,10 @@ impl Work {
         Ok(())
     }
 
+    pub(crate) fn copy(&mut self, copy: Copy) {
+        self.steps.push(Step::Copy(copy));
+    }
+
     /// The bytes that a replay replaces, and what by.
     pub(crate) fn patches(&self, patches: &Range<usize>) -> impl Iterator<Item = (Range<usize>, &[u8])> + Clone {
         self.patches[patches.clone()].iter().map(|patch| {
@@ -68,6 +82,7 @@ impl Work {
         self.steps.iter().try_for_each(|step| match step {
             Step::Pass(pass) => validate::stale(call, pass),
             Step::Replay { recording, .. } => recording.check(call),
+            Step::Copy(copy) => validate::copy_released(call, copy),
         })
     }
 

@@ -177,7 +177,7 @@ fn shapes(threads: [u32; 3], size: [u32; 3], counts: [u32; 3]) -> impl Iterator<
 
 fn address(pass: &Pass, binding: &Binding, bytes: *const Block) -> *mut u8 {
     match binding.place {
-        Place::Buffer { buffer, offset } => pass.buffers.items[buffer as usize].contents().wrapping_add(offset),
+        Place::Buffer { buffer, offset } => pass.buffers.items[buffer as usize].base().wrapping_add(offset),
         Place::Bytes { block, .. } => bytes.wrapping_add(block as usize).cast_mut().cast(),
     }
 }

@@ -29,7 +29,7 @@ use crate::device::{CpuOptions, threads};
 use crate::error::Result;
 use crate::pass::Pass;
 use crate::timing::DispatchTiming;
-use crate::work::{Step, Work};
+use crate::work::{Copy, Step, Work};
 use pool::Pool;
 use program::Program;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -62,6 +62,7 @@ impl Device {
                     let prepared = recording.prepared().cpu()?;
                     prepared.replay(recording.pass(), work.patches(patches), &self.pool, timings)?;
                 }
+                Step::Copy(copy) => execute_copy(copy),
             }
         }
         Ok(())
@@ -83,5 +84,14 @@ impl Device {
     fn spare(&self) -> MutexGuard<'_, Vec<Program>> {
         // Nothing that can panic happens under the lock.
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn execute_copy(copy: &Copy) {
+    let Copy { source, range, destination, offset } = copy;
+    // SAFETY: both ranges were checked to be inside of their buffers, which `copy` keeps alive, and not to overlap.
+    unsafe {
+        let (from, to) = (source.base().add(range.start), destination.base().add(*offset));
+        from.copy_to_nonoverlapping(to, range.end - range.start);
     }
 }

@@ -56,6 +56,8 @@ pub struct ComputeCommandEncoder {
     waits: bool,
     validation: bool,
     uses: Uses,
+    /// Whose memory can be bound.
+    domain: u32,
 }
 
 /// What is encoded into.
@@ -102,6 +104,7 @@ impl ComputeCommandEncoder {
             waits: true,
             validation: device.is_validating(),
             uses: Uses::default(),
+            domain: device.backend().memory_domain(),
         }
     }
 
@@ -145,11 +148,12 @@ impl ComputeCommandEncoder {
                 self.at(ArgumentKind::Buffer, index)
             ));
         }
+        validate::same_device(call, self.domain, buffer)?;
         let kept = self.pass.buffers.keep(buffer, Buffer::identity);
         self.uses.bind(index);
         self.bound[index] = Some(Bound {
             place: Place::Buffer { buffer: kept, offset: range.start },
-            address: buffer.contents().addr() + range.start,
+            address: buffer.addresses(range.clone()).start,
             len: range.end - range.start,
             read_only: buffer.is_read_only(),
         });

@@ -15,16 +15,20 @@
 //! | no released buffer, when it is bound, committed and replayed | always | the encoder, `stale` |
 //! | grid and threadgroup: not 0, within the limits and 32 bits, full simdgroups if promised | always | `grid` |
 //! | encoding after the end, committing twice, an open or dropped encoder | always | encoder, command buffer |
+//! | buffers of the device that encodes | always | the call that binds or copies |
+//! | copies: inside of both buffers, whole words, no overlap, nothing read-only written | always | `copy` |
 //! | patches inside of bytes that were recorded, and of this recording | always | the replay |
 //! | bindings that no dispatch uses: a wrong index | validation | `unused` |
 
 mod bindings;
+mod copy;
 mod grid;
 mod memory;
 mod stale;
 mod unused;
 
 pub(crate) use bindings::{Bound, bindings};
+pub(crate) use copy::{copy, released as copy_released};
 pub(crate) use grid::grid;
 pub(crate) use memory::{THREADGROUP_ALIGNMENT, threadgroup_memory, threadgroup_memory_problem};
 pub(crate) use stale::stale;
@@ -58,6 +62,14 @@ pub(crate) fn index(call: &str, index: usize) -> Result<()> {
         return Ok(());
     }
     usage(format!("{call}: index {index}; there are {ARGUMENT_SLOTS}, from 0 to {}", ARGUMENT_SLOTS - 1))
+}
+
+/// Whether a buffer has memory that the device can reach.
+pub(crate) fn same_device(call: &str, domain: u32, buffer: &Buffer) -> Result<()> {
+    if buffer.domain() == domain {
+        return Ok(());
+    }
+    usage(format!("{call}: {} was made by another device", buffer.description()))
 }
 
 /// The name of the argument with this index.
