@@ -2,6 +2,8 @@
 
 use crate::buffer::{Buffer, StorageMode};
 use crate::cpu;
+#[cfg(target_os = "macos")]
+use crate::error::Error;
 use crate::error::{Result, usage};
 use crate::queue::CommandQueue;
 use crate::settings::Settings;
@@ -104,7 +106,7 @@ impl Device {
         match &self.backend {
             Backend::Cpu(_) => None,
             #[cfg(target_os = "macos")]
-            Backend::Metal(device) => Some(Box::new(metal::Queue::new(device.clone()))),
+            Backend::Metal(device) => Some(Box::new(metal::Queue::new(device.clone(), self.settings.clone()))),
         }
     }
 

@@ -67,19 +67,17 @@ mod error;
 mod library;
 pub mod log;
 #[cfg(target_os = "macos")]
-#[allow(dead_code, unused_imports, reason = "the parts come one after the other")]
 mod metal;
 mod pass;
 mod pipeline;
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for devices that execute by themselves"))]
+mod profile;
 mod queue;
 mod recipe;
 mod recording;
 mod settings;
 mod size;
-#[cfg_attr(
-    not(any(test, target_os = "macos")),
-    allow(dead_code, reason = "for devices that execute by themselves")
-)]
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for devices that execute by themselves"))]
 mod submission;
 mod timing;
 mod validate;

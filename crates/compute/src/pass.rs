@@ -49,7 +49,7 @@ pub(crate) struct Binding {
 }
 
 /// Where an argument's memory is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Buffer {
         /// In [`Pass::buffers`].
@@ -71,6 +71,18 @@ pub(crate) struct Block(pub(crate) [u8; BYTES_ALIGNMENT]);
 
 /// The alignment of what `set_bytes` was given.
 pub(crate) const BYTES_ALIGNMENT: usize = 64;
+
+/// The bytes of blocks, which lie side by side.
+pub(crate) fn block_bytes(blocks: &[Block]) -> &[u8] {
+    // SAFETY: a block is an array of bytes, without padding.
+    unsafe { std::slice::from_raw_parts(blocks.as_ptr().cast(), blocks.len() * BYTES_ALIGNMENT) }
+}
+
+/// The same, to be changed.
+pub(crate) fn block_bytes_mut(blocks: &mut [Block]) -> &mut [u8] {
+    // SAFETY: a block is an array of bytes, without padding.
+    unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), blocks.len() * BYTES_ALIGNMENT) }
+}
 
 impl Pass {
     pub(crate) fn pipeline(&self, dispatch: &Dispatch) -> &ComputePipelineState {

@@ -2,12 +2,25 @@
 
 use crate::device::Device;
 use crate::error::{Result, usage};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The switches of a device.
 pub(crate) struct Settings {
     validation: AtomicBool,
     serial: AtomicBool,
+    #[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "only GPUs are captured"))]
+    capture: Option<CaptureSettings>,
+}
+
+/// What is to be captured for Xcode.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "only GPUs are captured"))]
+pub(crate) struct CaptureSettings {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// How many, at least 1.
+    pub(crate) command_buffers: usize,
 }
 
 impl Settings {
@@ -16,8 +29,31 @@ impl Settings {
         Ok(Settings {
             validation: AtomicBool::new(switch("METALWORKS_VALIDATION", cfg!(debug_assertions))?),
             serial: AtomicBool::new(switch("METALWORKS_SERIAL", false)?),
+            capture: capture()?,
         })
     }
+
+    pub(crate) fn is_validating(&self) -> bool {
+        self.validation.load(Ordering::Relaxed)
+    }
+
+    #[cfg(target_os = "macos")]
+    pub(crate) fn capture(&self) -> Option<&CaptureSettings> {
+        self.capture.as_ref()
+    }
+}
+
+/// `METALWORKS_CAPTURE` is a file, and `METALWORKS_CAPTURE_COMMAND_BUFFERS` how many go into it: 1 if it is not set.
+fn capture() -> Result<Option<CaptureSettings>> {
+    const COUNT: &str = "METALWORKS_CAPTURE_COMMAND_BUFFERS";
+    let text = std::env::var_os(COUNT).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
+    let command_buffers = match (text.trim(), text.trim().parse()) {
+        ("", _) => 1,
+        (_, Ok(count @ 1..)) => count,
+        _ => return usage(format!("{COUNT} is '{text}': it must be a number, at least 1")),
+    };
+    let path = std::env::var_os("METALWORKS_CAPTURE").filter(|path| !path.is_empty());
+    Ok(path.map(|path| CaptureSettings { path: path.into(), command_buffers }))
 }
 
 fn switch(variable: &str, default: bool) -> Result<bool> {
@@ -34,7 +70,7 @@ impl Device {
     /// Whether encoders look for mistakes that harm no memory, too: bindings that no kernel uses. It is on in debug
     /// builds, and otherwise with the environment variable `METALWORKS_VALIDATION=1`; 0 turns it off.
     pub fn is_validating(&self) -> bool {
-        self.settings().validation.load(Ordering::Relaxed)
+        self.settings().is_validating()
     }
 
     /// Turns validation on or off, for the encoders that are made from now on.

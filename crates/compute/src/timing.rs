@@ -27,3 +27,32 @@ impl DispatchTiming {
         u64::try_from(self.duration().as_nanos()).unwrap_or(u64::MAX)
     }
 }
+
+/// The moment at which a clock that says `now_seconds` at `now` says `seconds`; `None` for 0, with which devices say that they do
+/// not know, and for what is no time.
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for devices with clocks of their own"))]
+pub(crate) fn instant_at(seconds: f64, now: Instant, now_seconds: f64) -> Option<Instant> {
+    if !(seconds > 0.0 && seconds.is_finite()) {
+        return None;
+    }
+    match Duration::try_from_secs_f64(now_seconds - seconds) {
+        Ok(before) => now.checked_sub(before),
+        Err(_) => now.checked_add(Duration::try_from_secs_f64(seconds - now_seconds).ok()?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_other_clocks() {
+        let now = Instant::now();
+        assert_eq!(instant_at(1000.0, now, 1000.5), Some(now - Duration::from_millis(500)));
+        assert_eq!(instant_at(1000.5, now, 1000.0), Some(now + Duration::from_millis(500)));
+        assert_eq!(instant_at(1000.0, now, 1000.0), Some(now));
+        for unknown in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::MAX] {
+            assert_eq!(instant_at(unknown, now, 1000.0), None, "{unknown}");
+        }
+    }
+}

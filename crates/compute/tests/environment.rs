@@ -1,4 +1,4 @@
-//! `METALWORKS_THREADS` and the switches. The environment belongs to the whole process, so this test runs itself again for each value.
+//! `METALWORKS_THREADS`, `METALWORKS_DEVICE` and the switches. The environment belongs to the whole process, so this test runs itself again for each value.
 
 use compute::{CpuOptions, Device};
 use std::process::Command;
@@ -49,6 +49,50 @@ fn switches_come_from_the_environment() {
         let variables =
             [("METALWORKS_VALIDATION", validation), ("METALWORKS_SERIAL", serial), (EXPECTED, &expected)];
         again("switches_come_from_the_environment", &variables);
+    }
+}
+
+#[test]
+fn the_default_device_comes_from_the_environment() {
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        let found = Device::system_default().map(|device| format!("{} {}", device.kind(), device.id()));
+        let found = found.unwrap_or_else(|error| error.to_string());
+        return assert!(found.starts_with(&expected), "'{found}', and not '{expected}'");
+    }
+    let best = if cfg!(target_os = "macos") { "metal metal:0" } else { "cpu cpu" };
+    for (value, expected) in [
+        ("cpu", "cpu cpu"),
+        (" cpu ", "cpu cpu"),
+        ("", best),
+        ("gpu", "METALWORKS_DEVICE is 'gpu': there is no device 'gpu'; there "),
+        ("metal:99", "METALWORKS_DEVICE is 'metal:99': there is no device 'metal:99': "),
+    ] {
+        let variables = [("METALWORKS_DEVICE", value), (EXPECTED, expected)];
+        again("the_default_device_comes_from_the_environment", &variables);
+    }
+}
+
+#[test]
+fn captures_come_from_the_environment() {
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        let found = Device::cpu().map(|_| "fine".to_owned());
+        return assert_eq!(found.unwrap_or_else(|error| error.to_string()), expected);
+    }
+    let wrong =
+        |count: &str| format!("METALWORKS_CAPTURE_COMMAND_BUFFERS is '{count}': it must be a number, at least 1");
+    for (count, expected) in [
+        ("", "fine".to_owned()),
+        (" 12 ", "fine".into()),
+        ("0", wrong("0")),
+        ("-1", wrong("-1")),
+        ("all", wrong("all")),
+    ] {
+        let variables = [
+            ("METALWORKS_CAPTURE", "trace.gputrace"),
+            ("METALWORKS_CAPTURE_COMMAND_BUFFERS", count),
+            (EXPECTED, &expected),
+        ];
+        again("captures_come_from_the_environment", &variables);
     }
 }
 

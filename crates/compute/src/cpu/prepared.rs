@@ -6,7 +6,7 @@
 use crate::cpu::pool::Pool;
 use crate::cpu::program::Program;
 use crate::error::Result;
-use crate::pass::{BYTES_ALIGNMENT, Block, Pass};
+use crate::pass::{Block, Pass, block_bytes, block_bytes_mut};
 use crate::timing::DispatchTiming;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -33,13 +33,8 @@ impl Instance {
 
     /// Puts bytes in place of others, counted from the first block's first.
     fn patch(&mut self, target: Range<usize>, bytes: &[u8]) {
-        blocks_as_bytes(&mut self.bytes)[target].copy_from_slice(bytes);
+        block_bytes_mut(&mut self.bytes)[target].copy_from_slice(bytes);
     }
-}
-
-fn blocks_as_bytes(blocks: &mut [Block]) -> &mut [u8] {
-    // SAFETY: a block is an array of bytes, without padding.
-    unsafe { std::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), blocks.len() * BYTES_ALIGNMENT) }
 }
 
 impl Prepared {
@@ -67,7 +62,7 @@ impl Prepared {
         // SAFETY: the instance was made from the pass, and has its bytes.
         let ran = unsafe { instance.program.run(pass, pool, timings) };
         for (target, _) in patches {
-            let recorded = recorded(pass, target.clone());
+            let recorded = &block_bytes(&pass.bytes)[target.clone()];
             instance.patch(target, recorded);
         }
         self.instances().push(instance);
@@ -78,12 +73,4 @@ impl Prepared {
         // Nothing that can panic happens under the lock.
         self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Some of the bytes of a pass.
-fn recorded(pass: &Pass, range: Range<usize>) -> &[u8] {
-    // SAFETY: a block is an array of bytes, without padding.
-    let bytes =
-        unsafe { std::slice::from_raw_parts(pass.bytes.as_ptr().cast(), pass.bytes.len() * BYTES_ALIGNMENT) };
-    &bytes[range]
 }

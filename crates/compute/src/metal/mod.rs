@@ -2,22 +2,31 @@
 //!
 //! ```text
 //! device, family ── which GPUs there are, and what they can do
-//! pipeline ── MTLComputePipelineState
-//! error ── NSError to our errors
+//! buffer ────────── MTLBuffer over our memory, or with its own
+//! pipeline ──────── MTLComputePipelineState
+//! queue ─────────── work to the GPU, completion back ── encode: passes to encoders   clock: Metal's times
+//!                                                    └─ capture: traces for Xcode    error: NSError to our errors
 //! ```
 //!
 //! **Invariant:** whatever touches Objective-C objects runs inside of an autorelease pool: threads of Rust have none.
 //!
 //! **Invariant:** no API is called here that macOS 14 lacks, unless the object was asked whether it has it.
 
+mod buffer;
+mod capture;
+mod clock;
 mod device;
+mod encode;
 mod error;
 mod family;
 mod pipeline;
+mod queue;
 
+pub(crate) use buffer::Buffer;
 pub(crate) use device::Device;
 pub(crate) use error::driver_error;
 pub(crate) use pipeline::Pipeline;
+pub(crate) use queue::Queue;
 
 // `MTLCreateSystemDefaultDevice` finds no device in a process that does not link it.
 #[link(name = "CoreGraphics", kind = "framework")]

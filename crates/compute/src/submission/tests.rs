@@ -74,7 +74,7 @@ fn completed_before_the_commit_returns() {
     let commands = copy(&queue, &from, &to);
     let calls = Arc::new(AtomicUsize::new(0));
     let count = calls.clone();
-    commands.add_completed_handler(move |_| drop(count.fetch_add(1, Ordering::SeqCst))).unwrap();
+    commands.add_completed_handler(move |_| _ = count.fetch_add(1, Ordering::SeqCst)).unwrap();
     commands.commit().unwrap();
     assert_eq!(commands.status(), CommandBufferStatus::Completed);
     commands.wait_until_completed().unwrap();
@@ -268,9 +268,7 @@ fn many_threads() {
                     let commands = copy(&queue, &from, &to);
                     if turn % 2 == 0 {
                         let calls = calls.clone();
-                        commands
-                            .add_completed_handler(move |_| drop(calls.fetch_add(1, Ordering::SeqCst)))
-                            .unwrap();
+                        commands.add_completed_handler(move |_| _ = calls.fetch_add(1, Ordering::SeqCst)).unwrap();
                     }
                     commands.commit().unwrap();
                     commands.wait_until_completed().unwrap();

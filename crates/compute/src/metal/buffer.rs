@@ -1,0 +1,84 @@
+//! Buffers of a GPU: memory of its own, or an `MTLBuffer` over pages of the host's.
+
+use super::Device;
+use crate::buffer::{Mapping, page_size};
+use crate::error::{Error, Result};
+use block2::RcBlock;
+use objc2::rc::{Retained, autoreleasepool};
+use objc2::runtime::ProtocolObject;
+use objc2_foundation::NSString;
+use objc2_metal::{MTLBuffer, MTLDevice, MTLResource, MTLResourceOptions};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+/// Metal's buffer, and where in it ours begins.
+pub(crate) struct Buffer {
+    buffer: Retained<ProtocolObject<dyn MTLBuffer>>,
+    offset: usize,
+}
+
+// SAFETY: reference counts of Objective-C are atomic, and what is called on a buffer once it is made is to encode it, which only
+// reads what never changes, and to set its label, which happens under a lock. Its bytes are shared as `compute::Buffer` says.
+unsafe impl Send for Buffer {}
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// Memory that the host cannot reach. All buffers keep Metal's tracking of hazards, so that encoders and command buffers
+    /// which use the same one wait for each other.
+    pub(crate) fn private(device: &Device, len: usize) -> Result<Buffer> {
+        autoreleasepool(|_| {
+            let buffer = device.raw().newBufferWithLength_options(len, MTLResourceOptions::StorageModePrivate);
+            Ok(Buffer { buffer: buffer.ok_or_else(|| out_of_memory(device, len))?, offset: 0 })
+        })
+    }
+
+    /// An `MTLBuffer` over the pages of `mapping` in which the `len` bytes at `base` are. Metal takes whole pages only, 16 KiB on
+    /// Apple silicon: what does not begin with a page begins inside of Metal's buffer.
+    pub(crate) fn over(device: &Device, base: *mut u8, len: usize, mapping: Mapping) -> Result<Buffer> {
+        let page = page_size().ok_or_else(|| Error::Internal("the size of pages is not known".into()))?;
+        let offset = base.addr() % page;
+        let length = (offset + len).next_multiple_of(page);
+        if length > device.limits().max_buffer_length {
+            return Err(out_of_memory(device, length));
+        }
+        let pages = NonNull::new(base.wrapping_sub(offset).cast::<c_void>());
+        let pages = pages.ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
+        // Metal keeps the block as long as the buffer, and command buffers in flight keep the buffer: so the pages stay mapped as
+        // long as the GPU may use them, whoever drops what first. The block knows nothing of the buffer: there is no cycle.
+        let deallocator = RcBlock::new(move |_: NonNull<c_void>, _: usize| {
+            let _kept = &mapping;
+        });
+        autoreleasepool(|_| {
+            // SAFETY: the pages are whole, mapped, and stay so until the block is dropped, which may happen on any thread: what a
+            // mapping keeps is `Send`.
+            let buffer = unsafe {
+                device.raw().newBufferWithBytesNoCopy_length_options_deallocator(
+                    pages,
+                    length,
+                    MTLResourceOptions::StorageModeShared,
+                    Some(&deallocator),
+                )
+            };
+            Ok(Buffer { buffer: buffer.ok_or_else(|| out_of_memory(device, length))?, offset })
+        })
+    }
+
+    /// Metal's own.
+    pub(crate) fn raw(&self) -> &ProtocolObject<dyn MTLBuffer> {
+        &self.buffer
+    }
+
+    /// Where in it ours begins.
+    pub(crate) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Nobody else may set it at the same time.
+    pub(crate) fn set_label(&self, label: &str) {
+        autoreleasepool(|_| self.buffer.setLabel(Some(&NSString::from_str(label))));
+    }
+}
+
+fn out_of_memory(device: &Device, bytes: usize) -> Error {
+    Error::OutOfMemory { what: format!("a buffer on {}", device.name()), bytes: bytes as u64 }
+}

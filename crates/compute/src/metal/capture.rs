@@ -1,0 +1,107 @@
+//! GPU captures for Xcode: `METALWORKS_CAPTURE=trace.gputrace`, and how many command buffers.
+//!
+//! The first queue that is given work is captured. Metal captures only in processes that were started with
+//! `MTL_CAPTURE_ENABLED=1`.
+
+use super::driver_error;
+use crate::log;
+use crate::settings::{CaptureSettings, Settings};
+use objc2::runtime::ProtocolObject;
+use objc2_foundation::{NSString, NSURL};
+use objc2_metal::{MTLCaptureDescriptor, MTLCaptureDestination, MTLCaptureManager, MTLCommandQueue};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// There is one capture in a process.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// What a queue has to do with captures.
+pub(crate) struct Capture {
+    /// `None` where there is nothing to capture, which costs nothing to find out.
+    state: Option<Mutex<State>>,
+}
+
+enum State {
+    Waiting(CaptureSettings),
+    Running {
+        settings: CaptureSettings,
+        /// Command buffers that are still to come.
+        left: usize,
+    },
+    Over,
+}
+
+impl Capture {
+    pub(crate) fn new(settings: &Settings) -> Capture {
+        Capture { state: settings.capture().map(|settings| Mutex::new(State::Waiting(settings.clone()))) }
+    }
+
+    fn state(&self) -> Option<MutexGuard<'_, State>> {
+        self.state.as_ref().map(|state| state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the command buffer that is made next is captured.
+    pub(crate) fn before_command_buffer(&self, queue: &ProtocolObject<dyn MTLCommandQueue>) -> bool {
+        let Some(mut state) = self.state() else { return false };
+        if let State::Waiting(settings) = &*state {
+            let started = !IS_TAKEN.swap(true, Ordering::AcqRel) && start(settings, queue);
+            *state = match started {
+                true => State::Running { settings: settings.clone(), left: settings.command_buffers },
+                false => State::Over,
+            };
+        }
+        matches!(*state, State::Running { .. })
+    }
+
+    /// A command buffer was committed: Metal captures what is committed before the capture is stopped.
+    pub(crate) fn after_command_buffer(&self) {
+        let Some(mut state) = self.state() else { return };
+        if let State::Running { settings, left } = &mut *state {
+            *left -= 1;
+            if *left == 0 {
+                stop(settings, 0);
+                *state = State::Over;
+            }
+        }
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        // With fewer command buffers than were asked for, there would be no file.
+        if let Some(state) = self.state()
+            && let State::Running { settings, left } = &*state
+        {
+            stop(settings, *left);
+        }
+    }
+}
+
+fn start(settings: &CaptureSettings, queue: &ProtocolObject<dyn MTLCommandQueue>) -> bool {
+    let path = settings.path.display();
+    // SAFETY: it has no conditions.
+    let manager = unsafe { MTLCaptureManager::sharedCaptureManager() };
+    if !manager.supportsDestination(MTLCaptureDestination::GPUTraceDocument) {
+        log::line(format_args!("METALWORKS_CAPTURE: nothing is captured; start with MTL_CAPTURE_ENABLED=1, too"));
+        return false;
+    }
+    let descriptor = MTLCaptureDescriptor::new();
+    descriptor.set_capture_command_queue(queue);
+    descriptor.setDestination(MTLCaptureDestination::GPUTraceDocument);
+    descriptor.setOutputURL(Some(&NSURL::fileURLWithPath(&NSString::from_str(&settings.path.to_string_lossy()))));
+    match manager.startCaptureWithDescriptor_error(&descriptor) {
+        Ok(()) => true,
+        Err(failure) => {
+            let error = driver_error(format!("METALWORKS_CAPTURE: nothing is captured to '{path}'"), &failure);
+            log::line(format_args!("{error}"));
+            false
+        }
+    }
+}
+
+fn stop(settings: &CaptureSettings, left: usize) {
+    // SAFETY: it has no conditions.
+    unsafe { MTLCaptureManager::sharedCaptureManager() }.stopCapture();
+    let (count, path) = (settings.command_buffers - left, settings.path.display());
+    log::line(format_args!("captured {count} command buffers to '{path}'; open it with Xcode"));
+}

@@ -1,0 +1,31 @@
+//! Metal's times, which are seconds since the machine started, as ours.
+
+use crate::timing::instant_at;
+use objc2::runtime::ProtocolObject;
+use objc2_metal::MTLCommandBuffer;
+use std::time::Instant;
+
+/// The same moment on both clocks.
+pub(crate) struct Clock {
+    now: Instant,
+    seconds: f64,
+}
+
+impl Clock {
+    pub(crate) fn now() -> Clock {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: it writes the structure that it is given. This is the clock of `mach_absolute_time`, which does not run while
+        // the machine sleeps; Metal and `Instant` use the same.
+        unsafe { libc::clock_gettime(libc::CLOCK_UPTIME_RAW, &mut time) };
+        Clock { now: Instant::now(), seconds: time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9 }
+    }
+
+    /// When the GPU began with a command buffer and when it was done, if that is known. Only for one that is completed.
+    pub(crate) fn gpu_times(
+        &self,
+        commands: &ProtocolObject<dyn MTLCommandBuffer>,
+    ) -> (Option<Instant>, Option<Instant>) {
+        let instant = |seconds| instant_at(seconds, self.now, self.seconds);
+        (instant(commands.GPUStartTime()), instant(commands.GPUEndTime()))
+    }
+}

@@ -1,0 +1,198 @@
+//! Queues of a GPU: work is encoded by who commits it, and completed by Metal's own thread.
+//!
+//! ```text
+//! submit ── MTLCommandBuffer: encoded, a completed handler added, committed ── returns
+//!                                     └ later, on Metal's thread: times, error ── Submission::complete
+//! ```
+//!
+//! Nothing leaks: Metal drops the handler after calling it, the handler has the submission and nothing of Metal's, and it gives
+//! the submission away when it is called. Command buffers hold what they use until then (Metal's default), and the submission
+//! holds the buffers' memory.
+
+use super::capture::Capture;
+use super::clock::Clock;
+use super::encode::{Encoding, Single, patched};
+use super::{Device, error};
+use crate::error::{Error, Result};
+use crate::pass::{Block, Pass};
+use crate::profile::{Profile, Timed};
+use crate::settings::Settings;
+use crate::submission::{Outcome, Submission, Submitter};
+use crate::work::Step;
+use block2::RcBlock;
+use objc2::rc::{Retained, autoreleasepool};
+use objc2::runtime::ProtocolObject;
+use objc2_foundation::NSString;
+use objc2_metal::{
+    MTLCommandBuffer, MTLCommandBufferDescriptor, MTLCommandBufferErrorOption, MTLCommandQueue, MTLDevice,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Commands = ProtocolObject<dyn MTLCommandBuffer>;
+
+/// A queue. Metal's queues may be used by any thread.
+pub(crate) struct Queue {
+    device: Arc<Device>,
+    settings: Arc<Settings>,
+    /// Nothing if Metal made none.
+    queue: Option<Retained<ProtocolObject<dyn MTLCommandQueue>>>,
+    capture: Capture,
+}
+
+impl Queue {
+    pub(crate) fn new(device: Arc<Device>, settings: Arc<Settings>) -> Queue {
+        let queue = autoreleasepool(|_| device.raw().newCommandQueue());
+        let capture = Capture::new(&settings);
+        Queue { device, settings, queue, capture }
+    }
+
+    fn submit_now(&self, submission: Submission) {
+        let Some(queue) = &self.queue else {
+            return submission.fail(Error::Internal(format!("{} has no command queue", self.device.name())));
+        };
+        let is_captured = self.capture.before_command_buffer(queue);
+        let encoding = Encoding { device: &self.device, named: is_captured || self.settings.is_validating() };
+        if submission.profiling() {
+            self.profile(queue, encoding, submission);
+        } else {
+            self.run(queue, encoding, submission);
+        }
+        self.capture.after_command_buffer();
+    }
+
+    /// All of it in one command buffer.
+    fn run(&self, queue: &ProtocolObject<dyn MTLCommandQueue>, encoding: Encoding, submission: Submission) {
+        let encoded = self.new_commands(queue, submission.label()).and_then(|commands| {
+            encoding.work(&commands, submission.work())?;
+            Ok(commands)
+        });
+        let commands = match encoded {
+            Ok(commands) => commands,
+            // What is not committed is dropped, and never runs.
+            Err(error) => return submission.fail(error),
+        };
+        commit(&commands, move |commands| {
+            let clock = Clock::now();
+            let executed = executed(commands, submission.label(), None);
+            let (start, end) = clock.gpu_times(commands);
+            submission.complete(Outcome { executed, start, end, timings: Vec::new() });
+        });
+    }
+
+    /// A command buffer for each dispatch: only these have times. More than a queue takes at once make the caller wait.
+    fn profile(&self, queue: &ProtocolObject<dyn MTLCommandQueue>, encoding: Encoding, submission: Submission) {
+        let profile = Arc::new(Mutex::new(Profile::default()));
+        let submission = Arc::new(Mutex::new(Some(submission)));
+        // The work is lent to the encoding, and the submission given to whoever is last.
+        let guard = submission.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(lent) = &*guard else { return };
+        let mut encoded = Ok(());
+        for step in &lent.work().steps {
+            let label = lent.label();
+            let add = |encode: &dyn Fn(&Commands) -> Result<()>, timed: Option<Timed>| {
+                let commands = self.new_commands(queue, label)?;
+                encode(&commands)?;
+                let number = lock(&profile).begin(timed);
+                let (profile, submission) = (profile.clone(), submission.clone());
+                let label = label.map(str::to_owned);
+                commit(&commands, move |commands| {
+                    let clock = Clock::now();
+                    let times = clock.gpu_times(commands);
+                    let mut state = lock(&profile);
+                    let kernel = state.kernel(number);
+                    let executed = executed(commands, label.as_deref(), kernel.as_deref());
+                    let is_last = state.end(number, times, executed);
+                    drop(state);
+                    if is_last {
+                        complete(&profile, &submission);
+                    }
+                });
+                Ok(())
+            };
+            let all = |pass: &Pass, bytes: &[Block]| {
+                (0..pass.dispatches.len()).try_for_each(|number| {
+                    let single = Single { pass, number, bytes };
+                    add(&|commands| encoding.single(commands, &single), Some(Timed::new(pass, number)))
+                })
+            };
+            encoded = match step {
+                Step::Pass(pass) => all(pass, &pass.bytes),
+                Step::Replay { recording, patches } => {
+                    all(recording.pass(), &patched(recording.pass(), lent.work().patches(patches)))
+                }
+                Step::Copy(copy) => add(&|commands| encoding.copy(commands, copy), None),
+            };
+            if encoded.is_err() {
+                break;
+            }
+        }
+        drop(guard);
+        if lock(&profile).end_encoding(encoded) {
+            complete(&profile, &submission);
+        }
+    }
+
+    fn new_commands(
+        &self,
+        queue: &ProtocolObject<dyn MTLCommandQueue>,
+        label: Option<&str>,
+    ) -> Result<Retained<Commands>> {
+        let commands = if self.settings.is_validating() {
+            let descriptor = MTLCommandBufferDescriptor::new();
+            descriptor.setErrorOptions(MTLCommandBufferErrorOption::EncoderExecutionStatus);
+            queue.commandBufferWithDescriptor(&descriptor)
+        } else {
+            queue.commandBuffer()
+        };
+        let commands = commands.ok_or_else(|| Error::Internal("Metal made no command buffer".into()))?;
+        if let Some(label) = label {
+            commands.setLabel(Some(&NSString::from_str(label)));
+        }
+        Ok(commands)
+    }
+}
+
+impl Submitter for Queue {
+    fn submit(&self, submission: Submission) {
+        autoreleasepool(|_| self.submit_now(submission));
+    }
+}
+
+/// Has `completed` called, once, when Metal is done with a command buffer, and commits that.
+fn commit(commands: &Commands, completed: impl FnOnce(&Commands) + Send + 'static) {
+    let completed = Mutex::new(Some(completed));
+    let handler = RcBlock::new(move |commands: NonNull<Commands>| {
+        let Some(completed) = lock(&completed).take() else { return };
+        // SAFETY: Metal calls with the command buffer, which is there as long as the call.
+        let commands = unsafe { commands.as_ref() };
+        // Nothing may unwind through Metal. A submission that is dropped on the way is completed with an error.
+        let _ = catch_unwind(AssertUnwindSafe(|| autoreleasepool(|_| completed(commands))));
+    });
+    // SAFETY: the block is one, and Metal copies it. What it has is `Send`: Metal calls it on a thread of its own.
+    unsafe { commands.addCompletedHandler(RcBlock::as_ptr(&handler)) };
+    commands.commit();
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a command buffer that is done has done its work.
+fn executed(commands: &Commands, label: Option<&str>, kernel: Option<&str>) -> Result<()> {
+    match commands.error() {
+        Some(failure) => Err(error::execution_error(label, kernel, &failure)),
+        None => Ok(()),
+    }
+}
+
+/// The last command buffer is done.
+fn complete(profile: &Mutex<Profile>, submission: &Mutex<Option<Submission>>) {
+    let outcome = lock(profile).outcome();
+    // The lock is not held while it is completed.
+    let submission = lock(submission).take();
+    if let Some(submission) = submission {
+        submission.complete(outcome);
+    }
+}

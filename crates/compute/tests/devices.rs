@@ -1,0 +1,52 @@
+//! Which devices there are, by which names, and what they say of themselves.
+
+use compute::{Device, DeviceKind, Error};
+
+fn refused(name: &str) -> String {
+    match Device::named(name).expect_err("there is none") {
+        Error::Usage(problem) => problem,
+        other => panic!("another error: {other}"),
+    }
+}
+
+#[test]
+fn all_are_found_by_their_names() {
+    let all = Device::all().expect("some");
+    assert_eq!(all.iter().filter(|device| device.kind() == DeviceKind::Cpu).count(), 1);
+    for device in &all {
+        let again = Device::named(&device.id()).expect("it is there");
+        assert_eq!((again.id(), again.name(), again.kind()), (device.id(), device.name(), device.kind()));
+        assert!(device.id().starts_with(&device.kind().to_string()));
+    }
+}
+
+#[test]
+fn names_that_are_none() {
+    let there = if cfg!(target_os = "macos") { "there are metal:0" } else { "there is cpu" };
+    for name in ["", "CPU", "cpu:0", "cuda", "cpu ", "metal2"] {
+        let problem = refused(name);
+        assert!(problem.starts_with(&format!("there is no device '{name}'; {there}")), "{problem}");
+    }
+    for name in ["metal:", "metal:x", "metal:-1", "metal:1:2", "metal:99999999999999999999999"] {
+        let problem = refused(name);
+        assert!(problem.contains("what follows 'metal:' must be a number"), "{problem}");
+    }
+    let problem = refused("metal:4000000000");
+    assert!(problem.starts_with("there is no device 'metal:4000000000': "), "{problem}");
+    if !cfg!(target_os = "macos") {
+        assert_eq!(refused("metal"), "there is no device 'metal': Metal needs macOS; there is cpu");
+    }
+}
+
+#[test]
+fn what_a_processor_can_do() {
+    let device = Device::cpu().expect("a processor");
+    let can = device.capabilities();
+    assert!(can.simd_reductions && can.simdgroup_matrix && can.bfloat);
+    assert!(can.nonuniform_threadgroups && can.unified_memory && !can.family.is_empty());
+    let limits = device.limits();
+    assert_eq!(limits.max_threadgroup_memory_length, 32 << 10);
+    assert_eq!(limits.max_threads_per_threadgroup.width, 1024);
+    let refused = device.new_buffer(limits.max_buffer_length + 1).expect_err("it is too large");
+    assert!(matches!(refused, Error::OutOfMemory { .. }));
+}
