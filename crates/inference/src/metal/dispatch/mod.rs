@@ -169,8 +169,8 @@ impl Check<'_> {
         let needed = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
         match needed {
             Some(needed) if needed <= slice.len() => {
-                let start = slice.buffer().contents().addr() + slice.offset();
-                Ok(Used { name, bytes: start..start + needed })
+                let range = slice.offset()..slice.offset() + needed;
+                Ok(Used { name, bytes: slice.buffer().addresses(range) })
             }
             _ => {
                 let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
