@@ -135,7 +135,7 @@ inline void attend(device const T* q, Rows rows, device const KV* k, device cons
         for (uint r = 0; r < ROWS; r++) {
             uint last = min(rows.last_of(r), end - 1);
             bool is_seen = position <= last && position >= max(begin, first_seen(rows.last_of(r)));
-            float capped = SOFT_CAP > 0.0f ? SOFT_CAP * tanh(score[r] / SOFT_CAP) : score[r];
+            float capped = SOFT_CAP > 0.0f ? SOFT_CAP * precise::tanh(score[r] / SOFT_CAP) : score[r];
             float s = is_seen ? capped : LOWEST;
             float largest = max(result.largest[r], simd_max(s));
             float correction = exp(result.largest[r] - largest);
