@@ -1,6 +1,6 @@
 //! What can be switched on and off while a program runs, for debugging.
 
-use crate::device::Device;
+use crate::device::{Backend, Device};
 use crate::error::{Result, usage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +56,7 @@ fn capture() -> Result<Option<CaptureSettings>> {
     Ok(path.map(|path| CaptureSettings { path: path.into(), command_buffers }))
 }
 
-fn switch(variable: &str, default: bool) -> Result<bool> {
+pub(crate) fn switch(variable: &str, default: bool) -> Result<bool> {
     match std::env::var(variable).as_deref().map(str::trim) {
         Ok("1") => Ok(true),
         Ok("0") => Ok(false),
@@ -88,5 +88,25 @@ impl Device {
     /// the start.
     pub fn set_serial(&self, on: bool) {
         self.settings().serial.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether kernels run in the order that is least expected. A result that differs then is a sign of a barrier that is
+    /// missing, or of threadgroup memory that is read before it is written. A GPU has an order of its own: there it is never on.
+    pub fn is_adverse(&self) -> bool {
+        match self.backend() {
+            Backend::Cpu(device) => device.is_adverse(),
+            #[cfg(target_os = "macos")]
+            Backend::Metal(_) => false,
+        }
+    }
+
+    /// Runs kernels backwards from now on, threadgroups and simdgroups, with garbage in threadgroup memory; or as usual.
+    /// `METALWORKS_ADVERSE=1` does so from the start.
+    pub fn set_adverse(&self, on: bool) {
+        match self.backend() {
+            Backend::Cpu(device) => device.set_adverse(on),
+            #[cfg(target_os = "macos")]
+            Backend::Metal(_) => (),
+        }
     }
 }

@@ -35,19 +35,26 @@ fn threads_come_from_the_environment() {
 #[test]
 fn switches_come_from_the_environment() {
     if let Ok(expected) = std::env::var(EXPECTED) {
-        let found = Device::cpu().map(|device| format!("{} {}", device.is_validating(), device.is_serial()));
+        let switches =
+            |device: Device| format!("{} {} {}", device.is_validating(), device.is_serial(), device.is_adverse());
+        let found = Device::cpu().map(switches);
         return assert_eq!(found.unwrap_or_else(|error| error.to_string()), expected);
     }
     let debug = cfg!(debug_assertions);
-    for (validation, serial, expected) in [
-        ("1", "1", "true true".into()),
-        ("0", "0", "false false".into()),
-        ("", " 1 ", format!("{debug} true")),
-        ("yes", "0", "METALWORKS_VALIDATION is 'yes': it must be 0 or 1".into()),
-        ("1", "2", "METALWORKS_SERIAL is '2': it must be 0 or 1".into()),
+    for (validation, serial, adverse, expected) in [
+        ("1", "1", "1", "true true true".into()),
+        ("0", "0", "0", "false false false".into()),
+        ("", " 1 ", "", format!("{debug} true false")),
+        ("yes", "0", "0", "METALWORKS_VALIDATION is 'yes': it must be 0 or 1".into()),
+        ("1", "2", "0", "METALWORKS_SERIAL is '2': it must be 0 or 1".into()),
+        ("1", "1", "3", "METALWORKS_ADVERSE is '3': it must be 0 or 1".into()),
     ] {
-        let variables =
-            [("METALWORKS_VALIDATION", validation), ("METALWORKS_SERIAL", serial), (EXPECTED, &expected)];
+        let variables = [
+            ("METALWORKS_VALIDATION", validation),
+            ("METALWORKS_SERIAL", serial),
+            ("METALWORKS_ADVERSE", adverse),
+            (EXPECTED, &expected),
+        ];
         again("switches_come_from_the_environment", &variables);
     }
 }

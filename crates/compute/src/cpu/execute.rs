@@ -6,6 +6,10 @@
 //!     no barrier: one call for all simdgroups that are rows, one for the others
 //!     barrier: a fiber for each simdgroup
 //! ```
+//!
+//! Adversely, threadgroups and, from one barrier to the next, simdgroups run backwards, and threadgroup memory is full of
+//! garbage at first. Each simdgroup runs from barrier to barrier without a break: where two of them conflict, one order or
+//! the other shows it, so that the usual order and this one find every barrier that is missing between simdgroups.
 
 use crate::cpu::denormals::FlushDenormals;
 use crate::cpu::fibers::{self, Call, Fibers};
@@ -30,6 +34,7 @@ pub(crate) struct Batch<'a> {
     grids: &'a [Grid],
     /// Where to note when each runs.
     times: Option<&'a [Times]>,
+    is_adverse: bool,
     has_failed: AtomicBool,
     error: Mutex<Option<Error>>,
 }
@@ -59,8 +64,8 @@ impl Times {
 }
 
 impl<'a> Batch<'a> {
-    pub(crate) fn new(grids: &'a [Grid], times: Option<&'a [Times]>) -> Batch<'a> {
-        Batch { grids, times, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
+    pub(crate) fn new(grids: &'a [Grid], times: Option<&'a [Times]>, is_adverse: bool) -> Batch<'a> {
+        Batch { grids, times, is_adverse, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
     }
 
     /// The number of threadgroups.
@@ -90,7 +95,12 @@ impl Work for Batch<'_> {
             if let Some(times) = times {
                 times.first.fetch_min(times.now(), Ordering::Relaxed);
             }
-            if let Err(error) = local.run(grid, next - begin..end - begin) {
+            let threadgroups = next - begin..end - begin;
+            let ran = match self.is_adverse {
+                false => local.run(grid, threadgroups, false),
+                true => local.run_adversely(grid, threadgroups),
+            };
+            if let Err(error) = ran {
                 self.has_failed.store(true, Ordering::Relaxed);
                 self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
@@ -147,8 +157,22 @@ impl Local {
         Ok(self.memory.as_mut().map_or(std::ptr::null_mut(), |memory| memory.0.as_mut_ptr()))
     }
 
-    /// Runs some threadgroups of a grid.
-    fn run(&mut self, grid: &Grid, threadgroups: Range<u64>) -> Result<()> {
+    /// Runs as many threadgroups, counted from the last one, in the order that is least expected.
+    fn run_adversely(&mut self, grid: &Grid, threadgroups: Range<u64>) -> Result<()> {
+        for from_last in threadgroups {
+            if grid.threadgroup_memory() > 0 {
+                let memory = self.memory()?;
+                // SAFETY: it has room for what any grid uses; bytes like this are NaN, and no number that is expected.
+                unsafe { memory.write_bytes(0xff, grid.threadgroup_memory()) };
+            }
+            let threadgroup = grid.threadgroups() - 1 - from_last;
+            self.run(grid, threadgroup..threadgroup + 1, true)?;
+        }
+        Ok(())
+    }
+
+    /// Runs some threadgroups of a grid, their simdgroups in the usual order or backwards.
+    fn run(&mut self, grid: &Grid, threadgroups: Range<u64>, backwards: bool) -> Result<()> {
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
         let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
         if on_fibers {
@@ -168,16 +192,16 @@ impl Local {
             threadgroup.size = size;
             threadgroup.simdgroups = shape.simdgroups;
             let calls = Calls { grid, shape, simdgroups: simdgroups.as_mut_ptr() };
+            let on_fibers =
+                on_fibers && !(shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD);
+            threadgroup.barrier = if on_fibers { fibers::switch } else { fibers::alone };
             // SAFETY: the simdgroups are those of the threadgroup's shape, and the code is that of the grid's kernel.
             unsafe {
-                if !on_fibers || (shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD) {
-                    threadgroup.barrier = fibers::alone;
-                    for Call { entry, simdgroup, count } in calls.together() {
-                        entry(grid.dispatch(), &threadgroup, simdgroup, count);
-                    }
-                } else {
-                    threadgroup.barrier = fibers::switch;
-                    self.fibers.run(grid.dispatch(), &threadgroup, calls.apart());
+                match (on_fibers, backwards) {
+                    (true, false) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart()),
+                    (true, true) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart().rev()),
+                    (false, false) => calls.together().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
+                    (false, true) => calls.apart().rev().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
                 }
             }
         }
@@ -208,7 +232,7 @@ impl Calls<'_> {
     }
 
     /// One for each simdgroup.
-    fn apart(&self) -> impl Iterator<Item = Call> {
+    fn apart(&self) -> impl DoubleEndedIterator<Item = Call> {
         (0..self.shape.simdgroups).filter_map(|index| {
             let lanes = if index < self.shape.rows { Lanes::Row } else { Lanes::Any };
             self.call(self.grid.code(lanes), index, 1)

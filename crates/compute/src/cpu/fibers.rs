@@ -20,6 +20,18 @@ pub(crate) struct Call {
     pub(crate) count: u32,
 }
 
+impl Call {
+    /// Makes the call on this stack.
+    ///
+    /// # Safety
+    ///
+    /// It must be what generated code expects, and nothing may be waiting for it at a barrier.
+    pub(crate) unsafe fn make(self, dispatch: *const Dispatch, threadgroup: *const Threadgroup) {
+        // SAFETY: as the caller promises.
+        unsafe { (self.entry)(dispatch, threadgroup, self.simdgroup, self.count) };
+    }
+}
+
 /// The stacks of one thread.
 #[derive(Default)]
 pub(crate) struct Fibers {

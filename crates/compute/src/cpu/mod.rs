@@ -28,6 +28,7 @@ pub(crate) use prepared::Prepared;
 use crate::device::{CpuOptions, threads};
 use crate::error::Result;
 use crate::pass::Pass;
+use crate::settings;
 use crate::timing::DispatchTiming;
 use crate::work::{Copy, Step, Work};
 use pool::Pool;
@@ -43,13 +44,23 @@ pub(crate) struct Device {
 
 impl Device {
     pub(crate) fn new(options: &CpuOptions) -> Result<Device> {
-        Ok(Device { pool: Pool::new(threads(options)?), spare: Mutex::default() })
+        let pool = Pool::new(threads(options)?);
+        pool.set_adverse(settings::switch("METALWORKS_ADVERSE", false)?);
+        Ok(Device { pool, spare: Mutex::default() })
     }
 
     pub(crate) fn name(&self) -> String {
         let threads = self.pool.threads();
         let plural = if threads == 1 { "" } else { "s" };
         format!("CPU ({}, {threads} thread{plural})", std::env::consts::ARCH)
+    }
+
+    pub(crate) fn is_adverse(&self) -> bool {
+        self.pool.is_adverse()
+    }
+
+    pub(crate) fn set_adverse(&self, on: bool) {
+        self.pool.set_adverse(on);
     }
 
     /// Executes the steps, one after the other.

@@ -15,7 +15,7 @@
 
 use crate::cpu::patience::{LEAST_PATIENCE, Patience};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -34,6 +34,7 @@ const SHORTEST_CHUNK: Duration = Duration::from_micros(4);
 pub(crate) struct Pool {
     threads: usize,
     patience: Patience,
+    is_adverse: AtomicBool,
     shared: Arc<Shared>,
 }
 
@@ -56,11 +57,21 @@ struct State {
 impl Pool {
     pub(crate) fn new(threads: usize) -> Pool {
         let shared = Shared { state: Mutex::default(), wake: Condvar::new() };
-        Pool { threads, patience: Patience::new(), shared: Arc::new(shared) }
+        let is_adverse = AtomicBool::new(false);
+        Pool { threads, patience: Patience::new(), is_adverse, shared: Arc::new(shared) }
     }
 
     pub(crate) fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// Whether work is to be done in an order that finds mistakes; it is up to the work what that means.
+    pub(crate) fn is_adverse(&self) -> bool {
+        self.is_adverse.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_adverse(&self, on: bool) {
+        self.is_adverse.store(on, Ordering::Relaxed);
     }
 
     /// Does all items; comes back when they are done.

@@ -1,5 +1,6 @@
 //! Results beside what the formula says.
 
+use crate::device::adversely;
 use inference::metal::format::Activation;
 
 /// How far a result may be from the reference.
@@ -44,10 +45,10 @@ pub(crate) fn assert_close(what: &str, actual: &[f64], expected: &[f64], bound: 
     assert!(error <= allowed, "{what}: the normalized mean square error is {error:.2e}, above {allowed:.2e}");
 }
 
-/// Makes the same result twice: it must be the same bit for bit.
+/// Makes the same result twice, the second time with kernels that run backwards: it must be the same bit for bit.
 #[track_caller]
 pub(crate) fn repeated<R>(what: &str, contents: impl Fn(&R) -> Vec<u8>, make: impl Fn() -> R) -> R {
-    let (first, second) = (make(), make());
-    assert!(contents(&first) == contents(&second), "{what}: two runs differ");
+    let (first, second) = (make(), adversely(&make));
+    assert!(contents(&first) == contents(&second), "{what}: two runs differ, the second of which was adverse");
     first
 }

@@ -4,7 +4,8 @@ use crate::coverage;
 use compute::{Device, Result};
 use inference::metal::MetalDevice;
 use inference::metal::dispatch::Encoding;
-use std::sync::OnceLock;
+use std::cell::Cell;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The device, with its pipelines: all tests share them.
 pub(crate) fn device() -> &'static MetalDevice {
@@ -28,8 +29,37 @@ pub(crate) fn try_run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> R
     let mut encoder = command_buffer.compute_command_encoder()?;
     encode(&mut Encoding::new(device, &mut encoder))?;
     encoder.end_encoding()?;
-    command_buffer.commit()?;
-    command_buffer.wait_until_completed()
+    in_order(ADVERSE.get(), || {
+        command_buffer.commit()?;
+        command_buffer.wait_until_completed()
+    })
+}
+
+thread_local! {
+    /// What this thread runs, runs backwards.
+    static ADVERSE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something whose kernels run in the order that is least expected, see [`Device::set_adverse`].
+pub(crate) fn adversely<R>(work: impl FnOnce() -> R) -> R {
+    ADVERSE.set(true);
+    let result = work();
+    ADVERSE.set(false);
+    result
+}
+
+/// All tests share the device: those that want the usual order run at a time, the others one by one.
+fn in_order<R>(adverse: bool, work: impl FnOnce() -> R) -> R {
+    static ORDER: RwLock<()> = RwLock::new(());
+    if !adverse {
+        let _usual = ORDER.read().unwrap_or_else(PoisonError::into_inner);
+        return work();
+    }
+    let _adverse = ORDER.write().unwrap_or_else(PoisonError::into_inner);
+    device().device().set_adverse(true);
+    let result = work();
+    device().device().set_adverse(false);
+    result
 }
 
 /// Encodes operations and waits until they have run.

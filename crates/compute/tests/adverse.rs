@@ -1,0 +1,104 @@
+//! What runs in the order that is least expected gives the same results, unless a kernel has a mistake that GPUs punish.
+#![cfg(llvm)]
+
+use compute::{CompileOptions, CpuOptions, Device, FunctionConstantValues, Size};
+
+const SIMDGROUPS: usize = 4;
+const THREADGROUPS: usize = 3;
+
+/// What a kernel with this body writes, in the usual order and adversely. Each thread has an element of `y`, zero at first.
+fn results(body: &str) -> [Vec<u32>; 2] {
+    // One thread: the order is what is said, and not what threads make of it.
+    let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a processor");
+    let source = format!(
+        "#include <metal_stdlib>
+        using namespace metal;
+        kernel void k(device uint* y [[buffer(0)]],
+                      uint i [[thread_position_in_grid]],
+                      uint group [[threadgroup_position_in_grid]],
+                      uint simdgroup [[simdgroup_index_in_threadgroup]],
+                      uint lane [[thread_index_in_simdgroup]]) {{
+            threadgroup uint shared[{SIMDGROUPS}];
+            {body}
+        }}"
+    );
+    let library = device.new_library_with_source(&source, &CompileOptions::default());
+    let library = library.unwrap_or_else(|error| panic!("{error}"));
+    let function = library.new_function("k", &FunctionConstantValues::new()).expect("it is there");
+    let pipeline = device.new_compute_pipeline_state(&function).expect("it compiles");
+    [false, true].map(|adverse| {
+        device.set_adverse(adverse);
+        assert_eq!(device.is_adverse(), adverse);
+        let y = device.new_buffer(4 * 32 * SIMDGROUPS * THREADGROUPS).expect("memory");
+        let commands = device.new_command_queue().new_command_buffer();
+        let mut encoder = commands.compute_command_encoder().expect("an encoder");
+        encoder.set_compute_pipeline_state(&pipeline).expect("a pipeline state");
+        encoder.set_buffer(0, &y, 0).expect("a buffer");
+        let (threadgroups, threads) = (Size::linear(THREADGROUPS), Size::linear(32 * SIMDGROUPS));
+        encoder.dispatch_threadgroups(threadgroups, threads).expect("a grid");
+        encoder.end_encoding().expect("an end");
+        commands.commit().expect("it is complete");
+        commands.wait_until_completed().expect("it runs");
+        y.read()
+    })
+}
+
+/// Each simdgroup says what the one before it has left, twice. `A` and `B` stand for barriers.
+const EXCHANGE: &str = "
+    uint sum = 0;
+    for (uint round = 1; round <= 2; round++) {
+        if (lane == 0) { shared[simdgroup] = round * 100 + simdgroup; }
+        A
+        sum = sum * 1000 + shared[NEIGHBOUR];
+        B
+    }
+    y[i] = sum;";
+const BARRIER: &str = "threadgroup_barrier(mem_flags::mem_threadgroup);";
+
+fn exchange(neighbour: &str, a: &str, b: &str) -> [Vec<u32>; 2] {
+    results(&EXCHANGE.replace("NEIGHBOUR", neighbour).replace('A', a).replace('B', b))
+}
+
+#[test]
+fn a_right_kernel_does_not_depend_on_the_order() {
+    let all = (0..SIMDGROUPS as u32 * 32 * THREADGROUPS as u32).map(|i| i / 32 % SIMDGROUPS as u32);
+    for (neighbour, of) in [("(simdgroup + 3) % 4", 3), ("(simdgroup + 1) % 4", 1)] {
+        let expected: Vec<u32> = all.clone().map(|s| (100 + (s + of) % 4) * 1000 + 200 + (s + of) % 4).collect();
+        let [usual, adverse] = exchange(neighbour, BARRIER, BARRIER);
+        assert_eq!(usual, expected);
+        assert_eq!(adverse, expected);
+    }
+}
+
+#[test]
+fn a_missing_barrier_shows() {
+    for neighbour in ["max(simdgroup, 1u) - 1", "min(simdgroup + 1, 3u)"] {
+        let [expected, _] = exchange(neighbour, BARRIER, BARRIER);
+        for (a, b) in [("", BARRIER), (BARRIER, ""), ("", "")] {
+            let [usual, adverse] = exchange(neighbour, a, b);
+            assert!(usual != expected || adverse != expected, "{neighbour}, '{a}', '{b}'");
+        }
+    }
+}
+
+#[test]
+fn threadgroup_memory_begins_as_garbage() {
+    let [_, adverse] = results("if (simdgroup > 0) { shared[simdgroup] = 1; } y[i] = shared[simdgroup];");
+    for (i, &value) in adverse.iter().enumerate() {
+        assert_eq!(value, if i / 32 % SIMDGROUPS > 0 { 1 } else { u32::MAX }, "thread {i}");
+    }
+}
+
+#[test]
+fn threadgroups_that_wait_for_others_show() {
+    let [usual, adverse] = results("y[i] = group == 0 ? 1 : y[i - 128] + 1; shared[0] = 0;");
+    assert_ne!(usual, adverse);
+    let [usual, adverse] = results("y[i] = group + 1; shared[0] = 0;");
+    assert_eq!(usual, adverse);
+}
+
+#[test]
+fn simdgroups_without_barriers_run_backwards_too() {
+    let [usual, adverse] = results("y[i % 32 + group * 128] = simdgroup; shared[0] = 0;");
+    assert_eq!((usual[0], adverse[0]), (3, 0), "who writes last");
+}
