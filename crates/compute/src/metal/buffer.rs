@@ -1,10 +1,11 @@
 //! Buffers of a GPU: memory of its own, or an `MTLBuffer` over pages of the host's.
 
 use super::Device;
+use super::held::Held;
 use crate::buffer::{Mapping, page_size};
 use crate::error::{Error, Result};
 use block2::RcBlock;
-use objc2::rc::{Retained, autoreleasepool};
+use objc2::rc::autoreleasepool;
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::NSString;
 use objc2_metal::{MTLBuffer, MTLDevice, MTLResource, MTLResourceOptions};
@@ -13,7 +14,7 @@ use std::ptr::NonNull;
 
 /// Metal's buffer, and where in it ours begins.
 pub(crate) struct Buffer {
-    buffer: Retained<ProtocolObject<dyn MTLBuffer>>,
+    buffer: Held<ProtocolObject<dyn MTLBuffer>>,
     offset: usize,
 }
 
@@ -28,7 +29,7 @@ impl Buffer {
     pub(crate) fn private(device: &Device, len: usize) -> Result<Buffer> {
         autoreleasepool(|_| {
             let buffer = device.raw().newBufferWithLength_options(len, MTLResourceOptions::StorageModePrivate);
-            Ok(Buffer { buffer: buffer.ok_or_else(|| out_of_memory(device, len))?, offset: 0 })
+            Ok(Buffer { buffer: Held::new(buffer.ok_or_else(|| out_of_memory(device, len))?), offset: 0 })
         })
     }
 
@@ -59,7 +60,7 @@ impl Buffer {
                     Some(&deallocator),
                 )
             };
-            Ok(Buffer { buffer: buffer.ok_or_else(|| out_of_memory(device, length))?, offset })
+            Ok(Buffer { buffer: Held::new(buffer.ok_or_else(|| out_of_memory(device, length))?), offset })
         })
     }
 

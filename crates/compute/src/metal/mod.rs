@@ -5,7 +5,9 @@
 //! buffer ────────── MTLBuffer over our memory, or with its own
 //! pipeline ──────── MTLComputePipelineState
 //! queue ─────────── work to the GPU, completion back ── encode: passes to encoders   clock: Metal's times
-//!                                                    └─ capture: traces for Xcode    error: NSError to our errors
+//!                    │                               └─ capture: traces for Xcode    error: NSError to our errors
+//!                    └ profile: a command buffer for each dispatch
+//! held ──────────── Objective-C objects that end inside of a pool
 //! ```
 //!
 //! **Invariant:** whatever touches Objective-C objects runs inside of an autorelease pool: threads of Rust have none.
@@ -19,7 +21,9 @@ mod device;
 mod encode;
 mod error;
 mod family;
+mod held;
 mod pipeline;
+mod profile;
 mod queue;
 
 pub(crate) use buffer::Buffer;

@@ -11,39 +11,38 @@
 
 use super::capture::Capture;
 use super::clock::Clock;
-use super::encode::{Encoding, Single, patched};
-use super::{Device, error};
+use super::encode::Encoding;
+use super::held::Held;
+use super::{Device, error, profile};
 use crate::error::{Error, Result};
-use crate::pass::{Block, Pass};
-use crate::profile::{Profile, Timed};
 use crate::settings::Settings;
 use crate::submission::{Outcome, Submission, Submitter};
-use crate::work::Step;
 use block2::RcBlock;
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::NSString;
 use objc2_metal::{
-    MTLCommandBuffer, MTLCommandBufferDescriptor, MTLCommandBufferErrorOption, MTLCommandQueue, MTLDevice,
+    MTLCommandBuffer, MTLCommandBufferDescriptor, MTLCommandBufferErrorOption, MTLCommandBufferStatus,
+    MTLCommandQueue, MTLDevice,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-type Commands = ProtocolObject<dyn MTLCommandBuffer>;
+pub(super) type Commands = ProtocolObject<dyn MTLCommandBuffer>;
 
 /// A queue. Metal's queues may be used by any thread.
 pub(crate) struct Queue {
     device: Arc<Device>,
     settings: Arc<Settings>,
     /// Nothing if Metal made none.
-    queue: Option<Retained<ProtocolObject<dyn MTLCommandQueue>>>,
+    queue: Option<Held<ProtocolObject<dyn MTLCommandQueue>>>,
     capture: Capture,
 }
 
 impl Queue {
     pub(crate) fn new(device: Arc<Device>, settings: Arc<Settings>) -> Queue {
-        let queue = autoreleasepool(|_| device.raw().newCommandQueue());
+        let queue = autoreleasepool(|_| device.raw().newCommandQueue().map(Held::new));
         let capture = Capture::new(&settings);
         Queue { device, settings, queue, capture }
     }
@@ -55,7 +54,7 @@ impl Queue {
         let is_captured = self.capture.before_command_buffer(queue);
         let encoding = Encoding { device: &self.device, named: is_captured || self.settings.is_validating() };
         if submission.profiling() {
-            self.profile(queue, encoding, submission);
+            profile::run(self, queue, encoding, submission);
         } else {
             self.run(queue, encoding, submission);
         }
@@ -81,60 +80,7 @@ impl Queue {
         });
     }
 
-    /// A command buffer for each dispatch: only these have times. More than a queue takes at once make the caller wait.
-    fn profile(&self, queue: &ProtocolObject<dyn MTLCommandQueue>, encoding: Encoding, submission: Submission) {
-        let profile = Arc::new(Mutex::new(Profile::default()));
-        let submission = Arc::new(Mutex::new(Some(submission)));
-        // The work is lent to the encoding, and the submission given to whoever is last.
-        let guard = submission.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(lent) = &*guard else { return };
-        let mut encoded = Ok(());
-        for step in &lent.work().steps {
-            let label = lent.label();
-            let add = |encode: &dyn Fn(&Commands) -> Result<()>, timed: Option<Timed>| {
-                let commands = self.new_commands(queue, label)?;
-                encode(&commands)?;
-                let number = lock(&profile).begin(timed);
-                let (profile, submission) = (profile.clone(), submission.clone());
-                let label = label.map(str::to_owned);
-                commit(&commands, move |commands| {
-                    let clock = Clock::now();
-                    let times = clock.gpu_times(commands);
-                    let mut state = lock(&profile);
-                    let kernel = state.kernel(number);
-                    let executed = executed(commands, label.as_deref(), kernel.as_deref());
-                    let is_last = state.end(number, times, executed);
-                    drop(state);
-                    if is_last {
-                        complete(&profile, &submission);
-                    }
-                });
-                Ok(())
-            };
-            let all = |pass: &Pass, bytes: &[Block]| {
-                (0..pass.dispatches.len()).try_for_each(|number| {
-                    let single = Single { pass, number, bytes };
-                    add(&|commands| encoding.single(commands, &single), Some(Timed::new(pass, number)))
-                })
-            };
-            encoded = match step {
-                Step::Pass(pass) => all(pass, &pass.bytes),
-                Step::Replay { recording, patches } => {
-                    all(recording.pass(), &patched(recording.pass(), lent.work().patches(patches)))
-                }
-                Step::Copy(copy) => add(&|commands| encoding.copy(commands, copy), None),
-            };
-            if encoded.is_err() {
-                break;
-            }
-        }
-        drop(guard);
-        if lock(&profile).end_encoding(encoded) {
-            complete(&profile, &submission);
-        }
-    }
-
-    fn new_commands(
+    pub(super) fn new_commands(
         &self,
         queue: &ProtocolObject<dyn MTLCommandQueue>,
         label: Option<&str>,
@@ -161,7 +107,7 @@ impl Submitter for Queue {
 }
 
 /// Has `completed` called, once, when Metal is done with a command buffer, and commits that.
-fn commit(commands: &Commands, completed: impl FnOnce(&Commands) + Send + 'static) {
+pub(super) fn commit(commands: &Commands, completed: impl FnOnce(&Commands) + Send + 'static) {
     let completed = Mutex::new(Some(completed));
     let handler = RcBlock::new(move |commands: NonNull<Commands>| {
         let Some(completed) = lock(&completed).take() else { return };
@@ -175,24 +121,17 @@ fn commit(commands: &Commands, completed: impl FnOnce(&Commands) + Send + 'stati
     commands.commit();
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a command buffer that is done has done its work.
-fn executed(commands: &Commands, label: Option<&str>, kernel: Option<&str>) -> Result<()> {
+pub(super) fn executed(commands: &Commands, label: Option<&str>, kernel: Option<&str>) -> Result<()> {
     match commands.error() {
         Some(failure) => Err(error::execution_error(label, kernel, &failure)),
+        None if commands.status() == MTLCommandBufferStatus::Error => {
+            Err(Error::Internal("a command buffer failed, and Metal does not say why".into()))
+        }
         None => Ok(()),
-    }
-}
-
-/// The last command buffer is done.
-fn complete(profile: &Mutex<Profile>, submission: &Mutex<Option<Submission>>) {
-    let outcome = lock(profile).outcome();
-    // The lock is not held while it is completed.
-    let submission = lock(submission).take();
-    if let Some(submission) = submission {
-        submission.complete(outcome);
     }
 }

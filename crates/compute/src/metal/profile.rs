@@ -1,0 +1,99 @@
+//! Profiling: each dispatch is a command buffer of its own, since these are what Metal gives times for.
+
+use super::clock::Clock;
+use super::encode::{Encoding, Single, patched};
+use super::queue::{Commands, Queue, commit, executed, lock};
+use crate::error::Result;
+use crate::pass::{Block, Pass};
+use crate::profile::{Profile, Timed};
+use crate::submission::Submission;
+use crate::work::Step;
+use objc2::rc::autoreleasepool;
+use objc2::runtime::ProtocolObject;
+use objc2_metal::MTLCommandQueue;
+use std::sync::{Arc, Mutex};
+
+/// What the command buffers of one submission share.
+#[derive(Default)]
+struct Shared {
+    profile: Mutex<Profile>,
+    /// There when everything is encoded: before that, nobody is last.
+    submission: Mutex<Option<Submission>>,
+    label: Option<String>,
+}
+
+/// Encodes and commits everything. Where there are more command buffers than a queue takes at once, Metal makes the caller wait.
+pub(super) fn run(
+    queue: &Queue,
+    raw: &ProtocolObject<dyn MTLCommandQueue>,
+    encoding: Encoding,
+    submission: Submission,
+) {
+    let shared = Shared { label: submission.label().map(str::to_owned), ..Shared::default() };
+    let parts = Parts { queue, raw, encoding, shared: Arc::new(shared) };
+    let work = submission.work();
+    let encoded = work.steps.iter().try_for_each(|step| match step {
+        Step::Pass(pass) => parts.pass(pass, &pass.bytes),
+        Step::Replay { recording, patches } => {
+            parts.pass(recording.pass(), &patched(recording.pass(), work.patches(patches)))
+        }
+        Step::Copy(copy) => parts.add(None, |commands| encoding.copy(commands, copy)),
+    });
+    let shared = parts.shared;
+    *lock(&shared.submission) = Some(submission);
+    let is_last = lock(&shared.profile).end_encoding(encoded);
+    if is_last {
+        shared.complete();
+    }
+}
+
+struct Parts<'a> {
+    queue: &'a Queue,
+    raw: &'a ProtocolObject<dyn MTLCommandQueue>,
+    encoding: Encoding<'a>,
+    shared: Arc<Shared>,
+}
+
+impl Parts<'_> {
+    fn pass(&self, pass: &Pass, bytes: &[Block]) -> Result<()> {
+        (0..pass.dispatches.len()).try_for_each(|number| {
+            let single = Single { pass, number, bytes };
+            self.add(Some(Timed::new(pass, number)), |commands| self.encoding.single(commands, &single))
+        })
+    }
+
+    /// A command buffer.
+    fn add(&self, timed: Option<Timed>, encode: impl Fn(&Commands) -> Result<()>) -> Result<()> {
+        autoreleasepool(|_| {
+            let commands = self.queue.new_commands(self.raw, self.shared.label.as_deref())?;
+            encode(&commands)?;
+            let number = lock(&self.shared.profile).begin(timed);
+            let shared = self.shared.clone();
+            commit(&commands, move |commands| shared.completed(number, commands));
+            Ok(())
+        })
+    }
+}
+
+impl Shared {
+    /// The command buffer with this number is done.
+    fn completed(&self, number: usize, commands: &Commands) {
+        let times = Clock::now().gpu_times(commands);
+        let kernel = lock(&self.profile).kernel(number);
+        let executed = executed(commands, self.label.as_deref(), kernel.as_deref());
+        let is_last = lock(&self.profile).end(number, times, executed);
+        if is_last {
+            self.complete();
+        }
+    }
+
+    /// All are done.
+    fn complete(&self) {
+        let outcome = lock(&self.profile).outcome();
+        // Completed under no lock.
+        let submission = lock(&self.submission).take();
+        if let Some(submission) = submission {
+            submission.complete(outcome);
+        }
+    }
+}
