@@ -1,6 +1,8 @@
 //! What a kernel's interface is with values for its function constants: the front end says the same without LLVM as is
 //! left in the kernel's AIR.
 
+#![cfg(llvm)]
+
 use abi::{ConstantValue, Constants};
 use msl::program::Value;
 use msl::reflect::{FunctionConstant, Kernel};

@@ -96,9 +96,7 @@ pub use device::{CpuOptions, Device};
 pub use devices::DeviceKind;
 pub use encoder::{ComputeCommandEncoder, DispatchType};
 pub use error::{Error, Result};
-#[cfg(llvm)]
-pub use library::Function;
-pub use library::{CompileOptions, FunctionDescriptor, Library, MathMode};
+pub use library::{CompileOptions, Function, FunctionDescriptor, Library, MathMode};
 pub use msl::reflect;
 pub use pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState, PipelineOrigin};
 pub use queue::CommandQueue;

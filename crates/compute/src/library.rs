@@ -1,31 +1,39 @@
 //! Libraries of functions: from source, or from `.metallib` files.
 //!
 //! ```text
-//! source ── front end, at once or when first needed ─┐
-//!                                                    ├─ AIR of one kernel ── constants set ── Function
-//! .metallib ─────────────────────────────────────────┘
+//! processor   source ── front end, at once or when first needed ─┐
+//!             .metallib ─────────────────────────────────────────┴─ AIR of one kernel ── constants set ── Function
+//! Metal       source, .metallib ── Metal's compiler ── MTLLibrary ── constants set ── MTLFunction ─────── Function
 //! ```
+//!
+//! A library belongs to the kind of device that opened it: `open` has the doors.
 
+pub(crate) mod constants;
+mod function;
 #[cfg(llvm)]
 mod metallib;
 mod open;
-mod source;
+pub(crate) mod source;
+
+pub use function::Function;
+pub(crate) use function::Made;
 
 use crate::archive::digest::Digest;
 use crate::error::{Error, Result};
 use abi::Constants;
+use msl::reflect::Kernel;
 use source::Source;
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+#[cfg(target_os = "macos")]
+use crate::metal;
 #[cfg(llvm)]
-use crate::{
-    archive::key::Identity,
-    compiler::{self, Air},
+use {
+    crate::compiler::{self, Air},
+    metallib::Metallib,
+    std::borrow::Cow,
 };
-#[cfg(llvm)]
-use metallib::Metallib;
 
 /// How Metal source is compiled.
 #[derive(Clone, Debug)]
@@ -69,6 +77,8 @@ impl Default for CompileOptions {
 /// Nothing is compiled to machine code here: that is what making a pipeline state does, for one kernel with fixed constants.
 /// One kernel that cannot be compiled fails alone.
 ///
+/// A library works with devices of the kind that opened it; with a GPU, only with that one.
+///
 /// A damaged file is an error. One that was made to do harm is another matter: LLVM's reader of bitcode is not hardened, and
 /// kernels run unfenced. Open libraries from those whom you trust.
 #[derive(Clone)]
@@ -77,11 +87,14 @@ pub struct Library {
 }
 
 enum Contents {
-    /// A program: a kernel is lowered when it is asked for.
+    /// A program for the processor: a kernel is lowered when it is asked for.
     Source(Box<Source>),
-    /// A file by Apple's compiler or ours.
+    /// A file by Apple's compiler or ours, for the processor.
     #[cfg(llvm)]
     Metallib(Metallib),
+    /// For a GPU of Apple's, whatever it was made of.
+    #[cfg(target_os = "macos")]
+    Metal(Box<metal::Library>),
 }
 
 /// A kernel of a library with values for its function constants. Nothing is compiled by making one: a pipeline state that an
@@ -97,32 +110,6 @@ pub struct FunctionDescriptor<'a> {
 }
 
 impl Library {
-    pub(crate) fn with_source(source: &str, options: &CompileOptions) -> Result<Library> {
-        Ok(Library::with(Source::with_text(source, options)?))
-    }
-
-    pub(crate) fn with_source_file(path: &Path, options: &CompileOptions) -> Result<Library> {
-        Ok(Library::with(Source::with_file(path, options)?))
-    }
-
-    pub(crate) fn with_checked_source(source: Cow<'static, str>, options: &CompileOptions) -> Library {
-        Library::with(Source::deferred(source, options))
-    }
-
-    #[cfg(llvm)]
-    pub(crate) fn with_file(path: &Path) -> Result<Library> {
-        Metallib::with_file(path).map(Contents::Metallib).map(Library::new)
-    }
-
-    #[cfg(llvm)]
-    pub(crate) fn with_data(data: Vec<u8>) -> Result<Library> {
-        Metallib::with_data(data).map(Contents::Metallib).map(Library::new)
-    }
-
-    fn with(source: Source) -> Library {
-        Library::new(Contents::Source(Box::new(source)))
-    }
-
     fn new(contents: Contents) -> Library {
         Library { contents: Arc::new(contents) }
     }
@@ -130,26 +117,30 @@ impl Library {
     /// The names of its kernels, in the order of the source or file. A source that was said to be checked and is not has none;
     /// making a pipeline state says why.
     pub fn function_names(&self) -> Vec<String> {
-        self.names().map(str::to_owned).collect()
-    }
-
-    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match &*self.contents {
-            Contents::Source(source) => {
-                let kernels = source.compile().into_iter().flat_map(|compilation| compilation.program.kernels());
-                Box::new(kernels.map(|entry| entry.name.as_str()))
-            }
+            Contents::Source(source) => source.names(),
             #[cfg(llvm)]
-            Contents::Metallib(metallib) => Box::new(metallib.names()),
+            Contents::Metallib(metallib) => metallib.names().map(str::to_owned).collect(),
+            #[cfg(target_os = "macos")]
+            Contents::Metal(library) => library.names(),
         }
     }
 
-    /// One kernel, with values for its function constants.
-    #[cfg(llvm)]
-    pub fn new_function(&self, name: &str, constants: &Constants) -> Result<Function> {
-        let identity = Identity::new(&FunctionDescriptor { library: self, name, constants });
-        let air = Arc::new(self.air(name, constants)?);
-        Ok(Function { identity, air })
+    /// The interface of a kernel with these constants, by its source alone: nothing is compiled. Its threadgroup variables are
+    /// all those of the source, also where a constant decides against the code that uses them. A `.metallib` has no source.
+    pub fn reflection(&self, name: &str, constants: &Constants) -> Result<Kernel> {
+        let source = match &*self.contents {
+            Contents::Source(source) => Some(&**source),
+            #[cfg(llvm)]
+            Contents::Metallib(_) => None,
+            #[cfg(target_os = "macos")]
+            Contents::Metal(library) => library.source(),
+        };
+        let Some(source) = source else {
+            let what = "the interface of a kernel of a .metallib without compiling it".into();
+            return Err(Error::Unsupported { kernel: name.into(), what });
+        };
+        source.describe(name, constants)?.ok_or_else(|| self.no_function(name))
     }
 
     /// The AIR of one kernel with its constants set.
@@ -172,20 +163,34 @@ impl Library {
                 let bitcode = metallib.bitcode(name).ok_or_else(|| self.no_function(name))?;
                 bitcode.map(Cow::Borrowed)
             }
+            #[cfg(target_os = "macos")]
+            Contents::Metal(_) => Err(belongs_elsewhere(name)),
         }
     }
 
-    /// Fails if the library cannot have a kernel of this name, and says why.
+    /// Fails if the library cannot have a kernel of this name for the processor, and says why.
     #[cfg(not(llvm))]
     pub(crate) fn find(&self, name: &str) -> Result<()> {
-        let Contents::Source(source) = &*self.contents;
-        match source.compile()?.program.kernels().any(|entry| entry.name == name) {
-            true => Ok(()),
-            false => Err(self.no_function(name)),
+        match &*self.contents {
+            Contents::Source(source) => match source.compile()?.program.kernels().any(|entry| entry.name == name) {
+                true => Ok(()),
+                false => Err(self.no_function(name)),
+            },
+            #[cfg(target_os = "macos")]
+            Contents::Metal(_) => Err(belongs_elsewhere(name)),
         }
     }
 
-    /// Of what decides the code of a kernel; `None` where that cannot be known, or there is no such kernel.
+    /// What a GPU made of it, if that one has opened it.
+    #[cfg(target_os = "macos")]
+    pub(crate) fn metal(&self, device: &metal::Device, name: &str) -> Result<&metal::Library> {
+        match &*self.contents {
+            Contents::Metal(library) if library.belongs_to(device) => Ok(library),
+            _ => Err(belongs_elsewhere(name)),
+        }
+    }
+
+    /// Of what decides the code of a kernel for a processor; `None` where that cannot be known, or there is no such kernel.
     pub(crate) fn digest(&self, name: &str) -> Option<Digest> {
         match &*self.contents {
             Contents::Source(source) => {
@@ -194,56 +199,30 @@ impl Library {
             }
             #[cfg(llvm)]
             Contents::Metallib(metallib) => metallib.digest(name),
+            // Metal's archives know code by its descriptor.
+            #[cfg(target_os = "macos")]
+            Contents::Metal(_) => None,
         }
     }
 
-    fn no_function(&self, name: &str) -> Error {
-        let similar = |candidate: &&str| {
+    pub(crate) fn no_function(&self, name: &str) -> Error {
+        let similar = |candidate: &String| {
             let (a, b) = (candidate.to_lowercase(), name.to_lowercase());
             a == b || (b.len() >= 3 && (a.contains(&b) || b.contains(&a)))
         };
-        Error::NoFunction { name: name.into(), similar: self.names().find(similar).map(str::to_owned) }
+        Error::NoFunction { name: name.into(), similar: self.function_names().into_iter().find(similar) }
     }
+}
+
+#[cfg(target_os = "macos")]
+fn belongs_elsewhere(kernel: &str) -> Error {
+    Error::Usage(format!(
+        "kernel '{kernel}' is of a library that another device opened; a library works with the device that opened it"
+    ))
 }
 
 impl std::fmt::Debug for Library {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Library").finish_non_exhaustive()
-    }
-}
-
-/// One kernel with fixed function constants, not yet compiled. A clone is the same function.
-#[cfg(llvm)]
-#[derive(Clone)]
-pub struct Function {
-    identity: Identity,
-    air: Arc<Air>,
-}
-
-#[cfg(llvm)]
-impl Function {
-    /// The kernel's name.
-    pub fn name(&self) -> &str {
-        &self.reflection().name
-    }
-
-    /// What the host binds: arguments under a false constant are not in it.
-    pub fn reflection(&self) -> &msl::reflect::Kernel {
-        self.air.reflection()
-    }
-
-    pub(crate) fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    pub(crate) fn air(&self) -> &Arc<Air> {
-        &self.air
-    }
-}
-
-#[cfg(llvm)]
-impl std::fmt::Debug for Function {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Function").field("name", &self.name()).finish_non_exhaustive()
     }
 }

@@ -6,10 +6,13 @@ use crate::archive::entry::Entry;
 use crate::archive::key::{self, Identity};
 use crate::archive::target::Host;
 use crate::error::{Error, Result};
+use crate::library::{Function, Made};
 use crate::pipeline::{ComputePipelineDescriptor, PipelineOrigin};
 use abi::Lanes;
 use std::sync::Arc;
 
+#[cfg(target_os = "macos")]
+use crate::metal;
 #[cfg(llvm)]
 use crate::{
     archive::CompileTarget,
@@ -28,6 +31,9 @@ pub(crate) struct Recipe {
     /// Made when something has to be compiled.
     #[cfg(llvm)]
     air: OnceLock<Arc<Air>>,
+    /// What Metal has of it already.
+    #[cfg(target_os = "macos")]
+    pub(crate) metal: Option<Arc<metal::DescribedFunction>>,
 }
 
 /// Code, and where it came from.
@@ -44,14 +50,27 @@ impl Recipe {
             fail_on_miss: descriptor.fail_on_binary_archive_miss,
             #[cfg(llvm)]
             air: OnceLock::new(),
+            #[cfg(target_os = "macos")]
+            metal: None,
         }
     }
 
-    /// The recipe for a function whose AIR is there already.
-    #[cfg(llvm)]
-    pub(crate) fn with_air(mut self, air: Arc<Air>) -> Recipe {
-        self.air = OnceLock::from(air);
-        self
+    /// The recipe for a function that is there already.
+    pub(crate) fn with_function(function: &Function, descriptor: &ComputePipelineDescriptor) -> Recipe {
+        let recipe = Recipe::new(function.identity().clone(), descriptor);
+        match function.made() {
+            #[cfg(llvm)]
+            Made::Air(air) => Recipe { air: OnceLock::from(air.clone()), ..recipe },
+            #[cfg(not(llvm))]
+            Made::Described(_) => recipe,
+            #[cfg(target_os = "macos")]
+            Made::Metal(function) => Recipe { metal: Some(function.clone()), ..recipe },
+        }
+    }
+
+    #[cfg(target_os = "macos")]
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     /// The code for some simdgroups.

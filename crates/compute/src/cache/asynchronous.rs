@@ -7,9 +7,6 @@ use crate::error::Result;
 use crate::library::FunctionDescriptor;
 use crate::pipeline::{ComputePipelineDescriptor, ComputePipelineState};
 
-#[cfg(llvm)]
-use crate::library::Function;
-
 impl PipelineCache {
     /// Creates a pipeline on another thread and calls `completion_handler` there, also when the pipeline is there already.
     /// It may use the cache; one that panics harms nobody.
@@ -24,20 +21,9 @@ impl PipelineCache {
 }
 
 impl Device {
-    /// Compiles a function for this device on another thread and calls `completion_handler` there.
-    #[cfg(llvm)]
-    pub fn new_compute_pipeline_state_async(
-        &self,
-        function: &Function,
-        completion_handler: impl FnOnce(Result<ComputePipelineState>) + Send + 'static,
-    ) {
-        let (device, function) = (self.clone(), function.clone());
-        threads::spawn(move || completion_handler(guarded(|| device.new_compute_pipeline_state(&function))));
-    }
-
-    /// Takes a kernel from the descriptor's archives, or compiles it, on another thread and calls `completion_handler`
-    /// there.
-    pub fn new_compute_pipeline_state_with_function_descriptor_async(
+    /// Takes a kernel from the descriptor's archives, or compiles it, and calls `completion_handler` with what became of it:
+    /// once, on another thread.
+    pub fn new_compute_pipeline_state_with_completion_handler(
         &self,
         function: &FunctionDescriptor<'_>,
         descriptor: &ComputePipelineDescriptor,

@@ -1,16 +1,21 @@
 //! Source text as a library: read by the front end when it is opened, or when something is first asked of it that no archive
 //! has.
 
+use super::constants::{Available, assign};
 use super::{CompileOptions, MathMode};
 use crate::archive::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
+use abi::{ConstantValue, Constants};
 use msl::Compilation;
+use msl::program::Value;
+use msl::reflect::{self, Kernel};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// A Metal source.
-pub(super) struct Source {
+pub(crate) struct Source {
     /// Read when it is first needed; there from the start for one that was opened eagerly.
     compilation: OnceLock<Result<Box<Compilation>>>,
     text: Cow<'static, str>,
@@ -56,6 +61,23 @@ impl Source {
         source
     }
 
+    /// A text that somebody else compiles, and that is read when something is asked about it.
+    #[cfg(target_os = "macos")]
+    pub(crate) fn unread(text: Cow<'static, str>, options: &CompileOptions) -> Source {
+        Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None }
+    }
+
+    /// The text, of one that was not read at once.
+    #[cfg(target_os = "macos")]
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    #[cfg(target_os = "macos")]
+    pub(crate) fn options(&self) -> &CompileOptions {
+        &self.options
+    }
+
     pub(super) fn digest(&self) -> Option<Digest> {
         self.digest
     }
@@ -73,6 +95,66 @@ impl Source {
             Err(error) => Err(error.clone()),
         }
     }
+}
+
+impl Source {
+    /// The names of its kernels; none where it has mistakes.
+    pub(super) fn names(&self) -> Vec<String> {
+        let kernels = self.compile().into_iter().flat_map(|compilation| compilation.program.kernels());
+        kernels.map(|entry| entry.name.to_string()).collect()
+    }
+
+    /// Its function constants: those that a kernel uses, and those that others of its kernels use, which may be set all the
+    /// same.
+    pub(crate) fn function_constants(&self, kernel: &Kernel) -> Result<Vec<Available>> {
+        let all = reflect::function_constants(&self.compile()?.program);
+        let available = |constant: &reflect::FunctionConstant| Available {
+            name: constant.name.clone(),
+            index: constant.index,
+            ty: constant.ty.clone(),
+            must_be_set: constant.required && kernel.function_constants.contains(&constant.index),
+        };
+        Ok(all.iter().map(available).collect())
+    }
+
+    /// The interface of a kernel with these constants; `None` where there is no such kernel.
+    pub(crate) fn describe(&self, name: &str, constants: &Constants) -> Result<Option<Kernel>> {
+        let compilation = self.compile()?;
+        let Some(entry) = compilation.program.kernels().find(|entry| entry.name == name) else { return Ok(None) };
+        let describe = |values: &BTreeMap<u32, Value>| {
+            reflect::specialize(&compilation.program, &compilation.sources, entry, values)
+        };
+        let available = self.function_constants(&describe(&BTreeMap::new()))?;
+        let assigned = assign(name, &available, constants)?;
+        let values = assigned.into_iter().map(|(position, value)| (available[position].index, known(value)));
+        Ok(Some(describe(&values.collect())))
+    }
+}
+
+/// A value as the front end has it.
+fn known(value: &ConstantValue) -> Value {
+    match value {
+        ConstantValue::Bool(value) => Value::Bool(*value),
+        ConstantValue::Char(value) => Value::Int((*value).into()),
+        ConstantValue::Uchar(value) => Value::Int((*value).into()),
+        ConstantValue::Short(value) => Value::Int((*value).into()),
+        ConstantValue::Ushort(value) => Value::Int((*value).into()),
+        ConstantValue::Int(value) => Value::Int((*value).into()),
+        ConstantValue::Uint(value) => Value::Int((*value).into()),
+        ConstantValue::Long(value) => Value::Int((*value).into()),
+        ConstantValue::Ulong(value) => Value::Int((*value).into()),
+        ConstantValue::Half(value) => Value::Float(value.to_f64()),
+        ConstantValue::Bfloat(value) => Value::Float(value.to_f64()),
+        ConstantValue::Float(value) => Value::Float((*value).into()),
+        ConstantValue::Vector(parts) => Value::Aggregate(parts.iter().map(known).collect()),
+    }
+}
+
+/// The text of a file.
+#[cfg(target_os = "macos")]
+pub(crate) fn read(path: &Path) -> Result<String> {
+    let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
+    std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
 }
 
 fn checked(compilation: Compilation) -> Result<Box<Compilation>> {

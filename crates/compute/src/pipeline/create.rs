@@ -4,27 +4,22 @@ use super::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState};
 use crate::archive::key::Identity;
 use crate::device::Device;
 use crate::error::Result;
-use crate::library::FunctionDescriptor;
+use crate::library::{Function, FunctionDescriptor};
 use crate::recipe::Recipe;
-
-#[cfg(llvm)]
-use crate::library::Function;
 
 impl Device {
     /// Compiles a function for this device.
-    #[cfg(llvm)]
     pub fn new_compute_pipeline_state(&self, function: &Function) -> Result<ComputePipelineState> {
         self.new_compute_pipeline_state_with_descriptor(function, &ComputePipelineDescriptor::default())
     }
 
     /// Compiles a function for this device, with what a descriptor says about it.
-    #[cfg(llvm)]
     pub fn new_compute_pipeline_state_with_descriptor(
         &self,
         function: &Function,
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<ComputePipelineState> {
-        let recipe = Recipe::new(function.identity().clone(), descriptor).with_air(function.air().clone());
+        let recipe = Recipe::with_function(function, descriptor);
         ComputePipelineState::with_recipe(self, recipe, descriptor)
     }
 

@@ -3,6 +3,7 @@
 //! Every buffer lies between guards that are checked after the run: a lane that is masked off must not write.
 
 use bytemuck::Pod;
+use compute::reflect::Kernel;
 use compute::{
     Buffer, CommandQueue, CompileOptions, ComputePipelineState, ConstantValue, Device, FunctionConstantValues,
     Library, MathMode, Size,
@@ -67,6 +68,7 @@ impl Source {
             return Ok(pipeline.clone());
         }
         let function = self.library.new_function(name, constants)?;
+        compare_interfaces(self.library.reflection(name, constants)?, function.reflection());
         let pipeline = machine().device.new_compute_pipeline_state(&function)?;
         pipelines.insert(key, pipeline.clone());
         Ok(pipeline)
@@ -82,6 +84,18 @@ impl Source {
             memory: Vec::new(),
         }
     }
+}
+
+/// The front end alone must say the same about a kernel as what is left after compiling it. Only a compiler knows which
+/// threadgroup variables are gone with the code that used them.
+fn compare_interfaces(source: Kernel, compiled: &Kernel) {
+    assert!(source.static_threadgroup_memory >= compiled.static_threadgroup_memory, "{}", source.name);
+    let source = Kernel {
+        threadgroup_memory: compiled.threadgroup_memory.clone(),
+        static_threadgroup_memory: compiled.static_threadgroup_memory,
+        ..source
+    };
+    assert_eq!(source, *compiled);
 }
 
 fn numbered(text: &str) -> String {
