@@ -75,6 +75,8 @@ mod profile;
 mod queue;
 mod recipe;
 mod recording;
+#[cfg(any(target_os = "macos", test))]
+mod reported;
 mod settings;
 mod size;
 #[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for devices that execute by themselves"))]

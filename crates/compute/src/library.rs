@@ -8,6 +8,8 @@
 //!
 //! A library belongs to the kind of device that opened it: `open` has the doors.
 
+#[cfg(any(target_os = "macos", test))]
+pub(crate) mod apple;
 pub(crate) mod constants;
 mod function;
 #[cfg(llvm)]

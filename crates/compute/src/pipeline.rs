@@ -74,7 +74,6 @@ struct Inner {
 pub(crate) enum Code {
     Cpu(cpu::Pipeline),
     #[cfg(target_os = "macos")]
-    #[allow(dead_code, reason = "the parts come one after the other")]
     Metal(metal::Pipeline),
 }
 
@@ -98,7 +97,7 @@ impl ComputePipelineState {
         match device.backend() {
             Backend::Cpu(_) => {}
             #[cfg(target_os = "macos")]
-            Backend::Metal(_) => return usage("Metal devices have no pipeline states yet"),
+            Backend::Metal(device) => return metal::create_pipeline(device, &recipe, descriptor),
         }
         let needed = match descriptor.threads_per_threadgroup {
             Some(size) if size.width == 0 || size.height == 0 || size.depth == 0 => {
@@ -116,7 +115,7 @@ impl ComputePipelineState {
         }
         let reflection = reflection.ok_or_else(|| Error::Internal("a threadgroup without simdgroups".into()))?;
         let code = Code::Cpu(cpu::Pipeline::new(codes, recipe)?);
-        ComputePipelineState::new(reflection, code, descriptor)
+        ComputePipelineState::new(reflection, code, descriptor, MAX_THREADGROUP_MEMORY)
     }
 
     pub(crate) fn with_binary(
@@ -129,10 +128,16 @@ impl ComputePipelineState {
             #[cfg(target_os = "macos")]
             Backend::Metal(_) => return usage("machine code of a processor for a Metal device"),
         };
-        ComputePipelineState::new(kernel.reflection, code, descriptor)
+        ComputePipelineState::new(kernel.reflection, code, descriptor, MAX_THREADGROUP_MEMORY)
     }
 
-    fn new(reflection: Kernel, code: Code, descriptor: &ComputePipelineDescriptor) -> Result<ComputePipelineState> {
+    /// `most_threadgroup_memory` is the device's limit.
+    pub(crate) fn new(
+        reflection: Kernel,
+        code: Code,
+        descriptor: &ComputePipelineDescriptor,
+        most_threadgroup_memory: usize,
+    ) -> Result<ComputePipelineState> {
         let name = reflection.name.clone();
         let unsupported = |what: String| Error::Unsupported { kernel: name.clone(), what };
         for argument in &reflection.arguments {
@@ -160,9 +165,9 @@ impl ComputePipelineState {
         };
         let pipeline = ComputePipelineState { inner: Arc::new(inner) };
         let memory = pipeline.static_threadgroup_memory_length();
-        if memory > MAX_THREADGROUP_MEMORY {
+        if memory > most_threadgroup_memory {
             return Err(unsupported(format!(
-                "{memory} bytes of threadgroup memory (the limit is {MAX_THREADGROUP_MEMORY})"
+                "{memory} bytes of threadgroup memory (the limit is {most_threadgroup_memory})"
             )));
         }
         Ok(pipeline)
@@ -212,7 +217,7 @@ impl ComputePipelineState {
         match &self.inner.code {
             Code::Cpu(pipeline) => pipeline.origin(),
             #[cfg(target_os = "macos")]
-            Code::Metal(_) => PipelineOrigin::Compiled,
+            Code::Metal(pipeline) => pipeline.origin(),
         }
     }
 
@@ -250,6 +255,16 @@ impl ComputePipelineState {
             Code::Cpu(pipeline) => pipeline.keep_to(phase),
             #[cfg(target_os = "macos")]
             Code::Metal(_) => {}
+        }
+    }
+
+    /// Has the archives that keep its code write what they have not written yet.
+    pub(crate) fn flush_archives(&self) {
+        match &self.inner.code {
+            // What is compiled for processors is written at once.
+            Code::Cpu(_) => {}
+            #[cfg(target_os = "macos")]
+            Code::Metal(pipeline) => pipeline.flush_archives(),
         }
     }
 

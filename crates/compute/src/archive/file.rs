@@ -124,7 +124,7 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> std:
 const TEMPORARY: &str = ".metalworks-";
 
 /// A name that no other thread or process has.
-fn temporary_name() -> String {
+pub(super) fn temporary_name() -> String {
     use std::hash::{BuildHasher, RandomState};
     // Processes in different containers can have the same number and share a folder.
     let random = RandomState::new().hash_one(std::process::id());

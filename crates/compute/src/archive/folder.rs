@@ -3,6 +3,7 @@
 //! ```text
 //! folder / target: 16 digits / key: 64 digits .mwarchive      an archive with one entry
 //!                            / .metalworks-….tmp              one that is being written, or was when its process died
+//!        / metal / …                                          what drivers of GPUs keep, see the module `gpu`
 //! ```
 //!
 //! Nobody locks anything: a file appears whole, by renaming, and who opens it keeps what it opened. What is damaged harms only
@@ -11,13 +12,14 @@
 
 #[cfg(all(test, llvm))]
 mod tests;
-#[cfg(llvm)]
+#[cfg(any(llvm, target_os = "macos", test))]
 mod write;
 
 use super::digest::{hex, sha256};
 use super::entry::Entry;
 use super::file::is_temporary;
 use super::format::{HEADER_SIZE, Header, Item, MAX_ENTRY, Problem};
+use super::gpu_files::{self, GpuFile, gpu_file};
 use super::key::Key;
 use super::problems::Problems;
 use super::target::Target;
@@ -38,7 +40,7 @@ pub(super) struct Folder {
     root: PathBuf,
     limit: u64,
     /// How much there is.
-    #[cfg(llvm)]
+    #[cfg(any(llvm, target_os = "macos", test))]
     count: std::sync::Mutex<write::Count>,
 }
 
@@ -47,7 +49,26 @@ pub(super) struct Found {
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
     pub(super) used: SystemTime,
-    pub(super) is_temporary: bool,
+    pub(super) kind: Kind,
+}
+
+/// What a file in the folder is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// A compiled kernel.
+    Entry,
+    /// One that is being written, or was when its process died.
+    Temporary,
+    /// The archive of a driver.
+    Gpu,
+    /// One that the driver refused.
+    SetAside,
+}
+
+impl Found {
+    pub(super) fn is(&self, kind: Kind) -> bool {
+        self.kind == kind
+    }
 }
 
 impl Folder {
@@ -55,7 +76,7 @@ impl Folder {
         Folder {
             root,
             limit: options.size_limit,
-            #[cfg(llvm)]
+            #[cfg(any(llvm, target_os = "macos", test))]
             count: Default::default(),
         }
     }
@@ -115,11 +136,11 @@ impl Folder {
     /// Removes all files of ours, and nothing else; returns how many.
     pub(super) fn clear(&self, problems: &Problems) -> usize {
         let removed = self.files().iter().filter(|file| remove(&file.path, problems)).count();
-        for folder in self.targets().unwrap_or_default() {
+        for folder in self.targets().unwrap_or_default().into_iter().chain([self.root.join(gpu_files::FOLDER)]) {
             // Fails where others have written something into it.
             let _ = std::fs::remove_dir(folder);
         }
-        #[cfg(llvm)]
+        #[cfg(any(llvm, target_os = "macos", test))]
         self.count_anew();
         removed
     }
@@ -141,39 +162,50 @@ impl Folder {
     pub(super) fn files(&self) -> Vec<Found> {
         let mut files = Vec::new();
         for folder in self.targets().unwrap_or_default() {
-            let Ok(items) = std::fs::read_dir(folder) else { continue };
-            for item in items.flatten() {
-                let name = item.file_name();
-                let Some(name) = name.to_str() else { continue };
-                let is_entry = name.strip_suffix(".mwarchive").is_some_and(|key| is_hex(key, 64));
-                let Ok(metadata) = item.metadata() else { continue };
-                if (is_entry || is_temporary(name)) && metadata.is_file() {
-                    files.push(Found {
-                        path: item.path(),
-                        bytes: metadata.len(),
-                        used: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-                        is_temporary: !is_entry,
-                    });
-                }
-            }
+            let is_entry = |name: &str| name.strip_suffix(".mwarchive").is_some_and(|key| is_hex(key, 64));
+            add_files(&folder, |name| is_entry(name).then_some(Kind::Entry), &mut files);
         }
+        let gpu = |name: &str| match gpu_file(name)? {
+            GpuFile::Archive => Some(Kind::Gpu),
+            GpuFile::SetAside => Some(Kind::SetAside),
+        };
+        add_files(&self.root.join(gpu_files::FOLDER), gpu, &mut files);
         files
     }
 
     /// Looks at every entry; those that are damaged are `None`, and stay.
     pub(super) fn all(&self) -> Vec<(Found, Option<Arc<Entry>>)> {
         let entry = |file: &Found| File::open(&file.path).and_then(|mut file| parse(&mut file)).ok()?.ok();
-        let files = self.files().into_iter().filter(|file| !file.is_temporary);
+        let files = self.files().into_iter().filter(|file| file.is(Kind::Entry));
         files.map(|file| (entry(&file).map(Arc::new), file)).map(|(entry, file)| (file, entry)).collect()
     }
 }
 
+/// Adds the files of a folder that are of a kind, or are temporary.
+fn add_files(folder: &Path, kind: impl Fn(&str) -> Option<Kind>, files: &mut Vec<Found>) {
+    let Ok(items) = std::fs::read_dir(folder) else { return };
+    for item in items.flatten() {
+        let name = item.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let temporary = || is_temporary(name).then_some(Kind::Temporary);
+        let (Some(kind), Ok(metadata)) = (kind(name).or_else(temporary), item.metadata()) else { continue };
+        if metadata.is_file() {
+            files.push(Found {
+                path: item.path(),
+                bytes: metadata.len(),
+                used: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                kind,
+            });
+        }
+    }
+}
+
 /// What is in here is run: in a folder that others can write to, theirs is not.
-fn is_trusted(owner: u32, user: u32) -> bool {
+pub(super) fn is_trusted(owner: u32, user: u32) -> bool {
     owner == user || owner == 0
 }
 
-fn effective_user() -> u32 {
+pub(super) fn effective_user() -> u32 {
     // SAFETY: it cannot fail.
     unsafe { libc::geteuid() }
 }
@@ -183,7 +215,7 @@ fn is_hex(text: &str, digits: usize) -> bool {
 }
 
 /// Whether the file is gone, by us or others.
-fn remove(path: &Path, problems: &Problems) -> bool {
+pub(super) fn remove(path: &Path, problems: &Problems) -> bool {
     match std::fs::remove_file(path) {
         Ok(()) => true,
         Err(error) if error.kind() == ErrorKind::NotFound => true,
@@ -195,7 +227,7 @@ fn remove(path: &Path, problems: &Problems) -> bool {
 }
 
 /// Notes that a file was used; a folder that cannot be written forgets it.
-fn touch(file: &File) {
+pub(super) fn touch(file: &File) {
     let now = SystemTime::now();
     let modified = file.metadata().and_then(|metadata| metadata.modified());
     if modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > TOUCH_AFTER)) {

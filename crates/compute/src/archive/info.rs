@@ -1,5 +1,7 @@
 //! What is in an archive.
 
+use super::folder::{Found, Kind};
+use super::gpu_files::gpu_target;
 use super::{BinaryArchive, Store};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +14,7 @@ pub struct ArchiveInfo {
     pub path: Option<PathBuf>,
     /// Why nothing is kept, where that is so.
     pub off: Option<String>,
-    /// Entries that are whole.
+    /// Entries that are whole. What a driver keeps in a file of its own, for one GPU, counts as one.
     pub entries: usize,
     /// Bytes that all files take, or all entries in memory.
     pub bytes: u64,
@@ -20,7 +22,7 @@ pub struct ArchiveInfo {
     pub size_limit: Option<u64>,
     /// When the entry was used that was not used for the longest time.
     pub oldest: Option<SystemTime>,
-    /// Entries that are damaged or of another version of the format.
+    /// Entries that are damaged or of another version of the format, and files that a driver refused.
     pub damaged: usize,
     /// Files that are being written, or were when a process died.
     pub unfinished: usize,
@@ -31,7 +33,7 @@ pub struct ArchiveInfo {
 /// The code for one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TargetInfo {
-    /// The machine: `cpu x86_64 znver4`.
+    /// The machine: `cpu x86_64 znver4`, `metal apple-m2-pro version-14-5-build-23f79`.
     pub target: String,
     /// Entries.
     pub entries: usize,
@@ -44,14 +46,20 @@ impl BinaryArchive {
     pub fn info(&self) -> ArchiveInfo {
         let mut info =
             ArchiveInfo { path: self.path().map(PathBuf::from), bytes: self.size(), ..ArchiveInfo::default() };
+        let mut gpus = Vec::new();
         let entries = match &self.inner.store {
             Store::Folder(folder) => {
                 info.size_limit = Some(folder.limit());
-                info.unfinished = folder.files().iter().filter(|file| file.is_temporary).count();
-                let files = folder.all();
-                info.oldest = files.iter().map(|(file, _)| file.used).min();
-                info.damaged = files.iter().filter(|(_, entry)| entry.is_none()).count();
-                files.into_iter().filter_map(|(_, entry)| entry).collect()
+                let files = folder.files();
+                let count = |kind| files.iter().filter(|file| file.is(kind)).count();
+                info.unfinished = count(Kind::Temporary);
+                let entries = folder.all();
+                let is_kept = |file: &&Found| matches!(file.kind, Kind::Entry | Kind::Gpu);
+                info.oldest = files.iter().filter(is_kept).map(|file| file.used).min();
+                info.damaged = entries.iter().filter(|(_, entry)| entry.is_none()).count() + count(Kind::SetAside);
+                let gpu = files.iter().filter(|file| file.is(Kind::Gpu));
+                gpus.extend(gpu.map(|file| (gpu_target(&file.path), file.bytes)));
+                entries.into_iter().filter_map(|(_, entry)| entry).collect()
             }
             Store::File(file) => {
                 let entries = self.entries();
@@ -64,13 +72,14 @@ impl BinaryArchive {
                 Vec::new()
             }
         };
-        info.entries = entries.len();
+        info.entries = entries.len() + gpus.len();
         let mut targets: BTreeMap<String, (usize, u64)> = BTreeMap::new();
         for entry in entries {
             let (count, bytes) = targets.entry(entry.target.name()).or_default();
             *count += 1;
             *bytes += entry.code_size() as u64;
         }
+        targets.extend(gpus.into_iter().map(|(target, bytes)| (target, (1, bytes))));
         let target = |(target, (entries, code_bytes))| TargetInfo { target, entries, code_bytes };
         info.targets = targets.into_iter().map(target).collect();
         info

@@ -8,6 +8,8 @@
 //!       memory: for this process   folder: for this user    file: for others       (format: its bytes)
 //! ```
 //!
+//! What drivers of GPUs compile they keep in archives of their own: `gpu` has their files in the same folder.
+//!
 //! **Invariant:** no archive is trusted. What is damaged, of another version, or for another machine is not found; a folder
 //! removes what is damaged. What goes wrong with a folder (no space, no permission) is noted, and never an error: everything can
 //! be compiled again.
@@ -18,9 +20,14 @@ mod features;
 mod file;
 mod folder;
 mod format;
+#[cfg(any(target_os = "macos", test))]
+pub(crate) mod gpu;
+mod gpu_files;
 mod info;
 pub(crate) mod key;
 mod memory;
+#[cfg(target_os = "macos")]
+mod metal_archives;
 mod place;
 mod problems;
 pub(crate) mod target;
@@ -32,7 +39,7 @@ use crate::error::{Error, Result};
 use abi::Lanes;
 use entry::Entry;
 use file::Portable;
-use folder::Folder;
+use folder::{Folder, Kind};
 use key::Key;
 use memory::Memory;
 use place::Place;
@@ -43,6 +50,9 @@ use std::sync::Arc;
 use target::{Host, Target};
 
 /// Compiled kernels, kept for the next time. A clone is the same archive.
+///
+/// Folders and archives in memory also have what Metal compiled, in a `MTLBinaryArchive` for each GPU; a file of
+/// [`serialize`](BinaryArchive::serialize) has code for processors only.
 ///
 /// A [`ComputePipelineDescriptor`](crate::ComputePipelineDescriptor) lists the archives in which a pipeline state looks for its
 /// code before it compiles, and which then keep what was compiled.
@@ -80,6 +90,9 @@ pub struct BinaryArchive {
 struct Inner {
     store: Store,
     problems: Problems,
+    /// What Metal keeps, for each GPU that was asked for.
+    #[cfg(target_os = "macos")]
+    gpus: metal_archives::Gpus,
 }
 
 enum Store {
@@ -147,11 +160,18 @@ impl BinaryArchive {
     }
 
     fn with(store: Store) -> BinaryArchive {
-        BinaryArchive { inner: Arc::new(Inner { store, problems: Problems::default() }) }
+        BinaryArchive {
+            inner: Arc::new(Inner {
+                store,
+                problems: Problems::default(),
+                #[cfg(target_os = "macos")]
+                gpus: metal_archives::Gpus::default(),
+            }),
+        }
     }
 
     pub(crate) fn find(&self, query: &Query) -> Option<Arc<Entry>> {
-        let Inner { store, problems } = &*self.inner;
+        let Inner { store, problems, .. } = &*self.inner;
         let found = match store {
             Store::Memory(memory) => memory.find(query),
             Store::Folder(folder) => folder.find(query, problems),
@@ -164,7 +184,7 @@ impl BinaryArchive {
     /// Keeps an entry, if this kind of archive takes new ones.
     #[cfg(llvm)]
     pub(crate) fn add(&self, entry: &Arc<Entry>) {
-        let Inner { store, problems } = &*self.inner;
+        let Inner { store, problems, .. } = &*self.inner;
         match store {
             Store::Memory(memory) => memory.add(entry.clone()),
             Store::Folder(folder) => folder.add(entry, problems),
@@ -210,11 +230,21 @@ impl BinaryArchive {
         }
     }
 
+    /// Writes what is not written yet. Code for processors is when it is compiled; what Metal compiled for a GPU is written here,
+    /// when a cache has created all that was declared or is sealed, and when the archive is dropped. What goes wrong is in
+    /// [`problems`](BinaryArchive::problems).
+    pub fn flush(&self) {
+        #[cfg(target_os = "macos")]
+        self.inner.flush_gpus();
+    }
+
     /// How many pieces of code it has.
     pub fn len(&self) -> usize {
         match &self.inner.store {
             Store::Memory(memory) => memory.all().len(),
-            Store::Folder(folder) => folder.files().iter().filter(|file| !file.is_temporary).count(),
+            Store::Folder(folder) => {
+                folder.files().iter().filter(|file| matches!(file.kind, Kind::Entry | Kind::Gpu)).count()
+            }
             Store::File(file) => file.items().count(),
             Store::Nowhere(_) => 0,
         }

@@ -1,11 +1,17 @@
 //! Metal's asynchronous creation: a completion handler is called when the pipeline is there.
 
+use super::handler::Handler;
 use super::obtain::guarded;
 use super::{PipelineCache, PipelineConfig, threads};
-use crate::device::Device;
+use crate::archive::key::Identity;
+use crate::device::{Backend, Device};
 use crate::error::Result;
 use crate::library::FunctionDescriptor;
 use crate::pipeline::{ComputePipelineDescriptor, ComputePipelineState};
+use crate::recipe::Recipe;
+
+#[cfg(target_os = "macos")]
+use crate::metal;
 
 impl PipelineCache {
     /// Creates a pipeline on another thread and calls `completion_handler` there, also when the pipeline is there already.
@@ -30,13 +36,17 @@ impl Device {
         completion_handler: impl FnOnce(Result<ComputePipelineState>) + Send + 'static,
     ) {
         let (device, descriptor) = (self.clone(), descriptor.clone());
-        let (library, name, constants) =
-            (function.library.clone(), function.name.to_owned(), function.constants.clone());
-        threads::spawn(move || {
-            let function = FunctionDescriptor { library: &library, name: &name, constants: &constants };
-            completion_handler(guarded(|| {
-                device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)
-            }));
+        let recipe = Recipe::new(Identity::new(function), &descriptor);
+        let handler = Handler::new(completion_handler);
+        threads::spawn(move || match device.backend() {
+            Backend::Cpu(_) => {
+                let made = guarded(|| ComputePipelineState::with_recipe(&device, recipe, &descriptor));
+                handler.call(made);
+            }
+            #[cfg(target_os = "macos")]
+            Backend::Metal(device) => {
+                metal::create_with_completion_handler(device, &recipe, &descriptor, handler);
+            }
         });
     }
 }

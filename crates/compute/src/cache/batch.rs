@@ -112,6 +112,7 @@ impl PendingPipelines {
             self.batch.wait_for_more_than(told.done);
             self.batch.tell(&mut told, &mut progress);
         }
+        self.batch.shared.flush_archives();
         let result = |index: &usize| match self.batch.outcomes[*index].get() {
             Some(outcome) => outcome.clone(),
             None => Err(Error::Internal("a pipeline was done without a result".into())),

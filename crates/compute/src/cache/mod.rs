@@ -14,6 +14,7 @@ mod batch;
 mod config;
 mod constants;
 mod counters;
+mod handler;
 mod key;
 mod obtain;
 mod phase;
@@ -24,6 +25,8 @@ pub use batch::{PendingPipelines, PipelineProgress, PipelineResults};
 pub use config::PipelineConfig;
 pub use constants::{ConstantBits, ConstantName, KernelConstants};
 pub use counters::PipelineCacheStats;
+#[cfg(target_os = "macos")]
+pub(crate) use handler::Handler;
 pub use key::PipelineKey;
 pub use phase::LateMisses;
 pub(crate) use phase::Phase;
@@ -131,6 +134,7 @@ impl PipelineCache {
     /// Ends the loading, and says what becomes of late misses.
     pub fn seal_with(&self, late_misses: LateMisses) {
         self.shared.phase.seal(late_misses);
+        self.shared.flush_archives();
     }
 
     /// Begins another loading: misses are expected again.

@@ -95,6 +95,14 @@ impl Shared {
         }
     }
 
+    /// The loading is over, or a part of it: has archives write what they have not written yet.
+    pub(super) fn flush_archives(&self) {
+        self.table
+            .entries()
+            .filter_map(|entry| entry.pipeline.get())
+            .for_each(ComputePipelineState::flush_archives);
+    }
+
     /// Counts a late miss, and tells about the first one of a key.
     fn tell_late_miss(&self, entry: &Entry) {
         add(&self.counters.late_misses, 1);

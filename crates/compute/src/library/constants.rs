@@ -88,6 +88,39 @@ fn fits(value: &ConstantValue, ty: &str) -> bool {
     is_regular && (!is_known || value.type_name() == ty)
 }
 
+/// A value as Metal reads it: components one after the other, a `bool` in a byte. The largest is a `long4`.
+#[cfg(any(target_os = "macos", test))]
+pub(crate) fn bytes(value: &ConstantValue) -> [u8; 32] {
+    let mut bytes = Vec::with_capacity(32);
+    match value {
+        ConstantValue::Vector(parts) => parts.iter().for_each(|part| add_bytes(part, &mut bytes)),
+        value => add_bytes(value, &mut bytes),
+    }
+    // Vectors have four components at most, which was checked.
+    bytes.resize(32, 0);
+    std::array::from_fn(|at| bytes[at])
+}
+
+#[cfg(any(target_os = "macos", test))]
+fn add_bytes(value: &ConstantValue, to: &mut Vec<u8>) {
+    match value {
+        ConstantValue::Bool(value) => to.push(u8::from(*value)),
+        ConstantValue::Char(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Uchar(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Short(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Ushort(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Int(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Uint(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Long(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Ulong(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Half(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Bfloat(value) => to.extend(value.to_ne_bytes()),
+        ConstantValue::Float(value) => to.extend(value.to_ne_bytes()),
+        // Vectors have no vectors in them, which was checked.
+        ConstantValue::Vector(_) => {}
+    }
+}
+
 fn list<'a>(constants: impl Iterator<Item = &'a Available>) -> String {
     let texts: Vec<String> = constants.map(Available::to_string).collect();
     if texts.is_empty() { "none".into() } else { texts.join(", ") }
@@ -155,6 +188,26 @@ mod tests {
                 )
             );
         }
+    }
+
+    #[test]
+    fn values_are_bytes() {
+        let start = |value: ConstantValue, len: usize| {
+            let bytes = bytes(&value);
+            let (start, rest) = bytes.split_at(len);
+            assert!(rest.iter().all(|byte| *byte == 0), "{value:?}");
+            start.to_vec()
+        };
+        assert_eq!(start(ConstantValue::Bool(true), 1), [1]);
+        assert_eq!(start(ConstantValue::Char(-2), 1), [254]);
+        assert_eq!(start(ConstantValue::Ushort(0x102), 2), 0x102u16.to_ne_bytes());
+        assert_eq!(start(ConstantValue::Half(half::f16::ONE), 2), 0x3c00u16.to_ne_bytes());
+        assert_eq!(start(ConstantValue::Bfloat(half::bf16::ONE), 2), 0x3f80u16.to_ne_bytes());
+        assert_eq!(start(ConstantValue::Float(1.0), 4), 0x3f80_0000u32.to_ne_bytes());
+        let three = ConstantValue::Vector(vec![ConstantValue::Bool(true); 3]);
+        assert_eq!(start(three, 3), [1, 1, 1]);
+        let four = ConstantValue::Vector((0..4).map(|part| ConstantValue::Long(-part)).collect());
+        assert_eq!(start(four, 32), [0i64, -1, -2, -3].map(i64::to_ne_bytes).concat());
     }
 
     #[test]

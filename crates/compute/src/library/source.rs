@@ -104,15 +104,14 @@ impl Source {
         kernels.map(|entry| entry.name.to_string()).collect()
     }
 
-    /// Its function constants: those that a kernel uses, and those that others of its kernels use, which may be set all the
-    /// same.
-    pub(crate) fn function_constants(&self, kernel: &Kernel) -> Result<Vec<Available>> {
+    /// Its function constants, of which a kernel uses some; others may be set all the same.
+    pub(crate) fn function_constants(&self, used: &[u32]) -> Result<Vec<Available>> {
         let all = reflect::function_constants(&self.compile()?.program);
         let available = |constant: &reflect::FunctionConstant| Available {
             name: constant.name.clone(),
             index: constant.index,
             ty: constant.ty.clone(),
-            must_be_set: constant.required && kernel.function_constants.contains(&constant.index),
+            must_be_set: constant.required && used.contains(&constant.index),
         };
         Ok(all.iter().map(available).collect())
     }
@@ -124,7 +123,7 @@ impl Source {
         let describe = |values: &BTreeMap<u32, Value>| {
             reflect::specialize(&compilation.program, &compilation.sources, entry, values)
         };
-        let available = self.function_constants(&describe(&BTreeMap::new()))?;
+        let available = self.function_constants(&describe(&BTreeMap::new()).function_constants)?;
         let assigned = assign(name, &available, constants)?;
         let values = assigned.into_iter().map(|(position, value)| (available[position].index, known(value)));
         Ok(Some(describe(&values.collect())))

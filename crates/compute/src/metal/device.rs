@@ -51,6 +51,11 @@ impl Device {
         &self.device
     }
 
+    /// The system's number for it.
+    pub(crate) fn registry_id(&self) -> u64 {
+        self.device.registryID()
+    }
+
     pub(crate) fn index(&self) -> usize {
         self.index
     }

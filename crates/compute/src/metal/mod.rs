@@ -3,7 +3,9 @@
 //! ```text
 //! device, family ── which GPUs there are, and what they can do
 //! buffer ────────── MTLBuffer over our memory, or with its own
-//! pipeline ──────── MTLComputePipelineState
+//! library ───────── MTLLibrary ── function: MTLFunction, with its constants          data_type: their types
+//! pipeline ──────── MTLComputePipelineState ── reflection: what Metal says about its arguments
+//! archive ───────── MTLBinaryArchive
 //! queue ─────────── work to the GPU, completion back ── encode: passes to encoders   clock: Metal's times
 //!                    │                               └─ capture: traces for Xcode    error: NSError to our errors
 //!                    └ profile: a command buffer for each dispatch
@@ -14,22 +16,30 @@
 //!
 //! **Invariant:** no API is called here that macOS 14 lacks, unless the object was asked whether it has it.
 
+mod archive;
 mod buffer;
 mod capture;
 mod clock;
+mod data_type;
 mod device;
 mod encode;
 mod error;
 mod family;
+mod function;
 mod held;
+mod library;
 mod pipeline;
 mod profile;
 mod queue;
+mod reflection;
 
+pub(crate) use archive::{ArchiveDriver, CompiledDescriptor, RawArchive};
 pub(crate) use buffer::Buffer;
 pub(crate) use device::Device;
 pub(crate) use error::driver_error;
-pub(crate) use pipeline::Pipeline;
+pub(crate) use function::DescribedFunction;
+pub(crate) use library::Library;
+pub(crate) use pipeline::{Pipeline, create as create_pipeline, create_with_completion_handler};
 pub(crate) use queue::Queue;
 
 // `MTLCreateSystemDefaultDevice` finds no device in a process that does not link it.

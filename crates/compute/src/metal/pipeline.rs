@@ -1,12 +1,40 @@
-//! Kernels that Metal compiled.
+//! Pipeline states: kernels that Metal compiled.
+//!
+//! ```text
+//! function ── descriptor ── found in an archive ─────────────────────────────────────┐
+//!                 └──────── compiled, at once or with a completion handler, added ───┴─ reflection ── compared ── Pipeline
+//! ```
 
-use objc2::rc::Retained;
+use super::archive::CompiledDescriptor;
+use super::device::Device;
+use super::function::{DescribedFunction, Function};
+use super::{driver_error, reflection};
+use crate::archive::BinaryArchive;
+use crate::archive::key::{Identity, describe};
+use crate::cache::Handler;
+use crate::error::{Error, Result};
+use crate::pipeline::{Code, ComputePipelineDescriptor, ComputePipelineState, PipelineOrigin};
+use crate::recipe::Recipe;
+use crate::reported::ReportedKernel;
+use abi::Constants;
+use block2::RcBlock;
+use msl::reflect::Kernel;
+use objc2::Message;
+use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
-use objc2_metal::MTLComputePipelineState;
+use objc2_foundation::{NSArray, NSError, NSString};
+use objc2_metal::{
+    MTLComputePipelineDescriptor, MTLComputePipelineReflection, MTLComputePipelineState, MTLDevice,
+    MTLPipelineOption,
+};
+use std::sync::Arc;
 
 /// A kernel that is ready to run. Metal's pipeline states may be used by any thread.
 pub(crate) struct Pipeline {
     state: Retained<ProtocolObject<dyn MTLComputePipelineState>>,
+    origin: PipelineOrigin,
+    /// Those that keep it.
+    archives: Vec<BinaryArchive>,
 }
 
 impl Pipeline {
@@ -28,5 +56,281 @@ impl Pipeline {
     /// The number of threads in a simdgroup.
     pub(crate) fn thread_execution_width(&self) -> usize {
         self.state.threadExecutionWidth()
+    }
+
+    pub(crate) fn origin(&self) -> PipelineOrigin {
+        self.origin
+    }
+
+    /// Has the archives write what they have not written yet.
+    pub(crate) fn flush_archives(&self) {
+        self.archives.iter().for_each(BinaryArchive::flush);
+    }
+}
+
+/// Makes a pipeline state now.
+pub(crate) fn create(
+    device: &Arc<Device>,
+    recipe: &Recipe,
+    descriptor: &ComputePipelineDescriptor,
+) -> Result<ComputePipelineState> {
+    autoreleasepool(|_| {
+        let plan = Plan::new(device, recipe, descriptor)?;
+        let metal = plan.metal_descriptor();
+        if let Some(found) = plan.find(&metal) {
+            return plan.finish(found, PipelineOrigin::Archive);
+        }
+        plan.may_compile()?;
+        let compiled = make(device, &metal, INFORMATION).map_err(|error| plan.failed(&error))?;
+        plan.keep(&metal);
+        plan.finish(compiled, PipelineOrigin::Compiled)
+    })
+}
+
+/// Makes a pipeline state, and calls `handler` with it: what an archive has on this thread, what Metal compiles on one of
+/// Metal's.
+pub(crate) fn create_with_completion_handler(
+    device: &Arc<Device>,
+    recipe: &Recipe,
+    descriptor: &ComputePipelineDescriptor,
+    handler: Handler,
+) {
+    let begun = autoreleasepool(|_| {
+        let plan = Plan::new(device, recipe, descriptor)?;
+        let metal = plan.metal_descriptor();
+        if let Some(found) = plan.find(&metal) {
+            return plan.finish(found, PipelineOrigin::Archive).map(Begun::Found);
+        }
+        plan.may_compile()?;
+        Ok(Begun::Missing(plan, metal))
+    });
+    match begun {
+        Ok(Begun::Found(pipeline)) => handler.call(Ok(pipeline)),
+        Err(error) => handler.call(Err(error)),
+        Ok(Begun::Missing(plan, metal)) => compile(plan, metal, handler),
+    }
+}
+
+#[allow(clippy::large_enum_variant, reason = "it lives for a moment")]
+enum Begun {
+    Found(ComputePipelineState),
+    Missing(Plan, Retained<MTLComputePipelineDescriptor>),
+}
+
+/// Has Metal compile on a thread of its own.
+fn compile(plan: Plan, metal: Retained<MTLComputePipelineDescriptor>, handler: Handler) {
+    let device = plan.device.clone();
+    let for_archives = metal.clone();
+    // Metal copies the block and releases it when it has called it; the handler goes with it, and says so if it never was.
+    let block = RcBlock::new(
+        move |state: *mut ProtocolObject<dyn MTLComputePipelineState>,
+              reflection: *mut MTLComputePipelineReflection,
+              error: *mut NSError| {
+            let made = autoreleasepool(|_| {
+                // SAFETY: each is null or an object that lives while the block runs.
+                let (state, reflection, error) =
+                    unsafe { (Retained::retain(state), Retained::retain(reflection), error.as_ref()) };
+                match (state, error) {
+                    (Some(state), _) => {
+                        plan.keep(&for_archives);
+                        plan.finish((state, reflection), PipelineOrigin::Compiled)
+                    }
+                    (None, Some(error)) => Err(plan.failed(error)),
+                    (None, None) => Err(Error::Internal(format!("{}: neither made nor failed", plan.what()))),
+                }
+            });
+            handler.call(made);
+        },
+    );
+    // SAFETY: the block takes what Metal hands to it, and may be called on any thread: the plan and the handler may, and nobody
+    // changes the descriptor.
+    unsafe {
+        device.raw().newComputePipelineStateWithDescriptor_options_completionHandler(
+            &metal,
+            INFORMATION,
+            RcBlock::as_ptr(&block),
+        );
+    }
+}
+
+/// What Metal says about a function, by way of a pipeline state that nobody keeps.
+pub(super) fn reflect(
+    device: &Arc<Device>,
+    function: &Function,
+    name: &str,
+    constants: &Constants,
+) -> Result<Kernel> {
+    autoreleasepool(|_| {
+        let metal = MTLComputePipelineDescriptor::new();
+        metal.setComputeFunction(Some(function.raw()));
+        let made =
+            make(device, &metal, INFORMATION).map_err(|error| driver_error(what(name, constants), &error))?;
+        Ok(reported(&made, name, function.constants()).to_kernel())
+    })
+}
+
+/// What is asked about a kernel.
+const INFORMATION: MTLPipelineOption =
+    MTLPipelineOption(MTLPipelineOption::BindingInfo.0 | MTLPipelineOption::BufferTypeInfo.0);
+
+type Made = (Retained<ProtocolObject<dyn MTLComputePipelineState>>, Option<Retained<MTLComputePipelineReflection>>);
+
+fn make(
+    device: &Device,
+    metal: &MTLComputePipelineDescriptor,
+    options: MTLPipelineOption,
+) -> std::result::Result<Made, Retained<NSError>> {
+    let mut reflection = None;
+    let state = device.raw().newComputePipelineStateWithDescriptor_options_reflection_error(
+        metal,
+        options,
+        Some(&mut reflection),
+    )?;
+    Ok((state, reflection))
+}
+
+fn reported(made: &Made, name: &str, function_constants: &[u32]) -> ReportedKernel {
+    let (state, reflection) = made;
+    ReportedKernel {
+        name: name.into(),
+        bindings: reflection.as_ref().map(|reflection| reflection::bindings(reflection)).unwrap_or_default(),
+        function_constants: function_constants.to_vec(),
+        static_threadgroup_memory: state.staticThreadgroupMemoryLength() as u64,
+    }
+}
+
+/// For messages.
+fn what(name: &str, constants: &Constants) -> String {
+    match describe(constants) {
+        constants if constants.is_empty() => format!("kernel '{name}'"),
+        constants => format!("kernel '{name}' ({constants})"),
+    }
+}
+
+/// All that it takes to make a pipeline state.
+struct Plan {
+    device: Arc<Device>,
+    identity: Identity,
+    function: Arc<Making>,
+    descriptor: ComputePipelineDescriptor,
+}
+
+/// A function that was made for this, or before.
+enum Making {
+    Now(Function),
+    Before(Arc<DescribedFunction>),
+}
+
+impl Making {
+    fn function(&self) -> &Function {
+        match self {
+            Making::Now(function) => function,
+            Making::Before(function) => function.function(),
+        }
+    }
+}
+
+impl Plan {
+    fn new(device: &Arc<Device>, recipe: &Recipe, descriptor: &ComputePipelineDescriptor) -> Result<Plan> {
+        let identity = recipe.identity();
+        let Identity { library, kernel, constants } = identity;
+        let metal = library.metal(device, kernel)?;
+        let function = match &recipe.metal {
+            Some(function) => Making::Before(function.clone()),
+            None => Making::Now(metal.function(kernel, constants, || library.no_function(kernel))?),
+        };
+        Ok(Plan {
+            device: device.clone(),
+            identity: identity.clone(),
+            function: Arc::new(function),
+            descriptor: descriptor.clone(),
+        })
+    }
+
+    fn metal_descriptor(&self) -> Retained<MTLComputePipelineDescriptor> {
+        let metal = MTLComputePipelineDescriptor::new();
+        let label = self.descriptor.label.as_deref().unwrap_or(&self.identity.kernel);
+        metal.setLabel(Some(&NSString::from_str(label)));
+        metal.setComputeFunction(Some(self.function.function().raw()));
+        let full = self.descriptor.thread_group_size_is_multiple_of_thread_execution_width;
+        // SAFETY: dispatches that break the promise are refused (`validate::grid`).
+        unsafe { metal.setThreadGroupSizeIsMultipleOfThreadExecutionWidth(full) };
+        metal
+    }
+
+    /// What the first archive has that has it.
+    fn find(&self, metal: &MTLComputePipelineDescriptor) -> Option<Made> {
+        let options = MTLPipelineOption(INFORMATION.0 | MTLPipelineOption::FailOnBinaryArchiveMiss.0);
+        let found = self.descriptor.binary_archives.iter().find_map(|archive| {
+            // An archive may not change while Metal looks into it.
+            let found = archive.look_in_metal(&self.device, |archive| {
+                metal.setBinaryArchives(Some(&NSArray::from_slice(&[archive.raw()])));
+                make(&self.device, metal, options).ok()
+            });
+            found.flatten()
+        });
+        metal.setBinaryArchives(None);
+        found
+    }
+
+    fn may_compile(&self) -> Result<()> {
+        if !self.descriptor.fail_on_binary_archive_miss {
+            return Ok(());
+        }
+        let archives: Vec<String> = self.descriptor.binary_archives.iter().map(BinaryArchive::describe).collect();
+        let archives = if archives.is_empty() { "none".into() } else { archives.join(", ") };
+        Err(Error::ArchiveMiss {
+            kernel: self.identity.kernel.to_string(),
+            constants: describe(&self.identity.constants),
+            problem: format!(
+                "what Metal compiled is not in any archive ({archives}), and the descriptor says not to compile"
+            ),
+        })
+    }
+
+    /// Has the archives keep what was compiled.
+    fn keep(&self, metal: &MTLComputePipelineDescriptor) {
+        for archive in &self.descriptor.binary_archives {
+            archive.add_to_metal(&self.device, CompiledDescriptor::new(metal.retain()));
+        }
+    }
+
+    fn what(&self) -> String {
+        what(&self.identity.kernel, &self.identity.constants)
+    }
+
+    fn failed(&self, error: &NSError) -> Error {
+        driver_error(format!("{} cannot be compiled", self.what()), error)
+    }
+
+    fn finish(&self, made: Made, origin: PipelineOrigin) -> Result<ComputePipelineState> {
+        let reported = reported(&made, &self.identity.kernel, self.function.function().constants());
+        if cfg!(debug_assertions) {
+            self.compare(&reported)?;
+        }
+        let archives = self.descriptor.binary_archives.clone();
+        let code = Code::Metal(Pipeline { state: made.0, origin, archives });
+        let limits = self.device.limits();
+        ComputePipelineState::new(
+            reported.to_kernel(),
+            code,
+            &self.descriptor,
+            limits.max_threadgroup_memory_length,
+        )
+    }
+
+    /// Fails where Metal has understood the kernel in another way than the front end.
+    fn compare(&self, reported: &ReportedKernel) -> Result<()> {
+        let Identity { library, kernel, constants } = &self.identity;
+        // Without a source, or with one that only Metal can read, there is nothing to compare.
+        let Ok(source) = library.reflection(kernel, constants) else { return Ok(()) };
+        match reported.differences(&source) {
+            differences if differences.is_empty() => Ok(()),
+            differences => Err(Error::Internal(format!(
+                "{}: Metal and the front end differ: {}",
+                self.what(),
+                differences.join("; ")
+            ))),
+        }
     }
 }

@@ -276,7 +276,7 @@ fn killed_in_the_middle_of_writing() {
             writer.wait().expect("it is ours");
         }
         let folder = place.open(1 << 20);
-        unfinished += folder.files().iter().filter(|file| file.is_temporary).count();
+        unfinished += folder.files().iter().filter(|file| file.is(Kind::Temporary)).count();
         // What is under a name is whole, however they died.
         assert!(folder.all().iter().all(|(_, entry)| entry.is_some()), "round {round}");
         add(&folder, &entry(100, 1000));
@@ -286,5 +286,5 @@ fn killed_in_the_middle_of_writing() {
         age(&file.path, 10_000);
     }
     add(&place.open(NO_LIMIT), &entry(101, 1000));
-    assert!(place.open(NO_LIMIT).files().iter().all(|file| !file.is_temporary));
+    assert!(place.open(NO_LIMIT).files().iter().all(|file| !file.is(Kind::Temporary)));
 }

@@ -1,14 +1,17 @@
 //! Adding to a folder, and keeping it within its limit.
 
-use super::{Folder, Found, remove};
-use crate::archive::entry::Entry;
-use crate::archive::file::write_atomically;
-use crate::archive::format;
+use super::{Folder, Found, Kind, remove};
 use crate::archive::problems::Problems;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+
+#[cfg(llvm)]
+use {
+    crate::archive::{entry::Entry, file::write_atomically, format},
+    std::io::ErrorKind,
+};
 
 /// A temporary file that is older has no process that still writes it.
 const ABANDONED_AFTER: Duration = Duration::from_secs(600);
@@ -26,37 +29,14 @@ pub(super) struct Count {
 }
 
 impl Folder {
-    pub(in crate::archive) fn add(&self, entry: &Entry, problems: &Problems) {
-        let bytes = match format::write([entry]) {
-            Ok(bytes) => bytes,
-            Err(problem) => return problems.add(format!("kernel '{}': {problem}", entry.reflection.name)),
-        };
-        // It would go at once.
-        if bytes.len() as u64 > self.limit {
-            return;
-        }
-        match self.write(&self.path(&entry.target, entry.key), &bytes) {
-            Ok(()) => self.bound(bytes.len() as u64, problems),
-            Err(error) => problems.add(format!("cannot write to '{}': {error}", self.root.display())),
-        }
-    }
-
-    pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(&self.root);
-        // Another process may remove a folder that is empty just now.
-        for last in [false, true] {
-            // What is run from here is the user's own.
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-            match write_atomically(path, bytes, false) {
-                Err(error) if error.kind() == ErrorKind::NotFound && !last => {}
-                result => return result,
-            }
-        }
-        Ok(())
+    /// Makes the folder that a file of ours is to be in.
+    pub(in crate::archive) fn make(&self, path: &Path) -> io::Result<()> {
+        // What is run from here is the user's own.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(&self.root))
     }
 
     /// Keeps to the limit after `added` bytes more.
-    pub(super) fn bound(&self, added: u64, problems: &Problems) {
+    pub(in crate::archive) fn bound(&self, added: u64, problems: &Problems) {
         // A thread that is at it already will do.
         let Ok(mut count) = self.count.try_lock() else { return };
         count.written += 1;
@@ -72,7 +52,7 @@ impl Folder {
         let now = SystemTime::now();
         let is_abandoned = |file: &Found| now.duration_since(file.used).is_ok_and(|age| age > ABANDONED_AFTER);
         let (unfinished, mut files): (Vec<Found>, Vec<Found>) =
-            self.files().into_iter().partition(|file| file.is_temporary);
+            self.files().into_iter().partition(|file| file.is(Kind::Temporary));
         for file in unfinished.iter().filter(|file| is_abandoned(file)) {
             remove(&file.path, problems);
         }
@@ -97,5 +77,35 @@ impl Folder {
     /// Forgets how much there is.
     pub(super) fn count_anew(&self) {
         *self.count.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Count::default();
+    }
+}
+
+#[cfg(llvm)]
+impl Folder {
+    pub(in crate::archive) fn add(&self, entry: &Entry, problems: &Problems) {
+        let bytes = match format::write([entry]) {
+            Ok(bytes) => bytes,
+            Err(problem) => return problems.add(format!("kernel '{}': {problem}", entry.reflection.name)),
+        };
+        // It would go at once.
+        if bytes.len() as u64 > self.limit {
+            return;
+        }
+        match self.write(&self.path(&entry.target, entry.key), &bytes) {
+            Ok(()) => self.bound(bytes.len() as u64, problems),
+            Err(error) => problems.add(format!("cannot write to '{}': {error}", self.root.display())),
+        }
+    }
+
+    pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        // Another process may remove a folder that is empty just now.
+        for last in [false, true] {
+            self.make(path)?;
+            match write_atomically(path, bytes, false) {
+                Err(error) if error.kind() == ErrorKind::NotFound && !last => {}
+                result => return result,
+            }
+        }
+        Ok(())
     }
 }

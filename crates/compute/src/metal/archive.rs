@@ -1,0 +1,88 @@
+//! `MTLBinaryArchive`: what Metal compiled, kept.
+//!
+//! When files are opened and written is decided in `archive::gpu`; here are the calls.
+
+use super::device::Device;
+use crate::archive::gpu::Driver;
+use objc2::rc::{Retained, autoreleasepool};
+use objc2::runtime::ProtocolObject;
+use objc2_foundation::{NSError, NSProcessInfo, NSString, NSURL};
+use objc2_metal::{MTLBinaryArchive, MTLBinaryArchiveDescriptor, MTLComputePipelineDescriptor, MTLDevice};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Metal, for one GPU.
+pub(crate) struct ArchiveDriver {
+    device: Arc<Device>,
+}
+
+/// Metal's own.
+pub(crate) struct RawArchive(Retained<ProtocolObject<dyn MTLBinaryArchive>>);
+
+// SAFETY: nothing in an archive belongs to a thread, and devices look things up in the same archives on several threads. It is
+// changed and written under a lock that keeps all others away (`archive::gpu`).
+unsafe impl Send for RawArchive {}
+// SAFETY: as above.
+unsafe impl Sync for RawArchive {}
+
+impl RawArchive {
+    pub(super) fn raw(&self) -> &ProtocolObject<dyn MTLBinaryArchive> {
+        &self.0
+    }
+}
+
+/// What a pipeline state was made of. Nobody changes it any more.
+pub(crate) struct CompiledDescriptor(Retained<MTLComputePipelineDescriptor>);
+
+// SAFETY: it is handed over by who made it, and from then on one thread at a time reads it.
+unsafe impl Send for CompiledDescriptor {}
+
+impl CompiledDescriptor {
+    pub(super) fn new(descriptor: Retained<MTLComputePipelineDescriptor>) -> CompiledDescriptor {
+        CompiledDescriptor(descriptor)
+    }
+}
+
+impl ArchiveDriver {
+    pub(crate) fn new(device: &Arc<Device>) -> ArchiveDriver {
+        ArchiveDriver { device: device.clone() }
+    }
+
+    /// The system, with its build: another one has another compiler.
+    pub(crate) fn system() -> String {
+        autoreleasepool(|_| NSProcessInfo::processInfo().operatingSystemVersionString().to_string())
+    }
+}
+
+impl Driver for ArchiveDriver {
+    type Archive = RawArchive;
+    type Item = CompiledDescriptor;
+
+    fn open(&self, file: Option<&Path>) -> Result<RawArchive, String> {
+        autoreleasepool(|_| {
+            let descriptor = MTLBinaryArchiveDescriptor::new();
+            if let Some(file) = file {
+                descriptor.setUrl(Some(&*url(file)?));
+            }
+            let archive = self.device.raw().newBinaryArchiveWithDescriptor_error(&descriptor).map_err(text)?;
+            archive.setLabel(Some(&NSString::from_str("metalworks")));
+            Ok(RawArchive(archive))
+        })
+    }
+
+    fn add(&self, archive: &RawArchive, item: &CompiledDescriptor) -> Result<(), String> {
+        autoreleasepool(|_| archive.0.addComputePipelineFunctionsWithDescriptor_error(&item.0).map_err(text))
+    }
+
+    fn serialize(&self, archive: &RawArchive, file: &Path) -> Result<(), String> {
+        autoreleasepool(|_| archive.0.serializeToURL_error(&*url(file)?).map_err(text))
+    }
+}
+
+fn url(file: &Path) -> Result<Retained<NSURL>, String> {
+    NSURL::from_file_path(file).ok_or_else(|| format!("the name '{}' is no URL", file.display()))
+}
+
+fn text(error: Retained<NSError>) -> String {
+    error.localizedDescription().to_string()
+}

@@ -1,0 +1,174 @@
+//! Functions: kernels with their constants set.
+
+use super::library::Library;
+use super::{data_type, driver_error, pipeline};
+use crate::archive::key::describe;
+use crate::error::{Error, Result};
+use crate::library::constants::{Available, assign, bytes, is_meant};
+use abi::{ConstantKey, Constants};
+use msl::reflect::Kernel;
+use objc2::rc::{Retained, autoreleasepool};
+use objc2::runtime::ProtocolObject;
+use objc2_foundation::NSString;
+use objc2_metal::{MTLFunction, MTLFunctionConstantValues, MTLFunctionType, MTLLibrary};
+use std::ptr::NonNull;
+
+/// A kernel with its constants set. Metal's functions may be used by any thread.
+pub(crate) struct Function {
+    function: Retained<ProtocolObject<dyn MTLFunction>>,
+    /// The indices of the constants that it had.
+    constants: Vec<u32>,
+}
+
+impl Function {
+    /// `no_function` is the error where there is no such kernel.
+    pub(super) fn new(
+        library: &Library,
+        name: &str,
+        constants: &Constants,
+        no_function: impl FnOnce() -> Error,
+    ) -> Result<Function> {
+        autoreleasepool(|_| {
+            let raw = library.raw()?;
+            let metal_name = NSString::from_str(name);
+            // With constants, this one serves only to ask which they are.
+            let Some(general) = raw.newFunctionWithName(&metal_name) else { return Err(no_function()) };
+            if general.functionType() != MTLFunctionType::Kernel {
+                let what = "a function of another kind than a kernel".into();
+                return Err(Error::Unsupported { kernel: name.into(), what });
+            }
+            let available = available(&general);
+            let indices = available.iter().map(|constant| constant.index).collect();
+            let values = values(library, name, &available, constants)?;
+            if available.is_empty() {
+                return Ok(Function { function: general, constants: indices });
+            }
+            let function = raw.newFunctionWithName_constantValues_error(&metal_name, &values);
+            let function = function.map_err(|error| {
+                driver_error(format!("kernel '{name}' cannot be made with {}", describe(constants)), &error)
+            })?;
+            Ok(Function { function, constants: indices })
+        })
+    }
+
+    /// Metal's own.
+    pub(super) fn raw(&self) -> &ProtocolObject<dyn MTLFunction> {
+        &self.function
+    }
+
+    /// The indices of the constants that it had.
+    pub(super) fn constants(&self) -> &[u32] {
+        &self.constants
+    }
+}
+
+/// The constants that a function has, by index.
+fn available(function: &ProtocolObject<dyn MTLFunction>) -> Vec<Available> {
+    let (_, constants) = function.functionConstantsDictionary().to_vecs();
+    let available = constants.iter().map(|constant| Available {
+        name: constant.name().to_string(),
+        // Indices are 16 bits wide.
+        index: u32::try_from(constant.index()).unwrap_or(u32::MAX),
+        ty: data_type::name(constant.r#type()),
+        must_be_set: constant.required(),
+    });
+    let mut available: Vec<Available> = available.collect();
+    available.sort_by_key(|constant| constant.index);
+    available
+}
+
+/// The values, for Metal. Metal ignores what a function does not have; a constant that the whole library does not have is a
+/// mistake here.
+fn values(
+    library: &Library,
+    name: &str,
+    available: &[Available],
+    constants: &Constants,
+) -> Result<Retained<MTLFunctionConstantValues>> {
+    let own = available.len();
+    let mut all = available.to_vec();
+    let mut given = constants.clone();
+    let is_unknown = |key| !available.iter().any(|constant| is_meant(constant, key));
+    if constants.iter().any(|(key, _)| is_unknown(key)) {
+        match library.source() {
+            // Its constants were checked when the program was built: nothing is gained by reading it again.
+            Some(source) if !(library.is_checked() && cfg!(not(debug_assertions))) => {
+                all.extend(others(source.function_constants(&[]), available));
+            }
+            Some(_) => given = known(constants, available),
+            None => {}
+        }
+    }
+    let values = MTLFunctionConstantValues::new();
+    for (position, value) in assign(name, &all, &given)? {
+        if position >= own {
+            continue;
+        }
+        let Some(ty) = data_type::by_name(&value.type_name()) else {
+            return Err(Error::Internal(format!("a function constant of type {}", value.type_name())));
+        };
+        let mut bytes = Bytes(bytes(value));
+        // SAFETY: there are as many bytes as the largest type has, and Metal copies them. An index that nobody has is ignored.
+        unsafe {
+            let start = NonNull::from(&mut bytes).cast();
+            values.setConstantValue_type_atIndex(start, ty, all[position].index as usize);
+        }
+    }
+    Ok(values)
+}
+
+/// The constants of other kernels, which nobody has to set. A source that the front end cannot read has none.
+fn others(source: Result<Vec<Available>>, own: &[Available]) -> Vec<Available> {
+    let mut others = source.unwrap_or_default();
+    others.retain(|other| own.iter().all(|own| own.index != other.index));
+    others.iter_mut().for_each(|other| other.must_be_set = false);
+    others
+}
+
+/// Those of the values that a function has a constant for.
+fn known(constants: &Constants, available: &[Available]) -> Constants {
+    let mut known = Constants::new();
+    for (key, value) in constants.iter().filter(|(key, _)| available.iter().any(|own| is_meant(own, key))) {
+        match key {
+            ConstantKey::Index(index) => known.set(*index, value.clone()),
+            ConstantKey::Name(name) => known.set_named(name, value.clone()),
+        };
+    }
+    known
+}
+
+/// Aligned for every type.
+#[repr(align(32))]
+struct Bytes(#[allow(dead_code, reason = "Metal reads it")] [u8; 32]);
+
+/// A function with its interface.
+pub(crate) struct DescribedFunction {
+    function: Function,
+    reflection: Kernel,
+}
+
+impl DescribedFunction {
+    /// The front end describes it. Metal does so only for a pipeline state: one is made where there is no source, or none that
+    /// the front end can read. Metal keeps what it compiles: the next pipeline state of the function costs little.
+    pub(crate) fn new(
+        library: &Library,
+        function: Function,
+        name: &str,
+        constants: &Constants,
+    ) -> Result<DescribedFunction> {
+        let described = library.source().map(|source| source.describe(name, constants));
+        let reflection = match described {
+            Some(Ok(Some(kernel))) => kernel,
+            _ => pipeline::reflect(library.device(), &function, name, constants)?,
+        };
+        Ok(DescribedFunction { function, reflection })
+    }
+
+    pub(crate) fn reflection(&self) -> &Kernel {
+        &self.reflection
+    }
+
+    pub(super) fn function(&self) -> &Function {
+        &self.function
+    }
+}

@@ -1,0 +1,214 @@
+//! Libraries that Metal compiled or opened.
+//!
+//! ```text
+//! source ─────────── newLibraryWithSource ──┐
+//! .metallib, file ── newLibraryWithURL ─────┼─ MTLLibrary
+//!           bytes ── newLibraryWithData ────┘
+//! ```
+//!
+//! The source, where there is one, stays: the front end reads it when somebody asks what a kernel's interface is.
+
+use super::device::Device;
+use super::driver_error;
+use super::function::Function;
+use crate::error::{Error, Result};
+use crate::library::apple::{named_source, source_error};
+use crate::library::source::Source;
+use crate::library::{CompileOptions, MathMode};
+use crate::log;
+use abi::Constants;
+use dispatch2::DispatchData;
+use objc2::rc::{Retained, autoreleasepool};
+use objc2::runtime::{NSObjectProtocol, ProtocolObject};
+use objc2::sel;
+use objc2_foundation::{NSDictionary, NSError, NSObject, NSString, NSURL};
+use objc2_metal::{
+    MTLCompileOptions, MTLDevice, MTLFunction, MTLFunctionType, MTLLanguageVersion, MTLLibrary, MTLLibraryError,
+    MTLLibraryErrorDomain, MTLMathFloatingPointFunctions, MTLMathMode,
+};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// A library of a GPU. Metal's libraries may be used by any thread.
+pub(crate) struct Library {
+    device: Arc<Device>,
+    /// Made at once, or when it is first needed.
+    library: OnceLock<Result<Retained<ProtocolObject<dyn MTLLibrary>>>>,
+    /// What it was compiled of. Whether it was checked when the program was built: nobody has to look again.
+    source: Option<(Source, bool)>,
+    /// What is opened instead of compiling the source.
+    metallib: Option<&'static [u8]>,
+}
+
+impl Library {
+    /// Compiles a text now.
+    pub(crate) fn with_source(device: &Arc<Device>, text: String, options: &CompileOptions) -> Result<Library> {
+        let library = Library {
+            device: device.clone(),
+            library: OnceLock::new(),
+            source: Some((Source::unread(text.into(), options), false)),
+            metallib: None,
+        };
+        library.raw()?;
+        Ok(library)
+    }
+
+    /// Opens or compiles when the first kernel is needed.
+    pub(crate) fn checked(
+        device: &Arc<Device>,
+        metallib: Option<&'static [u8]>,
+        text: Cow<'static, str>,
+        options: &CompileOptions,
+    ) -> Library {
+        let source = Some((Source::unread(text, options), true));
+        Library { device: device.clone(), library: OnceLock::new(), source, metallib }
+    }
+
+    pub(crate) fn with_file(device: &Arc<Device>, path: &Path) -> Result<Library> {
+        // Metal's own message for a file that is not there does not say which.
+        let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
+        std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
+        let url = NSURL::from_file_path(path).ok_or_else(|| failed("its name is no URL".into()))?;
+        let opened = autoreleasepool(|_| {
+            let opened = device.raw().newLibraryWithURL_error(&url);
+            opened.map_err(|error| Error::Library(format!("'{}': {}", path.display(), text(&error))))
+        });
+        Ok(Library::opened(device, opened?))
+    }
+
+    pub(crate) fn with_data(device: &Arc<Device>, data: &[u8]) -> Result<Library> {
+        let opened = autoreleasepool(|_| {
+            let opened = device.raw().newLibraryWithData_error(&DispatchData::from_bytes(data));
+            opened.map_err(|error| Error::Library(format!("a .metallib of {} bytes: {}", data.len(), text(&error))))
+        });
+        Ok(Library::opened(device, opened?))
+    }
+
+    fn opened(device: &Arc<Device>, library: Retained<ProtocolObject<dyn MTLLibrary>>) -> Library {
+        Library { device: device.clone(), library: OnceLock::from(Ok(library)), source: None, metallib: None }
+    }
+
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Whether `device` is the GPU that it was made for.
+    pub(crate) fn belongs_to(&self, device: &Device) -> bool {
+        self.device.registry_id() == device.registry_id()
+    }
+
+    /// What the front end can read.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        self.source.as_ref().map(|(source, _)| source)
+    }
+
+    /// Whether the source was checked when the program was built.
+    pub(crate) fn is_checked(&self) -> bool {
+        matches!(self.source, Some((_, true)))
+    }
+
+    /// The names of its kernels; none where it cannot be compiled.
+    pub(crate) fn names(&self) -> Vec<String> {
+        autoreleasepool(|_| {
+            let Ok(library) = self.raw() else { return Vec::new() };
+            let is_kernel = |name: &NSString| {
+                let function = library.newFunctionWithName(name);
+                function.is_none_or(|function| function.functionType() == MTLFunctionType::Kernel)
+            };
+            let names = library.functionNames().to_vec();
+            names.iter().filter(|name| is_kernel(name)).map(|name| name.to_string()).collect()
+        })
+    }
+
+    /// A kernel with its constants set. `no_function` is the error where there is no such kernel.
+    pub(crate) fn function(
+        &self,
+        name: &str,
+        constants: &Constants,
+        no_function: impl FnOnce() -> Error,
+    ) -> Result<Function> {
+        Function::new(self, name, constants, no_function)
+    }
+
+    /// Metal's own; an error is kept, too: the same text does not become right.
+    pub(crate) fn raw(&self) -> Result<&ProtocolObject<dyn MTLLibrary>> {
+        match self.library.get_or_init(|| autoreleasepool(|_| self.make())) {
+            Ok(library) => Ok(library),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    fn make(&self) -> Result<Retained<ProtocolObject<dyn MTLLibrary>>> {
+        let Some((source, _)) = &self.source else {
+            return Err(Error::Internal("a library of nothing".into()));
+        };
+        if let Some(metallib) = self.metallib {
+            match self.device.raw().newLibraryWithData_error(&DispatchData::from_static_bytes(metallib)) {
+                Ok(library) => return Ok(library),
+                Err(error) => log::line(format_args!(
+                    "{} is compiled from its source, since the system refuses its .metallib: {}",
+                    source.options().name,
+                    text(&error)
+                )),
+            }
+        }
+        compile(self.device.raw(), source)
+    }
+}
+
+fn compile(
+    device: &ProtocolObject<dyn MTLDevice>,
+    source: &Source,
+) -> Result<Retained<ProtocolObject<dyn MTLLibrary>>> {
+    let options = source.options();
+    let text = NSString::from_str(&named_source(&options.name, source.text()));
+    let compiled = device.newLibraryWithSource_options_error(&text, Some(&compile_options(options)));
+    compiled.map_err(|error| match is_compile_failure(&error) {
+        true => source_error(&error.localizedDescription().to_string()),
+        false => driver_error(format!("cannot compile {}", options.name), &error),
+    })
+}
+
+fn compile_options(options: &CompileOptions) -> Retained<MTLCompileOptions> {
+    let compile = MTLCompileOptions::new();
+    compile.setLanguageVersion(language_version(options));
+    // `mathMode` came with macOS 15. What it replaced decides over the functions, too.
+    match (compile.respondsToSelector(sel!(setMathMode:)), options.math_mode) {
+        (true, MathMode::Fast) => compile.setMathMode(MTLMathMode::Fast),
+        (true, MathMode::Safe) => {
+            compile.setMathMode(MTLMathMode::Safe);
+            compile.setMathFloatingPointFunctions(MTLMathFloatingPointFunctions::Precise);
+        }
+        #[allow(deprecated, reason = "macOS 14 has nothing else")]
+        (false, mode) => compile.setFastMathEnabled(mode == MathMode::Fast),
+    }
+    if !options.defines.is_empty() {
+        let text = |text: &str| NSString::from_str(text);
+        let names: Vec<_> = options.defines.iter().map(|(name, _)| text(name)).collect();
+        let values = options.defines.iter().map(|(_, value)| text(value.as_deref().unwrap_or("1")));
+        let values: Vec<Retained<NSObject>> = values.map(Retained::into_super).collect();
+        let names: Vec<&NSString> = names.iter().map(|name| &**name).collect();
+        let macros = NSDictionary::from_retained_objects(&names, &values);
+        // SAFETY: the values are strings, as they must be.
+        unsafe { compile.setPreprocessorMacros(Some(&macros)) };
+    }
+    compile
+}
+
+/// Versions that a system does not know are Metal's to refuse.
+fn language_version(options: &CompileOptions) -> MTLLanguageVersion {
+    let msl::LanguageVersion { major, minor } = options.language_version;
+    MTLLanguageVersion(((major as usize) << 16) + minor as usize)
+}
+
+fn is_compile_failure(error: &NSError) -> bool {
+    // SAFETY: the constant is there whenever the framework is.
+    let domain = unsafe { MTLLibraryErrorDomain };
+    *error.domain() == *domain && error.code() == MTLLibraryError::CompileFailure.0 as isize
+}
+
+/// What an error says.
+fn text(error: &NSError) -> String {
+    error.localizedDescription().to_string()
+}
