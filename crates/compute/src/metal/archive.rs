@@ -3,6 +3,7 @@
 //! When files are opened and written is decided in `archive::gpu`; here are the calls.
 
 use super::device::Device;
+use super::held::Held;
 use crate::archive::gpu::Driver;
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
@@ -17,7 +18,7 @@ pub(crate) struct ArchiveDriver {
 }
 
 /// Metal's own.
-pub(crate) struct RawArchive(Retained<ProtocolObject<dyn MTLBinaryArchive>>);
+pub(crate) struct RawArchive(Held<ProtocolObject<dyn MTLBinaryArchive>>);
 
 // SAFETY: nothing in an archive belongs to a thread, and devices look things up in the same archives on several threads. It is
 // changed and written under a lock that keeps all others away (`archive::gpu`).
@@ -32,14 +33,14 @@ impl RawArchive {
 }
 
 /// What a pipeline state was made of. Nobody changes it any more.
-pub(crate) struct CompiledDescriptor(Retained<MTLComputePipelineDescriptor>);
+pub(crate) struct CompiledDescriptor(Held<MTLComputePipelineDescriptor>);
 
 // SAFETY: it is handed over by who made it, and from then on one thread at a time reads it.
 unsafe impl Send for CompiledDescriptor {}
 
 impl CompiledDescriptor {
     pub(super) fn new(descriptor: Retained<MTLComputePipelineDescriptor>) -> CompiledDescriptor {
-        CompiledDescriptor(descriptor)
+        CompiledDescriptor(Held::new(descriptor))
     }
 }
 
@@ -66,7 +67,7 @@ impl Driver for ArchiveDriver {
             }
             let archive = self.device.raw().newBinaryArchiveWithDescriptor_error(&descriptor).map_err(text)?;
             archive.setLabel(Some(&NSString::from_str("metalworks")));
-            Ok(RawArchive(archive))
+            Ok(RawArchive(Held::new(archive)))
         })
     }
 

@@ -1,5 +1,6 @@
 //! Functions: kernels with their constants set.
 
+use super::held::Held;
 use super::library::Library;
 use super::{data_type, driver_error, pipeline};
 use crate::archive::key::describe;
@@ -15,7 +16,7 @@ use std::ptr::NonNull;
 
 /// A kernel with its constants set. Metal's functions may be used by any thread.
 pub(crate) struct Function {
-    function: Retained<ProtocolObject<dyn MTLFunction>>,
+    function: Held<ProtocolObject<dyn MTLFunction>>,
     /// The indices of the constants that it had.
     constants: Vec<u32>,
 }
@@ -41,13 +42,13 @@ impl Function {
             let indices = available.iter().map(|constant| constant.index).collect();
             let values = values(library, name, &available, constants)?;
             if available.is_empty() {
-                return Ok(Function { function: general, constants: indices });
+                return Ok(Function { function: Held::new(general), constants: indices });
             }
             let function = raw.newFunctionWithName_constantValues_error(&metal_name, &values);
             let function = function.map_err(|error| {
                 driver_error(format!("kernel '{name}' cannot be made with {}", describe(constants)), &error)
             })?;
-            Ok(Function { function, constants: indices })
+            Ok(Function { function: Held::new(function), constants: indices })
         })
     }
 

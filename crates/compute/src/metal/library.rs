@@ -11,6 +11,7 @@
 use super::device::Device;
 use super::driver_error;
 use super::function::Function;
+use super::held::Held;
 use crate::error::{Error, Result};
 use crate::library::apple::{named_source, source_error};
 use crate::library::source::Source;
@@ -34,7 +35,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Library {
     device: Arc<Device>,
     /// Made at once, or when it is first needed.
-    library: OnceLock<Result<Retained<ProtocolObject<dyn MTLLibrary>>>>,
+    library: OnceLock<Result<Held<ProtocolObject<dyn MTLLibrary>>>>,
     /// What it was compiled of. Whether it was checked when the program was built: nobody has to look again.
     source: Option<(Source, bool)>,
     /// What is opened instead of compiling the source.
@@ -69,8 +70,8 @@ impl Library {
         // Metal's own message for a file that is not there does not say which.
         let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
         std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
-        let url = NSURL::from_file_path(path).ok_or_else(|| failed("its name is no URL".into()))?;
         let opened = autoreleasepool(|_| {
+            let url = NSURL::from_file_path(path).ok_or_else(|| failed("its name is no URL".into()))?;
             let opened = device.raw().newLibraryWithURL_error(&url);
             opened.map_err(|error| Error::Library(format!("'{}': {}", path.display(), text(&error))))
         });
@@ -86,7 +87,12 @@ impl Library {
     }
 
     fn opened(device: &Arc<Device>, library: Retained<ProtocolObject<dyn MTLLibrary>>) -> Library {
-        Library { device: device.clone(), library: OnceLock::from(Ok(library)), source: None, metallib: None }
+        Library {
+            device: device.clone(),
+            library: OnceLock::from(Ok(Held::new(library))),
+            source: None,
+            metallib: None,
+        }
     }
 
     pub(crate) fn device(&self) -> &Arc<Device> {
@@ -133,7 +139,7 @@ impl Library {
 
     /// Metal's own; an error is kept, too: the same text does not become right.
     pub(crate) fn raw(&self) -> Result<&ProtocolObject<dyn MTLLibrary>> {
-        match self.library.get_or_init(|| autoreleasepool(|_| self.make())) {
+        match self.library.get_or_init(|| autoreleasepool(|_| self.make()).map(Held::new)) {
             Ok(library) => Ok(library),
             Err(error) => Err(error.clone()),
         }

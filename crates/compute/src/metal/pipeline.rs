@@ -8,6 +8,7 @@
 use super::archive::CompiledDescriptor;
 use super::device::Device;
 use super::function::{DescribedFunction, Function};
+use super::held::Held;
 use super::{driver_error, reflection};
 use crate::archive::BinaryArchive;
 use crate::archive::key::{Identity, describe};
@@ -31,7 +32,7 @@ use std::sync::Arc;
 
 /// A kernel that is ready to run. Metal's pipeline states may be used by any thread.
 pub(crate) struct Pipeline {
-    state: Retained<ProtocolObject<dyn MTLComputePipelineState>>,
+    state: Held<ProtocolObject<dyn MTLComputePipelineState>>,
     origin: PipelineOrigin,
     /// Those that keep it.
     archives: Vec<BinaryArchive>,
@@ -120,7 +121,7 @@ enum Begun {
 /// Has Metal compile on a thread of its own.
 fn compile(plan: Plan, metal: Retained<MTLComputePipelineDescriptor>, handler: Handler) {
     let device = plan.device.clone();
-    let for_archives = metal.clone();
+    let for_archives = Held::new(metal.clone());
     // Metal copies the block and releases it when it has called it; the handler goes with it, and says so if it never was.
     let block = RcBlock::new(
         move |state: *mut ProtocolObject<dyn MTLComputePipelineState>,
@@ -309,7 +310,7 @@ impl Plan {
             self.compare(&reported)?;
         }
         let archives = self.descriptor.binary_archives.clone();
-        let code = Code::Metal(Pipeline { state: made.0, origin, archives });
+        let code = Code::Metal(Pipeline { state: Held::new(made.0), origin, archives });
         let limits = self.device.limits();
         ComputePipelineState::new(
             reported.to_kernel(),
