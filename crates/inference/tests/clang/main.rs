@@ -6,6 +6,7 @@
 //! Shader::source ── rewrite: three things that C++ cannot be told ── clang -fsyntax-only -Werror
 //! mistakes ──┬──────────────────────────────────────────────────── clang must refuse
 //!            └─ our front end must refuse
+//! traps ── of fast mathematics: right, but not what a GPU should be asked; clang must refuse
 //! agreement.metal: every function of `include`, accepted by clang and by our front end
 //! ```
 //!
@@ -68,11 +69,29 @@ fn mistakes_are_refused() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// Metal that compiles and then fails on GPUs alone: the processor's fast functions are better than Apple's.
+#[test]
+fn traps_of_fast_mathematics_are_refused() {
+    let clang = Clang::find();
+    let traps =
+        ["tanh(four.x)", "sin(four.x)", "cos(four.x)", "tan(four.x)", "sincos(four.x, sine)", "isnan(four.x)"];
+    let right = mistakes::RIGHT.replace("float4 four", "float sine = 0.0f; float4 four").replace("four.w", "sine");
+    let accepted = in_parallel(traps.iter(), |trap| {
+        let text = right.replace("exp(four.x)", &format!("float({trap})"));
+        assert_eq!(front_end("trap.metal", &text), "", "{trap}");
+        let message = clang.check(&rewrite::for_clang(&text)).unwrap_or_default();
+        (!message.contains("is deprecated")).then_some(format!("{trap}: {message}"))
+    });
+    assert_eq!(accepted.into_iter().flatten().collect::<Vec<_>>(), Vec::<String>::new());
+}
+
 #[test]
 fn the_declarations_agree_with_those_of_the_front_end() {
     let calls = include_str!("agreement.metal");
     assert_eq!(front_end("agreement.metal", calls), "", "our front end declares these differently");
-    let complaint = Clang::find().check(&rewrite::for_clang(calls));
+    // Those that no shader should call are there all the same.
+    let all = format!("#pragma clang diagnostic ignored \"-Wdeprecated-declarations\"\n{calls}");
+    let complaint = Clang::find().check(&rewrite::for_clang(&all));
     assert_eq!(complaint, None, "clang was told of these differently");
 
     let called: BTreeSet<&str> = words(calls).collect();
@@ -87,8 +106,16 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Words before a parenthesis that are names of functions: macros are in capitals, helpers of our own in `OWN`.
 fn function_names(header: &str) -> Vec<String> {
-    const OWN: &[&str] =
-        &["address_space", "components", "construct", "decltype", "element", "ext_vector_type", "sizeof"];
+    const OWN: &[&str] = &[
+        "address_space",
+        "components",
+        "construct",
+        "decltype",
+        "deprecated",
+        "element",
+        "ext_vector_type",
+        "sizeof",
+    ];
     const CPP: &[&str] =
         &["__attribute__", "__builtin_bit_cast", "__builtin_inff", "__builtin_nanf", "static_assert"];
     let code = header.lines().map(|line| line.split("//").next().unwrap_or_default());
