@@ -144,7 +144,7 @@ fn device() -> &'static MetalDevice {
 fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f64) {
     let options = PlanOptions {
         context: Some(1024),
-        chunk: 32,
+        chunk: Some(32),
         activation: Activation::F32,
         cache,
         sampling: Sampling::GREEDY,

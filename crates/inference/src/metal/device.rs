@@ -1,7 +1,7 @@
 //! The device that runs a model: with its queue, its libraries, and the pipelines that were made of them.
 
 use super::pipeline::{self, Libraries, PipelineSet};
-use super::{kernels, library::Shader};
+use super::{Tuning, kernels, library::Shader};
 use compute::{
     BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, Device, KernelConstants,
     Library, PipelineCache, PipelineCacheStats, PipelineConfig, PipelineProgress, Result,
@@ -33,6 +33,7 @@ pub struct MetalDevice {
     libraries: Arc<Libraries>,
     archive: Option<BinaryArchive>,
     cache: PipelineCache,
+    tuning: Tuning,
 }
 
 impl MetalDevice {
@@ -44,12 +45,22 @@ impl MetalDevice {
 
     /// A device, and where compiled pipelines are kept.
     pub fn with_device(device: Device, archive: impl Into<Option<BinaryArchive>>) -> Result<MetalDevice> {
+        let tuning = Tuning::of(&device);
+        MetalDevice::with_tuning(device, archive, tuning)
+    }
+
+    /// A device that is used as the tuning says, which may be that of another one.
+    pub fn with_tuning(
+        device: Device,
+        archive: impl Into<Option<BinaryArchive>>,
+        tuning: Tuning,
+    ) -> Result<MetalDevice> {
         let (libraries, archive) = (Arc::new(Libraries::default()), archive.into());
         for shader in kernels::SHADERS {
             libraries.add(shader.name, &shader_library(&device, shader), pipeline::kernel_names(shader))?;
         }
         let cache = PipelineCache::new(pipeline::creator(device.clone(), libraries.clone(), archive.clone()));
-        Ok(MetalDevice { queue: device.new_command_queue(), device, libraries, archive, cache })
+        Ok(MetalDevice { queue: device.new_command_queue(), device, libraries, archive, cache, tuning })
     }
 
     /// Adds the kernels of a library of the caller's own; `name` is for messages. A kernel whose name there is already is
@@ -103,6 +114,11 @@ impl MetalDevice {
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// How it is used.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
     }
 
     /// Its queue.

@@ -6,7 +6,7 @@
 //!          the 32 blocks of a tile are transposed in units of 2 and 4 bytes: unit 0 of all rows, unit 1 of all rows, …
 //! ```
 //!
-//! `include/tiles.metal` reads both. This is the place that decides between them: [`Layout::preferred`].
+//! `include/tiles.metal` reads both; [`crate::metal::Tuning::layout`] decides between them for a device.
 
 use super::format::Format;
 use super::library::BufferSlice;

@@ -13,6 +13,8 @@ pub mod kernels;
 pub mod layout;
 pub mod library;
 mod pipeline;
+mod tuning;
 
 pub use device::MetalDevice;
 pub use pipeline::PipelineSet;
+pub use tuning::{GemmTuning, GemvTuning, RowTuning, Tuning};

@@ -5,8 +5,9 @@ use super::table::{Quantity, Tracer};
 use super::weights::{LayerWeights, ModelWeights, Weight};
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
+use crate::metal::Tuning;
 use crate::metal::dispatch::attention::{
-    AttentionDecode, AttentionPrefill, AttentionShape, attention_decode, attention_prefill,
+    AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
 };
 use crate::metal::dispatch::elementwise::{Binary, BinaryFunction, binary};
 use crate::metal::dispatch::embedding::{Embedding, embedding};
@@ -32,9 +33,9 @@ impl Parts {
         first(buffer, &[rows, width], self.activation.size())
     }
 
-    /// Whether gate and up of all layers are computed at once.
-    pub(super) fn gate_is_fused(layer: &LayerWeights) -> bool {
-        layer.gate.is_like(&layer.up) && layer.gate.is_in_pieces()
+    /// Whether gate and up of a layer are computed at once: by the kernels for few vectors, which can.
+    pub(super) fn gate_is_fused(tuning: &Tuning, layer: &LayerWeights, tokens: usize) -> bool {
+        tuning.gemm(tokens).is_none() && layer.gate.is_like(&layer.up) && layer.gate.is_in_pieces()
     }
 
     fn product<'a>(&self, w: &'a Weight, x: BufferSlice<'a>, y: BufferSlice<'a>, m: usize) -> Gemv<'a> {
@@ -136,7 +137,11 @@ impl Parts {
         let y = self.rows(&state.attended, tokens, q_width);
         if tokens == 1 {
             tracer.changing(AttentionDecode::LENGTH, Quantity::Length);
-            let op = AttentionDecode { q, cache, y, length: 1, shape, split: None, activation };
+            let split = state
+                .parts
+                .as_ref()
+                .map(|(count, scratch)| AttentionSplit { count: *count, scratch: scratch.into() });
+            let op = AttentionDecode { q, cache, y, length: 1, shape, split, activation };
             attention_decode(&mut tracer.encoding, op)?;
         } else {
             tracer.changing(AttentionPrefill::POSITION, Quantity::First);
@@ -153,7 +158,7 @@ impl Parts {
         Ok(gemv(&mut tracer.encoding, op)?)
     }
 
-    /// In one dispatch where the three matrices are stored alike.
+    /// In one dispatch where the three matrices are stored alike and the vectors are few.
     fn queries_keys_values(&self, tracer: &mut Tracer<'_>, layer: &LayerWeights, tokens: usize) -> Result<()> {
         let (model, state) = (&self.model, &self.state);
         let x = self.rows(&state.x, tokens, model.width);
@@ -165,7 +170,8 @@ impl Parts {
         ];
         let biases = layer.biases.as_ref().map(|[q, k, v]| [q.slice(), k.slice(), v.slice()]);
         let LayerWeights { q, k, v, .. } = layer;
-        if q.is_like(k) && q.is_like(v) && q.is_in_pieces() {
+        let few = tracer.encoding.tuning.gemm(tokens).is_none();
+        if few && q.is_like(k) && q.is_like(v) && q.is_in_pieces() {
             let [q_out, k_out, v_out] = outputs;
             let op = GemvQkv {
                 wq: q.matrix(),
@@ -193,7 +199,7 @@ impl Parts {
         self.norm(tracer, layer.feed_forward_norm.slice(), tokens)?;
         let x = self.rows(&state.x, tokens, model.width);
         let gate = self.rows(&state.gate, tokens, model.feed_forward);
-        if Parts::gate_is_fused(layer) {
+        if Parts::gate_is_fused(&tracer.encoding.tuning, layer, tokens) {
             let (w, up) = (layer.gate.matrix(), layer.up.matrix());
             let op = GemvGated { gate: w, up, x, y: gate, m: tokens, activation };
             gemv_gated(&mut tracer.encoding, op)?;

@@ -3,7 +3,8 @@
 use super::layers::Parts;
 use super::state::{Sizes, State};
 use super::table::{Table, declare};
-use super::{Plan, chunks, weights};
+use super::weights::{self, WeightMemory};
+use super::{Plan, chunks};
 use crate::arch::{Hyperparameters, ModelTensors};
 use crate::error::{Error, Result};
 use crate::generate::Sampling;
@@ -18,8 +19,8 @@ use compute::PipelineProgress;
 pub struct PlanOptions {
     /// Positions that there is room for; what the model was trained for, but 4,096 at most, where it is none.
     pub context: Option<usize>,
-    /// Tokens of a prompt that are computed at once, at most.
-    pub chunk: usize,
+    /// Tokens of a prompt that are computed at once, at most; what suits the device where it is none.
+    pub chunk: Option<usize>,
     /// The type of what flows between kernels.
     pub activation: Activation,
     /// The type of keys and values.
@@ -32,7 +33,7 @@ impl Default for PlanOptions {
     fn default() -> PlanOptions {
         PlanOptions {
             context: None,
-            chunk: 512,
+            chunk: None,
             activation: Activation::F32,
             cache: Activation::F16,
             sampling: Sampling::GREEDY,
@@ -67,24 +68,29 @@ impl Plan {
         if context == 0 {
             return Err(Error::Usage("a context of 0 positions: there must be room for at least one".into()));
         }
+        let tuning = *device.tuning();
         let mut loader = weights::Loader {
             device: device.device(),
+            tuning,
             weights: model.weights(),
             progress: &mut |done, total| progress(LoadProgress::Weights(done, total)),
-            done: 0,
+            memory: WeightMemory::default(),
             total: model.weights().tensors().iter().map(|tensor| tensor.size()).sum(),
         };
         let weights = loader.model(&tensors)?;
-        let sizes = chunks::sizes(options.chunk, context);
+        let sizes = chunks::sizes(options.chunk.unwrap_or(tuning.chunk), context);
         let base = hyperparameters.rope_base;
         let mut frequencies = rope::frequencies(base, hyperparameters.rotary, weights.rope_factors.as_deref());
         frequencies.iter_mut().for_each(|frequency| *frequency /= hyperparameters.rope_scale as f32);
+        let is_fused =
+            |&size: &usize| weights.layers.iter().all(|layer| Parts::gate_is_fused(&tuning, layer, size));
         let wanted = Sizes {
             chunk: sizes[0],
             context,
             activation: options.activation,
             cache_type: options.cache,
-            split_gate: !weights.layers.iter().all(Parts::gate_is_fused),
+            split_gate: !sizes.iter().all(is_fused),
+            tuning,
         };
         let state = State::new(device.device(), &hyperparameters, &frequencies, &wanted)?;
         let parts = Parts { model: hyperparameters, weights, state, activation: options.activation };

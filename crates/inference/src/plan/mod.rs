@@ -23,6 +23,7 @@ mod table;
 mod weights;
 
 pub use load::{LoadProgress, PlanOptions};
+pub use weights::WeightMemory;
 
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
@@ -85,6 +86,16 @@ impl Plan {
     /// Tokens of the sequence that have yet to be computed.
     pub fn pending(&self) -> usize {
         self.len - self.evaluated
+    }
+
+    /// Where the weights are.
+    pub fn weight_memory(&self) -> WeightMemory {
+        self.parts.weights.memory
+    }
+
+    /// Tokens of a command buffer that suit the device.
+    pub fn steps(&self) -> usize {
+        self.device.tuning().steps
     }
 
     /// Bytes of all keys and values.

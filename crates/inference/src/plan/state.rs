@@ -3,6 +3,8 @@
 
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
+use crate::metal::Tuning;
+use crate::metal::dispatch::attention::{AttentionSplit, decode_groups};
 use crate::metal::dispatch::kv_cache::{KEY_TILE, KvCache};
 use crate::metal::dispatch::lm_head::LmHeadArgmax;
 use crate::metal::format::Activation;
@@ -26,6 +28,8 @@ pub(super) struct State {
     pub(super) gate: Buffer,
     /// The other half of that, where the two are not computed at once.
     pub(super) up: Option<Buffer>,
+    /// How many parts the cache has for a single token, and where they are, if it is divided.
+    pub(super) parts: Option<(usize, Buffer)>,
     /// `[width]`: the last token.
     pub(super) row: Buffer,
     /// `[vocabulary]`
@@ -63,6 +67,7 @@ pub(super) struct Sizes {
     pub(super) cache_type: Activation,
     /// The halves of the feed-forward network are computed apart.
     pub(super) split_gate: bool,
+    pub(super) tuning: Tuning,
 }
 
 impl State {
@@ -86,6 +91,13 @@ impl State {
             |label: &str| buffer(label, &[model.kv_heads, model.head_dim, capacity], sizes.cache_type.size());
         let frequencies_buffer = buffer("frequencies", &[frequencies.len()], 4)?;
         frequencies_buffer.write(0, frequencies)?;
+        let parts = match sizes.tuning.attention_parts(decode_groups(model.heads, model.kv_heads), capacity) {
+            0 | 1 => None,
+            count => {
+                let bytes = AttentionSplit::scratch_bytes(model.heads, model.head_dim, count);
+                Some((count, buffer("parts", &[bytes], 1)?))
+            }
+        };
         Ok(State {
             h: activations("h", model.width)?,
             x: activations("x", model.width)?,
@@ -95,6 +107,7 @@ impl State {
             attended: activations("attended", model.q_width())?,
             gate: activations("gate", model.feed_forward)?,
             up: if sizes.split_gate { Some(activations("up", model.feed_forward)?) } else { None },
+            parts,
             row: buffer("row", &[model.width], sizes.activation.size())?,
             logits: buffer("logits", &[model.vocabulary], 4)?,
             argmax: buffer("argmax", &[LmHeadArgmax::scratch_bytes(model.vocabulary, 1)], 1)?,

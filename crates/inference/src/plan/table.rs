@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::metal::dispatch::{Changing, Encoding};
 use crate::metal::{MetalDevice, PipelineSet};
-use compute::{BytesLocation, CommandBuffer, DispatchType, Patch, Recording};
+use compute::{BytesLocation, CommandBuffer, Patch, Recording};
 
 /// What changes from one replay to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,7 +71,7 @@ impl Table {
         device: &MetalDevice,
         encode: impl FnOnce(&mut Tracer<'_>) -> Result<()>,
     ) -> Result<Table> {
-        let mut recorder = device.device().new_command_recorder(DispatchType::Concurrent);
+        let mut recorder = device.device().new_command_recorder(device.tuning().dispatch);
         let mut tracer = Tracer { encoding: Encoding::new(device, &mut recorder), spots: Vec::new() };
         encode(&mut tracer)?;
         let spots = tracer.spots;

@@ -1,7 +1,9 @@
-//! Tensors of a file in buffers of the device, in the layout that kernels like best.
+//! Tensors of a file in buffers of the device, in the layout that kernels like best. What is in the file as they like it
+//! stays there.
 
 use crate::arch::{LayerTensors, ModelTensors};
 use crate::error::{Error, Result};
+use crate::metal::Tuning;
 use crate::metal::format::Format;
 use crate::metal::layout::{Layout, Matrix};
 use crate::metal::library::BufferSlice;
@@ -29,6 +31,16 @@ pub(super) struct ModelWeights {
     output: Option<Weight>,
     /// What frequencies of rotations are divided by.
     pub(super) rope_factors: Option<Vec<f32>>,
+    pub(super) memory: WeightMemory,
+}
+
+/// Where the weights of a plan are, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct WeightMemory {
+    /// Of tensors that were copied, most of them into another layout.
+    pub copied: u64,
+    /// Of tensors that are used where they are in their files.
+    pub mapped: u64,
 }
 
 pub(super) struct LayerWeights {
@@ -80,21 +92,26 @@ impl ModelWeights {
 /// never more than the model and one tensor in memory.
 pub(super) struct Loader<'a> {
     pub(super) device: &'a Device,
+    pub(super) tuning: Tuning,
     pub(super) weights: &'a Weights,
     /// Is told how many bytes are done, of all.
     pub(super) progress: &'a mut dyn FnMut(u64, u64),
-    pub(super) done: u64,
+    pub(super) memory: WeightMemory,
     pub(super) total: u64,
 }
 
 impl<'a> Loader<'a> {
     pub(super) fn model(&mut self, tensors: &ModelTensors<'_>) -> Result<ModelWeights> {
+        // A table that is only looked up in is as good in blocks.
+        let only_looked_up = self.tuning.maps_weights && tensors.output.is_some();
+        let embedding_layout = only_looked_up.then_some(Layout::Blocks);
         Ok(ModelWeights {
-            embedding: self.matrix(tensors.embedding)?,
+            embedding: self.matrix_in(embedding_layout, tensors.embedding)?,
             layers: tensors.layers.iter().map(|layer| self.layer(layer)).collect::<Result<_>>()?,
             output_norm: self.vector(tensors.output_norm)?,
             output: tensors.output.map(|output| self.matrix(output)).transpose()?,
             rope_factors: tensors.rope_factors.map(|factors| self.floats(factors)).transpose()?,
+            memory: self.memory,
         })
     }
 
@@ -115,35 +132,57 @@ impl<'a> Loader<'a> {
     }
 
     fn matrix(&mut self, tensor: &TensorInfo) -> Result<Weight> {
+        self.matrix_in(None, tensor)
+    }
+
+    /// A matrix in this layout, or else in that which products like best.
+    fn matrix_in(&mut self, layout: Option<Layout>, tensor: &TensorInfo) -> Result<Weight> {
         let format = tensor.format()?;
         let size = |index: usize| usize::try_from(tensor.dimensions.get(index).copied().unwrap_or(1));
         let (Ok(columns), Ok(rows)) = (size(0), size(1)) else {
             return Err(Error::Model(format!("tensor '{}' is larger than any memory", tensor.name)));
         };
-        let layout = Layout::preferred(format, columns);
+        let layout = layout.unwrap_or_else(|| self.tuning.layout(format, columns));
         let failed = |error| Error::Model(format!("tensor '{}': {error}", tensor.name));
-        let buffer = match (layout, self.weights.path(tensor)) {
-            // It can stay where it is.
-            (Layout::Blocks, Some(path)) => self.device.new_buffer_with_file(path, tensor.range.clone())?,
-            _ => {
-                let bytes = layout.matrix_bytes(format, rows, columns).map_err(failed)?;
+        let bytes = layout.matrix_bytes(format, rows, columns).map_err(failed)?;
+        let mapped = if layout == Layout::Blocks { self.mapped(tensor)? } else { None };
+        let buffer = match mapped {
+            Some(buffer) => buffer,
+            None => {
                 let buffer = self.device.new_buffer(bytes.max(1))?;
                 // SAFETY: the memory is there as long as the buffer, and nobody else has it yet.
                 let memory = unsafe { std::slice::from_raw_parts_mut(buffer.contents(), bytes) };
                 layout.lay_out(format, rows, columns, self.weights.data(tensor), memory).map_err(failed)?;
+                self.copied(tensor);
                 buffer
             }
         };
-        self.read(tensor);
         buffer.set_label(&tensor.name);
         Ok(Weight { buffer: buffer.read_only(), format, layout, rows, columns })
     }
 
     fn vector(&mut self, tensor: &TensorInfo) -> Result<Vector> {
-        let floats = self.floats(tensor)?;
-        let buffer = self.device.new_buffer_with_bytes(bytemuck::cast_slice(&floats))?;
+        let mapped = if tensor.format()? == Format::F32 { self.mapped(tensor)? } else { None };
+        let buffer = match mapped {
+            Some(buffer) => buffer,
+            None => self.device.new_buffer_with_bytes(bytemuck::cast_slice(&self.floats(tensor)?))?,
+        };
         buffer.set_label(&tensor.name);
         Ok(Vector { buffer: buffer.read_only() })
+    }
+
+    /// A tensor as a part of its file, where that is possible: it is in one, and its numbers are aligned there.
+    fn mapped(&mut self, tensor: &TensorInfo) -> Result<Option<Buffer>> {
+        let is_aligned = tensor.range.start.is_multiple_of(4);
+        match self.weights.path(tensor) {
+            Some(path) if self.tuning.maps_weights && is_aligned && tensor.size() > 0 => {
+                let buffer = self.device.new_buffer_with_file(path, tensor.range.clone())?;
+                self.memory.mapped += tensor.size();
+                self.done();
+                Ok(Some(buffer))
+            }
+            _ => Ok(None),
+        }
     }
 
     fn vectors<const N: usize>(&mut self, tensors: Option<[&TensorInfo; N]>) -> Result<Option<[Vector; N]>> {
@@ -169,14 +208,18 @@ impl<'a> Loader<'a> {
                 )));
             }
         };
-        self.read(tensor);
+        self.copied(tensor);
         Ok(floats)
     }
 
     /// A tensor was read, for the last time.
-    fn read(&mut self, tensor: &TensorInfo) {
+    fn copied(&mut self, tensor: &TensorInfo) {
         self.weights.forget(tensor);
-        self.done += tensor.size();
-        (self.progress)(self.done, self.total);
+        self.memory.copied += tensor.size();
+        self.done();
+    }
+
+    fn done(&mut self) {
+        (self.progress)(self.memory.copied + self.memory.mapped, self.total);
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::coverage;
 use compute::{Device, Result};
-use inference::metal::MetalDevice;
 use inference::metal::dispatch::Encoding;
+use inference::metal::{MetalDevice, RowTuning};
 use std::cell::Cell;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
@@ -11,12 +11,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 pub(crate) fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
-        let wanted = std::env::var("METALWORKS_DEVICE").unwrap_or_else(|_| "cpu".into());
-        let device = match wanted.as_str() {
-            "cpu" => Device::cpu().expect("there is a processor"),
-            "metal" | "cuda" => panic!("METALWORKS_DEVICE={wanted}: there is no such back end yet"),
-            _ => panic!("METALWORKS_DEVICE={wanted}: it is one of cpu, metal, cuda"),
-        };
+        let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
         coverage::watch();
         MetalDevice::with_device(device, None).expect("the library is right")
     })
@@ -72,7 +67,7 @@ pub(crate) fn run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) {
 /// Like [`run`], with so many simdgroups for each row.
 pub(crate) fn run_rows(simdgroups: usize, encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) {
     run(|encoding| {
-        encoding.row_simdgroups = simdgroups;
+        encoding.tuning.rows = RowTuning::exactly(simdgroups);
         encode(encoding)
     });
 }

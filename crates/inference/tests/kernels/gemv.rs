@@ -11,18 +11,19 @@ use inference::metal::layout::Layout;
 
 const LAYOUTS: [Layout; 2] = [Layout::Tiles, Layout::Blocks];
 
-/// Rows, pieces of columns (blocks, or 32 numbers), vectors, batch, split: partial tiles and batches, chunks of 256 columns
-/// that are not full, more simdgroups than chunks.
-const SHAPES: [(usize, usize, usize, usize, usize); 9] = [
-    (1, 1, 1, 1, 1),
-    (32, 2, 1, 1, 1),
-    (33, 9, 1, 1, 2),
-    (70, 3, 2, 2, 1),
-    (31, 2, 3, 4, 4),
-    (64, 9, 5, 8, 1),
-    (40, 1, 8, 8, 2),
-    (5, 3, 9, 8, 1),
-    (96, 10, 7, 2, 8),
+/// Rows, pieces of columns (blocks, or 32 numbers), vectors, batch, split, chunk: partial tiles and batches, chunks that are
+/// not full, more simdgroups than chunks.
+const SHAPES: [(usize, usize, usize, usize, usize, usize); 10] = [
+    (1, 1, 1, 1, 1, 128),
+    (32, 2, 1, 1, 1, 1024),
+    (33, 9, 1, 1, 2, 128),
+    (70, 3, 2, 2, 1, 128),
+    (31, 2, 3, 4, 4, 64),
+    (64, 9, 5, 8, 1, 128),
+    (40, 1, 8, 8, 4, 32),
+    (5, 3, 9, 8, 1, 96),
+    (96, 10, 7, 2, 8, 64),
+    (45, 5, 1, 1, 16, 32),
 ];
 
 struct Case {
@@ -40,13 +41,14 @@ struct Case {
 fn cases(name: &str) -> Vec<Case> {
     let mut cases = Vec::new();
     for (number, format) in Format::ALL.into_iter().enumerate() {
-        for (i, &(rows, pieces, m, batch, split)) in SHAPES.iter().enumerate() {
+        for (i, &(rows, pieces, m, batch, split, chunk)) in SHAPES.iter().enumerate() {
             let layout = LAYOUTS[(i + number) % 2];
             let activation = Activation::ALL[(i / 2 + number) % 2];
             let columns = pieces * format.block_len().max(32);
-            let what =
-                format!("{name} {format} {layout:?} {activation} {rows}×{columns}, {m} by {batch}, split {split}");
-            let variant = GemvVariant { batch, split };
+            let what = format!(
+                "{name} {format} {layout:?} {activation} {rows}×{columns}, {m} by {batch}, split {split}, {chunk}"
+            );
+            let variant = GemvVariant { batch, split, chunk };
             cases.push(Case { what, format, layout, activation, rows, columns, m, variant });
         }
     }
@@ -207,8 +209,8 @@ fn what_does_not_fit_is_refused() {
     short.w.columns = 48;
     let message = refused(|encoding| gemv(encoding, short));
     assert_eq!(message, "gemv: w: 48 columns are not whole blocks of q4_0, which have 32 numbers each");
-    let message = refused(|encoding| gemv_with(encoding, op, GemvVariant { batch: 8, split: 3 }));
-    assert_eq!(message, "gemv: a batch of 8 split in 3 is not possible");
+    let message = refused(|encoding| gemv_with(encoding, op, GemvVariant { batch: 8, split: 3, chunk: 64 }));
+    assert_eq!(message, "gemv: a batch of 8 split in 3 by chunks of 64 is not possible");
     let other = Stored::random(Format::Q4_1, Layout::Tiles, 32, 64, &mut random);
     let (gate, up) = (w.matrix(), other.matrix());
     let gated = GemvGated { gate, up, x: x.slice(), y: y.slice(), m: 1, activation };

@@ -23,10 +23,10 @@ fn best(row: &[f64]) -> u32 {
 
 #[test]
 fn logits_and_best_tokens_with_every_format() {
-    // Tokens, sequences, batch, split: one tile, not full; more tiles than lanes.
-    let shapes = [(3, 1, 1, 1), (1100, 1, 1, 2), (97, 3, 4, 1), (2000, 9, 8, 1)];
+    // Tokens, sequences, batch, split, chunk: one tile, not full; more tiles than lanes.
+    let shapes = [(3, 1, 1, 1, 128), (1100, 1, 1, 2, 32), (97, 3, 4, 1, 128), (2000, 9, 8, 1, 128)];
     for (number, format) in Format::ALL.into_iter().enumerate() {
-        for (i, (n, m, batch, split)) in shapes.into_iter().enumerate() {
+        for (i, (n, m, batch, split, chunk)) in shapes.into_iter().enumerate() {
             let layout = [Layout::Tiles, Layout::Blocks][usize::from(i == number % 4)];
             let activation = Activation::ALL[(i + number) % 2];
             let columns = format.block_len().max(64);
@@ -43,7 +43,7 @@ fn logits_and_best_tokens_with_every_format() {
                 let argmax = LmHeadArgmax { tokens: tokens.slice(), scratch: scratch.slice() };
                 let result = LmHeadResult::Both(logits.slice(), argmax);
                 let op = LmHead { w: w.matrix(), x: x.slice(), result, m, activation };
-                run(|encoding| lm_head_with(encoding, op, GemvVariant { batch, split }));
+                run(|encoding| lm_head_with(encoding, op, GemvVariant { batch, split, chunk }));
                 // Each result alone is the same.
                 let alone = Tensor::poisoned(Type::U32, m);
                 let argmax = LmHeadArgmax { tokens: alone.slice(), scratch: scratch.slice() };

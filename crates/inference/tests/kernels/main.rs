@@ -6,7 +6,7 @@
 //!     ── compare: with what the formula gives for the same stored numbers
 //! ```
 //!
-//! The device is what `METALWORKS_DEVICE` says: `cpu`, which is the default.
+//! The device is what `METALWORKS_DEVICE` says, and that of the system without it.
 
 mod cache;
 mod compare;

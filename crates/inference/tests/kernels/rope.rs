@@ -75,7 +75,7 @@ fn heads_turn_by_their_positions() {
             let (x, y_slice) = (x.slice(), y.slice());
             let op = Rope { x, y: y_slice, rotation, tokens, heads, head_dim: dim, stride, activation };
             run(|encoding| {
-                encoding.head_splits = splits;
+                encoding.tuning.simdgroups = splits * tokens;
                 rope(encoding, op)
             });
             y
@@ -146,7 +146,7 @@ fn keys_and_values_go_into_the_cache_at_once() {
                 activation,
             };
             run(|encoding| {
-                encoding.head_splits = splits;
+                encoding.tuning.simdgroups = splits * tokens;
                 rope_kv(encoding, op)
             });
             (y, cache)

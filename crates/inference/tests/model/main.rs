@@ -18,9 +18,10 @@ mod sampling;
 mod smollm2;
 mod synthetic;
 mod tiny;
+mod tuning;
 
 use compute::{BinaryArchive, Device};
-use inference::metal::MetalDevice;
+use inference::metal::{MetalDevice, Tuning};
 use inference::plan::{Plan, PlanOptions};
 use std::sync::OnceLock;
 
@@ -30,9 +31,15 @@ fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let archive = BinaryArchive::user_cache().expect("the cache can be found");
-        let device = Device::cpu().expect("there is a processor");
+        let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
         MetalDevice::with_device(device, archive).expect("the library is right")
     })
+}
+
+/// The same device, used in another way.
+fn device_with(tuning: Tuning) -> MetalDevice {
+    let archive = BinaryArchive::user_cache().expect("the cache can be found");
+    MetalDevice::with_tuning(device().device().clone(), archive, tuning).expect("the library is right")
 }
 
 /// A plan for a model.

@@ -1,11 +1,13 @@
-//! After loading, nothing is compiled, and nothing that is allocated stays.
+//! After loading, nothing is compiled, and nothing that is allocated stays; what can stay in a file is not copied.
 
 use crate::plan::{EXACT, random_tokens};
-use crate::tiny::{Shape, Tiny};
+use crate::tiny::{self, Shape, Tiny};
 use compute::{BinaryArchive, CpuOptions, Device};
 use inference::generate::Sampling;
-use inference::metal::MetalDevice;
-use inference::plan::{Plan, PlanOptions};
+use inference::gguf::Gguf;
+use inference::metal::format::Format;
+use inference::metal::{MetalDevice, Tuning};
+use inference::plan::{Plan, PlanOptions, WeightMemory};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -71,4 +73,48 @@ fn nothing_is_compiled_and_no_memory_stays_after_loading() {
     assert_eq!(tokens[..100], tokens[100..200]);
     let after = device.stats();
     assert_eq!((after.misses, after.late_misses, after.failures), (before.misses, 0, 0), "{after}");
+}
+
+#[test]
+fn tensors_that_need_no_other_layout_stay_in_their_file() {
+    let shape = Shape { untied: true, format: Format::Q8_0, other_format: Format::Q8_0, ..Shape::new("qwen3") };
+    let tensors = tiny::tensors(&shape, 23);
+    let folder = std::env::temp_dir().join(format!("metalworks-mapped-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("there is room for a folder");
+    let path = folder.join("tiny.gguf");
+    std::fs::write(&path, tiny::bytes(tiny::keys(&shape), &tensors)).expect("there is room for a file");
+    let tokens = random_tokens(shape.vocabulary, 40, 8);
+    let logits = |maps_weights: bool| {
+        let tuning = Tuning { maps_weights, ..*crate::device().tuning() };
+        let device = crate::device_with(tuning);
+        let file = Gguf::open(&path).expect("the file can be read");
+        let mut plan = Plan::load(&device, &file, &EXACT, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+        drop(file);
+        plan.push(&tokens).unwrap();
+        (plan.logits().unwrap(), plan.weight_memory(), mappings_of(&path))
+    };
+    let (mapped, copied) = (logits(true), logits(false));
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+
+    assert_eq!(mapped.0, copied.0, "the same numbers, from wherever they are");
+    let size = |names: &[&str]| {
+        let of = |(name, ..): &&tiny::RawTensor| names.iter().any(|part| name.contains(part));
+        tensors.iter().filter(of).map(|(.., bytes)| bytes.len() as u64).sum::<u64>()
+    };
+    // Norms are numbers as they are, and the embedding is only looked up in: the head is another matrix.
+    let stays = size(&["norm", "token_embd"]);
+    let all = size(&[""]);
+    assert_eq!(mapped.1, WeightMemory { copied: all - stays, mapped: stays });
+    assert_eq!(copied.1, WeightMemory { copied: all, mapped: 0 });
+    #[cfg(target_os = "linux")]
+    {
+        let norms = tensors.iter().filter(|(name, ..)| name.contains("norm")).count();
+        assert_eq!((mapped.2, copied.2), (norms + 1, 0), "what is mapped is the file");
+    }
+}
+
+/// How often a file is mapped by this process, where the system says it.
+fn mappings_of(path: &std::path::Path) -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    maps.lines().filter(|line| line.ends_with(&*path.to_string_lossy())).count()
 }

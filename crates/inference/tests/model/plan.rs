@@ -6,7 +6,7 @@ use crate::{assert_close, load, reference};
 use inference::metal::format::{Activation, Format};
 use inference::plan::PlanOptions;
 
-fn shapes() -> Vec<Shape> {
+pub(crate) fn shapes() -> Vec<Shape> {
     let llama = Shape::new("llama");
     vec![
         Shape { rope_factors: true, ..llama.clone() },
@@ -24,7 +24,7 @@ pub(crate) fn random_tokens(vocabulary: usize, count: usize, seed: u64) -> Vec<u
 /// Exact but for rounding, so that a mistake shows.
 pub(crate) const EXACT: PlanOptions = PlanOptions {
     context: Some(256),
-    chunk: 32,
+    chunk: Some(32),
     activation: Activation::F32,
     cache: Activation::F32,
     sampling: inference::generate::Sampling::GREEDY,
@@ -72,7 +72,7 @@ fn every_format_runs() {
         let model = Tiny::new(&shape, 100 + seed as u64);
         let tokens = random_tokens(shape.vocabulary, 9, seed as u64);
         let expected = reference::logits(&model, &tokens);
-        let mut plan = load(&model, &PlanOptions { chunk: 8, ..EXACT });
+        let mut plan = load(&model, &PlanOptions { chunk: Some(8), ..EXACT });
         plan.push(&tokens).unwrap();
         assert_close(&format!("{format}"), &plan.logits().unwrap(), &expected[8], 5e-5);
     }
@@ -82,8 +82,8 @@ fn every_format_runs() {
 fn a_prompt_is_as_good_as_single_steps() {
     let shape = Shape { layers: 2, format: Format::Q4_1, other_format: Format::Q4_1, ..Shape::new("llama") };
     let model = Tiny::new(&shape, 5);
-    let mut at_once = load(&model, &PlanOptions { chunk: 128, ..EXACT });
-    let mut in_steps = load(&model, &PlanOptions { chunk: 1, ..EXACT });
+    let mut at_once = load(&model, &PlanOptions { chunk: Some(128), ..EXACT });
+    let mut in_steps = load(&model, &PlanOptions { chunk: Some(1), ..EXACT });
     for n in [1, 2, 31, 33, 200] {
         let tokens = random_tokens(shape.vocabulary, n, n as u64);
         at_once.truncate(0);

@@ -127,7 +127,7 @@ fn prompts_are_as_good_as_single_steps() {
     let mut at_once = session(256);
     let text = at_once.tokenizer().encode(TEXT, EncodeOptions::default());
     let path = models::default_model().unwrap();
-    let options = PlanOptions { context: Some(256), chunk: 1, ..PlanOptions::default() };
+    let options = PlanOptions { context: Some(256), chunk: Some(1), ..PlanOptions::default() };
     let mut in_steps = Plan::load(device(), &Gguf::open(path).unwrap(), &options, |_| ()).unwrap();
     for n in [1, 2, 31, 33, 200] {
         at_once.plan().truncate(0);

@@ -109,12 +109,16 @@ pub(crate) fn keys(shape: &Shape) -> Builder {
 }
 
 /// A file with these tensors.
-pub(crate) fn file(mut builder: Builder, tensors: &[RawTensor]) -> Gguf {
+pub(crate) fn file(builder: Builder, tensors: &[RawTensor]) -> Gguf {
+    Gguf::from_bytes(bytes(builder, tensors)).expect("the file can be read")
+}
+
+/// The bytes of a file with these tensors.
+pub(crate) fn bytes(mut builder: Builder, tensors: &[RawTensor]) -> Vec<u8> {
     for (name, format, dimensions, _) in tensors {
         builder = builder.tensor(name, TensorType::from(*format), dimensions);
     }
-    let bytes = builder.to_bytes(|index, out| out.write_all(&tensors[index].3)).expect("the file can be written");
-    Gguf::from_bytes(bytes).expect("the file can be read")
+    builder.to_bytes(|index, out| out.write_all(&tensors[index].3)).expect("the file can be written")
 }
 
 /// All tensors of a model.

@@ -44,7 +44,12 @@ pub struct AttentionDecode<'a> {
 }
 
 impl AttentionDecode<'_> {
-    pub(crate) const LENGTH: Changing = Changing { index: 4, offset: offset_of!(kernels::DecodeParams, length) };
+    /// Whether the positions are divided or not.
+    pub(crate) const LENGTH: Changing = {
+        let offset = offset_of!(kernels::DecodeParams, length);
+        assert!(offset == offset_of!(kernels::DecodeSplitParams, length));
+        Changing { index: 4, offset }
+    };
 }
 
 /// Positions in parts.
@@ -63,6 +68,13 @@ impl AttentionSplit<'_> {
     }
 }
 
+/// Groups of heads that [`attention_decode`] takes at a time: all that share keys and values, if they are eight at most.
+pub(crate) fn decode_groups(heads: usize, kv_heads: usize) -> usize {
+    let group = heads / kv_heads.max(1);
+    let rows = (1..=MAX_ROWS.min(group)).rev().find(|rows| group.is_multiple_of(*rows)).unwrap_or(1);
+    heads / rows
+}
+
 /// Attends to all positions for one token.
 ///
 /// A simdgroup takes all heads that share keys and values, if they are eight at most: 4096 positions, heads of 128, f16, one
@@ -78,9 +90,8 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
         return check.error(format_args!("length is {length}, but the cache has room for {capacity} positions"));
     }
     let length = check.count("length", op.length)?;
-    let group = checked.group as usize;
-    let rows = (1..=MAX_ROWS.min(group)).rev().find(|rows| group.is_multiple_of(*rows)).unwrap_or(1);
-    let groups = op.shape.heads / rows;
+    let groups = decode_groups(op.shape.heads, op.cache.heads);
+    let rows = op.shape.heads / groups;
     let types = (op.activation, op.cache.ty);
     let (q, k, v, capacity) = (op.q, op.cache.keys, op.cache.values, checked.capacity);
     let Some(split) = op.split else {

@@ -1,6 +1,7 @@
 //! Products of vectors with matrices of weights: `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal`,
 //! `gemv_kquants.metal`, whose kernels are in `include/gemv.metal`.
 
+use super::gemm::gemm;
 use super::matrix::{Checked, matrix};
 use super::{Check, Encoding, Grid};
 use crate::metal::format::{Activation, Format};
@@ -9,44 +10,29 @@ use crate::metal::layout::{Layout, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
 use compute::Result;
 
-/// Vectors times simdgroups of a threadgroup at most, as in `include/gemv.metal`.
-const MAX_STAGED: usize = 16;
+/// Numbers of vectors that a threadgroup stages at most, as in `include/gemv.metal`.
+pub const STAGED: usize = 1024;
 
 /// How the kernels of `include/gemv.metal` divide the work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GemvVariant {
     /// Vectors that a threadgroup takes at a time: 1 to 8.
     pub batch: usize,
-    /// Simdgroups of a threadgroup, which split the columns between them; `batch · split` is 16 at most.
+    /// Simdgroups of a threadgroup, which split the columns between them.
     pub split: usize,
+    /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is [`STAGED`] at most.
+    pub chunk: usize,
 }
 
 impl GemvVariant {
-    /// The variant for `vectors` vectors.
-    ///
-    /// Weights are read once for each batch; the larger it is, the more arithmetic there is for each of them. 4096 × 4096,
-    /// one thread, GFLOP/s for batches of 1, 2, 4 and 8: Q4_0 49, 63, 72, 86; F16 38, 45, 66, 78; the peak is 117. Batches
-    /// are powers of two, so that there are four pipelines for a matrix, not eight.
-    ///
-    /// Splitting is for devices with more cores than a matrix has tiles; a CPU is not one, and without it there is no
-    /// barrier.
-    pub fn choose(vectors: usize) -> GemvVariant {
-        GemvVariant { batch: vectors.clamp(1, 8).next_power_of_two(), split: 1 }
-    }
-
-    /// The variants that [`GemvVariant::choose`] chooses from, to create their pipelines ahead.
-    pub const ALL: [GemvVariant; 4] = {
-        const fn batch(batch: usize) -> GemvVariant {
-            GemvVariant { batch, split: 1 }
-        }
-        [batch(1), batch(2), batch(4), batch(8)]
-    };
-
     pub(super) fn check(self, check: &Check<'_>) -> Result<()> {
-        let GemvVariant { batch, split } = self;
-        match (1..=8).contains(&batch) && split >= 1 && batch * split <= MAX_STAGED {
+        let GemvVariant { batch, split, chunk } = self;
+        let is_chunk = chunk > 0 && chunk.is_multiple_of(32);
+        let has_room = batch.saturating_mul(split).saturating_mul(chunk) <= STAGED;
+        match (1..=8).contains(&batch) && (1..=32).contains(&split) && is_chunk && has_room {
             true => Ok(()),
-            false => check.error(format_args!("a batch of {batch} split in {split} is not possible")),
+            false => check
+                .error(format_args!("a batch of {batch} split in {split} by chunks of {chunk} is not possible")),
         }
     }
 }
@@ -70,9 +56,12 @@ pub struct Gemv<'a> {
     pub activation: Activation,
 }
 
-/// Multiplies a matrix with one vector or with any number of them.
+/// Multiplies a matrix with one vector or with any number of them: with many by [`gemm`], on devices that are faster so.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
-    gemv_with(encoding, op, GemvVariant::choose(op.m))
+    match encoding.tuning.gemm(op.m) {
+        Some(simdgroups) if op.w.columns.is_multiple_of(32) => gemm(encoding, op, simdgroups),
+        _ => gemv_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns)),
+    }
 }
 
 /// [`gemv`] with a variant of the caller's choice.
@@ -96,6 +85,7 @@ pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant
                 k: matrix.columns,
                 batch: variant.batch as u32,
                 split: variant.split as u32,
+                chunk: variant.chunk as u32,
                 bias: op.bias.is_some(),
                 residual: op.residual.is_some(),
                 tiled: matrix.tiled,
@@ -182,7 +172,7 @@ pub struct GemvGated<'a> {
 
 /// The first half of a gated feed-forward network in one dispatch.
 pub fn gemv_gated(encoding: &mut Encoding<'_>, op: GemvGated<'_>) -> Result<()> {
-    gemv_gated_with(encoding, op, GemvVariant::choose(op.m))
+    gemv_gated_with(encoding, op, encoding.tuning.gemv(op.m, op.gate.rows, op.gate.columns))
 }
 
 /// [`gemv_gated`] with a variant of the caller's choice.
@@ -206,6 +196,7 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
                 k: matrix.columns,
                 batch: variant.batch as u32,
                 split: variant.split as u32,
+                chunk: variant.chunk as u32,
                 tiled: matrix.tiled,
             };
             let p = &module::GemvParams { n: matrix.rows, m };
@@ -257,7 +248,8 @@ pub struct GemvQkv<'a> {
 
 /// Queries, keys and values in one dispatch.
 pub fn gemv_qkv(encoding: &mut Encoding<'_>, op: GemvQkv<'_>) -> Result<()> {
-    gemv_qkv_with(encoding, op, GemvVariant::choose(op.m))
+    let rows = op.wq.rows.saturating_add(op.wk.rows).saturating_add(op.wv.rows);
+    gemv_qkv_with(encoding, op, encoding.tuning.gemv(op.m, rows, op.wq.columns))
 }
 
 /// [`gemv_qkv`] with a variant of the caller's choice.
@@ -288,6 +280,7 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
                 k: matrix.columns,
                 batch: variant.batch as u32,
                 split: variant.split as u32,
+                chunk: variant.chunk as u32,
                 bias: op.biases.is_some(),
                 tiled: matrix.tiled,
             };

@@ -53,7 +53,7 @@ impl LmHeadArgmax<'_> {
 
 /// Scores all tokens, chooses the best, or both.
 pub fn lm_head(encoding: &mut Encoding<'_>, op: LmHead<'_>) -> Result<()> {
-    lm_head_with(encoding, op, GemvVariant::choose(op.m))
+    lm_head_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns))
 }
 
 /// [`lm_head`] with a variant of the caller's choice.
@@ -109,6 +109,7 @@ fn encode(
         k: matrix.columns,
         batch: variant.batch as u32,
         split: variant.split as u32,
+        chunk: variant.chunk as u32,
         logits: logits.is_some(),
         argmax: keys.is_some(),
         tiled: matrix.tiled,

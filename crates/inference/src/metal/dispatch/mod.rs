@@ -25,7 +25,7 @@ pub mod sequence;
 pub mod softmax;
 
 use super::library::{Arguments, BufferSlice, Family, Kernel};
-use super::{MetalDevice, PipelineSet};
+use super::{MetalDevice, PipelineSet, Tuning};
 use compute::{ComputeCommandEncoder, Error, Result, Size};
 use std::ops::Range;
 
@@ -39,16 +39,12 @@ pub struct Encoding<'a> {
     pub device: &'a MetalDevice,
     /// Where dispatches go.
     target: Target<'a>,
-    /// Simdgroups that share a row in norms, softmax and sampling: 1 to 32.
-    pub row_simdgroups: usize,
-    /// Groups of heads that rotations take apart, at least 1.
-    pub head_splits: usize,
+    /// How work is divided; that of the device, unless it is changed.
+    pub tuning: Tuning,
 }
 
 impl<'a> Encoding<'a> {
-    /// Encodes with what suits the device. On a CPU that is one simdgroup for a row, because a thread runs one at a time
-    /// and a simdgroup alone needs no barriers (rms_norm of 4,096 numbers: 0.9 µs with one, 3.4 with 4, 5.8 with 8); and
-    /// all heads together, because sines and cosines are computed for each group.
+    /// Encodes with what suits the device.
     pub fn new(device: &'a MetalDevice, encoder: &'a mut ComputeCommandEncoder) -> Encoding<'a> {
         Encoding::with_target(device, Target::Encoder(encoder))
     }
@@ -59,7 +55,7 @@ impl<'a> Encoding<'a> {
     }
 
     fn with_target(device: &'a MetalDevice, target: Target<'a>) -> Encoding<'a> {
-        Encoding { device, target, row_simdgroups: 1, head_splits: 1 }
+        Encoding { device, target, tuning: *device.tuning() }
     }
 
     /// Dispatches that were encoded so far.
@@ -142,10 +138,10 @@ impl Check<'_> {
         Err(Error::Usage(format!("{}: {problem}", self.operation)))
     }
 
-    /// Simdgroups for a row.
-    pub(crate) fn simdgroups(&self, encoding: &Encoding<'_>) -> Result<u32> {
-        match encoding.row_simdgroups {
-            simdgroups @ 1..=32 => Ok(simdgroups as u32),
+    /// Simdgroups for a row of `numbers` numbers.
+    pub(crate) fn simdgroups(&self, encoding: &Encoding<'_>, numbers: usize) -> Result<usize> {
+        match encoding.tuning.row_simdgroups(numbers) {
+            simdgroups @ 1..=32 => Ok(simdgroups),
             simdgroups => self.error(format_args!("{simdgroups} simdgroups for a row: it must be 1 to 32")),
         }
     }

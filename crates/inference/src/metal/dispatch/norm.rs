@@ -41,9 +41,10 @@ pub fn rms_norm(encoding: &mut Encoding<'_>, op: RmsNorm<'_>) -> Result<()> {
         Activation::F32 => kernels::RMS_NORM_F32,
         Activation::F16 => kernels::RMS_NORM_F16,
     };
-    let constants = kernels::RmsNormConstants { dim, simdgroups: check.simdgroups(encoding)? };
+    let simdgroups = check.simdgroups(encoding, op.dim)?;
+    let constants = kernels::RmsNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::RmsNormArgs { x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
 }
 
 /// [`layer_norm`]: y = (x − mean(x)) / √(variance(x) + ε) · w + b for each row.
@@ -84,9 +85,10 @@ pub fn layer_norm(encoding: &mut Encoding<'_>, op: LayerNorm<'_>) -> Result<()> 
         Activation::F32 => kernels::LAYER_NORM_F32,
         Activation::F16 => kernels::LAYER_NORM_F16,
     };
-    let constants = kernels::LayerNormConstants { dim, simdgroups: check.simdgroups(encoding)? };
+    let simdgroups = check.simdgroups(encoding, op.dim)?;
+    let constants = kernels::LayerNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::LayerNormArgs { x: op.x, w: op.w, b: op.b, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
 }
 
 /// [`add_rms_norm`]: h = h + x, then y = rms_norm(h), for each row.
@@ -129,9 +131,10 @@ pub fn add_rms_norm(encoding: &mut Encoding<'_>, op: AddRmsNorm<'_>) -> Result<(
         Activation::F32 => kernels::ADD_RMS_NORM_F32,
         Activation::F16 => kernels::ADD_RMS_NORM_F16,
     };
-    let constants = kernels::AddRmsNormConstants { dim, simdgroups: check.simdgroups(encoding)? };
+    let simdgroups = check.simdgroups(encoding, op.dim)?;
+    let constants = kernels::AddRmsNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::AddRmsNormArgs { h: op.h, x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
 }
 
 /// [`head_rms_norm`]: each head x = x / √(mean(x²) + ε) · w, in place.

@@ -66,13 +66,8 @@ pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
         Activation::F32 => kernels::ROPE_F32,
         Activation::F16 => kernels::ROPE_F16,
     };
-    let rotation = op.rotation;
-    let params = kernels::RopeParams {
-        heads,
-        x_stride,
-        splits: check.count("head_splits", encoding.head_splits)?,
-        magnitude: rotation.magnitude,
-    };
+    let (rotation, splits) = (op.rotation, encoding.tuning.head_splits(op.tokens, op.heads));
+    let params = kernels::RopeParams { heads, x_stride, splits: splits as u32, magnitude: rotation.magnitude };
     let constants = kernels::RopeConstants { head_dim, rotary, neox: rotation.neox };
     let arguments = kernels::RopeArgs {
         x: op.x,
@@ -81,7 +76,7 @@ pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
         frequencies: rotation.frequencies,
         p: &params,
     };
-    encoding.dispatch(kernel, &constants, &arguments, grid(op.head_dim, op.tokens, encoding.head_splits))
+    encoding.dispatch(kernel, &constants, &arguments, grid(op.head_dim, op.tokens, splits))
 }
 
 /// [`rope_kv`]: rotates q and k, and stores k and v.
@@ -139,6 +134,7 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
         (Activation::F16, Activation::F32) => kernels::ROPE_KV_F16_F32,
         (Activation::F16, Activation::F16) => kernels::ROPE_KV_F16_F16,
     };
+    let splits = encoding.tuning.head_splits(op.tokens, op.heads);
     let params = kernels::RopeKvParams {
         heads,
         kv_heads,
@@ -146,7 +142,7 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
         k_stride: check.count("k_stride", op.k_stride)?,
         v_stride: check.count("v_stride", op.v_stride)?,
         capacity,
-        splits: check.count("head_splits", encoding.head_splits)?,
+        splits: splits as u32,
         magnitude: rotation.magnitude,
     };
     let constants = kernels::RopeKvConstants { head_dim, rotary, neox: rotation.neox };
@@ -161,7 +157,7 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
         frequencies: rotation.frequencies,
         p: &params,
     };
-    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens, encoding.head_splits))
+    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens, splits))
 }
 
 /// `head_dim` and `rotary`, if they go together.

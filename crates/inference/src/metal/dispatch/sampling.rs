@@ -74,9 +74,10 @@ pub fn argmax(encoding: &mut Encoding<'_>, op: Argmax<'_>) -> Result<()> {
     if op.rows == 0 {
         return Ok(());
     }
-    let constants = kernels::ArgmaxConstants { simdgroups: check.simdgroups(encoding)? };
+    let simdgroups = check.simdgroups(encoding, op.n)?;
+    let constants = kernels::ArgmaxConstants { simdgroups: simdgroups as u32 };
     let arguments = kernels::ArgmaxArgs { logits: op.logits, tokens: op.tokens, n };
-    encoding.dispatch(kernels::ARGMAX, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
+    encoding.dispatch(kernels::ARGMAX, &constants, &arguments, Grid::linear(op.rows, simdgroups))
 }
 
 /// [`top_k`]: the k largest logits and their tokens, by ascending token; of equal ones the lowest tokens.
@@ -109,9 +110,10 @@ pub fn top_k(encoding: &mut Encoding<'_>, op: TopK<'_>) -> Result<()> {
     if op.rows == 0 {
         return Ok(());
     }
-    let constants = kernels::TopKConstants { simdgroups: check.simdgroups(encoding)?, k };
+    let simdgroups = check.simdgroups(encoding, op.n)?;
+    let constants = kernels::TopKConstants { simdgroups: simdgroups as u32, k };
     let arguments = kernels::TopKArgs { logits: op.logits, values: op.values, tokens: op.tokens, n };
-    encoding.dispatch(kernels::TOP_K, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
+    encoding.dispatch(kernels::TOP_K, &constants, &arguments, Grid::linear(op.rows, simdgroups))
 }
 
 /// [`sample`]: draws a token.
@@ -173,9 +175,9 @@ pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
         seed_high: (op.seed >> 32) as u32,
         step: op.step,
     };
-    let constants =
-        kernels::SampleConstants { simdgroups: check.simdgroups(encoding)?, indexed: op.candidates.is_some() };
+    let simdgroups = check.simdgroups(encoding, op.n)?;
+    let constants = kernels::SampleConstants { simdgroups: simdgroups as u32, indexed: op.candidates.is_some() };
     let arguments =
         kernels::SampleArgs { values: op.values, candidates: op.candidates, tokens: op.tokens, p: &params };
-    encoding.dispatch(kernels::SAMPLE, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
+    encoding.dispatch(kernels::SAMPLE, &constants, &arguments, Grid::linear(op.rows, simdgroups))
 }

@@ -38,7 +38,8 @@ pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
         Activation::F16 => kernels::SOFTMAX_F16,
     };
     let params = kernels::SoftmaxParams { n, scale: op.scale };
-    let constants = kernels::SoftmaxConstants { simdgroups: check.simdgroups(encoding)? };
+    let simdgroups = check.simdgroups(encoding, op.n)?;
+    let constants = kernels::SoftmaxConstants { simdgroups: simdgroups as u32 };
     let arguments = kernels::SoftmaxArgs { x: op.x, y: op.y, p: &params };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, encoding.row_simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
 }

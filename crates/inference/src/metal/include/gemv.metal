@@ -15,17 +15,21 @@
 
 constant uint K [[function_constant(0)]];     // columns of the matrix, length of a vector
 constant uint BATCH [[function_constant(1)]]; // vectors that a threadgroup takes at a time: 1 to 8
-constant uint SPLIT [[function_constant(2)]]; // simdgroups in a threadgroup; BATCH · SPLIT <= 16
+constant uint SPLIT [[function_constant(2)]]; // simdgroups in a threadgroup
+constant uint CHUNK [[function_constant(7)]]; // columns that a simdgroup stages at a time: a multiple of 32
+constant uint CHUNK_SUMS = CHUNK / 16;
 
 constant constexpr uint MAX_BATCH = 8;
-constant constexpr uint MAX_STAGED = 16; // vectors times simdgroups
-constant constexpr uint CHUNK = 256;
-constant constexpr uint CHUNK_SUMS = CHUNK / 16;
+
+// Numbers that are staged at most, BATCH · SPLIT · CHUNK: 4.25 KiB with their sums. What a kernel reserves limits how many
+// threadgroups a core of a GPU has at a time. One simdgroup with eight vectors and long chunks, as a CPU likes it, and many
+// simdgroups with one vector and short chunks, as a GPU does, need the same.
+constant constexpr uint STAGED = 1024;
 
 // Where the vectors of a threadgroup are staged.
 struct Stage {
-    threadgroup float* x;    // [MAX_STAGED][CHUNK]
-    threadgroup float* sums; // [MAX_STAGED][CHUNK_SUMS]
+    threadgroup float* x;    // [SPLIT][BATCH][CHUNK]
+    threadgroup float* sums; // [SPLIT][BATCH][CHUNK_SUMS]
 };
 
 // Who is asking.
@@ -152,8 +156,8 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
                  uint2 group [[threadgroup_position_in_grid]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float staged[MAX_STAGED * CHUNK];
-    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    threadgroup float staged[STAGED];
+    threadgroup float sums[STAGED / 16];
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float result[MAX_BATCH];
     multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
@@ -182,8 +186,8 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
                        uint2 group [[threadgroup_position_in_grid]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float staged[MAX_STAGED * CHUNK];
-    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    threadgroup float staged[STAGED];
+    threadgroup float sums[STAGED / 16];
     Stage stage = {staged, sums};
     Worker worker = {simdgroup, lane};
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
@@ -229,8 +233,8 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
                      uint2 group [[threadgroup_position_in_grid]],
                      uint simdgroup [[simdgroup_index_in_threadgroup]],
                      uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float staged[MAX_STAGED * CHUNK];
-    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    threadgroup float staged[STAGED];
+    threadgroup float sums[STAGED / 16];
     uint q_tiles = (p.q_rows + TILE_ROWS - 1) / TILE_ROWS, kv_tiles = (p.kv_rows + TILE_ROWS - 1) / TILE_ROWS;
     bool is_q = group.y < q_tiles, is_k = group.y < q_tiles + kv_tiles;
     device const uchar* w = is_q ? wq : is_k ? wk : wv;

@@ -29,8 +29,8 @@ kernel void lm_head(device const uchar* w [[buffer(0)]],
                     uint2 groups [[threadgroups_per_grid]],
                     uint simdgroup [[simdgroup_index_in_threadgroup]],
                     uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float staged[MAX_STAGED * CHUNK];
-    threadgroup float sums[MAX_STAGED * CHUNK_SUMS];
+    threadgroup float staged[STAGED];
+    threadgroup float sums[STAGED / 16];
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float result[MAX_BATCH];
     multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
