@@ -1,5 +1,6 @@
 //! Pipelines of the shader library: which library has a kernel, how its pipeline is made, and which ones a plan needs.
 
+use super::dispatch::SIMD_WIDTH;
 use super::kernels;
 use super::library::Shader;
 use compute::{
@@ -143,6 +144,34 @@ pub(super) fn creator(
             threads_per_threadgroup: config.threads_per_threadgroup(),
             ..ComputePipelineDescriptor::default()
         };
-        device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)
+        let pipeline = device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)?;
+        check_simdgroups(key.kernel(), pipeline.thread_execution_width())?;
+        Ok(pipeline)
+    }
+}
+
+/// Kernels are written for simdgroups of 32 threads, as all of Apple's GPUs have them. Others, such as those of Macs with
+/// processors of Intel's, would compute something else.
+fn check_simdgroups(kernel: &str, threads: usize) -> Result<()> {
+    if threads == SIMD_WIDTH {
+        return Ok(());
+    }
+    let what = format!(
+        "a GPU with simdgroups of {threads} threads instead of {SIMD_WIDTH} (METALWORKS_DEVICE=cpu is another)"
+    );
+    Err(Error::Unsupported { kernel: kernel.into(), what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_simdgroups;
+
+    #[test]
+    fn simdgroups_of_another_size_are_refused() {
+        assert!(check_simdgroups("gemv_f32_f32", 32).is_ok());
+        for threads in [8, 64] {
+            let error = check_simdgroups("gemv_f32_f32", threads).expect_err("kernels would be wrong").to_string();
+            assert!(error.contains(&format!("simdgroups of {threads} threads")), "{error}");
+        }
     }
 }
