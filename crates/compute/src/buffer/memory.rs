@@ -130,13 +130,19 @@ impl Memory {
         storage: StorageMode,
         mapping: Mapping,
     ) -> Result<Memory> {
-        let has_own_pages = !matches!(mapping, Mapping::Foreign(_));
-        let kept = match backend {
-            Backend::Cpu(_) => Kept::Mapping(mapping),
+        let is_ours = !matches!(mapping, Mapping::Foreign(_));
+        match backend {
+            Backend::Cpu(_) => {
+                let kept = Kept::Mapping(mapping);
+                Ok(Memory::new(backend, base, base.addr(), len, storage, is_ours, kept))
+            }
             #[cfg(target_os = "macos")]
-            Backend::Metal(device) => Kept::Metal(metal::Buffer::over(device, base, len, mapping)?),
-        };
-        Ok(Memory::new(backend, base, base.addr(), len, storage, has_own_pages, kept))
+            Backend::Metal(device) => {
+                let buffer = metal::Buffer::over(device, base, len, mapping)?;
+                let (base, is_ours) = buffer.copied_to().map_or((base, is_ours), |copy| (copy, false));
+                Ok(Memory::new(backend, base, base.addr(), len, storage, is_ours, Kept::Metal(buffer)))
+            }
+        }
     }
 
     fn new(

@@ -4,6 +4,7 @@ use super::Device;
 use super::held::Held;
 use crate::buffer::{Mapping, page_size};
 use crate::error::{Error, Result};
+use crate::log;
 use block2::RcBlock;
 use objc2::rc::autoreleasepool;
 use objc2::runtime::ProtocolObject;
@@ -11,11 +12,14 @@ use objc2_foundation::NSString;
 use objc2_metal::{MTLBuffer, MTLDevice, MTLResource, MTLResourceOptions};
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::Once;
 
 /// Metal's buffer, and where in it ours begins.
 pub(crate) struct Buffer {
     buffer: Held<ProtocolObject<dyn MTLBuffer>>,
     offset: usize,
+    /// Metal did not take the host's pages, and has a copy of its own.
+    is_copy: bool,
 }
 
 // SAFETY: reference counts of Objective-C are atomic, and what is called on a buffer once it is made is to encode it, which only
@@ -29,7 +33,8 @@ impl Buffer {
     pub(crate) fn private(device: &Device, len: usize) -> Result<Buffer> {
         autoreleasepool(|_| {
             let buffer = device.raw().newBufferWithLength_options(len, MTLResourceOptions::StorageModePrivate);
-            Ok(Buffer { buffer: Held::new(buffer.ok_or_else(|| out_of_memory(device, len))?), offset: 0 })
+            let buffer = Held::new(buffer.ok_or_else(|| out_of_memory(device, len))?);
+            Ok(Buffer { buffer, offset: 0, is_copy: false })
         })
     }
 
@@ -44,6 +49,7 @@ impl Buffer {
         }
         let pages = NonNull::new(base.wrapping_sub(offset).cast::<c_void>());
         let pages = pages.ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
+        let is_foreign = matches!(mapping, Mapping::Foreign(_));
         // Metal keeps the block as long as the buffer, and command buffers in flight keep the buffer: so the pages stay mapped as
         // long as the GPU may use them, whoever drops what first. The block knows nothing of the buffer: there is no cycle.
         let deallocator = RcBlock::new(move |_: NonNull<c_void>, _: usize| {
@@ -52,7 +58,7 @@ impl Buffer {
         autoreleasepool(|_| {
             // SAFETY: the pages are whole, mapped, and stay so until the block is dropped, which may happen on any thread: what a
             // mapping keeps is `Send`.
-            let buffer = unsafe {
+            let in_place = unsafe {
                 device.raw().newBufferWithBytesNoCopy_length_options_deallocator(
                     pages,
                     length,
@@ -60,8 +66,33 @@ impl Buffer {
                     Some(&deallocator),
                 )
             };
-            Ok(Buffer { buffer: Held::new(buffer.ok_or_else(|| out_of_memory(device, length))?), offset })
+            match in_place {
+                Some(buffer) => Ok(Buffer { buffer: Held::new(buffer), offset, is_copy: false }),
+                // The caller's memory would not be what kernels see.
+                None if is_foreign => Err(out_of_memory(device, length)),
+                None => Buffer::copy(device, base, len),
+            }
         })
+    }
+
+    /// Where Metal does not take memory in place, as it was seen on virtual machines, a copy is better than nothing.
+    fn copy(device: &Device, base: *mut u8, len: usize) -> Result<Buffer> {
+        static SAID: Once = Once::new();
+        SAID.call_once(|| {
+            log::line(format_args!("{} does not use memory in place: buffers are copied", device.name()));
+        });
+        let bytes = NonNull::new(base.cast()).ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
+        // SAFETY: `len` bytes are mapped there.
+        let buffer = unsafe {
+            device.raw().newBufferWithBytes_length_options(bytes, len, MTLResourceOptions::StorageModeShared)
+        };
+        let buffer = Held::new(buffer.ok_or_else(|| out_of_memory(device, len))?);
+        Ok(Buffer { buffer, offset: 0, is_copy: true })
+    }
+
+    /// Where the host finds the bytes, if they are not where they were.
+    pub(crate) fn copied_to(&self) -> Option<*mut u8> {
+        self.is_copy.then(|| self.buffer.contents().as_ptr().cast())
     }
 
     /// Metal's own.
