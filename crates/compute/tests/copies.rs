@@ -1,4 +1,5 @@
 //! Copies between buffers, and buffers that only the device has.
+#![cfg(llvm)]
 
 mod common;
 
