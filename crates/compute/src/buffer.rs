@@ -151,7 +151,7 @@ impl Buffer {
         Arc::as_ptr(&self.memory).addr()
     }
 
-    /// Whose memory it is: [`Backend::memory_domain`].
+    /// Whose memory it is: [`Backend::domain`].
     pub(crate) fn domain(&self) -> u32 {
         self.memory.domain
     }

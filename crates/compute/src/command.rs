@@ -188,7 +188,7 @@ impl CommandBuffer {
         self.check_open(&state, "a copy")?;
         let (source, destination) = (source.clone(), destination.clone());
         let copy = Copy { source, range: source_range, destination, offset: destination_offset };
-        validate::copy(self.queue().device().backend().memory_domain(), &copy)?;
+        validate::copy(self.queue().device().backend().domain(), &copy)?;
         state.work.copy(copy);
         Ok(())
     }

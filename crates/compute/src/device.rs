@@ -47,15 +47,18 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
-    /// Whose memory buffers have. All processors have the same, and each GPU its own.
-    pub(crate) fn memory_domain(&self) -> u32 {
+    /// Whose memory buffers have, and who runs pipeline states. All processors have the same, and each GPU its own.
+    pub(crate) fn domain(&self) -> u32 {
         match self {
-            Backend::Cpu(_) => 0,
+            Backend::Cpu(_) => CPU_DOMAIN,
             #[cfg(target_os = "macos")]
-            Backend::Metal(device) => 1 + device.index() as u32,
+            Backend::Metal(device) => device.domain(),
         }
     }
 }
+
+/// [`Backend::domain`] of processors.
+pub(crate) const CPU_DOMAIN: u32 = 0;
 
 /// What can be chosen about the device that is the processor.
 #[derive(Clone, Default, Debug)]

@@ -6,7 +6,7 @@ use crate::archive::BinaryArchive;
 use crate::arguments::ArgumentTable;
 use crate::cache::Phase;
 use crate::cpu;
-use crate::device::{Backend, Device, MAX_THREADGROUP_MEMORY, MAX_THREADS_PER_THREADGROUP};
+use crate::device::{Backend, CPU_DOMAIN, Device, MAX_THREADGROUP_MEMORY, MAX_THREADS_PER_THREADGROUP};
 use crate::error::{Error, Result, usage};
 #[cfg(target_os = "macos")]
 use crate::metal;
@@ -66,6 +66,8 @@ struct Inner {
     reflection: Kernel,
     arguments: ArgumentTable,
     only_full_simdgroups: bool,
+    max_total_threads: usize,
+    most_threadgroup_memory: usize,
     code: Code,
 }
 
@@ -84,6 +86,24 @@ impl Code {
             Code::Cpu(pipeline) => Ok(pipeline),
             #[cfg(target_os = "macos")]
             Code::Metal(_) => usage("a pipeline state of a Metal device for the processor"),
+        }
+    }
+
+    /// Which devices can run it: [`Backend::domain`].
+    pub(crate) fn domain(&self) -> u32 {
+        match self {
+            Code::Cpu(_) => CPU_DOMAIN,
+            #[cfg(target_os = "macos")]
+            Code::Metal(pipeline) => pipeline.domain(),
+        }
+    }
+
+    /// The largest threadgroup, as far as the device is concerned.
+    fn max_total_threads(&self) -> usize {
+        match self {
+            Code::Cpu(_) => MAX_THREADS_PER_THREADGROUP,
+            #[cfg(target_os = "macos")]
+            Code::Metal(pipeline) => pipeline.max_total_threads(),
         }
     }
 }
@@ -155,7 +175,11 @@ impl ComputePipelineState {
             #[cfg(target_os = "macos")]
             Code::Metal(pipeline) => pipeline.static_threadgroup_memory(),
         };
+        let most = code.max_total_threads();
+        let own = reflection.max_total_threads_per_threadgroup;
         let inner = Inner {
+            max_total_threads: own.map_or(most, |own| most.min(own as usize)),
+            most_threadgroup_memory,
             arguments: ArgumentTable::new(&reflection, static_memory),
             label: descriptor.label.as_deref().map(Arc::from),
             name: name.as_str().into(),
@@ -194,13 +218,7 @@ impl ComputePipelineState {
 
     /// The largest threadgroup that it can run with: 1,024, or less where the kernel says so or a GPU has too few registers.
     pub fn max_total_threads_per_threadgroup(&self) -> usize {
-        let own = self.inner.reflection.max_total_threads_per_threadgroup;
-        let most = match &self.inner.code {
-            Code::Cpu(_) => MAX_THREADS_PER_THREADGROUP,
-            #[cfg(target_os = "macos")]
-            Code::Metal(pipeline) => pipeline.max_total_threads(),
-        };
-        own.map_or(most, |own| most.min(own as usize))
+        self.inner.max_total_threads
     }
 
     /// Bytes of threadgroup memory for the kernel's own variables.
@@ -266,6 +284,11 @@ impl ComputePipelineState {
             #[cfg(target_os = "macos")]
             Code::Metal(pipeline) => pipeline.flush_archives(),
         }
+    }
+
+    /// Bytes of threadgroup memory that its device has.
+    pub(crate) fn most_threadgroup_memory(&self) -> usize {
+        self.inner.most_threadgroup_memory
     }
 
     /// What to bind.

@@ -27,7 +27,7 @@ pub(crate) struct Memory {
     pub(super) address: usize,
     pub(super) len: usize,
     pub(super) storage: StorageMode,
-    /// [`Backend::memory_domain`].
+    /// [`Backend::domain`].
     pub(super) domain: u32,
     pub(super) is_released: AtomicBool,
     pub(super) label: Mutex<Option<Arc<str>>>,
@@ -154,7 +154,7 @@ impl Memory {
         has_own_pages: bool,
         kept: Kept,
     ) -> Memory {
-        let domain = backend.memory_domain();
+        let domain = backend.domain();
         let (is_released, label) = (AtomicBool::new(false), Mutex::new(None));
         Memory { base, address, len, storage, domain, is_released, label, has_own_pages, kept }
     }

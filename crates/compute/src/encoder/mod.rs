@@ -56,7 +56,7 @@ pub struct ComputeCommandEncoder {
     waits: bool,
     validation: bool,
     uses: Uses,
-    /// Whose memory can be bound.
+    /// Whose buffers and pipeline states can be used.
     domain: u32,
 }
 
@@ -104,13 +104,19 @@ impl ComputeCommandEncoder {
             waits: true,
             validation: device.is_validating(),
             uses: Uses::default(),
-            domain: device.backend().memory_domain(),
+            domain: device.backend().domain(),
         }
     }
 
     /// Sets the kernel that the following dispatches run.
     pub fn set_compute_pipeline_state(&mut self, pipeline: &ComputePipelineState) -> Result<()> {
         self.open("set_compute_pipeline_state")?;
+        if pipeline.code().domain() != self.domain {
+            let kernel = pipeline.shared_name();
+            return usage(format!(
+                "set_compute_pipeline_state: the pipeline state of '{kernel}' was made by another device"
+            ));
+        }
         self.pipeline = Some(self.pass.pipelines.keep(pipeline, ComputePipelineState::address));
         Ok(())
     }

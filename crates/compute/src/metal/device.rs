@@ -2,6 +2,7 @@
 
 use super::family;
 use crate::capabilities::{Capabilities, Limits};
+use crate::device::CPU_DOMAIN;
 use crate::size::Size;
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
@@ -58,6 +59,11 @@ impl Device {
 
     pub(crate) fn index(&self) -> usize {
         self.index
+    }
+
+    /// Tells it from all other devices: [`crate::device::Backend::domain`].
+    pub(crate) fn domain(&self) -> u32 {
+        CPU_DOMAIN + 1 + self.index as u32
     }
 
     pub(crate) fn name(&self) -> &str {

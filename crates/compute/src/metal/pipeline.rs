@@ -33,6 +33,8 @@ use std::sync::Arc;
 /// A kernel that is ready to run. Metal's pipeline states may be used by any thread.
 pub(crate) struct Pipeline {
     state: Held<ProtocolObject<dyn MTLComputePipelineState>>,
+    /// That of its device.
+    domain: u32,
     origin: PipelineOrigin,
     /// Those that keep it.
     archives: Vec<BinaryArchive>,
@@ -57,6 +59,11 @@ impl Pipeline {
     /// The number of threads in a simdgroup.
     pub(crate) fn thread_execution_width(&self) -> usize {
         self.state.threadExecutionWidth()
+    }
+
+    /// [`Device::domain`] of its device.
+    pub(crate) fn domain(&self) -> u32 {
+        self.domain
     }
 
     pub(crate) fn origin(&self) -> PipelineOrigin {
@@ -310,7 +317,8 @@ impl Plan {
             self.compare(&reported)?;
         }
         let archives = self.descriptor.binary_archives.clone();
-        let code = Code::Metal(Pipeline { state: Held::new(made.0), origin, archives });
+        let domain = self.device.domain();
+        let code = Code::Metal(Pipeline { state: Held::new(made.0), domain, origin, archives });
         let limits = self.device.limits();
         ComputePipelineState::new(
             reported.to_kernel(),

@@ -36,10 +36,10 @@ pub(crate) fn threadgroup_memory(call: &Call, lengths: &[u32; ARGUMENT_SLOTS]) -
         }
         total += length as usize;
     }
-    if total > MAX_THREADGROUP_MEMORY {
+    let most = call.pipeline.most_threadgroup_memory();
+    if total > most {
         return Err(call.refuse(format_args!(
-            "{total} bytes of threadgroup memory, the kernel's own variables included; at most \
-             {MAX_THREADGROUP_MEMORY} are there"
+            "{total} bytes of threadgroup memory, the kernel's own variables included; at most {most} are there"
         )));
     }
     Ok(())

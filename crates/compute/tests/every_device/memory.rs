@@ -135,13 +135,17 @@ fn released_buffers() {
 fn devices_keep_to_their_own() {
     let devices = compute::Device::all().expect("they are found");
     assert!(devices.len() > 1, "the processor and a GPU");
-    for one in &devices {
-        for other in devices.iter().filter(|other| other.id() != one.id()) {
-            let (buffer, own) = (other.new_buffer(16).expect("memory"), one.new_buffer(16).expect("memory"));
-            let commands = one.new_command_queue().new_command_buffer();
-            assert!(usage(commands.copy_buffer(&buffer, 0..4, &own, 0)).contains("another device"));
+    on_every_device(|setup| {
+        let pipeline = setup.pipeline("add");
+        for other in devices.iter().filter(|other| other.id() != setup.device.id()) {
+            let (own, foreign) = (setup.buffer(&[1]), other.new_buffer(16).expect("memory"));
+            let commands = setup.queue.new_command_buffer();
+            assert!(usage(commands.copy_buffer(&foreign, 0..4, &own, 0)).contains("another device"));
             let mut encoder = commands.compute_command_encoder().expect("an encoder");
-            assert!(usage(encoder.set_buffer(0, &buffer, 0)).contains("another device"));
+            assert!(usage(encoder.set_buffer(0, &foreign, 0)).contains("another device"));
+            let commands = other.new_command_queue().new_command_buffer();
+            let mut encoder = commands.compute_command_encoder().expect("an encoder");
+            assert!(usage(encoder.set_compute_pipeline_state(&pipeline)).contains("another device"));
         }
-    }
+    });
 }
