@@ -10,6 +10,7 @@ mod check;
 mod compile;
 #[cfg(llvm)]
 mod constants;
+mod doctor;
 mod engine;
 #[cfg(llvm)]
 mod exec;
@@ -81,6 +82,14 @@ enum Command {
     #[command(after_help = cache::EXAMPLE)]
     Cache(cache::Cache),
 
+    /// Examine this machine and test every kernel on it
+    ///
+    /// Lists devices, toolchain, folders and variables, says what is wrong and what to do, and compares what each kernel of the
+    /// shader library computes on a device with what the processor does: the first thing to run, and what to attach to an
+    /// issue.
+    #[command(after_long_help = doctor::EXAMPLE)]
+    Doctor(doctor::Doctor),
+
     /// Have a model answer, or go on with a text
     ///
     /// Loads a GGUF file, and runs it with the kernels of the shader library. What the model writes goes to stdout as it
@@ -139,6 +148,7 @@ fn main() -> ExitCode {
         #[cfg(llvm)]
         Command::Exec(exec) => exec.run(),
         Command::Cache(cache) => cache.run(),
+        Command::Doctor(doctor) => doctor.run(),
         Command::Run(run) => run.run(),
         Command::Bench(bench) => bench.run(),
         Command::Perplexity(perplexity) => perplexity.run(),

@@ -7,7 +7,7 @@ use support::metalworks;
 /// The subcommands that there are.
 fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
-    commands.extend(["cache", "run", "bench", "perplexity"]);
+    commands.extend(["cache", "doctor", "run", "bench", "perplexity"]);
     if cfg!(llvm) {
         commands.extend(["compile", "exec"]);
     }

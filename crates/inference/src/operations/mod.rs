@@ -22,6 +22,6 @@ pub use case::{Case, checked, measured};
 pub use data::{Maker, Problem, Purpose, Workload};
 pub use output::{Number, Output};
 pub use repeat::{record, replay};
-pub use select::select;
+pub use select::{UnknownName, select};
 pub use shape::{LETTERS, MODELS, Model, SELF_TEST, Shape, Wanted};
 pub use table::{NOT_COVERED, OPERATIONS, Operation};

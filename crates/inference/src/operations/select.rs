@@ -1,9 +1,31 @@
 //! Which cases are asked for: by the name of the case, of its operation, of a kernel, of the file, or of a type.
 
 use super::case::Case;
+use std::fmt;
+
+/// A pattern that names nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownName {
+    /// What was asked for.
+    pub pattern: String,
+    /// Names that look like it.
+    pub similar: Vec<String>,
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' names no case, operation, kernel, file or format", self.pattern)?;
+        match self.similar.is_empty() {
+            true => Ok(()),
+            false => write!(f, "; similar: '{}'", self.similar.join("', '")),
+        }
+    }
+}
+
+impl std::error::Error for UnknownName {}
 
 /// The cases that any of the patterns names; all of them without patterns. The error is a pattern that names none.
-pub fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, String> {
+pub fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, UnknownName> {
     if patterns.is_empty() {
         return Ok(cases);
     }
@@ -11,7 +33,7 @@ pub fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, String
     for pattern in patterns {
         // What is the name of a case is that case, although it may also be a kernel of others.
         let kind = |kind: &usize| cases.iter().any(|case| is_named(case, *kind, pattern));
-        let kind = (0..KINDS).find(kind).ok_or_else(|| message(pattern, &cases))?;
+        let kind = (0..KINDS).find(kind).ok_or_else(|| unknown(pattern, &cases))?;
         for (case, wanted) in cases.iter().zip(&mut wanted) {
             *wanted |= is_named(case, kind, pattern);
         }
@@ -46,21 +68,17 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-fn message(unknown: &str, cases: &[Case]) -> String {
+fn unknown(pattern: &str, cases: &[Case]) -> UnknownName {
     let mut similar: Vec<(f64, String)> = Vec::new();
     for name in cases.iter().flat_map(|case| names(case).concat()) {
-        let likeness = strsim::jaro_winkler(&unknown.to_ascii_lowercase(), &name.to_ascii_lowercase());
+        let likeness = strsim::jaro_winkler(&pattern.to_ascii_lowercase(), &name.to_ascii_lowercase());
         if likeness > 0.8 && !similar.iter().any(|(_, known)| *known == name) {
             similar.push((likeness, name));
         }
     }
     similar.sort_by(|left, right| right.0.total_cmp(&left.0));
-    let similar: Vec<String> = similar.into_iter().take(5).map(|(_, name)| format!("'{name}'")).collect();
-    let hint = match similar.is_empty() {
-        true => "'metal-shader-bench list' has all names".into(),
-        false => format!("similar: {}", similar.join(", ")),
-    };
-    format!("'{unknown}' names no case, operation, kernel, file or format; {hint}")
+    let similar = similar.into_iter().take(5).map(|(_, name)| name).collect();
+    UnknownName { pattern: pattern.into(), similar }
 }
 
 #[cfg(test)]
@@ -71,7 +89,7 @@ mod tests {
 
     fn selected(patterns: &[&str]) -> Result<Vec<String>, String> {
         let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
-        let cases = select(measured(&MODELS[0])?, &patterns)?;
+        let cases = select(measured(&MODELS[0])?, &patterns).map_err(|unknown| unknown.to_string())?;
         Ok(cases.iter().map(Case::name).collect())
     }
 
@@ -93,6 +111,6 @@ mod tests {
         assert!(problem.starts_with("'rmsnorm_f32' names no case"), "{problem}");
         assert!(problem.contains("similar: 'rms_norm_f32'"), "{problem}");
         let problem = selected(&["zzz"]).unwrap_err();
-        assert!(problem.ends_with("'metal-shader-bench list' has all names"), "{problem}");
+        assert!(problem.ends_with("names no case, operation, kernel, file or format"), "{problem}");
     }
 }

@@ -10,6 +10,7 @@ use crate::metal::{MetalDevice, PipelineSet};
 use crate::operations::{self, Case, Problem, Purpose, SELF_TEST};
 use compute::{Error, PipelineConfig};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 /// What results are compared with.
@@ -70,7 +71,7 @@ impl SelfTest<'_> {
         for (i, case) in speeds.iter().enumerate() {
             progress(Progress { step: Step::Measuring, done: i, total: speeds.len() });
             // What fails here was told by its check, or will be by the next model that runs: no time is told.
-            report.speeds.extend(speed::measure(self.device, case).ok().flatten());
+            report.speeds.extend(alone(|| speed::measure(self.device, case).ok().flatten()).ok().flatten());
         }
         report.running = begin.elapsed() - report.compiling;
         report
@@ -118,7 +119,9 @@ impl SelfTest<'_> {
         let known = pipelines.iter().find_map(|pipeline| failures.get(pipeline));
         let (error, verdict) = match known {
             Some(error) => (None, verdict_of(error)),
-            None => self.compared(case),
+            // A mistake of ours is one of the things that a test is there to find.
+            None => alone(|| self.compared(case))
+                .unwrap_or_else(|panic| (None, Verdict::Failed(format!("internal error: {panic}")))),
         };
         let (name, shape) = (case.name(), case.shape.to_string());
         CheckReport { name, shape, kernels: case.kernels(), pipelines, error, verdict }
@@ -178,6 +181,14 @@ fn judge(ran: &Ran, right: &RecordedCheck) -> (Option<(f64, f64)>, Verdict) {
     }
     let verdict = if differences.is_empty() { Verdict::Passed } else { Verdict::Wrong(differences) };
     (error, verdict)
+}
+
+/// What panics does so alone.
+fn alone<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).into())).unwrap_or_default()
+    })
 }
 
 /// A program without a compiler cannot try what no archive has; all else is a failure.

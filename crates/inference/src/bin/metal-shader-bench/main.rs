@@ -25,7 +25,7 @@ mod text;
 
 use arguments::{Cli, Command, ListArguments};
 use clap::Parser;
-use inference::operations;
+use inference::operations::{self, UnknownName};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::process::ExitCode;
@@ -43,6 +43,13 @@ pub(crate) enum Failure {
 impl From<compute::Error> for Failure {
     fn from(error: compute::Error) -> Failure {
         Failure::NotTried(error.to_string())
+    }
+}
+
+impl From<UnknownName> for Failure {
+    fn from(unknown: UnknownName) -> Failure {
+        let hint = if unknown.similar.is_empty() { "; 'metal-shader-bench list' has all names" } else { "" };
+        Failure::Input(format!("{unknown}{hint}"))
     }
 }
 
@@ -73,7 +80,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 fn list(arguments: &ListArguments) -> Result<(), Failure> {
     let model = arguments.model();
     let all = operations::measured(model).map_err(Failure::NotTried)?;
-    let cases = operations::select(all, &arguments.names).map_err(Failure::Input)?;
+    let cases = operations::select(all, &arguments.names)?;
     let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
     let mut text = String::new();
     for case in &cases {

@@ -96,7 +96,7 @@ fn reason(problem: &Problem) -> String {
 /// The cases that were asked for, with their shapes.
 pub(crate) fn cases(arguments: &RunArguments, wanted: &Wanted) -> Result<Vec<Case>, Failure> {
     let all = operations::measured(arguments.model()).map_err(Failure::NotTried)?;
-    let mut cases = operations::select(all, &arguments.names).map_err(Failure::Input)?;
+    let mut cases = operations::select(all, &arguments.names)?;
     for letter in wanted.letters() {
         if !cases.iter().any(|case| case.shape.letters().any(|known| known == letter)) {
             let mut known: Vec<char> =

@@ -1,0 +1,79 @@
+//! The devices of every back end, and the one that is tested.
+
+use compute::{Device, DeviceKind};
+
+use super::findings::{Chosen, DeviceFinding};
+use super::problems::Problems;
+
+/// The device that is tested.
+pub(super) struct Choice {
+    pub(super) device: Option<Device>,
+    pub(super) finding: Chosen,
+}
+
+pub(super) fn examine(wanted: Option<&str>, problems: &mut Problems) -> (Vec<DeviceFinding>, Choice) {
+    let devices = Device::all().unwrap_or_else(|error| {
+        problems.error(format!("devices cannot be listed: {error}"), "");
+        Vec::new()
+    });
+    if cfg!(target_os = "macos") && devices.iter().all(|device| device.kind() != DeviceKind::Metal) {
+        problems.warning(
+            "Metal has no device here",
+            "in a virtual machine, allow it a GPU; over ssh, log in at the machine once",
+        );
+    }
+    let choice = choose(wanted, problems);
+    if let Some(device) = &choice.device {
+        abilities(device, problems);
+    }
+    (devices.iter().map(describe).collect(), choice)
+}
+
+fn choose(wanted: Option<&str>, problems: &mut Problems) -> Choice {
+    let variable = std::env::var("METALWORKS_DEVICE").ok().filter(|name| !name.trim().is_empty());
+    let (found, why) = match (wanted, variable) {
+        (Some(name), _) => (Device::named(name), format!("--device {name}")),
+        (None, Some(name)) => (Device::system_default(), format!("METALWORKS_DEVICE={name}")),
+        (None, None) => (Device::system_default(), "the best device of this machine".into()),
+    };
+    let device = found.map_err(|error| problems.error(error.to_string(), "see the devices above")).ok();
+    Choice { finding: Chosen { id: device.as_ref().map(Device::id), why }, device }
+}
+
+/// What kernels need.
+fn abilities(device: &Device, problems: &mut Problems) {
+    let capabilities = device.capabilities();
+    let needed = [
+        (capabilities.simd_reductions, "reductions over a simdgroup"),
+        (capabilities.simdgroup_matrix, "simdgroup matrices"),
+        (capabilities.bfloat, "the type bfloat"),
+    ];
+    let missing: Vec<&str> = needed.into_iter().filter(|(is_there, _)| !is_there).map(|(_, what)| what).collect();
+    if !missing.is_empty() {
+        let what = format!("{} has not what some kernels need: {}", device.name(), missing.join(", "));
+        problems.warning(
+            what,
+            "an Apple M1 has all of it, and so have later ones; --device cpu is slower and has it, too",
+        );
+    }
+}
+
+fn describe(device: &Device) -> DeviceFinding {
+    let (capabilities, limits) = (device.capabilities(), device.limits());
+    let threads = limits.max_threads_per_threadgroup;
+    DeviceFinding {
+        id: device.id(),
+        kind: device.kind().to_string(),
+        name: device.name(),
+        family: capabilities.family,
+        simd_reductions: capabilities.simd_reductions,
+        simdgroup_matrix: capabilities.simdgroup_matrix,
+        bfloat: capabilities.bfloat,
+        nonuniform_threadgroups: capabilities.nonuniform_threadgroups,
+        unified_memory: capabilities.unified_memory,
+        max_threads_per_threadgroup: [threads.width, threads.height, threads.depth],
+        max_threadgroup_memory_bytes: limits.max_threadgroup_memory_length,
+        max_buffer_bytes: limits.max_buffer_length,
+        recommended_working_set_bytes: limits.recommended_max_working_set_size,
+    }
+}

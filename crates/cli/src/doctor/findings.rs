@@ -1,0 +1,171 @@
+//! All that was found: what `--json` prints. `docs/doctor.md` describes every field; a change that breaks readers gets another
+//! number.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The version of what follows.
+pub(super) const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+pub(super) struct Findings {
+    pub(super) schema: u32,
+    pub(super) program: Program,
+    pub(super) system: System,
+    pub(super) toolchain: Toolchain,
+    pub(super) devices: Vec<DeviceFinding>,
+    pub(super) chosen: Chosen,
+    pub(super) cache: Cache,
+    pub(super) models: Models,
+    pub(super) environment: BTreeMap<String, String>,
+    /// Nothing where no kernel was to be run.
+    pub(super) self_test: Option<SelfTestFinding>,
+    pub(super) problems: Vec<Problem>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Program {
+    pub(super) version: &'static str,
+    /// `release` or `debug`.
+    pub(super) build: &'static str,
+    pub(super) features: Vec<&'static str>,
+    pub(super) llvm: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct System {
+    pub(super) os: String,
+    pub(super) architecture: &'static str,
+    pub(super) cpu: Option<String>,
+    pub(super) cores: usize,
+    pub(super) memory_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Toolchain {
+    /// The version of Apple's compiler, where it is installed.
+    pub(super) xcrun_metal: Option<String>,
+    pub(super) shaders: usize,
+    pub(super) kernels: usize,
+    /// Shaders that are in this program compiled; all are there as source.
+    pub(super) metallibs: usize,
+}
+
+#[derive(Serialize)]
+pub(super) struct DeviceFinding {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) family: String,
+    pub(super) simd_reductions: bool,
+    pub(super) simdgroup_matrix: bool,
+    pub(super) bfloat: bool,
+    pub(super) nonuniform_threadgroups: bool,
+    pub(super) unified_memory: bool,
+    pub(super) max_threads_per_threadgroup: [usize; 3],
+    pub(super) max_threadgroup_memory_bytes: usize,
+    pub(super) max_buffer_bytes: usize,
+    pub(super) recommended_working_set_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Chosen {
+    /// Nothing where the device that was asked for is not there.
+    pub(super) id: Option<String>,
+    pub(super) why: String,
+}
+
+#[derive(Serialize, Default)]
+pub(super) struct Cache {
+    pub(super) path: Option<String>,
+    /// Why nothing is kept.
+    pub(super) off: Option<String>,
+    pub(super) writable: bool,
+    pub(super) entries: usize,
+    pub(super) bytes: u64,
+    pub(super) size_limit: Option<u64>,
+    pub(super) damaged: usize,
+    pub(super) unfinished: usize,
+}
+
+#[derive(Serialize, Default)]
+pub(super) struct Models {
+    pub(super) path: Option<String>,
+    pub(super) files: usize,
+    pub(super) bytes: u64,
+    pub(super) default_model: bool,
+}
+
+#[derive(Serialize)]
+pub(super) struct SelfTestFinding {
+    pub(super) device: String,
+    /// `cpu`, `recorded`, or a file.
+    pub(super) reference: String,
+    pub(super) passed: usize,
+    pub(super) failed: usize,
+    pub(super) not_run: usize,
+    pub(super) pipelines: usize,
+    pub(super) compile_seconds: f64,
+    pub(super) run_seconds: f64,
+    pub(super) kernels: Vec<KernelFinding>,
+    /// Every check that did not pass.
+    pub(super) failures: Vec<FailureFinding>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    Passed,
+    Failed,
+    NotRun,
+}
+
+#[derive(Serialize)]
+pub(super) struct KernelFinding {
+    pub(super) kernel: &'static str,
+    pub(super) shader: &'static str,
+    pub(super) status: Status,
+    pub(super) checks: usize,
+    /// Σ(actual − expected)² / Σ expected²; nothing where nothing was compared, or where it is not a number.
+    pub(super) error: Option<f64>,
+    pub(super) bound: Option<f64>,
+    pub(super) speed: Option<SpeedFinding>,
+}
+
+#[derive(Serialize)]
+pub(super) struct SpeedFinding {
+    pub(super) shape: String,
+    pub(super) microseconds: f64,
+    pub(super) gigabytes_per_second: f64,
+    pub(super) gigaflops: f64,
+}
+
+#[derive(Serialize)]
+pub(super) struct FailureFinding {
+    pub(super) check: String,
+    pub(super) shape: String,
+    pub(super) status: Status,
+    pub(super) kernels: Vec<String>,
+    /// With their function constants.
+    pub(super) pipelines: Vec<String>,
+    pub(super) problem: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Severity {
+    /// It must be mended.
+    Error,
+    /// It should be.
+    Warning,
+    /// It is good to know.
+    Note,
+}
+
+#[derive(Serialize)]
+pub(super) struct Problem {
+    pub(super) severity: Severity,
+    pub(super) what: String,
+    pub(super) advice: String,
+}

@@ -1,0 +1,183 @@
+//! Every kernel of the shader library on the chosen device.
+
+use compute::{BinaryArchive, Device, DeviceKind};
+use inference::metal::MetalDevice;
+use inference::operations::{self, Case};
+use inference::selftest::{CheckReport, KernelReport, Record, Reference, Report, SelfTest, Step, Verdict};
+
+use super::findings::{FailureFinding, KernelFinding, SelfTestFinding, SpeedFinding, Status};
+use super::problems::Problems;
+use crate::output::count;
+use crate::progress::Progress;
+
+/// What results are to be compared with.
+pub(super) enum ReferenceChoice {
+    /// What suits the device.
+    Any,
+    Cpu,
+    Recorded,
+    File(String, Record),
+}
+
+impl ReferenceChoice {
+    pub(super) fn parse(text: Option<&str>) -> Result<ReferenceChoice, String> {
+        match text {
+            None => Ok(ReferenceChoice::Any),
+            Some("cpu") if cfg!(llvm) => Ok(ReferenceChoice::Cpu),
+            Some("cpu") => Err(
+                "--reference cpu: this program cannot compile for the processor; build it with '--features cpu'"
+                    .into(),
+            ),
+            Some("recorded") => Ok(ReferenceChoice::Recorded),
+            Some(path) => {
+                let text =
+                    std::fs::read_to_string(path).map_err(|error| format!("cannot read '{path}': {error}"))?;
+                let record = Record::parse(&text).map_err(|error| format!("cannot read '{path}': {error}"))?;
+                Ok(ReferenceChoice::File(path.into(), record))
+            }
+        }
+    }
+}
+
+/// The checks that were asked for.
+pub(super) fn cases(patterns: &[String]) -> Result<Vec<Case>, String> {
+    let cases = operations::checked()?;
+    operations::select(cases, patterns).map_err(|unknown| {
+        let hint = if unknown.similar.is_empty() { "; 'metalworks doctor -v' prints all kernels" } else { "" };
+        format!("--kernel: {unknown}{hint}")
+    })
+}
+
+/// Runs them. Nothing where that could not even begin.
+pub(super) fn run(
+    device: &Device,
+    archive: Option<BinaryArchive>,
+    cases: &[Case],
+    choice: ReferenceChoice,
+    speed: bool,
+    problems: &mut Problems,
+) -> Result<Option<SelfTestFinding>, String> {
+    let library = |device: &Device| MetalDevice::with_device(device.clone(), archive.clone());
+    let tested = match library(device) {
+        Ok(tested) => tested,
+        Err(error) => {
+            problems.error(format!("the shader library cannot be opened on {}: {error}", device.name()), REPORT);
+            return Ok(None);
+        }
+    };
+    let (record, processor);
+    let (name, reference) = match choice {
+        ReferenceChoice::File(path, given) => {
+            record = given;
+            (path, Reference::Recorded(&record))
+        }
+        ReferenceChoice::Cpu => {
+            processor = Device::cpu().and_then(|cpu| library(&cpu)).map_err(|error| error.to_string())?;
+            ("cpu".into(), Reference::Device(&processor))
+        }
+        ReferenceChoice::Any if cfg!(llvm) && device.kind() != DeviceKind::Cpu => {
+            processor = Device::cpu().and_then(|cpu| library(&cpu)).map_err(|error| error.to_string())?;
+            ("cpu".into(), Reference::Device(&processor))
+        }
+        ReferenceChoice::Any | ReferenceChoice::Recorded => {
+            record = Record::embedded().map_err(|error| error.to_string())?;
+            ("recorded".into(), Reference::Recorded(&record))
+        }
+    };
+    let mut progress = Progress::new();
+    let report = SelfTest { device: &tested, reference, speed }.run(cases, |now| {
+        let (step, things) = match now.step {
+            Step::Compiling => ("compiling", "kernels"),
+            Step::Checking => ("checking", "operations"),
+            Step::Measuring => ("measuring", "operations"),
+        };
+        progress.show_count(step, now.done as u64, now.total as u64, things);
+    });
+    drop(progress);
+    for problem in archive.iter().flat_map(BinaryArchive::problems) {
+        problems.warning(format!("compiled kernels: {problem}"), "they are compiled again at the next start");
+    }
+    let finding = finding(device.id(), name, &report);
+    conclude(&finding, problems);
+    Ok(Some(finding))
+}
+
+const REPORT: &str = "please report it, with what 'metalworks doctor --json' prints";
+
+fn conclude(finding: &SelfTestFinding, problems: &mut Problems) {
+    if finding.failed > 0 {
+        let (failed, device) = (count(finding.failed, "kernel"), &finding.device);
+        let verb = if finding.failed == 1 { "fails" } else { "fail" };
+        problems.error(format!("{failed} {verb} on {device}: models that need them give wrong answers"), REPORT);
+    }
+    if finding.not_run > 0 {
+        let what = format!("{} could not be run on {}", count(finding.not_run, "kernel"), finding.device);
+        let advice = match cfg!(llvm) || finding.device != "cpu" {
+            true => "see why below",
+            false if cfg!(target_os = "macos") => {
+                "this program compiles for GPUs only: take '--device metal', or build it with '--features cpu'"
+            }
+            false => "this program has no compiler: build it with its default features",
+        };
+        problems.error(what, advice);
+    }
+}
+
+fn finding(device: String, reference: String, report: &Report) -> SelfTestFinding {
+    let kernels: Vec<KernelFinding> = report.kernels().iter().map(kernel).collect();
+    let number = |status| kernels.iter().filter(|kernel| kernel.status == status).count();
+    SelfTestFinding {
+        device,
+        reference,
+        passed: number(Status::Passed),
+        failed: number(Status::Failed),
+        not_run: number(Status::NotRun),
+        pipelines: report.pipelines,
+        compile_seconds: report.compiling.as_secs_f64(),
+        run_seconds: report.running.as_secs_f64(),
+        failures: report.checks.iter().filter_map(failure).collect(),
+        kernels,
+    }
+}
+
+fn kernel(report: &KernelReport<'_>) -> KernelFinding {
+    let error = report.error();
+    KernelFinding {
+        kernel: report.kernel,
+        shader: report.shader,
+        status: status(report.verdict()),
+        checks: report.checks.len(),
+        error: error.map(|(error, _)| error).filter(|error| error.is_finite()),
+        bound: error.map(|(_, bound)| bound),
+        speed: report.speed.map(|speed| SpeedFinding {
+            shape: speed.shape.clone(),
+            microseconds: speed.nanoseconds / 1e3,
+            gigabytes_per_second: speed.gigabytes_per_second(),
+            gigaflops: speed.gigaflops(),
+        }),
+    }
+}
+
+fn status(verdict: &Verdict) -> Status {
+    match verdict {
+        Verdict::Passed => Status::Passed,
+        Verdict::Wrong(_) | Verdict::Failed(_) => Status::Failed,
+        Verdict::NotRun(_) => Status::NotRun,
+    }
+}
+
+fn failure(check: &CheckReport) -> Option<FailureFinding> {
+    let problem = match &check.verdict {
+        Verdict::Passed => return None,
+        Verdict::Wrong(differences) => differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+        Verdict::Failed(problem) | Verdict::NotRun(problem) => problem.clone(),
+    };
+    Some(FailureFinding {
+        check: check.name.clone(),
+        shape: check.shape.clone(),
+        status: status(&check.verdict),
+        kernels: check.kernels.clone(),
+        pipelines: check.pipelines.clone(),
+        problem,
+    })
+}

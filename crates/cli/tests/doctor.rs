@@ -1,0 +1,260 @@
+//! `metalworks doctor`: what it finds, and that it finds what is wrong.
+
+mod support;
+
+use serde_json::Value;
+use support::{Run, Scratch, metalworks, metalworks_with_cache, root};
+
+/// What the tests of the library compiled need not be compiled again.
+fn doctor(flags: &[&str], variables: &[(&str, &str)]) -> Run {
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels-of-self-tests");
+    metalworks_with_cache(["doctor"].iter().chain(flags), cache, variables)
+}
+
+/// The problems of a run, as `severity: what`.
+fn problems(json: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let problems = json["problems"].as_array().expect("a list").iter();
+    problems.map(|problem| format!("{}: {}", text(&problem["severity"]), text(&problem["what"]))).collect()
+}
+
+#[track_caller]
+fn has_problem(json: &Value, text: &str) {
+    let problems = problems(json);
+    assert!(problems.iter().any(|problem| problem.contains(text)), "no '{text}' in {problems:#?}");
+}
+
+#[test]
+fn without_kernels_it_looks_at_the_machine() {
+    let json = doctor(&["--quick", "--json"], &[("MTL_DEBUG_LAYER", "1")]).exits(0).json();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["program"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(json["program"]["llvm"].is_string(), cfg!(llvm));
+    assert_eq!(json["self_test"], Value::Null);
+    assert_eq!(json["toolchain"]["kernels"], inference::metal::kernels::ALL.len());
+    assert_eq!(json["environment"]["MTL_DEBUG_LAYER"], "1");
+    assert_eq!(json["cache"]["writable"], true);
+    assert!(json["system"]["cores"].as_u64() > Some(0) && json["system"]["os"].is_string(), "{json}");
+    let devices = json["devices"].as_array().expect("a list");
+    let cpu = devices.iter().find(|device| device["id"] == "cpu").expect("the processor is always there");
+    assert_eq!((&cpu["simdgroup_matrix"], &cpu["max_threads_per_threadgroup"][0]), (&true.into(), &1024.into()));
+    has_problem(&json, "note: MTL_DEBUG_LAYER is set");
+
+    let text = doctor(&["--quick", "--device", "cpu"], &[]).exits(0).stdout;
+    for part in
+        ["metalworks  0.", "\nshaders     ", "\nvariable    METALWORKS_CACHE=", "\nchosen: cpu (--device cpu)\n"]
+    {
+        assert!(text.contains(part), "no '{part}' in:\n{text}");
+    }
+    doctor(&["--quick", "--kernel", "softmax"], &[]).exits(2).says("--quick");
+}
+
+#[test]
+#[cfg(llvm)]
+fn every_kernel_passes() {
+    let json = doctor(&["--device", "cpu", "--no-speed", "--json"], &[]).exits(0).json();
+    let test = &json["self_test"];
+    assert_eq!((&test["device"], &test["reference"]), (&"cpu".into(), &"recorded".into()));
+    assert_eq!((&test["failed"], &test["not_run"]), (&0.into(), &0.into()));
+    let kernels = test["kernels"].as_array().expect("a list");
+    let names: Vec<&str> = kernels.iter().map(|kernel| kernel["kernel"].as_str().expect("a name")).collect();
+    let all: Vec<&str> = inference::metal::kernels::ALL.iter().map(|kernel| kernel.name).collect();
+    assert_eq!(names, all, "every kernel of the library, each once");
+    for kernel in kernels {
+        assert_eq!((&kernel["status"], kernel["error"].is_number()), (&"passed".into(), true), "{kernel}");
+    }
+    assert_eq!(test["failures"], Value::Array(Vec::new()));
+    assert!(problems(&json).iter().all(|problem| problem.starts_with("note: ")), "{:?}", problems(&json));
+}
+
+/// The file says what is in the JSON, every field of it.
+#[test]
+#[cfg(llvm)]
+fn the_json_is_documented() {
+    let scratch = Scratch::new();
+    let wrong = scratch.file("recorded.txt", spoiled("check softmax_f32 ", |line| flip_last_digit(&line)));
+    let json = doctor(&["-k", "softmax", "--reference", &wrong, "--json"], &[]).exits(1).json();
+    let page = std::fs::read_to_string(root().join("docs/doctor.md")).expect("the page is there");
+    let mut missing = Vec::new();
+    fields("", &json, &mut |path| {
+        let known = page.lines().any(|line| line.starts_with(&format!("| `{path}` |")));
+        if !known && !path.starts_with("environment.") {
+            missing.push(path.to_owned());
+        }
+    });
+    missing.sort();
+    missing.dedup();
+    assert!(missing.is_empty(), "docs/doctor.md has no row for {missing:?}");
+}
+
+/// Calls for each field: `devices[].id`.
+#[cfg(llvm)]
+fn fields(path: &str, value: &Value, each: &mut impl FnMut(&str)) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                each(&path);
+                fields(&path, value, each);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| fields(&format!("{path}[]"), item, each)),
+        _ => {}
+    }
+}
+
+#[test]
+#[cfg(llvm)]
+fn times_are_taken() {
+    let json = doctor(&["--device", "cpu", "-k", "softmax", "--json"], &[]).exits(0).json();
+    for kernel in json["self_test"]["kernels"].as_array().expect("a list") {
+        let speed = &kernel["speed"];
+        assert_eq!(speed["shape"], "M=32 N=4096");
+        assert!(speed["microseconds"].as_f64() > Some(0.0) && speed["gigabytes_per_second"].as_f64() > Some(0.0));
+    }
+    let text = doctor(&["--device", "cpu", "-k", "softmax.metal", "-v"], &[]).exits(0).stdout;
+    assert!(text.contains("\nsoftmax_f32  pass") && text.contains("  M=32 N=4096\n"), "{text}");
+    assert!(text.contains("\n2 of 2 kernels pass ("), "{text}");
+}
+
+/// Another processor adds in another order.
+#[test]
+#[cfg(all(llvm, target_arch = "x86_64"))]
+fn another_processor_computes_the_same() {
+    let flags =
+        ["--device", "cpu", "--no-speed", "--json", "-k", "gemv_q4_0_f32", "-k", "attention_decode", "-k", "norm"];
+    let json = doctor(&flags, &[("METALWORKS_CPU", "haswell"), ("METALWORKS_THREADS", "3")]).exits(0).json();
+    assert_eq!((&json["self_test"]["failed"], &json["self_test"]["not_run"]), (&0.into(), &0.into()));
+    assert_eq!(json["environment"]["METALWORKS_CPU"], "haswell");
+}
+
+/// The recorded results with another line after the one that begins with `head`.
+fn spoiled(head: &str, change: impl Fn(String) -> String) -> String {
+    let path = root().join("crates/inference/src/selftest/recorded.txt");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let mut lines: Vec<String> = text.lines().map(String::from).collect();
+    let place = lines.iter().position(|line| line.starts_with(head)).expect("there is such a check") + 1;
+    lines[place] = change(std::mem::take(&mut lines[place]));
+    lines.join("\n") + "\n"
+}
+
+/// The first of the eight digits of the last number: its sign, or its size.
+#[cfg(llvm)]
+fn flip_last_digit(line: &str) -> String {
+    let (rest, last) = line.split_at(line.len() - 8);
+    format!("{rest}{}{}", if last.starts_with('7') { "3" } else { "7" }, &last[1..])
+}
+
+#[test]
+#[cfg(llvm)]
+fn a_wrong_result_is_told_in_full() {
+    let scratch = Scratch::new();
+    let wrong = scratch.file("recorded.txt", spoiled("check softmax_f32 ", |line| flip_last_digit(&line)));
+    let run = |flags: &[&str]| {
+        doctor(&[&["--device", "cpu", "-k", "softmax", "--no-speed", "--reference", &wrong], flags].concat(), &[])
+    };
+    let text = run(&[]).exits(1).stdout;
+    for part in [
+        &format!("\nself-test on cpu against the results in '{wrong}'\n"),
+        "\nFAIL softmax_f32 M=3 N=77\n  softmax_f32",
+        "\n    y: 1 of 48 numbers are off; the normalized mean square error is ",
+        "\n      y[",
+        "\n1 of 2 kernels pass, 1 fail (",
+        "\nerror: 1 kernel fails on cpu: ",
+    ] {
+        assert!(text.contains(part), "no '{part}' in:\n{text}");
+    }
+    let json = run(&["--json"]).exits(1).json();
+    let failures = json["self_test"]["failures"].as_array().expect("a list");
+    assert_eq!(failures.len(), 1);
+    assert_eq!((&failures[0]["check"], &failures[0]["status"]), (&"softmax_f32".into(), &"failed".into()));
+    assert_eq!(failures[0]["kernels"][0], "softmax_f32");
+    // Computed anew, all is fine.
+    doctor(&["--device", "cpu", "-k", "softmax", "--no-speed", "--reference", "cpu"], &[]).exits(0);
+}
+
+#[test]
+fn a_damaged_file_of_results_is_not_tried() {
+    let scratch = Scratch::new();
+    let damaged = scratch.file("recorded.txt", spoiled("check softmax_f32 ", |line| line[..line.len() - 3].into()));
+    doctor(&["--reference", &damaged], &[])
+        .exits(2)
+        .says("of the recorded results: no result, or one that is cut off");
+    doctor(&["--reference", "Cargo.toml"], &[]).exits(2).says("cannot read 'Cargo.toml': line 1");
+    doctor(&["--reference", "no-such-file"], &[]).exits(2).says("cannot read 'no-such-file'");
+}
+
+#[test]
+fn names_that_mean_nothing_are_explained() {
+    doctor(&["-k", "gemvq4_0_f32"], &[]).exits(2).says("similar: 'gemv_q4_0_f32'");
+    doctor(&["-k", "zzz"], &[]).exits(2).says("'metalworks doctor -v' prints all kernels");
+    // The rest of what it finds is there all the same.
+    for (flags, variable) in [(&["--device", "cuda:7"][..], ""), (&[], "cuda:7")] {
+        let run = doctor(&[flags, &["--json"]].concat(), &[("METALWORKS_DEVICE", variable)]).exits(2);
+        let json = run.json();
+        assert_eq!((&json["chosen"]["id"], &json["self_test"]), (&Value::Null, &Value::Null));
+        assert!(!json["devices"].as_array().expect("a list").is_empty());
+        has_problem(&json, "there is no device 'cuda:7'");
+    }
+    let text = doctor(&["--device", "cuda:7"], &[]).exits(2).stdout;
+    assert!(
+        text.contains("\nchosen: none (--device cuda:7)\n") && text.contains("\nerror: there is no device"),
+        "{text}"
+    );
+    let json = doctor(&["--quick", "--json"], &[("METALWORKS_VALIDATION", "maybe")]).exits(2).json();
+    has_problem(&json, "METALWORKS_VALIDATION is 'maybe'");
+}
+
+#[test]
+fn folders_that_cannot_be_used_are_told() {
+    let scratch = Scratch::new();
+    let below_a_file = format!("{}/below", scratch.file("a-file", "and no folder"));
+    let run = metalworks_with_cache(["doctor", "--quick", "--json"], &below_a_file, &[]).exits(0);
+    assert_eq!(run.json()["cache"]["writable"], false);
+    has_problem(&run.json(), &format!("warning: compiled kernels cannot be kept in '{below_a_file}'"));
+
+    let off = metalworks(["doctor", "--quick", "--json"]).exits(0).json();
+    assert_eq!(off["cache"]["path"], Value::Null);
+    has_problem(&off, "note: compiled kernels are not kept: METALWORKS_CACHE turns it off");
+
+    let much = doctor(&["--quick", "--json"], &[("METALWORKS_CACHE_SIZE", "much")]).exits(1).json();
+    has_problem(&much, "error: METALWORKS_CACHE_SIZE is 'much'");
+
+    let models = scratch.file("models", "no folder");
+    let json = doctor(&["--quick", "--json"], &[("METALWORKS_MODELS", &models)]).exits(0).json();
+    has_problem(&json, "warning: the folder of models");
+    let folder = scratch.path();
+    scratch.file("hub/one.gguf", [0; 10]);
+    let json = doctor(&["--quick", "--json"], &[("METALWORKS_MODELS", &folder)]).exits(0).json();
+    assert_eq!((&json["models"]["files"], &json["models"]["bytes"]), (&1.into(), &10.into()));
+}
+
+#[test]
+#[cfg(llvm)]
+fn a_damaged_cache_is_told_and_mended() {
+    let scratch = Scratch::new();
+    let folder = format!("{}/pipelines", scratch.path());
+    let run =
+        |flags: &[&str]| metalworks_with_cache(["doctor", "--json"].iter().chain(flags), &folder, &[]).exits(0);
+    let test = ["--device", "cpu", "--no-speed", "-k", "take_row_f32"];
+    assert_eq!(run(&test).json()["self_test"]["passed"], 1);
+    let target = std::fs::read_dir(&folder).expect("it is there").next().expect("one").expect("ours").path();
+    let file = std::fs::read_dir(target).expect("it is there").next().expect("one").expect("ours").path();
+    std::fs::write(&file, "damaged").expect("it is ours");
+    let damaged = run(&["--quick"]).json();
+    assert_eq!((&damaged["cache"]["entries"], &damaged["cache"]["damaged"]), (&0.into(), &1.into()));
+    has_problem(&damaged, "warning: 1 file of the cache is damaged");
+    assert_eq!(run(&test).json()["self_test"]["passed"], 1);
+    assert_eq!(run(&["--quick"]).json()["cache"]["damaged"], 0);
+}
+
+/// The processor needs LLVM.
+#[test]
+#[cfg(not(llvm))]
+fn without_a_compiler_kernels_are_not_run() {
+    let scratch = Scratch::new();
+    let flags = ["doctor", "--device", "cpu", "-k", "softmax", "--json"];
+    let json = metalworks_with_cache(flags, &scratch.path(), &[]).exits(2).json();
+    assert_eq!((&json["self_test"]["not_run"], &json["self_test"]["failed"]), (&2.into(), &0.into()));
+    has_problem(&json, "error: 2 kernels could not be run on cpu");
+}
