@@ -13,12 +13,15 @@ use compute::Result;
 /// Numbers of vectors that a threadgroup stages at most, as in `include/gemv.metal`.
 pub const STAGED: usize = 1024;
 
+/// Simdgroups of a threadgroup at most, as in `include/gemv.metal`.
+pub const MAX_SPLIT: usize = 16;
+
 /// How the kernels of `include/gemv.metal` divide the work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GemvVariant {
     /// Vectors that a threadgroup takes at a time: 1 to 8.
     pub batch: usize,
-    /// Simdgroups of a threadgroup, which split the columns between them.
+    /// Simdgroups of a threadgroup, which split the columns between them: 1 to [`MAX_SPLIT`].
     pub split: usize,
     /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is [`STAGED`] at most.
     pub chunk: usize,
@@ -29,7 +32,7 @@ impl GemvVariant {
         let GemvVariant { batch, split, chunk } = self;
         let is_chunk = chunk > 0 && chunk.is_multiple_of(32);
         let has_room = batch.saturating_mul(split).saturating_mul(chunk) <= STAGED;
-        match (1..=8).contains(&batch) && (1..=32).contains(&split) && is_chunk && has_room {
+        match (1..=8).contains(&batch) && (1..=MAX_SPLIT).contains(&split) && is_chunk && has_room {
             true => Ok(()),
             false => check
                 .error(format_args!("a batch of {batch} split in {split} by chunks of {chunk} is not possible")),

@@ -10,7 +10,8 @@ using namespace metal;
 // Threads in a simdgroup, on every Apple GPU and on every back end of ours.
 constant constexpr uint SIMD_WIDTH = 32;
 
-// Simdgroups in a threadgroup at most: the scratch memory that reductions take.
+// Simdgroups in a threadgroup at most: the scratch memory that reductions take. Kernels that may have many simdgroups say how
+// many threads there are at most, so that a GPU's compiler gives each thread no more registers than there are for all.
 constant constexpr uint MAX_SIMDGROUPS = 32;
 
 // Instantiates a kernel template under a host name:

@@ -15,11 +15,12 @@
 
 constant uint K [[function_constant(0)]];     // columns of the matrix, length of a vector
 constant uint BATCH [[function_constant(1)]]; // vectors that a threadgroup takes at a time: 1 to 8
-constant uint SPLIT [[function_constant(2)]]; // simdgroups in a threadgroup
+constant uint SPLIT [[function_constant(2)]]; // simdgroups in a threadgroup: 1 to 16
 constant uint CHUNK [[function_constant(7)]]; // columns that a simdgroup stages at a time: a multiple of 32
 constant uint CHUNK_SUMS = CHUNK / 16;
 
 constant constexpr uint MAX_BATCH = 8;
+constant constexpr uint MAX_SPLIT = 16;
 
 // Numbers that are staged at most, BATCH · SPLIT · CHUNK: 4.25 KiB with their sums. What a kernel reserves limits how many
 // threadgroups a core of a GPU has at a time. One simdgroup with eight vectors and long chunks, as a CPU likes it, and many
@@ -147,6 +148,7 @@ constant bool RESIDUAL [[function_constant(4)]];
 // sums     float; the same bits at every run
 // moves    N · K / BLOCK · BYTES for each BATCH of vectors + sizeof(T) · (M · K + M · N) bytes
 template <typename F, typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv(device const uchar* w [[buffer(0)]],
                  device const T* x [[buffer(1)]],
                  device T* y [[buffer(2)]],
@@ -178,6 +180,7 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
 // buffers  0 gate, 1 up device const uchar: N × K of the format F each   2 x device const T [M, K]
 //          3 y device T [M, N]   4 p constant GemvParams          grid, sums: as gemv
 template <typename F, typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
                        device const uchar* up [[buffer(1)]],
                        device const T* x [[buffer(2)]],
@@ -219,6 +222,7 @@ struct GemvQkvParams {
 //          with BIAS   10 p constant GemvQkvParams
 // grid     ceil(M / BATCH) × (ceil(q_rows / 32) + 2 · ceil(kv_rows / 32)) threadgroups of 32 · SPLIT threads
 template <typename F, typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
                      device const uchar* wk [[buffer(1)]],
                      device const uchar* wv [[buffer(2)]],

@@ -19,6 +19,7 @@ constant bool LOGITS [[function_constant(5)]];
 constant bool ARGMAX [[function_constant(6)]];
 
 template <typename F, typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void lm_head(device const uchar* w [[buffer(0)]],
                     device const T* x [[buffer(1)]],
                     device float* logits [[buffer(2), function_constant(LOGITS)]],

@@ -18,6 +18,7 @@ constant uint SIMDGROUPS [[function_constant(1)]];
 constant uint STRIDE [[function_constant(2)]];
 
 template <typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void rms_norm(device const T* x [[buffer(0)]],
                      device const float* w [[buffer(1)]],
                      device T* y [[buffer(2)]],
@@ -42,6 +43,7 @@ kernel void rms_norm(device const T* x [[buffer(0)]],
 }
 
 template <typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void layer_norm(device const T* x [[buffer(0)]],
                        device const float* w [[buffer(1)]],
                        device const float* b [[buffer(2)]],
@@ -73,6 +75,7 @@ kernel void layer_norm(device const T* x [[buffer(0)]],
 }
 
 template <typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void add_rms_norm(device T* h [[buffer(0)]],
                          device const T* x [[buffer(1)]],
                          device const float* w [[buffer(2)]],

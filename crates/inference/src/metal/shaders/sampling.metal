@@ -66,6 +66,7 @@ kernel void penalize(device float* logits [[buffer(0)]],
 }
 
 // buffers  0 logits [rows, n]   1 tokens device uint [rows]   2 n
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void argmax(device const float* logits [[buffer(0)]],
                    device uint* tokens [[buffer(1)]],
                    constant uint& n [[buffer(2)]],
@@ -150,6 +151,7 @@ inline void write_largest(Source source, uint low, uint high, device float* valu
 }
 
 // buffers  0 logits [rows, n]   1 values device float [rows, K]   2 tokens device uint [rows, K]   3 n, at least K
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void top_k(device const float* logits [[buffer(0)]],
                   device float* values [[buffer(1)]],
                   device uint* tokens [[buffer(2)]],
@@ -223,6 +225,7 @@ constant constexpr uint LIKELY = 128;
 
 // buffers  0 values device const float [rows, n]   1 candidates device const uint [rows, n], with INDEXED: their tokens
 //          2 tokens device uint [rows]             3 p
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void sample(device const float* values [[buffer(0)]],
                    device const uint* candidates [[buffer(1), function_constant(INDEXED)]],
                    device uint* tokens [[buffer(2)]],

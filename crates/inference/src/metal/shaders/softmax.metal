@@ -16,6 +16,7 @@ struct SoftmaxParams {
 };
 
 template <typename T>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void softmax(device const T* x [[buffer(0)]],
                     device T* y [[buffer(1)]],
                     constant SoftmaxParams& p [[buffer(2)]],
