@@ -38,14 +38,15 @@ pub enum Error {
         /// What it is.
         what: String,
     },
-    /// No archive has the code of a kernel, and it cannot or must not be compiled here. The caller's to mend: compile it into an
-    /// archive before (`metalworks compile --target`), with the same version and for a machine like this one.
+    /// No archive has the code of a kernel, and it cannot or must not be compiled here. The caller's to mend: for processors,
+    /// compile it into an archive before (`metalworks compile --target`), with the same version and for a machine like this
+    /// one.
     ArchiveMiss {
         /// The kernel.
         kernel: String,
         /// Its function constants.
         constants: String,
-        /// What was looked for, and where.
+        /// What was looked for, and where, and what to do.
         problem: String,
     },
     /// The API was used against its rules: what was done, and what to do instead. The caller's fault.
@@ -120,8 +121,7 @@ impl fmt::Display for Error {
             Error::Unsupported { kernel, what } => write!(f, "kernel '{kernel}': {what} is not supported"),
             Error::ArchiveMiss { kernel, constants, problem } => {
                 let constants = if constants.is_empty() { "no constants" } else { constants };
-                write!(f, "kernel '{kernel}' ({constants}): {problem}; compile it into an archive with ")?;
-                f.write_str("'metalworks compile --target', of this version")
+                write!(f, "kernel '{kernel}' ({constants}): {problem}")
             }
             Error::OutOfMemory { what, bytes } => write!(f, "out of memory: {what} of {bytes} bytes"),
             Error::File { path, reason } => write!(f, "cannot read '{path}': {reason}"),

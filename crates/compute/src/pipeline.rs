@@ -117,7 +117,7 @@ impl ComputePipelineState {
         match device.backend() {
             Backend::Cpu(_) => {}
             #[cfg(target_os = "macos")]
-            Backend::Metal(device) => return metal::create_pipeline(device, &recipe, descriptor),
+            Backend::Metal(gpu) => return metal::create_pipeline(gpu, &recipe, descriptor, device.is_validating()),
         }
         let needed = match descriptor.threads_per_threadgroup {
             Some(size) if size.width == 0 || size.height == 0 || size.depth == 0 => {

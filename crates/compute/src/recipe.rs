@@ -145,7 +145,10 @@ impl Recipe {
         Error::ArchiveMiss {
             kernel: self.identity.kernel.to_string(),
             constants: key::describe(&self.identity.constants),
-            problem: format!("code for {lanes} is not in any archive ({archives}){others}, {why}"),
+            problem: format!(
+                "code for {lanes} is not in any archive ({archives}){others}, {why}; compile it into an archive with \
+                 'metalworks compile --target', of this version"
+            ),
         }
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct ReportedBinding {
     pub(crate) kind: ArgumentKind,
     pub(crate) index: u32,
     pub(crate) access: Access,
+    /// The code uses it.
+    pub(crate) is_used: bool,
     /// The type of an element; empty where it is not told.
     pub(crate) element_type: String,
     /// The bytes of an element; 0 where they are not told.
@@ -37,7 +39,10 @@ impl ReportedKernel {
     /// Our description of it. Drivers tell neither constant memory from device memory nor references from pointers, and
     /// nothing of positions, variables and places in the source.
     pub(crate) fn to_kernel(&self) -> Kernel {
-        let mut arguments: Vec<Argument> = self.bindings.iter().map(argument).collect();
+        // An argument that a function constant decides against must not be asked for, if it is told of at all. What the code
+        // does not use nobody misses.
+        let is_there = |binding: &&ReportedBinding| binding.is_used || self.function_constants.is_empty();
+        let mut arguments: Vec<Argument> = self.bindings.iter().filter(is_there).map(argument).collect();
         arguments.sort_by_key(|argument| (argument.kind as u8, argument.index));
         Kernel {
             name: self.name.clone(),
@@ -68,7 +73,7 @@ impl ReportedKernel {
         }
         for binding in &self.bindings {
             let same = |argument: &&Argument| (argument.kind, argument.index) == (binding.kind, binding.index);
-            if !source.arguments.iter().any(|argument| same(&argument)) {
+            if binding.is_used && !source.arguments.iter().any(|argument| same(&argument)) {
                 let what = describe(&binding.name, binding.kind, binding.index);
                 found.push(format!("{what} is in what the driver compiled, and not in the source"));
             }
@@ -180,6 +185,7 @@ mod tests {
             kind: ArgumentKind::Buffer,
             index,
             access,
+            is_used: true,
             element_type: String::new(),
             element_size: size,
             element_align: align,
@@ -228,6 +234,10 @@ mod tests {
         let mut with_bias = reported();
         with_bias.bindings.push(binding("bias", 3, Access::Read, (4, 4)));
         assert_eq!(with_bias.differences(&source()), [""; 0]);
+        // One that a constant decides against may be told of.
+        with_bias.bindings.push(ReportedBinding { is_used: false, ..binding("more", 4, Access::Read, (4, 4)) });
+        assert_eq!(with_bias.differences(&source()), [""; 0]);
+        assert_eq!(with_bias.to_kernel().arguments.len(), 5);
         // What is not told is not compared, and less access is fine.
         let mut taciturn = reported();
         for binding in &mut taciturn.bindings {

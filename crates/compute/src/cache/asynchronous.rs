@@ -44,8 +44,9 @@ impl Device {
                 handler.call(made);
             }
             #[cfg(target_os = "macos")]
-            Backend::Metal(device) => {
-                metal::create_with_completion_handler(device, &recipe, &descriptor, handler);
+            Backend::Metal(gpu) => {
+                let validate = device.is_validating();
+                metal::create_with_completion_handler(gpu, &recipe, &descriptor, validate, handler);
             }
         });
     }

@@ -3,7 +3,6 @@
 use super::held::Held;
 use super::library::Library;
 use super::{data_type, driver_error, pipeline};
-use crate::archive::key::describe;
 use crate::error::{Error, Result};
 use crate::library::constants::{Available, assign, bytes, is_meant};
 use abi::{ConstantKey, Constants};
@@ -46,7 +45,7 @@ impl Function {
             }
             let function = raw.newFunctionWithName_constantValues_error(&metal_name, &values);
             let function = function.map_err(|error| {
-                driver_error(format!("kernel '{name}' cannot be made with {}", describe(constants)), &error)
+                driver_error(format!("{} cannot be specialized", pipeline::what(name, constants)), &error)
             })?;
             Ok(Function { function: Held::new(function), constants: indices })
         })
@@ -90,14 +89,15 @@ fn values(
     let mut all = available.to_vec();
     let mut given = constants.clone();
     let is_unknown = |key| !available.iter().any(|constant| is_meant(constant, key));
-    if constants.iter().any(|(key, _)| is_unknown(key)) {
-        match library.source() {
-            // Its constants were checked when the program was built: nothing is gained by reading it again.
-            Some(source) if !(library.is_checked() && cfg!(not(debug_assertions))) => {
-                all.extend(others(source.function_constants(&[]), available));
-            }
-            Some(_) => given = known(constants, available),
-            None => {}
+    if constants.iter().any(|(key, _)| is_unknown(key))
+        && let Some(source) = library.source()
+    {
+        // Of a source that was checked when the program was built, the constants were, too: it is not read for them again.
+        let is_read = cfg!(debug_assertions) || !library.is_checked();
+        match is_read.then(|| source.function_constants(&[])) {
+            Some(Ok(others)) => all.extend(others.into_iter().filter(|other| is_other(other, available))),
+            // Only Metal can read it, and Metal ignores what it does not know.
+            Some(Err(_)) | None => given = known(constants, available),
         }
     }
     let values = MTLFunctionConstantValues::new();
@@ -118,12 +118,9 @@ fn values(
     Ok(values)
 }
 
-/// The constants of other kernels, which nobody has to set. A source that the front end cannot read has none.
-fn others(source: Result<Vec<Available>>, own: &[Available]) -> Vec<Available> {
-    let mut others = source.unwrap_or_default();
-    others.retain(|other| own.iter().all(|own| own.index != other.index));
-    others.iter_mut().for_each(|other| other.must_be_set = false);
-    others
+/// Whether a constant is none of a function's own.
+fn is_other(constant: &Available, own: &[Available]) -> bool {
+    own.iter().all(|own| own.index != constant.index)
 }
 
 /// Those of the values that a function has a constant for.

@@ -76,14 +76,15 @@ impl Pipeline {
     }
 }
 
-/// Makes a pipeline state now.
+/// Makes a pipeline state now. When validating, what Metal says of the kernel must be what the front end says of its source.
 pub(crate) fn create(
     device: &Arc<Device>,
     recipe: &Recipe,
     descriptor: &ComputePipelineDescriptor,
+    validate: bool,
 ) -> Result<ComputePipelineState> {
     autoreleasepool(|_| {
-        let plan = Plan::new(device, recipe, descriptor)?;
+        let plan = Plan::new(device, recipe, descriptor, validate)?;
         let metal = plan.metal_descriptor();
         if let Some(found) = plan.find(&metal) {
             return plan.finish(found, PipelineOrigin::Archive);
@@ -101,10 +102,11 @@ pub(crate) fn create_with_completion_handler(
     device: &Arc<Device>,
     recipe: &Recipe,
     descriptor: &ComputePipelineDescriptor,
+    validate: bool,
     handler: Handler,
 ) {
     let begun = autoreleasepool(|_| {
-        let plan = Plan::new(device, recipe, descriptor)?;
+        let plan = Plan::new(device, recipe, descriptor, validate)?;
         let metal = plan.metal_descriptor();
         if let Some(found) = plan.find(&metal) {
             return plan.finish(found, PipelineOrigin::Archive).map(Begun::Found);
@@ -207,8 +209,8 @@ fn reported(made: &Made, name: &str, function_constants: &[u32]) -> ReportedKern
     }
 }
 
-/// For messages.
-fn what(name: &str, constants: &Constants) -> String {
+/// A kernel with its constants, for messages.
+pub(super) fn what(name: &str, constants: &Constants) -> String {
     match describe(constants) {
         constants if constants.is_empty() => format!("kernel '{name}'"),
         constants => format!("kernel '{name}' ({constants})"),
@@ -221,6 +223,7 @@ struct Plan {
     identity: Identity,
     function: Arc<Making>,
     descriptor: ComputePipelineDescriptor,
+    validate: bool,
 }
 
 /// A function that was made for this, or before.
@@ -239,7 +242,12 @@ impl Making {
 }
 
 impl Plan {
-    fn new(device: &Arc<Device>, recipe: &Recipe, descriptor: &ComputePipelineDescriptor) -> Result<Plan> {
+    fn new(
+        device: &Arc<Device>,
+        recipe: &Recipe,
+        descriptor: &ComputePipelineDescriptor,
+        validate: bool,
+    ) -> Result<Plan> {
         let identity = recipe.identity();
         let Identity { library, kernel, constants } = identity;
         let metal = library.metal(device, kernel)?;
@@ -252,6 +260,7 @@ impl Plan {
             identity: identity.clone(),
             function: Arc::new(function),
             descriptor: descriptor.clone(),
+            validate,
         })
     }
 
@@ -291,7 +300,8 @@ impl Plan {
             kernel: self.identity.kernel.to_string(),
             constants: describe(&self.identity.constants),
             problem: format!(
-                "what Metal compiled is not in any archive ({archives}), and the descriptor says not to compile"
+                "what Metal compiles is not in any archive ({archives}), and the descriptor says not to compile; create \
+                 it once without that, with one of them"
             ),
         })
     }
@@ -313,7 +323,7 @@ impl Plan {
 
     fn finish(&self, made: Made, origin: PipelineOrigin) -> Result<ComputePipelineState> {
         let reported = reported(&made, &self.identity.kernel, self.function.function().constants());
-        if cfg!(debug_assertions) {
+        if self.validate {
             self.compare(&reported)?;
         }
         let archives = self.descriptor.binary_archives.clone();

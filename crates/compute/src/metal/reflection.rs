@@ -26,6 +26,7 @@ fn read(binding: &ProtocolObject<dyn MTLBinding>) -> ReportedBinding {
         kind: kind(binding.r#type()),
         index: u32::try_from(binding.index()).unwrap_or(u32::MAX),
         access: access(binding.access()),
+        is_used: binding.isUsed(),
         element_type: String::new(),
         element_size: 0,
         element_align: 0,
@@ -45,8 +46,8 @@ fn read(binding: &ProtocolObject<dyn MTLBinding>) -> ReportedBinding {
         ArgumentKind::ThreadgroupMemory => {
             // SAFETY: bindings of this type are of this protocol.
             let memory = unsafe { as_protocol::<dyn MTLThreadgroupBinding>(binding) };
+            // Its alignment is the device's, not the element's.
             reported.element_size = memory.threadgroupMemoryDataSize() as u64;
-            reported.element_align = memory.threadgroupMemoryAlignment() as u64;
         }
         ArgumentKind::Texture | ArgumentKind::Sampler | ArgumentKind::Other => {}
     }
