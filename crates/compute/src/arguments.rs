@@ -1,7 +1,7 @@
 //! What a kernel wants bound, boiled down from its reflection once, so that each dispatch only walks a short table.
 
 use crate::validate::THREADGROUP_ALIGNMENT;
-use msl::reflect::{Access, ArgumentKind, Kernel};
+use msl::reflect::{Access, Argument, ArgumentKind, Kernel};
 
 /// The arguments of one kernel.
 pub(crate) struct ArgumentTable {
@@ -36,6 +36,13 @@ pub(crate) struct ThreadgroupArgument {
     pub(crate) size: u32,
 }
 
+/// Where a buffer for an argument may begin: Apple's GPUs read memory of the address space `constant` in words, and Metal wants
+/// its offset to be a multiple of 4 (its feature set tables, "minimum constant buffer offset alignment").
+fn alignment(argument: &Argument) -> usize {
+    let least = if argument.address_space == "constant" { 4 } else { 1 };
+    usize::try_from(argument.element_align).unwrap_or(usize::MAX).max(least)
+}
+
 impl ArgumentTable {
     /// The indices in `kernel` are below 31.
     pub(crate) fn new(kernel: &Kernel, own_threadgroup_memory: usize) -> ArgumentTable {
@@ -47,7 +54,7 @@ impl ArgumentTable {
                 is_written: argument.access != Access::Read,
                 argument: position,
                 size: usize::try_from(argument.element_size).unwrap_or(usize::MAX),
-                misalignment: argument.element_align.saturating_sub(1) as usize,
+                misalignment: alignment(argument).saturating_sub(1),
             })
             .collect();
         let threadgroup_memory = arguments()

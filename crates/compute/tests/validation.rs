@@ -160,6 +160,35 @@ fn a_binding_that_is_misaligned() {
     );
 }
 
+/// Metal wants words for constants, whatever is in them.
+#[test]
+fn a_constant_that_is_misaligned() {
+    let Setup { device, x, .. } = setup(true);
+    let mut kernel = RustKernel::new(nothing, nothing, 1).reading(0);
+    let argument = &mut kernel.arguments[0];
+    (argument.element_size, argument.element_align, argument.element_type) = (2, 2, "half".into());
+    for (space, is_refused) in [("constant", true), ("device", false)] {
+        kernel.arguments[0].address_space = space.into();
+        let pipeline = kernel.pipeline(&device).expect("a pipeline");
+        let commands = device.new_command_queue().new_command_buffer();
+        let mut encoder = commands.compute_command_encoder().expect("an encoder");
+        encoder.set_compute_pipeline_state(&pipeline).expect("set");
+        kernel.bind(&mut encoder).expect("set");
+        encoder
+            .set_buffer(0, &x, 8)
+            .and_then(|()| encoder.dispatch_threads(GRID.0, GRID.1))
+            .expect("it is aligned");
+        encoder.set_buffer(0, &x, 6).expect("set");
+        match (encoder.dispatch_threads(GRID.0, GRID.1), is_refused) {
+            (Ok(()), false) => {}
+            (refused, _) => {
+                assert!(usage(refused).contains("at a multiple of 2 only; 'constant half' needs a multiple of 4"),)
+            }
+        }
+        encoder.end_encoding().expect("it ends");
+    }
+}
+
 #[test]
 fn an_index_that_is_none() {
     refused(|setup| setup.encoder.set_buffer(31, &setup.y, 0), "set_buffer: index 31; there are 31, from 0 to 30");

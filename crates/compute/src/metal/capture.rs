@@ -6,6 +6,7 @@
 use super::driver_error;
 use crate::log;
 use crate::settings::{CaptureSettings, Settings};
+use objc2::rc::autoreleasepool;
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSString, NSURL};
 use objc2_metal::{MTLCaptureDescriptor, MTLCaptureDestination, MTLCaptureManager, MTLCommandQueue};
@@ -101,7 +102,7 @@ fn start(settings: &CaptureSettings, queue: &ProtocolObject<dyn MTLCommandQueue>
 
 fn stop(settings: &CaptureSettings, left: usize) {
     // SAFETY: it has no conditions.
-    unsafe { MTLCaptureManager::sharedCaptureManager() }.stopCapture();
+    autoreleasepool(|_| unsafe { MTLCaptureManager::sharedCaptureManager() }.stopCapture());
     let (count, path) = (settings.command_buffers - left, settings.path.display());
     log::line(format_args!("captured {count} command buffers to '{path}'; open it with Xcode"));
 }

@@ -24,6 +24,7 @@ use objc2_metal::{
     MTLBarrierScope, MTLBlitCommandEncoder, MTLCommandBuffer, MTLCommandEncoder, MTLComputeCommandEncoder,
     MTLDispatchType, MTLSize,
 };
+use std::borrow::Cow;
 use std::ops::Range;
 use std::ptr::NonNull;
 
@@ -223,10 +224,13 @@ impl Bound {
 }
 
 /// The bytes of a recording with those of one replay in their places.
-pub(crate) fn patched<'a>(pass: &Pass, patches: impl Iterator<Item = (Range<usize>, &'a [u8])>) -> Vec<Block> {
-    let mut blocks = pass.bytes.clone();
+pub(crate) fn patched<'a>(
+    pass: &'a Pass,
+    patches: impl Iterator<Item = (Range<usize>, &'a [u8])>,
+) -> Cow<'a, [Block]> {
+    let mut blocks = Cow::Borrowed(&*pass.bytes);
     for (target, bytes) in patches {
-        block_bytes_mut(&mut blocks)[target].copy_from_slice(bytes);
+        block_bytes_mut(blocks.to_mut())[target].copy_from_slice(bytes);
     }
     blocks
 }

@@ -35,16 +35,17 @@ pub(super) type Commands = ProtocolObject<dyn MTLCommandBuffer>;
 pub(crate) struct Queue {
     device: Arc<Device>,
     settings: Arc<Settings>,
+    /// Before the queue, so that it ends first.
+    capture: Capture,
     /// Nothing if Metal made none.
     queue: Option<Held<ProtocolObject<dyn MTLCommandQueue>>>,
-    capture: Capture,
 }
 
 impl Queue {
     pub(crate) fn new(device: Arc<Device>, settings: Arc<Settings>) -> Queue {
         let queue = autoreleasepool(|_| device.raw().newCommandQueue().map(Held::new));
         let capture = Capture::new(&settings);
-        Queue { device, settings, queue, capture }
+        Queue { device, settings, capture, queue }
     }
 
     fn submit_now(&self, submission: Submission) {

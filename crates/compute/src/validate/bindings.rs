@@ -64,8 +64,9 @@ fn misfit(call: &Call, argument: &BufferArgument, bound: &Bound) -> Error {
         format!("{} bytes from its offset on; one '{element}' takes {}", bound.len, argument.size)
     } else if bound.address & argument.misalignment != 0 {
         let alignment = 1u64 << bound.address.trailing_zeros();
-        let needed = reflected.element_align;
-        format!("it begins at a multiple of {alignment} only; '{element}' needs a multiple of {needed}")
+        let space = if reflected.address_space == "constant" { "constant " } else { "" };
+        let needed = argument.misalignment + 1;
+        format!("it begins at a multiple of {alignment} only; '{space}{element}' needs a multiple of {needed}")
     } else if is_bytes {
         "the kernel may write to it, and bytes can only be read; use a buffer".into()
     } else {
