@@ -42,9 +42,9 @@ pub(crate) struct Bench {
     #[arg(short, long, value_name = "TOKENS", default_value_t = 0)]
     depth: usize,
 
-    /// Tokens of a command buffer
-    #[arg(long, value_name = "TOKENS", default_value = "8")]
-    steps: NonZero<usize>,
+    /// Tokens of a command buffer; as many as run has, by default
+    #[arg(long, value_name = "TOKENS")]
+    steps: Option<NonZero<usize>>,
 
     /// How often each is measured
     #[arg(short, long, value_name = "NUMBER", default_value = "5")]
@@ -109,6 +109,7 @@ impl Bench {
         let mut measured = Vec::new();
         let at = if self.depth > 0 { format!(" @ {}", self.depth) } else { String::new() };
         let mut chosen = Vec::with_capacity(self.tokens + 1);
+        let steps = self.steps(plan);
         if self.prompt > 0 {
             let name = format!("pp{}{at}", self.prompt);
             measured.push(self.repeat(name, self.prompt, || {
@@ -127,13 +128,17 @@ impl Bench {
                 chosen.clear();
                 let start = Instant::now();
                 while chosen.len() < self.tokens {
-                    let count = self.steps.get().min(self.tokens - chosen.len());
+                    let count = steps.min(self.tokens - chosen.len());
                     plan.generate(count, &mut chosen)?;
                 }
                 Ok(start.elapsed().as_secs_f64())
             })?);
         }
         Ok(measured)
+    }
+
+    fn steps(&self, plan: &Plan) -> usize {
+        self.steps.map_or(plan.steps(), NonZero::get)
     }
 
     fn repeat(
@@ -164,10 +169,16 @@ impl Bench {
                 })
             })
             .collect();
+        let weights = engine.plan.weight_memory();
         json!({
             "model": self.model.name(),
             "device": engine.device.device().name(),
+            "device_id": engine.device.device().id(),
             "context": engine.plan.context(),
+            "chunk": engine.plan.chunk(),
+            "steps": self.steps(&engine.plan),
+            "copied_weight_bytes": weights.copied,
+            "mapped_weight_bytes": weights.mapped,
             "cache_bytes": engine.plan.cache_bytes(),
             "dispatches_per_token": engine.plan.dispatches_per_token(),
             "load_seconds": engine.seconds,

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::time::Instant;
 
 use clap::Args;
-use compute::{BinaryArchive, CpuOptions, Device};
+use compute::BinaryArchive;
 use inference::generate::Sampling;
 use inference::gguf::Gguf;
 use inference::metal::MetalDevice;
@@ -13,6 +13,7 @@ use inference::models;
 use inference::plan::{LoadProgress, Plan, PlanOptions};
 use inference::synthetic::SyntheticModel;
 
+use crate::device::DeviceFlag;
 use crate::progress::Progress;
 
 #[derive(Args)]
@@ -33,7 +34,11 @@ pub(crate) struct ModelFlags {
     #[arg(short, long, value_name = "TOKENS", help_heading = "Model")]
     context: Option<NonZero<usize>>,
 
-    /// Threads that run kernels
+    #[command(flatten)]
+    #[command(next_help_heading = "Model")]
+    device: DeviceFlag,
+
+    /// Threads that run kernels, on the CPU
     ///
     /// By default METALWORKS_THREADS, or one for each core.
     #[arg(short, long, value_name = "NUMBER", help_heading = "Model")]
@@ -53,9 +58,8 @@ impl ModelFlags {
     /// Loads the model. The error is for the user.
     pub(crate) fn load(&self, sampling: Sampling, least_context: Option<usize>) -> Result<Engine, String> {
         let start = Instant::now();
+        let device = self.device.find(self.threads.map(NonZero::get)).map_err(|error| error.to_string())?;
         let file = self.open()?;
-        let options = CpuOptions { threads: self.threads.map(NonZero::get) };
-        let device = Device::cpu_with_options(&options).map_err(|error| error.to_string())?;
         let archive = BinaryArchive::user_cache().map_err(|error| error.to_string())?;
         let device = MetalDevice::with_device(device, archive).map_err(|error| error.to_string())?;
         let context = self.context.map(NonZero::get).or(least_context);

@@ -10,6 +10,7 @@ mod check;
 mod compile;
 #[cfg(llvm)]
 mod constants;
+mod device;
 mod doctor;
 mod engine;
 #[cfg(llvm)]

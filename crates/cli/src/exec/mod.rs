@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use abi::Constants;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, Function, FunctionDescriptor, Library,
     MathMode, Size,
@@ -27,6 +27,7 @@ use compute::{
 use msl::reflect::{Argument, Kernel};
 
 use crate::constants::ConstantFlags;
+use crate::device::DeviceFlag;
 use crate::input;
 use crate::language::LanguageFlags;
 use crate::output::{self, Outcome};
@@ -93,10 +94,9 @@ pub(crate) struct Exec {
     #[arg(long, value_name = "X,Y,Z", value_parser = grid::size, help_heading = "Dispatch")]
     threadgroup: Option<Size>,
 
-    /// Choose the device [cpu]
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Dispatch")]
-    #[arg(hide_possible_values = true, hide_default_value = true)]
-    device: DeviceName,
+    #[command(flatten)]
+    #[command(next_help_heading = "Dispatch")]
+    device: DeviceFlag,
 
     /// Take compiled kernels from a file
     ///
@@ -147,13 +147,6 @@ pub(crate) struct Exec {
     json: bool,
 }
 
-/// Where kernels run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum DeviceName {
-    /// The processor of this machine
-    Cpu,
-}
-
 /// A kernel with its constants.
 enum Code {
     /// An archive has it, or some of it; nothing of LLVM is needed to say what its interface is.
@@ -195,10 +188,7 @@ impl Exec {
 
     /// What there is to be said about a run; or everything that is wrong.
     fn try_run(&self) -> Result<Report, Vec<Error>> {
-        let device = match self.device {
-            DeviceName::Cpu => Device::cpu(),
-        };
-        let device = device.map_err(|error| vec![Error::NotTried(error.to_string())])?;
+        let device = self.device.find(None).map_err(|error| vec![Error::NotTried(error.to_string())])?;
         let archives = self.archives().map_err(|error| vec![error])?;
         let code = self.code(&device, &archives).map_err(|error| vec![error])?;
         let (bindings, grid) = self.check(&device, code.reflection())?;

@@ -16,6 +16,7 @@ pub(super) fn conversation(run: &Run, session: &mut Session, interrupt: &Interru
     let beginning =
         |run: &Run| -> Vec<Message> { run.system.iter().map(|text| Message::new("system", text)).collect() };
     let mut messages = beginning(run);
+    let steps = session.plan().steps();
     while let Some(line) = ask()? {
         match line.trim() {
             "" | "/exit" => break,
@@ -27,7 +28,7 @@ pub(super) fn conversation(run: &Run, session: &mut Session, interrupt: &Interru
         }
         let mut answer = String::new();
         let result = interrupt.during(|cancelled| {
-            session.answer(&messages, &run.request(cancelled), |text| {
+            session.answer(&messages, &run.request(steps, cancelled), |text| {
                 answer.push_str(text);
                 write(text, cancelled);
             })

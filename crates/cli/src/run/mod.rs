@@ -152,9 +152,6 @@ impl Interrupt {
     }
 }
 
-/// Tokens of a command buffer: what is chosen behind the end of an answer is in vain, and text comes in such pieces.
-const STEPS: usize = 2;
-
 impl Run {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let start = Instant::now();
@@ -178,9 +175,9 @@ impl Run {
         if is_conversation {
             return chat::conversation(self, &mut session, &interrupt);
         }
-        let before = start.elapsed();
+        let (before, steps) = (start.elapsed(), session.plan().steps());
         let result = interrupt.during(|cancelled| {
-            let request = self.request(cancelled);
+            let request = self.request(steps, cancelled);
             let each = |text: &str| write(text, cancelled);
             match self.raw {
                 true => session.complete(&prompt, &request, each),
@@ -203,10 +200,10 @@ impl Run {
         Ok(Outcome::Fine)
     }
 
-    fn request<'a>(&self, cancelled: &'a AtomicBool) -> TextRequest<'a> {
+    fn request<'a>(&self, steps: usize, cancelled: &'a AtomicBool) -> TextRequest<'a> {
         TextRequest {
             max_tokens: self.tokens,
-            steps: STEPS,
+            steps,
             context_shift: self.context_shift,
             ignore_end: self.ignore_eos,
             cancelled,

@@ -3,8 +3,9 @@
 use super::pipeline::{self, Libraries, PipelineSet};
 use super::{Tuning, kernels, library::Shader};
 use compute::{
-    BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, Device, KernelConstants,
-    Library, PipelineCache, PipelineCacheStats, PipelineConfig, PipelineProgress, Result,
+    BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device,
+    DeviceKind, Error, KernelConstants, Library, PipelineCache, PipelineCacheStats, PipelineConfig,
+    PipelineProgress, Result,
 };
 use std::sync::Arc;
 
@@ -142,10 +143,27 @@ impl MetalDevice {
     }
 }
 
+/// The device of this name ([`Device::named`]), or the default one. Threads are for the processor; without them it has those that
+/// the environment says.
+pub fn find_device(name: Option<&str>, threads: Option<usize>) -> Result<Device> {
+    let device = match name {
+        Some(name) => Device::named(name)?,
+        None => Device::system_default()?,
+    };
+    match (device.kind(), threads) {
+        (_, None) => Ok(device),
+        (DeviceKind::Cpu, Some(_)) => Device::cpu_with_options(&CpuOptions { threads }),
+        (kind, Some(threads)) => Err(Error::Usage(format!(
+            "{threads} threads: only the device 'cpu' can be given any, and '{}' is one of {kind}",
+            device.id()
+        ))),
+    }
+}
+
 /// The text was checked when this crate was built: it is read when a kernel of it has to be compiled.
 fn shader_library(device: &Device, shader: &Shader) -> Library {
     let options = CompileOptions { name: format!("{}.metal", shader.name), ..CompileOptions::default() };
-    device.new_library_with_checked_source(shader.source, &options)
+    device.new_library_with_metallib_or_source(shader.metallib, shader.source, &options)
 }
 
 impl std::fmt::Debug for MetalDevice {

@@ -2,6 +2,8 @@
 
 use crate::measure::Clock;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use compute::{CpuOptions, Device, DeviceKind};
+use inference::metal::find_device;
 use inference::operations::{LETTERS, MODELS, Model};
 use std::path::PathBuf;
 
@@ -74,9 +76,13 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "MIB", default_value_t = 1536, help_heading = "What")]
     max_memory: usize,
 
-    /// Threads that run kernels
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "How")]
-    threads: u16,
+    /// Choose the device: cpu, metal, metal:1; by default METALWORKS_DEVICE, or the best that there is
+    #[arg(long, value_name = "NAME", help_heading = "How")]
+    pub(crate) device: Option<String>,
+
+    /// Threads that run kernels, on the CPU; 1 by default
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "How")]
+    threads: Option<u16>,
 
     /// Measure each case for so many seconds at least
     #[arg(long, value_name = "SECONDS", default_value_t = 0.2, value_parser = seconds, help_heading = "How")]
@@ -120,8 +126,18 @@ impl RunArguments {
         self.max_memory.saturating_mul(1 << 20)
     }
 
+    /// The device that was asked for; a processor has one thread, if nothing is said about them.
+    pub(crate) fn find_device(&self) -> compute::Result<Device> {
+        let device = find_device(self.device.as_deref(), self.threads.map(usize::from))?;
+        match device.kind() {
+            DeviceKind::Cpu => Device::cpu_with_options(&CpuOptions { threads: Some(self.threads()) }),
+            DeviceKind::Metal => Ok(device),
+        }
+    }
+
+    /// Threads of the processor, also where Rust is measured beside another device.
     pub(crate) fn threads(&self) -> usize {
-        self.threads.into()
+        self.threads.unwrap_or(1).into()
     }
 
     pub(crate) fn clock(&self) -> Clock {

@@ -146,7 +146,7 @@ fn bandwidth(
 }
 
 fn multiply_adds(device: &MetalDevice, library: &Library, threads: usize, effort: &Effort) -> compute::Result<f64> {
-    let groups = 4 * threads;
+    let groups = 4 * threads * device.tuning().simdgroups;
     let (x, y) = (device.device().new_buffer(256)?, device.device().new_buffer(groups * 128)?);
     x.write(0, &[0.5f32; 64])?;
     let pipeline = pipeline(device, library, "limit_fma")?;

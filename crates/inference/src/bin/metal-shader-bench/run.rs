@@ -6,7 +6,7 @@ use crate::measure::{self, Effort, Place};
 use crate::progress::Progress;
 use crate::result::{Measured, NotRun, Reference, Run};
 use crate::{Failure, compare, html, native, print, table, targets, text};
-use compute::{BinaryArchive, CpuOptions, Device};
+use compute::BinaryArchive;
 use inference::metal::MetalDevice;
 use inference::metal::format::Format;
 use inference::operations::{self, Case, Maker, Problem, Purpose, Wanted};
@@ -35,8 +35,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         clock: arguments.clock(),
         quick: arguments.quick,
     };
-    let device = Device::cpu_with_options(&CpuOptions { threads: Some(arguments.threads()) })?;
-    let device = MetalDevice::with_device(device, BinaryArchive::user_cache()?)?;
+    let device = MetalDevice::with_device(arguments.find_device()?, BinaryArchive::user_cache()?)?;
 
     let mut progress = Progress::new(cases.len());
     progress.show("measuring what the device can do");
