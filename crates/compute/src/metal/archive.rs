@@ -35,7 +35,7 @@ impl RawArchive {
 /// What a pipeline state was made of. Nobody changes it any more.
 pub(crate) struct CompiledDescriptor(Held<MTLComputePipelineDescriptor>);
 
-// SAFETY: it is handed over by who made it, and from then on one thread at a time reads it.
+// SAFETY: nothing in it belongs to a thread, and from here on it is only read.
 unsafe impl Send for CompiledDescriptor {}
 
 impl CompiledDescriptor {

@@ -43,6 +43,8 @@ impl Device {
             max_buffer_length: device.maxBufferLength(),
             recommended_max_working_set_size: Some(device.recommendedMaxWorkingSetSize()),
         };
+        // Pipelines are created by as many threads as there are cores.
+        device.setShouldMaximizeConcurrentCompilation(true);
         let (name, capabilities) = (device.name().to_string(), family::capabilities(&device));
         Device { device, index, name, capabilities, limits }
     }

@@ -175,7 +175,10 @@ pub(super) fn reflect(
         metal.setComputeFunction(Some(function.raw()));
         let made =
             make(device, &metal, INFORMATION).map_err(|error| driver_error(what(name, constants), &error))?;
-        Ok(reported(&made, name, function.constants()).to_kernel())
+        match reported(&made, name, function.constants()) {
+            Some(reported) => Ok(reported.to_kernel()),
+            None => Err(says_nothing(name, constants)),
+        }
     })
 }
 
@@ -199,14 +202,18 @@ fn make(
     Ok((state, reflection))
 }
 
-fn reported(made: &Made, name: &str, function_constants: &[u32]) -> ReportedKernel {
-    let (state, reflection) = made;
-    ReportedKernel {
+/// What Metal says about a kernel, if it does.
+fn reported((state, reflection): &Made, name: &str, function_constants: &[u32]) -> Option<ReportedKernel> {
+    Some(ReportedKernel {
         name: name.into(),
-        bindings: reflection.as_ref().map(|reflection| reflection::bindings(reflection)).unwrap_or_default(),
+        bindings: reflection::bindings(reflection.as_ref()?),
         function_constants: function_constants.to_vec(),
         static_threadgroup_memory: state.staticThreadgroupMemoryLength() as u64,
-    }
+    })
+}
+
+fn says_nothing(name: &str, constants: &Constants) -> Error {
+    Error::Internal(format!("{}: Metal says nothing about its arguments", what(name, constants)))
 }
 
 /// A kernel with its constants, for messages.
@@ -322,20 +329,21 @@ impl Plan {
     }
 
     fn finish(&self, made: Made, origin: PipelineOrigin) -> Result<ComputePipelineState> {
-        let reported = reported(&made, &self.identity.kernel, self.function.function().constants());
-        if self.validate {
-            self.compare(&reported)?;
-        }
+        let Identity { library, kernel, constants } = &self.identity;
+        let reflection = match reported(&made, kernel, self.function.function().constants()) {
+            Some(reported) if self.validate => {
+                self.compare(&reported)?;
+                reported.to_kernel()
+            }
+            Some(reported) => reported.to_kernel(),
+            // What an archive has may come without.
+            None => library.reflection(kernel, constants).map_err(|_| says_nothing(kernel, constants))?,
+        };
         let archives = self.descriptor.binary_archives.clone();
         let domain = self.device.domain();
         let code = Code::Metal(Pipeline { state: Held::new(made.0), domain, origin, archives });
         let limits = self.device.limits();
-        ComputePipelineState::new(
-            reported.to_kernel(),
-            code,
-            &self.descriptor,
-            limits.max_threadgroup_memory_length,
-        )
+        ComputePipelineState::new(reflection, code, &self.descriptor, limits.max_threadgroup_memory_length)
     }
 
     /// Fails where Metal has understood the kernel in another way than the front end.
