@@ -57,6 +57,19 @@ impl ReportedKernel {
         }
     }
 
+    /// What the front end says of its source, where that does not differ: it says more, such as what is in constant memory.
+    pub(crate) fn in_words_of(&self, mut source: Kernel) -> Kernel {
+        let is_there = |argument: &Argument| {
+            let same = |binding: &ReportedBinding| (binding.kind, binding.index) == (argument.kind, argument.index);
+            // A condition that the front end could not compute is decided now.
+            argument.function_constant.is_none() || self.bindings.iter().any(same)
+        };
+        source.arguments.retain(is_there);
+        source.arguments.iter_mut().for_each(|argument| argument.function_constant = None);
+        source.static_threadgroup_memory = self.static_threadgroup_memory;
+        source
+    }
+
     /// In what it differs from what the front end says of its source.
     pub(crate) fn differences(&self, source: &Kernel) -> Vec<String> {
         let mut found = Vec::new();
@@ -291,6 +304,21 @@ mod tests {
                 "the argument 'tile' [[texture(0)]] is in what the driver compiled, and not in the source",
             ]
         );
+    }
+
+    #[test]
+    fn the_front_end_says_more() {
+        let described = reported().in_words_of(source());
+        let arguments = described.arguments.iter().map(|argument| argument.ty.as_str());
+        assert_eq!(
+            arguments.collect::<Vec<_>>(),
+            ["const device half *", "device float4 *", "constant Params &", "threadgroup float *"]
+        );
+        assert_eq!(described.static_threadgroup_memory, 64);
+        let mut with_bias = reported();
+        with_bias.bindings.push(binding("bias", 3, Access::Read, (4, 4)));
+        let described = with_bias.in_words_of(source());
+        assert_eq!((described.arguments.len(), &described.arguments[3].function_constant), (5, &None));
     }
 
     #[test]

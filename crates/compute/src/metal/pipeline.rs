@@ -329,16 +329,7 @@ impl Plan {
     }
 
     fn finish(&self, made: Made, origin: PipelineOrigin) -> Result<ComputePipelineState> {
-        let Identity { library, kernel, constants } = &self.identity;
-        let reflection = match reported(&made, kernel, self.function.function().constants()) {
-            Some(reported) if self.validate => {
-                self.compare(&reported)?;
-                reported.to_kernel()
-            }
-            Some(reported) => reported.to_kernel(),
-            // What an archive has may come without.
-            None => library.reflection(kernel, constants).map_err(|_| says_nothing(kernel, constants))?,
-        };
+        let reflection = self.reflection(&made)?;
         let archives = self.descriptor.binary_archives.clone();
         let domain = self.device.domain();
         let code = Code::Metal(Pipeline { state: Held::new(made.0), domain, origin, archives });
@@ -346,18 +337,28 @@ impl Plan {
         ComputePipelineState::new(reflection, code, &self.descriptor, limits.max_threadgroup_memory_length)
     }
 
-    /// Fails where Metal has understood the kernel in another way than the front end.
-    fn compare(&self, reported: &ReportedKernel) -> Result<()> {
+    /// The kernel's interface: as Metal says, in the words of the front end where that has read the source, or does so now.
+    /// When validating, it is an error if they differ.
+    fn reflection(&self, made: &Made) -> Result<Kernel> {
         let Identity { library, kernel, constants } = &self.identity;
-        // Without a source, or with one that only Metal can read, there is nothing to compare.
-        let Ok(source) = library.reflection(kernel, constants) else { return Ok(()) };
-        match reported.differences(&source) {
-            differences if differences.is_empty() => Ok(()),
-            differences => Err(Error::Internal(format!(
-                "{}: Metal and the front end differ: {}",
-                self.what(),
-                differences.join("; ")
-            ))),
+        let reported = reported(made, kernel, self.function.function().constants());
+        // A source that was checked when the program was built is read only to be compared.
+        let is_read = self.validate || !library.metal(&self.device, kernel)?.is_checked() || reported.is_none();
+        // There may be none, or one that only Metal can read.
+        let source = if is_read { library.reflection(kernel, constants).ok() } else { None };
+        match (reported, source) {
+            (Some(reported), Some(source)) => match reported.differences(&source) {
+                differences if differences.is_empty() => Ok(reported.in_words_of(source)),
+                differences if self.validate => Err(Error::Internal(format!(
+                    "{}: Metal and the front end differ: {}",
+                    self.what(),
+                    differences.join("; ")
+                ))),
+                _ => Ok(reported.to_kernel()),
+            },
+            (Some(reported), None) => Ok(reported.to_kernel()),
+            (None, Some(source)) => Ok(source),
+            (None, None) => Err(says_nothing(kernel, constants)),
         }
     }
 }
