@@ -100,7 +100,8 @@ impl Device {
         }
     }
 
-    /// Runs kernels backwards from now on, threadgroups and simdgroups, with garbage in threadgroup memory; or as usual.
+    /// Runs kernels backwards from now on, with garbage in threadgroup memory, or as usual: dispatches that may overlap,
+    /// threadgroups, simdgroups.
     /// `METALWORKS_ADVERSE=1` does so from the start.
     pub fn set_adverse(&self, on: bool) {
         match self.backend() {

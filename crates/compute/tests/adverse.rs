@@ -1,44 +1,74 @@
 //! What runs in the order that is least expected gives the same results, unless a kernel has a mistake that GPUs punish.
 #![cfg(llvm)]
 
-use compute::{CompileOptions, CpuOptions, Device, FunctionConstantValues, Size};
+use compute::{
+    Buffer, CommandBufferDescriptor, CompileOptions, ComputePipelineState, CpuOptions, Device, DispatchTiming,
+    DispatchType, FunctionConstantValues, Size,
+};
 
 const SIMDGROUPS: usize = 4;
 const THREADGROUPS: usize = 3;
 
-/// What a kernel with this body writes, in the usual order and adversely. Each thread has an element of `y`, zero at first.
-fn results(body: &str) -> [Vec<u32>; 2] {
-    // One thread: the order is what is said, and not what threads make of it.
-    let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a processor");
-    let source = format!(
-        "#include <metal_stdlib>
-        using namespace metal;
-        kernel void k(device uint* y [[buffer(0)]],
-                      uint i [[thread_position_in_grid]],
-                      uint group [[threadgroup_position_in_grid]],
-                      uint simdgroup [[simdgroup_index_in_threadgroup]],
-                      uint lane [[thread_index_in_simdgroup]]) {{
-            threadgroup uint shared[{SIMDGROUPS}];
-            {body}
-        }}"
-    );
-    let library = device.new_library_with_source(&source, &CompileOptions::default());
-    let library = library.unwrap_or_else(|error| panic!("{error}"));
-    let function = library.new_function("k", &FunctionConstantValues::new()).expect("it is there");
-    let pipeline = device.new_compute_pipeline_state(&function).expect("it compiles");
-    [false, true].map(|adverse| {
-        device.set_adverse(adverse);
-        assert_eq!(device.is_adverse(), adverse);
-        let y = device.new_buffer(4 * 32 * SIMDGROUPS * THREADGROUPS).expect("memory");
-        let commands = device.new_command_queue().new_command_buffer();
-        let mut encoder = commands.compute_command_encoder().expect("an encoder");
-        encoder.set_compute_pipeline_state(&pipeline).expect("a pipeline state");
-        encoder.set_buffer(0, &y, 0).expect("a buffer");
-        let (threadgroups, threads) = (Size::linear(THREADGROUPS), Size::linear(32 * SIMDGROUPS));
-        encoder.dispatch_threadgroups(threadgroups, threads).expect("a grid");
+/// A kernel on a device of its own, with one thread: the order is what is said, and not what threads make of it.
+struct Setup {
+    device: Device,
+    pipeline: ComputePipelineState,
+}
+
+impl Setup {
+    fn new(body: &str) -> Setup {
+        let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a processor");
+        let source = format!(
+            "#include <metal_stdlib>
+            using namespace metal;
+            kernel void k(device uint* y [[buffer(0)]],
+                          uint i [[thread_position_in_grid]],
+                          uint group [[threadgroup_position_in_grid]],
+                          uint simdgroup [[simdgroup_index_in_threadgroup]],
+                          uint lane [[thread_index_in_simdgroup]]) {{
+                threadgroup uint shared[{SIMDGROUPS}];
+                {body}
+            }}"
+        );
+        let library = device.new_library_with_source(&source, &CompileOptions::default());
+        let library = library.unwrap_or_else(|error| panic!("{error}"));
+        let function = library.new_function("k", &FunctionConstantValues::new()).expect("it is there");
+        let pipeline = device.new_compute_pipeline_state(&function).expect("it compiles");
+        Setup { device, pipeline }
+    }
+
+    /// A buffer with an element for each thread, zero at first.
+    fn buffer(&self) -> Buffer {
+        self.device.new_buffer(4 * 32 * SIMDGROUPS * THREADGROUPS).expect("memory")
+    }
+
+    /// Runs the kernel once for each buffer, in dispatches that may overlap.
+    fn run(&self, adverse: bool, buffers: &[Buffer]) -> Vec<DispatchTiming> {
+        self.device.set_adverse(adverse);
+        assert_eq!(self.device.is_adverse(), adverse);
+        let descriptor = CommandBufferDescriptor { label: None, profiling: true };
+        let commands = self.device.new_command_queue().new_command_buffer_with_descriptor(&descriptor);
+        let mut encoder =
+            commands.compute_command_encoder_with_dispatch_type(DispatchType::Concurrent).expect("an encoder");
+        encoder.set_compute_pipeline_state(&self.pipeline).expect("a pipeline state");
+        for buffer in buffers {
+            encoder.set_buffer(0, buffer, 0).expect("a buffer");
+            let (threadgroups, threads) = (Size::linear(THREADGROUPS), Size::linear(32 * SIMDGROUPS));
+            encoder.dispatch_threadgroups(threadgroups, threads).expect("a grid");
+        }
         encoder.end_encoding().expect("an end");
         commands.commit().expect("it is complete");
         commands.wait_until_completed().expect("it runs");
+        commands.dispatch_timings()
+    }
+}
+
+/// What a kernel with this body writes, in the usual order and adversely.
+fn results(body: &str) -> [Vec<u32>; 2] {
+    let setup = Setup::new(body);
+    [false, true].map(|adverse| {
+        let y = setup.buffer();
+        setup.run(adverse, std::slice::from_ref(&y));
         y.read()
     })
 }
@@ -101,4 +131,15 @@ fn threadgroups_that_wait_for_others_show() {
 fn simdgroups_without_barriers_run_backwards_too() {
     let [usual, adverse] = results("y[i % 32 + group * 128] = simdgroup; shared[0] = 0;");
     assert_eq!((usual[0], adverse[0]), (3, 0), "who writes last");
+}
+
+#[test]
+fn dispatches_that_may_overlap_run_backwards_too() {
+    let setup = Setup::new("y[i] = group; shared[0] = 0;");
+    let buffers = [setup.buffer(), setup.buffer()];
+    let usual = setup.run(false, &buffers);
+    assert!(usual[0].end <= usual[1].start, "{usual:?}");
+    let adverse = setup.run(true, &buffers);
+    assert!(adverse[1].end <= adverse[0].start, "{adverse:?}");
+    assert_eq!(buffers[0].read::<u32>(), buffers[1].read::<u32>());
 }

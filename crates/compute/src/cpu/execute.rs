@@ -7,9 +7,10 @@
 //!     barrier: a fiber for each simdgroup
 //! ```
 //!
-//! Adversely, threadgroups and, from one barrier to the next, simdgroups run backwards, and threadgroup memory is full of
-//! garbage at first. Each simdgroup runs from barrier to barrier without a break: where two of them conflict, one order or
-//! the other shows it, so that the usual order and this one find every barrier that is missing between simdgroups.
+//! Adversely, all of it runs backwards: dispatches that may overlap, their threadgroups and, from one barrier to the next,
+//! simdgroups; and threadgroup memory is full of garbage at first. Each simdgroup runs from barrier to barrier without a break:
+//! where two of them conflict, one order or the other shows it, so that the usual order and this one find every barrier that is
+//! missing between simdgroups.
 
 use crate::cpu::denormals::FlushDenormals;
 use crate::cpu::fibers::{self, Call, Fibers};
@@ -86,31 +87,37 @@ impl Work for Batch<'_> {
     fn run(&self, items: Range<u64>) {
         let mut local = Local::take();
         let mut next = items.start;
-        let mut number = self.grids.partition_point(|grid| grid.end() <= next);
         while next < items.end && !self.has_failed.load(Ordering::Relaxed) {
-            let grid = &self.grids[number];
-            let begin = grid.end() - grid.threadgroups();
-            let end = grid.end().min(items.end);
-            let times = self.times.map(|times| &times[number]);
-            if let Some(times) = times {
-                times.first.fetch_min(times.now(), Ordering::Relaxed);
-            }
-            let threadgroups = next - begin..end - begin;
-            let ran = match self.is_adverse {
-                false => local.run(grid, threadgroups, false),
-                true => local.run_adversely(grid, threadgroups),
+            // Adversely, one at a time from the last one on.
+            let (first, end) = match self.is_adverse {
+                false => (next, items.end),
+                true => (self.items() - 1 - next, self.items() - next),
             };
-            if let Err(error) = ran {
-                self.has_failed.store(true, Ordering::Relaxed);
-                self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            }
-            if let Some(times) = times {
-                times.last.fetch_max(times.now(), Ordering::Relaxed);
-            }
-            next = end;
-            number += 1;
+            let number = self.grids.partition_point(|grid| grid.end() <= first);
+            let end = self.grids[number].end().min(end);
+            self.run_grid(&mut local, number, first..end);
+            next += end - first;
         }
         local.put_back();
+    }
+}
+
+impl Batch<'_> {
+    /// Runs items that are threadgroups of one dispatch.
+    fn run_grid(&self, local: &mut Local, number: usize, items: Range<u64>) {
+        let grid = &self.grids[number];
+        let begin = grid.end() - grid.threadgroups();
+        let times = self.times.map(|times| &times[number]);
+        if let Some(times) = times {
+            times.first.fetch_min(times.now(), Ordering::Relaxed);
+        }
+        if let Err(error) = local.run(grid, items.start - begin..items.end - begin, self.is_adverse) {
+            self.has_failed.store(true, Ordering::Relaxed);
+            self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+        if let Some(times) = times {
+            times.last.fetch_max(times.now(), Ordering::Relaxed);
+        }
     }
 }
 
@@ -157,22 +164,8 @@ impl Local {
         Ok(self.memory.as_mut().map_or(std::ptr::null_mut(), |memory| memory.0.as_mut_ptr()))
     }
 
-    /// Runs as many threadgroups, counted from the last one, in the order that is least expected.
-    fn run_adversely(&mut self, grid: &Grid, threadgroups: Range<u64>) -> Result<()> {
-        for from_last in threadgroups {
-            if grid.threadgroup_memory() > 0 {
-                let memory = self.memory()?;
-                // SAFETY: it has room for what any grid uses; bytes like this are NaN, and no number that is expected.
-                unsafe { memory.write_bytes(0xff, grid.threadgroup_memory()) };
-            }
-            let threadgroup = grid.threadgroups() - 1 - from_last;
-            self.run(grid, threadgroup..threadgroup + 1, true)?;
-        }
-        Ok(())
-    }
-
-    /// Runs some threadgroups of a grid, their simdgroups in the usual order or backwards.
-    fn run(&mut self, grid: &Grid, threadgroups: Range<u64>, backwards: bool) -> Result<()> {
+    /// Runs some threadgroups of a grid; adversely, their simdgroups backwards, with garbage in threadgroup memory.
+    fn run(&mut self, grid: &Grid, threadgroups: Range<u64>, is_adverse: bool) -> Result<()> {
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
         let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
         if on_fibers {
@@ -191,13 +184,17 @@ impl Local {
             threadgroup.position = position;
             threadgroup.size = size;
             threadgroup.simdgroups = shape.simdgroups;
+            if is_adverse && !memory.is_null() {
+                // SAFETY: it has room for what any grid uses. Bytes like this are NaN, and no number that is expected.
+                unsafe { memory.write_bytes(0xff, grid.threadgroup_memory()) };
+            }
             let calls = Calls { grid, shape, simdgroups: simdgroups.as_mut_ptr() };
             let on_fibers =
                 on_fibers && !(shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD);
             threadgroup.barrier = if on_fibers { fibers::switch } else { fibers::alone };
             // SAFETY: the simdgroups are those of the threadgroup's shape, and the code is that of the grid's kernel.
             unsafe {
-                match (on_fibers, backwards) {
+                match (on_fibers, is_adverse) {
                     (true, false) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart()),
                     (true, true) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart().rev()),
                     (false, false) => calls.together().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
