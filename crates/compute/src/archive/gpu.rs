@@ -23,6 +23,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The calls into a driver. An error is what it says.
@@ -47,13 +48,21 @@ pub(super) struct GpuArchive<D: Driver> {
     opened: OnceLock<Option<RwLock<D::Archive>>>,
     /// What was compiled since the last flush. Adding may take as long as compiling: it waits until nobody waits for it.
     pending: Mutex<Vec<D::Item>>,
+    /// Something was added that is in no file.
+    is_unwritten: AtomicBool,
 }
 
 impl<D: Driver> GpuArchive<D> {
     /// The archive for a GPU and a version of the system, both as they call themselves.
     pub(super) fn new(driver: D, gpu: &str, system: &str) -> GpuArchive<D> {
         let name = format!("{}_{}", slug(gpu), slug(system));
-        GpuArchive { driver, name, opened: OnceLock::new(), pending: Mutex::default() }
+        GpuArchive {
+            driver,
+            name,
+            opened: OnceLock::new(),
+            pending: Mutex::default(),
+            is_unwritten: AtomicBool::new(false),
+        }
     }
 
     /// Looks something up while nothing is added; `None` where there is no archive. Without a folder it is in memory.
@@ -74,31 +83,30 @@ impl<D: Driver> GpuArchive<D> {
         }
     }
 
-    /// Writes what was compiled since the last time.
+    /// Writes what was compiled since the last time, and what could not be written then.
     pub(super) fn flush(&self, folder: &Folder, problems: &Problems) {
-        if self.add_pending(Some(folder), problems)
+        self.add_pending(Some(folder), problems);
+        if self.is_unwritten.swap(false, Ordering::AcqRel)
             && let Err(problem) = self.write(folder, problems)
         {
+            self.is_unwritten.store(true, Ordering::Release);
             problems.add(format!("cannot write '{}': {problem}", self.path(folder).display()));
         }
     }
 
-    /// Whether something was added.
-    fn add_pending(&self, folder: Option<&Folder>, problems: &Problems) -> bool {
+    fn add_pending(&self, folder: Option<&Folder>, problems: &Problems) {
         let items = std::mem::take(&mut *self.pending());
         if items.is_empty() {
-            return false;
+            return;
         }
-        let Some(archive) = self.opened(folder, problems) else { return false };
+        let Some(archive) = self.opened(folder, problems) else { return };
         let archive = write(archive);
-        let mut added = false;
         for item in items {
             match self.driver.add(&archive, &item) {
-                Ok(()) => added = true,
+                Ok(()) => self.is_unwritten.store(true, Ordering::Release),
                 Err(problem) => problems.add(format!("the driver keeps a kernel in no archive: {problem}")),
             }
         }
-        added
     }
 
     fn opened(&self, folder: Option<&Folder>, problems: &Problems) -> Option<&RwLock<D::Archive>> {

@@ -117,7 +117,7 @@ pub(crate) fn create_with_completion_handler(
     match begun {
         Ok(Begun::Found(pipeline)) => handler.call(Ok(pipeline)),
         Err(error) => handler.call(Err(error)),
-        Ok(Begun::Missing(plan, metal)) => compile(plan, metal, handler),
+        Ok(Begun::Missing(plan, metal)) => autoreleasepool(|_| compile(plan, metal, handler)),
     }
 }
 
