@@ -17,9 +17,10 @@ CLANG = clang
 endif
 # Whether kernels can be compiled, for the shell.
 CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
+MAC_CLIPPY = cargo clippy --locked --workspace --all-targets --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm clang fmt build fmt-check clippy unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm clang fmt build fmt-check clippy mac-check unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -56,6 +57,7 @@ demo-run:
 test: ## Run all checks and tests
 	$(MAKE) fmt-check
 	$(MAKE) clippy
+	$(if $(LLVM),$(MAKE) mac-check)
 	$(MAKE) unit-test
 	$(if $(LLVM),$(MAKE) without-compiler)
 	$(MAKE) doc
@@ -130,6 +132,11 @@ fmt-check: cargo
 clippy: cargo $(LLVM)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p metalworks-compute -p metalworks-cli --no-default-features -- -D warnings
+
+# The code for macOS, as a Mac builds it by default and with LLVM for the processor. Nothing is linked.
+mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
+	scripts/mac-toolchain.sh $(MAC_CLIPPY) -- -D warnings
+	scripts/mac-toolchain.sh $(MAC_CLIPPY) --features cpu -- -D warnings
 
 unit-test: cargo $(LLVM) $(CLANG)
 	$(CARGO) test --workspace

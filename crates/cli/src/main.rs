@@ -8,17 +8,14 @@ mod cache;
 mod check;
 #[cfg(llvm)]
 mod compile;
-#[cfg(llvm)]
 mod constants;
 mod device;
 mod doctor;
 mod engine;
-#[cfg(llvm)]
 mod exec;
 mod info;
 mod input;
 mod language;
-#[cfg(llvm)]
 mod npy;
 mod output;
 mod perplexity;
@@ -26,7 +23,6 @@ mod progress;
 mod pull;
 mod reflect;
 mod run;
-#[cfg(llvm)]
 mod scalar;
 mod synthesize;
 mod table;
@@ -73,7 +69,6 @@ enum Command {
     ///
     /// Compiles one kernel of a shader or library for this machine, binds the arguments, runs it, and writes or prints
     /// what it left in them. Everything is checked against the kernel's interface before it runs.
-    #[cfg(llvm)]
     #[command(after_long_help = exec::EXAMPLE)]
     Exec(Box<exec::Exec>),
 
@@ -146,7 +141,6 @@ fn main() -> ExitCode {
         Command::Reflect(reflect) => reflect.run(),
         #[cfg(llvm)]
         Command::Compile(compile) => compile.run(),
-        #[cfg(llvm)]
         Command::Exec(exec) => exec.run(),
         Command::Cache(cache) => cache.run(),
         Command::Doctor(doctor) => doctor.run(),

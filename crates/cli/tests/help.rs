@@ -7,9 +7,9 @@ use support::metalworks;
 /// The subcommands that there are.
 fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
-    commands.extend(["cache", "doctor", "run", "bench", "perplexity"]);
+    commands.extend(["exec", "cache", "run", "bench", "perplexity", "doctor"]);
     if cfg!(llvm) {
-        commands.extend(["compile", "exec"]);
+        commands.push("compile");
     }
     commands
 }

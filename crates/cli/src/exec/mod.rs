@@ -15,7 +15,7 @@ mod report;
 mod source;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use abi::Constants;
@@ -24,7 +24,7 @@ use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, Function, FunctionDescriptor, Library,
     MathMode, Size,
 };
-use msl::reflect::{Argument, Kernel};
+use msl::reflect::{Argument, Kernel, Reflection};
 
 use crate::constants::ConstantFlags;
 use crate::device::DeviceFlag;
@@ -167,6 +167,20 @@ impl Code {
     }
 }
 
+/// The interface of a kernel in a `.metallib`, before its constants are set.
+#[cfg(llvm)]
+fn reflect_library(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<Reflection> {
+    let file = std::fs::read(path).ok()?;
+    let library = air::metallib::Library::parse(&file).ok()?;
+    air::reflect::reflect_library(&library, is_wanted).ok()
+}
+
+/// It is in LLVM bitcode, which only LLVM reads.
+#[cfg(not(llvm))]
+fn reflect_library(_: &Path, _: impl Fn(&str) -> bool) -> Option<Reflection> {
+    None
+}
+
 fn with_archives(archives: &[BinaryArchive]) -> ComputePipelineDescriptor {
     ComputePipelineDescriptor { binary_archives: archives.to_vec(), ..ComputePipelineDescriptor::default() }
 }
@@ -289,12 +303,11 @@ impl Exec {
     /// The arguments of the kernel whatever its constants are.
     fn all_arguments(&self) -> Vec<Argument> {
         let is_kernel = |name: &str| name == self.kernel;
-        let reflection = if input::is_library(&self.file) {
-            let Ok(file) = std::fs::read(&self.file) else { return Vec::new() };
-            let library = air::metallib::Library::parse(&file).ok();
-            library.and_then(|library| air::reflect::reflect_library(&library, is_kernel).ok())
-        } else {
-            input::compile(&self.file, &self.language.options()).ok().map(|compilation| compilation.reflect())
+        let reflection = match input::is_library(&self.file) {
+            true => reflect_library(&self.file, is_kernel),
+            false => {
+                input::compile(&self.file, &self.language.options()).ok().map(|compilation| compilation.reflect())
+            }
         };
         let kernels = reflection.into_iter().flat_map(|reflection| reflection.kernels);
         kernels.filter(|kernel| is_kernel(&kernel.name)).flat_map(|kernel| kernel.arguments).collect()

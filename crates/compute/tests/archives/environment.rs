@@ -1,7 +1,7 @@
 //! `METALWORKS_CACHE` and `METALWORKS_CPU`. The environment belongs to the whole process, so these tests run themselves again.
 
-use crate::support::{Place, factor, library, only, pipeline, run, times, with};
-use compute::{BinaryArchive, PipelineOrigin};
+use crate::support::{Place, factor, library, pipeline, with};
+use compute::BinaryArchive;
 use std::process::Command;
 
 const CHILD: &str = "METALWORKS_TEST_CHILD";
@@ -56,6 +56,9 @@ fn a_bad_limit_is_told() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn code_for_one_processor_is_not_that_for_another() {
+    use crate::support::{only, run, times};
+    use compute::PipelineOrigin;
+
     let test = "code_for_one_processor_is_not_that_for_another";
     if is_child() {
         let folder = BinaryArchive::user_cache().expect("it is a folder");

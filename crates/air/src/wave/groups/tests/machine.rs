@@ -18,23 +18,24 @@ pub(super) struct Features {
 }
 
 /// What the emitters choose between, as far as this machine can run it.
+#[cfg(target_arch = "x86_64")]
 pub(super) fn targets() -> Vec<Features> {
-    let mut targets = Vec::new();
-    #[cfg(target_arch = "x86_64")]
-    {
-        // Without F16C, half numbers are converted by functions of a runtime library that is not there.
-        targets.push(Features { names: "+sse4.2,+avx,+f16c", permutation: Permutation::Memory });
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            targets.push(Features { names: "+avx2,+fma,+f16c", permutation: Permutation::Avx2 });
-        }
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-            let names = "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx2,+fma,+f16c";
-            targets.push(Features { names, permutation: Permutation::Avx512 });
-        }
+    // Without F16C, half numbers are converted by functions of a runtime library that is not there.
+    let mut targets = vec![Features { names: "+sse4.2,+avx,+f16c", permutation: Permutation::Memory }];
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        targets.push(Features { names: "+avx2,+fma,+f16c", permutation: Permutation::Avx2 });
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    targets.push(Features { names: "", permutation: Permutation::Memory });
+    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+        let names = "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx2,+fma,+f16c";
+        targets.push(Features { names, permutation: Permutation::Avx512 });
+    }
     targets
+}
+
+/// What the emitters choose between: elsewhere there is one way.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn targets() -> Vec<Features> {
+    vec![Features { names: "", permutation: Permutation::Memory }]
 }
 
 /// Inputs, outputs, memory for whatever the function does with it, the mask.
