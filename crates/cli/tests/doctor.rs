@@ -156,7 +156,7 @@ fn a_wrong_result_is_told_in_full() {
     let text = run(&[]).exits(1).stdout;
     for part in [
         &format!("\nself-test on cpu against the results in '{wrong}'\n"),
-        "\nFAIL softmax_f32 M=3 N=77\n  softmax_f32",
+        "\nFAIL softmax_f32 M=3 N=401\n  softmax_f32",
         "\n    y: 1 of 48 numbers are off; the normalized mean square error is ",
         "\n      y[",
         "\n1 of 2 kernels pass, 1 fail (",

@@ -58,28 +58,30 @@ const PREFILL: &str = "M=512 P=0 H=heads G=kv_heads D=head_dim";
 const ROTATE: &str = "M=1 L=4096 H=heads G=kv_heads D=head_dim";
 
 const FEW: &[&str] = &["M=3 N=77"];
+/// Rows that simdgroups share on a GPU.
+const LONG: &[&str] = &["M=3 N=401"];
 const LOOKUP: &[&str] = &["M=3 N=50 K=96"];
 
 /// name, kernels, types, sizes to measure and to check, bytes, operations, how it is built. The simdgroups of `gemm` are S.
 #[rustfmt::skip]
 pub const OPERATIONS: &[Operation] = &[
-    operation("gemv", &["gemv"], ANY, VECTOR, &["M=1 N=37 K=96"], product, |c| 2.0 * c.mnk(), products::gemv),
+    operation("gemv", &["gemv"], ANY, VECTOR, &["M=1 N=37 K=288"], product, |c| 2.0 * c.mnk(), products::gemv),
     operation("gemv_many", &["gemv"], ANY, VECTORS, &["M=5 N=37 K=160"], product, |c| 2.0 * c.mnk(), products::gemv),
     operation("gemv_rows", &["gemv_rows"], FLOATS, VECTOR, &["M=3 N=37 K=77"], product, |c| 2.0 * c.mnk(), products::gemv_rows),
-    operation("gemv_gated", &["gemv_gated"], ANY, "M=1 N=ff K=width", &["M=3 N=37 K=96"], gated, |c| 4.0 * c.mnk() + 5.0 * c.mn(), products::gemv_gated),
-    operation("gemv_qkv", &["gemv_qkv"], ANY, QKV, &["M=2 H=3 G=1 D=33 K=96"], qkv, |c| 2.0 * c.m() * c.qkv() * c.k(), products::gemv_qkv),
-    operation("gemm", &["gemm"], ANY, "M=512 N=width K=width S=1", &["M=37 N=70 K=96 S=1"], product, |c| 2.0 * c.mnk(), products::gemm),
-    operation("lm_head", &["lm_head"], ANY, ALL_TOKENS, &["M=2 N=101 K=96"], |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()) + 4.0 * c.mn(), |c| 2.0 * c.mnk(), products::lm_head),
-    operation("lm_head_best", &["lm_head", "lm_head_argmax"], Q8_0, ALL_TOKENS, &["M=3 N=101 K=96"], |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()), |c| 2.0 * c.mnk(), products::lm_head_best),
+    operation("gemv_gated", &["gemv_gated"], ANY, "M=1 N=ff K=width", &["M=3 N=37 K=288"], gated, |c| 4.0 * c.mnk() + 5.0 * c.mn(), products::gemv_gated),
+    operation("gemv_qkv", &["gemv_qkv"], ANY, QKV, &["M=2 H=3 G=1 D=33 K=288"], qkv, |c| 2.0 * c.m() * c.qkv() * c.k(), products::gemv_qkv),
+    operation("gemm", &["gemm"], ANY, "M=512 N=width K=width S=1", &["M=37 N=70 K=96 S=4"], product, |c| 2.0 * c.mnk(), products::gemm),
+    operation("lm_head", &["lm_head"], ANY, ALL_TOKENS, &["M=2 N=101 K=288"], |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()) + 4.0 * c.mn(), |c| 2.0 * c.mnk(), products::lm_head),
+    operation("lm_head_best", &["lm_head", "lm_head_argmax"], Q8_0, ALL_TOKENS, &["M=3 N=101 K=288"], |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()), |c| 2.0 * c.mnk(), products::lm_head_best),
     operation("embedding", &["embedding"], ANY, SOME_TOKENS, LOOKUP, lookup, |c| 2.0 * c.m() * c.k(), rows::embedding_blocks),
     operation("embedding_tiles", &["embedding_tiles"], ANY, SOME_TOKENS, LOOKUP, lookup, |c| 2.0 * c.m() * c.k(), rows::embedding_tiles),
     operation("attention_decode", &["attention_decode"], Attention, DECODE, &["L=45 H=6 G=2 D=40", "L=70 H=2 G=2 D=64 W=50 T=3"], decode, |c| c.scores() * c.l(), attention::decode),
     operation("attention_decode_split", &["attention_decode_split", "attention_reduce"], Attention, DECODE_SPLIT, &["L=45 H=6 G=2 D=40 S=3"], decode, |c| c.scores() * c.l(), attention::decode_split),
     operation("attention_prefill", &["attention_prefill"], Attention, PREFILL, &["M=11 P=5 H=4 G=2 D=40", "M=9 P=30 H=2 G=1 D=64 W=20 T=3"], prefill, |c| c.scores() * c.seen(), attention::prefill),
-    operation("softmax", &["softmax"], Activations, "M=32 N=4096", FEW, |c| c.a(2.0 * c.mn()), |c| 5.0 * c.mn(), rows::softmax),
-    operation("rms_norm", &["rms_norm"], Activations, "M=1 N=width", FEW, |c| c.a(2.0 * c.mn()) + 4.0 * c.n(), |c| 4.0 * c.mn(), rows::rms_norm),
-    operation("layer_norm", &["layer_norm"], Activations, "M=1 N=width", FEW, |c| c.a(2.0 * c.mn()) + 8.0 * c.n(), |c| 7.0 * c.mn(), rows::layer_norm),
-    operation("add_rms_norm", &["add_rms_norm"], Activations, "M=1 N=width", FEW, |c| c.a(4.0 * c.mn()) + 4.0 * c.n(), |c| 5.0 * c.mn(), rows::add_rms_norm),
+    operation("softmax", &["softmax"], Activations, "M=32 N=4096", LONG, |c| c.a(2.0 * c.mn()), |c| 5.0 * c.mn(), rows::softmax),
+    operation("rms_norm", &["rms_norm"], Activations, "M=1 N=width", LONG, |c| c.a(2.0 * c.mn()) + 4.0 * c.n(), |c| 4.0 * c.mn(), rows::rms_norm),
+    operation("layer_norm", &["layer_norm"], Activations, "M=1 N=width", LONG, |c| c.a(2.0 * c.mn()) + 8.0 * c.n(), |c| 7.0 * c.mn(), rows::layer_norm),
+    operation("add_rms_norm", &["add_rms_norm"], Activations, "M=1 N=width", LONG, |c| c.a(4.0 * c.mn()) + 4.0 * c.n(), |c| 5.0 * c.mn(), rows::add_rms_norm),
     operation("head_rms_norm", &["head_rms_norm"], Activations, HEADS, &["M=2 H=3 D=40"], |c| c.a(2.0 * c.mhd()) + 4.0 * c.d(), |c| 4.0 * c.mhd(), rows::head_rms_norm),
     operation("silu", &["silu"], Activations, "M=1 N=ff", FEW, |c| c.a(2.0 * c.mn()), |c| 4.0 * c.mn(), elementwise::silu),
     operation("gelu", &["gelu"], Activations, "M=1 N=ff", FEW, |c| c.a(2.0 * c.mn()), |c| 8.0 * c.mn(), elementwise::gelu),

@@ -7,7 +7,7 @@ use super::record::{Record, RecordedCheck};
 use super::report::{CheckReport, Report, Verdict, worse};
 use super::speed;
 use crate::metal::{MetalDevice, PipelineSet};
-use crate::operations::{self, Case, Problem, Purpose, SELF_TEST};
+use crate::operations::{self, Case, Problem, Purpose, SELF_TEST, Wanted};
 use compute::{Error, PipelineConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -60,7 +60,7 @@ impl SelfTest<'_> {
     /// Runs cases of [`operations::checked`].
     pub fn run(&self, cases: &[Case], mut progress: impl FnMut(Progress)) -> Report {
         let begin = Instant::now();
-        let speeds = if self.speed { measured(cases) } else { Vec::new() };
+        let speeds = if self.speed { measured(cases, self.device) } else { Vec::new() };
         let mut report = Report::default();
         let failures = self.compile(cases, &speeds, &mut report, &mut progress);
         report.compiling = begin.elapsed();
@@ -202,8 +202,8 @@ fn verdict_of(error: &Error) -> Verdict {
     }
 }
 
-/// The cases to take times of: one for each kernel of `cases` that is the first of one.
-fn measured(cases: &[Case]) -> Vec<Case> {
+/// The cases to take times of: one for each kernel of `cases` that is the first of one, divided as the device has it.
+fn measured(cases: &[Case], device: &MetalDevice) -> Vec<Case> {
     let names: BTreeSet<String> = cases.iter().map(Case::name).collect();
     let mut kernels = BTreeSet::new();
     let mut measured = operations::measured(&SELF_TEST).unwrap_or_default();
@@ -211,5 +211,9 @@ fn measured(cases: &[Case]) -> Vec<Case> {
         let first = case.kernels().into_iter().next();
         names.contains(&case.name()) && first.is_some_and(|kernel| kernels.insert(kernel))
     });
+    let simdgroups = device.tuning().gemm.map_or(1, |gemm| gemm.simdgroups);
+    if let Ok(wanted) = Wanted::parse(&format!("S={simdgroups}")) {
+        measured.iter_mut().filter(|case| case.operation.name == "gemm").for_each(|case| case.shape.set(&wanted));
+    }
     measured
 }
