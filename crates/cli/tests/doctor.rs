@@ -237,7 +237,11 @@ fn a_damaged_cache_is_told_and_mended() {
     let run =
         |flags: &[&str]| metalworks_with_cache(["doctor", "--json"].iter().chain(flags), &folder, &[]).exits(0);
     let test = ["--device", "cpu", "--no-speed", "-k", "take_row_f32"];
-    assert_eq!(run(&test).json()["self_test"]["passed"], 1);
+    for from_cache in [0, 1] {
+        let json = run(&test).json();
+        assert_eq!((&json["self_test"]["passed"], &json["self_test"]["pipelines"]), (&1.into(), &1.into()));
+        assert_eq!(json["self_test"]["pipelines_from_cache"], from_cache);
+    }
     let target = std::fs::read_dir(&folder).expect("it is there").next().expect("one").expect("ours").path();
     let file = std::fs::read_dir(target).expect("it is there").next().expect("one").expect("ours").path();
     std::fs::write(&file, "damaged").expect("it is ours");

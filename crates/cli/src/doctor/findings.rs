@@ -106,6 +106,7 @@ pub(super) struct SelfTestFinding {
     pub(super) failed: usize,
     pub(super) not_run: usize,
     pub(super) pipelines: usize,
+    pub(super) pipelines_from_cache: usize,
     pub(super) compile_seconds: f64,
     pub(super) run_seconds: f64,
     pub(super) kernels: Vec<KernelFinding>,

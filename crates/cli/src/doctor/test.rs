@@ -133,6 +133,7 @@ fn finding(device: String, reference: String, report: &Report) -> SelfTestFindin
         failed: number(Status::Failed),
         not_run: number(Status::NotRun),
         pipelines: report.pipelines,
+        pipelines_from_cache: report.archived,
         compile_seconds: report.compiling.as_secs_f64(),
         run_seconds: report.running.as_secs_f64(),
         failures: report.checks.iter().filter_map(failure).collect(),

@@ -142,8 +142,8 @@ fn self_test(test: &SelfTestFinding, verbose: bool) -> String {
         }
     }
     let (compiling, running) = (test.compile_seconds, test.run_seconds);
-    let pipelines = count(test.pipelines, "pipeline");
-    text + &format!(" ({pipelines} in {compiling:.1} s, run in {running:.1} s)\n")
+    let (pipelines, kept) = (count(test.pipelines, "pipeline"), test.pipelines_from_cache);
+    text + &format!(" ({pipelines}, {kept} from the cache, in {compiling:.1} s; run in {running:.1} s)\n")
 }
 
 fn told(failure: &FailureFinding, status: &str) -> String {

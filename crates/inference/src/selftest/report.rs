@@ -44,6 +44,8 @@ pub struct Report {
     pub speeds: Vec<Speed>,
     /// Pipelines that were created.
     pub pipelines: usize,
+    /// Those of them that an archive had.
+    pub archived: usize,
     /// What that took.
     pub compiling: Duration,
     /// What the rest took.

@@ -8,7 +8,7 @@ use super::report::{CheckReport, Report, Verdict, worse};
 use super::speed;
 use crate::metal::{MetalDevice, PipelineSet};
 use crate::operations::{self, Case, Problem, Purpose, SELF_TEST, Wanted};
-use compute::{Error, PipelineConfig};
+use compute::{Error, PipelineConfig, PipelineOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -102,11 +102,14 @@ impl SelfTest<'_> {
                 progress(Progress { step: Step::Compiling, done: now.done, total: now.total });
             });
             report.pipelines += configs.len();
-            if std::ptr::eq(device, self.device) {
-                for (config, result) in configs.iter().zip(results.iter()) {
-                    if let Err(error) = result {
+            for (config, result) in configs.iter().zip(results.iter()) {
+                match result {
+                    Ok(pipeline) => report.archived += usize::from(pipeline.origin() == PipelineOrigin::Archive),
+                    Err(error) if std::ptr::eq(device, self.device) => {
                         failures.insert(config.key().to_string(), error.clone());
                     }
+                    // A reference that is missing is told when it is computed.
+                    Err(_) => {}
                 }
             }
         }
