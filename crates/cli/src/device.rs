@@ -15,6 +15,11 @@ pub(crate) struct DeviceFlag {
 }
 
 impl DeviceFlag {
+    /// What the flag says.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.device.as_deref()
+    }
+
     /// The device, with so many threads, if they are given.
     pub(crate) fn find(&self, threads: Option<usize>) -> compute::Result<Device> {
         find_device(self.device.as_deref(), threads)

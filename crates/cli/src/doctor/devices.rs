@@ -4,6 +4,7 @@ use compute::{Device, DeviceKind};
 
 use super::findings::{Chosen, DeviceFinding};
 use super::problems::Problems;
+use crate::device::DeviceFlag;
 
 /// The device that is tested.
 pub(super) struct Choice {
@@ -11,7 +12,7 @@ pub(super) struct Choice {
     pub(super) finding: Chosen,
 }
 
-pub(super) fn examine(wanted: Option<&str>, problems: &mut Problems) -> (Vec<DeviceFinding>, Choice) {
+pub(super) fn examine(flag: &DeviceFlag, problems: &mut Problems) -> (Vec<DeviceFinding>, Choice) {
     let devices = Device::all().unwrap_or_else(|error| {
         problems.error(format!("devices cannot be listed: {error}"), "");
         Vec::new()
@@ -22,21 +23,21 @@ pub(super) fn examine(wanted: Option<&str>, problems: &mut Problems) -> (Vec<Dev
             "in a virtual machine, allow it a GPU; over ssh, log in at the machine once",
         );
     }
-    let choice = choose(wanted, problems);
+    let choice = choose(flag, problems);
     if let Some(device) = &choice.device {
         abilities(device, problems);
     }
     (devices.iter().map(describe).collect(), choice)
 }
 
-fn choose(wanted: Option<&str>, problems: &mut Problems) -> Choice {
+fn choose(flag: &DeviceFlag, problems: &mut Problems) -> Choice {
     let variable = std::env::var("METALWORKS_DEVICE").ok().filter(|name| !name.trim().is_empty());
-    let (found, why) = match (wanted, variable) {
-        (Some(name), _) => (Device::named(name), format!("--device {name}")),
-        (None, Some(name)) => (Device::system_default(), format!("METALWORKS_DEVICE={name}")),
-        (None, None) => (Device::system_default(), "the best device of this machine".into()),
+    let why = match (flag.name(), variable) {
+        (Some(name), _) => format!("--device {name}"),
+        (None, Some(name)) => format!("METALWORKS_DEVICE={name}"),
+        (None, None) => "the best device of this machine".into(),
     };
-    let device = found.map_err(|error| problems.error(error.to_string(), "see the devices above")).ok();
+    let device = flag.find(None).map_err(|error| problems.error(error.to_string(), "see the devices above")).ok();
     Choice { finding: Chosen { id: device.as_ref().map(Device::id), why }, device }
 }
 

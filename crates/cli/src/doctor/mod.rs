@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 
+use crate::device::DeviceFlag;
 use crate::output::{self, Outcome};
 use findings::{Findings, Severity};
 use problems::Problems;
@@ -40,11 +41,8 @@ device is not there or cannot run kernels.";
 
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// Test this device: cpu, metal, metal:1
-    ///
-    /// By default METALWORKS_DEVICE, or the best one of this machine.
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
+    #[command(flatten)]
+    device: DeviceFlag,
 
     /// Test some kernels: by name, file or format
     ///
@@ -108,7 +106,7 @@ impl Doctor {
         let reference = test::ReferenceChoice::parse(self.reference.as_deref())?;
         let mut problems = Problems::default();
         let machine = machine::examine(&mut problems);
-        let (devices, chosen) = devices::examine(self.device.as_deref(), &mut problems);
+        let (devices, chosen) = devices::examine(&self.device, &mut problems);
         let (archive, cache) = storage::examine_cache(&mut problems);
         let models = storage::examine_models(&mut problems);
         let environment = machine::environment(&mut problems);
