@@ -20,6 +20,7 @@ mod rewrite;
 use compiler::{Clang, in_parallel};
 use inference::metal::kernels;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// What our front end says of a text, warnings included; nothing where it accepts it.
 fn front_end(name: &str, text: &str) -> String {
@@ -31,11 +32,19 @@ fn front_end(name: &str, text: &str) -> String {
 #[test]
 fn every_shader_is_accepted() {
     let clang = Clang::find();
-    let shaders: BTreeMap<&str, &str> =
-        kernels::ALL.iter().map(|kernel| (kernel.shader.name, kernel.shader.source)).collect();
-    let complaints =
-        in_parallel(shaders.iter(), |(name, source)| (*name, clang.check(&rewrite::for_clang(source))));
+    let mut shaders: BTreeMap<String, String> =
+        kernels::ALL.iter().map(|kernel| (kernel.shader.name.into(), kernel.shader.source.into())).collect();
     assert!(shaders.contains_key("attention") && shaders.contains_key("sampling"), "{:?}", shaders.keys());
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for entry in examples.read_dir().expect("the folder of examples") {
+        let path = entry.expect("an example").path();
+        if path.extension().is_some_and(|extension| extension == "metal") {
+            let text = std::fs::read_to_string(&path).expect("examples are text");
+            shaders.insert(path.file_stem().expect("a name").to_string_lossy().into_owned(), text);
+        }
+    }
+    assert!(shaders.contains_key("add_arrays"), "{:?}", shaders.keys());
+    let complaints = in_parallel(shaders.iter(), |(name, source)| (name, clang.check(&rewrite::for_clang(source))));
     for (name, complaint) in complaints {
         assert!(complaint.is_none(), "clang refuses {name}.metal:\n{}", complaint.unwrap_or_default());
     }
