@@ -152,7 +152,7 @@ without-compiler: cargo $(LLVM)
 	METALWORKS_CACHE=$(ARCHIVES)/pipelines $(TARGET_DIR)/debug/metalworks exec examples/add_arrays.metal add_arrays \
 	  --threads 1000 --arg a=iota:f32:1000 --arg b=ones:f32:1000 --arg result=zeros:f32:1000
 	METALWORKS_TEST_ARCHIVES=$(ARCHIVES) $(CARGO) test -p metalworks-compute --no-default-features --lib \
-	  --test without_compiler -- --include-ignored
+	  --test libraries --test without_compiler -- --include-ignored
 
 doc: cargo $(LLVM)
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps
