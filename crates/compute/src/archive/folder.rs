@@ -173,11 +173,17 @@ impl Folder {
         files
     }
 
-    /// Looks at every entry; those that are damaged are `None`, and stay.
+    /// Looks at every entry; those that are damaged are `None`, and stay. What vanishes while we look is not there.
     pub(super) fn all(&self) -> Vec<(Found, Option<Arc<Entry>>)> {
-        let entry = |file: &Found| File::open(&file.path).and_then(|mut file| parse(&mut file)).ok()?.ok();
         let files = self.files().into_iter().filter(|file| file.is(Kind::Entry));
-        files.map(|file| (entry(&file).map(Arc::new), file)).map(|(entry, file)| (file, entry)).collect()
+        let with_entry = |file: Found| match File::open(&file.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            opened => {
+                let entry = opened.and_then(|mut opened| parse(&mut opened)).ok().and_then(Result::ok);
+                Some((file, entry.map(Arc::new)))
+            }
+        };
+        files.filter_map(with_entry).collect()
     }
 }
 
