@@ -109,7 +109,9 @@ fn tensors_that_need_no_other_layout_stay_in_their_file() {
     #[cfg(target_os = "linux")]
     {
         let norms = tensors.iter().filter(|(name, ..)| name.contains("norm")).count();
-        assert_eq!((mapped.2, copied.2), (norms + 1, 0), "what is mapped is the file");
+        // Parts that happen to be neighbours may be one mapping.
+        assert!((1..=norms + 1).contains(&mapped.2), "what is mapped is the file: {} of {norms} + 1", mapped.2);
+        assert_eq!(copied.2, 0);
     }
 }
 
