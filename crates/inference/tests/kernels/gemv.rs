@@ -8,6 +8,7 @@ use crate::tensor::{Tensor, Type};
 use inference::metal::dispatch::gemv::*;
 use inference::metal::format::{Activation, Format};
 use inference::metal::layout::Layout;
+use inference::metal::library::BufferSlice;
 
 const LAYOUTS: [Layout; 2] = [Layout::Tiles, Layout::Blocks];
 
@@ -211,6 +212,10 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(message, "gemv: w: 48 columns are not whole blocks of q4_0, which have 32 numbers each");
     let message = refused(|encoding| gemv_with(encoding, op, GemvVariant { batch: 8, split: 3, chunk: 64 }));
     assert_eq!(message, "gemv: a batch of 8 split in 3 by chunks of 64 is not possible");
+    let mut odd = op;
+    odd.w.data = BufferSlice::new(op.w.data.buffer(), op.w.data.offset() + 2, op.w.data.len());
+    let message = refused(|encoding| gemv(encoding, odd));
+    assert_eq!(message, "gemv: w begins at an address that is no multiple of 4");
     let other = Stored::random(Format::Q4_1, Layout::Tiles, 32, 64, &mut random);
     let (gate, up) = (w.matrix(), other.matrix());
     let gated = GemvGated { gate, up, x: x.slice(), y: y.slice(), m: 1, activation };

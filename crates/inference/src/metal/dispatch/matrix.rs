@@ -1,6 +1,7 @@
 //! Matrices of weights as operations check them.
 
 use super::Check;
+use crate::metal::format::Format;
 use crate::metal::layout::{Layout, Matrix};
 use compute::Result;
 
@@ -12,7 +13,8 @@ pub(super) struct Checked<'a> {
     pub(super) tiled: bool,
 }
 
-/// Checks that a matrix has the bytes that it says.
+/// Checks that a matrix has the bytes that it says, where kernels can read them: they are given bytes and take them as words
+/// of two or four, which on a GPU must be aligned.
 pub(super) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> Result<Checked<'a>> {
     let rows = check.count(&format!("rows of {name}"), matrix.rows)?;
     let columns = check.count(&format!("columns of {name}"), matrix.columns)?;
@@ -24,6 +26,14 @@ pub(super) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> 
             return check.error(what);
         }
         Ok(_) => {}
+    }
+    let alignment = match (matrix.layout, matrix.format) {
+        (Layout::Tiles, _) | (Layout::Blocks, Format::F32) => 4,
+        (Layout::Blocks, _) => 2,
+    };
+    let offset = matrix.data.offset();
+    if !matrix.data.buffer().addresses(offset..offset).start.is_multiple_of(alignment) {
+        return check.error(format_args!("{name} begins at an address that is no multiple of {alignment}"));
     }
     Ok(Checked { matrix: *matrix, rows, columns, tiled: matrix.layout == Layout::Tiles })
 }
