@@ -42,7 +42,7 @@ pub(crate) struct Bench {
     #[arg(short, long, value_name = "TOKENS", default_value_t = 0)]
     depth: usize,
 
-    /// Tokens of a command buffer; as many as run has, by default
+    /// Tokens to choose at a time; as many as run does, by default
     #[arg(long, value_name = "TOKENS")]
     steps: Option<NonZero<usize>>,
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 pub struct Request<'a> {
     /// Tokens at most; until the end of the text or of the context where it is none.
     pub max_tokens: Option<usize>,
-    /// Tokens of a command buffer. What is chosen behind the end of the text was in vain.
+    /// Tokens that are chosen at a time. What is chosen behind the end of the text was in vain.
     pub steps: usize,
     /// Where the context is full, forgets the older half of it and goes on.
     pub context_shift: bool,

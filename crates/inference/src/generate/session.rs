@@ -21,7 +21,7 @@ pub struct Session {
 pub struct TextRequest<'a> {
     /// Tokens at most; until the end of the text or of the context where it is none.
     pub max_tokens: Option<usize>,
-    /// Tokens of a command buffer.
+    /// Tokens that are chosen at a time.
     pub steps: usize,
     /// Where the context is full, forgets what is oldest and goes on.
     pub context_shift: bool,

@@ -4,7 +4,7 @@
 //! ```text
 //! compute::Device ── kind, capabilities ── Tuning ──┬─ MetalDevice::tuning
 //!                                                   ├─ Encoding: simdgroups for rows, heads, products, parts of attention
-//!                                                   └─ plan: chunks, layout of weights, encoders; steps of a command buffer
+//!                                                   └─ plan: chunks, layout of weights, encoders; steps at a time
 //! ```
 //!
 //! **A CPU** runs one simdgroup on a thread at a time: as few as possible are best, because a simdgroup alone has no
@@ -40,9 +40,11 @@ pub struct Tuning {
     pub rows: RowTuning,
     /// Tokens of a prompt that are computed at once, unless a plan is told otherwise.
     pub chunk: usize,
-    /// Tokens of a command buffer, unless a request says otherwise: what is chosen behind the end of a text is in vain, and
-    /// text comes in such pieces; but between two command buffers a GPU is idle.
+    /// Tokens that are chosen before the host looks at them, unless a request says otherwise: what is chosen behind the end of a
+    /// text is in vain, and text comes in such pieces; but while the host looks, a GPU is idle.
     pub steps: usize,
+    /// Each of these is a command buffer of its own, which is encoded while those before it run. Otherwise they are one.
+    pub overlaps: bool,
     /// How the dispatches of a plan are ordered. Concurrent ones wait for what they need, serial ones for all before them.
     pub dispatch: DispatchType,
     /// Matrices are laid out in tiles, where kernels take them.
@@ -113,6 +115,8 @@ impl Tuning {
         rows: RowTuning::exactly(1),
         chunk: 512,
         steps: 2,
+        // Encoding takes a core from the kernels.
+        overlaps: false,
         dispatch: DispatchType::Concurrent,
         tiles: true,
         maps_weights: true,
@@ -136,6 +140,8 @@ impl Tuning {
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
             chunk: 512,
             steps: 4,
+            // Hundreds of dispatches are encoded for a token, at about a microsecond each.
+            overlaps: true,
             dispatch: DispatchType::Concurrent,
             tiles: true,
             maps_weights: true,

@@ -93,7 +93,7 @@ impl Plan {
         self.parts.weights.memory
     }
 
-    /// Tokens of a command buffer that suit the device.
+    /// Tokens to choose at a time, as it suits the device.
     pub fn steps(&self) -> usize {
         self.device.tuning().steps
     }
@@ -207,9 +207,14 @@ impl Plan {
     /// Runs a command buffer. One that fails leaves nothing in the cache that could be relied on.
     fn run(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
         command_buffer.commit().and_then(|()| command_buffer.wait_until_completed()).map_err(|error| {
-            (self.evaluated, self.row) = (0, None);
+            self.distrust();
             Error::Device(error)
         })
+    }
+
+    /// Nothing that was computed is used again.
+    fn distrust(&mut self) {
+        (self.evaluated, self.row) = (0, None);
     }
 
     /// Computes what is pending, and the scores of all tokens to follow.
@@ -241,8 +246,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Computes what is pending, and chooses `count` tokens, one after the other, which become a part of the sequence. All of
-    /// it is one command buffer. They are appended to `tokens`.
+    /// Computes what is pending, and chooses `count` tokens, one after the other, which become a part of the sequence. Nothing
+    /// waits for the host in between. They are appended to `tokens`.
     pub fn generate(&mut self, count: usize, tokens: &mut Vec<u32>) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -261,14 +266,41 @@ impl Plan {
     }
 
     fn run_steps(&mut self, count: usize) -> Result<()> {
-        let command_buffer = self.device.command_buffer();
-        for _ in 0..count {
-            let row = self.encode_pending(&command_buffer)?;
-            self.choose.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
-            self.len += 1;
-            self.row = None;
+        if !self.device.tuning().overlaps {
+            let command_buffer = self.device.command_buffer();
+            for _ in 0..count {
+                self.encode_step(&command_buffer)?;
+            }
+            return self.run(&command_buffer);
         }
-        self.run(&command_buffer)
+        let mut running = Vec::with_capacity(count);
+        let mut result = Ok(());
+        for _ in 0..count {
+            let command_buffer = self.device.command_buffer();
+            let committed = self.encode_step(&command_buffer).and_then(|()| Ok(command_buffer.commit()?));
+            match committed {
+                Ok(()) => running.push(command_buffer),
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        // All that run are waited for, whatever became of the others: what they compute on is used again.
+        for command_buffer in running {
+            let completed = command_buffer.wait_until_completed();
+            result = result.and(completed.map_err(Error::Device));
+        }
+        result.inspect_err(|_| self.distrust())
+    }
+
+    /// Adds what is pending, and the choice of the next token.
+    fn encode_step(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
+        let row = self.encode_pending(command_buffer)?;
+        self.choose.replay(command_buffer, &Values { row, end: self.len, ..Values::default() })?;
+        self.len += 1;
+        self.row = None;
+        Ok(())
     }
 }
 

@@ -10,8 +10,8 @@ use inference::metal::dispatch::norm::{
 use inference::metal::format::Activation;
 
 /// Rows and their lengths: less than a simdgroup, odd, and as models have them; and the simdgroups that share a row.
-const SHAPES: [(usize, usize, usize); 7] =
-    [(1, 1, 1), (3, 31, 2), (2, 32, 1), (9, 33, 3), (2, 576, 1), (1, 1000, 1), (2, 1000, 8)];
+const SHAPES: [(usize, usize, usize); 8] =
+    [(1, 1, 1), (3, 31, 2), (2, 32, 1), (9, 33, 3), (2, 576, 1), (1, 1000, 1), (2, 1000, 8), (1, 4100, 32)];
 
 const EPSILON: f32 = 1e-5;
 
