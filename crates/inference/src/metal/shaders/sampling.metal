@@ -207,15 +207,58 @@ inline float weight(Source source, uint low, float largest, threadgroup float* s
     return threadgroup_sum(sum, sums, place);
 }
 
-// The largest bits whose numbers have the weight `wanted`: between `low`, whose have, and `high`, whose have not.
+// Parts that an interval is divided into at a time: the exponential is what a pass over the numbers costs, and one is enough
+// for the weights of all thresholds between them. With 2 parts there are 31 passes, with 8 there are 11.
+constant constexpr uint PARTS = 8;
+
+// The sums of PARTS - 1 numbers over the threadgroup, in every thread, each in the order of threadgroup_sum. `scratch` has room
+// for PARTS · MAX_SIMDGROUPS numbers.
+inline void threadgroup_sums(thread float* values, threadgroup float* scratch, Place place) {
+    for (uint t = 0; t < PARTS - 1; t++) {
+        values[t] = simd_sum(values[t]);
+    }
+    if (place.simdgroups == 1) {
+        return;
+    }
+    if (place.lane == 0) {
+        for (uint t = 0; t < PARTS - 1; t++) {
+            scratch[t * MAX_SIMDGROUPS + place.simdgroup] = values[t];
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint t = 0; t < PARTS - 1; t++) {
+        values[t] = simd_sum(place.lane < place.simdgroups ? scratch[t * MAX_SIMDGROUPS + place.lane] : 0.0f);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+// The largest bits whose numbers have the weight `wanted`: between `low`, whose have, and `high`, whose have not. Weights fall
+// from one threshold to the next, also as they are rounded: all are sums of the same numbers in the same order, of which
+// some are 0.
 template <typename Source>
 inline uint heavy_bound(Source source, uint low, uint high, float wanted, float largest, threadgroup float* sums,
                         Place place) {
     while (high - low > 1) {
-        uint middle = low + (high - low) / 2;
-        bool enough = weight(source, middle, largest, sums, place) >= wanted;
-        low = enough ? middle : low;
-        high = enough ? high : middle;
+        uint step = max((high - low) / PARTS, 1u);
+        float weights[PARTS - 1];
+        for (uint t = 0; t < PARTS - 1; t++) {
+            weights[t] = 0.0f;
+        }
+        for (uint i = place.lane; i < source.size; i += SIMD_WIDTH) {
+            uint bits = source.bits(i);
+            float own = exp(unorder(bits) - largest);
+            for (uint t = 0; t < PARTS - 1; t++) {
+                weights[t] += bits >= low + (t + 1) * step ? own : 0.0f;
+            }
+        }
+        threadgroup_sums(weights, sums, place);
+        uint enough = 0;
+        for (uint t = 0; t < PARTS - 1; t++) {
+            // A short interval has fewer thresholds. Where nothing is wanted, even its end would have that.
+            enough += low + (t + 1) * step < high && weights[t] >= wanted ? 1 : 0;
+        }
+        low += enough * step;
+        high = enough < PARTS - 1 ? low + step : high;
     }
     return low;
 }
@@ -234,7 +277,7 @@ kernel void sample(device const float* values [[buffer(0)]],
                    uint lane [[thread_index_in_simdgroup]],
                    uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup uint scratch[2 * MAX_SIMDGROUPS];
-    threadgroup float sums[MAX_SIMDGROUPS];
+    threadgroup float sums[PARTS * MAX_SIMDGROUPS];
     threadgroup uint candidate_bits[CANDIDATES];
     threadgroup uint candidate_indices[CANDIDATES];
     Place place{lane, simdgroup, SIMDGROUPS};
