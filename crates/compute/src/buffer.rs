@@ -167,7 +167,8 @@ impl Buffer {
         self.memory.storage
     }
 
-    /// Its first byte; null if it is private.
+    /// Its first byte; null if it is private. Where it [can only be read](Buffer::is_read_only), that goes for this, too: a
+    /// write may end the process.
     pub fn contents(&self) -> *mut u8 {
         match self.memory.storage {
             StorageMode::Shared => self.memory.base,

@@ -6,7 +6,7 @@ use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSArray, NSError};
 use objc2_metal::{
     MTLCommandBufferEncoderInfo, MTLCommandBufferEncoderInfoErrorKey, MTLCommandBufferError,
-    MTLCommandEncoderErrorState,
+    MTLCommandBufferErrorDomain, MTLCommandEncoderErrorState,
 };
 
 /// What `error` says about `what`, in full: domain and number are what one searches for.
@@ -32,7 +32,9 @@ pub(crate) fn execution_error(label: Option<&str>, kernel: Option<&str>, error: 
     } else if let Some(encoders) = encoders_at_fault(error) {
         what += &format!(" in the pass of {encoders}");
     }
-    if let Some(meaning) = meaning(error.code()) {
+    // SAFETY: the domain is a constant of the framework's.
+    let is_of_commands = *error.domain() == *unsafe { MTLCommandBufferErrorDomain };
+    if let Some(meaning) = meaning(error.code()).filter(|_| is_of_commands) {
         what += &format!(", {meaning}");
     }
     driver_error(what, error)
