@@ -120,6 +120,21 @@ fn options_reach_the_compiler() {
 }
 
 #[test]
+fn files_are_included() {
+    let place = Place::new("include");
+    std::fs::create_dir_all(&place.0).expect("a folder");
+    std::fs::write(place.0.join("scale.h"), "#pragma once\nconstant float SCALE = wrong;\n").expect("a header");
+    let text = "#include <metal_stdlib>\n#include \"scale.h\"\nkernel void k(device float *x [[buffer(0)]]) \
+                { *x = SCALE; }\n";
+    std::fs::write(place.0.join("k.metal"), text).expect("a file");
+    let open = || metal().new_library_with_source_file(place.0.join("k.metal"), &CompileOptions::default());
+    let problem = open().expect_err("a mistake in a header").to_string();
+    assert!(problem.contains("scale.h:2:24: error: "), "{problem}");
+    std::fs::write(place.0.join("scale.h"), "#pragma once\nconstant float SCALE = 2.0f;\n").expect("a header");
+    assert_eq!(open().expect("it is right").function_names(), ["k"]);
+}
+
+#[test]
 fn constants_are_checked_by_name_and_type() {
     let problem = |constants: &FunctionConstantValues| {
         library().new_function("gemv", constants).expect_err("it is wrong").to_string()

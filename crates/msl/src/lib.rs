@@ -22,9 +22,11 @@ pub mod walk;
 
 mod check;
 mod compile;
+mod fold;
 
 pub use compile::{Compilation, Options, ReadError, Timings, compile_file, compile_source};
 pub use diagnostics::{Diagnostic, Severity};
+pub use fold::{fold, line_directive};
 pub use preprocess::LanguageVersion;
 pub use program::Program;
 pub use source::SourceMap;

@@ -15,17 +15,19 @@ use crate::metal;
 impl Device {
     /// Reads Metal source. Kernels are compiled when pipeline states are made of them.
     ///
-    /// Metal compiles a text by itself: there, it can include nothing but Metal's own headers.
+    /// Metal's compiler opens no files: what the text includes is folded into it before, with lines that say where it was.
     pub fn new_library_with_source(&self, source: &str, options: &CompileOptions) -> Result<Library> {
         match self.backend() {
             Backend::Cpu(_) => Ok(Library::with(Source::with_text(source, options)?)),
             #[cfg(target_os = "macos")]
-            Backend::Metal(device) => metal::Library::with_source(device, source.to_owned(), options).map(metal),
+            Backend::Metal(device) => {
+                let source = Source::folded(source.to_owned().into(), options)?;
+                metal::Library::with_source(device, source).map(metal)
+            }
         }
     }
 
-    /// Reads a `.metal` file, which may include others from its own directory, but for Metal
-    /// ([`Device::new_library_with_source`]).
+    /// Reads a `.metal` file, which may include others from its own directory.
     pub fn new_library_with_source_file(
         &self,
         path: impl AsRef<Path>,
@@ -35,9 +37,7 @@ impl Device {
             Backend::Cpu(_) => Ok(Library::with(Source::with_file(path.as_ref(), options)?)),
             #[cfg(target_os = "macos")]
             Backend::Metal(device) => {
-                let (path, text) = (path.as_ref(), super::source::read(path.as_ref())?);
-                let options = CompileOptions { name: path.display().to_string(), ..options.clone() };
-                metal::Library::with_source(device, text, &options).map(metal)
+                metal::Library::with_source(device, Source::folded_file(path.as_ref(), options)?).map(metal)
             }
         }
     }

@@ -61,14 +61,29 @@ impl Source {
         source
     }
 
-    /// A text that somebody else compiles, and that is read when something is asked about it.
-    #[cfg(target_os = "macos")]
-    pub(crate) fn unread(text: Cow<'static, str>, options: &CompileOptions) -> Source {
-        Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None }
+    /// A text that somebody else compiles, who opens no files: what it includes is folded into it. A text that includes nothing
+    /// is read when something is asked about it.
+    #[cfg(any(target_os = "macos", test))]
+    pub(crate) fn folded(text: Cow<'static, str>, options: &CompileOptions) -> Result<Source> {
+        let source = Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
+        if is_self_contained(&source.text) {
+            return Ok(source);
+        }
+        fold(msl::compile_source(&options.name, &source.text, &front_end(options)), options)
     }
 
-    /// The text, of one that was not read at once.
-    #[cfg(target_os = "macos")]
+    /// As [`Source::folded`], of a file, which may include others from its own directory.
+    #[cfg(any(target_os = "macos", test))]
+    pub(crate) fn folded_file(path: &Path, options: &CompileOptions) -> Result<Source> {
+        let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
+            path: path.display().to_string(),
+            reason: error.reason().to_string(),
+        })?;
+        fold(compilation, &CompileOptions { name: path.display().to_string(), ..options.clone() })
+    }
+
+    /// The text that somebody else compiles.
+    #[cfg(any(target_os = "macos", test))]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -149,11 +164,18 @@ fn known(value: &ConstantValue) -> Value {
     }
 }
 
-/// The text of a file.
-#[cfg(target_os = "macos")]
-pub(crate) fn read(path: &Path) -> Result<String> {
-    let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
-    std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+/// What was read, in one text. Mistakes are for the other compiler to find, but for files that are not there.
+#[cfg(any(target_os = "macos", test))]
+fn fold(compilation: Compilation, options: &CompileOptions) -> Result<Source> {
+    if compilation.diagnostics.iter().any(|diagnostic| diagnostic.id == "include") {
+        checked(compilation.clone())?;
+    }
+    Ok(Source {
+        text: msl::fold(&compilation.sources).into(),
+        compilation: OnceLock::from(checked(compilation)),
+        options: options.clone(),
+        digest: None,
+    })
 }
 
 fn checked(compilation: Compilation) -> Result<Box<Compilation>> {
@@ -294,6 +316,33 @@ mod tests {
         let (two, three) = (digest("#define SCALE 2\n"), digest("#define SCALE 3\n"));
         assert!(two.is_some() && two != three);
         std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn what_is_included_is_folded_for_others() {
+        let folder = std::env::temp_dir().join(format!("metalworks-folded-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("scale.h"), "#define SCALE 2\n").expect("a header");
+        let text = "#include \"scale.h\"\nkernel void k(device float *x [[buffer(0)]]) { *x = SCALE; }\n";
+        std::fs::write(folder.join("k.metal"), text).expect("a file");
+        let options = CompileOptions { include_dirs: vec![folder.clone()], ..CompileOptions::default() };
+        let sources = [
+            Source::folded(text.into(), &options).expect("all is there"),
+            Source::folded_file(&folder.join("k.metal"), &CompileOptions::default()).expect("all is there"),
+        ];
+        let missing = Source::folded(text.into(), &CompileOptions::default());
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+        for source in sources {
+            assert!(source.text().contains("#define SCALE 2\n") && !source.text().contains("#include"));
+            assert_eq!(source.names(), ["k"]);
+        }
+        let Err(Error::Source { diagnostics, .. }) = missing else { panic!("the file is gone") };
+        assert!(diagnostics.contains("scale.h"), "{diagnostics}");
+        // A mistake is not ours to tell, and a text without includes is not read.
+        let wrong = "#include \"metal_stdlib\"\nkernel void k() { x; }\n";
+        assert!(Source::folded(wrong.into(), &CompileOptions::default()).is_ok());
+        let plain = Source::folded(TEXT.into(), &options).expect("nothing is read");
+        assert!(plain.compilation.get().is_none() && plain.text() == TEXT);
     }
 
     #[test]

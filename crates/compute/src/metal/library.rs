@@ -44,11 +44,11 @@ pub(crate) struct Library {
 
 impl Library {
     /// Compiles a text now.
-    pub(crate) fn with_source(device: &Arc<Device>, text: String, options: &CompileOptions) -> Result<Library> {
+    pub(crate) fn with_source(device: &Arc<Device>, source: Source) -> Result<Library> {
         let library = Library {
             device: device.clone(),
             library: OnceLock::new(),
-            source: Some((Source::unread(text.into(), options), false)),
+            source: Some((source, false)),
             metallib: None,
         };
         library.raw()?;
@@ -62,8 +62,12 @@ impl Library {
         text: Cow<'static, str>,
         options: &CompileOptions,
     ) -> Library {
-        let source = Some((Source::unread(text, options), true));
-        Library { device: device.clone(), library: OnceLock::new(), source, metallib }
+        let (library, source) = match Source::folded(text, options) {
+            Ok(source) => (OnceLock::new(), Some((source, true))),
+            // A file that it includes is not there.
+            Err(error) => (OnceLock::from(Err(error)), None),
+        };
+        Library { device: device.clone(), library, source, metallib }
     }
 
     pub(crate) fn with_file(device: &Arc<Device>, path: &Path) -> Result<Library> {
