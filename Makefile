@@ -20,7 +20,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 MAC_CLIPPY = cargo clippy --locked --workspace --all-targets --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm clang fmt build fmt-check clippy mac-check unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm clang fmt build fmt-check clippy mac-check mac-test unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -57,13 +57,13 @@ demo-run:
 test: ## Run all checks and tests
 	$(MAKE) fmt-check
 	$(MAKE) clippy
-	$(if $(LLVM),$(MAKE) mac-check)
-	$(MAKE) unit-test
+	$(MAKE) $(if $(LLVM),mac-check,mac-test)
+	$(if $(LLVM),$(MAKE) unit-test)
 	$(if $(LLVM),$(MAKE) without-compiler)
 	$(MAKE) doc
 	$(MAKE) build
 	$(MAKE) corpus
-	$(if $(LLVM),$(MAKE) models)
+	$(MAKE) models
 	$(if $(LLVM),$(MAKE) air)
 	$(if $(LLVM),$(MAKE) thirdparty)
 	$(if $(LLVM),$(MAKE) mlx)
@@ -137,6 +137,10 @@ clippy: cargo $(LLVM)
 mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
 	scripts/mac-toolchain.sh $(MAC_CLIPPY) -- -D warnings
 	scripts/mac-toolchain.sh $(MAC_CLIPPY) --features cpu -- -D warnings
+
+# The shaders by Apple's compiler, the tests, and every kernel on the GPU, under Metal's validation too.
+mac-test: cargo ## Test on a Mac: shaders, kernels on the GPU, validation
+	scripts/mac-test.sh
 
 unit-test: cargo $(LLVM) $(CLANG)
 	$(CARGO) test --workspace
