@@ -136,7 +136,7 @@ fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let archive = BinaryArchive::user_cache().expect("the cache can be found");
-        let device = Device::cpu().expect("there is a processor");
+        let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
         MetalDevice::with_device(device, archive).expect("the library is right")
     })
 }

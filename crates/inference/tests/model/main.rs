@@ -10,6 +10,8 @@
 mod random;
 
 mod generate;
+// With a processor of its own.
+#[cfg(llvm)]
 mod memory;
 mod plan;
 mod reference;
