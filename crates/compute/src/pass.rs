@@ -10,6 +10,9 @@
 //!
 //! **Invariant:** all of it was validated, and nothing in it belongs to one back end.
 
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for the encoders of GPUs"))]
+pub(crate) mod commands;
+
 use crate::buffer::Buffer;
 use crate::pipeline::ComputePipelineState;
 use std::sync::atomic::AtomicU64;

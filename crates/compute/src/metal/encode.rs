@@ -1,4 +1,4 @@
-//! Work becomes commands of Metal's encoders.
+//! Work becomes commands of Metal's encoders. Which commands a pass takes is not said here, but in [`crate::pass::commands`].
 //!
 //! | step | encoder |
 //! |---|---|
@@ -12,11 +12,12 @@
 //! replay: they have no `setBytes`.
 
 use super::device::Device;
+use crate::buffer::Buffer;
 use crate::error::{Error, Result};
-use crate::pass::{Block, Dispatch, Pass, Place, block_bytes_mut};
-use crate::pipeline::Code;
+use crate::pass::commands::{Bound, CommandSink, Grid};
+use crate::pass::{Block, Pass};
+use crate::pipeline::{Code, ComputePipelineState};
 use crate::work::{Copy, Step, Work};
-use abi::call::ARGUMENT_SLOTS;
 use objc2::rc::Retained;
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::NSString;
@@ -24,8 +25,6 @@ use objc2_metal::{
     MTLBarrierScope, MTLBlitCommandEncoder, MTLCommandBuffer, MTLCommandEncoder, MTLComputeCommandEncoder,
     MTLDispatchType, MTLSize,
 };
-use std::borrow::Cow;
-use std::ops::Range;
 use std::ptr::NonNull;
 
 /// What all that is encoded has in common.
@@ -36,13 +35,6 @@ pub(crate) struct Encoding<'a> {
     pub(crate) named: bool,
 }
 
-/// One dispatch of a pass, with the bytes that it has this time.
-pub(crate) struct Single<'a> {
-    pub(crate) pass: &'a Pass,
-    pub(crate) number: usize,
-    pub(crate) bytes: &'a [Block],
-}
-
 impl Encoding<'_> {
     /// Encodes everything.
     pub(crate) fn work(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, work: &Work) -> Result<()> {
@@ -50,7 +42,7 @@ impl Encoding<'_> {
             match step {
                 Step::Pass(pass) => self.pass(commands, pass, &pass.bytes)?,
                 Step::Replay { recording, patches } => {
-                    self.pass(commands, recording.pass(), &patched(recording.pass(), work.patches(patches)))?;
+                    self.pass(commands, recording.pass(), &recording.pass().patched(work.patches(patches)))?;
                 }
                 Step::Copy(copy) => self.copy(commands, copy)?,
             }
@@ -62,76 +54,27 @@ impl Encoding<'_> {
         if pass.dispatches.is_empty() {
             return Ok(());
         }
-        let is_concurrent = pass.dispatches.iter().skip(1).any(|dispatch| !dispatch.waits);
-        let encoder = Compute::new(commands, is_concurrent)?;
+        let mut encoder = Compute::new(commands, self, pass.may_overlap())?;
         if self.named {
             encoder.raw.setLabel(Some(&NSString::from_str(&pass_label(pass))));
         }
-        let mut bound = Bound::default();
-        for (number, dispatch) in pass.dispatches.iter().enumerate() {
-            if is_concurrent && dispatch.waits && number > 0 {
-                encoder.raw.memoryBarrierWithScope(MTLBarrierScope::Buffers);
-            }
-            self.dispatch(&encoder, &mut bound, &Single { pass, number, bytes })?;
-        }
-        Ok(())
+        pass.commands(bytes, &mut encoder)
     }
 
-    /// Encodes one dispatch alone.
-    pub(crate) fn single(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, single: &Single) -> Result<()> {
-        let encoder = Compute::new(commands, false)?;
+    /// Encodes one dispatch of a pass alone.
+    pub(crate) fn single(
+        self,
+        commands: &ProtocolObject<dyn MTLCommandBuffer>,
+        pass: &Pass,
+        number: usize,
+        bytes: &[Block],
+    ) -> Result<()> {
+        let mut encoder = Compute::new(commands, self, false)?;
         if self.named {
-            let pipeline = single.pass.pipeline(&single.pass.dispatches[single.number]);
-            encoder.raw.setLabel(Some(&NSString::from_str(pipeline.shared_name())));
+            let name = pass.pipeline(&pass.dispatches[number]).shared_name();
+            encoder.raw.setLabel(Some(&NSString::from_str(name)));
         }
-        self.dispatch(&encoder, &mut Bound::default(), single)
-    }
-
-    fn dispatch(self, encoder: &Compute, bound: &mut Bound, single: &Single) -> Result<()> {
-        let Single { pass, number, bytes } = *single;
-        let dispatch = &pass.dispatches[number];
-        let pipeline = pass.pipeline(dispatch);
-        if bound.pipeline != Some(dispatch.pipeline) {
-            let state = match pipeline.code() {
-                Code::Metal(pipeline) => pipeline.state(),
-                Code::Cpu(_) => return Err(foreign("a pipeline state")),
-            };
-            encoder.raw.setComputePipelineState(state);
-            bound.pipeline = Some(dispatch.pipeline);
-        }
-        for binding in pass.bindings_of(number) {
-            bound.bind(encoder, pass, bytes, binding.index.into(), binding.place)?;
-        }
-        for &(index, length) in pass.threadgroup_memory_of(number) {
-            bound.threadgroup_memory(encoder, index.into(), length);
-        }
-        if self.named {
-            encoder.raw.pushDebugGroup(&NSString::from_str(pipeline.label().unwrap_or(pipeline.shared_name())));
-        }
-        let dispatched = self.grid(encoder, dispatch);
-        if self.named {
-            encoder.raw.popDebugGroup();
-        }
-        dispatched
-    }
-
-    fn grid(self, encoder: &Compute, dispatch: &Dispatch) -> Result<()> {
-        let (threads, size) = (dispatch.threads_per_grid, dispatch.threads_per_threadgroup);
-        let extent =
-            |of: [u32; 3]| MTLSize { width: of[0] as usize, height: of[1] as usize, depth: of[2] as usize };
-        if (0..3).all(|i| threads[i].is_multiple_of(size[i])) {
-            let groups = std::array::from_fn(|i| threads[i] / size[i]);
-            encoder.raw.dispatchThreadgroups_threadsPerThreadgroup(extent(groups), extent(size));
-            return Ok(());
-        }
-        if !self.device.capabilities().nonuniform_threadgroups {
-            return Err(Error::Usage(format!(
-                "{} has no grids in threads; dispatch whole threadgroups",
-                self.device.name()
-            )));
-        }
-        encoder.raw.dispatchThreads_threadsPerThreadgroup(extent(threads), extent(size));
-        Ok(())
+        pass.dispatch_commands(number, bytes, &mut Bound::default(), &mut encoder)
     }
 
     pub(crate) fn copy(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, copy: &Copy) -> Result<()> {
@@ -157,82 +100,89 @@ impl Encoding<'_> {
 }
 
 /// An encoder that is ended, whatever happens: Metal ends the process over one that is not.
-struct Compute {
+struct Compute<'a> {
     raw: Retained<ProtocolObject<dyn MTLComputeCommandEncoder>>,
+    encoding: Encoding<'a>,
 }
 
-impl Compute {
-    fn new(commands: &ProtocolObject<dyn MTLCommandBuffer>, is_concurrent: bool) -> Result<Compute> {
+impl Compute<'_> {
+    fn new<'a>(
+        commands: &ProtocolObject<dyn MTLCommandBuffer>,
+        encoding: Encoding<'a>,
+        is_concurrent: bool,
+    ) -> Result<Compute<'a>> {
         let dispatch_type = if is_concurrent { MTLDispatchType::Concurrent } else { MTLDispatchType::Serial };
         let raw = commands.computeCommandEncoderWithDispatchType(dispatch_type).ok_or_else(no_encoder)?;
-        Ok(Compute { raw })
+        Ok(Compute { raw, encoding })
     }
 }
 
-impl Drop for Compute {
+impl Drop for Compute<'_> {
     fn drop(&mut self) {
         self.raw.endEncoding();
     }
 }
 
-/// What an encoder has, so that nothing is set twice. A pipeline state changes none of it.
-#[derive(Default)]
-struct Bound {
-    pipeline: Option<u32>,
-    places: [Option<Place>; ARGUMENT_SLOTS],
-    threadgroup_memory: [u32; ARGUMENT_SLOTS],
-}
-
-impl Bound {
-    fn bind(&mut self, encoder: &Compute, pass: &Pass, bytes: &[Block], index: usize, place: Place) -> Result<()> {
-        let before = self.places[index].replace(place);
-        if before == Some(place) {
-            return Ok(());
-        }
-        match place {
-            Place::Bytes { block, len } => {
-                let first = NonNull::from(&bytes[block as usize]);
-                // SAFETY: the blocks from `block` on have `len` bytes, one after the other, which Metal copies; the index was
-                // checked when they were bound.
-                unsafe { encoder.raw.setBytes_length_atIndex(first.cast(), len as usize, index) };
-            }
-            Place::Buffer { buffer, offset } => {
-                let metal = pass.buffers.items[buffer as usize].metal().ok_or_else(|| foreign("a buffer"))?;
-                let offset = metal.offset() + offset;
-                let is_there = matches!(before, Some(Place::Buffer { buffer: before, .. }) if before == buffer);
-                // SAFETY: index and offset were checked when it was bound, and the pass keeps the buffer alive until the work is
-                // completed. What kernels do with its bytes is their business.
-                unsafe {
-                    if is_there {
-                        encoder.raw.setBufferOffset_atIndex(offset, index);
-                    } else {
-                        encoder.raw.setBuffer_offset_atIndex(Some(metal.raw()), offset, index);
-                    }
-                }
-            }
+impl CommandSink for Compute<'_> {
+    fn set_pipeline(&mut self, pipeline: &ComputePipelineState) -> Result<()> {
+        match pipeline.code() {
+            Code::Metal(pipeline) => self.raw.setComputePipelineState(pipeline.state()),
+            Code::Cpu(_) => return Err(foreign("a pipeline state")),
         }
         Ok(())
     }
 
-    fn threadgroup_memory(&mut self, encoder: &Compute, index: usize, length: u32) {
-        if self.threadgroup_memory[index] != length {
-            self.threadgroup_memory[index] = length;
-            // SAFETY: the index was checked when it was set, and that the length is a multiple of 16.
-            unsafe { encoder.raw.setThreadgroupMemoryLength_atIndex(length as usize, index) };
-        }
+    fn set_buffer(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
+        let metal = buffer.metal().ok_or_else(|| foreign("a buffer"))?;
+        // SAFETY: index and offset were checked when it was bound, and the pass keeps the buffer alive until the work is
+        // completed. What kernels do with its bytes is their business.
+        unsafe { self.raw.setBuffer_offset_atIndex(Some(metal.raw()), metal.offset() + offset, index) };
+        Ok(())
     }
-}
 
-/// The bytes of a recording with those of one replay in their places.
-pub(crate) fn patched<'a>(
-    pass: &'a Pass,
-    patches: impl Iterator<Item = (Range<usize>, &'a [u8])>,
-) -> Cow<'a, [Block]> {
-    let mut blocks = Cow::Borrowed(&*pass.bytes);
-    for (target, bytes) in patches {
-        block_bytes_mut(blocks.to_mut())[target].copy_from_slice(bytes);
+    fn set_buffer_offset(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
+        let metal = buffer.metal().ok_or_else(|| foreign("a buffer"))?;
+        // SAFETY: as for the buffer, which is there already.
+        unsafe { self.raw.setBufferOffset_atIndex(metal.offset() + offset, index) };
+        Ok(())
     }
-    blocks
+
+    fn set_bytes(&mut self, index: usize, bytes: &[u8]) {
+        // SAFETY: Metal copies the bytes, 1 to 4,096; the index was checked when they were bound.
+        unsafe { self.raw.setBytes_length_atIndex(NonNull::from(bytes).cast(), bytes.len(), index) };
+    }
+
+    fn set_threadgroup_memory(&mut self, index: usize, length: usize) {
+        // SAFETY: the index was checked when it was set, and that the length is a multiple of 16.
+        unsafe { self.raw.setThreadgroupMemoryLength_atIndex(length, index) };
+    }
+
+    fn barrier(&mut self) {
+        self.raw.memoryBarrierWithScope(MTLBarrierScope::Buffers);
+    }
+
+    fn dispatch(&mut self, pipeline: &ComputePipelineState, grid: Grid, size: [u32; 3]) -> Result<()> {
+        let Encoding { device, named } = self.encoding;
+        let extent =
+            |of: [u32; 3]| MTLSize { width: of[0] as usize, height: of[1] as usize, depth: of[2] as usize };
+        if matches!(grid, Grid::Threads(_)) && !device.capabilities().nonuniform_threadgroups {
+            let name = device.name();
+            return Err(Error::Usage(format!("{name} has no grids in threads; dispatch whole threadgroups")));
+        }
+        if named {
+            self.raw.pushDebugGroup(&NSString::from_str(pipeline.label().unwrap_or(pipeline.shared_name())));
+        }
+        match grid {
+            Grid::Threadgroups(groups) => {
+                self.raw.dispatchThreadgroups_threadsPerThreadgroup(extent(groups), extent(size));
+            }
+            Grid::Threads(threads) => self.raw.dispatchThreads_threadsPerThreadgroup(extent(threads), extent(size)),
+        }
+        if named {
+            self.raw.popDebugGroup();
+        }
+        Ok(())
+    }
 }
 
 /// What an error or a tool calls the encoder of a pass.

@@ -1,7 +1,7 @@
 //! Profiling: each dispatch is a command buffer of its own, since these are what Metal gives times for.
 
 use super::clock::Clock;
-use super::encode::{Encoding, Single, patched};
+use super::encode::Encoding;
 use super::queue::{Commands, Queue, commit, executed, lock};
 use crate::error::Result;
 use crate::pass::{Block, Pass};
@@ -35,7 +35,7 @@ pub(super) fn run(
     let encoded = work.steps.iter().try_for_each(|step| match step {
         Step::Pass(pass) => parts.pass(pass, &pass.bytes),
         Step::Replay { recording, patches } => {
-            parts.pass(recording.pass(), &patched(recording.pass(), work.patches(patches)))
+            parts.pass(recording.pass(), &recording.pass().patched(work.patches(patches)))
         }
         Step::Copy(copy) => parts.add(None, |commands| encoding.copy(commands, copy)),
     });
@@ -57,8 +57,8 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn pass(&self, pass: &Pass, bytes: &[Block]) -> Result<()> {
         (0..pass.dispatches.len()).try_for_each(|number| {
-            let single = Single { pass, number, bytes };
-            self.add(Some(Timed::new(pass, number)), |commands| self.encoding.single(commands, &single))
+            let timed = Timed::new(pass, number);
+            self.add(Some(timed), |commands| self.encoding.single(commands, pass, number, bytes))
         })
     }
 
