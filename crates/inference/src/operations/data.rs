@@ -161,6 +161,16 @@ impl<'a> Maker<'a> {
         self.purpose == Purpose::Check
     }
 
+    /// Numbers from one row of `width` to the next: those of checks have `more` between them.
+    pub(super) fn stride(&self, width: usize, more: usize) -> usize {
+        if self.is_check() { width.saturating_add(more) } else { width }
+    }
+
+    /// A parameter: one that changes results in checks, `plain` otherwise.
+    pub(super) fn parameter(&self, plain: f32, checked: f32) -> f32 {
+        if self.is_check() { checked } else { plain }
+    }
+
     /// Zeros: as many as the product of `counts`, of `size` bytes each.
     pub(super) fn zeros(&self, counts: &[usize], size: usize) -> Result<Buffer, Problem> {
         let bytes = counts.iter().try_fold(size, |bytes, count| bytes.checked_mul(*count));

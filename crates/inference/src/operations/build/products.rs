@@ -70,6 +70,11 @@ pub(in crate::operations) fn gemv_qkv(maker: &Maker<'_>, case: &Case) -> Built {
     let x = maker.activations(&[m, columns], activation)?;
     let result = |name, rows: usize| maker.output(name, &[m, rows], activation.into());
     let (q, k, v) = (result("q", rows[0])?, result("k", rows[1])?, result("v", rows[1])?);
+    let bias = |rows: usize| maker.activations(&[rows], Activation::F32);
+    let biases = match maker.is_check() {
+        true => Some([bias(rows[0])?, bias(rows[1])?, bias(rows[1])?]),
+        false => None,
+    };
     Ok(Box::new(move |encoding| {
         let op = GemvQkv {
             wq: wq.matrix(),
@@ -79,7 +84,7 @@ pub(in crate::operations) fn gemv_qkv(maker: &Maker<'_>, case: &Case) -> Built {
             q: q.slice(),
             k: k.slice(),
             v: v.slice(),
-            biases: None,
+            biases: biases.as_ref().map(|biases| biases.each_ref().map(all)),
             m,
             activation,
         };

@@ -9,13 +9,17 @@ use crate::metal::layout::Layout;
 use crate::operations::case::Case;
 use crate::operations::data::all;
 
-const EPSILON: f32 = 1e-5;
+/// What norms add to squares; one that shows in checks.
+fn epsilon(maker: &Maker<'_>) -> f32 {
+    maker.parameter(1e-5, 0.125)
+}
 
 pub(in crate::operations) fn softmax(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, activation) = (case.shape['M'], case.shape['N'], case.activation);
     let (x, y) = (maker.activations(&[rows, n], activation)?, maker.output("y", &[rows, n], activation.into())?);
+    let scale = maker.parameter(1.0, 3.0);
     Ok(Box::new(move |encoding| {
-        encode_softmax(encoding, Softmax { x: all(&x), y: y.slice(), rows, n, scale: 1.0, activation })
+        encode_softmax(encoding, Softmax { x: all(&x), y: y.slice(), rows, n, scale, activation })
     }))
 }
 
@@ -24,9 +28,10 @@ pub(in crate::operations) fn rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
     let (x, y) =
         (maker.activations(&[rows, dim], activation)?, maker.output("y", &[rows, dim], activation.into())?);
     let w = maker.activations(&[dim], Activation::F32)?;
+    let epsilon = epsilon(maker);
     Ok(Box::new(move |encoding| {
         let (x, w, y) = (all(&x), all(&w), y.slice());
-        norm::rms_norm(encoding, RmsNorm { x, w, y, rows, dim, epsilon: EPSILON, activation })
+        norm::rms_norm(encoding, RmsNorm { x, w, y, rows, dim, epsilon, activation })
     }))
 }
 
@@ -35,9 +40,10 @@ pub(in crate::operations) fn layer_norm(maker: &Maker<'_>, case: &Case) -> Built
     let (x, y) =
         (maker.activations(&[rows, dim], activation)?, maker.output("y", &[rows, dim], activation.into())?);
     let (w, b) = (maker.activations(&[dim], Activation::F32)?, maker.activations(&[dim], Activation::F32)?);
+    let epsilon = epsilon(maker);
     Ok(Box::new(move |encoding| {
         let (x, w, b, y) = (all(&x), all(&w), all(&b), y.slice());
-        norm::layer_norm(encoding, LayerNorm { x, w, b, y, rows, dim, epsilon: EPSILON, activation })
+        norm::layer_norm(encoding, LayerNorm { x, w, b, y, rows, dim, epsilon, activation })
     }))
 }
 
@@ -52,24 +58,26 @@ pub(in crate::operations) fn add_rms_norm(maker: &Maker<'_>, case: &Case) -> Bui
     };
     let y = maker.output("y", &[rows, dim], activation.into())?;
     let w = maker.activations(&[dim], Activation::F32)?;
+    let epsilon = epsilon(maker);
     Ok(Box::new(move |encoding| {
         let (h, x, w, y) = (all(&h), all(&x), all(&w), y.slice());
-        norm::add_rms_norm(encoding, AddRmsNorm { h, x, w, y, rows, dim, epsilon: EPSILON, activation })
+        norm::add_rms_norm(encoding, AddRmsNorm { h, x, w, y, rows, dim, epsilon, activation })
     }))
 }
 
 pub(in crate::operations) fn head_rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, heads, head_dim, activation) = (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
-    let x = maker.activations(&[rows, heads, head_dim], activation)?;
+    let stride = maker.stride(heads.saturating_mul(head_dim), 3);
+    let x = maker.activations(&[rows, stride], activation)?;
     maker.changed("x", &x, activation.into());
     // In place: with weights of 1, what is normalized stays as it is.
     let w = match maker.is_check() {
         true => maker.activations(&[head_dim], Activation::F32)?,
         false => maker.floats(&vec![1.0; head_dim])?,
     };
-    let stride = heads.saturating_mul(head_dim);
+    let epsilon = epsilon(maker);
     Ok(Box::new(move |encoding| {
-        let (x, w, epsilon) = (all(&x), all(&w), EPSILON);
+        let (x, w) = (all(&x), all(&w));
         norm::head_rms_norm(encoding, HeadRmsNorm { x, w, rows, heads, head_dim, stride, epsilon, activation })
     }))
 }
@@ -86,8 +94,9 @@ fn lookup(maker: &Maker<'_>, case: &Case, layout: Layout) -> Built {
     let (count, vocabulary, dim, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let table = maker.weights(case.format.unwrap_or(Format::F32), layout, vocabulary, dim)?;
     let (tokens, y) = (maker.tokens(count, vocabulary)?, maker.output("y", &[count, dim], activation.into())?);
+    let scale = maker.parameter(1.0, 1.5);
     Ok(Box::new(move |encoding| {
         let (table, tokens, y) = (table.matrix(), all(&tokens), y.slice());
-        embedding(encoding, Embedding { table, tokens, y, count, scale: 1.0, activation })
+        embedding(encoding, Embedding { table, tokens, y, count, scale, activation })
     }))
 }
