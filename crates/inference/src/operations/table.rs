@@ -76,7 +76,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("embedding", &["embedding"], ANY, SOME_TOKENS, LOOKUP, lookup, |c| 2.0 * c.m() * c.k(), rows::embedding_blocks),
     operation("embedding_tiles", &["embedding_tiles"], ANY, SOME_TOKENS, LOOKUP, lookup, |c| 2.0 * c.m() * c.k(), rows::embedding_tiles),
     operation("attention_decode", &["attention_decode"], Attention, DECODE, &["L=45 H=6 G=2 D=40", "L=70 H=2 G=2 D=64 W=50 T=3"], decode, |c| c.scores() * c.l(), attention::decode),
-    operation("attention_decode_split", &["attention_decode_split", "attention_reduce"], Attention, DECODE_SPLIT, &["L=45 H=6 G=2 D=40 S=3"], decode, |c| c.scores() * c.l(), attention::decode_split),
+    operation("attention_decode_split", &["attention_decode_split", "attention_reduce"], Attention, DECODE_SPLIT, &["L=45 H=6 G=2 D=40 S=3", "L=70 H=2 G=2 D=64 S=2 W=50 T=3"], decode, |c| c.scores() * c.l(), attention::decode_split),
     operation("attention_prefill", &["attention_prefill"], Attention, PREFILL, &["M=11 P=5 H=4 G=2 D=40", "M=9 P=30 H=2 G=1 D=64 W=20 T=3"], prefill, |c| c.scores() * c.seen(), attention::prefill),
     operation("softmax", &["softmax"], Activations, "M=32 N=4096", LONG, |c| c.a(2.0 * c.mn()), |c| 5.0 * c.mn(), rows::softmax),
     operation("rms_norm", &["rms_norm"], Activations, "M=1 N=width", LONG, |c| c.a(2.0 * c.mn()) + 4.0 * c.n(), |c| 4.0 * c.mn(), rows::rms_norm),

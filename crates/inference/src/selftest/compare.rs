@@ -134,6 +134,15 @@ fn numbers(bits: &[u32], expected: &Expected) -> Compared {
     Compared { error, difference: (!is_near).then(mixed) }
 }
 
+/// With the digits that it has: of an f32, or of a token.
+fn shown(value: f64) -> String {
+    match value as f32 {
+        _ if value.fract() == 0.0 && value.abs() < 1e16 => format!("{value}"),
+        single if f64::from(single) == value => format!("{single:?}"),
+        _ => format!("{value:?}"),
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -150,7 +159,7 @@ impl fmt::Display for Difference {
                      may be {bound:.0e}"
                 )?;
                 first.iter().try_for_each(|(place, found, expected)| {
-                    write!(f, "\n  {output}[{place}] is {found:?}, not {expected:?}")
+                    write!(f, "\n  {output}[{place}] is {}, not {}", shown(*found), shown(*expected))
                 })
             }
             Difference::Mix { output, found, expected, allowed } => write!(
@@ -204,6 +213,12 @@ mod tests {
         }
         let off: Vec<f32> = values.iter().map(|value| value * 1.000_05).collect();
         assert!(matches!(compared(&off, &all), Some(Difference::Numbers { wrong: 0, .. })));
+    }
+
+    #[test]
+    fn numbers_have_their_own_digits() {
+        let all = [f64::from(0.1f32), 4_294_967_295.0, f64::NAN, f64::from(1e-30f32), -2.0, 0.1];
+        assert_eq!(all.map(shown).join(" "), "0.1 4294967295 NaN 1e-30 -2 0.1");
     }
 
     #[test]
