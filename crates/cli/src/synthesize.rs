@@ -14,11 +14,11 @@ pub(crate) const EXAMPLE: &str = "\
 Shapes: llama-tiny, llama3-tiny, qwen2-tiny, qwen3-tiny, smollm2-135m,
 smollm2-360m, llama-1b, llama-3b, llama-8b, qwen2-0.5b, qwen2-1.5b, qwen3-0.6b,
 qwen3-1.7b, qwen3-8b. Formats: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1,
-q4_k, q5_k, q6_k.
+q4_k, q5_k, q6_k; q4_k_m and q5_k_m, which are mixtures of them.
 
 Examples:
   metalworks synthesize llama-tiny:q4_0 -o tiny.gguf
-  metalworks synthesize llama-8b:q4_0 -o 8b.gguf --seed 1
+  metalworks synthesize llama-8b:q4_k_m -o 8b.gguf --seed 1
 
 Exit status: 0 all fine, 1 there is no such model, 2 it could not be written.";
 

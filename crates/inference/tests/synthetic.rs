@@ -75,6 +75,20 @@ fn every_architecture_has_its_tensors_in_every_format() {
     }
 }
 
+#[test]
+fn mixtures_have_more_bits_where_llama_cpp_has_them() {
+    let file = model("llama-tiny:q4_k_m").open().expect("it is whole");
+    assert_eq!(file.get::<u32>("general.file_type"), Ok(15));
+    let format = |name: &str| file.weights().tensor(name).expect("it is there").format();
+    for (part, layers) in
+        [("attn_q", [Format::Q4_K; 2]), ("attn_v", [Format::Q4_K, Format::Q6_K]), ("ffn_up", [Format::Q4_K; 2])]
+    {
+        assert_eq!([0, 1].map(|layer| format(&format!("blk.{layer}.{part}.weight"))), layers.map(Ok), "{part}");
+    }
+    assert_eq!((format("blk.1.ffn_down.weight"), format("output.weight")), (Ok(Format::Q6_K), Ok(Format::Q6_K)));
+    assert_eq!(format("token_embd.weight"), Ok(Format::Q4_K));
+}
+
 fn check_vocabulary(model: &Gguf) {
     let tokens: Vec<&str> = model.get("tokenizer.ggml.tokens").expect("it is there");
     let table = model.weights().tensor("token_embd.weight").expect("it is there");
@@ -156,6 +170,7 @@ fn names_that_are_none_say_which_there_are() {
     says("lama:q4_0", "there is no shape 'lama'; there are llama-tiny, llama3-tiny");
     says("llama-tiny:q3_k", "there is no format 'q3_k'; there are f32, f16, bf16, q8_0");
     assert_eq!(model("llama-tiny:Q4_K").to_string(), "llama-tiny:q4_k");
+    assert_eq!(model("llama-tiny:Q4_K_M").to_string(), "llama-tiny:q4_k_m");
 }
 
 #[test]

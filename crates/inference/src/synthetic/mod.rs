@@ -2,12 +2,13 @@
 //! ones for tests.
 //!
 //! ```text
-//! `llama-8b:q4_0` ── shapes ── metadata, vocabulary ─┐
-//!                       └───── tensors ── numbers ───┴── gguf::Builder ── file or memory
+//! `llama-8b:q4_k_m` ── shapes, mixture ── metadata, vocabulary ─┐
+//!                             └────────── tensors ── numbers ───┴── gguf::Builder ── file or memory
 //! ```
 //!
 //! A name and a seed are always the same bytes. Weights are scaled such that activations stay near 1 in every layer.
 
+mod mixture;
 mod numbers;
 mod shapes;
 mod tensors;
@@ -20,9 +21,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::gguf::{Builder, Gguf};
-use crate::metal::format::Format;
 use crate::weights::{FileError, FileErrorKind};
 
+use mixture::Mixture;
 use shapes::{SHAPES, Shape};
 use tensors::Tensor;
 
@@ -36,7 +37,7 @@ use tensors::Tensor;
 #[derive(Clone, Copy, Debug)]
 pub struct SyntheticModel {
     shape: &'static Shape,
-    format: Format,
+    mixture: Mixture,
     seed: u64,
 }
 
@@ -55,7 +56,7 @@ impl std::error::Error for NameError {}
 impl FromStr for SyntheticModel {
     type Err = NameError;
 
-    /// `llama-8b:q4_0`: a shape and a format.
+    /// `llama-8b:q4_0`: a shape, and a format or a mixture of some, such as `q4_k_m`.
     fn from_str(name: &str) -> Result<SyntheticModel, NameError> {
         let (shape, format) = name.split_once(':').ok_or_else(|| {
             NameError(format!(
@@ -66,21 +67,18 @@ impl FromStr for SyntheticModel {
         let found = SHAPES.iter().find(|known| known.name == shape).ok_or_else(|| {
             NameError(format!("there is no shape '{shape}'; there are {}", SyntheticModel::shapes().join(", ")))
         })?;
-        let format = Format::ALL
-            .into_iter()
-            .find(|known| known.to_string().eq_ignore_ascii_case(format))
-            .ok_or_else(|| {
-                let formats: Vec<String> =
-                    Format::ALL.iter().map(|format| format.to_string().to_lowercase()).collect();
+        let mixture =
+            Mixture::all().find(|known| known.to_string().eq_ignore_ascii_case(format)).ok_or_else(|| {
+                let formats: Vec<String> = Mixture::all().map(|known| known.to_string()).collect();
                 NameError(format!("there is no format '{format}'; there are {}", formats.join(", ")))
             })?;
-        Ok(SyntheticModel { shape: found, format, seed: 0 })
+        Ok(SyntheticModel { shape: found, mixture, seed: 0 })
     }
 }
 
 impl fmt::Display for SyntheticModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.shape.name, self.format.to_string().to_lowercase())
+        write!(f, "{}:{}", self.shape.name, self.mixture)
     }
 }
 
@@ -138,8 +136,8 @@ impl SyntheticModel {
     }
 
     fn builder(&self) -> (Builder, Vec<Tensor>) {
-        let tensors = tensors::all(self.shape, self.format);
-        let mut builder = self.shape.metadata(self.format).key("general.name", self.to_string());
+        let tensors = tensors::all(self.shape, self.mixture);
+        let mut builder = self.shape.metadata(self.mixture).key("general.name", self.to_string());
         builder = vocabulary::add(builder, self.shape.vocabulary, self.shape.pre_tokenizer);
         for tensor in &tensors {
             builder = builder.tensor(&tensor.name, tensor.format.into(), &tensor.dimensions);

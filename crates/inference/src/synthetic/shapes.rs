@@ -2,7 +2,8 @@
 
 use crate::arch::{self, Architecture};
 use crate::gguf::Builder;
-use crate::metal::format::Format;
+
+use super::mixture::Mixture;
 
 /// A model without its numbers.
 #[derive(Debug)]
@@ -170,12 +171,12 @@ pub(super) const SHAPES: [Shape; 14] = [
 
 impl Shape {
     /// The keys that describe the model, but for those of its tokenizer.
-    pub(super) fn metadata(&self, format: Format) -> Builder {
+    pub(super) fn metadata(&self, mixture: Mixture) -> Builder {
         let key = |end: &str| format!("{}.{end}", self.architecture.name);
         Builder::new()
             .key("general.architecture", self.architecture.name)
             .key("general.type", "model")
-            .key("general.file_type", file_type(format))
+            .key("general.file_type", mixture.file_type())
             .key("general.quantization_version", 2u32)
             .key(&key("vocab_size"), self.vocabulary as u32)
             .key(&key("context_length"), self.context)
@@ -189,22 +190,5 @@ impl Shape {
             .key(&key("attention.layer_norm_rms_epsilon"), self.epsilon)
             .key(&key("rope.dimension_count"), self.head_size as u32)
             .key(&key("rope.freq_base"), self.rope_base)
-    }
-}
-
-/// How llama.cpp numbers files by the format of most of their tensors.
-fn file_type(format: Format) -> u32 {
-    match format {
-        Format::F32 => 0,
-        Format::F16 => 1,
-        Format::Q4_0 => 2,
-        Format::Q4_1 => 3,
-        Format::Q8_0 => 7,
-        Format::Q5_0 => 8,
-        Format::Q5_1 => 9,
-        Format::Q4_K => 14,
-        Format::Q5_K => 16,
-        Format::Q6_K => 18,
-        Format::BF16 => 32,
     }
 }

@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 use std::io::{self, Write};
 
+use super::mixture::Mixture;
 use super::numbers::Numbers;
 use super::shapes::Shape;
 use crate::metal::format::Format;
@@ -30,8 +31,9 @@ enum Content {
 }
 
 /// All tensors, in the order of the file.
-pub(super) fn all(shape: &Shape, format: Format) -> Vec<Tensor> {
+pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
     let mut tensors = Vec::new();
+    let format = mixture.most();
     let matrix = |name: String, columns: u64, rows: u64, format: Format, gain: f64| Tensor {
         name,
         dimensions: vec![columns, rows],
@@ -51,20 +53,15 @@ pub(super) fn all(shape: &Shape, format: Format) -> Vec<Tensor> {
     let layer_gain = 1.0 / f64::from(2 * shape.layers).sqrt();
     let gain_of_table = if shape.tied { score_gain } else { (width as f64).sqrt() };
 
-    tensors.push(matrix(
-        "token_embd.weight".into(),
-        width,
-        vocabulary,
-        format_of_table(shape, format),
-        gain_of_table,
-    ));
+    tensors.push(matrix("token_embd.weight".into(), width, vocabulary, mixture.table(shape.tied), gain_of_table));
     if let Some(stretch) = shape.rope_stretch {
         tensors.push(rope_frequencies(shape, stretch));
     }
     for layer in 0..shape.layers {
         let name = |end: &str| format!("blk.{layer}.{end}");
+        let delicate = mixture.delicate(layer, shape.layers);
         tensors.push(vector(name("attn_norm.weight"), width, 1.0));
-        for (part, rows) in [("q", queries), ("k", keys), ("v", keys)] {
+        for (part, rows, format) in [("q", queries, format), ("k", keys, format), ("v", keys, delicate)] {
             tensors.push(matrix(name(&format!("attn_{part}.weight")), width, rows, format, 1.0));
             if shape.architecture.qkv_bias {
                 tensors.push(vector(name(&format!("attn_{part}.bias")), rows, 0.0));
@@ -78,22 +75,13 @@ pub(super) fn all(shape: &Shape, format: Format) -> Vec<Tensor> {
         tensors.push(matrix(name("ffn_gate.weight"), width, feed_forward, format, 1.0));
         tensors.push(matrix(name("ffn_up.weight"), width, feed_forward, format, 1.0));
         // What passes the gate is about half as large as what comes in.
-        tensors.push(matrix(name("ffn_down.weight"), feed_forward, width, format, 2.0 * layer_gain));
+        tensors.push(matrix(name("ffn_down.weight"), feed_forward, width, delicate, 2.0 * layer_gain));
     }
     tensors.push(vector("output_norm.weight".into(), width, 1.0));
     if !shape.tied {
-        tensors.push(matrix("output.weight".into(), width, vocabulary, format, score_gain));
+        tensors.push(matrix("output.weight".into(), width, vocabulary, mixture.head(), score_gain));
     }
     tensors
-}
-
-/// Tables that make the scores of tokens have 8 bits at least, as files of such models do.
-fn format_of_table(shape: &Shape, format: Format) -> Format {
-    match format {
-        Format::F32 | Format::F16 | Format::BF16 => format,
-        _ if shape.tied => Format::Q8_0,
-        _ => format,
-    }
 }
 
 /// The format, or what llama.cpp takes instead where rows are not whole blocks of it.
@@ -174,17 +162,20 @@ mod tests {
     #[test]
     fn where_rows_are_no_whole_blocks_another_format_is_taken() {
         let shape = SHAPES.iter().find(|shape| shape.name == "smollm2-135m").expect("it is there");
-        let tensors = all(shape, Format::Q4_K);
+        let tensors = all(shape, Mixture::Q4KM);
         let format = |name: &str| tensors.iter().find(|tensor| tensor.name == name).map(|tensor| tensor.format);
         assert_eq!(format("blk.0.attn_q.weight"), Some(Format::Q5_0));
-        assert_eq!(format("blk.0.ffn_down.weight"), Some(Format::Q4_K));
+        assert_eq!(format("blk.0.ffn_down.weight"), Some(Format::Q6_K));
+        assert_eq!(format("blk.5.ffn_down.weight"), Some(Format::Q6_K));
+        assert_eq!(format("blk.6.ffn_down.weight"), Some(Format::Q4_K));
+        assert_eq!(format("blk.0.attn_v.weight"), Some(Format::Q8_0));
     }
 
     #[test]
     fn every_shape_has_whole_blocks_and_a_size() {
         for shape in &SHAPES {
-            for format in Format::ALL {
-                assert!(all(shape, format).iter().all(|tensor| tensor.size() > 0), "{}:{format}", shape.name);
+            for mixture in Mixture::all() {
+                assert!(all(shape, mixture).iter().all(|tensor| tensor.size() > 0), "{}:{mixture}", shape.name);
             }
         }
     }

@@ -1,10 +1,14 @@
 //! Models that are made up run, with numbers like those of real ones.
 
-use crate::device;
 use crate::plan::{EXACT, random_tokens};
-use inference::metal::format::Activation;
+use crate::tiny::{Shape, Tiny};
+use crate::{assert_close, device, device_with, reference};
+use inference::metal::Tuning;
+use inference::metal::format::{Activation, Format};
 use inference::plan::{Plan, PlanOptions};
+use inference::quantize::dequantize;
 use inference::synthetic::SyntheticModel;
+use std::collections::BTreeSet;
 
 #[test]
 fn made_up_models_of_every_architecture_score_tokens_differently() {
@@ -21,5 +25,54 @@ fn made_up_models_of_every_architecture_score_tokens_differently() {
         let deviation =
             (logits.iter().map(|logit| (logit - mean).powi(2)).sum::<f32>() / logits.len() as f32).sqrt();
         assert!((2.0..4.5).contains(&deviation), "{name}: scores of {mean} and {deviation} around it");
+    }
+}
+
+/// A model that is made up, with what the reference needs to know of it.
+fn tiny(name: &str, shape: Shape) -> Tiny {
+    let model: SyntheticModel = name.parse().expect("there is such a model");
+    let file = model.open().expect("it is whole");
+    let weights = file.weights();
+    let numbers = weights
+        .tensors()
+        .iter()
+        .map(|tensor| (tensor.name.clone(), dequantize(tensor.format().expect("it runs"), weights.data(tensor))));
+    let numbers = numbers.collect();
+    Tiny { shape, file, numbers }
+}
+
+/// As in most files that there are: tensors of one layer have several formats, and those of a name another in the next layer.
+#[test]
+fn mixed_formats_give_the_logits_of_the_formulas() {
+    let llama = Shape {
+        layers: 2,
+        width: 256,
+        feed_forward: 512,
+        head_dim: 64,
+        vocabulary: 384,
+        untied: true,
+        ..Shape::new("llama")
+    };
+    let llama3 = Shape { untied: false, rope_base: 500_000.0, rope_factors: true, ..llama.clone() };
+    for (name, shape, most) in
+        [("llama-tiny:q4_k_m", llama, Format::Q4_K), ("llama3-tiny:q5_k_m", llama3, Format::Q5_K)]
+    {
+        let model = tiny(name, shape);
+        let tensors = model.file.weights().tensors();
+        let formats: BTreeSet<String> = tensors.iter().map(|tensor| tensor.format().unwrap().to_string()).collect();
+        assert_eq!(formats, [Format::F32, most, Format::Q6_K].map(|format| format.to_string()).into(), "{name}");
+        let tokens = random_tokens(384, 41, 5);
+        let expected = reference::logits(&model, &tokens);
+        for device in [device(), &device_with(Tuning::apple(9))] {
+            let mut plan =
+                Plan::load(device, &model.file, &EXACT, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+            plan.push(&tokens[..38]).unwrap();
+            assert_close(&format!("prompt of {name}"), &plan.logits().unwrap(), &expected[37], 5e-5);
+            for position in 38..41 {
+                plan.push(&tokens[position..=position]).unwrap();
+                let what = format!("step {position} of {name}");
+                assert_close(&what, &plan.logits().unwrap(), &expected[position], 5e-5);
+            }
+        }
     }
 }

@@ -1,0 +1,113 @@
+//! Which tensors of a file have which format.
+
+use std::fmt;
+
+use crate::metal::format::Format;
+
+/// The formats of a file, as `llama-quantize` names them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mixture {
+    /// One for all matrices, but for tables that make the scores of tokens, which have 8 bits at least.
+    One(Format),
+    /// Q4_K, and Q6_K where rounding harms most.
+    Q4KM,
+    /// Q5_K, and Q6_K where rounding harms most.
+    Q5KM,
+}
+
+impl Mixture {
+    /// All of them.
+    pub(super) fn all() -> impl Iterator<Item = Mixture> {
+        Format::ALL.into_iter().map(Mixture::One).chain([Mixture::Q4KM, Mixture::Q5KM])
+    }
+
+    /// What most matrices have.
+    pub(super) fn most(self) -> Format {
+        match self {
+            Mixture::One(format) => format,
+            Mixture::Q4KM => Format::Q4_K,
+            Mixture::Q5KM => Format::Q5_K,
+        }
+    }
+
+    /// The table of embeddings, which makes the scores of tokens, too, where it is tied.
+    pub(super) fn table(self, tied: bool) -> Format {
+        match self {
+            Mixture::One(Format::F32 | Format::F16 | Format::BF16) => self.most(),
+            Mixture::One(_) if tied => Format::Q8_0,
+            Mixture::Q4KM | Mixture::Q5KM if tied => self.head(),
+            _ => self.most(),
+        }
+    }
+
+    /// The matrix that makes the scores of tokens.
+    pub(super) fn head(self) -> Format {
+        match self {
+            Mixture::One(format) => format,
+            Mixture::Q4KM | Mixture::Q5KM => Format::Q6_K,
+        }
+    }
+
+    /// Values, and what comes out of the feed-forward network: more bits in the first eighth of the layers, in the last one, and in
+    /// every third between them.
+    pub(super) fn delicate(self, layer: u32, layers: u32) -> Format {
+        let (first, last) = (layers / 8, 7 * layers / 8);
+        let has_more = layer < first || layer >= last || (layer - first) % 3 == 2;
+        match self {
+            Mixture::Q4KM | Mixture::Q5KM if has_more => Format::Q6_K,
+            _ => self.most(),
+        }
+    }
+
+    /// How llama.cpp numbers files.
+    pub(super) fn file_type(self) -> u32 {
+        match self {
+            Mixture::One(Format::F32) => 0,
+            Mixture::One(Format::F16) => 1,
+            Mixture::One(Format::Q4_0) => 2,
+            Mixture::One(Format::Q4_1) => 3,
+            Mixture::One(Format::Q8_0) => 7,
+            Mixture::One(Format::Q5_0) => 8,
+            Mixture::One(Format::Q5_1) => 9,
+            Mixture::One(Format::Q4_K) => 14,
+            Mixture::Q4KM => 15,
+            Mixture::One(Format::Q5_K) => 16,
+            Mixture::Q5KM => 17,
+            Mixture::One(Format::Q6_K) => 18,
+            Mixture::One(Format::BF16) => 32,
+        }
+    }
+}
+
+impl fmt::Display for Mixture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mixture::One(format) => f.write_str(&format.to_string().to_lowercase()),
+            Mixture::Q4KM => f.write_str("q4_k_m"),
+            Mixture::Q5KM => f.write_str("q5_k_m"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_at_both_ends_and_every_third_between_have_more_bits() {
+        let more = |layers: u32| -> Vec<u32> {
+            (0..layers).filter(|&layer| Mixture::Q4KM.delicate(layer, layers) == Format::Q6_K).collect()
+        };
+        assert_eq!(more(2), [1]);
+        assert_eq!(more(16), [0, 1, 4, 7, 10, 13, 14, 15]);
+        assert_eq!(Mixture::One(Format::Q4_K).delicate(1, 2), Format::Q4_K);
+    }
+
+    #[test]
+    fn tables_that_make_scores_have_more_bits() {
+        assert_eq!(Mixture::Q4KM.table(false), Format::Q4_K);
+        assert_eq!((Mixture::Q4KM.table(true), Mixture::Q5KM.head()), (Format::Q6_K, Format::Q6_K));
+        assert_eq!(Mixture::One(Format::Q4_K).table(true), Format::Q8_0);
+        assert_eq!(Mixture::One(Format::F16).table(true), Format::F16);
+    }
+}
