@@ -195,7 +195,8 @@ impl<'p> Machine<'p> {
     /// What `is_function_constant_defined` answers, once that can be known.
     fn is_set(&self, call: &Expr) -> Option<bool> {
         let values = self.specialization?;
-        crate::reflect::asks_for(self.program, call).map(|constant| values.contains_key(&constant))
+        let constant = crate::reflect::asks_for(self.program, call)?;
+        Some(self.program.global(constant).function_constant.is_some() && values.contains_key(&constant))
     }
 
     fn call_with(&mut self, function: FunctionId, args: &'p [Expr], span: Span) -> Outcome<Slot> {
