@@ -91,7 +91,10 @@ impl State {
             |label: &str| buffer(label, &[model.kv_heads, model.head_dim, capacity], sizes.cache_type.size());
         let frequencies_buffer = buffer("frequencies", &[frequencies.len()], 4)?;
         frequencies_buffer.write(0, frequencies)?;
-        let parts = match sizes.tuning.attention_parts(decode_groups(model.heads, model.kv_heads), capacity) {
+        let parts = match sizes
+            .tuning
+            .attention_parts(decode_groups(model.heads, model.kv_heads, model.head_dim), capacity)
+        {
             0 | 1 => None,
             count => {
                 let bytes = AttentionSplit::scratch_bytes(model.heads, model.head_dim, count);

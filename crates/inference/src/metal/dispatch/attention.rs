@@ -11,6 +11,14 @@ use std::mem::offset_of;
 /// Queries that a simdgroup takes at most, as in the shader.
 const MAX_ROWS: usize = 8;
 
+/// Numbers of these at most, as in the shader.
+const MAX_QUERIES: usize = 1024;
+
+/// Queries of `head_dim` numbers that a simdgroup takes at most.
+fn most_rows(head_dim: usize) -> usize {
+    (MAX_QUERIES / head_dim.max(1)).clamp(1, MAX_ROWS)
+}
+
 /// What attention is like in a model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AttentionShape {
@@ -68,10 +76,10 @@ impl AttentionSplit<'_> {
     }
 }
 
-/// Groups of heads that [`attention_decode`] takes at a time: all that share keys and values, if they are eight at most.
-pub(crate) fn decode_groups(heads: usize, kv_heads: usize) -> usize {
+/// Groups of heads that [`attention_decode`] takes at a time: all that share keys and values, if they are not too many.
+pub(crate) fn decode_groups(heads: usize, kv_heads: usize, head_dim: usize) -> usize {
     let group = heads / kv_heads.max(1);
-    let rows = (1..=MAX_ROWS.min(group)).rev().find(|rows| group.is_multiple_of(*rows)).unwrap_or(1);
+    let rows = (1..=most_rows(head_dim).min(group)).rev().find(|rows| group.is_multiple_of(*rows)).unwrap_or(1);
     heads / rows
 }
 
@@ -90,7 +98,7 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
         return check.error(format_args!("length is {length}, but the cache has room for {capacity} positions"));
     }
     let length = check.count("length", op.length)?;
-    let groups = decode_groups(op.shape.heads, op.cache.heads);
+    let groups = decode_groups(op.shape.heads, op.cache.heads, op.cache.head_dim);
     let rows = op.shape.heads / groups;
     let types = (op.activation, op.cache.ty);
     let (q, k, v, capacity) = (op.q, op.cache.keys, op.cache.values, checked.capacity);
@@ -157,7 +165,7 @@ impl AttentionPrefill<'_> {
 
 /// Attends for many tokens.
 ///
-/// A simdgroup takes eight tokens of a head: 512 tokens, heads of 128 and 64, f16, one thread: 81 and 73 GFLOP/s of a peak of
+/// A simdgroup takes eight tokens of a head, or four of a long one: 512 tokens, heads of 128 and 64, f16, one thread: 81 and 73 GFLOP/s of a peak of
 /// 117; four tokens at a time are a fifth slower.
 pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) -> Result<()> {
     let check = Check { operation: "attention_prefill" };
@@ -175,7 +183,8 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
         return Ok(());
     }
     let Checked { d, heads, group, capacity, scale, soft_cap, window } = checked;
-    let rows = MAX_ROWS as u32;
+    let most_rows = most_rows(op.cache.head_dim);
+    let rows = most_rows as u32;
     let constants = kernels::AttentionPrefillConstants { d, heads, group, rows, scale, soft_cap, window };
     let tokens = check.count("tokens", op.tokens)?;
     let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity };
@@ -186,7 +195,7 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
         (Activation::F32, Activation::F32) => kernels::ATTENTION_PREFILL_F32_KV_F32,
         (Activation::F16, Activation::F32) => kernels::ATTENTION_PREFILL_F16_KV_F32,
     };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::plane(op.tokens.div_ceil(MAX_ROWS), op.shape.heads, 1))
+    encoding.dispatch(kernel, &constants, &arguments, Grid::plane(op.tokens.div_ceil(most_rows), op.shape.heads, 1))
 }
 
 /// What all kernels are told.

@@ -25,13 +25,16 @@
 constant uint D [[function_constant(0)]];         // numbers of a head: 32 to 256
 constant uint HEADS [[function_constant(1)]];     // of queries
 constant uint GROUP [[function_constant(2)]];     // heads that share keys and values
-constant uint ROWS [[function_constant(3)]];      // queries that a simdgroup takes: 1 to 8; for decoding it divides GROUP
+constant uint ROWS [[function_constant(3)]];      // queries that a simdgroup takes: 1 to 8, ROWS · D <= 1024; for decoding it divides GROUP
 constant float SCALE [[function_constant(4)]];    // usually 1 / √D
 constant float SOFT_CAP [[function_constant(5)]]; // 0: none
 constant uint WINDOW [[function_constant(6)]];    // 0: none
 
 constant constexpr uint MAX_ROWS = 8;
 constant constexpr uint MAX_D = 256;
+// Numbers of a simdgroup's queries at most, ROWS · D. What a kernel reserves limits how many simdgroups a core of a GPU has at a
+// time: so long heads as no model here has are taken four at a time, and 4 KiB are enough.
+constant constexpr uint QUERIES = 1024;
 constant constexpr uint MAX_PIECES = MAX_D / SIMD_WIDTH;
 constant constexpr float LOWEST = -1e30f;
 
@@ -79,7 +82,7 @@ inline void multiply_keys(device const KV* k, threadgroup const float* queries, 
     for (uint i = 0; i < D; i++) {
         float key = float(k[i * KEY_TILE + lane]);
         for (uint r = 0; r < ROWS; r++) {
-            score[r] += key * queries[r * MAX_D + i];
+            score[r] += key * queries[r * D + i];
         }
     }
 }
@@ -113,7 +116,7 @@ inline void add_values(device const KV* v, uint begin, uint end, threadgroup con
     }
 }
 
-// Attends to the positions from `begin` to before `end`, as far as each row sees them. `queries` has room for ROWS · MAX_D
+// Attends to the positions from `begin` to before `end`, as far as each row sees them. `queries` has room for ROWS · D
 // numbers, `weights` for ROWS · KEY_TILE.
 template <typename T, typename KV>
 inline void attend(device const T* q, Rows rows, device const KV* k, device const KV* v, uint begin, uint end,
@@ -124,7 +127,7 @@ inline void attend(device const T* q, Rows rows, device const KV* k, device cons
         for (uint c = 0; c < PIECES; c++) {
             result.sums[r * MAX_PIECES + c] = 0.0f;
             uint i = piece(c) + lane;
-            queries[r * MAX_D + i] = SCALE * float(q[ulong(rows.clamped(r)) * rows.stride + i]);
+            queries[r * D + i] = SCALE * float(q[ulong(rows.clamped(r)) * rows.stride + i]);
         }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
@@ -183,7 +186,7 @@ kernel void attention_decode(device const T* q [[buffer(0)]],
                              constant DecodeParams& p [[buffer(4)]],
                              uint group [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float queries[MAX_ROWS * MAX_D];
+    threadgroup float queries[QUERIES];
     threadgroup float weights[MAX_ROWS * KEY_TILE];
     uint head = group * ROWS;
     Rows rows = {ROWS, D, p.length - 1, 0};
@@ -211,7 +214,7 @@ kernel void attention_decode_split(device const T* q [[buffer(0)]],
                                    constant DecodeSplitParams& p [[buffer(4)]],
                                    uint2 group [[threadgroup_position_in_grid]],
                                    uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float queries[MAX_ROWS * MAX_D];
+    threadgroup float queries[QUERIES];
     threadgroup float weights[MAX_ROWS * KEY_TILE];
     uint head = group.x * ROWS;
     Rows rows = {ROWS, D, p.length - 1, 0};
@@ -282,7 +285,7 @@ kernel void attention_prefill(device const T* q [[buffer(0)]],
                               constant PrefillParams& p [[buffer(4)]],
                               uint2 group [[threadgroup_position_in_grid]],
                               uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float queries[MAX_ROWS * MAX_D];
+    threadgroup float queries[QUERIES];
     threadgroup float weights[MAX_ROWS * KEY_TILE];
     uint token = group.x * ROWS, head = group.y;
     Rows rows = {min(ROWS, p.tokens - token), HEADS * D, p.position + token, 1};
