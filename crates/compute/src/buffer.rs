@@ -115,7 +115,7 @@ impl Buffer {
 
     /// Gives the memory back now, although clones exist. Nothing can crash on it: what is still there are zeros. To bind
     /// it, and to commit or replay what uses it, are errors from now on; what was committed before reads zeros or what was
-    /// there. Memory of the caller's, and that which only a GPU has, goes with the last clone.
+    /// there. Memory of the caller's, and that of a GPU, goes with the last clone.
     pub fn release(&self) {
         if !self.memory.is_released.swap(true, Ordering::AcqRel) {
             RELEASES.fetch_add(1, Ordering::AcqRel);
@@ -200,7 +200,9 @@ impl Buffer {
         }
         let count = self.len().checked_div(size_of::<T>()).unwrap_or(0);
         let mut elements = vec![T::zeroed(); count];
-        self.copy_out(0, bytemuck::cast_slice_mut(&mut elements));
+        if !self.is_released() {
+            self.copy_out(0, bytemuck::cast_slice_mut(&mut elements));
+        }
         elements
     }
 

@@ -130,17 +130,18 @@ impl Memory {
         storage: StorageMode,
         mapping: Mapping,
     ) -> Result<Memory> {
-        let is_ours = !matches!(mapping, Mapping::Foreign(_));
         match backend {
             Backend::Cpu(_) => {
+                let is_ours = !matches!(mapping, Mapping::Foreign(_));
                 let kept = Kept::Mapping(mapping);
                 Ok(Memory::new(backend, base, base.addr(), len, storage, is_ours, kept))
             }
             #[cfg(target_os = "macos")]
             Backend::Metal(device) => {
                 let buffer = metal::Buffer::over(device, base, len, mapping)?;
-                let (base, is_ours) = buffer.copied_to().map_or((base, is_ours), |copy| (copy, false));
-                Ok(Memory::new(backend, base, base.addr(), len, storage, is_ours, Kept::Metal(buffer)))
+                let base = buffer.copied_to().unwrap_or(base);
+                // The pages under an `MTLBuffer` are not replaced: what Metal then does, nobody says.
+                Ok(Memory::new(backend, base, base.addr(), len, storage, false, Kept::Metal(buffer)))
             }
         }
     }
@@ -180,8 +181,6 @@ impl Memory {
     }
 
     /// Puts empty pages where the memory is, if it is ours. The addresses stay taken, so that nothing else comes to lie there.
-    ///
-    /// A GPU that is working on the old pages keeps them until it is done: it has them by themselves, not by address.
     pub(super) fn give_back(&self) {
         #[cfg(unix)]
         if self.has_own_pages {
