@@ -17,7 +17,7 @@ CLANG = clang
 endif
 # Whether kernels can be compiled, for the shell.
 CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
-MAC_CLIPPY = cargo clippy --locked --workspace --all-targets --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
+FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
 .PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm clang fmt build fmt-check clippy mac-check mac-test unit-test without-compiler doc cargo
@@ -135,8 +135,9 @@ clippy: cargo $(LLVM)
 
 # The code for macOS, as a Mac builds it by default and with LLVM for the processor. Nothing is linked.
 mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
-	scripts/mac-toolchain.sh $(MAC_CLIPPY) -- -D warnings
-	scripts/mac-toolchain.sh $(MAC_CLIPPY) --features cpu -- -D warnings
+	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets -- -D warnings
+	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets --features cpu -- -D warnings
+	RUSTDOCFLAGS='-D warnings' scripts/mac-toolchain.sh cargo doc $(FOR_MAC) --no-deps
 
 # The shaders by Apple's compiler, the tests, and every kernel on the GPU, under Metal's validation too.
 mac-test: cargo ## Test on a Mac: shaders, kernels on the GPU, validation

@@ -7,6 +7,7 @@
 //!
 //! On macOS the crate is empty without its feature `cpu`: there Metal compiles, and no build needs LLVM.
 
+#![cfg_attr(not(llvm), allow(rustdoc::broken_intra_doc_links, reason = "there is nothing to link to"))]
 #![cfg(llvm)]
 
 mod bitcode;
