@@ -15,9 +15,11 @@
 # the package lists of the system: apt works on lists of its own, from the system's sources.
 #
 # Packages, by their names and what they were last seen to have:
-#   Debian 12 and 13           rustc-web     1.96    12 is what continuous integration runs
-#   Debian testing, unstable   rustc         1.97    looked at, not run
+#   Debian 12                  rustc-web     1.96    what continuous integration runs
+#   Debian 13                  rustc-web     1.96    looked at, not run
+#   Debian unstable            rustc         1.97    looked at, not run
 #   Ubuntu 24.04               rustc-1.97    1.97    looked at, not run
+#   Ubuntu 25.10               rustc-1.91    1.91    too old
 set -euo pipefail
 
 TARGET=aarch64-apple-darwin
