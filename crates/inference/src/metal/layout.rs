@@ -4,6 +4,7 @@
 //! blocks   row 0: block block block …   row 1: block block block …   as files have them
 //! tiles    rows 0…31: first blocks, second blocks, …   rows 32…63: …
 //!          the 32 blocks of a tile are transposed in units of 2 and 4 bytes: unit 0 of all rows, unit 1 of all rows, …
+//!          (of Q6_K in an order of its own)
 //! ```
 //!
 //! `include/tiles.metal` reads both; [`crate::metal::Tuning::layout`] decides between them for a device.
@@ -29,6 +30,20 @@ fn units(format: Format) -> impl Iterator<Item = (usize, usize)> {
         end += size;
         (offset < format.block_size()).then_some((offset, size))
     })
+}
+
+/// Where a unit of a block is in a tile, in parts of 32 bytes: as in the block, but for Q6_K, see `q6_K` in
+/// `include/tiles.metal`.
+fn tile_offset(format: Format, offset: usize) -> usize {
+    // Four columns of all quarters of a half: twelve bytes.
+    let columns = |half: usize, column: usize| 18 + 12 * (8 * half + column / 4);
+    match (format, offset) {
+        (Format::Q6_K, 0..128) => columns(offset / 64, offset % 32) + offset % 64 / 32 * 4,
+        (Format::Q6_K, 128..192) => columns((offset - 128) / 32, offset % 32) + 8,
+        (Format::Q6_K, 192..208) => 2 + (offset - 192),
+        (Format::Q6_K, _) => 0,
+        _ => offset,
+    }
 }
 
 /// Why a matrix cannot be re-laid.
@@ -161,7 +176,8 @@ fn tile(format: Format, columns: usize, blocks: &[u8], tiles: &mut [u8]) {
     for (rows, tiles) in blocks.chunks(row_bytes * TILE_ROWS).zip(tiles.chunks_exact_mut(row_bytes * TILE_ROWS)) {
         for (column, tile) in tiles.chunks_exact_mut(bytes * TILE_ROWS).enumerate() {
             for &(offset, size) in &units {
-                let lanes = &mut tile[TILE_ROWS * offset..TILE_ROWS * (offset + size)];
+                let start = TILE_ROWS * tile_offset(format, offset);
+                let lanes = &mut tile[start..start + TILE_ROWS * size];
                 let rows = rows.chunks_exact(row_bytes).map(|row| &row[column * bytes + offset..]);
                 match size {
                     2 => gather::<2>(rows, lanes),
@@ -193,10 +209,18 @@ mod tests {
             let mut end = 0;
             for (offset, size) in units(format) {
                 assert_eq!(offset, end, "{format:?}");
-                assert!((TILE_ROWS * offset).is_multiple_of(size), "{format:?}");
+                assert!((TILE_ROWS * tile_offset(format, offset)).is_multiple_of(size), "{format:?}");
                 end += size;
             }
             assert_eq!(end, format.block_size(), "{format:?}");
+            let mut places: Vec<(usize, usize)> =
+                units(format).map(|(offset, size)| (tile_offset(format, offset), size)).collect();
+            places.sort_unstable();
+            let ends = places.iter().scan(0, |end, &(start, size)| {
+                (start == *end).then(|| *end += size)?;
+                Some(*end)
+            });
+            assert_eq!(ends.last(), Some(format.block_size()), "{format:?}: side by side in a tile, too");
         }
     }
 
@@ -213,7 +237,7 @@ mod tests {
             for (row, block) in (0..rows).flat_map(|row| (0..blocks_per_row).map(move |block| (row, block))) {
                 for (offset, size) in units(format) {
                     let tile = (row / 32 * blocks_per_row + block) * 32 * bytes;
-                    let place = tile + 32 * offset + row % 32 * size;
+                    let place = tile + 32 * tile_offset(format, offset) + row % 32 * size;
                     let from = (row * blocks_per_row + block) * bytes + offset;
                     assert_eq!(tiles[place..place + size], blocks[from..from + size], "{format:?} {row} {block}");
                 }

@@ -93,6 +93,57 @@ inline void multiply_group(BlockUnits block, uint g, Stage stage, uint column, t
     }
 }
 
+// result[m] += the staged columns, from `first` on, of a row times the staged vectors.
+template <typename F>
+inline void multiply_groups(device const uchar* w, Row row, uint first, Stage stage, thread float* result) {
+    for (uint column = 0; column < min(CHUNK, K - first); column += F::GROUP) {
+        BlockUnits block = block_units<F>(w, K, row, (first + column) / F::BLOCK);
+        multiply_group<F>(block, (first + column) % F::BLOCK / F::GROUP, stage, column, result);
+    }
+}
+
+template <typename F>
+inline void multiply_chunk(device const uchar* w, Row row, uint first, Stage stage, thread float* result) {
+    multiply_groups<F>(w, row, first, stage, result);
+}
+
+// Of Q6_K, a word of upper bits belongs to four groups, and one of lower bits to two of them: taken together, each is loaded
+// once, from one end of the block to the other.
+template <>
+inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Stage stage, thread float* result) {
+    if (CHUNK % 128 != 0 || BATCH > 2) {
+        multiply_groups<q6_K>(w, row, first, stage, result);
+        return;
+    }
+    for (uint column = 0; column < min(CHUNK, K - first); column += 128) {
+        BlockUnits block = block_units<q6_K>(w, K, row, (first + column) / q6_K::BLOCK);
+        uint half_block = (first + column) % q6_K::BLOCK / 128;
+        for (uint part = 0; part < 2; part++) {
+            float sums[2 * q6_K::TOGETHER];
+            for (uint j = 0; j < BATCH * q6_K::TOGETHER; j++) {
+                sums[j] = 0.0f;
+            }
+            for (uint i = 0; i < q6_K::GROUP / 4; i++) {
+                float4 v[q6_K::TOGETHER];
+                q6_K::values_together(block, half_block, 16 * part + 4 * i, v);
+                for (uint m = 0; m < BATCH; m++) {
+                    for (uint r = 0; r < q6_K::TOGETHER; r++) {
+                        threadgroup const float* x = stage.x + m * CHUNK + column + 32 * r + 16 * part + 4 * i;
+                        sums[m * q6_K::TOGETHER + r] += v[r].x * x[0] + v[r].y * x[1] + v[r].z * x[2] + v[r].w * x[3];
+                    }
+                }
+            }
+            for (uint r = 0; r < q6_K::TOGETHER; r++) {
+                float2 affine = q6_K::affine(block, 8 * half_block + 2 * r + part);
+                for (uint m = 0; m < BATCH; m++) {
+                    float total = stage.sums[m * CHUNK_SUMS + column / 16 + 2 * r + part];
+                    result[m] += affine.x * sums[m * q6_K::TOGETHER + r] + affine.y * total;
+                }
+            }
+        }
+    }
+}
+
 // result[m] = W[row of this lane] · x[m] for m < rows; afterwards it is complete in simdgroup 0.
 template <typename F, typename T>
 inline void multiply_rows(device const uchar* w, Row row, device const T* x, uint rows, Stage stage, Worker worker,
@@ -105,10 +156,7 @@ inline void multiply_rows(device const uchar* w, Row row, device const T* x, uin
         simdgroup_barrier(mem_flags::mem_threadgroup);
         stage_chunk<F::GROUP>(x, rows, first, own, worker.lane);
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        for (uint column = 0; column < min(CHUNK, K - first); column += F::GROUP) {
-            BlockUnits block = block_units<F>(w, K, row, (first + column) / F::BLOCK);
-            multiply_group<F>(block, (first + column) % F::BLOCK / F::GROUP, own, column, result);
-        }
+        multiply_chunk<F>(w, row, first, own, result);
     }
     if (SPLIT > 1) {
         threadgroup_barrier(mem_flags::mem_threadgroup);

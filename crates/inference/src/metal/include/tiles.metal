@@ -13,7 +13,7 @@
 //
 //     blocks   GGUF's own: row after row, block after block. Units are at odd addresses, neighbouring rows far apart.
 //     tiles    32 rows at a time: first block of each of the 32 rows, then second block, … The 32 blocks of a tile are
-//              cut into units, 16-bit scales and 32-bit words, in the order of the block; for each unit the tile holds
+//              cut into units, 16-bit scales and 32-bit words, in the order of the block (but for Q6_K); for each unit it holds
 //              the 32 rows side by side. So lanes that stand for rows load whole cache lines, every word of a tile is
 //              aligned, and the matrix has as many bytes as before (N rounded up to 32; rows that are missing are 0).
 //
@@ -192,17 +192,38 @@ struct q5_K {
 
 // 210 bytes: uchar low[128], high[64]; char scales[16]; half d. Of each 128 weights, the quarter r has its low four bits
 // in low[32 · (r % 2) …], low or high halves, and the upper two in the bits 2r of high.   weight = d · scale · (q - 32)
+//
+// In tiles, the scale and the scales come first, and then, for each four columns of a quarter, the word of low[] that two
+// quarters share, that of the other two, and the one of high[]: a product goes through a tile from one end to the other. In the
+// order of the block it would read it in three places at a time, which processors do not prefetch.
 struct q6_K {
     static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16;
+    // Columns `column` … `column` + 3 of the quarters `odd` and `odd` + 2 of half n.
+    static uint low(BlockUnits b, uint n, uint odd, uint column) {
+        return b.word(TILED ? 18 + 96 * n + 3 * column + 4 * odd : 64 * n + 32 * odd + column);
+    }
+    // The same columns of all quarters.
+    static uint high(BlockUnits b, uint n, uint column) {
+        return b.word(TILED ? 26 + 96 * n + 3 * column : 128 + 32 * n + column);
+    }
     static float4 values(BlockUnits b, uint g, uint i) {
         uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + 4 * i;
-        uint low = b.word(64 * n + r % 2 * 32 + column) >> (r / 2 * 4) & 0x0f0f0f0fu;
-        uint high = b.word(128 + 32 * n + column) >> (2 * r) & 0x03030303u;
-        return unit_floats(low | high << 4, 0, 6);
+        uint lower = low(b, n, r % 2, column) >> (r / 2 * 4) & 0x0f0f0f0fu;
+        uint upper = high(b, n, column) >> (2 * r) & 0x03030303u;
+        return unit_floats(lower | upper << 4, 0, 6);
+    }
+    // Of half n of the block, the columns `column` … `column` + 3 of each of its quarters.
+    static constant constexpr uint TOGETHER = 4;
+    static void values_together(BlockUnits b, uint n, uint column, thread float4* v) {
+        uint even = low(b, n, 0, column), odd = low(b, n, 1, column), upper = high(b, n, column);
+        v[0] = unit_floats((even & 0x0f0f0f0fu) | (upper & 0x03030303u) << 4, 0, 6);
+        v[1] = unit_floats((odd & 0x0f0f0f0fu) | (upper >> 2 & 0x03030303u) << 4, 0, 6);
+        v[2] = unit_floats((even >> 4 & 0x0f0f0f0fu) | (upper >> 4 & 0x03030303u) << 4, 0, 6);
+        v[3] = unit_floats((odd >> 4 & 0x0f0f0f0fu) | (upper >> 6 & 0x03030303u) << 4, 0, 6);
     }
     static float2 affine(BlockUnits b, uint g) {
-        int scale = int(b.word(192 + g / 4 * 4) << (24 - g % 4 * 8)) >> 24;
-        return b.scale(208) * float(scale) * float2(64.0f, -96.0f);
+        int scale = int(b.word((TILED ? 2 : 192) + g / 4 * 4) << (24 - g % 4 * 8)) >> 24;
+        return b.scale(TILED ? 0 : 208) * float(scale) * float2(64.0f, -96.0f);
     }
 };
 
