@@ -32,6 +32,9 @@ impl Inner {
             Store::Folder(folder) => Some(folder),
             Store::File(_) | Store::Nowhere(_) => return None,
         };
+        if !ArchiveDriver::is_used() {
+            return None;
+        }
         let number = device.registry_id();
         let mut gpus = self.gpus.lock().unwrap_or_else(PoisonError::into_inner);
         let known = gpus.iter().find(|(known, _)| *known == number).map(|(_, archive)| archive.clone());

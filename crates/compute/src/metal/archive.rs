@@ -49,6 +49,13 @@ impl ArchiveDriver {
         ArchiveDriver { device: device.clone() }
     }
 
+    /// Whether archives are used at all. Not under Metal's tools: what validation makes of kernels is not for others, and what
+    /// they put around archives was seen to end the process.
+    pub(crate) fn is_used() -> bool {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        !["MTL_DEBUG_LAYER", "MTL_SHADER_VALIDATION", "MTL_CAPTURE_ENABLED"].into_iter().any(is_set)
+    }
+
     /// The system, with its build: another one has another compiler.
     pub(crate) fn system() -> String {
         autoreleasepool(|_| NSProcessInfo::processInfo().operatingSystemVersionString().to_string())
