@@ -1,9 +1,10 @@
 //! Errors of Apple's frameworks, as ours.
 
 use crate::error::Error;
+use objc2::msg_send;
 use objc2::rc::Retained;
 use objc2::runtime::ProtocolObject;
-use objc2_foundation::{NSArray, NSError};
+use objc2_foundation::{NSArray, NSError, NSString};
 use objc2_metal::{
     MTLCommandBufferEncoderInfo, MTLCommandBufferEncoderInfoErrorKey, MTLCommandBufferError,
     MTLCommandBufferErrorDomain, MTLCommandEncoderErrorState,
@@ -75,7 +76,11 @@ fn encoders_at_fault(error: &NSError) -> Option<String> {
         let labels: Vec<String> = infos
             .iter()
             .filter(|info| info.errorState() == state)
-            .map(|info| format!("'{}'", info.label()))
+            .filter_map(|info| {
+                // SAFETY: it is a string, and nil where the encoder has none, whatever the headers say.
+                let label: Option<Retained<NSString>> = unsafe { msg_send![&**info, label] };
+                Some(format!("'{}'", label?))
+            })
             .collect();
         (!labels.is_empty()).then(|| labels.join(" and "))
     })
