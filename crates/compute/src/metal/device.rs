@@ -3,10 +3,17 @@
 use super::family;
 use crate::capabilities::{Capabilities, Limits};
 use crate::device::CPU_DOMAIN;
+use crate::log;
 use crate::size::Size;
 use objc2::rc::{Retained, autoreleasepool};
-use objc2::runtime::ProtocolObject;
+use objc2::runtime::{NSObjectProtocol, ProtocolObject};
+use objc2::sel;
+use objc2_foundation::{NSOperatingSystemVersion, NSProcessInfo};
 use objc2_metal::{MTLCopyAllDevices, MTLCreateSystemDefaultDevice, MTLDevice};
+
+/// Older ones lack calls that are made without asking, which ends the process.
+const OLDEST_SYSTEM: NSOperatingSystemVersion =
+    NSOperatingSystemVersion { majorVersion: 14, minorVersion: 0, patchVersion: 0 };
 
 /// A GPU. Metal's devices may be used by any thread.
 pub(crate) struct Device {
@@ -22,6 +29,10 @@ impl Device {
     /// All of them, the one that the system prefers first.
     pub(crate) fn all() -> Vec<Device> {
         autoreleasepool(|_| {
+            if !NSProcessInfo::processInfo().isOperatingSystemAtLeastVersion(OLDEST_SYSTEM) {
+                log::line(format_args!("Metal is not used: that takes macOS {}", OLDEST_SYSTEM.majorVersion));
+                return Vec::new();
+            }
             let preferred = MTLCreateSystemDefaultDevice();
             let first = preferred.as_ref().map(|device| device.registryID());
             let others =
@@ -43,8 +54,10 @@ impl Device {
             max_buffer_length: device.maxBufferLength(),
             recommended_max_working_set_size: Some(device.recommendedMaxWorkingSetSize()),
         };
-        // Pipelines are created by as many threads as there are cores.
-        device.setShouldMaximizeConcurrentCompilation(true);
+        // Pipelines are created by as many threads as there are cores. A virtual GPU lacks some calls.
+        if device.respondsToSelector(sel!(setShouldMaximizeConcurrentCompilation:)) {
+            device.setShouldMaximizeConcurrentCompilation(true);
+        }
         let (name, capabilities) = (device.name().to_string(), family::capabilities(&device));
         Device { device, index, name, capabilities, limits }
     }
