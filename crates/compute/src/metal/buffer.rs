@@ -66,7 +66,8 @@ impl Buffer {
                     Some(&deallocator),
                 )
             };
-            match in_place {
+            // On virtual machines it was seen to make none, or one without bytes.
+            match in_place.filter(|buffer| buffer.length() >= length) {
                 Some(buffer) => Ok(Buffer { buffer: Held::new(buffer), offset, is_copy: false }),
                 // The caller's memory would not be what kernels see.
                 None if is_foreign => Err(out_of_memory(device, length)),
@@ -75,7 +76,7 @@ impl Buffer {
         })
     }
 
-    /// Where Metal does not take memory in place, as it was seen on virtual machines, a copy is better than nothing.
+    /// Where Metal does not take memory in place, a copy is better than nothing.
     fn copy(device: &Device, base: *mut u8, len: usize) -> Result<Buffer> {
         static SAID: Once = Once::new();
         SAID.call_once(|| {
