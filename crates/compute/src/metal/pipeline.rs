@@ -276,7 +276,9 @@ impl Plan {
         let label = self.descriptor.label.as_deref().unwrap_or(&self.identity.kernel);
         metal.setLabel(Some(&NSString::from_str(label)));
         metal.setComputeFunction(Some(self.function.function().raw()));
-        let full = self.descriptor.thread_group_size_is_multiple_of_thread_execution_width;
+        // What is promised are multiples of 32, and GPUs of other makers have simdgroups of 64, too.
+        let full = self.descriptor.thread_group_size_is_multiple_of_thread_execution_width
+            && self.device.capabilities().simdgroup_matrix;
         // SAFETY: dispatches that break the promise are refused (`validate::grid`).
         unsafe { metal.setThreadGroupSizeIsMultipleOfThreadExecutionWidth(full) };
         metal
