@@ -73,7 +73,7 @@ except (ValueError, KeyError, StopIteration):
 
 part 'every shader, by the compiler of Apple' compile_shaders
 part 'the program, without LLVM' cargo build --release -p metalworks-cli
-part 'tests on the host' cargo test --workspace --exclude metalworks-inference
+part 'tests on the host' cargo test --workspace --exclude metalworks-inference --exclude metalworks-compute
 # Words are flags.
 # shellcheck disable=SC2086
 part 'tests on the host, of models' cargo test -p metalworks-inference $HOST_TESTS
@@ -83,10 +83,12 @@ export METALWORKS_DEVICE=metal
 suits=$(gpu_suits)
 [ "$suits" = yes ] || printf '\nmac-test: this GPU has not what the kernels need: what fails on it does not count\n'
 
+on_gpu 'tests of the back end' cargo test -p metalworks-compute --no-fail-fast
 # shellcheck disable=SC2086
 on_gpu 'tests on the GPU' cargo test -p metalworks-inference --no-fail-fast $DEVICE_TESTS
 on_gpu 'every kernel on the GPU' "$METALWORKS" doctor
 export MTL_DEBUG_LAYER=1 MTL_SHADER_VALIDATION=1
+on_gpu 'tests of the back end, validated by Metal' cargo test -p metalworks-compute --no-fail-fast --test every_device
 on_gpu 'tests on the GPU, validated by Metal' cargo test -p metalworks-inference --no-fail-fast --test kernels --test selftest
 on_gpu 'every kernel on the GPU, validated by Metal' "$METALWORKS" doctor --no-speed
 # As on a Mac that had no Metal toolchain when the program was built: the embedded source is compiled at run time.
