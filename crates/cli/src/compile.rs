@@ -224,9 +224,8 @@ fn place_of(error: &air::Error, compilation: &msl::Compilation) -> Option<String
     if *span == msl::source::Span::default() {
         return None;
     }
-    let span = compilation.sources.outermost(*span);
-    let msl::source::LineColumn { line, column } = compilation.sources.line_column(span);
-    Some(format!("{}:{line}:{column}", compilation.sources.file(span.file).name))
+    let sources = &compilation.sources;
+    Some(sources.presumed(sources.outermost(*span)).to_string())
 }
 
 /// Functions of a library, as they are.

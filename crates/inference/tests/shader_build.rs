@@ -169,6 +169,14 @@ fn includes_are_folded_in_once_and_lines_keep_their_names() {
     assert!(text.contains("#line 1 \"a.metal\"\n#ifndef A"), "{text}");
     let alone = msl::compile_source("k", &text, &msl::Options::default());
     assert!(!alone.has_errors(), "{}", alone.render_diagnostics(false));
+    // What goes wrong in it is where it was written.
+    let broken = text.replace("return a();", "return c();").replace("a() + b()", "d() + b()");
+    let messages = msl::compile_source("k", &broken, &msl::Options::default()).render_diagnostics(false);
+    for expected in
+        ["b.metal:4:27: error: use of undeclared identifier 'c'", "k.metal:4:55: error: use of undeclared"]
+    {
+        assert!(messages.contains(expected), "no '{expected}' in\n{messages}");
+    }
 }
 
 #[test]
@@ -185,7 +193,9 @@ fn what_is_embedded_compiles_alone_to_the_same_kernels() {
         let kernels = |compilation: &msl::Compilation| {
             let reflection = compilation.reflect();
             let kernels = reflection.kernels.into_iter();
-            let kernels = kernels.map(|kernel| msl::reflect::Kernel { file: String::new(), line: 0, ..kernel });
+            // The text that stands alone has the names of its files only.
+            let name = |file: &str| file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+            let kernels = kernels.map(|kernel| msl::reflect::Kernel { file: name(&kernel.file), ..kernel });
             (kernels.collect::<Vec<_>>(), reflection.function_constants)
         };
         let (found, constants) = kernels(&alone);

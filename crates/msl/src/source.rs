@@ -3,7 +3,11 @@
 //! A [`Span`] is a range of bytes where a token was *spelled*, together with the macro expansion that put it into
 //! the program. Tokens of a macro's body are spelled in its definition and carry the expansion; tokens of a macro's
 //! argument keep the span they had at the call, so that an error in an argument points at the argument.
+//!
+//! `#line` gives text another place than the one it has: [`SourceMap::presumed`] is what people are told, and
+//! [`SourceMap::line_column`] where the text really is.
 
+use smol_str::SmolStr;
 use std::path::{Path, PathBuf};
 
 /// A file in a [`SourceMap`].
@@ -60,13 +64,26 @@ pub struct SourceFile {
     /// A header of the Metal standard library that this crate carries.
     pub builtin: bool,
     line_starts: Vec<u32>,
+    /// Its `#line`s, in order.
+    line_directives: Vec<LineDirective>,
+}
+
+/// `#line 3 "file"`
+#[derive(Debug, Clone)]
+struct LineDirective {
+    /// The line on which it ends.
+    at: u32,
+    /// What the next one is called.
+    next: u32,
+    /// The file from there on, if it is called by another name than before.
+    name: Option<SmolStr>,
 }
 
 /// One use of a macro.
 #[derive(Debug, Clone)]
 pub struct Expansion {
     /// The macro's name.
-    pub macro_name: smol_str::SmolStr,
+    pub macro_name: SmolStr,
     /// The use: for a macro used inside another's body this span carries the outer expansion.
     pub call_site: Span,
     /// The name in its `#define`.
@@ -80,6 +97,23 @@ pub struct LineColumn {
     pub line: u32,
     /// Column in bytes, from 1, as clang counts.
     pub column: u32,
+}
+
+/// A position as `#line` has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Presumed<'a> {
+    /// The name of the file.
+    pub file: &'a str,
+    /// Line; from 1, where no `#line` says otherwise.
+    pub line: u32,
+    /// Column in bytes, from 1, as clang counts.
+    pub column: u32,
+}
+
+impl std::fmt::Display for Presumed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
 }
 
 /// All files and macro expansions of one compilation.
@@ -114,7 +148,9 @@ impl SourceMap {
         let mut line_starts = vec![0];
         line_starts.extend(text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1));
         let path = path.map(Path::to_path_buf);
-        self.files.push(SourceFile { name: name.into(), path, text, included_from, builtin, line_starts });
+        let name = name.into();
+        let line_directives = Vec::new();
+        self.files.push(SourceFile { name, path, text, included_from, builtin, line_starts, line_directives });
         FileId(self.files.len() as u32 - 1)
     }
 
@@ -137,6 +173,35 @@ impl SourceMap {
     /// The expansion with this id, `None` for [`ExpansionId::NONE`].
     pub fn expansion(&self, id: ExpansionId) -> Option<&Expansion> {
         (id.0 as usize).checked_sub(1).and_then(|i| self.expansions.get(i))
+    }
+
+    /// What follows the line at the end of `directive` is line `next`, of the file `name` where there is one. Directives
+    /// are added in the order of the text.
+    pub(crate) fn add_line_directive(&mut self, directive: Span, next: u32, name: Option<&str>) {
+        let at = self.line_column(directive.after()).line;
+        let directives = &mut self.files[directive.file.0 as usize].line_directives;
+        let earlier = directives.last().and_then(|directive| directive.name.clone());
+        // Whatever it says is printed: it must not end the line there, nor move the cursor.
+        let name = name.map(|name| SmolStr::new(name.replace(char::is_control, "?")));
+        directives.push(LineDirective { at, next, name: name.or(earlier) });
+    }
+
+    /// Where `span` starts, as its file's `#line`s have it: the place that people are told.
+    pub fn presumed(&self, span: Span) -> Presumed<'_> {
+        let LineColumn { line, column } = self.line_column(span);
+        let (file, line) = self.presumed_line(span.file, line);
+        Presumed { file, line, column }
+    }
+
+    /// The file and line that line `line` (from 1) of a file is said to be.
+    pub(crate) fn presumed_line(&self, file: FileId, line: u32) -> (&str, u32) {
+        let file = self.file(file);
+        let before = file.line_directives.partition_point(|directive| directive.at < line);
+        let Some(directive) = before.checked_sub(1).map(|last| &file.line_directives[last]) else {
+            return (&file.name, line);
+        };
+        let name = directive.name.as_deref().unwrap_or(&file.name);
+        (name, directive.next.wrapping_add(line - directive.at - 1))
     }
 
     /// Where `span` starts, in lines and columns of the file it is spelled in.

@@ -448,6 +448,34 @@ fn warnings_are_off() {
 }
 
 #[test]
+fn places_are_those_of_line_directives() {
+    let text = "#line 40 \"a.h\"\n#define BAD missing\nvoid f(int a, int b);\n#line 7 \"k.metal\"\n\
+                kernel void k() {\n  f(1);\n  int x = BAD;\n}\n";
+    assert_snapshot!(shown(text), @r"
+    k.metal:8:3: error: no matching function for call to 'f'
+      f(1);
+      ^
+    a.h:41:6: note: candidate function not viable: requires 2 arguments, but 1 was provided
+    void f(int a, int b);
+         ^
+    k.metal:9:11: error: use of undeclared identifier 'missing'
+      int x = BAD;
+              ^~~
+    a.h:40:13: note: expanded from macro 'BAD'
+    #define BAD missing
+                ^~~~~~~
+    ");
+    let compilation = compile(text);
+    let json = msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
+    let place = |object: &serde_json::Value| {
+        ["file", "line", "column", "end_line", "end_column"].map(|key| object[key].to_string()).join(" ")
+    };
+    assert_eq!(place(&json[0]), "\"k.metal\" 8 3 8 4");
+    assert_eq!(place(&json[0]["notes"][0]), "\"a.h\" 41 6 41 7");
+    assert_eq!(place(&json[1]["notes"][0]), "\"a.h\" 40 13 40 20");
+}
+
+#[test]
 fn json() {
     let text = "#define BAD missing\nint f(int n) {\n  return n + BAD;\n}\nint f(int n) { return outptu; }\n";
     let compilation = compile(text);

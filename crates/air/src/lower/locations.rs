@@ -1,5 +1,5 @@
 //! Where the code was written, as LLVM's debug metadata: a subprogram for each function, a location for each instruction.
-//! What comes from a macro is where the macro is used, as with clang.
+//! What comes from a macro is where the macro is used, and `#line` is obeyed, as with clang.
 //!
 //! There are lines and columns, and nothing about types and variables.
 
@@ -12,7 +12,7 @@ use inkwell::debug_info::{
 use inkwell::module::{FlagBehavior, Module};
 use inkwell::values::FunctionValue;
 use msl::program::EntryPoint;
-use msl::source::{FileId, SourceMap, Span};
+use msl::source::{Presumed, SourceMap, Span};
 use std::collections::HashMap;
 
 /// Makes locations.
@@ -20,21 +20,21 @@ pub(super) struct Locations<'ctx, 'p> {
     builder: DebugInfoBuilder<'ctx>,
     unit: DICompileUnit<'ctx>,
     sources: &'p SourceMap,
-    files: HashMap<FileId, DIFile<'ctx>>,
-    scope: Option<Scope<'ctx>>,
+    files: HashMap<&'p str, DIFile<'ctx>>,
+    scope: Option<Scope<'ctx, 'p>>,
 }
 
 /// The function whose code is located.
-struct Scope<'ctx> {
+struct Scope<'ctx, 'p> {
     subprogram: DIScope<'ctx>,
-    file: FileId,
+    file: &'p str,
     /// Parts of it that are in other files.
-    others: HashMap<FileId, DIScope<'ctx>>,
+    others: HashMap<&'p str, DIScope<'ctx>>,
 }
 
 /// Where the code was, to be gone back to.
-pub(super) struct Position<'ctx> {
-    scope: Option<Scope<'ctx>>,
+pub(super) struct Position<'ctx, 'p> {
+    scope: Option<Scope<'ctx, 'p>>,
     location: Option<DILocation<'ctx>>,
 }
 
@@ -49,11 +49,10 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         let sources = source.sources.filter(|_| source.has_locations)?;
         let version = context.i32_type().const_int(debug_metadata_version().into(), false);
         module.add_basic_value_flag("Debug Info Version", FlagBehavior::Warning, version);
-        let main = sources.outermost(entry.span).file;
         let (builder, unit) = module.create_debug_info_builder(
             true,
             DWARFSourceLanguage::CPlusPlus14,
-            &sources.file(main).name,
+            sources.presumed(sources.outermost(entry.span)).file,
             "",
             "Metalworks",
             true,
@@ -70,17 +69,20 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         Some(Locations { builder, unit, sources, files: HashMap::new(), scope: None })
     }
 
-    fn file(&mut self, id: FileId) -> DIFile<'ctx> {
+    fn file(&mut self, name: &'p str) -> DIFile<'ctx> {
         let builder = &self.builder;
-        let name = &self.sources.file(id).name;
-        *self.files.entry(id).or_insert_with(|| builder.create_file(name, ""))
+        *self.files.entry(name).or_insert_with(|| builder.create_file(name, ""))
+    }
+
+    /// Where a person would look for `span`.
+    fn place(&self, span: Span) -> Presumed<'p> {
+        self.sources.presumed(self.sources.outermost(span))
     }
 
     /// Goes into a function.
     fn enter(&mut self, function: FunctionValue<'ctx>, name: &str, span: Span) {
-        let span = self.sources.outermost(span);
-        let line = self.sources.line_column(span).line;
-        let file = self.file(span.file);
+        let Presumed { file: name_of_file, line, .. } = self.place(span);
+        let file = self.file(name_of_file);
         let ty = self.builder.create_subroutine_type(file, None, &[], DIFlags::ZERO);
         let subprogram = self.builder.create_function(
             self.unit.as_debug_info_scope(),
@@ -97,7 +99,7 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         );
         function.set_subprogram(subprogram);
         let subprogram = subprogram.as_debug_info_scope();
-        self.scope = Some(Scope { subprogram, file: span.file, others: HashMap::new() });
+        self.scope = Some(Scope { subprogram, file: name_of_file, others: HashMap::new() });
     }
 
     /// The location of a span in the function; none for what nobody wrote, and outside of functions.
@@ -105,13 +107,12 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         if span == Span::default() {
             return None;
         }
-        let span = self.sources.outermost(span);
-        let file = self.file(span.file);
-        let place = self.sources.line_column(span);
+        let place = self.place(span);
+        let file = self.file(place.file);
         let scope = self.scope.as_mut()?;
-        let scope = match span.file == scope.file {
+        let scope = match place.file == scope.file {
             true => scope.subprogram,
-            false => *scope.others.entry(span.file).or_insert_with(|| {
+            false => *scope.others.entry(place.file).or_insert_with(|| {
                 let block = self.builder.create_lexical_block(scope.subprogram, file, place.line, place.column);
                 block.as_debug_info_scope()
             }),
@@ -123,13 +124,13 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
 #[cfg(test)]
 mod tests;
 
-impl<'ctx> Lowering<'ctx, '_> {
+impl<'ctx, 'p> Lowering<'ctx, 'p> {
     /// Goes into a function: its instructions are where they were written. `None` for one that nobody wrote.
     pub(super) fn enter_function(
         &mut self,
         function: FunctionValue<'ctx>,
         source: Option<(&str, Span)>,
-    ) -> Position<'ctx> {
+    ) -> Position<'ctx, 'p> {
         let location = self.builder.get_current_debug_location();
         self.builder.unset_current_debug_location();
         let Some(locations) = &mut self.locations else { return Position { scope: None, location } };
@@ -144,7 +145,7 @@ impl<'ctx> Lowering<'ctx, '_> {
     }
 
     /// Goes back to where `enter_function` came from.
-    pub(super) fn leave_function(&mut self, position: Position<'ctx>) {
+    pub(super) fn leave_function(&mut self, position: Position<'ctx, 'p>) {
         if let Some(locations) = &mut self.locations {
             locations.scope = position.scope;
         }

@@ -31,7 +31,7 @@ use inkwell::module::Module;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, GlobalValue, MetadataValue};
 use msl::Program;
 use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId};
-use msl::source::SourceMap;
+use msl::source::{Presumed, SourceMap};
 use msl::types::{AddressSpace, Field, Layout, QualTy, Ty, TyKind};
 use msl::walk;
 use std::collections::BTreeSet;
@@ -282,8 +282,7 @@ impl<'ctx> Nodes<'ctx, '_> {
             self.add(text_of(ORIGIN_CONSTANTS), &node)?;
         }
         let Some((sources, entry)) = source else { return Ok(()) };
-        let span = sources.outermost(entry.span);
-        let (file, line) = (&sources.file(span.file).name, sources.line_column(span).line);
+        let Presumed { file, line, .. } = sources.presumed(sources.outermost(entry.span));
         let function = function.as_global_value().as_pointer_value();
         self.add(text_of(ORIGIN_KERNEL), &[function.into(), self.text(file), self.number(line.into())])
     }

@@ -55,12 +55,12 @@ fn macro_notes(span: Option<Span>, sources: &SourceMap) -> Vec<Value> {
     notes
 }
 
-/// File, line and column of both ends of `span`, as spelled.
+/// File, line and column of both ends of `span`.
 fn place(span: Option<Span>, sources: &SourceMap) -> Map<String, Value> {
-    let start = span.map(|span| sources.line_column(span));
-    let end = span.map(|span| sources.line_column(span.after()));
+    let start = span.map(|span| sources.presumed(span));
+    let end = span.map(|span| sources.presumed(span.after()));
     let mut object = Map::new();
-    object.insert("file".into(), json!(span.map(|span| &sources.file(span.file).name)));
+    object.insert("file".into(), json!(start.map(|start| start.file)));
     object.insert("line".into(), json!(start.map(|start| start.line)));
     object.insert("column".into(), json!(start.map(|start| start.column)));
     object.insert("end_line".into(), json!(end.map(|end| end.line)));

@@ -1,10 +1,10 @@
 //! Diagnostics as clang prints them.
 //!
 //! A diagnostic in a macro is shown where the outermost macro is used, followed by a note for each macro on the way
-//! in, the outermost first.
+//! in, the outermost first. Places are those that `#line` gives, the line that is shown is the one that is there.
 
 use super::{Diagnostic, Severity};
-use crate::source::{SourceMap, Span};
+use crate::source::{Presumed, SourceMap, Span};
 use std::fmt::Write;
 
 /// Notes about macros for one diagnostic; of more, the first and last half are shown.
@@ -161,19 +161,14 @@ impl Printer<'_> {
             next = self.sources.file(from.file).included_from;
         }
         for from in chain.iter().rev() {
-            let line = self.sources.line_column(*from).line;
-            let name = &self.sources.file(from.file).name;
-            let _ = writeln!(self.out, "In file included from {name}:{line}:");
+            let Presumed { file, line, .. } = self.sources.presumed(*from);
+            let _ = writeln!(self.out, "In file included from {file}:{line}:");
         }
     }
 
     /// `file:line:column: error: message`.
     fn headline(&mut self, level: Level, message: &str, place: Option<Span>) {
-        let place = place.map_or(String::new(), |place| {
-            let position = self.sources.line_column(place);
-            let name = &self.sources.file(place.file).name;
-            format!("{name}:{}:{}: ", position.line, position.column)
-        });
+        let place = place.map_or(String::new(), |place| format!("{}: ", self.sources.presumed(place)));
         let word = level.word();
         let line = match (self.color, level) {
             (false, _) => format!("{place}{word}: {message}"),

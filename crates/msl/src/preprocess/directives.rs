@@ -29,7 +29,8 @@ impl Preprocessor<'_> {
         let line = self.rest_of_line();
         let (&keyword, operands) = line.split_first()?;
         if keyword.kind == RawKind::Number {
-            return None; // `# 12 "file"` says where other tools found the text.
+            self.line_marker(keyword, operands);
+            return None;
         }
         let embedded = [known::INCLUDE, known::IMPORT, known::INCLUDE_NEXT, known::PRAGMA];
         if self.collecting && embedded.contains(&keyword.symbol) && keyword.kind == RawKind::Ident {
@@ -58,7 +59,8 @@ impl Preprocessor<'_> {
             }
             known::ENDIF => self.close_conditional(keyword, operands),
             known::ERROR | known::WARNING => self.message(keyword, operands),
-            known::LINE | known::IDENT | known::SCCS => {}
+            known::LINE => self.line_directive(keyword, operands),
+            known::IDENT | known::SCCS => {}
             known::PRAGMA => return self.pragma(keyword, operands),
             _ => self.invalid_directive(keyword),
         }

@@ -310,10 +310,10 @@ impl Preprocessor<'_> {
     fn builtin(&mut self, name: RawToken, builtin: Builtin) -> RawToken {
         let text = match builtin {
             Builtin::File => {
-                let file = self.sources.file(self.sources.outermost(name.span).file);
-                format!("\"{}\"", file.name.replace('\\', "\\\\").replace('"', "\\\""))
+                let file = self.place_of(name.span).file;
+                format!("\"{}\"", file.replace('\\', "\\\\").replace('"', "\\\""))
             }
-            Builtin::Line => self.line_of(name.span).to_string(),
+            Builtin::Line => self.place_of(name.span).line.to_string(),
             Builtin::Counter => {
                 self.counter += 1;
                 (self.counter - 1).to_string()

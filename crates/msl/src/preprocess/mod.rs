@@ -19,6 +19,7 @@ mod expand;
 mod finish;
 mod includes;
 mod language_version;
+mod line;
 mod macros;
 mod pragmas;
 mod substitute;
@@ -31,7 +32,7 @@ pub use language_version::{LanguageVersion, UnknownLanguageVersion};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Pragma, Punct, Token};
 use crate::lex::{RawKind, RawToken, Symbols};
-use crate::source::{ExpansionId, FileId, SourceMap, Span};
+use crate::source::{ExpansionId, FileId, Presumed, SourceMap, Span};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -286,8 +287,8 @@ impl Preprocessor<'_> {
     }
 
     /// Where `span` stands in the program, as the user counts.
-    fn line_of(&self, span: Span) -> u32 {
-        self.sources.line_column(self.sources.outermost(span)).line
+    fn place_of(&self, span: Span) -> Presumed<'_> {
+        self.sources.presumed(self.sources.outermost(span))
     }
 }
 

@@ -51,7 +51,7 @@ pub struct Kernel {
     pub max_total_threads_per_threadgroup: Option<u32>,
     /// The file that defines or instantiates it; for one that comes from a macro, the file that uses the macro.
     pub file: String,
-    /// The line there, from 1.
+    /// The line there, from 1. Both as `#line` has them.
     pub line: u32,
 }
 
@@ -226,7 +226,7 @@ fn kernel(program: &Program, sources: &SourceMap, entry: &EntryPoint) -> Kernel 
         .collect();
     let (threadgroup_memory, static_threadgroup_memory) =
         threadgroup_memory(program, entry.function, &reached.functions);
-    let span = sources.outermost(entry.span);
+    let place = sources.presumed(sources.outermost(entry.span));
     Kernel {
         name: entry.name.to_string(),
         arguments: entry
@@ -239,8 +239,8 @@ fn kernel(program: &Program, sources: &SourceMap, entry: &EntryPoint) -> Kernel 
         threadgroup_memory,
         static_threadgroup_memory,
         max_total_threads_per_threadgroup: entry.max_total_threads,
-        file: sources.file(span.file).name.clone(),
-        line: sources.line_column(span).line,
+        file: place.file.into(),
+        line: place.line,
     }
 }
 

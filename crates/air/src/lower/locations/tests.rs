@@ -97,6 +97,22 @@ fn inlined_functions_keep_their_names() {
 }
 
 #[test]
+fn line_directives_are_obeyed() {
+    let text = "kernel void k(device float *x) {\n#line 40 \"other.metal\"\n  x[0] = x[1] + x[2];\n}\n";
+    let compilation = msl::compile_source("k.metal", text, &msl::Options::default());
+    let entry = compilation.program.kernels().next().expect("a kernel");
+    let context = Context::create();
+    let module = lower(&context, Source::from(&compilation), entry, MathMode::Fast).expect("it can be lowered");
+    let text = module.print_to_string().to_string();
+    let add = location(&text, "= fadd");
+    assert_eq!(field(add, "line"), "40");
+    let block = node(&text, field(add, "scope"));
+    assert_eq!(field(node(&text, field(block, "file")), "filename"), "\"other.metal\"");
+    let kernel = node(&text, field(block, "scope"));
+    assert_eq!(field(node(&text, field(kernel, "file")), "filename"), "\"k.metal\"");
+}
+
+#[test]
 fn locations_can_be_left_out() {
     let compilation = msl::compile_source("k.metal", "kernel void k() {}", &msl::Options::default());
     let entry = compilation.program.kernels().next().expect("a kernel");

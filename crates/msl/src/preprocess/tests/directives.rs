@@ -28,12 +28,71 @@ fn conditionals() {
         ("#+", "1:2: invalid preprocessing directive"),
         ("#error it's  \"over\"  // yes", "1:2: it's  \"over\"  // yes"),
         ("#warning careful // now", "1:2: warning: careful"),
-        ("#line 3 \"x\"\n# 4 \"y\"", ""),
         ("x /* y", "1:3: unterminated /* comment"),
     ] {
         let tokens = if text.starts_with('x') { "x" } else { "" };
         let expected = if message.is_empty() { String::new() } else { format!("{tokens}\n{message}") };
         check(text, &expected);
+    }
+}
+
+#[test]
+fn lines() {
+    for (text, expected) in [
+        ("#line 7\n__LINE__ __FILE__\n__LINE__", "7 \"a.metal\" 8"),
+        ("#line 7 \"b.h\"\n__LINE__ __FILE__\n#line 20\n__LINE__ __FILE__", "7 \"b.h\" 20 \"b.h\""),
+        ("#define L 30 \"m.h\"\n#define E\n#line L E\n__LINE__ __FILE__", "30 \"m.h\""),
+        ("#define L __LINE__\n#line 5\nL\n#line 9\nL", "5 9"),
+        ("#line __LINE__ __FILE__\n__LINE__ __FILE__", "1 \"a.metal\""),
+        ("#line 10 /* two\nlines */\n__LINE__", "11"),
+        ("#line \\\n 10\n__LINE__", "10"),
+        ("#define F(x) x\nF(\n#line 50\n__LINE__)", "50"),
+        ("#line 0\n__LINE__", "0"),
+        ("#line 4294967295\n__LINE__\n__LINE__", "4294967295 0"),
+        ("#line 1'000\n__LINE__", "1000"),
+        ("#line 3 \"a\\\\b\\\"c\"\n__FILE__", "\"a\\\\b\\\"c\""),
+        ("#line 3 \"a\\nb\"\n__FILE__", "\"a?b\""),
+        ("#line 3 R\"(a\\b)\"\n__FILE__", "\"a\\\\b\""),
+        ("#if 0\n#line 7\n#line x\n#endif\n__LINE__", "5"),
+        ("# 7 \"b.h\"\n__LINE__ __FILE__\n# 3\n__LINE__ __FILE__", "7 \"b.h\" 3 \"b.h\""),
+        ("# 7 \"b.h\" 1 3 4\n__LINE__\n# 1 \"c.h\" 2\n__LINE__\n# 5 \"d.h\" 3\n__LINE__", "7 1 5"),
+        ("#line 010\n__LINE__", "10\n1:7: warning: #line directive interprets number as decimal, not octal"),
+        ("# 010\n__LINE__", "10\n1:3: warning: GNU line marker directive interprets number as decimal, not octal"),
+        ("#line 8 \"b\" c\n__LINE__", "8\n1:13: warning: extra tokens at end of #line directive"),
+    ] {
+        check(text, expected);
+    }
+    let number = "#line directive requires a positive integer argument";
+    let digits = "#line directive requires a simple digit sequence";
+    let name = "invalid filename for #line directive";
+    let flag = "invalid flag line marker directive";
+    for (text, place, message) in [
+        ("#line", "1:6", number),
+        ("#define E\n#line E", "2:8", number),
+        ("#line -3", "1:7", number),
+        ("#line x", "1:7", number),
+        ("#line \"x\"", "1:7", number),
+        ("#define L (3)\n#line L", "2:7", number),
+        ("#line 4294967296", "1:7", number),
+        ("#line 12u", "1:9", digits),
+        ("#line 0x10", "1:8", digits),
+        ("#line 1.5", "1:8", digits),
+        ("#line 3 x", "1:9", name),
+        ("#line 3 <x>", "1:9", name),
+        ("#line 3 4", "1:9", name),
+        ("#line 3 L\"x\"", "1:9", name),
+        ("#line 3 \"x", "1:9", name),
+        ("# 3 x", "1:5", "invalid filename for line marker directive"),
+        ("# 3u", "1:4", "GNU line marker directive requires a simple digit sequence"),
+        ("# 99999999999", "1:3", "line marker directive requires a positive integer argument"),
+        ("# 3 \"x\" 5", "1:9", flag),
+        ("# 3 \"x\" 1 2", "1:11", flag),
+        ("# 3 \"x\" 3 3", "1:11", flag),
+        ("# 3 \"x\" 4", "1:9", flag),
+    ] {
+        // What is wrong changes nothing.
+        let lines = text.lines().count() + 1;
+        check(&format!("{text}\n__LINE__"), &format!("{lines}\n{place}: {message}"));
     }
 }
 
