@@ -1,7 +1,7 @@
 //! From the folder of shaders to what the crate embeds.
 //!
 //! ```text
-//! shaders/*.metal ── check: msl, every error with a caret ─┬─ flatten: one text without our includes ── *.metal ─┐
+//! shaders/*.metal ── check: msl, every error with a caret ─┬─ fold: one text without our includes ───── *.metal ─┐
 //!                                                          ├─ interface: families of kernels ── emit: Rust ──────┼─ OUT_DIR
 //!                                                          └─ metallib: Apple's compiler, where it is ───────────┘
 //! ```
@@ -10,7 +10,6 @@
 
 mod check;
 mod emit;
-mod flatten;
 mod interface;
 pub(crate) mod metallib;
 mod names;
@@ -77,7 +76,9 @@ fn shader(path: &Path, folders: &Folders, xcrun: Option<&Path>) -> Result<Shader
     let name = names::module(path)?;
     let checked = check::check(path, &folders.include)?;
     let families = interface::families(&checked).map_err(|problem| format!("{}: {problem}", path.display()))?;
-    write(&folders.out.join(format!("{name}.metal")), &flatten::flatten(path, &folders.include)?)?;
+    // One text that compiles without any folder, as run-time compilation on every device wants it.
+    let text = msl::fold(&checked.sources, |file| file.rsplit(['/', '\\']).next().unwrap_or(file));
+    write(&folders.out.join(format!("{name}.metal")), &text)?;
     if let Some(xcrun) = xcrun {
         metallib::compile(xcrun, path, folders)?;
     }

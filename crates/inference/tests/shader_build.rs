@@ -153,7 +153,7 @@ fn bindings_follow_the_signature() {
 
 #[test]
 fn includes_are_folded_in_once_and_lines_keep_their_names() {
-    let folders = folders("flatten");
+    let folders = folders("fold");
     let guarded = |name: &str, text: &str| format!("#ifndef {name}\n#define {name}\n{text}\n#endif\n");
     fs::write(folders.include.join("a.metal"), guarded("A", "inline float a() { return 1.0f; }")).unwrap();
     let b = guarded("B", "#include \"a.metal\"\ninline float b() { return a(); }");

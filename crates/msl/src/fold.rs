@@ -7,11 +7,12 @@ use crate::source::{FileId, SourceMap};
 use crate::stdlib;
 use std::fmt::Write;
 
-/// The text of a main file, with what the preprocessor found behind its includes.
-pub fn fold(sources: &SourceMap) -> String {
+/// The text of a main file, with what the preprocessor found behind its includes. Files are called what `name` makes of the
+/// names that they have.
+pub fn fold(sources: &SourceMap, name: impl Fn(&str) -> &str) -> String {
     let mut folded = String::new();
     if let Some((main, _)) = sources.files().next() {
-        add(sources, main, &mut folded);
+        add(sources, main, &name, &mut folded);
     }
     folded
 }
@@ -31,9 +32,9 @@ pub fn line_directive(line: u32, name: &str) -> String {
 }
 
 /// Adds a file, and those that it includes. The preprocessor has bounded how deep that goes.
-fn add(sources: &SourceMap, id: FileId, into: &mut String) {
+fn add(sources: &SourceMap, id: FileId, name: &impl Fn(&str) -> &str, into: &mut String) {
     let file = sources.file(id);
-    let _ = writeln!(into, "{}", line_directive(1, &file.name));
+    let _ = writeln!(into, "{}", line_directive(1, name(&file.name)));
     let mut included = included_by(sources, id).peekable();
     let mut at = 0;
     for (number, line) in (1u32..).zip(file.text.split_inclusive('\n')) {
@@ -44,9 +45,9 @@ fn add(sources: &SourceMap, id: FileId, into: &mut String) {
                 if sources.file(included).builtin {
                     into.push_str(line);
                 } else {
-                    add(sources, included, into);
-                    let (name, line) = sources.presumed_line(id, number + 1);
-                    let _ = writeln!(into, "{}", line_directive(line, name));
+                    add(sources, included, name, into);
+                    let (file, line) = sources.presumed_line(id, number + 1);
+                    let _ = writeln!(into, "{}", line_directive(line, name(file)));
                 }
             }
             // Nothing was read for it: it is not to be read twice, or in a part that is left out.
@@ -100,10 +101,12 @@ mod tests {
         for (name, text) in files {
             std::fs::write(folder.join(name), text).expect("a file");
         }
-        let folded = fold(&compiled(&folder.join(files[0].0), vec![folder.clone()]).sources);
         let prefix = format!("{}/", folder.display());
+        let folded = fold(&compiled(&folder.join(files[0].0), vec![folder.clone()]).sources, |name| {
+            name.strip_prefix(&prefix).unwrap_or(name)
+        });
         std::fs::remove_dir_all(&folder).expect("it is ours");
-        folded.replace(&prefix, "")
+        folded
     }
 
     #[test]
@@ -164,7 +167,7 @@ mod tests {
         for file in std::fs::read_dir(root.join("shaders")).expect("the shaders are there") {
             let path = file.expect("it can be listed").path();
             let original = compiled(&path, vec![root.join("include")]);
-            let text = fold(&original.sources);
+            let text = fold(&original.sources, |name| name);
             let again = compile_source("folded", &text, &Options::default());
             assert!(!again.has_errors(), "{}: {}", path.display(), again.render_diagnostics(false));
             assert_eq!(original.reflect(), again.reflect(), "{}", path.display());

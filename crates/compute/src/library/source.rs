@@ -171,7 +171,7 @@ fn fold(compilation: Compilation, options: &CompileOptions) -> Result<Source> {
         checked(compilation.clone())?;
     }
     Ok(Source {
-        text: msl::fold(&compilation.sources).into(),
+        text: msl::fold(&compilation.sources, |name| name).into(),
         compilation: OnceLock::from(checked(compilation)),
         options: options.clone(),
         digest: None,

@@ -204,7 +204,8 @@ impl Preprocessor<'_> {
     }
 
     fn open_file(&mut self, name: &HeaderName, path: &Path, from: Span, import: bool) {
-        if !import && !self.once.is_empty() && self.once.contains(&FileKey::Path(canonical(path))) {
+        let key = FileKey::Path(canonical(path));
+        if !import && (self.once.contains(&key) || self.is_guarded(&key)) {
             return;
         }
         let text = match read(path) {
@@ -224,6 +225,7 @@ impl Preprocessor<'_> {
         let shown = path.display().to_string();
         let file = self.sources.add_file(shown, Some(path), text, Some(from), false);
         self.push_frame(file);
+        self.remember_guard(key);
     }
 
     /// `#pragma once`: the file being read is not opened again.

@@ -17,6 +17,7 @@ mod define;
 mod directives;
 mod expand;
 mod finish;
+mod guards;
 mod includes;
 mod language_version;
 mod line;
@@ -31,9 +32,9 @@ pub use language_version::{LanguageVersion, UnknownLanguageVersion};
 
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Pragma, Punct, Token};
-use crate::lex::{RawKind, RawToken, Symbols};
+use crate::lex::{RawKind, RawToken, Symbol, Symbols};
 use crate::source::{ExpansionId, FileId, Presumed, SourceMap, Span};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -92,6 +93,7 @@ pub fn preprocess(
         argument_pool: Vec::new(),
         pragmas: Vec::new(),
         once: HashSet::new(),
+        guards: HashMap::new(),
         counter: 0,
         included_files: 0,
         included_bytes: 0,
@@ -126,6 +128,8 @@ struct Preprocessor<'a> {
     pragmas: Vec<Pragma>,
     /// Files with `#pragma once`.
     once: HashSet<includes::FileKey>,
+    /// Files that say nothing where a macro is defined.
+    guards: HashMap<includes::FileKey, Symbol>,
     counter: u64,
     included_files: usize,
     included_bytes: usize,

@@ -80,6 +80,25 @@ fn files_are_found_and_read_once_if_they_say_so() {
 }
 
 #[test]
+fn what_an_include_guard_keeps_out_is_not_opened() {
+    for (text, tokens, opened) in [
+        ("// why\n#ifndef G\n#define G\n#if 1\nx\n#else\n#endif\n#endif // G\n", "x", 1),
+        ("#ifndef G\n#define G\nx\n#endif\ny", "x y y", 2),
+        ("x\n#ifndef G\n#define G\n#endif\n", "x x", 2),
+        ("#ifndef G\n#define G\nx\n#else\ny\n#endif", "x y", 2),
+        ("#ifndef G\n#define G\nx\n#elif 1\ny\n#endif", "x y", 2),
+        ("#ifndef G\nx\n#endif", "x x", 2),
+        ("#ifndef G\n#define G\nx\n#undef G\n#endif", "x x", 2),
+        ("#ifdef G\n#else\n#define G\nx\n#endif", "x", 2),
+    ] {
+        let folder = Folder::new("guard", &[("g.h", text)]);
+        let (shown, sources, _) = folder.run("#include \"g.h\"\n#include \"./g.h\"");
+        let found = sources.files().filter(|(_, file)| file.name.ends_with("g.h")).count();
+        assert_eq!((shown.as_str(), found), (tokens, opened), "{text}");
+    }
+}
+
+#[test]
 fn missing_and_unreadable_files() {
     let folder = Folder::new("missing", &[("include/x.h", ""), ("sub/y.h", "")]);
     fs::write(folder.0.join("latin.h"), b"caf\xe9").unwrap();
