@@ -124,11 +124,14 @@ impl Target {
     pub(super) fn machine(&self) -> Result<TargetMachine> {
         let triple = TargetTriple::create(self.triple);
         let target = LlvmTarget::from_triple(&triple).map_err(|error| Error::Internal(error.to_string()))?;
+        // macOS keeps this register to itself, and clears it whenever it likes.
+        let reserved = if self.triple == AARCH64 { "+reserve-x18" } else { "" };
+        let features: Vec<&str> = [&*self.features, reserved].into_iter().filter(|part| !part.is_empty()).collect();
         target
             .create_target_machine(
                 &triple,
                 &self.cpu,
-                &self.features,
+                &features.join(","),
                 OptimizationLevel::Default,
                 RelocMode::PIC,
                 CodeModel::Small,

@@ -1,7 +1,7 @@
 //! What the code generator makes of kernels, seen in the IR. That the code is right is shown by running it, in the tests
 //! of the crate `compute`.
 
-use super::{Target, compile, llvm_text};
+use super::{Target, asm_text, compile, llvm_text};
 use crate::lower::MathMode;
 use crate::specialize::{Specialized, specialize};
 use abi::{ConstantValue, Constants, Lanes};
@@ -88,4 +88,18 @@ fn arrays_that_loops_run_over_are_registers() {
     let text = ir(ARRAYS, "merge", &Constants::new(), Lanes::Row);
     assert!(!text.contains("alloca"), "{text}");
     assert!(!text.contains("ptr null"), "what is never read is never loaded: {text}");
+}
+
+/// macOS keeps it to itself.
+#[test]
+fn the_register_of_the_platform_is_left_alone() {
+    let kernel = kernel(ARRAYS, "merge", &Constants::new());
+    let target = Target::named("apple-m1").expect("a target");
+    let text = asm_text(&kernel, &target, Lanes::Any).expect("machine code");
+    let registers = |number: u32| {
+        let is_one = |word: &str| word == format!("x{number}") || word == format!("w{number}");
+        text.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| is_one(word)).count()
+    };
+    assert!(registers(17) > 0 && registers(19) > 0, "it has work for all others: {text}");
+    assert_eq!(registers(18), 0, "{text}");
 }

@@ -5,11 +5,9 @@ use abi::Lanes;
 use air::inkwell::OptimizationLevel;
 use air::inkwell::context::Context;
 use air::inkwell::memory_buffer::MemoryBuffer;
-use air::inkwell::targets::{
-    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
-};
+use air::inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetTriple};
 
-/// Compiles LLVM's textual language for a triple, or for this machine.
+/// Compiles LLVM's textual language for a triple, or for this machine: to ELF, as kernels are on every system.
 fn object(ir: &str, triple: Option<&str>) -> Vec<u8> {
     Target::initialize_all(&InitializationConfig::default());
     let context = Context::create();
@@ -17,7 +15,8 @@ fn object(ir: &str, triple: Option<&str>) -> Vec<u8> {
     text.push(0);
     let buffer = MemoryBuffer::create_from_memory_range_copy(&text, "module");
     let module = context.create_module_from_ir(buffer).expect("the module is right");
-    let triple = triple.map_or_else(TargetMachine::get_default_triple, TargetTriple::create);
+    let here = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let triple = TargetTriple::create(triple.unwrap_or(&here));
     let target = Target::from_triple(&triple).expect("LLVM knows the target");
     let machine = target
         .create_target_machine(&triple, "", "", OptimizationLevel::Default, RelocMode::PIC, CodeModel::Small)

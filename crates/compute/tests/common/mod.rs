@@ -6,7 +6,7 @@ use abi::{Dispatch, Entry, Lanes, Simdgroup, Threadgroup, WaveKernel};
 use air::inkwell::OptimizationLevel;
 use air::inkwell::context::Context;
 use air::inkwell::memory_buffer::MemoryBuffer;
-use air::inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
+use air::inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetTriple};
 use compute::reflect::{Access, Argument, ArgumentKind, Kernel};
 use compute::{
     Buffer, CommandQueue, CompiledKernel, ComputeCommandEncoder, ComputePipelineDescriptor, ComputePipelineState,
@@ -33,7 +33,8 @@ fn thunk(which: usize) -> Vec<u8> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(ir.as_bytes(), "thunk");
     let module = context.create_module_from_ir(buffer).expect("the thunk is right");
-    let triple = TargetMachine::get_default_triple();
+    // ELF on every system: the loader is our own.
+    let triple = TargetTriple::create(&format!("{}-unknown-linux-gnu", std::env::consts::ARCH));
     let target = Target::from_triple(&triple).expect("LLVM knows this machine");
     let machine = target
         .create_target_machine(&triple, "", "", OptimizationLevel::Default, RelocMode::PIC, CodeModel::Small)
