@@ -11,6 +11,8 @@ EXAMPLES = $(sort $(wildcard examples/*.metal))
 ifeq ($(shell uname),Darwin)
 LLVM =
 CLANG =
+# Without a shell, the make of a Mac looks for programs in the PATH that it was started with.
+SHELL = /bin/bash
 else
 LLVM = llvm
 CLANG = clang
