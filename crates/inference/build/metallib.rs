@@ -42,7 +42,10 @@ pub(crate) fn compile(xcrun: &Path, shader: &Path, folders: &Folders) -> Result<
     let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{command:?} failed ({}):\n{message}", output.status));
+        return Err(format!(
+            "{command:?} failed ({}; with {SWITCH}=0, sources are compiled at run time):\n{message}",
+            output.status
+        ));
     }
     match std::fs::read(&library) {
         Ok(bytes) if bytes.starts_with(MAGIC) => Ok(()),
