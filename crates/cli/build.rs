@@ -2,6 +2,7 @@
 //! where Metal compiles them, and LLVM comes in with the feature `cpu` only.
 
 fn main() {
+    println!("cargo::rustc-check-cfg=cfg(llvm)");
     let on_macos = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos");
     let feature = if on_macos { "CARGO_FEATURE_CPU" } else { "CARGO_FEATURE_COMPILER" };
     if std::env::var_os(feature).is_some() {

@@ -18,6 +18,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed={}", library::metallib::SWITCH);
     let for_macos = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos");
     // Kernels are compiled with LLVM, on macOS with the feature `cpu` only: as in the other crates.
+    println!("cargo::rustc-check-cfg=cfg(llvm)");
     let feature = if for_macos { "CARGO_FEATURE_CPU" } else { "CARGO_FEATURE_COMPILER" };
     if std::env::var_os(feature).is_some() {
         println!("cargo::rustc-cfg=llvm");
