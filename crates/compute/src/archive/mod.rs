@@ -30,6 +30,8 @@ mod memory;
 mod metal_archives;
 mod place;
 mod problems;
+#[cfg(test)]
+mod scratch;
 pub(crate) mod target;
 
 pub use info::{ArchiveInfo, TargetInfo};

@@ -1,31 +1,11 @@
 use super::*;
 use crate::archive::entry::Payload;
 use crate::archive::format;
+use crate::archive::scratch::Scratch;
 use crate::archive::target::{CpuTarget, Host};
 use abi::{Lanes, WaveKernel};
 use msl::reflect::Kernel;
 use std::process::Command;
-
-/// A folder of the test's own, gone when the test is.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Place {
-        let path = std::env::temp_dir().join(format!("metalworks-folder-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Place(path)
-    }
-
-    fn open(&self, size_limit: u64) -> Folder {
-        Folder::new(self.0.clone(), FolderOptions { size_limit })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 const NO_LIMIT: u64 = u64::MAX;
 
@@ -90,11 +70,11 @@ fn age(path: &Path, seconds: u64) {
 
 #[test]
 fn what_is_added_is_found_by_all_who_open_the_folder() {
-    let place = Place::new("found");
-    let folder = place.open(NO_LIMIT);
+    let place = Scratch::new("folder-found");
+    let folder = place.folder(NO_LIMIT);
     assert!(find(&folder, 1).is_none() && !place.0.exists(), "nothing is made by looking");
     add(&folder, &entry(1, 100));
-    assert!(find(&place.open(NO_LIMIT), 1).as_deref() == Some(&entry(1, 100)));
+    assert!(find(&place.folder(NO_LIMIT), 1).as_deref() == Some(&entry(1, 100)));
     assert!(find(&folder, 2).is_none());
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(&place.0).expect("it is there").permissions().mode();
@@ -103,9 +83,9 @@ fn what_is_added_is_found_by_all_who_open_the_folder() {
 
 #[test]
 fn the_least_recently_used_go_first() {
-    let place = Place::new("evict");
+    let place = Scratch::new("folder-evict");
     let size = format::write([&entry(0, 1000)]).expect("it is small").len() as u64;
-    let folder = place.open(10 * size);
+    let folder = place.folder(10 * size);
     for number in 0..10 {
         add(&folder, &entry(number, 1000));
         age(&folder.path(&target(), entry(number, 0).key), 10_000 - u64::from(number));
@@ -124,9 +104,9 @@ fn the_least_recently_used_go_first() {
 
 #[test]
 fn the_limit_holds_whoever_writes() {
-    let place = Place::new("limit");
+    let place = Scratch::new("folder-limit");
     let size = format::write([&entry(0, 1000)]).expect("it is small").len() as u64;
-    let folders = [place.open(20 * size), place.open(20 * size)];
+    let folders = [place.folder(20 * size), place.folder(20 * size)];
     for number in 0..400 {
         add(&folders[number as usize % 2], &entry(number, 1000));
         // Neither knows what the other wrote since it last looked.
@@ -139,8 +119,8 @@ const COUNT_AFTER_AT_MOST: usize = 20;
 
 #[test]
 fn what_killed_processes_left_is_cleaned_up() {
-    let place = Place::new("temporary");
-    let folder = place.open(NO_LIMIT);
+    let place = Scratch::new("folder-temporary");
+    let folder = place.folder(NO_LIMIT);
     add(&folder, &entry(1, 100));
     let target_folder = folder.targets().expect("it is there").remove(0);
     for (name, seconds) in [(".metalworks-1-0.tmp", 10_000), (".metalworks-2-0.tmp", 0)] {
@@ -148,7 +128,7 @@ fn what_killed_processes_left_is_cleaned_up() {
         age(&target_folder.join(name), seconds);
     }
     assert_eq!(folder.files().len(), 3);
-    add(&place.open(NO_LIMIT), &entry(2, 100));
+    add(&place.folder(NO_LIMIT), &entry(2, 100));
     let names: Vec<PathBuf> = folder.files().into_iter().map(|file| file.path).collect();
     assert!(names.contains(&target_folder.join(".metalworks-2-0.tmp")), "this one may still be written");
     assert_eq!(names.len(), 3);
@@ -156,8 +136,8 @@ fn what_killed_processes_left_is_cleaned_up() {
 
 #[test]
 fn clearing_leaves_what_is_not_ours() {
-    let place = Place::new("clear");
-    let folder = place.open(NO_LIMIT);
+    let place = Scratch::new("folder-clear");
+    let folder = place.folder(NO_LIMIT);
     add(&folder, &entry(1, 100));
     let target_folder = folder.targets().expect("it is there").remove(0);
     std::fs::create_dir(place.0.join("photographs")).expect("a folder");
@@ -172,8 +152,8 @@ fn clearing_leaves_what_is_not_ours() {
 
 #[test]
 fn what_is_damaged_is_removed() {
-    let place = Place::new("damaged");
-    let folder = place.open(NO_LIMIT);
+    let place = Scratch::new("folder-damaged");
+    let folder = place.folder(NO_LIMIT);
     let path = folder.path(&target(), entry(1, 0).key);
     add(&folder, &entry(1, 100));
     let whole = std::fs::read(&path).expect("it is there");
@@ -202,7 +182,7 @@ fn what_is_damaged_is_removed() {
 
 #[test]
 fn what_cannot_be_read_or_written_is_noted() {
-    let place = Place::new("unwritable");
+    let place = Scratch::new("folder-unwritable");
     std::fs::write(&place.0, b"a file, no folder").expect("a file");
     for root in [place.0.join("below"), PathBuf::from("/proc/metalworks")] {
         let folder = Folder::new(root, FolderOptions::default());
@@ -247,7 +227,7 @@ fn killed_in_the_middle_of_writing() {
     if let Ok(folder) = std::env::var(WRITE_TO) {
         return write_until_killed(&folder);
     }
-    let place = Place::new("killed");
+    let place = Scratch::new("folder-killed");
     let mut unfinished = 0;
     // Where they are killed is chance; so it is tried until some have died in the middle of writing.
     for round in 0.. {
@@ -275,16 +255,16 @@ fn killed_in_the_middle_of_writing() {
             writer.kill().expect("it is ours");
             writer.wait().expect("it is ours");
         }
-        let folder = place.open(1 << 20);
+        let folder = place.folder(1 << 20);
         unfinished += folder.files().iter().filter(|file| file.is(Kind::Temporary)).count();
         // What is under a name is whole, however they died.
         assert!(folder.all().iter().all(|(_, entry)| entry.is_some()), "round {round}");
         add(&folder, &entry(100, 1000));
         assert!(find(&folder, 100).as_deref() == Some(&entry(100, 1000)));
     }
-    for file in place.open(NO_LIMIT).files() {
+    for file in place.folder(NO_LIMIT).files() {
         age(&file.path, 10_000);
     }
-    add(&place.open(NO_LIMIT), &entry(101, 1000));
-    assert!(place.open(NO_LIMIT).files().iter().all(|file| !file.is(Kind::Temporary)));
+    add(&place.folder(NO_LIMIT), &entry(101, 1000));
+    assert!(place.folder(NO_LIMIT).files().iter().all(|file| !file.is(Kind::Temporary)));
 }

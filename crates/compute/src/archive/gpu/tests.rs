@@ -3,6 +3,7 @@
 use super::*;
 use crate::archive::folder::Kind;
 use crate::archive::gpu_files::gpu_target;
+use crate::archive::scratch::Scratch;
 use crate::archive::{BinaryArchive, FolderOptions};
 use std::sync::Arc;
 
@@ -45,38 +46,16 @@ impl Driver for Words {
     }
 }
 
-/// A folder of the test's own, gone when the test is.
-struct Place(PathBuf);
+/// More than the tests write.
+const LARGE: u64 = 1 << 20;
 
-impl Place {
-    fn new(name: &str) -> Place {
-        let path = std::env::temp_dir().join(format!("metalworks-gpu-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Place(path)
-    }
-
-    fn folder(&self) -> Folder {
-        self.limited(1 << 20)
-    }
-
-    fn limited(&self, size_limit: u64) -> Folder {
-        Folder::new(self.0.clone(), FolderOptions { size_limit })
-    }
-
-    /// Its files, by name.
-    fn names(&self) -> Vec<String> {
-        let files = self.folder().files();
-        let name = |path: &Path| path.file_name().expect("it has a name").to_string_lossy().into_owned();
-        let mut names: Vec<String> = files.iter().map(|file| name(&file.path)).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// The files of a folder, by name.
+fn names(place: &Scratch) -> Vec<String> {
+    let files = place.folder(LARGE).files();
+    let name = |path: &Path| path.file_name().expect("it has a name").to_string_lossy().into_owned();
+    let mut names: Vec<String> = files.iter().map(|file| name(&file.path)).collect();
+    names.sort();
+    names
 }
 
 const NAME: &str = "apple-m2-pro_version-14-5-build-23f79.metalar";
@@ -91,8 +70,8 @@ fn words(archive: &GpuArchive<Words>, folder: Option<&Folder>, problems: &Proble
 }
 
 /// What a process adds and flushes; what it noted.
-fn process(place: &Place, new: &[&str]) -> Vec<String> {
-    let (archive, folder, problems) = (archive(), place.folder(), Problems::default());
+fn process(place: &Scratch, new: &[&str]) -> Vec<String> {
+    let (archive, folder, problems) = (archive(), place.folder(LARGE), Problems::default());
     for word in new {
         archive.add(Some(&folder), (*word).to_owned(), &problems);
     }
@@ -100,32 +79,32 @@ fn process(place: &Place, new: &[&str]) -> Vec<String> {
     problems.texts()
 }
 
-fn kept(place: &Place) -> (Vec<String>, Vec<String>) {
+fn kept(place: &Scratch) -> (Vec<String>, Vec<String>) {
     let problems = Problems::default();
-    (words(&archive(), Some(&place.folder()), &problems), problems.texts())
+    (words(&archive(), Some(&place.folder(LARGE)), &problems), problems.texts())
 }
 
 #[test]
 fn what_one_process_compiles_the_next_one_finds() {
-    let place = Place::new("next");
+    let place = Scratch::new("gpu-next");
     assert_eq!(kept(&place), (vec![], vec![]));
     assert!(!place.0.exists(), "looking makes no folder");
     assert_eq!(process(&place, &["gemv", "softmax"]), [""; 0]);
     assert_eq!(kept(&place).0, ["gemv", "softmax"]);
     assert_eq!(process(&place, &["rope"]), [""; 0]);
     assert_eq!(kept(&place), (["gemv", "softmax", "rope"].map(str::to_owned).into(), vec![]));
-    assert_eq!(place.names(), [NAME]);
+    assert_eq!(names(&place), [NAME]);
 }
 
 #[test]
 fn nothing_is_written_without_news() {
-    let place = Place::new("news");
+    let place = Scratch::new("gpu-news");
     assert_eq!(process(&place, &[]), [""; 0]);
     assert!(!place.0.exists());
     process(&place, &["gemv"]);
     let file = place.0.join(FOLDER).join(NAME);
     let written = std::fs::metadata(&file).expect("it is there").ino();
-    let (archive, folder, problems) = (archive(), place.folder(), Problems::default());
+    let (archive, folder, problems) = (archive(), place.folder(LARGE), Problems::default());
     assert_eq!(words(&archive, Some(&folder), &problems), ["gemv"]);
     archive.flush(&folder, &problems);
     assert_eq!(std::fs::metadata(&file).expect("it is there").ino(), written, "the same file");
@@ -139,8 +118,8 @@ fn nothing_is_written_without_news() {
 
 #[test]
 fn what_is_added_to_a_folder_waits_for_the_flush_and_in_memory_it_is_there() {
-    let (place, problems) = (Place::new("waits"), Problems::default());
-    let (in_folder, in_memory, folder) = (archive(), archive(), place.folder());
+    let (place, problems) = (Scratch::new("gpu-waits"), Problems::default());
+    let (in_folder, in_memory, folder) = (archive(), archive(), place.folder(LARGE));
     in_folder.add(Some(&folder), "gemv".into(), &problems);
     in_memory.add(None, "gemv".into(), &problems);
     assert_eq!(words(&in_folder, Some(&folder), &problems), [""; 0]);
@@ -152,7 +131,7 @@ fn what_is_added_to_a_folder_waits_for_the_flush_and_in_memory_it_is_there() {
 
 #[test]
 fn what_the_driver_refuses_is_set_aside_and_made_anew() {
-    let place = Place::new("damaged");
+    let place = Scratch::new("gpu-damaged");
     for damage in ["torn", "", "archiv"] {
         process(&place, &["gemv"]);
         let file = place.0.join(FOLDER).join(NAME);
@@ -164,22 +143,22 @@ fn what_the_driver_refuses_is_set_aside_and_made_anew() {
         assert_eq!(process(&place, &["rope"]), [""; 0]);
         assert_eq!(kept(&place), (vec!["rope".into()], vec![]));
         let damaged = format!("{NAME}.damaged");
-        assert_eq!(place.names(), [NAME.to_owned(), damaged.clone()]);
+        assert_eq!(names(&place), [NAME.to_owned(), damaged.clone()]);
         assert_eq!(std::fs::read_to_string(place.0.join(FOLDER).join(damaged)).expect("it is there"), damage);
     }
 }
 
 #[test]
 fn a_write_that_fails_leaves_what_was_there() {
-    let place = Place::new("full");
+    let place = Scratch::new("gpu-full");
     process(&place, &["gemv"]);
-    let (archive, folder, problems) = (archive(), place.folder(), Problems::default());
+    let (archive, folder, problems) = (archive(), place.folder(LARGE), Problems::default());
     archive.driver.is_full.store(true, Ordering::Relaxed);
     archive.add(Some(&folder), "rope".into(), &problems);
     archive.flush(&folder, &problems);
     assert_eq!(problems.texts().len(), 1);
     assert!(problems.texts()[0].ends_with(": no space"), "{:?}", problems.texts());
-    assert_eq!(place.names(), [NAME], "no temporary file stays");
+    assert_eq!(names(&place), [NAME], "no temporary file stays");
     assert_eq!(kept(&place).0, ["gemv"]);
     // There is space again.
     archive.driver.is_full.store(false, Ordering::Relaxed);
@@ -189,7 +168,7 @@ fn a_write_that_fails_leaves_what_was_there() {
 
 #[test]
 fn a_folder_that_cannot_be_written_is_noted() {
-    let place = Place::new("no-folder");
+    let place = Scratch::new("gpu-no-folder");
     std::fs::write(&place.0, "a file").expect("it is written");
     let problems = process(&place, &["gemv"]);
     assert_eq!(problems.len(), 2, "{problems:?}");
@@ -199,23 +178,23 @@ fn a_folder_that_cannot_be_written_is_noted() {
 
 #[test]
 fn an_item_that_the_driver_does_not_take_is_left_out() {
-    let place = Place::new("item");
+    let place = Scratch::new("gpu-item");
     let problems = process(&place, &["unspeakable", "gemv"]);
     assert_eq!(problems, ["the driver keeps a kernel in no archive: it is unspeakable"]);
     assert_eq!(kept(&place).0, ["gemv"]);
     // Nothing new is no reason to write.
-    assert_eq!(process(&Place::new("nothing"), &["unspeakable"]).len(), 1);
+    assert_eq!(process(&Scratch::new("gpu-nothing"), &["unspeakable"]).len(), 1);
 }
 
 #[test]
 fn an_archive_that_fills_the_folder_is_begun_anew() {
-    let place = Place::new("limit");
+    let place = Scratch::new("gpu-limit");
     process(&place, &["a-long-name-of-a-kernel"]);
     let problems = Problems::default();
-    assert_eq!(words(&archive(), Some(&place.limited(100)), &problems).len(), 1);
-    assert_eq!(words(&archive(), Some(&place.limited(40)), &problems), [""; 0]);
+    assert_eq!(words(&archive(), Some(&place.folder(100)), &problems).len(), 1);
+    assert_eq!(words(&archive(), Some(&place.folder(40)), &problems), [""; 0]);
     // What is larger than the whole folder may be is not kept.
-    let (archive, folder) = (archive(), place.limited(20));
+    let (archive, folder) = (archive(), place.folder(20));
     archive.add(Some(&folder), "another-long-name-of-a-kernel".into(), &problems);
     archive.flush(&folder, &problems);
     assert!(problems.texts()[0].contains("more than the folder may have (20)"), "{:?}", problems.texts());
@@ -224,7 +203,7 @@ fn an_archive_that_fills_the_folder_is_begun_anew() {
 
 #[test]
 fn who_writes_last_wins_and_no_file_is_torn() {
-    let place = Place::new("threads");
+    let place = Scratch::new("gpu-threads");
     std::thread::scope(|scope| {
         for writer in 0..4 {
             let place = &place;
@@ -238,12 +217,12 @@ fn who_writes_last_wins_and_no_file_is_torn() {
             });
         }
     });
-    assert_eq!(place.names(), [NAME]);
+    assert_eq!(names(&place), [NAME]);
 }
 
 #[test]
 fn archives_of_drivers_are_counted_and_cleared_with_the_rest() {
-    let place = Place::new("info");
+    let place = Scratch::new("gpu-info");
     process(&place, &["gemv"]);
     std::fs::write(place.0.join(FOLDER).join("other.metalar.damaged"), "x").expect("it is written");
     std::fs::write(place.0.join(FOLDER).join("notes.txt"), "not ours").expect("it is written");
@@ -256,24 +235,24 @@ fn archives_of_drivers_are_counted_and_cleared_with_the_rest() {
     assert_eq!((info.targets[0].entries, info.targets[0].code_bytes), (1, 13));
     assert!(info.oldest.is_some());
     assert_eq!(archive.clear(), 2);
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(names(&place), [""; 0]);
     assert!(place.0.join(FOLDER).join("notes.txt").exists());
 }
 
 #[test]
 fn the_oldest_goes_when_the_folder_is_full() {
-    let (place, problems) = (Place::new("oldest"), Problems::default());
+    let (place, problems) = (Scratch::new("gpu-oldest"), Problems::default());
     process(&place, &["gemv"]);
     let old = place.0.join(FOLDER).join(NAME);
     let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(1000);
     File::open(&old).and_then(|file| file.set_modified(long_ago)).expect("it is ours");
     let newer = GpuArchive::new(Words::default(), "Apple M3", "Version 15.0 (Build 24A335)");
-    let folder = place.limited(20);
+    let folder = place.folder(20);
     newer.add(Some(&folder), "softmax".into(), &problems);
     newer.flush(&folder, &problems);
     assert_eq!(problems.texts(), [""; 0]);
-    assert_eq!(place.names(), ["apple-m3_version-15-0-build-24a335.metalar"]);
-    assert!(place.folder().files().iter().all(|file| file.is(Kind::Gpu)));
+    assert_eq!(names(&place), ["apple-m3_version-15-0-build-24a335.metalar"]);
+    assert!(place.folder(LARGE).files().iter().all(|file| file.is(Kind::Gpu)));
 }
 
 #[test]

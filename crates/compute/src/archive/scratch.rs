@@ -1,0 +1,27 @@
+//! Folders for tests.
+
+use super::FolderOptions;
+use super::folder::Folder;
+use std::path::PathBuf;
+
+/// A folder of the test's own, gone when the test is. It is not made yet.
+pub(super) struct Scratch(pub(super) PathBuf);
+
+impl Scratch {
+    /// Names are for one test only, as tests run at the same time.
+    pub(super) fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("metalworks-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Scratch(path)
+    }
+
+    pub(super) fn folder(&self, size_limit: u64) -> Folder {
+        Folder::new(self.0.clone(), FolderOptions { size_limit })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
