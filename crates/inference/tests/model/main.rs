@@ -46,7 +46,31 @@ fn device_with(tuning: Tuning) -> MetalDevice {
 
 /// A plan for a model.
 fn load(model: &tiny::Tiny, options: &PlanOptions) -> Plan {
-    Plan::load(device(), &model.file, options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+    load_on(device(), model, options)
+}
+
+/// A plan for a model, on another device.
+fn load_on(device: &MetalDevice, model: &tiny::Tiny, options: &PlanOptions) -> Plan {
+    Plan::load(device, &model.file, options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Takes so many tokens at once, and the rest one by one: the logits are as expected after each.
+#[track_caller]
+fn assert_logits(
+    what: &str,
+    plan: &mut Plan,
+    tokens: &[u32],
+    prompt: usize,
+    expected: &[Vec<f64>],
+    tolerance: f64,
+) {
+    plan.push(&tokens[..prompt]).unwrap();
+    assert_close(&format!("prompt, {what}"), &plan.logits().unwrap(), &expected[prompt - 1], tolerance);
+    for position in prompt..tokens.len() {
+        plan.push(&tokens[position..=position]).unwrap();
+        let what = format!("step {position}, {what}");
+        assert_close(&what, &plan.logits().unwrap(), &expected[position], tolerance);
+    }
 }
 
 /// The largest difference relative to the largest number.

@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 use crate::tiny::{Shape, Tiny};
-use crate::{assert_close, load, reference};
+use crate::{assert_close, assert_logits, load, reference};
 use inference::metal::format::{Activation, Format};
 use inference::plan::PlanOptions;
 
@@ -37,13 +37,7 @@ fn prompts_and_steps_give_the_logits_of_the_formulas() {
         let tokens = random_tokens(shape.vocabulary, 47, 7);
         let expected = reference::logits(&model, &tokens);
         let mut plan = load(&model, &EXACT);
-        plan.push(&tokens[..40]).unwrap();
-        assert_close(&format!("prompt of {shape:?}"), &plan.logits().unwrap(), &expected[39], 2e-5);
-        for position in 40..47 {
-            plan.push(&tokens[position..=position]).unwrap();
-            let what = format!("step {position} of {shape:?}");
-            assert_close(&what, &plan.logits().unwrap(), &expected[position], 2e-5);
-        }
+        assert_logits(&format!("{shape:?}"), &mut plan, &tokens, 40, &expected, 2e-5);
         // Half numbers are near to that.
         for (activation, tolerance) in [(Activation::F32, 5e-3), (Activation::F16, 2e-2)] {
             let mut plan = load(&model, &PlanOptions { activation, cache: Activation::F16, ..EXACT });

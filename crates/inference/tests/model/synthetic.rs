@@ -2,7 +2,7 @@
 
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{Shape, Tiny};
-use crate::{assert_close, device, device_with, reference};
+use crate::{assert_logits, device, device_with, load_on, reference};
 use inference::metal::Tuning;
 use inference::metal::format::{Activation, Format};
 use inference::plan::{Plan, PlanOptions};
@@ -64,15 +64,8 @@ fn mixed_formats_give_the_logits_of_the_formulas() {
         let tokens = random_tokens(384, 41, 5);
         let expected = reference::logits(&model, &tokens);
         for device in [device(), &device_with(Tuning::apple(9))] {
-            let mut plan =
-                Plan::load(device, &model.file, &EXACT, |_| ()).unwrap_or_else(|error| panic!("{error}"));
-            plan.push(&tokens[..38]).unwrap();
-            assert_close(&format!("prompt of {name}"), &plan.logits().unwrap(), &expected[37], 5e-5);
-            for position in 38..41 {
-                plan.push(&tokens[position..=position]).unwrap();
-                let what = format!("step {position} of {name}");
-                assert_close(&what, &plan.logits().unwrap(), &expected[position], 5e-5);
-            }
+            let mut plan = load_on(device, &model, &EXACT);
+            assert_logits(name, &mut plan, &tokens, 38, &expected, 5e-5);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::plan::{EXACT, random_tokens, shapes};
 use crate::tiny::{Shape, Tiny};
-use crate::{assert_close, device_with, reference};
+use crate::{assert_close, assert_logits, device_with, load_on, reference};
 use compute::DispatchType;
 use inference::generate::Sampling;
 use inference::metal::format::{Activation, Format};
-use inference::metal::{GemmTuning, GemvTuning, MetalDevice, RowTuning, Tuning};
-use inference::plan::{Plan, PlanOptions};
+use inference::metal::{GemmTuning, GemvTuning, RowTuning, Tuning};
+use inference::plan::PlanOptions;
 
 /// Those of Apple's GPUs, and one with all that neither these nor a CPU choose.
 fn tunings() -> [Tuning; 3] {
@@ -24,10 +24,6 @@ fn tunings() -> [Tuning; 3] {
     [Tuning::apple(7), Tuning::apple(9), other]
 }
 
-fn load(device: &MetalDevice, model: &Tiny, options: &PlanOptions) -> Plan {
-    Plan::load(device, &model.file, options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
-}
-
 #[test]
 fn prompts_and_steps_give_the_logits_of_the_formulas() {
     let models: Vec<Tiny> =
@@ -38,15 +34,9 @@ fn prompts_and_steps_give_the_logits_of_the_formulas() {
             let what = format!("{tuning:?}, {:?}", model.shape);
             let tokens = random_tokens(model.shape.vocabulary, 112, 7);
             let expected = reference::logits(model, &tokens);
-            let mut plan = load(&device, model, &EXACT);
+            let mut plan = load_on(&device, model, &EXACT);
             // Chunks of 32 tokens, one of 8, and single ones up to where the cache has several tiles.
-            plan.push(&tokens[..104]).unwrap();
-            assert_close(&format!("prompt, {what}"), &plan.logits().unwrap(), &expected[103], 2e-5);
-            for position in 104..112 {
-                plan.push(&tokens[position..=position]).unwrap();
-                let what = format!("step {position}, {what}");
-                assert_close(&what, &plan.logits().unwrap(), &expected[position], 2e-5);
-            }
+            assert_logits(&what, &mut plan, &tokens, 104, &expected, 2e-5);
         }
         let ran = device.pipelines().keys();
         let has_run = |family: &str| ran.iter().any(|key| key.kernel().starts_with(family));
@@ -78,7 +68,7 @@ fn every_format_runs() {
         for (activation, cache, tolerance) in
             [(Activation::F32, Activation::F32, 5e-5), (Activation::F16, Activation::F16, 2e-2)]
         {
-            let mut plan = load(&device, &model, &PlanOptions { activation, cache, ..EXACT });
+            let mut plan = load_on(&device, &model, &PlanOptions { activation, cache, ..EXACT });
             plan.push(&tokens).unwrap();
             let what = format!("{format} {activation}, {:?}", device.tuning());
             assert_close(&what, &plan.logits().unwrap(), &expected[40], tolerance);
@@ -94,7 +84,7 @@ fn tokens_are_chosen() {
     let prompt = random_tokens(model.shape.vocabulary, 45, 6);
     for tuning in tunings() {
         let device = device_with(tuning);
-        let mut plan = load(&device, &model, &EXACT);
+        let mut plan = load_on(&device, &model, &EXACT);
         let mut generate = |sampling: &Sampling, steps: usize| {
             plan.set_sampling(sampling).unwrap();
             plan.truncate(0);
