@@ -241,7 +241,9 @@ fn memory_of_the_callers_is_used_in_place() {
     run(&commands);
     assert_eq!(buffer.read::<u32>(), [5, 6, 7, 8, 9, 10, 11, 12]);
     buffer.release();
-    assert_eq!(buffer.read::<u32>()[0], 5, "it is not ours to give back");
+    assert_eq!(buffer.read::<u32>()[0], 0, "what was released is not read");
+    // SAFETY: the owner has the memory still.
+    assert_eq!(unsafe { bytes.cast::<u32>().read() }, 5, "it is not ours to give back");
     assert!(is_gone.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty));
     drop(buffer);
     drop(commands);
