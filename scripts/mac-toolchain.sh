@@ -187,6 +187,11 @@ case ${1:-} in
     ;;
   *)
     find_toolchain || make_toolchain
+    if [ "$folder" != "$in_path" ]; then
+      # For Cargo, all that were made of one version are the same, and what one compiled is of no use to the next.
+      RUSTFLAGS="${RUSTFLAGS:-} --cfg=toolchain_of_$(stat -c %Y "$folder/lib/rustlib/$TARGET/lib")"
+      export RUSTFLAGS
+    fi
     with_toolchain "$@"
     ;;
 esac
