@@ -13,13 +13,14 @@ counts. llama-cpp-python comes from the virtual environment that scripts/tokeniz
 """
 
 import ctypes
-import importlib.util
 import json
 import math
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import virtual_environment
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "crates/inference/tests/data/model"
@@ -84,14 +85,7 @@ def write_out(path, folder, cache):
 
 
 def main():
-    spec = importlib.util.spec_from_file_location("tokenizer_reference", HERE / "tokenizer-reference.py")
-    shared = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(shared)
-    try:
-        import llama_cpp
-    except ImportError:
-        shared.in_environment()
-        import llama_cpp
+    shared, llama_cpp = virtual_environment.llama_cpp()
     import numpy
 
     path = sys.argv[1] if len(sys.argv) > 1 else str(shared.model_file())

@@ -1,6 +1,7 @@
 """Where scripts keep what they download, and the virtual environments in which they run."""
 
 import hashlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -25,3 +26,17 @@ def enter(name, packages):
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins], check=True)
         (environment / "complete").touch()
     os.execv(python, [str(python), *sys.argv])
+
+
+def llama_cpp():
+    """The module of scripts/tokenizer-reference.py, in whose environment this script goes on, and llama-cpp-python."""
+    path = Path(__file__).resolve().parent / "tokenizer-reference.py"
+    spec = importlib.util.spec_from_file_location("tokenizer_reference", path)
+    shared = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(shared)
+    try:
+        import llama_cpp
+    except ImportError:
+        shared.in_environment()
+        import llama_cpp
+    return shared, llama_cpp

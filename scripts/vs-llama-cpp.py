@@ -10,7 +10,6 @@ only the ratios say something.
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import statistics
@@ -18,6 +17,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import virtual_environment
 
 HERE = Path(__file__).resolve().parent
 TESTS = {"pp512": (0, 512, 0), "tg32 @ 8": (8, 0, 32), "tg32 @ 512": (512, 0, 32)}
@@ -54,14 +55,7 @@ def theirs(llama_cpp, path, threads):
 
 
 def main():
-    spec = importlib.util.spec_from_file_location("tokenizer_reference", HERE / "tokenizer-reference.py")
-    shared = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(shared)
-    try:
-        import llama_cpp
-    except ImportError:
-        shared.in_environment()
-        import llama_cpp
+    shared, llama_cpp = virtual_environment.llama_cpp()
 
     parser = argparse.ArgumentParser()
     parser.add_argument("model", nargs="?")

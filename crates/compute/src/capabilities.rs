@@ -17,7 +17,9 @@ pub struct Capabilities {
     pub nonuniform_threadgroups: bool,
     /// The host and the device have the same memory: a shared buffer costs no copy.
     pub unified_memory: bool,
-    /// The kind of GPU, such as `Apple9`, or of processor.
+    /// The newest of Apple's GPU families that it is of: 7 is that of the M1. None where it is not Apple's.
+    pub apple_family: Option<u32>,
+    /// The kind of GPU, such as `Apple9 Metal3`, or of processor, to be read by people.
     pub family: String,
 }
 
@@ -44,6 +46,7 @@ impl Device {
                 bfloat: true,
                 nonuniform_threadgroups: true,
                 unified_memory: true,
+                apple_family: None,
                 family: std::env::consts::ARCH.into(),
             },
             #[cfg(target_os = "macos")]

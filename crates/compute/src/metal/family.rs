@@ -8,17 +8,17 @@ use objc2::runtime::ProtocolObject;
 use objc2_metal::{MTLDevice, MTLGPUFamily};
 
 /// Newest first.
-const APPLE: [(MTLGPUFamily, &str); 10] = [
-    (MTLGPUFamily::Apple10, "Apple10"),
-    (MTLGPUFamily::Apple9, "Apple9"),
-    (MTLGPUFamily::Apple8, "Apple8"),
-    (MTLGPUFamily::Apple7, "Apple7"),
-    (MTLGPUFamily::Apple6, "Apple6"),
-    (MTLGPUFamily::Apple5, "Apple5"),
-    (MTLGPUFamily::Apple4, "Apple4"),
-    (MTLGPUFamily::Apple3, "Apple3"),
-    (MTLGPUFamily::Apple2, "Apple2"),
-    (MTLGPUFamily::Apple1, "Apple1"),
+const APPLE: [(MTLGPUFamily, u32); 10] = [
+    (MTLGPUFamily::Apple10, 10),
+    (MTLGPUFamily::Apple9, 9),
+    (MTLGPUFamily::Apple8, 8),
+    (MTLGPUFamily::Apple7, 7),
+    (MTLGPUFamily::Apple6, 6),
+    (MTLGPUFamily::Apple5, 5),
+    (MTLGPUFamily::Apple4, 4),
+    (MTLGPUFamily::Apple3, 3),
+    (MTLGPUFamily::Apple2, 2),
+    (MTLGPUFamily::Apple1, 1),
 ];
 
 /// Those that say something about all makers' GPUs.
@@ -28,12 +28,10 @@ const OTHERS: [(MTLGPUFamily, &str); 3] =
 pub(crate) fn capabilities(device: &ProtocolObject<dyn MTLDevice>) -> Capabilities {
     // A family includes the ones before it. An older system answers no for one that it does not know.
     let has = |family| device.supportsFamily(family);
-    let apple = APPLE.into_iter().find(|&(family, _)| has(family));
-    let names: Vec<&str> = apple
-        .into_iter()
-        .chain(OTHERS.into_iter().filter(|&(family, _)| has(family)))
-        .map(|(_, name)| name)
-        .collect();
+    let apple_family = APPLE.into_iter().find(|&(family, _)| has(family)).map(|(_, number)| number);
+    let others = OTHERS.into_iter().filter(|&(family, _)| has(family)).map(|(_, name)| name.to_owned());
+    let names: Vec<String> =
+        apple_family.map(|number| format!("Apple{number}")).into_iter().chain(others).collect();
     let metal3 = has(MTLGPUFamily::Metal3);
     Capabilities {
         simd_reductions: has(MTLGPUFamily::Apple7) || metal3,
@@ -41,6 +39,7 @@ pub(crate) fn capabilities(device: &ProtocolObject<dyn MTLDevice>) -> Capabiliti
         bfloat: has(MTLGPUFamily::Apple6) || metal3,
         nonuniform_threadgroups: has(MTLGPUFamily::Apple4) || has(MTLGPUFamily::Mac2),
         unified_memory: device.hasUnifiedMemory(),
+        apple_family,
         family: if names.is_empty() { "unknown".into() } else { names.join(" ") },
     }
 }

@@ -96,7 +96,7 @@ impl Tuning {
             DeviceKind::Cpu => Tuning::CPU,
             DeviceKind::Metal => {
                 let capabilities = device.capabilities();
-                let tuning = Tuning::apple(apple_family(&capabilities.family).unwrap_or(OLDEST_FAMILY));
+                let tuning = Tuning::apple(capabilities.apple_family.unwrap_or(OLDEST_FAMILY));
                 Tuning {
                     gemm: tuning.gemm.filter(|_| capabilities.simdgroup_matrix),
                     maps_weights: capabilities.unified_memory,
@@ -199,11 +199,6 @@ const MOST_PARTS: usize = 32;
 /// What a GPU of an unknown family is taken for.
 const OLDEST_FAMILY: u32 = 7;
 
-/// 9 of `Apple9 Metal3 Mac2`: a device names the newest family of Apple's first, and then those of all makers.
-fn apple_family(families: &str) -> Option<u32> {
-    families.split(' ').find_map(|family| family.strip_prefix("Apple")?.parse().ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,13 +206,6 @@ mod tests {
     fn split(tuning: &Tuning, vectors: usize, rows: usize, columns: usize) -> (usize, usize, usize) {
         let GemvVariant { batch, split, chunk } = tuning.gemv(vectors, rows, columns);
         (batch, split, chunk)
-    }
-
-    #[test]
-    fn the_family_of_a_gpu_is_found_among_others() {
-        assert_eq!(apple_family("Apple9 Metal4 Metal3 Mac2"), Some(9));
-        assert_eq!(apple_family("Apple10"), Some(10));
-        assert_eq!((apple_family("Metal3 Mac2"), apple_family("unknown"), apple_family("")), (None, None, None));
     }
 
     #[test]
