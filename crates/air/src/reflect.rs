@@ -13,11 +13,12 @@ mod threadgroup;
 
 pub use library::{LibraryError, reflect_library};
 
+use crate::ir::ModuleRef;
 use crate::metadata::read::{Global, Node, Operand, named};
 use crate::metadata::{ORIGIN_CONSTANTS, ORIGIN_KERNEL};
 use crate::metallib::{Constant, data_type};
 use inkwell::module::Module;
-use msl::reflect::{FunctionConstant, Kernel, OtherFunction, Reflection};
+use msl::reflect::{Argument, FunctionConstant, Kernel, OtherFunction, Reflection};
 use parameter::{Described, Parameter};
 use std::ffi::CStr;
 use std::fmt;
@@ -150,8 +151,12 @@ fn kernel(module: &Module, node: Node, constants: &[FunctionConstant]) -> Result
     let (mut arguments, mut builtins) = (Vec::new(), Vec::new());
     for parameter in parameters.operands() {
         let Operand::Node(parameter) = parameter else { return Err(error(&name, "an argument is no node")) };
-        match Parameter::new(&name, parameter)?.describe()? {
-            Described::Argument(argument) => arguments.push(argument),
+        let parameter = Parameter::new(&name, parameter)?;
+        match parameter.describe()? {
+            Described::Argument(argument) => {
+                let is_used = has_use(module, function, &parameter).unwrap_or(argument.is_used);
+                arguments.push(Argument { is_used, ..argument });
+            }
             Described::Builtin(builtin) => builtins.push(builtin),
         }
     }
@@ -170,6 +175,13 @@ fn kernel(module: &Module, node: Node, constants: &[FunctionConstant]) -> Result
         line,
         name,
     })
+}
+
+/// Whether code uses a parameter. The code decides, not what a compiler noted about it; `None` where there is no code.
+fn has_use(module: &Module, function: Global, parameter: &Parameter) -> Option<bool> {
+    let code = ModuleRef::of(module).function(&function.name()).filter(|code| !code.is_declaration())?;
+    let position = usize::try_from(parameter.position).ok()?;
+    code.parameters().get(position).map(|parameter| parameter.has_use())
 }
 
 fn max_threads(kernel: &str, properties: &[Operand]) -> Result<Option<u32>> {
@@ -216,11 +228,8 @@ pub(crate) fn roles(module: &Module) -> Result<Vec<Role>> {
         let Operand::Node(node) = operand else { return Err(error(&name, "an argument is no node")) };
         let parameter = Parameter::new(&name, node)?;
         let what = parameter.what().ok_or_else(|| error(&name, "an argument does not say what it is"))?;
-        let Some(Operand::Int(position)) = parameter.operands.first() else {
-            return Err(error(&name, "an argument does not begin with its position"));
-        };
         Ok(Role {
-            position: *position as usize,
+            position: parameter.position as usize,
             what: what.to_owned(),
             index: parameter.int("air.location_index"),
             address_space: parameter.int("air.address_space"),

@@ -5,7 +5,7 @@
 
 use abi::{ConstantValue, Constants};
 use msl::program::Value;
-use msl::reflect::{FunctionConstant, Kernel};
+use msl::reflect::{Argument, FunctionConstant, Kernel};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -73,9 +73,13 @@ fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
             let at = format!("{}: {} with {constants:?}", file.display(), entry.name);
             let left = &specialized.reflection;
             assert_eq!(arguments(&described), arguments(left), "{at}");
-            // A variable that only code used which is gone is gone as well: only a compiler sees that.
+            // A variable that only code used which is gone is gone as well: only a compiler sees that, and which arguments
+            // are used.
             assert!(left.static_threadgroup_memory <= described.static_threadgroup_memory, "{at}");
+            let arguments = described.arguments.into_iter().zip(&left.arguments);
+            let arguments = arguments.map(|(argument, left)| Argument { is_used: left.is_used, ..argument });
             let expected = Kernel {
+                arguments: arguments.collect(),
                 threadgroup_memory: left.threadgroup_memory.clone(),
                 static_threadgroup_memory: left.static_threadgroup_memory,
                 ..described

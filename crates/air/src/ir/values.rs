@@ -206,6 +206,11 @@ impl Value {
         blocks
     }
 
+    /// Whether anything uses this value.
+    pub(crate) fn has_use(self) -> bool {
+        !unsafe { LLVMGetFirstUse(self.0) }.is_null()
+    }
+
     /// The instructions that use this value.
     pub(crate) fn users(self) -> Vec<Value> {
         let mut users = Vec::new();

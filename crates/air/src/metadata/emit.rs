@@ -40,6 +40,9 @@ use std::ffi::CStr;
 /// The name of an atomic type, and of the field in it.
 pub(crate) const ATOMIC: (&str, &str) = ("metal::_atomic", "__s");
 
+/// The mark of an argument that no code uses.
+pub(crate) const UNUSED: &str = "air.arg_unused";
+
 /// Lists of our own, which Apple's tools pass over.
 pub(crate) const ORIGIN_KERNEL: &CStr = c"metalworks.kernel";
 pub(crate) const ORIGIN_CONSTANTS: &CStr = c"metalworks.function_constants";
@@ -138,7 +141,7 @@ impl<'ctx> Nodes<'ctx, '_> {
             self.condition(binding, predicates, &mut argument);
             self.argument(&binding.kind, local, &mut argument)?;
             if !used.contains(&binding.param) {
-                argument.push(self.text("air.arg_unused"));
+                argument.push(self.text(UNUSED));
             }
             arguments.push(self.node(&argument));
         }

@@ -24,4 +24,4 @@ pub(crate) mod read;
 mod tests;
 
 pub(crate) use constants::function_constant_global;
-pub(crate) use emit::{ATOMIC, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, emit};
+pub(crate) use emit::{ATOMIC, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit};

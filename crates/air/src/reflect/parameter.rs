@@ -1,8 +1,8 @@
 //! A parameter of a kernel, as its node describes it.
 
 use super::{Result, error, number};
-use crate::metadata::ATOMIC;
 use crate::metadata::read::{Node, Operand};
+use crate::metadata::{ATOMIC, UNUSED};
 use msl::reflect::{Access, Argument, ArgumentKind, Builtin, FieldInfo, pointer_type};
 
 /// What a parameter of a kernel turns out to be.
@@ -14,7 +14,9 @@ pub(super) enum Described {
 /// A parameter's node.
 pub(super) struct Parameter<'m> {
     kernel: String,
-    pub(super) operands: Vec<Operand<'m>>,
+    /// Which parameter of the function, from 0.
+    pub(super) position: u64,
+    operands: Vec<Operand<'m>>,
 }
 
 /// Names that describe a parameter, and are not what it is.
@@ -32,14 +34,14 @@ const PROPERTIES: [&str; 14] = [
     "air.arg_type_align_size",
     "air.arg_type_name",
     "air.arg_name",
-    "air.arg_unused",
+    UNUSED,
 ];
 
 impl<'m> Parameter<'m> {
     pub(super) fn new(kernel: &str, node: Node<'m>) -> Result<Parameter<'m>> {
         let operands = node.operands();
         match operands.first() {
-            Some(Operand::Int(_)) => Ok(Parameter { kernel: kernel.into(), operands }),
+            Some(&Operand::Int(position)) => Ok(Parameter { kernel: kernel.into(), position, operands }),
             _ => Err(error(kernel, "an argument does not begin with its position")),
         }
     }
@@ -97,6 +99,7 @@ impl<'m> Parameter<'m> {
             is_reference,
             fields,
             function_constant: self.function_constant(),
+            is_used: !self.has(UNUSED),
             kind,
             name,
         })
@@ -166,7 +169,7 @@ impl<'m> Parameter<'m> {
     }
 
     /// Where the value of a property is. (Its name may also be the name of an argument.)
-    fn position(&self, property: &str) -> Option<usize> {
+    fn value_of(&self, property: &str) -> Option<usize> {
         let is_property = |operand: &Operand| matches!(operand, Operand::Text(text) if text == property);
         let names = ["air.arg_name", "air.arg_type_name"];
         let is_value = |position: usize| {
@@ -177,25 +180,25 @@ impl<'m> Parameter<'m> {
     }
 
     fn has(&self, property: &str) -> bool {
-        self.position(property).is_some()
+        self.value_of(property).is_some()
     }
 
     pub(super) fn int(&self, property: &str) -> Option<u64> {
-        match self.operands.get(self.position(property)?)? {
+        match self.operands.get(self.value_of(property)?)? {
             Operand::Int(value) => Some(*value),
             _ => None,
         }
     }
 
     fn text_after(&self, property: &str) -> Option<&str> {
-        match self.operands.get(self.position(property)?)? {
+        match self.operands.get(self.value_of(property)?)? {
             Operand::Text(text) => Some(text),
             _ => None,
         }
     }
 
     fn node_after(&self, property: &str) -> Option<Node<'m>> {
-        match self.operands.get(self.position(property)?)? {
+        match self.operands.get(self.value_of(property)?)? {
             Operand::Node(node) => Some(*node),
             _ => None,
         }

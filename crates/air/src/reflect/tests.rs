@@ -82,6 +82,31 @@ fn textures_and_samplers() {
     assert_eq!((arguments[1].kind, arguments[1].index), (ArgumentKind::Sampler, 1));
 }
 
+#[test]
+fn code_says_which_arguments_are_used_or_else_the_compiler_does() {
+    let found = |function: &str| {
+        let argument = |position: u32, mark: &str| {
+            format!(
+                "!{{i32 {position}, !\"air.buffer\", !\"air.location_index\", i32 {position}, i32 1, !\"air.read\", \
+                 !\"air.address_space\", i32 1, !\"air.arg_name\", !\"air.arg_unused\"{mark}}}"
+            )
+        };
+        let (unmarked, marked) = (argument(0, ""), argument(1, ", !\"air.arg_unused\""));
+        let reflection = parse(&format!(
+            "{function}\n!air.kernel = !{{!0}}\n!0 = !{{ptr @k, !1, !2}}\n!1 = !{{}}\n!2 = !{{!3, !4}}\n\
+             !3 = {unmarked}\n!4 = {marked}"
+        ));
+        let arguments = reflection.unwrap().kernels.remove(0).arguments;
+        arguments.into_iter().map(|argument| argument.is_used).collect::<Vec<_>>()
+    };
+    let parameters = "ptr addrspace(1) %a, ptr addrspace(1) %b";
+    let store =
+        |to: &str| format!("define void @k({parameters}) {{ store i8 0, ptr addrspace(1) %{to} ret void }}");
+    assert_eq!(found(&store("a")), [true, false]);
+    assert_eq!(found(&store("b")), [false, true], "the mark is wrong");
+    assert_eq!(found(&format!("declare void @k({parameters})")), [true, false]);
+}
+
 fn reflect_function(function: &Function) -> (Reflection, u32) {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(function.bitcode().unwrap(), function.name());
@@ -152,8 +177,11 @@ instantiate_kernel(\"steel_gemm_fused_nt_float32_float32_bm64_bn64_bk16_wm2_wn2\
 instantiate_kernel(\"sdpa_vector_2pass_1_float_64_64\", sdpa_vector_2pass_1, float, 64, 64)
 ";
 
-/// Without what Apple's AIR does not carry, and in one order.
+/// Without what Apple's AIR does not carry and what a source does not know, and in one order.
 fn comparable(mut kernel: Kernel) -> Kernel {
+    for argument in &mut kernel.arguments {
+        argument.is_used = true;
+    }
     for variable in &mut kernel.threadgroup_memory {
         variable.ty.clear();
     }

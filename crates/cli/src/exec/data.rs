@@ -230,6 +230,7 @@ mod tests {
             is_reference: true,
             fields: vec![field("n", "uchar", 0, 1), field("scale", "float", 4, 4), field("stride", "long", 8, 8)],
             function_constant: None,
+            is_used: true,
         }
     }
 

@@ -333,6 +333,7 @@ mod tests {
             is_reference: false,
             fields: Vec::new(),
             function_constant: None,
+            is_used: true,
         };
         Output::new(&argument, header, bytes.to_vec()).print(3)
     }

@@ -46,6 +46,7 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
         is_reference,
         fields,
         function_constant: binding.condition.map(|id| program.global(id).name.to_string()),
+        is_used: true,
     })
 }
 

@@ -92,6 +92,19 @@ pub struct Argument {
     pub fields: Vec<FieldInfo>,
     /// The function constant without which the argument does not exist.
     pub function_constant: Option<String>,
+    /// The kernel uses it. An argument that is not used needs no binding. Known for specialized kernels; the front end
+    /// alone, which does not optimize, says `true`.
+    #[serde(default = "used", skip_serializing_if = "is_used")]
+    pub is_used: bool,
+}
+
+/// Descriptions that do not say otherwise are of arguments that are used.
+fn used() -> bool {
+    true
+}
+
+fn is_used(is_used: &bool) -> bool {
+    *is_used
 }
 
 /// Where an argument is bound.

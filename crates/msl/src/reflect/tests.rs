@@ -233,3 +233,15 @@ fn reach_goes_through_calls_and_initializers() {
 fn an_empty_program() {
     assert_eq!(reflect(&Program::default(), &SourceMap::new()), Reflection::default());
 }
+
+#[test]
+fn an_argument_is_used_unless_its_description_says_otherwise() {
+    let (program, sources) = program();
+    let argument = reflect(&program, &sources).kernels.remove(0).arguments.remove(0);
+    let unused = Argument { is_used: false, ..argument.clone() };
+    for argument in [argument, unused] {
+        let written = serde_json::to_value(&argument).expect("it can be written");
+        assert_eq!(written.get("is_used").is_some(), !argument.is_used, "{written:#}");
+        assert_eq!(serde_json::from_value::<Argument>(written).expect("it can be read"), argument);
+    }
+}
