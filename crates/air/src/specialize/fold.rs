@@ -1,5 +1,6 @@
 //! Folding: what was decided by values goes away.
 
+use super::arrays;
 use super::error::Error;
 use crate::ir::{Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
 use crate::passes;
@@ -29,6 +30,9 @@ pub(super) fn evaluate_initializer(module: ModuleRef) -> Result<(), Error> {
 pub(super) fn clean(module: ModuleRef) -> Result<(), Error> {
     delete(module, c"llvm.global_ctors");
     run_passes(module, &format!("{SIMPLIFY},globalopt,{SIMPLIFY}"))?;
+    while arrays::drop_unread(module) {
+        run_passes(module, "function(adce)")?;
+    }
     delete(module, c"llvm.compiler.used");
     run_passes(module, "globaldce")
 }

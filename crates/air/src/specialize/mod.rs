@@ -14,9 +14,11 @@
 //! folding, `is_function_constant_defined(c) ? c : 1` does not, and a plain `c` next to it does, which is an error.
 //!
 //! **Arguments** whose condition is false are no longer in the reflection and not in the module's `!air.kernel`. The
-//! function keeps its parameters at their positions: such a parameter is there and unused.
+//! function keeps its parameters at their positions: such a parameter is there and unused. The reflection says of the
+//! other arguments whether any code uses them that is left.
 
 mod arguments;
+mod arrays;
 mod constants;
 mod error;
 mod fold;
@@ -36,7 +38,7 @@ use msl::reflect::Kernel;
 #[derive(Clone, Debug)]
 pub struct Specialized {
     bitcode: Vec<u8>,
-    /// Its interface: the arguments that exist with these constants.
+    /// Its interface: the arguments that exist with these constants, and whether the kernel uses them.
     pub reflection: Kernel,
 }
 

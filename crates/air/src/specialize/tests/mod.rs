@@ -1,5 +1,7 @@
 //! Our kernels and Apple's, with all kinds of values.
 
+mod used;
+
 use super::*;
 use crate::lower::{MathMode, lower};
 use crate::metallib::{Library, apple_library};
@@ -15,7 +17,7 @@ fn bitcode_of(source: &str, kernel: &str) -> Vec<u8> {
 }
 
 fn gemv() -> Vec<u8> {
-    bitcode_of(include_str!("../../../../examples/gemv.metal"), "gemv")
+    bitcode_of(include_str!("../../../../../examples/gemv.metal"), "gemv")
 }
 
 fn gemv_constants(k: u32, use_bias: bool) -> Constants {
