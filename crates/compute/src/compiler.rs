@@ -98,12 +98,13 @@ impl Target {
 pub(crate) fn compile(air: &Air, target: &Target, lanes: Lanes) -> Result<WaveKernel> {
     use air::wave::Error as Problem;
     let kernel = || air.reflection().name.clone();
-    let code = with_stack(|| air::wave::compile(&air.specialized, &target.wave, lanes))?;
-    code.map_err(|problem| match problem {
+    let code = with_stack(|| air::wave::compile(&air.specialized, &target.wave, &[lanes]))?;
+    let code = code.map_err(|problem| match problem {
         Problem::Unsupported(what) => Error::Unsupported { kernel: kernel(), what },
         Problem::Invalid(_) => Error::Library(format!("kernel '{}': {problem}", kernel())),
         Problem::Internal(what) => Error::Internal(format!("kernel '{}': {what}", kernel())),
-    })
+    })?;
+    code.into_iter().next().ok_or_else(|| Error::Internal(format!("kernel '{}': no code", kernel())))
 }
 
 /// The stack of the compiler's threads: expressions nest, and LLVM's passes recurse.

@@ -16,15 +16,15 @@ use std::mem::offset_of;
 pub(super) const SPARE_BYTES: u64 = 128;
 
 /// What the parameters of a kernel are, and for which simdgroups it is compiled.
-pub(super) struct Arguments {
-    pub(super) roles: Vec<Role>,
+pub(super) struct Arguments<'a> {
+    pub(super) roles: &'a [Role],
     pub(super) lanes: Lanes,
     /// Where each threadgroup variable lies in the threadgroup's memory.
-    pub(super) threadgroup_variables: FxHashMap<Value, u32>,
+    pub(super) threadgroup_variables: &'a FxHashMap<Value, u32>,
     pub(super) permutation: Permutation,
 }
 
-impl Arguments {
+impl Arguments<'_> {
     /// The shapes of the kernel's parameters.
     pub(super) fn shapes(&self, kernel: Value) -> Vec<(Value, Vec<Shape>)> {
         let shapes = |(position, parameter): (usize, Value)| {

@@ -40,11 +40,13 @@ mod widen;
 
 pub use target::Target;
 
-use crate::ir::ModuleRef;
+use crate::ir::{ModuleRef, Value};
+use crate::reflect::Role;
 use crate::specialize::Specialized;
 use crate::{bitcode, expand, guard, passes, reflect};
 use abi::{Lanes, WaveKernel};
 use entry::Arguments;
+use groups::Permutation;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{FileType, TargetMachine};
@@ -87,32 +89,36 @@ impl From<expand::Error> for Error {
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// Compiles a kernel to machine code.
-pub fn compile(function: &Specialized, target: &Target, lanes: Lanes) -> Result<WaveKernel> {
-    with_module(function, target, lanes, |module, machine, widened| {
-        let object = emit(module, machine, target::OBJECT)?;
-        Ok(WaveKernel {
-            name: function.reflection.name.clone(),
-            symbol: SYMBOL.into(),
-            object,
-            lanes,
-            has_barrier: widened.0.has_barrier,
-            static_threadgroup_memory: widened.1,
-            private_memory: widened.0.private_memory,
-            flush_denormals: widened.2,
-        })
+/// Compiles a kernel to machine code, once for each of `lanes`, in their order. The code of one thread is prepared once.
+pub fn compile(function: &Specialized, target: &Target, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
+    with_scalar(function, target, |scalar| {
+        let compile = |&lanes: &Lanes| {
+            let (module, widened) = scalar.widen(lanes)?;
+            Ok(WaveKernel {
+                name: function.reflection.name.clone(),
+                symbol: SYMBOL.into(),
+                object: scalar.emit(&module, target::OBJECT)?,
+                lanes,
+                has_barrier: widened.has_barrier,
+                static_threadgroup_memory: scalar.threadgroup_memory,
+                private_memory: widened.private_memory,
+                flush_denormals: scalar.flush_denormals,
+            })
+        };
+        lanes.iter().map(compile).collect()
     })
 }
 
 /// The widened and optimized LLVM IR of a kernel.
 pub fn llvm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result<String> {
-    with_module(function, target, lanes, |module, _, _| Ok(module.print_to_string().to_string()))
+    with_scalar(function, target, |scalar| Ok(scalar.widen(lanes)?.0.print_to_string().to_string()))
 }
 
 /// The machine code of a kernel as text.
 pub fn asm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result<String> {
-    with_module(function, target, lanes, |module, machine, _| {
-        Ok(String::from_utf8_lossy(&emit(module, machine, target::ASSEMBLY)?).into_owned())
+    with_scalar(function, target, |scalar| {
+        let (module, _) = scalar.widen(lanes)?;
+        Ok(String::from_utf8_lossy(&scalar.emit(&module, target::ASSEMBLY)?).into_owned())
     })
 }
 
@@ -126,68 +132,100 @@ const FINISH: &str = "always-inline,globaldce,function(\
     instcombine<no-verify-fixpoint>)";
 
 /// Where LLVM aborts on what it cannot compile, that is an error of this kernel.
-fn with_module<T: Send>(
+fn with_scalar<T: Send>(
     function: &Specialized,
     target: &Target,
-    lanes: Lanes,
-    then: impl FnOnce(&Module, &TargetMachine, (Widened, u32, bool)) -> Result<T> + Send,
+    then: impl FnOnce(&Scalar) -> Result<T> + Send,
 ) -> Result<T> {
-    let compiled = guard::run(|| with_module_here(function, target, lanes, then));
+    let compiled = guard::run(|| {
+        let context = Context::create();
+        then(&Scalar::new(&context, function, target)?)
+    });
     compiled.unwrap_or_else(|crash| Err(Error::Internal(crash)))
 }
 
-fn with_module_here<T>(
-    function: &Specialized,
-    target: &Target,
-    lanes: Lanes,
-    then: impl FnOnce(&Module, &TargetMachine, (Widened, u32, bool)) -> Result<T>,
-) -> Result<T> {
-    let context = Context::create();
-    let name = &function.reflection.name;
-    let scalar = bitcode::parse(&context, function.bitcode(), name).map_err(Error::Invalid)?;
-    let flush = has_option(&scalar, "air.compile.denorms_disable");
-    let kernel = ModuleRef::of(&scalar)
-        .function(name)
-        .ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))?;
-    let roles = reflect::roles(&scalar).map_err(|error| Error::Invalid(error.to_string()))?;
-    expand::expand(&scalar)?;
-    entry::set_simdgroup_size(kernel, &roles);
-    prepare::prepare(ModuleRef::of(&scalar), kernel)?;
-    let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(&scalar);
-
-    let machine = target.machine()?;
-    let wide = context.create_module(name);
-    wide.set_triple(&machine.get_triple());
-    wide.set_data_layout(&machine.get_target_data().get_data_layout());
-    let arguments = Arguments { roles, lanes, threadgroup_variables, permutation: target.permutation() };
-    let widened = widen::widen(kernel, &arguments, ModuleRef::of(&wide))?;
-    turns::settle(ModuleRef::of(&wide));
-    let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, widened.body, lanes);
-    entry.add_attribute("nounwind");
-    entry.add_text_attribute("probe-stack", "inline-asm");
-    entry.add_text_attribute("no-builtins", "");
-    entry.add_text_attribute("prefer-vector-width", "512");
-    wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    // SAFETY: the machine lives as long as the passes run.
-    passes::run_for(ModuleRef::of(&wide), FINISH, machine.as_mut_ptr()).map_err(Error::Internal)?;
-    wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    then(&wide, &machine, (widened, threadgroup_memory, flush))
+/// The code of one thread, ready to be widened. Widening reads it and changes nothing, so that it can be done again for
+/// other lanes.
+struct Scalar<'c> {
+    context: &'c Context,
+    /// Owns the kernel.
+    _module: Module<'c>,
+    kernel: Value,
+    machine: TargetMachine,
+    permutation: Permutation,
+    roles: Vec<Role>,
+    threadgroup_variables: FxHashMap<Value, u32>,
+    /// Bytes of all threadgroup variables.
+    threadgroup_memory: u32,
+    flush_denormals: bool,
 }
 
-fn emit(module: &Module, machine: &TargetMachine, kind: FileType) -> Result<Vec<u8>> {
-    let buffer =
-        machine.write_to_memory_buffer(module, kind).map_err(|error| Error::Internal(error.to_string()))?;
-    Ok(buffer.as_slice().to_vec())
+impl<'c> Scalar<'c> {
+    fn new(context: &'c Context, function: &Specialized, target: &Target) -> Result<Scalar<'c>> {
+        let name = &function.reflection.name;
+        let module = bitcode::parse(context, function.bitcode(), name).map_err(Error::Invalid)?;
+        let flush_denormals = has_option(&module, "air.compile.denorms_disable");
+        let kernel = ModuleRef::of(&module)
+            .function(name)
+            .ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))?;
+        let roles = reflect::roles(&module).map_err(|error| Error::Invalid(error.to_string()))?;
+        expand::expand(&module)?;
+        entry::set_simdgroup_size(kernel, &roles);
+        prepare::prepare(ModuleRef::of(&module), kernel)?;
+        let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(&module);
+        Ok(Scalar {
+            context,
+            _module: module,
+            kernel,
+            machine: target.machine()?,
+            permutation: target.permutation(),
+            roles,
+            threadgroup_variables,
+            threadgroup_memory,
+            flush_denormals,
+        })
+    }
+
+    /// The optimized code of a simdgroup, in a module of its own.
+    fn widen(&self, lanes: Lanes) -> Result<(Module<'c>, Widened)> {
+        let wide = self.context.create_module(&self.kernel.name());
+        wide.set_triple(&self.machine.get_triple());
+        wide.set_data_layout(&self.machine.get_target_data().get_data_layout());
+        let arguments = Arguments {
+            roles: &self.roles,
+            lanes,
+            threadgroup_variables: &self.threadgroup_variables,
+            permutation: self.permutation,
+        };
+        let widened = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
+        turns::settle(ModuleRef::of(&wide));
+        let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, widened.body, lanes);
+        entry.add_attribute("nounwind");
+        entry.add_text_attribute("probe-stack", "inline-asm");
+        entry.add_text_attribute("no-builtins", "");
+        entry.add_text_attribute("prefer-vector-width", "512");
+        wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
+        // SAFETY: the machine lives as long as the passes run.
+        passes::run_for(ModuleRef::of(&wide), FINISH, self.machine.as_mut_ptr()).map_err(Error::Internal)?;
+        wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
+        Ok((wide, widened))
+    }
+
+    fn emit(&self, module: &Module, kind: FileType) -> Result<Vec<u8>> {
+        let buffer = self.machine.write_to_memory_buffer(module, kind);
+        let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(buffer.as_slice().to_vec())
+    }
 }
 
 /// Where each threadgroup variable lies, and how many bytes all take.
-fn threadgroup_variables(module: &Module) -> (FxHashMap<crate::ir::Value, u32>, u32) {
+fn threadgroup_variables(module: &Module) -> (FxHashMap<Value, u32>, u32) {
     const THREADGROUP: u32 = 3;
     let layout = types::Layout::of_module(module);
     let mut offsets = FxHashMap::default();
     let mut end = 0u64;
     for global in module.get_globals() {
-        let value = crate::ir::Value(global.as_value_ref());
+        let value = Value(global.as_value_ref());
         if value.ty().address_space() == THREADGROUP && !value.users().is_empty() {
             end = end.next_multiple_of(u64::from(value.alignment().max(16)));
             offsets.insert(value, end as u32);

@@ -52,14 +52,58 @@ fn neighbouring_lanes_need_no_gather_and_no_mask() {
     }
 }
 
+const BOTH: [Lanes; 2] = [Lanes::Row, Lanes::Any];
+
 #[test]
 fn code_for_other_machines_can_be_made_here() {
     let kernel = kernel(GEMV, "gemv", &gemv_constants(128, true));
     for cpu in ["haswell", "znver4", "apple-m1"] {
-        for lanes in [Lanes::Row, Lanes::Any] {
-            let compiled = compile(&kernel, &Target::named(cpu).expect("a target"), lanes).expect(cpu);
-            assert!(compiled.object.starts_with(b"\x7fELF"));
+        let compiled = compile(&kernel, &Target::named(cpu).expect("a target"), &BOTH).expect(cpu);
+        assert_eq!(compiled.len(), 2);
+        assert!(compiled.iter().all(|kernel| kernel.object.starts_with(b"\x7fELF")));
+    }
+}
+
+/// Barriers, threadgroup memory, branches that lanes take apart, a private array, a constant table.
+const MIXED: &str = "
+    #include <metal_stdlib>
+    using namespace metal;
+    constant float TABLE[4] = {1, 2, 4, 8};
+    kernel void mixed(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], constant uint &n [[buffer(2)]],
+                      uint2 at [[thread_position_in_grid]], uint i [[thread_index_in_threadgroup]],
+                      uint lane [[thread_index_in_simdgroup]]) {
+        threadgroup float tile[256];
+        float stack[16];
+        uint top = 0;
+        tile[i] = at.x < n ? x[at.y * n + at.x] : 0;
+        for (uint j = i; j < n; j += 1 + j % 3) {
+            if (x[j] > 0 && top < 16) stack[top++] = x[j];
+            else if (top > 0) tile[i] += exp(stack[--top]) * TABLE[j % 4];
         }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        y[i] = simd_sum(tile[255 - i]) + simd_shuffle(tile[i], lane ^ 1);
+    }";
+
+/// Widening for one kind of simdgroups leaves the code of a thread as it was for the next.
+#[test]
+fn code_does_not_depend_on_what_was_compiled_with_it() {
+    let target = Target::host().expect("a host");
+    let kernels = [
+        kernel(ADD, "add_arrays", &Constants::new()),
+        kernel(GEMV, "gemv", &gemv_constants(4096, true)),
+        kernel(ARRAYS, "merge", &Constants::new()),
+        kernel(MIXED, "mixed", &Constants::new()),
+    ];
+    for kernel in kernels {
+        let [row, any] = BOTH.map(|lanes| compile(&kernel, &target, &[lanes]).expect("code").remove(0));
+        assert_eq!((row.lanes, any.lanes), (Lanes::Row, Lanes::Any));
+        let together = |lanes: &[Lanes]| compile(&kernel, &target, lanes).expect("code");
+        assert!(together(&BOTH) == [row.clone(), any.clone()], "{}", row.name);
+        assert!(
+            together(&[Lanes::Any, Lanes::Row, Lanes::Any]) == [any.clone(), row, any],
+            "{}",
+            kernel.reflection.name
+        );
     }
 }
 

@@ -58,8 +58,8 @@ fn compile(function: &Function, target: &Target) -> Result<usize, String> {
         }
         let specialized = air::specialize(bitcode, function.name(), &constants)
             .map_err(|error| format!("specialize: {error}"))?;
-        let kernel = air::wave::compile(&specialized, target, Lanes::Row).map_err(|error| error.to_string())?;
-        size += kernel.object.len();
+        let kernels = air::wave::compile(&specialized, target, &[Lanes::Row]).map_err(|error| error.to_string())?;
+        size += kernels.iter().map(|kernel| kernel.object.len()).sum::<usize>();
     }
     Ok(size)
 }
