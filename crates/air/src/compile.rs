@@ -4,6 +4,7 @@ use crate::lower::{Error, MathMode, Source, lower};
 use crate::metallib::{Function, FunctionKind, Header, Library};
 use crate::reflect::{library_constants, reflect};
 use inkwell::context::Context;
+use inkwell::module::Module;
 use msl::program::EntryPoint;
 
 /// Compiles every kernel of a program into a `.metallib`; fails with the kernel that could not be compiled.
@@ -25,13 +26,24 @@ pub fn compile_kernel<'p>(
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
     let context = Context::create();
-    let module = lower(&context, source, entry, math)?;
-    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    let module = lower_verified(&context, source.into(), entry, math)?;
     let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
     let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
     let mut function = Function::new(entry.name.to_string(), FunctionKind::Kernel, &bitcode);
     function.constants = library_constants(&constants);
     Ok(function)
+}
+
+/// The AIR of one kernel, verified.
+pub(crate) fn lower_verified<'ctx>(
+    context: &'ctx Context,
+    source: Source,
+    entry: &EntryPoint,
+    math: MathMode,
+) -> Result<Module<'ctx>, Error> {
+    let module = lower(context, source, entry, math)?;
+    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(module)
 }
 
 /// A module as text; the error is what LLVM says against it.

@@ -2,7 +2,7 @@
 //!
 //! * [`lower()`] turns a checked program of the crate `msl` into AIR, one module for each kernel.
 //! * [`metallib`] reads and writes the container in which Metal keeps compiled functions.
-//! * [`specialize()`] sets the function constants of a kernel.
+//! * [`specialize()`] sets the function constants of a kernel; [`specialize_kernel`] does both for one of a source.
 //! * [`reflect`] reads from a module what the host must know about its kernel.
 //!
 //! On macOS the crate is empty without its feature `cpu`: there Metal compiles, and no build needs LLVM.
@@ -29,7 +29,7 @@ pub use inkwell;
 
 pub use compile::{bitcode_text, compile, compile_kernel};
 pub use lower::{Error, MathMode, Source, lower};
-pub use specialize::{Specialized, specialize};
+pub use specialize::{Specialized, specialize, specialize_kernel};
 
 /// The version of LLVM: `22.1.2`.
 pub fn llvm_version() -> String {

@@ -23,25 +23,55 @@ impl Air {
 
 /// Checked program to AIR, for one kernel.
 pub(crate) fn lower(compilation: &Compilation, entry: &EntryPoint, math_mode: MathMode) -> Result<Vec<u8>> {
-    let math = match math_mode {
-        MathMode::Fast => air::MathMode::Fast,
-        MathMode::Safe => air::MathMode::Safe,
-    };
     let source = air::Source::from(compilation).without_locations();
-    let function = with_stack(|| air::compile_kernel(source, entry, math))?;
-    let function = function.map_err(|error| match error {
-        air::Error::Unsupported { what, .. } => Error::Unsupported { kernel: entry.name.to_string(), what },
-        air::Error::Internal(what) => Error::Internal(format!("kernel '{}': {what}", entry.name)),
-    })?;
+    let function = with_stack(|| air::compile_kernel(source, entry, math(math_mode)))?;
+    let function = function.map_err(|error| not_lowered(&entry.name, error))?;
     let bitcode = function.bitcode().map_err(|error| Error::Internal(error.to_string()))?;
     Ok(bitcode.to_vec())
 }
 
 /// Sets the function constants.
 pub(crate) fn specialize(bitcode: Cow<[u8]>, kernel: &str, constants: &Constants) -> Result<Air> {
-    use air::specialize::Error as Problem;
     let specialized = with_stack(|| air::specialize(&bitcode, kernel, constants))?;
-    let specialized = specialized.map_err(|problem| match problem {
+    let specialized = specialized.map_err(|problem| not_specialized(kernel, problem))?;
+    Ok(Air { specialized })
+}
+
+/// Checked program to AIR with its constants set, for one kernel: [`lower`] and [`specialize`] without bitcode in between.
+#[expect(dead_code, reason = "the library still takes the two steps")]
+pub(crate) fn specialize_source(
+    compilation: &Compilation,
+    entry: &EntryPoint,
+    math_mode: MathMode,
+    constants: &Constants,
+) -> Result<Air> {
+    use air::specialize::SourceError;
+    let source = air::Source::from(compilation).without_locations();
+    let specialized = with_stack(|| air::specialize_kernel(source, entry, math(math_mode), constants))?;
+    let specialized = specialized.map_err(|error| match error {
+        SourceError::Lower(error) => not_lowered(&entry.name, error),
+        SourceError::Specialize(problem) => not_specialized(&entry.name, problem),
+    })?;
+    Ok(Air { specialized })
+}
+
+fn math(mode: MathMode) -> air::MathMode {
+    match mode {
+        MathMode::Fast => air::MathMode::Fast,
+        MathMode::Safe => air::MathMode::Safe,
+    }
+}
+
+fn not_lowered(kernel: &str, error: air::Error) -> Error {
+    match error {
+        air::Error::Unsupported { what, .. } => Error::Unsupported { kernel: kernel.into(), what },
+        air::Error::Internal(what) => Error::Internal(format!("kernel '{kernel}': {what}")),
+    }
+}
+
+fn not_specialized(kernel: &str, problem: air::specialize::Error) -> Error {
+    use air::specialize::Error as Problem;
+    match problem {
         Problem::NoKernel { .. }
         | Problem::UnknownConstant { .. }
         | Problem::WrongType { .. }
@@ -50,8 +80,7 @@ pub(crate) fn specialize(bitcode: Cow<[u8]>, kernel: &str, constants: &Constants
         Problem::Malformed(_) => Error::Library(format!("kernel '{kernel}': {problem}")),
         Problem::Unsupported(what) => Error::Unsupported { kernel: kernel.into(), what },
         Problem::Internal(what) => Error::Internal(format!("kernel '{kernel}': {what}")),
-    })?;
-    Ok(Air { specialized })
+    }
 }
 
 /// What is compiled for.

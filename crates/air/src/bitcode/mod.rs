@@ -16,13 +16,17 @@ use std::ffi::c_void;
 /// The module in `bitcode`, verified; the error is what LLVM says against it.
 pub(crate) fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8], name: &str) -> Result<Module<'ctx>, String> {
     check::check(bitcode)?;
-    // Without a handler, LLVM writes what it has to say to stderr, and ends the process when that is an error.
-    // SAFETY: the context is alive, and the handler needs no data.
-    unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(ignore), std::ptr::null_mut()) };
+    ignore_diagnostics(context);
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, &name.replace('\0', ""));
     let module = Module::parse_bitcode_from_buffer(&buffer, context).map_err(|error| first_line(&error))?;
     module.verify().map_err(|error| first_line(&error))?;
     Ok(module)
+}
+
+/// Without a handler, LLVM writes what it has to say to stderr, and ends the process when that is an error.
+pub(crate) fn ignore_diagnostics(context: &Context) {
+    // SAFETY: the context is alive, and the handler needs no data.
+    unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(ignore), std::ptr::null_mut()) };
 }
 
 extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}

@@ -1,5 +1,6 @@
 //! What can be wrong with a function or with the values for its constants.
 
+use crate::lower;
 use abi::ConstantKey;
 use std::fmt;
 
@@ -88,6 +89,26 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Why a kernel of a source cannot be specialized.
+#[derive(Debug)]
+pub enum SourceError {
+    /// It cannot be lowered to AIR.
+    Lower(lower::Error),
+    /// Its AIR cannot be specialized. Where that is [`Error::Malformed`], the fault is ours.
+    Specialize(Error),
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceError::Lower(error) => error.fmt(f),
+            SourceError::Specialize(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SourceError {}
 
 fn list(items: &[impl fmt::Display]) -> String {
     match items {

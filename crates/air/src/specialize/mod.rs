@@ -1,7 +1,7 @@
-//! From a function of a library and values for its function constants to a function without any.
+//! From a function of a library or a source and values for its function constants to a function without any.
 //!
 //! ```text
-//! parse, verify ── constants: find, check the values ── is_function_constant_defined: answered
+//! parse or lower, verify ── constants: find, check the values ── is_function_constant_defined: answered
 //!     ── values into the globals ── fold ── static initializer evaluated ── arguments: those that exist
 //!     ── fold, drop what is dead ── Specialized
 //! ```
@@ -25,13 +25,16 @@ mod fold;
 #[cfg(test)]
 mod tests;
 
-pub use error::{ConstantInfo, Error};
+pub use error::{ConstantInfo, Error, SourceError};
 
+use crate::compile::lower_verified;
 use crate::ir::ModuleRef;
+use crate::lower::{MathMode, Source};
 use crate::{bitcode, expand, guard, reflect};
 use abi::Constants;
 use inkwell::context::Context;
 use inkwell::module::Module;
+use msl::program::EntryPoint;
 use msl::reflect::Kernel;
 
 /// A kernel without function constants.
@@ -54,7 +57,7 @@ impl Specialized {
     }
 }
 
-/// Sets the function constants of a kernel.
+/// Sets the function constants of a kernel of a library.
 pub fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
     guard::run(|| specialize_here(bitcode, kernel, constants)).unwrap_or_else(|crash| Err(Error::Malformed(crash)))
 }
@@ -63,10 +66,33 @@ fn specialize_here(bitcode: &[u8], kernel: &str, constants: &Constants) -> Resul
     let context = Context::create();
     let module = bitcode::parse(&context, bitcode, kernel).map_err(Error::Malformed)?;
     has_kernel(&module, kernel)?;
-    let raw = ModuleRef::of(&module);
+    specialize_module(&module, kernel, constants)
+}
+
+/// Lowers a kernel of a source and sets its function constants, without bitcode in between.
+pub fn specialize_kernel<'p>(
+    source: impl Into<Source<'p>>,
+    entry: &EntryPoint,
+    math: MathMode,
+    constants: &Constants,
+) -> Result<Specialized, SourceError> {
+    let source = source.into();
+    let specialized = guard::run(|| {
+        let context = Context::create();
+        bitcode::ignore_diagnostics(&context);
+        let module = lower_verified(&context, source, entry, math).map_err(SourceError::Lower)?;
+        specialize_module(&module, &entry.name, constants).map_err(SourceError::Specialize)
+    });
+    // The module is ours, and so is the fault.
+    specialized.unwrap_or_else(|crash| Err(SourceError::Specialize(Error::Internal(crash))))
+}
+
+/// Sets the function constants of a kernel of `module`, which is verified.
+fn specialize_module(module: &Module, kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
+    let raw = ModuleRef::of(module);
     expand::flags::drop_promises(raw);
 
-    let mut found = constants::find(&module)?;
+    let mut found = constants::find(module)?;
     constants::assign(&mut found, constants)?;
     constants::answer(raw, &mut found);
     fold::normalize_predicates(raw);
@@ -75,11 +101,11 @@ fn specialize_here(bitcode: &[u8], kernel: &str, constants: &Constants) -> Resul
     constants::settle(&found, fold::initializer(raw))?;
     fold::keep_threadgroup_memory(raw);
     fold::evaluate_initializer(raw)?;
-    arguments::decide(&module, kernel)?;
+    arguments::decide(module, kernel)?;
     fold::clean(raw)?;
 
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    let reflection = description(&module, kernel)?;
+    let reflection = description(module, kernel)?;
     Ok(Specialized { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), reflection })
 }
 

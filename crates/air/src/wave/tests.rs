@@ -3,12 +3,23 @@
 
 use super::{Target, asm_text, compile, llvm_text};
 use crate::lower::MathMode;
-use crate::specialize::{Specialized, specialize};
+use crate::specialize::{Specialized, specialize, specialize_kernel};
 use abi::{ConstantValue, Constants, Lanes};
 
-fn kernel(source: &str, name: &str, constants: &Constants) -> Specialized {
+fn compilation(source: &str) -> msl::Compilation {
     let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
     assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    compilation
+}
+
+fn kernel(source: &str, name: &str, constants: &Constants) -> Specialized {
+    let compilation = compilation(source);
+    let entry = compilation.program.kernels().find(|entry| entry.name == name).expect("the kernel");
+    specialize_kernel(&compilation.program, entry, MathMode::Fast, constants).expect("specialized")
+}
+
+fn kernel_by_bitcode(source: &str, name: &str, constants: &Constants) -> Specialized {
+    let compilation = compilation(source);
     let entry = compilation.program.kernels().find(|entry| entry.name == name).expect("the kernel");
     let function = crate::compile::compile_kernel(&compilation.program, entry, MathMode::Fast).expect("AIR");
     specialize(function.bitcode().expect("bitcode"), name, constants).expect("specialized")
@@ -84,26 +95,39 @@ const MIXED: &str = "
         y[i] = simd_sum(tile[255 - i]) + simd_shuffle(tile[i], lane ^ 1);
     }";
 
+/// A kernel of each sort, with its constants.
+fn examples() -> [(&'static str, &'static str, Constants); 4] {
+    [
+        (ADD, "add_arrays", Constants::new()),
+        (GEMV, "gemv", gemv_constants(4096, true)),
+        (ARRAYS, "merge", Constants::new()),
+        (MIXED, "mixed", Constants::new()),
+    ]
+}
+
+#[test]
+fn a_kernel_has_the_same_code_from_its_source_and_from_its_bitcode() {
+    let target = Target::host().expect("a host");
+    for (source, name, constants) in examples() {
+        let [direct, by_bitcode] = [kernel, kernel_by_bitcode].map(|make| make(source, name, &constants));
+        assert_eq!(direct.reflection, by_bitcode.reflection);
+        let [direct, by_bitcode] =
+            [direct, by_bitcode].map(|kernel| compile(&kernel, &target, &BOTH).expect("code"));
+        assert!(direct == by_bitcode, "{name}");
+    }
+}
+
 /// Widening for one kind of simdgroups leaves the code of a thread as it was for the next.
 #[test]
 fn code_does_not_depend_on_what_was_compiled_with_it() {
     let target = Target::host().expect("a host");
-    let kernels = [
-        kernel(ADD, "add_arrays", &Constants::new()),
-        kernel(GEMV, "gemv", &gemv_constants(4096, true)),
-        kernel(ARRAYS, "merge", &Constants::new()),
-        kernel(MIXED, "mixed", &Constants::new()),
-    ];
-    for kernel in kernels {
+    for (source, name, constants) in examples() {
+        let kernel = kernel(source, name, &constants);
         let [row, any] = BOTH.map(|lanes| compile(&kernel, &target, &[lanes]).expect("code").remove(0));
         assert_eq!((row.lanes, any.lanes), (Lanes::Row, Lanes::Any));
         let together = |lanes: &[Lanes]| compile(&kernel, &target, lanes).expect("code");
-        assert!(together(&BOTH) == [row.clone(), any.clone()], "{}", row.name);
-        assert!(
-            together(&[Lanes::Any, Lanes::Row, Lanes::Any]) == [any.clone(), row, any],
-            "{}",
-            kernel.reflection.name
-        );
+        assert!(together(&BOTH) == [row.clone(), any.clone()], "{name}");
+        assert!(together(&[Lanes::Any, Lanes::Row, Lanes::Any]) == [any.clone(), row, any], "{name}");
     }
 }
 

@@ -3,7 +3,7 @@
 mod used;
 
 use super::*;
-use crate::lower::{MathMode, lower};
+use crate::lower::{self, MathMode, lower};
 use crate::metallib::{Library, apple_library};
 use abi::ConstantValue;
 
@@ -103,6 +103,27 @@ fn wrong_values() {
         Err(Error::WrongType { .. })
     ));
     assert_eq!(message(&bitcode, "gemm", &constants), "there is no kernel 'gemm'; there is gemv");
+}
+
+#[test]
+fn a_kernel_of_a_source_says_at_which_stage_it_failed() {
+    let specialize = |source: &str, constants: &Constants| {
+        let compilation = msl::compile_source("k.metal", source, &msl::Options::default());
+        assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+        let entry = compilation.program.kernels().next().expect("a kernel");
+        specialize_kernel(&compilation, entry, MathMode::Fast, constants)
+    };
+    let undefined = "int f(int); kernel void k(device int *x [[buffer(0)]]) { x[0] = f(1); }";
+    let error = specialize(undefined, &Constants::new()).expect_err("it has no code");
+    let SourceError::Lower(lower::Error::Unsupported { span, .. }) = &error else { panic!("{error}") };
+    assert!(span.end > span.start, "it says where");
+    assert_eq!(error.to_string(), "a call of 'f', which is declared and never defined, is not supported yet");
+
+    let gemv = include_str!("../../../../../examples/gemv.metal");
+    let error = specialize(gemv, Constants::new().set(0, ConstantValue::Uint(8))).expect_err("one is missing");
+    assert!(matches!(&error, SourceError::Specialize(Error::Missing(missing)) if missing.len() == 1), "{error}");
+    assert_eq!(error.to_string(), "function constant not set: 'USE_BIAS' (index 1, bool)");
+    assert!(specialize(gemv, &gemv_constants(8, false)).is_ok());
 }
 
 #[test]
