@@ -2,16 +2,13 @@
 
 mod complete;
 
+use crate::backend::{Copy, Fill, Step, Submission, Table, Work};
 use crate::buffer::Buffer;
-use crate::encoder::{ComputeCommandEncoder, DispatchType};
 use crate::error::{Error, Result, usage};
-use crate::pass::Pass;
 use crate::queue::{CommandQueue, Queue};
-use crate::recording::{Patch, Recording};
-use crate::submission::Submission;
+use crate::record::{ComputeCommandEncoder, DispatchType, PassSink, Patch, Recording};
 use crate::timing::DispatchTiming;
 use crate::validate;
-use crate::work::{Copy, Work};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -88,8 +85,20 @@ enum Encoder {
     Dropped,
 }
 
+impl CommandQueue {
+    /// A command buffer for this queue.
+    pub fn new_command_buffer(&self) -> CommandBuffer {
+        self.new_command_buffer_with_descriptor(&CommandBufferDescriptor::default())
+    }
+
+    /// A command buffer for this queue, with options.
+    pub fn new_command_buffer_with_descriptor(&self, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
+        CommandBuffer::new(self.clone(), descriptor)
+    }
+}
+
 impl CommandBuffer {
-    pub(crate) fn new(queue: CommandQueue, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
+    fn new(queue: CommandQueue, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
         let state = State {
             status: CommandBufferStatus::NotEnqueued,
             handling: Handling::Waiting,
@@ -110,14 +119,12 @@ impl CommandBuffer {
         self.inner.label.as_deref()
     }
 
-    /// What messages call it.
     fn description(&self) -> String {
         self.label().map_or_else(|| "a command buffer".into(), |label| format!("the command buffer '{label}'"))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that can panic happens under the lock.
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.state()
     }
 
     fn queue(&self) -> &Queue {
@@ -138,8 +145,8 @@ impl CommandBuffer {
         self.check_open(&state, "an encoder")?;
         state.encoder = Encoder::Open;
         drop(state);
-        let (device, pass) = (self.queue().device(), self.queue().spare_pass());
-        Ok(ComputeCommandEncoder::for_command_buffer(self.clone(), device, dispatch_type, pass))
+        let (device, table) = (self.queue().device(), self.queue().spare_table());
+        Ok(ComputeCommandEncoder::for_command_buffer(self.inner.clone(), device, dispatch_type, table))
     }
 
     /// Whether something can be added.
@@ -171,7 +178,11 @@ impl CommandBuffer {
             return usage("replay: the recording was made for another device");
         }
         recording.check("replay")?;
-        state.work.replay(recording, patches)
+        // All patches are checked before the first is taken.
+        patches.iter().try_for_each(|patch| recording.patched(patch).map(drop))?;
+        let patches = patches.iter().filter_map(|patch| Some((recording.patched(patch).ok()?, patch.bytes)));
+        state.work.replay(recording.recorded(), patches);
+        Ok(())
     }
 
     /// Copies bytes from one buffer to another, after what was encoded before and before what is encoded after. Offsets and
@@ -186,21 +197,26 @@ impl CommandBuffer {
     ) -> Result<()> {
         let mut state = self.state();
         self.check_open(&state, "a copy")?;
-        let (source, destination) = (source.clone(), destination.clone());
-        let copy = Copy { source, range: source_range, destination, offset: destination_offset };
-        validate::copy(self.queue().device().backend().domain(), &copy)?;
-        state.work.copy(copy);
+        let copy = Copy {
+            source: source.memory().clone(),
+            range: source_range,
+            destination: destination.memory().clone(),
+            offset: destination_offset,
+        };
+        validate::copy(self.queue().device().domain(), &copy, destination.is_read_only())?;
+        state.work.push(Step::Copy(copy));
         Ok(())
     }
 
-    pub(crate) fn end_pass(&self, pass: Box<Pass>) {
+    /// Sets bytes of a buffer to a value, after what was encoded before and before what is encoded after. The range begins and
+    /// ends at multiples of 4. A private buffer is initialized by it.
+    pub fn fill_buffer(&self, buffer: &Buffer, range: Range<usize>, value: u8) -> Result<()> {
         let mut state = self.state();
-        state.work.encode(pass);
-        state.encoder = Encoder::None;
-    }
-
-    pub(crate) fn abandon_pass(&self) {
-        self.state().encoder = Encoder::Dropped;
+        self.check_open(&state, "a fill")?;
+        let fill = Fill { buffer: buffer.memory().clone(), range, value };
+        validate::fill(self.queue().device().domain(), &fill, buffer.is_read_only())?;
+        state.work.push(Step::Fill(fill));
+        Ok(())
     }
 
     /// Calls `handler` when the work is done, once, after the status was set; on which thread is not specified. A handler
@@ -219,18 +235,16 @@ impl CommandBuffer {
 
     /// Hands the work to the device. It is executed after everything that was committed to the queue before.
     pub fn commit(&self) -> Result<()> {
-        self.inner.queue.commit(self)
-    }
-
-    /// Changes the status, if everything is as it must be.
-    pub(crate) fn mark_committed(&self) -> Result<()> {
-        self.committed().map(drop)
-    }
-
-    /// The same for a device that executes by itself: all that it needs.
-    pub(crate) fn submission(&self) -> Result<Submission> {
-        let work = std::mem::take(&mut self.committed()?.work);
-        Ok(Submission::new(self.clone(), work))
+        let Inner { queue, .. } = &*self.inner;
+        match queue.submitter() {
+            // Under no lock: it may be completed at once, by this thread.
+            Some(submitter) => {
+                let work = std::mem::take(&mut self.committed()?.work);
+                submitter.submit(Submission::new(self.inner.clone(), work));
+                Ok(())
+            }
+            None => queue.enqueue(self.inner.clone(), || self.committed().map(drop)),
+        }
     }
 
     fn committed(&self) -> Result<MutexGuard<'_, State>> {
@@ -242,7 +256,7 @@ impl CommandBuffer {
             ));
         }
         self.check_open(&state, "commit")?;
-        state.work.check("commit")?;
+        check_work(&state.work)?;
         state.status = CommandBufferStatus::Committed;
         Ok(state)
     }
@@ -253,7 +267,7 @@ impl CommandBuffer {
         if self.status() == CommandBufferStatus::NotEnqueued {
             return usage(format!("waiting for {} that was not committed; call commit first", self.description()));
         }
-        self.queue().wait_for(self);
+        self.queue().wait_for(&*self.inner);
         self.error().map_or(Ok(()), Err)
     }
 
@@ -282,6 +296,40 @@ impl CommandBuffer {
     pub fn dispatch_timings(&self) -> Vec<DispatchTiming> {
         self.state().timings.clone()
     }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing that can panic happens under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PassSink for Inner {
+    fn end_pass(&self, table: Box<Table>) {
+        let mut state = self.state();
+        state.work.push(Step::Pass(table));
+        state.encoder = Encoder::None;
+    }
+
+    fn abandon_pass(&self) {
+        self.state().encoder = Encoder::Dropped;
+    }
+
+    fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+}
+
+/// Whether work can be executed now: its buffers may have been released since they were bound.
+fn check_work(work: &Work) -> Result<()> {
+    const CALL: &str = "commit";
+    work.steps().iter().try_for_each(|step| match step {
+        Step::Pass(table) => validate::stale(CALL, table),
+        Step::Replay { recorded, .. } => validate::stale(CALL, recorded.table()),
+        Step::Copy(copy) => validate::copy_released(CALL, copy),
+        Step::Fill(fill) => validate::fill_released(CALL, fill),
+    })
 }
 
 impl std::fmt::Debug for CommandBuffer {

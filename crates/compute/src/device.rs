@@ -1,98 +1,100 @@
 //! Devices: where everything else comes from.
 
-use crate::buffer::{Buffer, StorageMode};
-use crate::cpu;
-#[cfg(target_os = "macos")]
-use crate::error::Error;
+use crate::backend::registry::{self, ABSENT, BACKENDS, Backend, CpuOptions};
+use crate::backend::{self, Capabilities, DeviceKind, Limits};
 use crate::error::{Result, usage};
-use crate::queue::CommandQueue;
 use crate::settings::Settings;
-use crate::submission::Submitter;
-use crate::timing::DispatchTiming;
-use crate::work::Work;
-use std::any::Any;
-use std::num::NonZero;
-use std::ops::RangeBounds;
-use std::path::Path;
-use std::ptr::NonNull;
+use crate::size::Size;
 use std::sync::{Arc, OnceLock};
 
-#[cfg(target_os = "macos")]
-use crate::metal;
-
-/// Threads in a threadgroup at most, as on every Apple GPU.
-pub(crate) const MAX_THREADS_PER_THREADGROUP: usize = 1024;
-
-/// Bytes of threadgroup memory at most, as on every Apple GPU.
-pub(crate) const MAX_THREADGROUP_MEMORY: usize = 32 << 10;
-
-/// More threads than this are a mistake.
-const MAX_THREADS: usize = 1024;
+/// The environment variable that chooses the default device.
+const VARIABLE: &str = "METALWORKS_DEVICE";
 
 /// Something that runs kernels. A clone is the same device.
 #[derive(Clone)]
 pub struct Device {
-    backend: Backend,
+    backend: Arc<dyn backend::Device>,
     settings: Arc<Settings>,
 }
 
-/// What runs the kernels of a device.
-#[derive(Clone)]
-pub(crate) enum Backend {
-    /// The processor of this machine.
-    Cpu(Arc<cpu::Device>),
-    /// A GPU of Apple's.
-    #[cfg(target_os = "macos")]
-    Metal(Arc<metal::Device>),
-}
-
-impl Backend {
-    /// Whose memory buffers have, and who runs pipeline states. All processors have the same, and each GPU its own.
-    pub(crate) fn domain(&self) -> u32 {
-        match self {
-            Backend::Cpu(_) => CPU_DOMAIN,
-            #[cfg(target_os = "macos")]
-            Backend::Metal(device) => device.domain(),
-        }
-    }
-}
-
-/// [`Backend::domain`] of processors.
-pub(crate) const CPU_DOMAIN: u32 = 0;
-
-/// What can be chosen about the device that is the processor.
-#[derive(Clone, Default, Debug)]
-pub struct CpuOptions {
-    /// Threads that execute kernels. When it is `None`, the environment variable `METALWORKS_THREADS` says how many,
-    /// and without it there is one for each core.
-    pub threads: Option<usize>,
-}
-
 impl Device {
-    /// The processor of this machine: one device, with one set of threads, however often it is asked for.
+    /// The CPU of this machine: one device, with one set of threads, however often it is asked for.
     /// Kernels are compiled for what it can do; `METALWORKS_CPU=haswell` takes it for another one, here without AVX-512.
     pub fn cpu() -> Result<Device> {
-        static DEVICE: OnceLock<Device> = OnceLock::new();
-        if let Some(device) = DEVICE.get() {
-            return Ok(device.clone());
-        }
-        let device = Device::cpu_with_options(&CpuOptions::default())?;
-        Ok(DEVICE.get_or_init(|| device).clone())
+        Device::named("cpu")
     }
 
-    /// The processor of this machine as a device of its own, with options.
+    /// The CPU of this machine as a device of its own, with options.
     pub fn cpu_with_options(options: &CpuOptions) -> Result<Device> {
-        let settings = Arc::new(Settings::from_environment()?);
-        Ok(Device { backend: Backend::Cpu(Arc::new(cpu::Device::new(options)?)), settings })
+        Device::with_backend(registry::cpu_device(options)?)
     }
 
-    #[cfg(target_os = "macos")]
-    pub(crate) fn with_metal(device: metal::Device) -> Result<Device> {
-        let settings = Arc::new(Settings::from_environment()?);
-        Ok(Device { backend: Backend::Metal(Arc::new(device)), settings })
+    /// A device of a back end that is not among those of this crate.
+    pub fn with_backend(backend: Arc<dyn backend::Device>) -> Result<Device> {
+        Ok(Device { backend, settings: Arc::new(Settings::from_environment()?) })
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    /// All devices of this machine, the best first. The CPU is always among them.
+    pub fn all() -> Result<Vec<Device>> {
+        let mut devices = Vec::new();
+        for number in 0..BACKENDS.len() {
+            devices.extend_from_slice(of_backend(number)?);
+        }
+        Ok(devices)
+    }
+
+    /// A device by its name: `cpu`; `metal`, the GPU that the system prefers; `metal:1`, the second one of those that it has.
+    pub fn named(name: &str) -> Result<Device> {
+        let (kind, number) = match name.split_once(':') {
+            Some((kind, number)) => (kind, Some(number)),
+            None => (name, None),
+        };
+        let no_device = |why: String| {
+            let why = if why.is_empty() { why } else { format!(": {why}") };
+            usage(format!("there is no device '{name}'{why}; {}", there_are()?))
+        };
+        let number = match number.map(str::parse::<usize>) {
+            None => 0,
+            Some(_) if !has_numbers(kind) => return no_device(String::new()),
+            Some(Ok(number)) => number,
+            Some(Err(_)) => return no_device(format!("what follows '{kind}:' must be a number")),
+        };
+        let Some(position) = BACKENDS.iter().position(|backend| backend.name == kind) else {
+            let absent = ABSENT.iter().find(|(name, _)| *name == kind);
+            return no_device(absent.map(|(_, why)| (*why).to_owned()).unwrap_or_default());
+        };
+        match of_backend(position)?.get(number) {
+            Some(device) => Ok(device.clone()),
+            None => no_device("the system has no such device".into()),
+        }
+    }
+
+    /// The best device of this machine: the GPU that Metal prefers, or else the CPU. When the environment variable
+    /// `METALWORKS_DEVICE` is set, the device that it names, as [`Device::named`] takes it.
+    pub fn system_default() -> Result<Device> {
+        match std::env::var(VARIABLE) {
+            Ok(name) if !name.trim().is_empty() => {
+                Device::named(name.trim()).or_else(|error| usage(format!("{VARIABLE} is '{name}': {error}")))
+            }
+            Err(std::env::VarError::NotUnicode(name)) => {
+                usage(format!("{VARIABLE} is '{}': {}", name.display(), there_are()?))
+            }
+            Ok(_) | Err(std::env::VarError::NotPresent) => {
+                for number in 0..BACKENDS.len() {
+                    if let Some(device) = of_backend(number)?.first() {
+                        return Ok(device.clone());
+                    }
+                }
+                Device::cpu()
+            }
+        }
+    }
+
+    pub(crate) fn backend(&self) -> &Arc<dyn backend::Device> {
+        &self.backend
+    }
+
+    pub(crate) fn settings(&self) -> &Arc<Settings> {
         &self.settings
     }
 
@@ -100,82 +102,85 @@ impl Device {
         Arc::ptr_eq(&self.settings, &other.settings)
     }
 
-    pub(crate) fn backend(&self) -> &Backend {
-        &self.backend
+    /// The device whose memory and pipelines it shares.
+    pub(crate) fn domain(&self) -> u32 {
+        self.backend.properties().domain
     }
 
-    /// A queue of the device's own, where it executes by itself.
-    pub(crate) fn submitter(&self) -> Option<Box<dyn Submitter>> {
-        match &self.backend {
-            Backend::Cpu(_) => None,
-            #[cfg(target_os = "macos")]
-            Backend::Metal(device) => Some(Box::new(metal::Queue::new(device.clone(), self.settings.clone()))),
-        }
-    }
-
-    /// Executes what was recorded, and says when each dispatch ran if that is asked for.
-    pub(crate) fn execute(&self, work: &Work, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
-        match &self.backend {
-            Backend::Cpu(device) => device.execute(work, timings),
-            #[cfg(target_os = "macos")]
-            Backend::Metal(_) => Err(Error::Internal("Metal executes by itself".into())),
-        }
-    }
-
-    /// What it is.
+    /// Its name, to be read by people.
     pub fn name(&self) -> String {
-        match &self.backend {
-            Backend::Cpu(device) => device.name(),
-            #[cfg(target_os = "macos")]
-            Backend::Metal(device) => device.name().into(),
-        }
+        self.backend.properties().name.clone()
     }
 
-    /// A buffer of zeros, which the host and the device share.
-    pub fn new_buffer(&self, len: usize) -> Result<Buffer> {
-        self.new_buffer_with_storage_mode(len, StorageMode::Shared)
+    /// The name by which [`Device::named`] finds it: `cpu`, `metal:0`.
+    pub fn id(&self) -> String {
+        self.backend.properties().id.clone()
     }
 
-    /// A buffer. What a private one holds at first is not specified.
-    pub fn new_buffer_with_storage_mode(&self, len: usize, storage_mode: StorageMode) -> Result<Buffer> {
-        Buffer::zeroed(&self.backend, len, storage_mode)
+    /// Its back end.
+    pub fn kind(&self) -> DeviceKind {
+        self.backend.properties().kind
     }
 
-    /// A buffer with a copy of `bytes`.
-    pub fn new_buffer_with_bytes(&self, bytes: &[u8]) -> Result<Buffer> {
-        Buffer::with_bytes(&self.backend, bytes)
+    /// What it can do. Those who choose between kernels ask here, and nowhere for the name of a GPU.
+    pub fn capabilities(&self) -> Capabilities {
+        self.backend.properties().capabilities.clone()
     }
 
-    /// A buffer that is a part of a file, mapped into memory and not copied; `..` is all of it.
-    ///
-    /// On the processor, what kernels or the host write stays in memory; on a GPU it can only be read
-    /// ([`Buffer::is_read_only`]). The file does not change. It must not be shortened while it is in use: reading what is gone
-    /// kills the process.
-    pub fn new_buffer_with_file(&self, path: impl AsRef<Path>, range: impl RangeBounds<u64>) -> Result<Buffer> {
-        Buffer::with_file(&self.backend, path.as_ref(), range)
+    /// How much of everything it has.
+    pub fn limits(&self) -> Limits {
+        self.backend.properties().limits.clone()
     }
 
-    /// A buffer over memory that the caller has, such as a mapped file: nothing is copied. `owner` is kept as long as the device
-    /// or anybody else uses the buffer, and then dropped, on any thread.
-    ///
-    /// # Safety
-    ///
-    /// As long as `owner` is not dropped, the memory must be there, and stay where it is; on a GPU, all of the pages that it has
-    /// a part in. It is read and written as that of any buffer, so that no references to it may be in use while kernels work on
-    /// it; what can only be read (a mapping for reading) must be bound as [`Buffer::read_only`]. No other buffer may be over the
-    /// same memory if something writes it: GPUs know no order between buffers that share memory.
-    pub unsafe fn new_buffer_with_bytes_no_copy(
-        &self,
-        memory: NonNull<[u8]>,
-        owner: impl Any + Send + Sync,
-    ) -> Result<Buffer> {
-        // SAFETY: the caller keeps to it.
-        unsafe { Buffer::with_bytes_no_copy(&self.backend, memory, Box::new(owner)) }
+    /// Bytes of threadgroup memory that a threadgroup can have.
+    pub fn max_threadgroup_memory_length(&self) -> usize {
+        self.backend.properties().limits.max_threadgroup_memory_length
     }
 
-    /// A queue of command buffers.
-    pub fn new_command_queue(&self) -> CommandQueue {
-        CommandQueue::new(self.clone())
+    /// The largest threadgroup along each dimension. Its volume is at most 1,024, too.
+    pub fn max_threads_per_threadgroup(&self) -> Size {
+        self.backend.properties().limits.max_threads_per_threadgroup
+    }
+
+    /// The size in bytes of the largest buffer.
+    pub fn max_buffer_length(&self) -> usize {
+        self.backend.properties().limits.max_buffer_length
+    }
+
+    /// Whether encoders look for mistakes that harm no memory, too: bindings that no kernel uses. It is on in debug
+    /// builds, and otherwise with the environment variable `METALWORKS_VALIDATION=1`; 0 turns it off.
+    pub fn is_validating(&self) -> bool {
+        self.settings.is_validating()
+    }
+
+    /// Turns validation on or off, for the encoders that are made from now on.
+    pub fn set_validation(&self, on: bool) {
+        self.settings.set_validation(on);
+    }
+
+    /// Whether all encoders are serial. A result that is right only then is a sign of dispatches that touch more than
+    /// their arguments say.
+    pub fn is_serial(&self) -> bool {
+        self.settings.is_serial()
+    }
+
+    /// Makes all encoders serial that are made from now on, or as they were asked for; `METALWORKS_SERIAL=1` does so from
+    /// the start.
+    pub fn set_serial(&self, on: bool) {
+        self.settings.set_serial(on);
+    }
+
+    /// Whether kernels run in the order that is least expected. A result that differs then is a sign of a barrier that is
+    /// missing, or of threadgroup memory that is read before it is written. A GPU has an order of its own: there it is never on.
+    pub fn is_adverse(&self) -> bool {
+        self.backend.is_adverse()
+    }
+
+    /// Runs kernels backwards from now on, with garbage in threadgroup memory, or as usual: dispatches that may overlap,
+    /// threadgroups, simdgroups.
+    /// `METALWORKS_ADVERSE=1` does so from the start.
+    pub fn set_adverse(&self, on: bool) {
+        self.backend.set_adverse(on);
     }
 }
 
@@ -185,19 +190,27 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// The number of threads that `options` and the environment ask for.
-pub(crate) fn threads(options: &CpuOptions) -> Result<usize> {
-    let wanted = match (options.threads, std::env::var("METALWORKS_THREADS")) {
-        (Some(threads), _) => Some(threads),
-        (None, Ok(text)) => match text.trim().parse() {
-            Ok(threads) => Some(threads),
-            Err(_) => return usage(format!("METALWORKS_THREADS is '{text}': it must be a number of threads")),
-        },
-        (None, Err(_)) => None,
-    };
-    match wanted {
-        Some(0) => usage("a device with 0 threads: it needs one at least"),
-        Some(threads) => Ok(threads.min(MAX_THREADS)),
-        None => Ok(std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)),
+/// The devices of the back end with this number. They are found once: what is made for a device works with the same device when it
+/// is asked for again.
+fn of_backend(number: usize) -> Result<&'static [Device]> {
+    static DEVICES: [OnceLock<Vec<Device>>; BACKENDS.len()] = [const { OnceLock::new() }; BACKENDS.len()];
+    if let Some(devices) = DEVICES[number].get() {
+        return Ok(devices);
     }
+    let Backend { devices, .. } = BACKENDS[number];
+    let devices = devices()?.into_iter().map(Device::with_backend).collect::<Result<Vec<_>>>()?;
+    Ok(DEVICES[number].get_or_init(|| devices))
+}
+
+/// Whether a back end can have several devices; those that this build does not have may.
+fn has_numbers(kind: &str) -> bool {
+    BACKENDS.iter().any(|backend| backend.name == kind && backend.has_numbers)
+        || ABSENT.iter().any(|(name, _)| *name == kind)
+}
+
+/// The names of all devices, for messages.
+fn there_are() -> Result<String> {
+    let names: Vec<String> = Device::all()?.iter().map(Device::id).collect();
+    let verb = if names.len() == 1 { "there is" } else { "there are" };
+    Ok(format!("{verb} {}", names.join(", ")))
 }

@@ -38,9 +38,9 @@
 //!
 //! [`PipelineCache`] keeps pipeline states by kernel and function constants, and creates many at once.
 //!
-//! There are two kinds of devices: the processor ([`Device::cpu`]), for which kernels are compiled to machine code that runs
-//! 32 threads, a simdgroup, at a time in vector registers; and on a Mac its GPU, through Metal. [`Device::system_default`]
-//! is the best of them, or the one that `METALWORKS_DEVICE` names.
+//! There are two kinds of devices: the CPU ([`Device::cpu`]), for which kernels are compiled to machine code that runs 32 threads,
+//! a simdgroup, at a time in vector registers; and on a Mac its GPU, through Metal. [`Device::system_default`] is the best of
+//! them, or the one that `METALWORKS_DEVICE` names. Back ends are equals behind the traits of [`backend`].
 //!
 //! Who checks what: the encoder's methods check each call against Metal's rules and the kernel's reflection, and fail at
 //! once; what cannot harm memory is checked in debug builds and with `METALWORKS_VALIDATION=1` only. What can only be
@@ -52,56 +52,44 @@
 //! A kernel is code, and nothing fences it in: one that writes outside of its buffers writes into the process.
 
 mod archive;
-mod arguments;
+pub mod backend;
 mod buffer;
 mod cache;
-mod capabilities;
 mod command;
-#[cfg(llvm)]
-mod compiler;
-mod cpu;
 mod device;
-mod devices;
-mod encoder;
+mod digest;
 mod error;
+mod kernel;
 mod library;
 pub mod log;
-#[cfg(target_os = "macos")]
-mod metal;
-mod pass;
 mod pipeline;
-#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for devices that execute by themselves"))]
-mod profile;
+mod program;
 mod queue;
-mod recipe;
-mod recording;
-#[cfg(any(target_os = "macos", test))]
-mod reported;
+mod record;
 mod settings;
 mod size;
-#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for devices that execute by themselves"))]
-mod submission;
 mod timing;
 mod validate;
-mod work;
 
-pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues, Lanes, WaveKernel};
-pub use archive::{ArchiveInfo, BinaryArchive, CompileTarget, FolderOptions, TargetInfo};
-pub use buffer::{Buffer, StorageMode};
+pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues};
+pub use archive::{ArchiveInfo, BinaryArchive, FolderOptions, TargetInfo};
+pub use backend::registry::{CompileTarget, CpuOptions};
+pub use backend::{
+    Artifact, Capabilities, DeviceKind, LibraryOrigin, Limits, PipelineOrigin, Simdgroups, StorageMode,
+};
+pub use buffer::Buffer;
 pub use cache::{
     ConstantBits, ConstantName, KernelConstants, LateMisses, PendingPipelines, PipelineCache, PipelineCacheStats,
     PipelineConfig, PipelineKey, PipelineProgress, PipelineResults,
 };
-pub use capabilities::{Capabilities, Limits};
 pub use command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
-pub use device::{CpuOptions, Device};
-pub use devices::DeviceKind;
-pub use encoder::{ComputeCommandEncoder, DispatchType};
+pub use device::Device;
 pub use error::{Error, Result};
-pub use library::{CompileOptions, Function, FunctionDescriptor, Library, MathMode};
+pub use library::{Function, FunctionDescriptor, Library};
 pub use msl::reflect;
-pub use pipeline::{CompiledKernel, ComputePipelineDescriptor, ComputePipelineState, PipelineOrigin};
+pub use pipeline::{ComputePipelineDescriptor, ComputePipelineState};
+pub use program::{CompileOptions, LibraryCompiler, MathMode, PrecompiledLibrary};
 pub use queue::CommandQueue;
-pub use recording::{BytesLocation, CommandRecorder, Patch, Recording};
+pub use record::{BytesLocation, CommandRecorder, ComputeCommandEncoder, DispatchType, Patch, Recording};
 pub use size::Size;
 pub use timing::DispatchTiming;

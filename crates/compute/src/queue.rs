@@ -4,20 +4,30 @@
 //! it sleeps. For what nobody waits for there is a thread, started by the first commit; it sleeps when there is nothing
 //! to do and ends with the queue.
 //!
-//! A device that executes by itself ([`Submitter`]) is given command buffers when they are committed. What is left to do
+//! A device that executes by itself ([`Submit`]) is given command buffers when they are committed. What is left to do
 //! here are the completed handlers, and they are done by the same threads.
 //!
 //! The lock of a command buffer may be taken under the lock of its queue, never the other way round.
 
-use crate::command::{CommandBuffer, CommandBufferDescriptor};
+use crate::backend::{self, Execute, Submit, Table, Work};
 use crate::device::Device;
-use crate::error::Result;
-use crate::pass::Pass;
-use crate::submission::Submitter;
-use crate::work::Work;
+use crate::error::{Error, Result};
+use crate::timing::DispatchTiming;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
+
+/// A command buffer, as its queue sees it.
+pub(crate) trait Turn: Send + Sync {
+    /// Does on this thread what is left to do: executes it, if no device has, and runs its completed handlers.
+    fn take_turn(self: Arc<Self>);
+
+    /// Whether the completed handlers have run.
+    fn is_finished(&self) -> bool;
+
+    /// Whether the completed handlers are running.
+    fn is_running_handlers(&self) -> bool;
+}
 
 /// A queue of a device. A clone is the same queue.
 #[derive(Clone)]
@@ -33,8 +43,7 @@ struct Handle {
 /// What the handles and the queue's thread share.
 pub(crate) struct Queue {
     device: Device,
-    /// The device's own queue, if it has one.
-    submitter: Option<Box<dyn Submitter>>,
+    backend: backend::Queue,
     state: Mutex<State>,
     /// There is something to do for the queue's thread, or the end has come.
     work: Condvar,
@@ -48,7 +57,7 @@ pub(crate) struct Queue {
 struct Spare {
     works: Vec<Work>,
     #[allow(clippy::vec_box, reason = "command buffers take and give them boxed")]
-    passes: Vec<Box<Pass>>,
+    tables: Vec<Box<Table>>,
 }
 
 /// As many as a program has in flight, as a rule.
@@ -57,23 +66,25 @@ const MOST_SPARE: usize = 8;
 #[derive(Default)]
 struct State {
     /// What was committed and not begun; where the device executes by itself, what it has executed, with handlers to run.
-    pending: VecDeque<CommandBuffer>,
+    pending: VecDeque<Arc<dyn Turn>>,
     /// Who is executing, or running handlers.
     executor: Option<ThreadId>,
     has_thread: bool,
     ended: bool,
 }
 
-impl CommandQueue {
-    pub(crate) fn new(device: Device) -> CommandQueue {
-        let submitter = device.submitter();
-        CommandQueue::with_submitter(device, submitter)
+impl Device {
+    /// A queue of command buffers.
+    pub fn new_command_queue(&self) -> CommandQueue {
+        CommandQueue::new(self.clone(), self.backend().new_queue(self.settings()))
     }
+}
 
-    pub(crate) fn with_submitter(device: Device, submitter: Option<Box<dyn Submitter>>) -> CommandQueue {
+impl CommandQueue {
+    pub(crate) fn new(device: Device, backend: backend::Queue) -> CommandQueue {
         let queue = Queue {
             device,
-            submitter,
+            backend,
             state: Mutex::default(),
             work: Condvar::new(),
             finished: Condvar::new(),
@@ -91,45 +102,37 @@ impl CommandQueue {
         &self.handle.queue.device
     }
 
-    /// A command buffer for this queue.
-    pub fn new_command_buffer(&self) -> CommandBuffer {
-        self.new_command_buffer_with_descriptor(&CommandBufferDescriptor::default())
-    }
-
-    /// A command buffer for this queue, with what a descriptor says about it.
-    pub fn new_command_buffer_with_descriptor(&self, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
-        CommandBuffer::new(self.clone(), descriptor)
-    }
-
-    /// Takes a command buffer, if it agrees, and sees to it that somebody executes it.
-    pub(crate) fn commit(&self, command_buffer: &CommandBuffer) -> Result<()> {
-        if let Some(submitter) = &self.handle.queue.submitter {
-            // Under no lock: it may be completed at once, by this thread.
-            submitter.submit(command_buffer.submission()?);
-            return Ok(());
+    /// The device's own queue, where it executes by itself.
+    pub(crate) fn submitter(&self) -> Option<&dyn Submit> {
+        match &self.handle.queue.backend {
+            backend::Queue::Submits(submitter) => Some(&**submitter),
+            backend::Queue::Executes(_) => None,
         }
+    }
+
+    /// Takes a command buffer, if `commit` agrees, and sees to it that somebody executes it.
+    pub(crate) fn enqueue(&self, command_buffer: Arc<dyn Turn>, commit: impl FnOnce() -> Result<()>) -> Result<()> {
         let state = self.handle.queue.state();
         // Under the queue's lock: what says that it was committed is pending or being executed.
-        command_buffer.mark_committed()?;
-        self.append(state, command_buffer.clone());
+        commit()?;
+        self.append(state, command_buffer);
         Ok(())
     }
 
-    /// The device has executed a command buffer, and its completed handlers have not run.
-    pub(crate) fn completed(&self, command_buffer: &CommandBuffer) {
-        let queue = &self.handle.queue;
-        if command_buffer.has_handlers() {
-            self.append(queue.state(), command_buffer.clone());
-        } else {
-            command_buffer.run_handlers();
-        }
+    /// The device has executed a command buffer that has completed handlers.
+    pub(crate) fn run_handlers_of(&self, command_buffer: Arc<dyn Turn>) {
+        self.append(self.handle.queue.state(), command_buffer);
+    }
+
+    /// Wakes those who wait for a command buffer that the device has executed.
+    pub(crate) fn notify_finished(&self) {
         // Under the lock: who has looked and not yet fallen asleep must hear it.
-        let _state = queue.state();
-        queue.finished.notify_all();
+        let _state = self.handle.queue.state();
+        self.handle.queue.finished.notify_all();
     }
 
     /// Sees to it that somebody goes on with a command buffer, after those that were appended before.
-    fn append(&self, mut state: MutexGuard<'_, State>, command_buffer: CommandBuffer) {
+    fn append(&self, mut state: MutexGuard<'_, State>, command_buffer: Arc<dyn Turn>) {
         let queue = &self.handle.queue;
         state.pending.push_back(command_buffer);
         if !state.has_thread {
@@ -154,6 +157,14 @@ impl Queue {
         &self.device
     }
 
+    /// Executes work on this thread.
+    pub(crate) fn execute(&self, work: &Work, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
+        match &self.backend {
+            backend::Queue::Executes(queue) => Execute::execute(&**queue, work, timings),
+            backend::Queue::Submits(_) => Err(Error::Internal("the device executes by itself".into())),
+        }
+    }
+
     fn spare(&self) -> MutexGuard<'_, Spare> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -162,19 +173,19 @@ impl Queue {
         self.spare().works.pop().unwrap_or_default()
     }
 
-    pub(crate) fn spare_pass(&self) -> Box<Pass> {
-        self.spare().passes.pop().unwrap_or_default()
+    pub(crate) fn spare_table(&self) -> Box<Table> {
+        self.spare().tables.pop().unwrap_or_default()
     }
 
     /// Keeps the memory of what was executed and cleared.
-    pub(crate) fn take_back(&self, work: Work, passes: impl Iterator<Item = Box<Pass>>) {
+    pub(crate) fn take_back(&self, work: Work, tables: impl Iterator<Item = Box<Table>>) {
         let mut spare = self.spare();
         if spare.works.len() < MOST_SPARE {
             spare.works.push(work);
         }
-        for pass in passes {
-            if spare.passes.len() < MOST_SPARE && pass.is_ordinary() {
-                spare.passes.push(pass);
+        for table in tables {
+            if spare.tables.len() < MOST_SPARE && table.is_ordinary() {
+                spare.tables.push(table);
             }
         }
     }
@@ -185,7 +196,7 @@ impl Queue {
     }
 
     /// Executes or waits until `command_buffer`, which was committed, is finished.
-    pub(crate) fn wait_for(&self, command_buffer: &CommandBuffer) {
+    pub(crate) fn wait_for(&self, command_buffer: &dyn Turn) {
         let me = thread::current().id();
         let mut state = self.state();
         while !command_buffer.is_finished() {
@@ -214,7 +225,6 @@ impl Queue {
         while let Some(command_buffer) = state.pending.pop_front() {
             drop(state);
             command_buffer.take_turn();
-            drop(command_buffer);
             // Under the lock: who has looked and not yet fallen asleep must hear it.
             state = self.state();
             self.finished.notify_all();

@@ -1,26 +1,23 @@
-//! What can be switched on and off while a program runs, for debugging.
+//! Switches for debugging, which can be changed while a program runs.
 
-use crate::device::{Backend, Device};
 use crate::error::{Result, usage};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The switches of a device.
-pub(crate) struct Settings {
+pub struct Settings {
     validation: AtomicBool,
     serial: AtomicBool,
-    #[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "only GPUs are captured"))]
     capture: Option<CaptureSettings>,
 }
 
-/// What is to be captured for Xcode.
+/// A capture for Xcode.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "only GPUs are captured"))]
-pub(crate) struct CaptureSettings {
+pub struct CaptureSettings {
     /// The file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// How many, at least 1.
-    pub(crate) command_buffers: usize,
+    pub command_buffers: usize,
 }
 
 impl Settings {
@@ -33,12 +30,25 @@ impl Settings {
         })
     }
 
-    pub(crate) fn is_validating(&self) -> bool {
+    /// Whether mistakes are looked for that harm no memory, too.
+    pub fn is_validating(&self) -> bool {
         self.validation.load(Ordering::Relaxed)
     }
 
-    #[cfg(target_os = "macos")]
-    pub(crate) fn capture(&self) -> Option<&CaptureSettings> {
+    pub(crate) fn set_validation(&self, on: bool) {
+        self.validation.store(on, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_serial(&self) -> bool {
+        self.serial.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_serial(&self, on: bool) {
+        self.serial.store(on, Ordering::Relaxed);
+    }
+
+    /// Command buffers that are to be captured, on devices that can.
+    pub fn capture(&self) -> Option<&CaptureSettings> {
         self.capture.as_ref()
     }
 }
@@ -63,51 +73,5 @@ pub(crate) fn switch(variable: &str, default: bool) -> Result<bool> {
         Ok("") | Err(std::env::VarError::NotPresent) => Ok(default),
         Ok(text) => usage(format!("{variable} is '{text}': it must be 0 or 1")),
         Err(std::env::VarError::NotUnicode(_)) => usage(format!("{variable} must be 0 or 1")),
-    }
-}
-
-impl Device {
-    /// Whether encoders look for mistakes that harm no memory, too: bindings that no kernel uses. It is on in debug
-    /// builds, and otherwise with the environment variable `METALWORKS_VALIDATION=1`; 0 turns it off.
-    pub fn is_validating(&self) -> bool {
-        self.settings().is_validating()
-    }
-
-    /// Turns validation on or off, for the encoders that are made from now on.
-    pub fn set_validation(&self, on: bool) {
-        self.settings().validation.store(on, Ordering::Relaxed);
-    }
-
-    /// Whether all encoders are serial. A result that is right only then is a sign of dispatches that touch more than
-    /// their arguments say.
-    pub fn is_serial(&self) -> bool {
-        self.settings().serial.load(Ordering::Relaxed)
-    }
-
-    /// Makes all encoders serial that are made from now on, or as they were asked for; `METALWORKS_SERIAL=1` does so from
-    /// the start.
-    pub fn set_serial(&self, on: bool) {
-        self.settings().serial.store(on, Ordering::Relaxed);
-    }
-
-    /// Whether kernels run in the order that is least expected. A result that differs then is a sign of a barrier that is
-    /// missing, or of threadgroup memory that is read before it is written. A GPU has an order of its own: there it is never on.
-    pub fn is_adverse(&self) -> bool {
-        match self.backend() {
-            Backend::Cpu(device) => device.is_adverse(),
-            #[cfg(target_os = "macos")]
-            Backend::Metal(_) => false,
-        }
-    }
-
-    /// Runs kernels backwards from now on, with garbage in threadgroup memory, or as usual: dispatches that may overlap,
-    /// threadgroups, simdgroups.
-    /// `METALWORKS_ADVERSE=1` does so from the start.
-    pub fn set_adverse(&self, on: bool) {
-        match self.backend() {
-            Backend::Cpu(device) => device.set_adverse(on),
-            #[cfg(target_os = "macos")]
-            Backend::Metal(_) => (),
-        }
     }
 }

@@ -30,8 +30,7 @@ impl DispatchTiming {
 
 /// The moment at which a clock that says `now_seconds` at `now` says `seconds`; `None` for 0, with which devices say that they do
 /// not know, and for what is no time.
-#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "for devices with clocks of their own"))]
-pub(crate) fn instant_at(seconds: f64, now: Instant, now_seconds: f64) -> Option<Instant> {
+pub fn instant_at(seconds: f64, now: Instant, now_seconds: f64) -> Option<Instant> {
     if !(seconds > 0.0 && seconds.is_finite()) {
         return None;
     }

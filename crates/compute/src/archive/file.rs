@@ -1,7 +1,7 @@
 //! An archive that is one file: written at once, then only read.
 
 use super::Query;
-use super::entry::Entry;
+use super::artifact::Entry;
 use super::format::{HEADER_SIZE, Header, Item};
 use super::key::Key;
 use super::problems::Problems;

@@ -3,27 +3,25 @@
 //! ```text
 //! folder / target: 16 digits / key: 64 digits .mwarchive      an archive with one entry
 //!                            / .metalworks-….tmp              one that is being written, or was when its process died
-//!        / metal / …                                          what drivers of GPUs keep, see the module `gpu`
+//!        / metal / …                                          what drivers of GPUs keep, see the module `driver`
 //! ```
 //!
 //! Nobody locks anything: a file appears whole, by renaming, and who opens it keeps what it opened. What is damaged harms only
 //! itself: it is removed, and compiled again. When the files grow over the limit, those that were not used for the longest time
 //! go; the time of a file's last change says when that was.
 
-#[cfg(all(test, llvm))]
+#[cfg(test)]
 mod tests;
-#[cfg(any(llvm, target_os = "macos", test))]
 mod write;
 
-use super::digest::{hex, sha256};
-use super::entry::Entry;
+use super::artifact::{Entry, Target};
+use super::driver_files::{self, DriverFile, driver_file};
 use super::file::is_temporary;
 use super::format::{HEADER_SIZE, Header, Item, MAX_ENTRY, Problem};
-use super::gpu_files::{self, GpuFile, gpu_file};
 use super::key::Key;
 use super::problems::Problems;
-use super::target::Target;
 use super::{FolderOptions, Query};
+use crate::digest::{Hasher, hex};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
@@ -40,7 +38,6 @@ pub(super) struct Folder {
     root: PathBuf,
     limit: u64,
     /// How much there is.
-    #[cfg(any(llvm, target_os = "macos", test))]
     count: std::sync::Mutex<write::Count>,
 }
 
@@ -60,7 +57,7 @@ pub(super) enum Kind {
     /// One that is being written, or was when its process died.
     Temporary,
     /// The archive of a driver.
-    Gpu,
+    Driver,
     /// One that the driver refused.
     SetAside,
 }
@@ -73,12 +70,7 @@ impl Found {
 
 impl Folder {
     pub(super) fn new(root: PathBuf, options: FolderOptions) -> Folder {
-        Folder {
-            root,
-            limit: options.size_limit,
-            #[cfg(any(llvm, target_os = "macos", test))]
-            count: Default::default(),
-        }
+        Folder { root, limit: options.size_limit, count: Default::default() }
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -91,20 +83,23 @@ impl Folder {
 
     fn path(&self, target: &Target, key: Key) -> PathBuf {
         let name = Path::new(&hex(&key.0)).with_extension(EXTENSION);
-        self.root.join(hex(&sha256(target.to_string().as_bytes())[..8])).join(name)
+        let Target { backend, machine, details } = target;
+        let mut hasher = Hasher::new("target");
+        [backend, machine, details].into_iter().for_each(|text| hasher.text(text));
+        self.root.join(hex(&hasher.finish()[..8])).join(name)
     }
 
     /// With a compiler, the folder serves what that would make; without one, whatever this machine can run.
     pub(super) fn find(&self, query: &Query, problems: &Problems) -> Option<Arc<Entry>> {
-        if let Some(target) = &query.host.exact {
+        if let Some(target) = query.machine.exact() {
             let entry = self.read(&self.path(target, query.key), problems)?;
-            return (entry.target == *target && entry.key == query.key).then_some(entry);
+            return (entry.artifact.target == *target && entry.key == query.key).then_some(entry);
         }
         let name = Path::new(&hex(&query.key.0)).with_extension(EXTENSION);
         let folders = self.targets().unwrap_or_default();
         let entries: Vec<Arc<Entry>> =
             folders.iter().filter_map(|folder| self.read(&folder.join(&name), problems)).collect();
-        let best = query.choose(entries.iter().map(|entry| &entry.target))?;
+        let best = query.choose(entries.iter().map(|entry| &entry.artifact.target))?;
         (entries[best].key == query.key).then(|| entries[best].clone())
     }
 
@@ -136,11 +131,10 @@ impl Folder {
     /// Removes all files of ours, and nothing else; returns how many.
     pub(super) fn clear(&self, problems: &Problems) -> usize {
         let removed = self.files().iter().filter(|file| remove(&file.path, problems)).count();
-        for folder in self.targets().unwrap_or_default().into_iter().chain([self.root.join(gpu_files::FOLDER)]) {
+        for folder in self.targets().unwrap_or_default().into_iter().chain([self.root.join(driver_files::FOLDER)]) {
             // Fails where others have written something into it.
             let _ = std::fs::remove_dir(folder);
         }
-        #[cfg(any(llvm, target_os = "macos", test))]
         self.count_anew();
         removed
     }
@@ -165,11 +159,11 @@ impl Folder {
             let is_entry = |name: &str| name.strip_suffix(".mwarchive").is_some_and(|key| is_hex(key, 64));
             add_files(&folder, |name| is_entry(name).then_some(Kind::Entry), &mut files);
         }
-        let gpu = |name: &str| match gpu_file(name)? {
-            GpuFile::Archive => Some(Kind::Gpu),
-            GpuFile::SetAside => Some(Kind::SetAside),
+        let driver = |name: &str| match driver_file(name)? {
+            DriverFile::Archive => Some(Kind::Driver),
+            DriverFile::SetAside => Some(Kind::SetAside),
         };
-        add_files(&self.root.join(gpu_files::FOLDER), gpu, &mut files);
+        add_files(&self.root.join(driver_files::FOLDER), driver, &mut files);
         files
     }
 

@@ -3,9 +3,9 @@
 //! ```text
 //! magic 8 ── version u32 ── length of the index u32 ── SHA-256 of the index ── index ── entry, entry, …
 //!
-//! index:  count u32, then for each entry: key 32, SHA-256 32, length u64, target, compiler, kernel, constants
-//! entry:  kind u8, lanes u8, has_barrier u8, flush_denormals u8, static_threadgroup_memory u32, private_memory u64,
-//!         symbol, reflection (JSON), object
+//! index:  count u32, then for each entry: key 32, SHA-256 32, length u64, the target's back end, machine and details,
+//!         compiler, kernel, constants
+//! entry:  variant, reflection (JSON), the artifact's bytes
 //! ```
 //!
 //! Numbers are little-endian; texts and bytes have their length (u32) before them. The entries lie one after the other in the
@@ -14,17 +14,15 @@
 //! **Invariant:** every byte is checked before it means something: magic and version by comparison, the index and each entry
 //! by its hash, the length of the file by the sum. No length is believed before it is compared with what is there.
 
-use super::digest::{Digest, sha256};
-use super::entry::{Entry, Payload};
+use super::artifact::{Artifact, Entry, Target};
 use super::key::Key;
-use super::target::Target;
-use abi::{Lanes, WaveKernel};
+use crate::digest::{Digest, sha256};
 use std::fmt;
 
 const MAGIC: &[u8; 8] = b"\x89MWARC\r\n";
 
 /// Goes up with every change of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 pub(crate) const HEADER_SIZE: usize = 48;
 
@@ -131,7 +129,7 @@ fn item(reader: &mut Reader, offset: u64) -> Option<Item> {
         sha: reader.array()?,
         offset,
         len: reader.u64()?,
-        target: Target::parse(&reader.text()?)?,
+        target: Target { backend: reader.text()?, machine: reader.text()?, details: reader.text()? },
         compiler: reader.text()?,
         kernel: reader.text()?,
         constants: reader.text()?,
@@ -153,26 +151,11 @@ impl Item {
     }
 
     fn read(&self, reader: &mut Reader) -> Option<Entry> {
-        let [WAVE, lanes, has_barrier, flush_denormals] = reader.array()? else { return None };
-        let wave = WaveKernel {
-            name: self.kernel.clone(),
-            lanes: [Lanes::Row, Lanes::Any].into_iter().find(|known| lanes_number(*known) == lanes)?,
-            has_barrier: has_barrier != 0,
-            flush_denormals: flush_denormals != 0,
-            static_threadgroup_memory: reader.u32()?,
-            private_memory: reader.u64()?,
-            symbol: reader.text()?,
-            object: Vec::new(),
-        };
+        let variant = reader.text()?;
         let reflection = serde_json::from_slice(reader.bytes()?).ok()?;
-        let wave = WaveKernel { object: reader.bytes()?.to_vec(), ..wave };
-        Some(Entry {
-            key: self.key,
-            target: self.target.clone(),
-            constants: self.constants.clone(),
-            reflection,
-            payload: Payload::Wave(wave),
-        })
+        let bytes = reader.bytes()?.to_vec();
+        let artifact = Artifact { target: self.target.clone(), variant, bytes };
+        Some(Entry { key: self.key, constants: self.constants.clone(), reflection, artifact })
     }
 }
 
@@ -184,7 +167,8 @@ pub(crate) fn write<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> std::re
         index.extend(entry.key.0);
         index.extend(sha256(&body));
         index.extend((body.len() as u64).to_le_bytes());
-        for text in [&entry.target.to_string(), abi::COMPILER_FINGERPRINT, &entry.reflection.name, &entry.constants]
+        let Target { backend, machine, details } = &entry.artifact.target;
+        for text in [backend, machine, details, abi::COMPILER_FINGERPRINT, &entry.reflection.name, &entry.constants]
         {
             put(&mut index, text.as_bytes())?;
         }
@@ -203,25 +187,11 @@ pub(crate) fn write<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> std::re
 }
 
 fn body(entry: &Entry) -> std::result::Result<Vec<u8>, String> {
-    let Payload::Wave(wave) = &entry.payload;
-    let mut bytes =
-        vec![WAVE, lanes_number(wave.lanes), u8::from(wave.has_barrier), u8::from(wave.flush_denormals)];
-    bytes.extend(wave.static_threadgroup_memory.to_le_bytes());
-    bytes.extend(wave.private_memory.to_le_bytes());
-    put(&mut bytes, wave.symbol.as_bytes())?;
+    let mut bytes = Vec::new();
+    put(&mut bytes, entry.artifact.variant.as_bytes())?;
     put(&mut bytes, &serde_json::to_vec(&entry.reflection).map_err(|error| error.to_string())?)?;
-    put(&mut bytes, &wave.object)?;
+    put(&mut bytes, &entry.artifact.bytes)?;
     Ok(bytes)
-}
-
-/// The kind of payload that is code for a processor. Others will have numbers of their own.
-const WAVE: u8 = 1;
-
-fn lanes_number(lanes: Lanes) -> u8 {
-    match lanes {
-        Lanes::Row => 1,
-        Lanes::Any => 2,
-    }
 }
 
 fn put(to: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), String> {

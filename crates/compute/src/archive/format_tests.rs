@@ -1,23 +1,13 @@
 use super::*;
-use crate::archive::target::CpuTarget;
 use msl::reflect::Kernel;
 
 fn entry(number: u8) -> Entry {
-    let target = |cpu: &str| {
-        Target::Cpu(CpuTarget {
-            architecture: "x86_64".into(),
-            cpu: cpu.into(),
-            features: "+avx2".into(),
-            llvm: "22.1.0".into(),
-        })
-    };
-    let name = format!("kernel{number}");
+    let [backend, machine, details] = ["cpu", "x86_64 haswell", "+avx2"].map(str::to_owned);
     Entry {
         key: Key([number; 32]),
-        target: target("haswell"),
         constants: "0=bool:true".into(),
         reflection: Kernel {
-            name: name.clone(),
+            name: format!("kernel{number}"),
             arguments: Vec::new(),
             builtins: Vec::new(),
             function_constants: vec![0],
@@ -27,16 +17,11 @@ fn entry(number: u8) -> Entry {
             file: "a.metal".into(),
             line: 3,
         },
-        payload: Payload::Wave(WaveKernel {
-            name,
-            symbol: "f".into(),
-            object: vec![number; 5],
-            lanes: if number == 1 { Lanes::Row } else { Lanes::Any },
-            has_barrier: number == 1,
-            static_threadgroup_memory: 16,
-            private_memory: 1 << 33,
-            flush_denormals: number != 1,
-        }),
+        artifact: Artifact {
+            target: Target { backend, machine, details },
+            variant: if number == 1 { "row".into() } else { "any".into() },
+            bytes: vec![number; 5],
+        },
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is in an archive.
 
+use super::driver_files::driver_target;
 use super::folder::{Found, Kind};
-use super::gpu_files::gpu_target;
 use super::{BinaryArchive, Store};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -54,11 +54,11 @@ impl BinaryArchive {
                 let count = |kind| files.iter().filter(|file| file.is(kind)).count();
                 info.unfinished = count(Kind::Temporary);
                 let entries = folder.all();
-                let is_kept = |file: &&Found| matches!(file.kind, Kind::Entry | Kind::Gpu);
+                let is_kept = |file: &&Found| matches!(file.kind, Kind::Entry | Kind::Driver);
                 info.oldest = files.iter().filter(is_kept).map(|file| file.used).min();
                 info.damaged = entries.iter().filter(|(_, entry)| entry.is_none()).count() + count(Kind::SetAside);
-                let gpu = files.iter().filter(|file| file.is(Kind::Gpu));
-                gpus.extend(gpu.map(|file| (gpu_target(&file.path), file.bytes)));
+                let gpu = files.iter().filter(|file| file.is(Kind::Driver));
+                gpus.extend(gpu.map(|file| (driver_target(&file.path), file.bytes)));
                 entries.into_iter().filter_map(|(_, entry)| entry).collect()
             }
             Store::File(file) => {
@@ -75,7 +75,7 @@ impl BinaryArchive {
         info.entries = entries.len() + gpus.len();
         let mut targets: BTreeMap<String, (usize, u64)> = BTreeMap::new();
         for entry in entries {
-            let (count, bytes) = targets.entry(entry.target.name()).or_default();
+            let (count, bytes) = targets.entry(entry.artifact.target.name()).or_default();
             *count += 1;
             *bytes += entry.code_size() as u64;
         }

@@ -1,9 +1,8 @@
 //! Compiled kernels in memory.
 
 use super::Query;
-use super::entry::Entry;
+use super::artifact::{Entry, Target};
 use super::key::Key;
-use super::target::Target;
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
@@ -17,15 +16,14 @@ impl Memory {
     pub(super) fn find(&self, query: &Query) -> Option<Arc<Entry>> {
         let entries = self.read();
         let candidates = entries.get(&query.key)?;
-        let best = query.choose(candidates.iter().map(|entry| &entry.target))?;
+        let best = query.choose(candidates.iter().map(|entry| &entry.artifact.target))?;
         Some(candidates[best].clone())
     }
 
-    #[cfg(llvm)]
     pub(super) fn add(&self, entry: Arc<Entry>) {
         let mut entries = self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         let others = entries.entry(entry.key).or_default();
-        others.retain(|other| other.target != entry.target);
+        others.retain(|other| other.artifact.target != entry.artifact.target);
         others.push(entry);
     }
 
@@ -36,7 +34,7 @@ impl Memory {
     }
 
     pub(super) fn targets_of(&self, key: Key) -> Vec<Target> {
-        self.read().get(&key).into_iter().flatten().map(|entry| entry.target.clone()).collect()
+        self.read().get(&key).into_iter().flatten().map(|entry| entry.artifact.target.clone()).collect()
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Entry>> {

@@ -2,44 +2,37 @@
 //!
 //! ```text
 //! key: digest of the source, kernel, constants, compiler ─┐
-//! target: for what machine ───────────────────────────────┴─ entry: reflection, machine code
+//! target: for what machine ───────────────────────────────┴─ entry: reflection, artifact of a back end
 //!                                                              │
 //!                   ┌────────────────────┬─────────────────────┴──┐
 //!       memory: for this process   folder: for this user    file: for others       (format: its bytes)
 //! ```
 //!
-//! What drivers of GPUs compile they keep in archives of their own: `gpu` has their files in the same folder.
+//! Drivers of GPUs keep what they compile in archives of their own: `driver` has their files in the same folder.
 //!
 //! **Invariant:** no archive is trusted. What is damaged, of another version, or for another machine is not found; a folder
 //! removes what is damaged. What goes wrong with a folder (no space, no permission) is noted, and never an error: everything can
 //! be compiled again.
 
-pub(crate) mod digest;
-pub(crate) mod entry;
-mod features;
+pub(crate) mod artifact;
+pub(crate) mod driver;
+mod driver_archives;
+mod driver_files;
 mod file;
 mod folder;
 mod format;
-#[cfg(any(target_os = "macos", test))]
-pub(crate) mod gpu;
-mod gpu_files;
 mod info;
 pub(crate) mod key;
 mod memory;
-#[cfg(target_os = "macos")]
-mod metal_archives;
 mod place;
 mod problems;
 #[cfg(test)]
 mod scratch;
-pub(crate) mod target;
 
 pub use info::{ArchiveInfo, TargetInfo};
-pub use target::CompileTarget;
 
 use crate::error::{Error, Result};
-use abi::Lanes;
-use entry::Entry;
+use artifact::{Entry, Machine, Target};
 use file::Portable;
 use folder::{Folder, Kind};
 use key::Key;
@@ -49,12 +42,11 @@ use problems::Problems;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use target::{Host, Target};
 
 /// Compiled kernels, kept for the next time. A clone is the same archive.
 ///
-/// Folders and archives in memory also have what Metal compiled, in a `MTLBinaryArchive` for each GPU; a file of
-/// [`serialize`](BinaryArchive::serialize) has code for processors only.
+/// Folders and archives in memory also have what drivers compiled, such as a `MTLBinaryArchive` for each of Metal's GPUs; a file
+/// of [`serialize`](BinaryArchive::serialize) has artifacts only.
 ///
 /// A [`ComputePipelineDescriptor`](crate::ComputePipelineDescriptor) lists the archives in which a pipeline state looks for its
 /// code before it compiles, and which then keep what was compiled.
@@ -92,9 +84,8 @@ pub struct BinaryArchive {
 struct Inner {
     store: Store,
     problems: Problems,
-    /// What Metal keeps, for each GPU that was asked for.
-    #[cfg(target_os = "macos")]
-    gpus: metal_archives::Gpus,
+    /// What drivers keep.
+    drivers: driver_archives::DriverArchives,
 }
 
 enum Store {
@@ -123,14 +114,14 @@ impl Default for FolderOptions {
 pub(crate) struct Query<'a> {
     pub(crate) key: Key,
     pub(crate) kernel: &'a str,
-    pub(crate) lanes: Lanes,
-    pub(crate) host: &'a Host,
+    pub(crate) variant: &'a str,
+    pub(crate) machine: &'a dyn Machine,
 }
 
 impl Query<'_> {
     /// Which of several targets serves best: the very one, or else the one that makes the most of this machine.
     fn choose<'t>(&self, targets: impl Iterator<Item = &'t Target>) -> Option<usize> {
-        let ranks = targets.enumerate().filter_map(|(at, target)| Some((self.host.rank(target)?, at)));
+        let ranks = targets.enumerate().filter_map(|(at, target)| Some((self.machine.rank(target)?, at)));
         ranks.max().map(|(_, at)| at)
     }
 }
@@ -166,8 +157,7 @@ impl BinaryArchive {
             inner: Arc::new(Inner {
                 store,
                 problems: Problems::default(),
-                #[cfg(target_os = "macos")]
-                gpus: metal_archives::Gpus::default(),
+                drivers: driver_archives::DriverArchives::default(),
             }),
         }
     }
@@ -180,11 +170,10 @@ impl BinaryArchive {
             Store::File(file) => file.find(query, problems),
             Store::Nowhere(_) => None,
         };
-        found.filter(|entry| entry.is_of(query.kernel, query.lanes))
+        found.filter(|entry| entry.is_of(query.kernel, query.variant))
     }
 
     /// Keeps an entry, if this kind of archive takes new ones.
-    #[cfg(llvm)]
     pub(crate) fn add(&self, entry: &Arc<Entry>) {
         let Inner { store, problems, .. } = &*self.inner;
         match store {
@@ -194,21 +183,9 @@ impl BinaryArchive {
         }
     }
 
-    /// Compiles a kernel for a machine, which need not be this one, and keeps it: all the code that threadgroups of any size
-    /// need.
-    #[cfg(llvm)]
-    pub fn add_compute_pipeline_function(
-        &self,
-        function: &crate::FunctionDescriptor,
-        target: &CompileTarget,
-    ) -> Result<()> {
-        if matches!(self.inner.store, Store::File(_)) {
-            return crate::error::usage(format!("{} takes no new entries", self.describe()));
-        }
-        for entry in crate::recipe::compile_for(function, target)? {
-            self.add(&Arc::new(entry));
-        }
-        Ok(())
+    /// Whether it takes new entries.
+    pub(crate) fn takes_entries(&self) -> bool {
+        !matches!(self.inner.store, Store::File(_))
     }
 
     /// Writes all that is in it to one file, for [`BinaryArchive::open`]. The file is replaced as a whole or not at all. Entries
@@ -217,7 +194,7 @@ impl BinaryArchive {
         let path = path.as_ref();
         let failed = |reason: String| Error::Write { path: path.display().to_string(), reason };
         let mut entries = self.entries();
-        entries.sort_by(|a, b| (a.key, &a.target).cmp(&(b.key, &b.target)));
+        entries.sort_by(|a, b| (a.key, &a.artifact.target).cmp(&(b.key, &b.artifact.target)));
         let bytes = format::write(entries.iter().map(|entry| &**entry)).map_err(failed)?;
         file::write_named(path, &bytes).map_err(|error| failed(error.to_string()))
     }
@@ -232,20 +209,19 @@ impl BinaryArchive {
         }
     }
 
-    /// Writes what is not written yet. Code for processors is when it is compiled; what Metal compiled for a GPU is written here,
-    /// when a cache has created all that was declared or is sealed, and when the archive is dropped. What goes wrong is in
+    /// Writes what is not written yet. Artifacts are written when they are compiled; what a driver compiled is written here, when
+    /// a cache has created all that was declared or is sealed, and when the archive is dropped. Problems go to
     /// [`problems`](BinaryArchive::problems).
     pub fn flush(&self) {
-        #[cfg(target_os = "macos")]
-        self.inner.flush_gpus();
+        self.inner.flush_drivers();
     }
 
-    /// How many pieces of code it has.
+    /// How many artifacts it has.
     pub fn len(&self) -> usize {
         match &self.inner.store {
             Store::Memory(memory) => memory.all().len(),
             Store::Folder(folder) => {
-                folder.files().iter().filter(|file| matches!(file.kind, Kind::Entry | Kind::Gpu)).count()
+                folder.files().iter().filter(|file| matches!(file.kind, Kind::Entry | Kind::Driver)).count()
             }
             Store::File(file) => file.items().count(),
             Store::Nowhere(_) => 0,

@@ -1,21 +1,16 @@
 //! Metal's asynchronous creation: a completion handler is called when the pipeline is there.
 
-use super::handler::Handler;
-use super::obtain::guarded;
 use super::{PipelineCache, PipelineConfig, threads};
-use crate::archive::key::Identity;
-use crate::device::{Backend, Device};
+use crate::backend::Handler;
+use crate::device::Device;
 use crate::error::Result;
-use crate::library::FunctionDescriptor;
+use crate::library::{FunctionDescriptor, Library};
 use crate::pipeline::{ComputePipelineDescriptor, ComputePipelineState};
-use crate::recipe::Recipe;
-
-#[cfg(target_os = "macos")]
-use crate::metal;
+use abi::Constants;
 
 impl PipelineCache {
     /// Creates a pipeline on another thread and calls `completion_handler` there, also when the pipeline is there already.
-    /// It may use the cache; one that panics harms nobody.
+    /// It may use the cache. Panics in it are caught.
     pub fn create_async(
         &self,
         config: PipelineConfig,
@@ -27,8 +22,8 @@ impl PipelineCache {
 }
 
 impl Device {
-    /// Takes a kernel from the descriptor's archives, or compiles it, and calls `completion_handler` with what became of it:
-    /// once, on another thread.
+    /// Takes a kernel from the descriptor's archives, or compiles it, and calls `completion_handler` with the result: once, on
+    /// another thread.
     pub fn new_compute_pipeline_state_with_completion_handler(
         &self,
         function: &FunctionDescriptor<'_>,
@@ -36,18 +31,13 @@ impl Device {
         completion_handler: impl FnOnce(Result<ComputePipelineState>) + Send + 'static,
     ) {
         let (device, descriptor) = (self.clone(), descriptor.clone());
-        let recipe = Recipe::new(Identity::new(function), &descriptor);
+        let (library, name, constants): (Library, String, Constants) =
+            (function.library.clone(), function.name.into(), function.constants.clone());
+        // One that is dropped uncalled, as by a panic in the compiler, is called with an error.
         let handler = Handler::new(completion_handler);
-        threads::spawn(move || match device.backend() {
-            Backend::Cpu(_) => {
-                let made = guarded(|| ComputePipelineState::with_recipe(&device, recipe, &descriptor));
-                handler.call(made);
-            }
-            #[cfg(target_os = "macos")]
-            Backend::Metal(gpu) => {
-                let validate = device.is_validating();
-                metal::create_with_completion_handler(gpu, &recipe, &descriptor, validate, handler);
-            }
+        threads::spawn(move || {
+            let function = FunctionDescriptor { library: &library, name: &name, constants: &constants };
+            device.create_with_handler(&function, &descriptor, handler);
         });
     }
 }

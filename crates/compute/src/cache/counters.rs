@@ -23,7 +23,7 @@ pub struct PipelineCacheStats {
     pub from_archive: u64,
     /// Misses that ended with an error.
     pub failures: u64,
-    /// Misses after [`crate::PipelineCache::seal`], and dispatches that needed more code of a pipeline.
+    /// Misses after [`crate::PipelineCache::seal`].
     pub late_misses: u64,
     /// Time spent compiling, of all threads together, failures included.
     pub compile_time: Duration,

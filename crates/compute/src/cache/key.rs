@@ -1,6 +1,7 @@
 //! What tells one pipeline from the others.
 
 use super::constants::{ConstantBits, ConstantName, KernelConstants};
+use crate::backend::Simdgroups;
 use crate::error::{Error, Result};
 use abi::{ConstantKey, Constants};
 use rustc_hash::FxHasher;
@@ -27,7 +28,7 @@ struct Contents {
     kernel: Box<str>,
     /// In the order in which they were given first, which is the order in which they are asked for again.
     constants: Box<[(ConstantKey, ConstantBits)]>,
-    full_simdgroups: bool,
+    simdgroups: Simdgroups,
     hash: u64,
 }
 
@@ -36,14 +37,14 @@ struct Contents {
 pub(super) struct Wanted<'a, C> {
     pub(super) kernel: &'a str,
     pub(super) constants: C,
-    pub(super) full_simdgroups: bool,
+    pub(super) simdgroups: Simdgroups,
 }
 
 impl<C: KernelConstants> Wanted<'_, C> {
     /// The same whatever the order of the constants.
     #[inline]
     pub(super) fn hash(&self) -> u64 {
-        let mut sum = hash_text(self.kernel) ^ u64::from(self.full_simdgroups);
+        let mut sum = hash_text(self.kernel) ^ self.simdgroups as u64;
         self.constants.for_each(|name, value| {
             let mut hasher = FxHasher::default();
             match name {
@@ -60,7 +61,7 @@ impl<C: KernelConstants> Wanted<'_, C> {
     #[inline]
     pub(super) fn is(&self, key: &PipelineKey) -> bool {
         let contents = &*key.contents;
-        if self.full_simdgroups != contents.full_simdgroups || !same_text(self.kernel, &contents.kernel) {
+        if self.simdgroups != contents.simdgroups || !same_text(self.kernel, &contents.kernel) {
             return false;
         }
         // A bit for each constant of the key that was seen: one that is given twice does not stand for two.
@@ -83,9 +84,9 @@ impl<C: KernelConstants> Wanted<'_, C> {
                 None => constants.push((name.into(), value)),
             }
         });
-        let (kernel, full_simdgroups) = (self.kernel.into(), self.full_simdgroups);
+        let (kernel, simdgroups) = (self.kernel.into(), self.simdgroups);
         // Not the hash of what is wanted: a constant that was set twice is in that twice.
-        let mut contents = Contents { kernel, constants: constants.into(), full_simdgroups, hash: 0 };
+        let mut contents = Contents { kernel, constants: constants.into(), simdgroups, hash: 0 };
         contents.hash = contents.wanted().hash();
         PipelineKey { contents: Arc::new(contents) }
     }
@@ -139,7 +140,7 @@ impl KernelConstants for Listed<'_> {
 impl PipelineKey {
     /// A kernel with constants.
     pub fn new(kernel: &str, constants: impl KernelConstants) -> PipelineKey {
-        Wanted { kernel, constants, full_simdgroups: false }.to_key()
+        Wanted { kernel, constants, simdgroups: Simdgroups::Any }.to_key()
     }
 
     /// The kernel's name.
@@ -147,14 +148,13 @@ impl PipelineKey {
         &self.contents.kernel
     }
 
-    /// Whether the volume of every threadgroup is promised to be a multiple of 32
-    /// ([`crate::ComputePipelineDescriptor`]).
-    pub fn full_simdgroups(&self) -> bool {
-        self.contents.full_simdgroups
+    /// The promise about the simdgroups of all its dispatches.
+    pub fn simdgroups(&self) -> Simdgroups {
+        self.contents.simdgroups
     }
 
-    pub(super) fn with_full_simdgroups(&self) -> PipelineKey {
-        Wanted { full_simdgroups: true, ..self.wanted() }.to_key()
+    pub(super) fn with_simdgroups(&self, simdgroups: Simdgroups) -> PipelineKey {
+        Wanted { simdgroups, ..self.wanted() }.to_key()
     }
 
     /// The values of its function constants.
@@ -201,7 +201,7 @@ impl PipelineKey {
 
 impl Contents {
     fn wanted(&self) -> Wanted<'_, Listed<'_>> {
-        Wanted { kernel: &self.kernel, constants: Listed(&self.constants), full_simdgroups: self.full_simdgroups }
+        Wanted { kernel: &self.kernel, constants: Listed(&self.constants), simdgroups: self.simdgroups }
     }
 
     /// Where the constant with this value is, probably at `likely`.
@@ -257,9 +257,10 @@ impl fmt::Display for PipelineKey {
                 }
             }
         }
-        if self.full_simdgroups() {
-            f.write_str("_full")?;
-        }
-        Ok(())
+        f.write_str(match self.simdgroups() {
+            Simdgroups::Any => "",
+            Simdgroups::Full => "_full",
+            Simdgroups::Rows => "_rows",
+        })
     }
 }

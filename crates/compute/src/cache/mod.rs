@@ -14,7 +14,6 @@ mod batch;
 mod config;
 mod constants;
 mod counters;
-mod handler;
 mod key;
 mod obtain;
 mod phase;
@@ -25,12 +24,11 @@ pub use batch::{PendingPipelines, PipelineProgress, PipelineResults};
 pub use config::PipelineConfig;
 pub use constants::{ConstantBits, ConstantName, KernelConstants};
 pub use counters::PipelineCacheStats;
-#[cfg(target_os = "macos")]
-pub(crate) use handler::Handler;
 pub use key::PipelineKey;
 pub use phase::LateMisses;
-pub(crate) use phase::Phase;
+use phase::Phase;
 
+use crate::backend::Simdgroups;
 use crate::error::Result;
 use crate::pipeline::ComputePipelineState;
 use counters::Counters;
@@ -59,7 +57,7 @@ struct Shared {
     table: Table,
     counters: Counters,
     create: Box<Create>,
-    phase: Arc<Phase>,
+    phase: Phase,
     on_late_miss: RwLock<Option<Arc<OnLateMiss>>>,
 }
 
@@ -76,7 +74,7 @@ impl PipelineCache {
             table: Table::new(),
             counters: Counters::default(),
             create: Box::new(create),
-            phase: Arc::default(),
+            phase: Phase::default(),
             on_late_miss: RwLock::new(None),
         };
         PipelineCache { shared: Arc::new(shared) }
@@ -89,7 +87,18 @@ impl PipelineCache {
         kernel: &str,
         constants: impl KernelConstants,
     ) -> Result<&ComputePipelineState> {
-        let wanted = Wanted { kernel, constants, full_simdgroups: false };
+        self.get_or_create_pso_with(kernel, constants, Simdgroups::Any)
+    }
+
+    /// The same with a promise about the simdgroups of all its dispatches: on a CPU, there is less to compile for rows.
+    #[inline]
+    pub fn get_or_create_pso_with(
+        &self,
+        kernel: &str,
+        constants: impl KernelConstants,
+        simdgroups: Simdgroups,
+    ) -> Result<&ComputePipelineState> {
+        let wanted = Wanted { kernel, constants, simdgroups };
         match self.shared.hit(self.shared.table.find(wanted.hash(), &wanted)) {
             Some(pipeline) => Ok(pipeline),
             None => self.shared.late_or_first(&PipelineConfig::from(wanted.to_key())),
@@ -107,7 +116,7 @@ impl PipelineCache {
 
     /// The pipeline of a kernel with these constants, if it is there. This counts as nothing.
     pub fn get(&self, kernel: &str, constants: impl KernelConstants) -> Option<&ComputePipelineState> {
-        let wanted = Wanted { kernel, constants, full_simdgroups: false };
+        let wanted = Wanted { kernel, constants, simdgroups: Simdgroups::Any };
         self.shared.table.find(wanted.hash(), &wanted)?.pipeline.get()
     }
 
@@ -122,8 +131,7 @@ impl PipelineCache {
     /// Ends the loading: from now on, [`get_or_create_pso`](PipelineCache::get_or_create_pso) and
     /// [`get_or_create`](PipelineCache::get_or_create) of a pipeline that is not there are late misses. In debug builds
     /// that is an error; otherwise it is created, counted, and told to
-    /// [`on_late_miss`](PipelineCache::on_late_miss). A dispatch with threadgroups of a size that needs other code than its
-    /// pipeline has is one as well: in debug builds its command buffer fails, otherwise the code is compiled and counted.
+    /// [`on_late_miss`](PipelineCache::on_late_miss). Dispatches never compile: a pipeline has all its code when it is created.
     ///
     /// Creating what is declared ([`create_all`](PipelineCache::create_all) and kin) stays possible: one model may be
     /// loaded while another one runs.
@@ -156,7 +164,6 @@ impl PipelineCache {
     /// What was counted so far.
     pub fn stats(&self) -> PipelineCacheStats {
         let mut stats = self.shared.counters.stats();
-        stats.late_misses += self.shared.phase.late_codes();
         for pipeline in self.shared.table.entries().filter_map(|entry| entry.pipeline.get()) {
             stats.pipelines += 1;
             stats.code_bytes += pipeline.code_size() as u64;

@@ -4,8 +4,9 @@ use super::attempt::Turn;
 use super::counters::add;
 use super::table::Entry;
 use super::{LateMisses, PipelineConfig, PipelineKey, Shared};
+use crate::backend::PipelineOrigin;
 use crate::error::{Error, Result};
-use crate::pipeline::{ComputePipelineState, PipelineOrigin};
+use crate::pipeline::ComputePipelineState;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -28,11 +29,7 @@ impl Shared {
 
     /// Asked for where it is declared.
     pub(super) fn declared(&self, config: &PipelineConfig) -> Result<ComputePipelineState> {
-        let pipeline = self.obtain(config, None)?;
-        if let Some(threads) = config.threads_per_threadgroup() {
-            guarded(|| pipeline.prepare(threads)).map_err(|cause| failed(config.key(), cause))?;
-        }
-        Ok(pipeline.clone())
+        self.obtain(config, None).cloned()
     }
 
     fn obtain(&self, config: &PipelineConfig, late: Option<LateMisses>) -> Result<&ComputePipelineState> {
@@ -82,7 +79,6 @@ impl Shared {
                         add(&counters.archive_nanos, nanos);
                     }
                 }
-                pipeline.keep_to(&self.phase);
                 // Nobody else sets it: there is one attempt at a time, and none after one that succeeded.
                 let _ = entry.pipeline.set(pipeline);
                 Ok(())

@@ -1,6 +1,6 @@
 //! Loading and running: whether something may still be compiled.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What becomes of asking for a pipeline that is not there after [`crate::PipelineCache::seal`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,12 +18,10 @@ impl Default for LateMisses {
     }
 }
 
-/// The phase in which a cache is. Its pipelines share it: they too can need code that was not compiled while loading.
-pub(crate) struct Phase {
+/// The phase in which a cache is.
+pub(super) struct Phase {
     /// A [`LateMisses`], or [`LOADING`].
     current: AtomicU8,
-    /// How often a pipeline needed more code while running.
-    late_codes: AtomicU64,
 }
 
 /// The phase in which misses are expected.
@@ -33,7 +31,7 @@ const CREATE: u8 = LateMisses::Create as u8;
 
 impl Default for Phase {
     fn default() -> Phase {
-        Phase { current: AtomicU8::new(LOADING), late_codes: AtomicU64::new(0) }
+        Phase { current: AtomicU8::new(LOADING) }
     }
 }
 
@@ -53,16 +51,5 @@ impl Phase {
             CREATE => Some(LateMisses::Create),
             _ => None,
         }
-    }
-
-    /// A dispatch needs more code of a pipeline; says what becomes of that, and counts it unless that is expected.
-    pub(crate) fn late_code(&self) -> Option<LateMisses> {
-        let late_misses = self.late_misses()?;
-        self.late_codes.fetch_add(1, Ordering::Relaxed);
-        Some(late_misses)
-    }
-
-    pub(super) fn late_codes(&self) -> u64 {
-        self.late_codes.load(Ordering::Relaxed)
     }
 }

@@ -1,33 +1,15 @@
 //! From the commit to the end: the work is executed, here or by the device, and the completed handlers run.
 
-use super::{CommandBuffer, CommandBufferStatus, Handling};
+use super::{CommandBuffer, CommandBufferStatus, Handling, Inner};
+use crate::backend::{Complete, Outcome, Work};
 use crate::error::Error;
-use crate::submission::Outcome;
-use crate::work::Work;
+use crate::queue::Turn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
-impl CommandBuffer {
-    pub(crate) fn profiling(&self) -> bool {
-        self.inner.profiling
-    }
-
-    /// Whether the completed handlers have run.
-    pub(crate) fn is_finished(&self) -> bool {
-        self.state().handling == Handling::Done
-    }
-
-    /// Whether the completed handlers are running.
-    pub(crate) fn is_running_handlers(&self) -> bool {
-        self.state().handling == Handling::Running
-    }
-
-    pub(crate) fn has_handlers(&self) -> bool {
-        !self.state().handlers.is_empty()
-    }
-
-    /// Does on this thread what is left to do: executes it, if no device has, and runs its completed handlers.
-    pub(crate) fn take_turn(&self) {
+impl Turn for Inner {
+    fn take_turn(self: Arc<Self>) {
         let work = {
             let mut state = self.state();
             (state.status < CommandBufferStatus::Completed).then(|| {
@@ -42,25 +24,49 @@ impl CommandBuffer {
         self.run_handlers();
     }
 
-    fn execute(&self, work: Work) {
-        let mut timings = Vec::new();
-        let wanted = self.inner.profiling.then_some(&mut timings);
-        let executed = catch_unwind(AssertUnwindSafe(|| self.queue().device().execute(&work, wanted)));
-        let executed = executed.unwrap_or_else(|_| Err(Error::Internal("the device panicked".into())));
-        let start = self.gpu_start_time();
-        self.set_outcome(work, Outcome { executed, start, end: Some(Instant::now()), timings });
+    fn is_finished(&self) -> bool {
+        self.state().handling == Handling::Done
     }
 
-    /// The device has executed it.
-    pub(crate) fn complete(&self, work: Work, outcome: Outcome) {
+    fn is_running_handlers(&self) -> bool {
+        self.state().handling == Handling::Running
+    }
+}
+
+impl Complete for Inner {
+    fn complete(self: Arc<Self>, work: Work, outcome: Outcome) {
         self.set_outcome(work, outcome);
-        self.inner.queue.completed(self);
+        let has_handlers = !self.state().handlers.is_empty();
+        match has_handlers {
+            true => self.queue.run_handlers_of(self.clone()),
+            false => self.clone().run_handlers(),
+        }
+        self.queue.notify_finished();
+    }
+
+    fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    fn profiling(&self) -> bool {
+        self.profiling
+    }
+}
+
+impl Inner {
+    fn execute(&self, work: Work) {
+        let mut timings = Vec::new();
+        let wanted = self.profiling.then_some(&mut timings);
+        let executed = catch_unwind(AssertUnwindSafe(|| self.queue.queue().execute(&work, wanted)));
+        let executed = executed.unwrap_or_else(|_| Err(Error::Internal("the device panicked".into())));
+        let start = self.state().start;
+        self.set_outcome(work, Outcome { executed, start, end: Some(Instant::now()), timings });
     }
 
     fn set_outcome(&self, mut work: Work, outcome: Outcome) {
         // Buffers that only this work kept alive go now, before anybody is told.
-        let passes = work.clear();
-        self.queue().take_back(work, passes);
+        let tables = work.clear();
+        self.queue.queue().take_back(work, tables);
         let mut state = self.state();
         state.start = outcome.start;
         state.end = outcome.end;
@@ -74,15 +80,16 @@ impl CommandBuffer {
         }
     }
 
-    pub(crate) fn run_handlers(&self) {
+    fn run_handlers(self: Arc<Self>) {
         let handlers = {
             let mut state = self.state();
             state.handling = Handling::Running;
             std::mem::take(&mut state.handlers)
         };
+        let command_buffer = CommandBuffer { inner: self };
         for handler in handlers {
-            let _ = catch_unwind(AssertUnwindSafe(|| handler(self)));
+            let _ = catch_unwind(AssertUnwindSafe(|| handler(&command_buffer)));
         }
-        self.state().handling = Handling::Done;
+        command_buffer.state().handling = Handling::Done;
     }
 }

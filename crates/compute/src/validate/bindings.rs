@@ -1,9 +1,9 @@
 //! What is bound, against what the kernel wants.
 
 use super::{Call, list};
-use crate::arguments::BufferArgument;
+use crate::backend::Place;
 use crate::error::{Error, Result};
-use crate::pass::Place;
+use crate::kernel::arguments::BufferArgument;
 use abi::call::ARGUMENT_SLOTS;
 
 /// What is bound at an index.
@@ -18,14 +18,15 @@ pub(crate) struct Bound {
 
 /// Whether everything that the kernel uses is there and fits.
 pub(crate) fn bindings(call: &Call, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> Result<()> {
-    for argument in &call.pipeline.arguments().buffers {
+    for argument in &call.pipeline.arguments.buffers {
         match &bound[usize::from(argument.index)] {
             Some(bound)
                 if bound.len >= argument.size
                     && bound.address & argument.misalignment == 0
                     && !(argument.is_written && bound.read_only) => {}
             Some(bound) => return Err(misfit(call, argument, bound)),
-            None => return Err(missing(call, argument, bound)),
+            None if argument.is_used => return Err(missing(call, argument, bound)),
+            None => {}
         }
     }
     Ok(())
@@ -35,13 +36,13 @@ pub(crate) fn bindings(call: &Call, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> 
 fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> Error {
     let indices = bound.iter().zip(0..).filter(|(bound, _)| bound.is_some());
     let others = indices.fold(0, |indices, (_, index)| indices | 1u32 << index);
-    let others = others & !call.pipeline.arguments().buffer_indices;
+    let others = others & !call.pipeline.arguments.buffer_indices;
     let hint = match others.count_ones() {
         0 => String::new(),
         1 => format!(" (index {} is bound, and the kernel has no such argument)", list(others)),
         _ => format!(" (indices {} are bound, and the kernel has no such arguments)", list(others)),
     };
-    let name = &call.pipeline.reflection().arguments[argument.argument as usize].name;
+    let name = &call.pipeline.reflection.arguments[argument.argument as usize].name;
     call.refuse(format_args!(
         "no buffer is bound at index {} for the argument '{name}'; call set_buffer or set_bytes{hint}",
         argument.index
@@ -51,7 +52,7 @@ fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<Bound>; ARGUM
 /// Why a binding cannot serve an argument.
 #[cold]
 fn misfit(call: &Call, argument: &BufferArgument, bound: &Bound) -> Error {
-    let reflected = &call.pipeline.reflection().arguments[argument.argument as usize];
+    let reflected = &call.pipeline.reflection.arguments[argument.argument as usize];
     let element = &reflected.element_type;
     let (what, is_bytes) = match bound.place {
         Place::Buffer { buffer, offset } => {

@@ -1,24 +1,21 @@
-//! Copies between buffers.
+//! Copies between buffers, and fills.
 
 use super::same_device;
-use crate::buffer::Buffer;
+use crate::backend::{Copy, Fill, Memory};
 use crate::error::{Result, usage};
-use crate::work::Copy;
+use std::ops::Range;
 
 /// Metal on a Mac copies whole words.
 const ALIGNMENT: usize = 4;
 
-/// Whether a command buffer of a device can take a copy.
-pub(crate) fn copy(domain: u32, copy: &Copy) -> Result<()> {
+/// Whether a command buffer of a device can take a copy; whether its destination is a view for reading only was not yet looked at.
+pub(crate) fn copy(domain: u32, copy: &Copy, destination_is_read_only: bool) -> Result<()> {
     let Copy { source, range, destination, offset } = copy;
     for buffer in [source, destination] {
         same_device("copy_buffer", domain, buffer)?;
     }
-    released("copy_buffer", copy)?;
-    if range.start >= range.end || range.end > source.len() {
-        let (std::ops::Range { start, end }, source) = (range, source.description());
-        return usage(format!("copy_buffer: {start}..{end} is empty or not inside {source}, the source"));
-    }
+    copy_released("copy_buffer", copy)?;
+    inside("copy_buffer", "source", source, range)?;
     let len = range.end - range.start;
     let Some(end) = offset.checked_add(len).filter(|&end| end <= destination.len()) else {
         let destination = destination.description();
@@ -26,7 +23,7 @@ pub(crate) fn copy(domain: u32, copy: &Copy) -> Result<()> {
             "copy_buffer: {len} bytes at offset {offset} are not inside {destination}, the destination"
         ));
     };
-    if destination.is_read_only() {
+    if destination_is_read_only {
         return usage(format!(
             "copy_buffer: {}, the destination, is a view for reading only",
             destination.description()
@@ -41,23 +38,53 @@ pub(crate) fn copy(domain: u32, copy: &Copy) -> Result<()> {
     }
     let numbers =
         [("the source begins at", from.start), ("the destination begins at", to.start), ("the length is", len)];
-    for (what, number) in numbers {
-        if !number.is_multiple_of(ALIGNMENT) {
-            let divisor = 1 << number.trailing_zeros();
-            return usage(format!(
-                "copy_buffer: {what} a multiple of {divisor} only; Metal needs one of {ALIGNMENT}"
-            ));
-        }
+    whole_words("copy_buffer", &numbers)
+}
+
+/// Whether a command buffer of a device can take a fill.
+pub(crate) fn fill(domain: u32, fill: &Fill, is_read_only: bool) -> Result<()> {
+    let Fill { buffer, range, .. } = fill;
+    same_device("fill_buffer", domain, buffer)?;
+    fill_released("fill_buffer", fill)?;
+    inside("fill_buffer", "buffer", buffer, range)?;
+    if is_read_only {
+        return usage(format!("fill_buffer: {} is a view for reading only", buffer.description()));
     }
-    Ok(())
+    let numbers = [("the range begins at", range.start), ("the length is", range.end - range.start)];
+    whole_words("fill_buffer", &numbers)
+}
+
+fn inside(call: &str, what: &str, buffer: &Memory, range: &Range<usize>) -> Result<()> {
+    if range.start < range.end && range.end <= buffer.len() {
+        return Ok(());
+    }
+    let (Range { start, end }, buffer) = (range, buffer.description());
+    usage(format!("{call}: {start}..{end} is empty or not inside {buffer}, the {what}"))
+}
+
+fn whole_words(call: &str, numbers: &[(&str, usize)]) -> Result<()> {
+    match numbers.iter().find(|(_, number)| !number.is_multiple_of(ALIGNMENT)) {
+        Some((what, number)) => {
+            let divisor = 1 << number.trailing_zeros();
+            usage(format!("{call}: {what} a multiple of {divisor} only; Metal needs one of {ALIGNMENT}"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether neither buffer was released.
-pub(crate) fn released(call: &str, copy: &Copy) -> Result<()> {
-    match [&copy.source, &copy.destination].into_iter().find(|buffer| buffer.is_released()) {
-        Some(buffer) => {
-            usage(format!("{call}: a copy from or to {}, which was released", Buffer::description(buffer)))
-        }
+pub(crate) fn copy_released(call: &str, copy: &Copy) -> Result<()> {
+    released(call, "a copy from or to", &[&copy.source, &copy.destination])
+}
+
+/// Whether the buffer was not released.
+pub(crate) fn fill_released(call: &str, fill: &Fill) -> Result<()> {
+    released(call, "a fill of", &[&fill.buffer])
+}
+
+fn released(call: &str, what: &str, buffers: &[&Memory]) -> Result<()> {
+    match buffers.iter().find(|buffer| buffer.is_released()) {
+        Some(buffer) => usage(format!("{call}: {what} {}, which was released", buffer.description())),
         None => Ok(()),
     }
 }

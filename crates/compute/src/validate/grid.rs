@@ -1,18 +1,19 @@
 //! The sizes of grids and threadgroups.
 
 use super::Call;
+use crate::backend::Simdgroups;
 use crate::error::{Error, Result};
 use crate::size::Size;
 use abi::LANES;
 
 /// The grid and the threadgroup in threads, as the back ends take them.
 pub(crate) fn grid(call: &Call, grid: Size, threadgroup: Size) -> Result<([u32; 3], [u32; 3])> {
-    let most = call.pipeline.max_total_threads_per_threadgroup();
+    let most = call.pipeline.max_total_threads;
     let is_small = threadgroup.volume().is_some_and(|threads| (1..=most).contains(&threads));
     match (grid.volume(), narrow(grid), narrow(threadgroup)) {
         (Some(1..), Some(threads), Some(size)) if is_small => {
-            if call.pipeline.only_full_simdgroups() {
-                full_simdgroups(call, grid, threadgroup)?;
+            if call.pipeline.simdgroups != Simdgroups::Any {
+                promised_simdgroups(call, grid, threadgroup)?;
             }
             Ok((threads, size))
         }
@@ -34,8 +35,8 @@ fn refused(call: &Call, grid: Size, threadgroup: Size, most: usize) -> Error {
     call.refuse(format_args!("a grid of {grid} threads; positions have 32 bits, sizes 64"))
 }
 
-/// Keeps the promise of `thread_group_size_is_multiple_of_thread_execution_width`.
-fn full_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()> {
+/// Keeps the promises of the pipeline's descriptor.
+fn promised_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()> {
     // Along each dimension there are whole threadgroups and perhaps, at the end, a smaller one.
     let sizes = |grid: usize, threadgroup: usize| {
         let whole = (grid >= threadgroup).then_some(threadgroup);
@@ -49,6 +50,12 @@ fn full_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()> {
                 if !size.volume().is_some_and(|threads| threads.is_multiple_of(LANES)) {
                     return Err(call.refuse(format_args!(
                         "a threadgroup of {size} threads; the pipeline's descriptor promised multiples of {LANES}"
+                    )));
+                }
+                if call.pipeline.simdgroups == Simdgroups::Rows && !width.is_multiple_of(LANES) {
+                    return Err(call.refuse(format_args!(
+                        "a threadgroup of {size} threads; the pipeline's descriptor promised a width that is a multiple of \
+                         {LANES}"
                     )));
                 }
             }

@@ -1,17 +1,14 @@
 //! Threadgroup memory: that of arguments, and how much there is in all.
 
 use super::Call;
-use crate::device::MAX_THREADGROUP_MEMORY;
 use crate::error::Result;
+use crate::kernel::arguments::THREADGROUP_ALIGNMENT;
 use abi::call::ARGUMENT_SLOTS;
 
-/// The alignment of a threadgroup argument's memory.
-pub(crate) const THREADGROUP_ALIGNMENT: usize = 16;
-
-/// Why there cannot be so much for an argument.
-pub(crate) fn threadgroup_memory_problem(bytes: usize) -> Option<String> {
-    if bytes > MAX_THREADGROUP_MEMORY {
-        Some(format!("at most {MAX_THREADGROUP_MEMORY} are there"))
+/// Why there cannot be so much for an argument, on a device with at most `most` bytes.
+pub(crate) fn threadgroup_memory_problem(bytes: usize, most: usize) -> Option<String> {
+    if bytes > most {
+        Some(format!("at most {most} are there"))
     } else if !bytes.is_multiple_of(THREADGROUP_ALIGNMENT) {
         Some(format!("it must be a multiple of {THREADGROUP_ALIGNMENT}"))
     } else {
@@ -22,12 +19,12 @@ pub(crate) fn threadgroup_memory_problem(bytes: usize) -> Option<String> {
 /// Whether the kernel's threadgroup arguments are all set, and fit with its own variables. Each length is a multiple of
 /// [`THREADGROUP_ALIGNMENT`].
 pub(crate) fn threadgroup_memory(call: &Call, lengths: &[u32; ARGUMENT_SLOTS]) -> Result<()> {
-    let arguments = call.pipeline.arguments();
+    let arguments = &call.pipeline.arguments;
     let mut total = arguments.own_threadgroup_memory;
     for argument in &arguments.threadgroup_memory {
         let length = lengths[usize::from(argument.index)];
-        if length < argument.size {
-            let name = &call.pipeline.reflection().arguments[argument.argument as usize].name;
+        if length < argument.size && argument.is_used {
+            let name = &call.pipeline.reflection.arguments[argument.argument as usize].name;
             return Err(call.refuse(format_args!(
                 "threadgroup memory {} for the argument '{name}' has {length} bytes; call \
                  set_threadgroup_memory_length with at least {}",
@@ -36,7 +33,7 @@ pub(crate) fn threadgroup_memory(call: &Call, lengths: &[u32; ARGUMENT_SLOTS]) -
         }
         total += length as usize;
     }
-    let most = call.pipeline.most_threadgroup_memory();
+    let most = call.pipeline.most_threadgroup_memory;
     if total > most {
         return Err(call.refuse(format_args!(
             "{total} bytes of threadgroup memory, the kernel's own variables included; at most {most} are there"

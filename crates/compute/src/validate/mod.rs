@@ -9,14 +9,14 @@
 //! | index of a buffer or of threadgroup memory, 0 to 30 | always | the call that sets it |
 //! | offset and range inside of the buffer | always | the call that sets it |
 //! | `set_bytes`: 1 to 4,096 bytes | always | the call that sets it |
-//! | threadgroup memory: a multiple of 16, at most 32 KiB in all, an element at least | always | `memory` |
-//! | every argument bound, large enough for an element, aligned | always | `bindings` |
+//! | threadgroup memory: a multiple of 16, within the device's limit, an element at least | always | `memory` |
+//! | every argument that the kernel uses bound; what is bound large enough for an element, aligned | always | `bindings` |
 //! | what a kernel may write is not read-only, nor bytes | always | `bindings` |
 //! | no released buffer, when it is bound, committed and replayed | always | the encoder, `stale` |
 //! | grid and threadgroup: not 0, within the limits and 32 bits, full simdgroups if promised | always | `grid` |
 //! | encoding after the end, committing twice, an open or dropped encoder | always | encoder, command buffer |
 //! | buffers of the device that encodes | always | the call that binds or copies |
-//! | copies: inside of both buffers, whole words, no overlap, nothing read-only written | always | `copy` |
+//! | copies and fills: inside of the buffers, whole words, no overlap, nothing read-only written | always | `copy` |
 //! | patches inside of bytes that were recorded, and of this recording | always | the replay |
 //! | bindings that no dispatch uses: a wrong index | validation | `unused` |
 
@@ -28,32 +28,32 @@ mod stale;
 mod unused;
 
 pub(crate) use bindings::{Bound, bindings};
-pub(crate) use copy::{copy, released as copy_released};
+pub(crate) use copy::{copy, copy_released, fill, fill_released};
 pub(crate) use grid::grid;
-pub(crate) use memory::{THREADGROUP_ALIGNMENT, threadgroup_memory, threadgroup_memory_problem};
+pub(crate) use memory::{threadgroup_memory, threadgroup_memory_problem};
 pub(crate) use stale::stale;
 pub(crate) use unused::Uses;
 
-use crate::buffer::Buffer;
+use crate::backend::{Executable, Memory};
 use crate::error::{Error, Result, usage};
-use crate::pipeline::ComputePipelineState;
 use abi::call::ARGUMENT_SLOTS;
 use msl::reflect::ArgumentKind;
 use std::fmt::Display;
+use std::sync::Arc;
 
 /// A dispatch that is checked.
 pub(crate) struct Call<'a> {
     /// The method that was called.
     pub(crate) name: &'static str,
-    pub(crate) pipeline: &'a ComputePipelineState,
-    /// Those of the pass.
-    pub(crate) buffers: &'a [Buffer],
+    pub(crate) pipeline: &'a Executable,
+    /// Those of the table.
+    pub(crate) buffers: &'a [Arc<Memory>],
 }
 
 impl Call<'_> {
     /// The error that a problem is.
     fn refuse(&self, problem: impl Display) -> Error {
-        Error::Usage(format!("{} of '{}': {problem}", self.name, self.pipeline.shared_name()))
+        Error::Usage(format!("{} of '{}': {problem}", self.name, self.pipeline.name()))
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn index(call: &str, index: usize) -> Result<()> {
 }
 
 /// Whether a buffer has memory that the device can reach.
-pub(crate) fn same_device(call: &str, domain: u32, buffer: &Buffer) -> Result<()> {
+pub(crate) fn same_device(call: &str, domain: u32, buffer: &Memory) -> Result<()> {
     if buffer.domain() == domain {
         return Ok(());
     }
@@ -73,14 +73,14 @@ pub(crate) fn same_device(call: &str, domain: u32, buffer: &Buffer) -> Result<()
 }
 
 /// The name of the argument with this index.
-pub(crate) fn argument_name(pipeline: &ComputePipelineState, kind: ArgumentKind, index: usize) -> Option<&str> {
-    let mut arguments = pipeline.reflection().arguments.iter();
+pub(crate) fn argument_name(pipeline: &Executable, kind: ArgumentKind, index: usize) -> Option<&str> {
+    let mut arguments = pipeline.reflection.arguments.iter();
     arguments
         .find(|argument| argument.kind == kind && argument.index as usize == index)
         .map(|argument| &*argument.name)
 }
 
-/// The tables of a pass count with 32 bits.
+/// The tables count with 32 bits.
 pub(crate) fn room(call: &str, entries: usize) -> Result<()> {
     if entries < (u32::MAX >> 1) as usize {
         return Ok(());
@@ -111,9 +111,10 @@ mod tests {
     #[test]
     fn memory_of_another_device() {
         let buffer = Device::cpu().and_then(|device| device.new_buffer(16)).expect("memory");
-        let domain = buffer.domain();
-        assert_eq!(same_device("set_buffer", domain, &buffer), Ok(()));
+        let memory = buffer.memory();
+        let domain = memory.domain();
+        assert_eq!(same_device("set_buffer", domain, memory), Ok(()));
         let problem = "set_buffer: the buffer of 16 bytes was made by another device";
-        assert_eq!(same_device("set_buffer", domain + 1, &buffer), usage(problem));
+        assert_eq!(same_device("set_buffer", domain + 1, memory), usage(problem));
     }
 }

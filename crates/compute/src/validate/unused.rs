@@ -1,9 +1,9 @@
 //! Bindings that no dispatch uses: as a rule, somebody took the wrong index.
 
 use super::list;
-use crate::arguments::ArgumentTable;
+use crate::backend::Table;
 use crate::error::{Result, usage};
-use crate::pass::Pass;
+use crate::kernel::arguments::ArgumentTable;
 
 /// What is bound and not used so far, a bit for each index.
 #[derive(Default)]
@@ -29,16 +29,16 @@ impl Uses {
     }
 
     /// Whether everything that was there for some dispatch was used.
-    pub(crate) fn check(&self, call: &str, pass: &Pass) -> Result<()> {
-        let Some(last) = pass.dispatches.last().filter(|_| self.idle != 0) else { return Ok(()) };
-        let pipeline = pass.pipeline(last);
+    pub(crate) fn check(&self, call: &str, table: &Table) -> Result<()> {
+        let Some(last) = table.dispatches.last().filter(|_| self.idle != 0) else { return Ok(()) };
+        let pipeline = table.pipeline(last);
         let (indices, are) = if self.idle.is_power_of_two() { ("index", "is") } else { ("indices", "are") };
         usage(format!(
             "{call}: {indices} {} {are} bound, and no dispatch since then has such an argument (the last is of '{}', \
              which has {})",
             list(self.idle),
-            pipeline.shared_name(),
-            list(pipeline.arguments().buffer_indices)
+            pipeline.name(),
+            list(pipeline.arguments.buffer_indices)
         ))
     }
 }

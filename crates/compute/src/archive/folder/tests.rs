@@ -1,30 +1,39 @@
 use super::*;
-use crate::archive::entry::Payload;
+use crate::archive::artifact::{Artifact, Machine};
 use crate::archive::format;
 use crate::archive::scratch::Scratch;
-use crate::archive::target::{CpuTarget, Host};
-use abi::{Lanes, WaveKernel};
 use msl::reflect::Kernel;
 use std::process::Command;
 
 const NO_LIMIT: u64 = u64::MAX;
 
 fn target() -> Target {
-    let [architecture, cpu, features, llvm] = ["x86_64", "haswell", "", "22.1.0"].map(str::to_owned);
-    Target::Cpu(CpuTarget { architecture, cpu, features, llvm })
+    let [backend, machine, details] = ["cpu", "x86_64 haswell", "22.1.0"].map(str::to_owned);
+    Target { backend, machine, details }
+}
+
+/// A machine that would compile for exactly this target.
+struct Exactly(Target);
+
+impl Machine for Exactly {
+    fn exact(&self) -> Option<&Target> {
+        Some(&self.0)
+    }
+
+    fn rank(&self, target: &Target) -> Option<usize> {
+        (self.0 == *target).then_some(usize::MAX)
+    }
 }
 
 /// An entry whose bytes follow from its number.
 fn entry(number: u32, size: usize) -> Entry {
     let mut key = [0; 32];
     key[..4].copy_from_slice(&number.to_le_bytes());
-    let name = format!("kernel{number:03}");
     Entry {
         key: Key(key),
-        target: target(),
         constants: String::new(),
         reflection: Kernel {
-            name: name.clone(),
+            name: format!("kernel{number:03}"),
             arguments: Vec::new(),
             builtins: Vec::new(),
             function_constants: Vec::new(),
@@ -34,23 +43,18 @@ fn entry(number: u32, size: usize) -> Entry {
             file: String::new(),
             line: 1,
         },
-        payload: Payload::Wave(WaveKernel {
-            name,
-            symbol: "f".into(),
-            object: number.to_le_bytes().into_iter().cycle().take(size).collect(),
-            lanes: Lanes::Row,
-            has_barrier: false,
-            static_threadgroup_memory: 0,
-            private_memory: 0,
-            flush_denormals: false,
-        }),
+        artifact: Artifact {
+            target: target(),
+            variant: "row".into(),
+            bytes: number.to_le_bytes().into_iter().cycle().take(size).collect(),
+        },
     }
 }
 
 fn find(folder: &Folder, number: u32) -> Option<Arc<Entry>> {
     let problems = Problems::default();
-    let host = Host { exact: Some(target()), taken_for: None };
-    let query = Query { key: entry(number, 0).key, kernel: "", lanes: Lanes::Row, host: &host };
+    let machine = Exactly(target());
+    let query = Query { key: entry(number, 0).key, kernel: "", variant: "row", machine: &machine };
     let found = folder.find(&query, &problems);
     assert_eq!(problems.texts(), Vec::<String>::new());
     found

@@ -1,17 +1,14 @@
 //! Adding to a folder, and keeping it within its limit.
 
 use super::{Folder, Found, Kind, remove};
+use crate::archive::artifact::Entry;
+use crate::archive::file::write_atomically;
+use crate::archive::format;
 use crate::archive::problems::Problems;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
-
-#[cfg(llvm)]
-use {
-    crate::archive::{entry::Entry, file::write_atomically, format},
-    std::io::ErrorKind,
-};
 
 /// A temporary file that is older has no process that still writes it.
 const ABANDONED_AFTER: Duration = Duration::from_secs(600);
@@ -78,10 +75,7 @@ impl Folder {
     pub(super) fn count_anew(&self) {
         *self.count.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Count::default();
     }
-}
 
-#[cfg(llvm)]
-impl Folder {
     pub(in crate::archive) fn add(&self, entry: &Entry, problems: &Problems) {
         let bytes = match format::write([entry]) {
             Ok(bytes) => bytes,
@@ -91,7 +85,7 @@ impl Folder {
         if bytes.len() as u64 > self.limit {
             return;
         }
-        match self.write(&self.path(&entry.target, entry.key), &bytes) {
+        match self.write(&self.path(&entry.artifact.target, entry.key), &bytes) {
             Ok(()) => self.bound(bytes.len() as u64, problems),
             Err(error) => problems.add(format!("cannot write to '{}': {error}", self.root.display())),
         }

@@ -1,0 +1,218 @@
+//! Libraries of back ends that compile AIR themselves.
+//!
+//! ```text
+//! source ─────────────────────────── front end ── lowered ─┐
+//! .metallib ───────────────────────────────────────────────┼─ AIR of one kernel ── constants set ── AirFunction
+//! source with a .metallib ── the .metallib, or the source ─┘
+//! ```
+//!
+//! A kernel is lowered when it is asked for, not when its library is opened.
+
+use super::{Function, Library, LibraryContents, LibraryOrigin, Source};
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::program::PrecompiledLibrary;
+use abi::Constants;
+use msl::reflect::Kernel;
+use std::any::Any;
+use std::sync::Arc;
+
+#[cfg(llvm)]
+use crate::{
+    log,
+    program::LibraryCompiler,
+    program::air::{self, Air},
+    program::metallib::Metallib,
+};
+
+/// A program, before it is compiled for a device.
+pub(crate) struct AirLibrary {
+    contents: Contents,
+}
+
+enum Contents {
+    Source(Source),
+    #[cfg(llvm)]
+    Metallib(Metallib),
+    /// Compiled when the program was built; the source is there for all that a `.metallib` does not say.
+    #[cfg(llvm)]
+    Precompiled(Metallib, LibraryCompiler, Source),
+}
+
+impl AirLibrary {
+    pub(crate) fn open(contents: LibraryContents<'_>) -> Result<AirLibrary> {
+        let contents = match contents {
+            LibraryContents::Text(text, options) => Contents::Source(Source::with_text(text, options)?),
+            LibraryContents::File(path, options) => Contents::Source(Source::with_file(path, options)?),
+            #[cfg(llvm)]
+            LibraryContents::Metallib(data) => Contents::Metallib(Metallib::with_data(data)?),
+            #[cfg(llvm)]
+            LibraryContents::MetallibFile(path) => Contents::Metallib(Metallib::with_file(path)?),
+            #[cfg(not(llvm))]
+            LibraryContents::Metallib(data) => return no_compiler(&format!("a .metallib of {} bytes", data.len())),
+            #[cfg(not(llvm))]
+            LibraryContents::MetallibFile(path) => return no_compiler(&format!("'{}'", path.display())),
+        };
+        Ok(AirLibrary { contents })
+    }
+
+    pub(crate) fn checked(metallib: Option<PrecompiledLibrary>, source: Source) -> AirLibrary {
+        AirLibrary { contents: checked(metallib, source) }
+    }
+
+    /// What the front end can read.
+    fn source(&self) -> Option<&Source> {
+        match &self.contents {
+            Contents::Source(source) => Some(source),
+            #[cfg(llvm)]
+            Contents::Precompiled(_, _, source) => Some(source),
+            #[cfg(llvm)]
+            Contents::Metallib(_) => None,
+        }
+    }
+
+    /// The AIR of a kernel with its constants set; `None` where there is no such kernel.
+    #[cfg(llvm)]
+    fn air(&self, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
+        match &self.contents {
+            Contents::Source(source) => lower(source, kernel, constants),
+            Contents::Metallib(metallib) => {
+                let bitcode = metallib.bitcode(kernel);
+                bitcode.map(|bitcode| air::specialize(bitcode?, kernel, constants)).transpose()
+            }
+            Contents::Precompiled(metallib, _, source) => match metallib.bitcode(kernel) {
+                Some(Ok(bitcode)) => air::specialize(bitcode, kernel, constants).map(Some),
+                Some(Err(problem)) => {
+                    tell(source, &problem);
+                    lower(source, kernel, constants)
+                }
+                None => Ok(None),
+            },
+        }
+    }
+}
+
+#[cfg(llvm)]
+fn lower(source: &Source, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
+    let compilation = source.compile()?;
+    let entry = compilation.program.kernels().find(|entry| entry.name == kernel);
+    entry.map(|entry| air::lower(compilation, entry, source.math_mode(), constants)).transpose()
+}
+
+/// Says that the source is compiled, and why.
+#[cfg(llvm)]
+fn tell(source: &Source, problem: &Error) {
+    let name = &source.options().name;
+    log::line(format_args!("{name} is compiled from its source, since its .metallib cannot be read: {problem}"));
+}
+
+/// A `.metallib` that cannot be opened is told of, and the source is compiled instead.
+#[cfg(llvm)]
+fn checked(metallib: Option<PrecompiledLibrary>, source: Source) -> Contents {
+    let Some(PrecompiledLibrary { data, compiler }) = metallib else { return Contents::Source(source) };
+    match Metallib::with_static_data(data) {
+        Ok(metallib) => Contents::Precompiled(metallib, compiler, source),
+        Err(problem) => {
+            tell(&source, &problem);
+            Contents::Source(source)
+        }
+    }
+}
+
+/// Only LLVM reads AIR.
+#[cfg(not(llvm))]
+fn checked(_: Option<PrecompiledLibrary>, source: Source) -> Contents {
+    Contents::Source(source)
+}
+
+#[cfg(not(llvm))]
+fn no_compiler<T>(what: &str) -> Result<T> {
+    crate::error::usage(format!(
+        "{what} cannot be opened for the CPU: there is no compiler in this program (the feature 'compiler' of the crate \
+         'compute')"
+    ))
+}
+
+impl Library for AirLibrary {
+    fn function_names(&self) -> Vec<String> {
+        match &self.contents {
+            Contents::Source(source) => source.names(),
+            #[cfg(llvm)]
+            Contents::Metallib(metallib) | Contents::Precompiled(metallib, ..) => {
+                metallib.names().map(str::to_owned).collect()
+            }
+        }
+    }
+
+    fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
+        match self.source() {
+            Some(source) => source.describe(kernel, constants),
+            None => {
+                let what = "the interface of a kernel of a .metallib without compiling it".into();
+                Err(Error::Unsupported { kernel: kernel.into(), what })
+            }
+        }
+    }
+
+    #[cfg(llvm)]
+    fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn Function>>> {
+        let air = self.air(kernel, constants)?;
+        Ok(air.map(|air| Arc::new(AirFunction { air }) as Arc<dyn Function>))
+    }
+
+    #[cfg(not(llvm))]
+    fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn Function>>> {
+        let reflection = self.reflection(kernel, constants)?;
+        Ok(reflection.map(|reflection| Arc::new(AirFunction { reflection }) as Arc<dyn Function>))
+    }
+
+    fn digest(&self, kernel: &str) -> Option<Digest> {
+        let _ = kernel;
+        match &self.contents {
+            Contents::Source(source) => source.digest(),
+            #[cfg(llvm)]
+            Contents::Metallib(metallib) | Contents::Precompiled(metallib, LibraryCompiler::Apple, _) => {
+                metallib.digest(kernel)
+            }
+            // This version's compiler made it of the source, and its fingerprint is in every key: it is the same code.
+            #[cfg(llvm)]
+            Contents::Precompiled(_, LibraryCompiler::Metalworks, source) => source.digest(),
+        }
+    }
+
+    fn origin(&self) -> LibraryOrigin {
+        match &self.contents {
+            Contents::Source(_) => LibraryOrigin::Source,
+            #[cfg(llvm)]
+            Contents::Metallib(_) | Contents::Precompiled(..) => LibraryOrigin::Metallib,
+        }
+    }
+}
+
+/// A kernel with its constants set.
+pub(crate) struct AirFunction {
+    #[cfg(llvm)]
+    pub(crate) air: Air,
+    /// Without a compiler, this is all there is: code comes from archives.
+    #[cfg(not(llvm))]
+    reflection: Kernel,
+}
+
+impl Function for AirFunction {
+    #[cfg(llvm)]
+    fn reflection(&self) -> &Kernel {
+        self.air.reflection()
+    }
+
+    #[cfg(not(llvm))]
+    fn reflection(&self) -> &Kernel {
+        &self.reflection
+    }
+}
+
+impl AirFunction {
+    /// The function behind the trait, which a library of this kind has made.
+    pub(crate) fn of(function: &dyn Function) -> Option<&AirFunction> {
+        (function as &dyn Any).downcast_ref()
+    }
+}

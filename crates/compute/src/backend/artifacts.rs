@@ -1,0 +1,162 @@
+//! For back ends that compile AIR themselves: code comes from the first archive that has it, or else from the compiler, and is
+//! then kept.
+//!
+//! ```text
+//! PipelineRequest ── key for each variant ── archives ─┬─ found ──────────────────────────────────┐
+//!                                                      └─ missing ── Compiler::compile ── archives ┴─ Provided
+//! ```
+
+use super::{BinaryArchive, Library, PipelineOrigin, PipelineRequest};
+use crate::archive::Query;
+use crate::archive::artifact::{Artifact, Entry, Machine, Target};
+use crate::archive::key::Key;
+use crate::error::{Error, Result};
+use crate::kernel::constants::describe;
+use abi::Constants;
+use msl::reflect::Kernel;
+use std::sync::Arc;
+
+/// A piece of the code for a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Variant {
+    /// The back end's word for it.
+    pub(crate) name: &'static str,
+    /// For messages.
+    pub(crate) description: &'static str,
+}
+
+/// The compiler of a back end.
+pub(crate) trait Compiler {
+    /// The machine that code is wanted for.
+    fn machine(&self) -> Result<Box<dyn Machine>>;
+
+    /// Compiles some variants of a kernel, in this order. Without a compiler in the program, the error says so.
+    fn compile(&self, request: &PipelineRequest, variants: &[Variant]) -> Result<Compiled>;
+}
+
+/// Artifacts that were compiled, and the interface of their kernel.
+pub(crate) struct Compiled {
+    pub(crate) reflection: Kernel,
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+/// All the code of a pipeline.
+pub(crate) struct Provided {
+    pub(crate) reflection: Kernel,
+    /// One for each variant that was asked for.
+    pub(crate) artifacts: Vec<Arc<Entry>>,
+    pub(crate) origin: PipelineOrigin,
+}
+
+/// The code of a kernel: all variants from archives, and those that no archive has from the compiler.
+pub(crate) fn provide(
+    compiler: &dyn Compiler,
+    request: &PipelineRequest,
+    variants: &[Variant],
+) -> Result<Provided> {
+    let mut entries: Vec<Option<Arc<Entry>>> = find_all(compiler, request, variants)?;
+    let missing: Vec<Variant> =
+        (variants.iter().zip(&entries)).filter(|(_, entry)| entry.is_none()).map(|(variant, _)| *variant).collect();
+    let origin = if missing.is_empty() { PipelineOrigin::Archive } else { PipelineOrigin::Compiled };
+    if let Some(first) = missing.first() {
+        if request.fail_on_archive_miss {
+            return Err(miss(compiler, request, *first, "and the descriptor says not to compile"));
+        }
+        let mut compiled = compile(compiler, request, &missing)?.into_iter();
+        for entry in entries.iter_mut().filter(|entry| entry.is_none()) {
+            *entry = compiled.next();
+        }
+    }
+    let artifacts: Vec<Arc<Entry>> = entries.into_iter().flatten().collect();
+    match artifacts.first() {
+        Some(first) if artifacts.len() == variants.len() => {
+            Ok(Provided { reflection: first.reflection.clone(), artifacts, origin })
+        }
+        _ => Err(Error::Internal(format!("kernel '{}': the compiler made too little", request.kernel))),
+    }
+}
+
+/// The interface of a kernel that an archive has some variant of.
+pub(crate) fn reflection(
+    compiler: &dyn Compiler,
+    request: &PipelineRequest,
+    variants: &[Variant],
+) -> Option<Kernel> {
+    let machine = compiler.machine().ok()?;
+    let mut entries = variants.iter().filter_map(|variant| find(&*machine, request, *variant));
+    entries.next().map(|entry| entry.reflection.clone())
+}
+
+fn find_all(
+    compiler: &dyn Compiler,
+    request: &PipelineRequest,
+    variants: &[Variant],
+) -> Result<Vec<Option<Arc<Entry>>>> {
+    // Without archives there is no need to ask what this machine is.
+    if request.archives.is_empty() {
+        return Ok(vec![None; variants.len()]);
+    }
+    let machine = compiler.machine()?;
+    Ok(variants.iter().map(|variant| find(&*machine, request, *variant)).collect())
+}
+
+fn find(machine: &dyn Machine, request: &PipelineRequest, variant: Variant) -> Option<Arc<Entry>> {
+    let key = key(&*request.library, &request.kernel, &request.constants, variant)?;
+    let query = Query { key, kernel: &request.kernel, variant: variant.name, machine };
+    request.archives.iter().find_map(|archive| archive.find(&query))
+}
+
+/// `None` where it is not known what decides the code.
+pub(crate) fn key(library: &dyn Library, kernel: &str, constants: &Constants, variant: Variant) -> Option<Key> {
+    Some(Key::new(&library.digest(kernel)?, kernel, constants, variant.name))
+}
+
+/// Compiles, and has the archives keep it. What has no key is kept nowhere.
+fn compile(compiler: &dyn Compiler, request: &PipelineRequest, variants: &[Variant]) -> Result<Vec<Arc<Entry>>> {
+    let mut entries = Vec::new();
+    let Compiled { reflection, artifacts } = compiler.compile(request, variants).map_err(|error| match error {
+        Error::ArchiveMiss { problem, .. } => miss(compiler, request, variants[0], &problem),
+        other => other,
+    })?;
+    for (artifact, variant) in artifacts.into_iter().zip(variants) {
+        let key = key(&*request.library, &request.kernel, &request.constants, *variant);
+        let entry = Arc::new(entry(key.unwrap_or(Key([0; 32])), &request.constants, reflection.clone(), artifact));
+        if key.is_some() {
+            request.archives.iter().for_each(|archive| archive.add(&entry));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+pub(crate) fn entry(key: Key, constants: &Constants, reflection: Kernel, artifact: Artifact) -> Entry {
+    Entry { key, constants: describe(constants), reflection, artifact }
+}
+
+fn miss(compiler: &dyn Compiler, request: &PipelineRequest, variant: Variant, why: &str) -> Error {
+    let PipelineRequest { kernel, constants, archives, .. } = request;
+    let key = key(&*request.library, kernel, constants, variant);
+    let others: Vec<Target> = match (key, compiler.machine()) {
+        (Some(key), Ok(machine)) => {
+            let targets = archives.iter().flat_map(|archive| archive.targets_of(key));
+            targets.filter(|target| machine.rank(target).is_none()).collect()
+        }
+        _ => Vec::new(),
+    };
+    let others: Vec<String> = others.iter().map(Target::name).collect();
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!(" (there is some for {}, which is not for this machine)", others.join(", ")),
+    };
+    let archives: Vec<String> = archives.iter().map(BinaryArchive::describe).collect();
+    let archives = if archives.is_empty() { "none".into() } else { archives.join(", ") };
+    Error::ArchiveMiss {
+        kernel: kernel.to_string(),
+        constants: describe(constants),
+        problem: format!(
+            "code for {} is not in any archive ({archives}){others}, {why}; compile it into an archive with \
+             'metalworks compile --target', of this version",
+            variant.description
+        ),
+    }
+}

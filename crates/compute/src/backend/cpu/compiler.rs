@@ -1,0 +1,56 @@
+//! AIR to machine code: the calls into `air::wave`.
+
+use super::target::CpuTarget;
+use crate::error::{Error, Result};
+use crate::program::air::{Air, with_stack};
+use abi::{Lanes, WaveKernel};
+use std::sync::OnceLock;
+
+/// A CPU to compile for.
+#[derive(Clone)]
+pub(super) struct Machine {
+    wave: air::wave::Target,
+}
+
+impl Machine {
+    /// This CPU, or the older one that `METALWORKS_CPU` takes it for.
+    pub(super) fn host() -> Result<Machine> {
+        // LLVM is asked once: the answer is the same, and takes a while.
+        static HOST: OnceLock<Result<Machine>> = OnceLock::new();
+        match std::env::var("METALWORKS_CPU") {
+            Ok(cpu) => Machine::checked(air::wave::Target::host_as(&cpu)),
+            Err(_) => HOST.get_or_init(|| Machine::checked(air::wave::Target::host())).clone(),
+        }
+    }
+
+    /// A CPU by LLVM's name for it.
+    pub(super) fn named(cpu: &str) -> Result<Machine> {
+        Machine::checked(air::wave::Target::named(cpu))
+    }
+
+    fn checked(target: std::result::Result<air::wave::Target, air::wave::Error>) -> Result<Machine> {
+        target.map(|wave| Machine { wave }).map_err(|problem| Error::Usage(problem.to_string()))
+    }
+
+    /// Tells its code from that for others.
+    pub(super) fn target(&self) -> CpuTarget {
+        CpuTarget {
+            architecture: self.wave.architecture().into(),
+            cpu: self.wave.cpu().into(),
+            features: self.wave.features().into(),
+            llvm: air::llvm_version(),
+        }
+    }
+}
+
+/// Compiles a kernel for each of `lanes`.
+pub(super) fn compile(air: &Air, machine: &Machine, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
+    use air::wave::Error as Problem;
+    let kernel = || air.reflection().name.clone();
+    let code = with_stack(|| air::wave::compile(&air.specialized, &machine.wave, lanes))?;
+    code.map_err(|problem| match problem {
+        Problem::Unsupported(what) => Error::Unsupported { kernel: kernel(), what },
+        Problem::Invalid(_) => Error::Library(format!("kernel '{}': {problem}", kernel())),
+        Problem::Internal(what) => Error::Internal(format!("kernel '{}': {what}", kernel())),
+    })
+}

@@ -1,0 +1,158 @@
+//! The device: its threads and its limits.
+
+use super::run::pool::Pool;
+use super::{library, queue, recording};
+use crate::backend::air_library::AirLibrary;
+use crate::backend::pages;
+use crate::backend::{
+    self, Allocation, Artifact, CPU_DOMAIN, Capabilities, CompileOptions, DeviceKind, Library, LibraryContents,
+    Limits, NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Queue, Settings, Source, StorageMode,
+    Table,
+};
+use crate::error::{Result, usage};
+use crate::settings;
+use crate::size::Size;
+use msl::reflect::Kernel;
+use std::any::Any;
+use std::borrow::Cow;
+use std::fs::File;
+use std::num::NonZero;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Threads in a threadgroup at most, as on every Apple GPU.
+pub(super) const MAX_THREADS_PER_THREADGROUP: usize = 1024;
+
+/// Bytes of threadgroup memory at most, as on every Apple GPU.
+pub(super) const MAX_THREADGROUP_MEMORY: usize = 32 << 10;
+
+/// More threads than this are a mistake.
+const MAX_THREADS: usize = 1024;
+
+/// What can be chosen about the CPU as a device.
+#[derive(Clone, Default, Debug)]
+pub struct CpuOptions {
+    /// Threads that execute kernels. When it is `None`, the environment variable `METALWORKS_THREADS` says how many,
+    /// and without it there is one for each core.
+    pub threads: Option<usize>,
+}
+
+/// The CPU of this machine, with threads of its own.
+pub(crate) struct Device {
+    properties: Properties,
+    pool: Arc<Pool>,
+}
+
+impl Device {
+    pub(crate) fn new(options: &CpuOptions) -> Result<Device> {
+        let pool = Pool::new(threads(options)?);
+        pool.set_adverse(settings::switch("METALWORKS_ADVERSE", false)?);
+        Ok(Device { properties: properties(pool.threads()), pool: Arc::new(pool) })
+    }
+}
+
+fn properties(threads: usize) -> Properties {
+    let plural = if threads == 1 { "" } else { "s" };
+    let most = MAX_THREADS_PER_THREADGROUP;
+    Properties {
+        kind: DeviceKind::Cpu,
+        id: "cpu".into(),
+        name: format!("CPU ({}, {threads} thread{plural})", std::env::consts::ARCH),
+        capabilities: Capabilities {
+            simd_reductions: true,
+            simdgroup_matrix: true,
+            bfloat: true,
+            nonuniform_threadgroups: true,
+            unified_memory: true,
+            apple_family: None,
+            family: std::env::consts::ARCH.into(),
+        },
+        limits: Limits {
+            max_threads_per_threadgroup: Size::new(most, most, most),
+            max_threadgroup_memory_length: MAX_THREADGROUP_MEMORY,
+            max_buffer_length: pages::physical_memory(),
+            recommended_max_working_set_size: None,
+        },
+        domain: CPU_DOMAIN,
+    }
+}
+
+impl backend::Device for Device {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn new_buffer(&self, len: usize, _: StorageMode) -> Result<Allocation> {
+        self.allocate(len)
+    }
+
+    fn new_buffer_with_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {
+        self.map_file(file, start, len)
+    }
+
+    unsafe fn new_buffer_with_bytes_no_copy(
+        &self,
+        memory: NonNull<[u8]>,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Result<Allocation> {
+        self.import(memory, owner)
+    }
+
+    fn new_library(&self, contents: LibraryContents<'_>) -> Result<Arc<dyn Library>> {
+        Ok(Arc::new(AirLibrary::open(contents)?))
+    }
+
+    fn new_checked_library(
+        &self,
+        metallib: Option<PrecompiledLibrary>,
+        source: Cow<'static, str>,
+        options: &CompileOptions,
+    ) -> Arc<dyn Library> {
+        Arc::new(AirLibrary::checked(metallib, Source::deferred(source, options)))
+    }
+
+    fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline> {
+        library::new_pipeline(request)
+    }
+
+    unsafe fn new_pipeline_with_artifacts(&self, kernel: &Kernel, artifacts: &[Artifact]) -> Result<NewPipeline> {
+        library::pipeline_of_artifacts(kernel, artifacts)
+    }
+
+    fn archived_reflection(&self, request: &PipelineRequest) -> Option<Kernel> {
+        library::archived_reflection(request)
+    }
+
+    fn new_queue(&self, _: &Arc<Settings>) -> Queue {
+        Queue::Executes(Box::new(queue::Queue::new(self.pool.clone())))
+    }
+
+    fn record(&self, table: &Table) -> Result<Box<dyn Any + Send + Sync>> {
+        Ok(Box::new(recording::Recording::new(table)?))
+    }
+
+    fn is_adverse(&self) -> bool {
+        self.pool.is_adverse()
+    }
+
+    fn set_adverse(&self, on: bool) {
+        self.pool.set_adverse(on);
+    }
+}
+
+/// The number of threads that `options` and the environment ask for.
+fn threads(options: &CpuOptions) -> Result<usize> {
+    let wanted = match (options.threads, std::env::var("METALWORKS_THREADS")) {
+        (Some(threads), _) => Some(threads),
+        (None, Ok(text)) => match text.trim().parse() {
+            Ok(threads) => Some(threads),
+            Err(_) => return usage(format!("METALWORKS_THREADS is '{text}': it must be a number of threads")),
+        },
+        (None, Err(_)) => None,
+    };
+    match wanted {
+        Some(0) => usage("a device with 0 threads: it needs one at least"),
+        Some(threads) => Ok(threads.min(MAX_THREADS)),
+        None => Ok(std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)),
+    }
+}

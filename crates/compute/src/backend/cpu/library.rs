@@ -1,0 +1,154 @@
+//! Code for the CPU: which pieces a pipeline needs, and where they come from.
+//!
+//! Code is compiled for rows, simdgroups of 32 threads side by side, and for any others. Rows are faster, and all that a pipeline
+//! needs whose threadgroups are promised to be multiples of 32 wide; every other pipeline has both, so that no dispatch of any
+//! size compiles.
+
+use super::pipeline::Pipeline;
+use super::target::Host;
+use crate::archive::artifact::{Entry, Machine};
+use crate::backend::artifacts::{self, Compiled, Compiler, Provided, Variant};
+use crate::backend::{
+    Artifact, BinaryArchive, CompileTarget, NewPipeline, PipelineOrigin, PipelineRequest, Simdgroups,
+};
+use crate::error::{Error, Result};
+use abi::{Lanes, WaveKernel};
+use msl::reflect::Kernel;
+
+const fn variant(lanes: Lanes) -> Variant {
+    let description = match lanes {
+        Lanes::Row => "full simdgroups",
+        Lanes::Any => "threadgroups that are no multiple of 32 wide",
+    };
+    Variant { name: lanes.name(), description }
+}
+
+const VARIANTS: [Variant; 2] = [variant(Lanes::Row), variant(Lanes::Any)];
+
+/// The pieces that dispatches can need.
+fn needed(simdgroups: Simdgroups) -> &'static [Variant] {
+    match simdgroups {
+        Simdgroups::Rows => &VARIANTS[..1],
+        // A full simdgroup can lie in several rows.
+        Simdgroups::Any | Simdgroups::Full => &VARIANTS,
+    }
+}
+
+/// The compiler, which makes artifacts for this machine.
+struct Cpu;
+
+impl Compiler for Cpu {
+    fn machine(&self) -> Result<Box<dyn Machine>> {
+        Ok(Box::new(Host::new()?))
+    }
+
+    #[cfg(llvm)]
+    fn compile(&self, request: &PipelineRequest, variants: &[Variant]) -> Result<Compiled> {
+        compile(request, &super::compiler::Machine::host()?, variants)
+    }
+
+    #[cfg(not(llvm))]
+    fn compile(&self, request: &PipelineRequest, _: &[Variant]) -> Result<Compiled> {
+        // A name that the library does not have is another mistake.
+        match request.library.reflection(&request.kernel, &request.constants) {
+            Err(error @ Error::Source { .. }) => return Err(error),
+            Ok(None) => return Err(request.no_function()),
+            Ok(Some(_)) | Err(_) => {}
+        }
+        Err(Error::ArchiveMiss {
+            kernel: request.kernel.to_string(),
+            constants: String::new(),
+            problem: "and there is no compiler in this program (the feature 'compiler' of the crate 'compute')"
+                .into(),
+        })
+    }
+}
+
+#[cfg(llvm)]
+fn compile(
+    request: &PipelineRequest,
+    machine: &super::compiler::Machine,
+    variants: &[Variant],
+) -> Result<Compiled> {
+    use crate::backend::air_library::AirFunction;
+
+    let function = match &request.function {
+        Some(function) => function.clone(),
+        None => {
+            let function = request.library.new_function(&request.kernel, &request.constants)?;
+            function.ok_or_else(|| request.no_function())?
+        }
+    };
+    let function =
+        AirFunction::of(&*function).ok_or_else(|| Error::Internal("a function of another kind".into()))?;
+    let lanes: Vec<Lanes> = Lanes::ALL
+        .into_iter()
+        .filter(|lanes| variants.iter().any(|variant| variant.name == lanes.name()))
+        .collect();
+    let kernels = super::compiler::compile(&function.air, machine, &lanes)?;
+    let target = machine.target().to_target();
+    let artifact = |kernel: WaveKernel| {
+        let bytes = kernel.to_bytes().ok_or_else(|| Error::Internal("code larger than 4 GiB".into()))?;
+        Ok(Artifact { target: target.clone(), variant: kernel.lanes.name().into(), bytes })
+    };
+    let artifacts = kernels.into_iter().map(artifact).collect::<Result<_>>()?;
+    Ok(Compiled { reflection: function.air.reflection().clone(), artifacts })
+}
+
+pub(super) fn new_pipeline(request: &PipelineRequest) -> Result<NewPipeline> {
+    let Provided { reflection, artifacts, origin } = artifacts::provide(&Cpu, request, needed(request.simdgroups))?;
+    let kernels = artifacts.iter().map(|entry| kernel_of(entry)).collect::<Result<Vec<_>>>()?;
+    let pipeline = Box::new(Pipeline::new(&kernels)?);
+    Ok(NewPipeline { reflection, origin, pipeline })
+}
+
+fn kernel_of(entry: &Entry) -> Result<WaveKernel> {
+    decode(&entry.reflection.name, &entry.artifact)
+}
+
+fn decode(kernel: &str, artifact: &Artifact) -> Result<WaveKernel> {
+    let decoded = WaveKernel::from_bytes(&artifact.bytes);
+    let decoded = decoded.filter(|decoded| decoded.name == kernel && decoded.lanes.name() == artifact.variant);
+    decoded.ok_or_else(|| Error::Library(format!("kernel '{kernel}': the artifact is no code for a CPU")))
+}
+
+pub(super) fn pipeline_of_artifacts(kernel: &Kernel, artifacts: &[Artifact]) -> Result<NewPipeline> {
+    let kernels = artifacts.iter().map(|artifact| decode(&kernel.name, artifact)).collect::<Result<Vec<_>>>()?;
+    let pipeline = Box::new(Pipeline::new(&kernels)?);
+    Ok(NewPipeline { reflection: kernel.clone(), origin: PipelineOrigin::Archive, pipeline })
+}
+
+pub(super) fn archived_reflection(request: &PipelineRequest) -> Option<Kernel> {
+    artifacts::reflection(&Cpu, request, &VARIANTS)
+}
+
+/// Compiles all the code of a kernel for a CPU, which need not be this one, into an archive.
+#[cfg(llvm)]
+pub(crate) fn compile_for(
+    archive: &BinaryArchive,
+    request: &PipelineRequest,
+    target: &CompileTarget,
+) -> Result<()> {
+    use super::compiler::Machine;
+    use std::sync::Arc;
+
+    let machine = match target.machine() {
+        Some(name) => Machine::named(name)?,
+        None => Machine::host()?,
+    };
+    let Compiled { reflection, artifacts } = compile(request, &machine, &VARIANTS)?;
+    for (artifact, variant) in artifacts.into_iter().zip(VARIANTS) {
+        let key = artifacts::key(&*request.library, &request.kernel, &request.constants, variant);
+        let Some(key) = key else {
+            let what = "a source that asks with '__has_include' whether files exist, in an archive,".into();
+            return Err(Error::Unsupported { kernel: request.kernel.to_string(), what });
+        };
+        archive.add(&Arc::new(artifacts::entry(key, &request.constants, reflection.clone(), artifact)));
+    }
+    Ok(())
+}
+
+#[cfg(not(llvm))]
+pub(crate) fn compile_for(_: &BinaryArchive, _: &PipelineRequest, _: &CompileTarget) -> Result<()> {
+    crate::error::usage("there is no compiler in this program (the feature 'compiler' of the crate 'compute')")
+}

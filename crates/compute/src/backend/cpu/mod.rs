@@ -1,0 +1,31 @@
+//! The CPU of this machine as a device: machine code that runs 32 threads, a simdgroup, at a time in vector registers.
+//!
+//! ```text
+//! device ─── threads, limits                         target, features: which CPU can run what
+//! buffer ─── pages of the process
+//! library ── AIR to machine code (compiler)          artifacts: WaveKernel as bytes
+//! pipeline ─ loaded code (code/: loader, relocate)
+//! queue ──── work, step by step ── run/program: the dispatches of a table made ready, run/grid: one
+//! recording ─ programs for replays     └ run/execute: threadgroups ── run/pool: on which threads
+//!                                         ├ run/shape: which lane is which thread
+//!                                         ├ run/fibers: simdgroups that wait at barriers
+//!                                         └ run/denormals: the CPU's mode
+//! ```
+
+mod buffer;
+mod code;
+#[cfg(llvm)]
+mod compiler;
+mod device;
+mod features;
+mod library;
+mod pipeline;
+mod queue;
+mod recording;
+mod run;
+mod target;
+
+pub use device::CpuOptions;
+pub(crate) use device::Device;
+pub(crate) use library::compile_for;
+pub(crate) use target::parse_target;

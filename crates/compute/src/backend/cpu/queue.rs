@@ -1,0 +1,78 @@
+//! Queues: work is executed on the thread that calls, with the help of the device's others.
+
+use super::recording::Recording;
+use super::run::pool::Pool;
+use super::run::program::Program;
+use crate::backend::{Copy, Execute, Fill, Memory, Step, Table, Work, own};
+use crate::error::Result;
+use crate::timing::DispatchTiming;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A queue of the CPU.
+pub(super) struct Queue {
+    pool: Arc<Pool>,
+    /// The memory of programs that are done.
+    spare: Mutex<Vec<Program>>,
+}
+
+impl Queue {
+    pub(super) fn new(pool: Arc<Pool>) -> Queue {
+        Queue { pool, spare: Mutex::default() }
+    }
+
+    fn execute_table(&self, table: &Table, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
+        let mut program = self.spare().pop().unwrap_or_default();
+        program.prepare(table, table.bytes.as_ptr())?;
+        // SAFETY: the table and its bytes are those from which it was prepared.
+        let ran = unsafe { program.run(table, &self.pool, timings) };
+        program.clear();
+        let mut spare = self.spare();
+        if spare.len() < self.pool.threads() {
+            spare.push(program);
+        }
+        ran
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<Program>> {
+        // Nothing that can panic happens under the lock.
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Execute for Queue {
+    fn execute(&self, work: &Work, mut timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
+        for step in work.steps() {
+            let timings = timings.as_deref_mut();
+            match step {
+                Step::Pass(table) => self.execute_table(table, timings)?,
+                Step::Replay { recorded, patches } => {
+                    let recording: &Recording = own(recorded.prepared())?;
+                    recording.replay(recorded.table(), work.patches(patches), &self.pool, timings)?;
+                }
+                Step::Copy(copy) => execute_copy(copy),
+                Step::Fill(fill) => execute_fill(fill),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first byte of a buffer, also where the host is refused it.
+pub(super) fn base(memory: &Memory) -> *mut u8 {
+    std::ptr::with_exposed_provenance_mut(memory.address())
+}
+
+fn execute_copy(copy: &Copy) {
+    let Copy { source, range, destination, offset } = copy;
+    // SAFETY: both ranges were checked to be inside of their buffers, which `copy` keeps alive, and not to overlap.
+    unsafe {
+        let (from, to) = (base(source).add(range.start), base(destination).add(*offset));
+        from.copy_to_nonoverlapping(to, range.end - range.start);
+    }
+}
+
+fn execute_fill(fill: &Fill) {
+    let Fill { buffer, range, value } = fill;
+    // SAFETY: the range was checked to be inside of the buffer, which `fill` keeps alive.
+    unsafe { base(buffer).add(range.start).write_bytes(*value, range.end - range.start) };
+}

@@ -1,0 +1,76 @@
+//! Recordings, made ready: programs whose bytes are patched for each replay.
+//!
+//! A replay needs a program and bytes for itself while it runs. Command buffers of one queue run one after the other, so
+//! that one of each is enough; another one is made when several queues replay the same recording at a time.
+
+use super::run::pool::Pool;
+use super::run::program::Program;
+use crate::backend::{Block, Table, block_bytes, block_bytes_mut};
+use crate::error::Result;
+use crate::timing::DispatchTiming;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A recording of the CPU.
+pub(super) struct Recording {
+    /// Those that are not running.
+    instances: Mutex<Vec<Instance>>,
+}
+
+struct Instance {
+    program: Program,
+    /// As they were recorded, except while it runs.
+    bytes: Box<[Block]>,
+}
+
+impl Instance {
+    fn new(table: &Table) -> Result<Instance> {
+        let bytes: Box<[Block]> = table.bytes.as_slice().into();
+        let mut program = Program::default();
+        program.prepare(table, bytes.as_ptr())?;
+        Ok(Instance { program, bytes })
+    }
+
+    /// Puts bytes in place of others, counted from the first block's first.
+    fn patch(&mut self, target: Range<usize>, bytes: &[u8]) {
+        block_bytes_mut(&mut self.bytes)[target].copy_from_slice(bytes);
+    }
+}
+
+impl Recording {
+    /// Compiles what is not compiled.
+    pub(super) fn new(table: &Table) -> Result<Recording> {
+        Ok(Recording { instances: Mutex::new(vec![Instance::new(table)?]) })
+    }
+
+    /// Runs the table from which it was made, with some bytes replaced.
+    pub(super) fn replay<'a>(
+        &self,
+        table: &Table,
+        patches: impl Iterator<Item = (Range<usize>, &'a [u8])> + Clone,
+        pool: &Pool,
+        timings: Option<&mut Vec<DispatchTiming>>,
+    ) -> Result<()> {
+        let spare = self.instances().pop();
+        let mut instance = match spare {
+            Some(instance) => instance,
+            None => Instance::new(table)?,
+        };
+        for (target, bytes) in patches.clone() {
+            instance.patch(target, bytes);
+        }
+        // SAFETY: the instance was made from the pass, and has its bytes.
+        let ran = unsafe { instance.program.run(table, pool, timings) };
+        for (target, _) in patches {
+            let recorded = &block_bytes(&table.bytes)[target.clone()];
+            instance.patch(target, recorded);
+        }
+        self.instances().push(instance);
+        ran
+    }
+
+    fn instances(&self) -> MutexGuard<'_, Vec<Instance>> {
+        // Nothing that can panic happens under the lock.
+        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

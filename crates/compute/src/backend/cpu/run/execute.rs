@@ -1,0 +1,238 @@
+//! Dispatches in execution: from a grid to calls of generated code.
+//!
+//! ```text
+//! Batch ── items: the threadgroups of all its dispatches, claimed in chunks by the pool's threads
+//!   Grid ── one dispatch: threadgroup after threadgroup
+//!     no barrier: one call for all simdgroups that are rows, one for the others
+//!     barrier: a fiber for each simdgroup
+//! ```
+//!
+//! Adversely, all of it runs backwards: dispatches that may overlap, their threadgroups and, from one barrier to the next,
+//! simdgroups; and threadgroup memory is full of garbage at first. Each simdgroup runs from barrier to barrier without a break:
+//! where two of them conflict, one order or the other shows it, so that the usual order and this one find every barrier that is
+//! missing between simdgroups.
+
+use super::denormals::FlushDenormals;
+use super::fibers::{self, Call, Fibers};
+use super::grid::Grid;
+use super::pool::Work;
+use super::shape::{Shape, ShapeTable};
+use crate::backend::cpu::device::MAX_THREADGROUP_MEMORY;
+use crate::error::{Error, Result};
+use abi::{Entry, Lanes, Simdgroup, Threadgroup};
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Private arrays larger than this do not go onto a thread's own stack, of which a program may have made small ones.
+const PRIVATE_MEMORY_ON_THREAD: u64 = 64 << 10;
+
+/// Dispatches that may overlap.
+pub(crate) struct Batch<'a> {
+    grids: &'a [Grid],
+    /// Where to note when each runs.
+    times: Option<&'a [Times]>,
+    is_adverse: bool,
+    has_failed: AtomicBool,
+    error: Mutex<Option<Error>>,
+}
+
+/// When a dispatch ran.
+pub(crate) struct Times {
+    /// What the others count from, in nanoseconds.
+    origin: Instant,
+    first: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Times {
+    pub(crate) fn new(origin: Instant) -> Times {
+        Times { origin, first: AtomicU64::new(u64::MAX), last: AtomicU64::new(0) }
+    }
+
+    fn now(&self) -> u64 {
+        self.origin.elapsed().as_nanos() as u64
+    }
+
+    /// The start and the end of a dispatch that ran.
+    pub(crate) fn range(&self) -> Range<Instant> {
+        let at = |time: &AtomicU64| self.origin + Duration::from_nanos(time.load(Ordering::Relaxed));
+        at(&self.first)..at(&self.last)
+    }
+}
+
+impl<'a> Batch<'a> {
+    pub(crate) fn new(grids: &'a [Grid], times: Option<&'a [Times]>, is_adverse: bool) -> Batch<'a> {
+        Batch { grids, times, is_adverse, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
+    }
+
+    /// The number of threadgroups.
+    pub(crate) fn items(&self) -> u64 {
+        self.grids.last().map_or(0, Grid::end)
+    }
+
+    /// Why one failed.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Work for Batch<'_> {
+    fn run(&self, items: Range<u64>) {
+        let mut local = Local::take();
+        let mut next = items.start;
+        while next < items.end && !self.has_failed.load(Ordering::Relaxed) {
+            // Adversely, one at a time from the last one on.
+            let (first, end) = match self.is_adverse {
+                false => (next, items.end),
+                true => (self.items() - 1 - next, self.items() - next),
+            };
+            let number = self.grids.partition_point(|grid| grid.end() <= first);
+            let end = self.grids[number].end().min(end);
+            self.run_grid(&mut local, number, first..end);
+            next += end - first;
+        }
+        local.put_back();
+    }
+}
+
+impl Batch<'_> {
+    /// Runs items that are threadgroups of one dispatch.
+    fn run_grid(&self, local: &mut Local, number: usize, items: Range<u64>) {
+        let grid = &self.grids[number];
+        let begin = grid.end() - grid.threadgroups();
+        let times = self.times.map(|times| &times[number]);
+        if let Some(times) = times {
+            times.first.fetch_min(times.now(), Ordering::Relaxed);
+        }
+        if let Err(error) = local.run(grid, items.start - begin..items.end - begin, self.is_adverse) {
+            self.has_failed.store(true, Ordering::Relaxed);
+            self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+        if let Some(times) = times {
+            times.last.fetch_max(times.now(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// What each thread that executes keeps for itself.
+#[derive(Default)]
+struct Local {
+    memory: Option<Box<Memory>>,
+    shapes: ShapeTable,
+    fibers: Fibers,
+}
+
+/// Threadgroup memory, zero at first and then as the last threadgroup left it. Vectors may be read beyond its end.
+#[repr(C, align(64))]
+struct Memory([u8; MAX_THREADGROUP_MEMORY + 256]);
+
+thread_local! {
+    static LOCAL: Cell<Option<Box<Local>>> = const { Cell::new(None) };
+}
+
+impl Local {
+    /// The thread's own, or a new one.
+    fn take() -> Box<Local> {
+        LOCAL.try_with(Cell::take).ok().flatten().unwrap_or_default()
+    }
+
+    fn put_back(self: Box<Local>) {
+        // A thread that is about to end has no place for it any more.
+        let _ = LOCAL.try_with(|local| local.set(Some(self)));
+    }
+
+    /// The threadgroup memory.
+    fn memory(&mut self) -> Result<*mut u8> {
+        if self.memory.is_none() {
+            let out_of_memory =
+                || Error::OutOfMemory { what: "threadgroup memory".into(), bytes: size_of::<Memory>() as u64 };
+            let layout = std::alloc::Layout::new::<Memory>();
+            // SAFETY: the layout is not empty, and a `Memory` may be all zeros.
+            let memory = unsafe {
+                let memory = std::alloc::alloc_zeroed(layout).cast::<Memory>();
+                (!memory.is_null()).then(|| Box::from_raw(memory))
+            };
+            self.memory = Some(memory.ok_or_else(out_of_memory)?);
+        }
+        Ok(self.memory.as_mut().map_or(std::ptr::null_mut(), |memory| memory.0.as_mut_ptr()))
+    }
+
+    /// Runs some threadgroups of a grid; adversely, their simdgroups backwards, with garbage in threadgroup memory.
+    fn run(&mut self, grid: &Grid, threadgroups: Range<u64>, is_adverse: bool) -> Result<()> {
+        let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
+        let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
+        if on_fibers {
+            self.fibers.reserve(grid.most_simdgroups() as usize, grid.private_memory())?;
+        }
+        let mut threadgroup =
+            Threadgroup { memory, barrier: fibers::alone, position: [0; 3], size: [0; 3], simdgroups: 0 };
+        let _mode = FlushDenormals::new(grid.flush_denormals());
+        let mut shape = Shape::new([0; 3]);
+        let mut simdgroups: &mut [Simdgroup] = &mut [];
+        for (position, size) in grid.threadgroup_range(threadgroups) {
+            if size != shape.size {
+                shape = Shape::new(size);
+                simdgroups = self.shapes.simdgroups(shape);
+            }
+            threadgroup.position = position;
+            threadgroup.size = size;
+            threadgroup.simdgroups = shape.simdgroups;
+            if is_adverse && !memory.is_null() {
+                // SAFETY: it has room for what any grid uses. Bytes like this are NaN, and no number that is expected.
+                unsafe { memory.write_bytes(0xff, grid.threadgroup_memory()) };
+            }
+            let calls = Calls { grid, shape, simdgroups: simdgroups.as_mut_ptr() };
+            let on_fibers =
+                on_fibers && !(shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD);
+            threadgroup.barrier = if on_fibers { fibers::switch } else { fibers::alone };
+            // SAFETY: the simdgroups are those of the threadgroup's shape, and the code is that of the grid's kernel.
+            unsafe {
+                match (on_fibers, is_adverse) {
+                    (true, false) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart()),
+                    (true, true) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart().rev()),
+                    (false, false) => calls.together().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
+                    (false, true) => calls.apart().rev().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The calls for one threadgroup.
+struct Calls<'a> {
+    grid: &'a Grid,
+    shape: Shape,
+    simdgroups: *mut Simdgroup,
+}
+
+impl Calls<'_> {
+    fn call(&self, code: Option<Entry>, first: u32, count: u32) -> Option<Call> {
+        // SAFETY: `first` is the number of a simdgroup, and there is a structure for each.
+        let simdgroup = unsafe { self.simdgroups.add(first as usize) };
+        code.filter(|_| count > 0).map(|entry| Call { entry, simdgroup, count })
+    }
+
+    /// As few as possible.
+    fn together(&self) -> impl Iterator<Item = Call> {
+        let Shape { rows, simdgroups, .. } = self.shape;
+        let row = self.call(self.grid.code(Lanes::Row), 0, rows);
+        let any = self.call(self.grid.code(Lanes::Any), rows, simdgroups - rows);
+        row.into_iter().chain(any)
+    }
+
+    /// One for each simdgroup.
+    fn apart(&self) -> impl DoubleEndedIterator<Item = Call> {
+        (0..self.shape.simdgroups).filter_map(|index| {
+            let lanes = if index < self.shape.rows { Lanes::Row } else { Lanes::Any };
+            self.call(self.grid.code(lanes), index, 1)
+        })
+    }
+}

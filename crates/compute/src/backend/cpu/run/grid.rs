@@ -1,0 +1,208 @@
+//! One dispatch, made ready: addresses instead of buffers, and the code that its threadgroups take.
+
+use super::shape::Shape;
+use crate::backend::cpu::pipeline::{Code, Pipeline};
+use crate::backend::cpu::queue::base;
+use crate::backend::{Binding, Block, Place, Table, own};
+use crate::error::{Error, Result};
+use crate::kernel::arguments::THREADGROUP_ALIGNMENT;
+use abi::call::ARGUMENT_SLOTS;
+use abi::{Entry, Lanes};
+use std::ops::Range;
+use std::ptr::null_mut;
+
+/// A dispatch that can be executed, as long as the table lives from which it was made, and the bytes that it was given.
+pub(crate) struct Grid {
+    dispatch: abi::Dispatch,
+    row: Option<Entry>,
+    any: Option<Entry>,
+    waits: bool,
+    has_barrier: bool,
+    flush_denormals: bool,
+    most_simdgroups: u32,
+    private_memory: u64,
+    threadgroup_memory: usize,
+    threadgroups: u64,
+    /// The number of threadgroups in this and all dispatches before it that run with it.
+    end: u64,
+}
+
+// SAFETY: the addresses are those of buffers and code, which the table keeps alive and any thread may use.
+unsafe impl Send for Grid {}
+unsafe impl Sync for Grid {}
+
+impl Grid {
+    /// The dispatch of a table with this number, which runs together with `before` threadgroups before it; `bytes` is where the
+    /// table has those of `set_bytes`.
+    pub(crate) fn new(table: &Table, number: usize, before: u64, bytes: *const Block) -> Result<Grid> {
+        let dispatch = &table.dispatches[number];
+        let executable = table.pipeline(dispatch);
+        let pipeline: &Pipeline = own(executable.pipeline())?;
+        let threads = dispatch.threads_per_grid;
+        let size = dispatch.threads_per_threadgroup;
+        let counts: [u32; 3] = std::array::from_fn(|i| threads[i].div_ceil(size[i]));
+        let mut buffers = [null_mut(); ARGUMENT_SLOTS];
+        for binding in table.bindings_of(number) {
+            buffers[usize::from(binding.index)] = address(table, binding, bytes);
+        }
+        let own = executable.arguments.static_threadgroup_memory;
+        let (threadgroup_offsets, threadgroup_memory) =
+            threadgroup_memory(own, table.threadgroup_memory_of(number));
+        let threadgroups = counts.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+        let mut grid = Grid {
+            dispatch: abi::Dispatch {
+                buffers,
+                threadgroup_offsets,
+                threads_per_grid: threads,
+                threadgroups_per_grid: counts,
+                threads_per_threadgroup: size,
+            },
+            row: None,
+            any: None,
+            waits: dispatch.waits,
+            has_barrier: false,
+            flush_denormals: false,
+            most_simdgroups: 0,
+            private_memory: 0,
+            threadgroup_memory,
+            threadgroups,
+            end: before
+                .checked_add(threadgroups)
+                .ok_or_else(|| Error::Usage("the grids that may overlap are too large".into()))?,
+        };
+        let code = |lanes: Lanes| pipeline.code(lanes).map_err(|error| named(error, executable.name()));
+        for shape in shapes(threads, size, counts) {
+            grid.most_simdgroups = grid.most_simdgroups.max(shape.simdgroups);
+            for lanes in shape.lanes() {
+                grid.take(code(lanes)?, lanes);
+            }
+        }
+        Ok(grid)
+    }
+
+    fn take(&mut self, code: &Code, lanes: Lanes) {
+        match lanes {
+            Lanes::Row => self.row = Some(code.entry),
+            Lanes::Any => self.any = Some(code.entry),
+        }
+        self.has_barrier |= code.has_barrier;
+        self.flush_denormals |= code.flush_denormals;
+        self.private_memory = self.private_memory.max(code.private_memory);
+    }
+
+    pub(crate) fn dispatch(&self) -> &abi::Dispatch {
+        &self.dispatch
+    }
+
+    /// The code for some simdgroups, if there are any of these.
+    pub(crate) fn code(&self, lanes: Lanes) -> Option<Entry> {
+        match lanes {
+            Lanes::Row => self.row,
+            Lanes::Any => self.any,
+        }
+    }
+
+    /// Whether it begins when all before it have ended.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// The number of threadgroups in this and all dispatches before it that run with it.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    pub(crate) fn has_barrier(&self) -> bool {
+        self.has_barrier
+    }
+
+    pub(crate) fn flush_denormals(&self) -> bool {
+        self.flush_denormals
+    }
+
+    pub(crate) fn private_memory(&self) -> u64 {
+        self.private_memory
+    }
+
+    /// The number of simdgroups in the largest threadgroup.
+    pub(crate) fn most_simdgroups(&self) -> u32 {
+        self.most_simdgroups
+    }
+
+    /// Bytes of threadgroup memory.
+    pub(crate) fn threadgroup_memory(&self) -> usize {
+        self.threadgroup_memory
+    }
+
+    /// The number of threadgroups.
+    pub(crate) fn threadgroups(&self) -> u64 {
+        self.threadgroups
+    }
+
+    /// The positions and sizes of some threadgroups, counted with x fastest.
+    pub(crate) fn threadgroup_range(&self, range: Range<u64>) -> impl Iterator<Item = ([u32; 3], [u32; 3])> {
+        let counts = self.dispatch.threadgroups_per_grid;
+        let (width, height) = (u64::from(counts[0]), u64::from(counts[1]));
+        let start = range.start;
+        let mut position =
+            [(start % width) as u32, (start / width % height) as u32, (start / width / height) as u32];
+        range.map(move |_| {
+            let here = position;
+            position[0] += 1;
+            if position[0] == counts[0] {
+                position[0] = 0;
+                position[1] += 1;
+                if position[1] == counts[1] {
+                    position[1] = 0;
+                    position[2] += 1;
+                }
+            }
+            let most = self.dispatch.threads_per_threadgroup;
+            let threads = self.dispatch.threads_per_grid;
+            (here, std::array::from_fn(|i| most[i].min(threads[i] - here[i] * most[i])))
+        })
+    }
+}
+
+/// The different shapes of threadgroups in a grid: along each dimension there are whole ones and perhaps, at the end, a
+/// smaller one.
+fn shapes(threads: [u32; 3], size: [u32; 3], counts: [u32; 3]) -> impl Iterator<Item = Shape> {
+    let extents: [[u32; 2]; 3] = std::array::from_fn(|i| {
+        let last = threads[i] - (counts[i] - 1) * size[i];
+        if last == size[i] { [last, 0] } else { [if counts[i] > 1 { size[i] } else { 0 }, last] }
+    });
+    (0..8)
+        .map(move |choice: usize| std::array::from_fn(|i| extents[i][choice >> i & 1]))
+        .filter(|size: &[u32; 3]| !size.contains(&0))
+        .map(Shape::new)
+}
+
+fn address(table: &Table, binding: &Binding, bytes: *const Block) -> *mut u8 {
+    match binding.place {
+        Place::Buffer { buffer, offset } => base(&table.buffers.items[buffer as usize]).wrapping_add(offset),
+        Place::Bytes { block, .. } => bytes.wrapping_add(block as usize).cast_mut().cast(),
+    }
+}
+
+/// Says which kernel has no code.
+fn named(error: Error, kernel: &str) -> Error {
+    match error {
+        Error::Library(problem) if !problem.contains(kernel) => {
+            Error::Library(format!("kernel '{kernel}': {problem}"))
+        }
+        Error::Usage(problem) => Error::Usage(format!("kernel '{kernel}': {problem}")),
+        other => other,
+    }
+}
+
+/// Where each threadgroup argument begins, and how much memory there is in all.
+fn threadgroup_memory(own: usize, arguments: &[(u8, u32)]) -> ([u32; ARGUMENT_SLOTS], usize) {
+    let mut offsets = [0; ARGUMENT_SLOTS];
+    let mut end = own;
+    for (index, length) in arguments {
+        let offset = end.next_multiple_of(THREADGROUP_ALIGNMENT);
+        offsets[usize::from(*index)] = offset as u32;
+        end = offset + *length as usize;
+    }
+    (offsets, end)
+}

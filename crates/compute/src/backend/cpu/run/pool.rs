@@ -1,0 +1,383 @@
+//! Threads that share the items of a piece of work.
+//!
+//! Whoever has work begins it alone. When that has taken a while and more is to come, a [`Job`] is put up for others to
+//! join: its items are claimed in chunks from a counter. One sleeping helper is woken, and each helper that finds much
+//! left wakes two more, so that the one who has work pays for one wake-up only, and a machine that has no free core for
+//! the first helper is not bothered with others.
+//!
+//! How long a while is depends on what help was worth ([`Patience`]): where it makes nothing faster, because the other
+//! cores are busy or not there, it is called for ever later, and now and then tried again.
+//!
+//! **Invariant:** work is complete when all its items are done, whoever did them. A helper that is not scheduled has
+//! claimed nothing, and nobody waits for it.
+//!
+//! **Invariant:** nobody spins. Helpers without work sleep, and who waits for the last chunk of another sleeps.
+
+use super::patience::{LEAST_PATIENCE, Patience};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// Something to do for each of a number of items. It must not panic.
+pub(crate) trait Work: Sync {
+    fn run(&self, items: Range<u64>);
+}
+
+/// How long a chunk of a shared job takes, at most and at least. A long one costs when its thread is interrupted, a short
+/// one when threads contend for the counter.
+const LONGEST_CHUNK: Duration = Duration::from_micros(100);
+const SHORTEST_CHUNK: Duration = Duration::from_micros(4);
+
+/// A number of threads: those who call [`Pool::run`], and helpers that are started when they are first needed.
+pub(crate) struct Pool {
+    threads: usize,
+    patience: Patience,
+    is_adverse: AtomicBool,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// There is a job to join, or the end has come.
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: Vec<Arc<Job>>,
+    /// Helpers that were started.
+    helpers: usize,
+    /// Helpers that sleep.
+    idle: usize,
+    ended: bool,
+}
+
+impl Pool {
+    pub(crate) fn new(threads: usize) -> Pool {
+        let shared = Shared { state: Mutex::default(), wake: Condvar::new() };
+        let is_adverse = AtomicBool::new(false);
+        Pool { threads, patience: Patience::new(), is_adverse, shared: Arc::new(shared) }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Whether work is to be done in an order that finds mistakes; it is up to the work what that means.
+    pub(crate) fn is_adverse(&self) -> bool {
+        self.is_adverse.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_adverse(&self, on: bool) {
+        self.is_adverse.store(on, Ordering::Relaxed);
+    }
+
+    /// Does all items; comes back when they are done.
+    pub(crate) fn run(&self, work: &dyn Work, items: u64) {
+        // One item is nothing to share, and not worth looking at the clock for.
+        if self.threads == 1 || items == 1 {
+            work.run(0..items);
+            return;
+        }
+        let Some((next, per_item)) = self.run_alone(work, items) else { return };
+        let start = Instant::now();
+        let job = Arc::new(Job::new(work, next..items, per_item, self.threads));
+        self.shared.publish(&job, self.threads - 1);
+        while let Some(chunk) = job.claim() {
+            job.run(chunk);
+        }
+        self.shared.retire(&job);
+        job.wait();
+        self.patience.learn((items - next) as f64 * per_item / start.elapsed().as_nanos() as f64);
+    }
+
+    /// Begins alone. If there is reason to call for help, says from which item on, and how many nanoseconds one takes.
+    fn run_alone(&self, work: &dyn Work, items: u64) -> Option<(u64, f64)> {
+        let patience = self.patience.get();
+        let start = Instant::now();
+        let (mut next, mut chunk) = (0, 1);
+        loop {
+            work.run(next..next + chunk);
+            next += chunk;
+            if next == items {
+                return None;
+            }
+            let elapsed = start.elapsed();
+            let per_item = (elapsed.as_nanos() as f64 / next as f64).max(0.1);
+            let left = items - next;
+            if elapsed >= patience {
+                if left as f64 * per_item > LEAST_PATIENCE.as_nanos() as f64 {
+                    return Some((next, per_item));
+                }
+                chunk = left;
+            } else {
+                if elapsed >= LEAST_PATIENCE {
+                    self.patience.wear();
+                }
+                let until_help = (patience - elapsed).as_nanos() as f64 / per_item;
+                chunk = (until_help as u64).clamp(1, next * 8).min(left);
+            }
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.state().ended = true;
+        self.shared.wake.notify_all();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing that can panic happens under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets others join a job, and calls the first one.
+    fn publish(self: &Arc<Shared>, job: &Arc<Job>, most_helpers: usize) {
+        let mut state = self.state();
+        state.jobs.push(job.clone());
+        self.call_helper(state, most_helpers);
+    }
+
+    /// Takes a job off the list: there is nothing left to claim.
+    fn retire(&self, job: &Arc<Job>) {
+        self.state().jobs.retain(|other| !Arc::ptr_eq(other, job));
+    }
+
+    /// Wakes a sleeping helper, or starts one.
+    fn call_helper(self: &Arc<Shared>, mut state: MutexGuard<State>, most_helpers: usize) {
+        if state.idle > 0 {
+            drop(state);
+            self.wake.notify_one();
+        } else if state.helpers < most_helpers {
+            let own = self.clone();
+            let thread = thread::Builder::new().name("kernels".into());
+            // Without a thread there is one helper less, and the work is done all the same.
+            let spawned = thread.spawn(move || own.help(most_helpers));
+            state.helpers += usize::from(spawned.is_ok());
+        }
+    }
+
+    /// The life of a helper.
+    fn help(self: &Arc<Shared>, most_helpers: usize) {
+        let mut state = self.state();
+        while !state.ended {
+            let job = state.jobs.iter().find(|job| job.joinable()).cloned();
+            match job {
+                Some(job) => {
+                    drop(state);
+                    for _ in 0..job.join() {
+                        self.call_helper(self.state(), most_helpers);
+                    }
+                    while let Some(chunk) = job.claim() {
+                        job.run(chunk);
+                    }
+                    state = self.state();
+                }
+                None => {
+                    state.idle += 1;
+                    state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state.idle -= 1;
+                }
+            }
+        }
+        state.helpers -= 1;
+    }
+}
+
+/// Work that several threads share.
+struct Job {
+    work: *const dyn Work,
+    items: u64,
+    /// The first item that nobody has claimed.
+    next: AtomicU64,
+    /// Items that are not done.
+    left: AtomicU64,
+    /// How many helpers may still join.
+    places: AtomicUsize,
+    threads: u64,
+    longest_chunk: u64,
+    shortest_chunk: u64,
+    /// Who waits for the end.
+    owner: Thread,
+}
+
+// SAFETY: `work` is `Sync`. It is only touched by those who have claimed items, and `Pool::run` does not come back, which
+// keeps it alive, before all of these are done.
+unsafe impl Send for Job {}
+unsafe impl Sync for Job {}
+
+impl Job {
+    fn new(work: &dyn Work, items: Range<u64>, nanoseconds_per_item: f64, threads: usize) -> Job {
+        let left = items.end - items.start;
+        let items_in = |time: Duration| (time.as_nanos() as f64 / nanoseconds_per_item) as u64;
+        let worth = left as f64 * nanoseconds_per_item / LEAST_PATIENCE.as_nanos() as f64;
+        // SAFETY: only the lifetime changes; see `Send`.
+        let work = unsafe { std::mem::transmute::<*const (dyn Work + '_), *const (dyn Work + 'static)>(work) };
+        Job {
+            work,
+            items: items.end,
+            next: AtomicU64::new(items.start),
+            left: AtomicU64::new(left),
+            places: AtomicUsize::new((worth as usize).clamp(1, threads - 1)),
+            threads: threads as u64,
+            longest_chunk: items_in(LONGEST_CHUNK).max(1),
+            shortest_chunk: items_in(SHORTEST_CHUNK).max(1),
+            owner: thread::current(),
+        }
+    }
+
+    /// Takes the next items. Chunks become smaller towards the end, so that all threads end at about the same time.
+    fn claim(&self) -> Option<Range<u64>> {
+        let chunk = |next: u64| {
+            let left = self.items - next;
+            let share = left / (2 * self.threads);
+            share.clamp(self.shortest_chunk, self.longest_chunk.max(self.shortest_chunk)).min(left)
+        };
+        let mut next = self.next.load(Ordering::Relaxed);
+        while next < self.items {
+            let end = next + chunk(next);
+            match self.next.compare_exchange_weak(next, end, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(next..end),
+                Err(now) => next = now,
+            }
+        }
+        None
+    }
+
+    /// Does items that were claimed.
+    fn run(&self, items: Range<u64>) {
+        let count = items.end - items.start;
+        // SAFETY: the items are not done yet, so the work is still there.
+        unsafe { (*self.work).run(items) };
+        // Released by all, acquired by the owner: it sees what they wrote. The last one must not touch the job's owner
+        // through memory of the owner's, and does not: `Thread` is a handle of its own.
+        if self.left.fetch_sub(count, Ordering::AcqRel) == count {
+            self.owner.unpark();
+        }
+    }
+
+    fn joinable(&self) -> bool {
+        self.places.load(Ordering::Relaxed) > 0 && self.next.load(Ordering::Relaxed) < self.items
+    }
+
+    /// Takes a place, and says how many more helpers to call.
+    fn join(&self) -> usize {
+        let take = |places: usize| places.checked_sub(1);
+        match self.places.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            Ok(places) => (places - 1).min(2),
+            Err(_) => 0,
+        }
+    }
+
+    /// Sleeps until the items that others claimed are done.
+    fn wait(&self) {
+        while self.left.load(Ordering::Acquire) > 0 {
+            thread::park();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    struct Count<'a> {
+        done: &'a [AtomicU32],
+        time: Duration,
+    }
+
+    impl Work for Count<'_> {
+        fn run(&self, items: Range<u64>) {
+            for item in items {
+                self.done[item as usize].fetch_add(1, Ordering::Relaxed);
+                let start = Instant::now();
+                while start.elapsed() < self.time {
+                    std::hint::black_box(());
+                }
+            }
+        }
+    }
+
+    fn every_item_is_done_once(pool: &Pool, items: usize, time: Duration) {
+        let done: Vec<AtomicU32> = (0..items).map(|_| AtomicU32::new(0)).collect();
+        pool.run(&Count { done: &done, time }, items as u64);
+        assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 1), "{items} items, {time:?}");
+    }
+
+    #[test]
+    fn all_items_are_done_once() {
+        for threads in [1, 2, 3, 8] {
+            let pool = Pool::new(threads);
+            for items in [1, 2, 3, 7, 100, 5000] {
+                every_item_is_done_once(&pool, items, Duration::from_nanos(100));
+                every_item_is_done_once(&pool, items.min(200), Duration::from_micros(30));
+            }
+        }
+    }
+
+    #[test]
+    fn several_threads_share_a_pool() {
+        let pool = Pool::new(4);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        every_item_is_done_once(&pool, 300, Duration::from_micros(2));
+                    }
+                });
+            }
+        });
+    }
+
+    /// The first item takes long enough to call for help. Each of the others waits until all of them were begun, which takes
+    /// a thread for each.
+    struct Meeting {
+        missing: Mutex<u64>,
+        came: Condvar,
+    }
+
+    impl Work for Meeting {
+        fn run(&self, items: Range<u64>) {
+            for item in items {
+                if item == 0 {
+                    thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
+                let mut missing = self.missing.lock().unwrap();
+                *missing -= 1;
+                self.came.notify_all();
+                // Only a thread that never comes is waited for so long.
+                drop(self.came.wait_timeout_while(missing, Duration::from_secs(60), |missing| *missing > 0));
+            }
+        }
+    }
+
+    #[test]
+    fn all_threads_join_long_work() {
+        let pool = Pool::new(8);
+        let meeting = Meeting { missing: Mutex::new(8), came: Condvar::new() };
+        let start = Instant::now();
+        pool.run(&meeting, 9);
+        assert!(start.elapsed() < Duration::from_secs(60), "not all threads came");
+        assert_eq!(pool.shared.state().helpers, 7);
+    }
+
+    #[test]
+    fn helpers_end_with_the_pool() {
+        let pool = Pool::new(3);
+        every_item_is_done_once(&pool, 300, Duration::from_micros(10));
+        let shared = Arc::downgrade(&pool.shared);
+        drop(pool);
+        let start = Instant::now();
+        while shared.upgrade().is_some() {
+            assert!(start.elapsed() < Duration::from_secs(20), "a helper goes on");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! CPUs that code is compiled for, and whether this one can run it.
+
+use super::features;
+use crate::archive::artifact::{Machine, Target};
+use crate::error::Result;
+
+/// The word for this back end in targets.
+const BACKEND: &str = "cpu";
+
+/// A CPU, as LLVM knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct CpuTarget {
+    /// `x86_64` or `aarch64`.
+    pub(super) architecture: String,
+    /// LLVM's name for it.
+    pub(super) cpu: String,
+    /// What it can do beyond that, or cannot: `+avx2,-avx512f`.
+    pub(super) features: String,
+    /// LLVM's version. Another one makes other code, which runs as well.
+    pub(super) llvm: String,
+}
+
+impl CpuTarget {
+    #[cfg_attr(not(llvm), allow(dead_code, reason = "only a compiler makes targets"))]
+    pub(super) fn to_target(&self) -> Target {
+        Target {
+            backend: BACKEND.into(),
+            machine: format!("{} {}", self.architecture, self.cpu),
+            details: format!("{} {}", self.features, self.llvm),
+        }
+    }
+
+    /// Reads what [`CpuTarget::to_target`] wrote; `None` for the targets of others.
+    fn parse(target: &Target) -> Option<CpuTarget> {
+        let (architecture, cpu) = target.machine.split_once(' ')?;
+        let (features, llvm) = target.details.split_once(' ')?;
+        let [architecture, cpu, features, llvm] = [architecture, cpu, features, llvm].map(str::to_owned);
+        (target.backend == BACKEND).then_some(CpuTarget { architecture, cpu, features, llvm })
+    }
+}
+
+/// Checks the name of a CPU that code is to be compiled for; `None` is this one.
+pub(crate) fn parse_target(machine: Option<&str>) -> std::result::Result<(), String> {
+    match machine {
+        None => Ok(()),
+        Some(name) if features::is_known(name) => Ok(()),
+        Some(name) => {
+            let known: Vec<&str> = features::known_cpus().collect();
+            Err(format!("'{name}' is no CPU that code can be compiled for; there are {}", known.join(", ")))
+        }
+    }
+}
+
+/// This CPU, as far as code for it is concerned.
+pub(super) struct Host {
+    exact: Option<Target>,
+    /// The older CPU as which this one is to be treated.
+    taken_for: Option<String>,
+}
+
+impl Host {
+    pub(super) fn new() -> Result<Host> {
+        let taken_for = std::env::var("METALWORKS_CPU").ok();
+        #[cfg(llvm)]
+        let exact = Some(super::compiler::Machine::host()?.target().to_target());
+        #[cfg(not(llvm))]
+        let exact = None;
+        Ok(Host { exact, taken_for })
+    }
+}
+
+impl Machine for Host {
+    fn exact(&self) -> Option<&Target> {
+        self.exact.as_ref()
+    }
+
+    fn rank(&self, target: &Target) -> Option<usize> {
+        match self.exact.as_ref() == Some(target) {
+            true => Some(usize::MAX),
+            false => features::can_run(&CpuTarget::parse(target)?, self.taken_for.as_deref()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_read_as_it_was_written() {
+        let target = |features: &str| CpuTarget {
+            architecture: "x86_64".into(),
+            cpu: "haswell".into(),
+            features: features.into(),
+            llvm: "22.1.2".into(),
+        };
+        for target in [target(""), target("+avx2,-avx512f")] {
+            assert_eq!(CpuTarget::parse(&target.to_target()), Some(target));
+        }
+        let other = |backend: &str, machine: &str, details: &str| {
+            let [backend, machine, details] = [backend, machine, details].map(str::to_owned);
+            CpuTarget::parse(&Target { backend, machine, details })
+        };
+        assert_eq!(other("cuda", "sm_90 a", "b c"), None);
+        assert_eq!(other("cpu", "x86_64", "b c"), None);
+        assert_eq!(other("cpu", "x86_64 haswell", ""), None);
+    }
+}

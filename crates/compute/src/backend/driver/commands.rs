@@ -1,0 +1,120 @@
+//! A table as the commands of a GPU's encoder: state is set only when it changes, and a barrier only where a dispatch must wait.
+//!
+//! A back end has to do no more than the commands say, so that they are tested on any machine.
+
+use crate::backend::{Block, Executable, Memory, Place, Table, block_bytes};
+use crate::error::Result;
+use abi::call::ARGUMENT_SLOTS;
+
+/// An encoder. State stays set until it is set again, whatever else changes.
+pub trait CommandSink {
+    /// Sets the kernel of the dispatches that follow.
+    fn set_pipeline(&mut self, pipeline: &Executable) -> Result<()>;
+
+    /// Binds a buffer from an offset on.
+    fn set_buffer(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()>;
+
+    /// The buffer is the one that is set there already.
+    fn set_buffer_offset(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()>;
+
+    /// Binds a copy of bytes.
+    fn set_bytes(&mut self, index: usize, bytes: &[u8]);
+
+    /// Gives a threadgroup argument memory, a multiple of 16.
+    fn set_threadgroup_memory(&mut self, index: usize, length: usize);
+
+    /// Dispatches after it see the results of those before it. Only where dispatches may overlap.
+    fn barrier(&mut self);
+
+    /// Runs the kernel.
+    fn dispatch(&mut self, pipeline: &Executable, grid: Grid, threads_per_threadgroup: [u32; 3]) -> Result<()>;
+}
+
+/// How large a dispatch is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grid {
+    /// Whole threadgroups, so many along each dimension.
+    Threadgroups([u32; 3]),
+    /// So many threads along each dimension; the last threadgroups are smaller.
+    Threads([u32; 3]),
+}
+
+impl Grid {
+    fn new(threads: [u32; 3], size: [u32; 3]) -> Grid {
+        match (0..3).all(|i| threads[i].is_multiple_of(size[i])) {
+            true => Grid::Threadgroups(std::array::from_fn(|i| threads[i] / size[i])),
+            false => Grid::Threads(threads),
+        }
+    }
+}
+
+/// The state of an encoder.
+#[derive(Default)]
+pub struct Bound {
+    pipeline: Option<u32>,
+    places: [Option<Place>; ARGUMENT_SLOTS],
+    threadgroup_memory: [u32; ARGUMENT_SLOTS],
+}
+
+impl Table {
+    /// Whether some of the dispatches may overlap; else an encoder that runs them one after the other needs no barriers.
+    pub fn may_overlap(&self) -> bool {
+        self.dispatches.iter().skip(1).any(|dispatch| !dispatch.waits)
+    }
+
+    /// The commands for everything, with the bytes that it has this time.
+    pub fn commands(&self, bytes: &[Block], sink: &mut impl CommandSink) -> Result<()> {
+        let mut bound = Bound::default();
+        let may_overlap = self.may_overlap();
+        for (number, dispatch) in self.dispatches.iter().enumerate() {
+            if may_overlap && dispatch.waits && number > 0 {
+                sink.barrier();
+            }
+            self.dispatch_commands(number, bytes, &mut bound, sink)?;
+        }
+        Ok(())
+    }
+
+    /// The commands for one dispatch, in an encoder of which the state is known.
+    pub fn dispatch_commands(
+        &self,
+        number: usize,
+        bytes: &[Block],
+        bound: &mut Bound,
+        sink: &mut impl CommandSink,
+    ) -> Result<()> {
+        let dispatch = &self.dispatches[number];
+        let pipeline = self.pipeline(dispatch);
+        if bound.pipeline != Some(dispatch.pipeline) {
+            sink.set_pipeline(pipeline)?;
+            bound.pipeline = Some(dispatch.pipeline);
+        }
+        for binding in self.bindings_of(number) {
+            let (index, place) = (usize::from(binding.index), binding.place);
+            let before = bound.places[index].replace(place);
+            match (before, place) {
+                _ if before == Some(place) => {}
+                (_, Place::Bytes { block, len }) => {
+                    sink.set_bytes(index, &block_bytes(&bytes[block as usize..])[..len as usize]);
+                }
+                (Some(Place::Buffer { buffer: same, .. }), Place::Buffer { buffer, offset }) if same == buffer => {
+                    sink.set_buffer_offset(index, &self.buffers.items[buffer as usize], offset)?;
+                }
+                (_, Place::Buffer { buffer, offset }) => {
+                    sink.set_buffer(index, &self.buffers.items[buffer as usize], offset)?;
+                }
+            }
+        }
+        for &(index, length) in self.threadgroup_memory_of(number) {
+            let before = std::mem::replace(&mut bound.threadgroup_memory[usize::from(index)], length);
+            if before != length {
+                sink.set_threadgroup_memory(index.into(), length as usize);
+            }
+        }
+        let size = dispatch.threads_per_threadgroup;
+        sink.dispatch(pipeline, Grid::new(dispatch.threads_per_grid, size), size)
+    }
+}
+
+#[cfg(all(test, llvm))]
+mod tests;

@@ -1,0 +1,86 @@
+//! A pipeline as everything above the back ends sees it, and as tables of dispatches keep it.
+
+use super::{BinaryArchive, NewPipeline, Pipeline, PipelineOrigin, Properties, Simdgroups};
+use crate::error::{Error, Result};
+use crate::kernel::arguments::ArgumentTable;
+use msl::reflect::{ArgumentKind, Kernel};
+use std::any::Any;
+use std::sync::Arc;
+
+/// A kernel that a device can run.
+pub struct Executable {
+    pub(crate) label: Option<Arc<str>>,
+    pub(crate) name: Arc<str>,
+    pub(crate) reflection: Kernel,
+    pub(crate) arguments: ArgumentTable,
+    /// What its descriptor promised.
+    pub(crate) simdgroups: Simdgroups,
+    pub(crate) max_total_threads: usize,
+    /// The device's limit.
+    pub(crate) most_threadgroup_memory: usize,
+    /// The device that can run it: [`Properties::domain`].
+    pub(crate) domain: u32,
+    pub(crate) origin: PipelineOrigin,
+    /// Those that keep its code.
+    pub(crate) archives: Vec<BinaryArchive>,
+    pub(crate) pipeline: Box<dyn Pipeline>,
+}
+
+impl Executable {
+    /// Checks that the kernel is one that a device of these properties can run.
+    pub(crate) fn new(
+        new: NewPipeline,
+        properties: &Properties,
+        label: Option<&str>,
+        simdgroups: Simdgroups,
+        archives: Vec<BinaryArchive>,
+    ) -> Result<Executable> {
+        let NewPipeline { reflection, origin, pipeline } = new;
+        let unsupported = |what: String| Error::Unsupported { kernel: reflection.name.clone(), what };
+        for argument in &reflection.arguments {
+            let what = match argument.kind {
+                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory if argument.index < 31 => continue,
+                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory => "an index above 30",
+                ArgumentKind::Texture => "a texture",
+                ArgumentKind::Sampler => "a sampler",
+                ArgumentKind::Other => "an argument that is no buffer",
+            };
+            return Err(unsupported(format!("{what} (the argument '{}')", argument.name)));
+        }
+        let (memory, most_memory) =
+            (pipeline.static_threadgroup_memory(), properties.limits.max_threadgroup_memory_length);
+        if memory > most_memory {
+            return Err(unsupported(format!("{memory} bytes of threadgroup memory (the limit is {most_memory})")));
+        }
+        let most = pipeline.max_total_threads();
+        let own = reflection.max_total_threads_per_threadgroup;
+        Ok(Executable {
+            label: label.map(Arc::from),
+            name: reflection.name.as_str().into(),
+            arguments: ArgumentTable::new(&reflection, memory),
+            reflection,
+            simdgroups,
+            max_total_threads: own.map_or(most, |own| most.min(own as usize)),
+            most_threadgroup_memory: most_memory,
+            domain: properties.domain,
+            origin,
+            archives,
+            pipeline,
+        })
+    }
+
+    /// The kernel's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name that tools show.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// Back-end state.
+    pub fn pipeline(&self) -> &dyn Any {
+        &*self.pipeline
+    }
+}

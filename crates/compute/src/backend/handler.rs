@@ -1,0 +1,74 @@
+//! A completion handler: called once, whatever happens.
+
+use crate::error::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+
+type Call<T> = Box<dyn FnOnce(Result<T>) + Send>;
+
+/// A handler that a driver may call from a thread of its own, through code that must not see a panic. One that is dropped
+/// without having been called is told so: who waits for it waits for something.
+pub struct Handler<T> {
+    call: Mutex<Option<Call<T>>>,
+}
+
+impl<T> Handler<T> {
+    /// A handler that calls `call`.
+    pub fn new(call: impl FnOnce(Result<T>) + Send + 'static) -> Handler<T> {
+        Handler { call: Mutex::new(Some(Box::new(call))) }
+    }
+
+    /// Calls it, unless it was before.
+    pub fn call(&self, result: Result<T>) {
+        let call = self.call.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(call) = call {
+            // What was thrown may throw when it is dropped.
+            let thrown = catch_unwind(AssertUnwindSafe(|| call(result)));
+            let _ = catch_unwind(AssertUnwindSafe(move || drop(thrown)));
+        }
+    }
+}
+
+impl<T> Drop for Handler<T> {
+    fn drop(&mut self) {
+        self.call(Err(Error::Internal("the compiler ended without a result".into())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn a_handler_is_called_once() {
+        let (sender, receiver) = channel();
+        let handler = Handler::<()>::new(move |result| sender.send(result.err()).expect("it is awaited"));
+        handler.call(Err(Error::Library("first".into())));
+        handler.call(Err(Error::Library("second".into())));
+        drop(handler);
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [Some(Error::Library("first".into()))]);
+    }
+
+    #[test]
+    fn one_that_nobody_calls_is_told() {
+        let (sender, receiver) = channel();
+        drop(Handler::<()>::new(move |result| sender.send(result.err()).expect("it is awaited")));
+        assert!(matches!(receiver.iter().collect::<Vec<_>>()[..], [Some(Error::Internal(_))]));
+    }
+
+    #[test]
+    fn a_panic_ends_there_and_nothing_leaks() {
+        let kept = Arc::new(());
+        let handler = Handler::<()>::new({
+            let kept = kept.clone();
+            move |_| {
+                let _kept = kept;
+                panic!("as it must be");
+            }
+        });
+        handler.call(Err(Error::Library("first".into())));
+        assert_eq!(Arc::strong_count(&kept), 1);
+    }
+}

@@ -1,0 +1,137 @@
+//! The back ends that there are: the one file that knows.
+//!
+//! A new back end is a folder beside this file, and a line in [`BACKENDS`].
+
+use super::{BinaryArchive, Device, PipelineRequest, cpu};
+use crate::error::Result;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+#[cfg(target_os = "macos")]
+use super::metal;
+
+pub use cpu::CpuOptions;
+
+/// A kind of device.
+pub(crate) struct Backend {
+    /// The first word of its devices' names.
+    pub(crate) name: &'static str,
+    /// There may be several, by number.
+    pub(crate) has_numbers: bool,
+    /// Its devices, the one that the system prefers first.
+    pub(crate) devices: fn() -> Result<Vec<Arc<dyn Device>>>,
+    /// For back ends whose code can be compiled for a machine that is not there.
+    compiler: Option<Compiler>,
+}
+
+struct Compiler {
+    /// Checks the name of a machine; `None` is this one.
+    parse_target: fn(Option<&str>) -> std::result::Result<(), String>,
+    /// Compiles all the code of a kernel into an archive.
+    compile: fn(&BinaryArchive, &PipelineRequest, &CompileTarget) -> Result<()>,
+}
+
+/// All back ends of this build, the best first.
+pub(crate) const BACKENDS: &[Backend] = &[
+    #[cfg(target_os = "macos")]
+    Backend { name: "metal", has_numbers: true, devices: metal::devices, compiler: None },
+    Backend {
+        name: "cpu",
+        has_numbers: false,
+        devices: || Ok(vec![cpu_device(&CpuOptions::default())?]),
+        compiler: Some(Compiler { parse_target: cpu::parse_target, compile: cpu::compile_for }),
+    },
+];
+
+/// Back ends that this build does not have, and why.
+pub(crate) const ABSENT: &[(&str, &str)] = &[
+    #[cfg(not(target_os = "macos"))]
+    ("metal", "Metal needs macOS"),
+];
+
+/// The CPU as a device of its own, with options.
+pub(crate) fn cpu_device(options: &CpuOptions) -> Result<Arc<dyn Device>> {
+    Ok(Arc::new(cpu::Device::new(options)?))
+}
+
+/// A machine that code can be compiled for, as users name it: `cpu`, `cpu:x86-64-v3`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompileTarget {
+    backend: &'static str,
+    machine: Option<String>,
+}
+
+impl CompileTarget {
+    /// The machine; `None` is this one.
+    pub(crate) fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
+    }
+
+    /// Compiles all the code of a kernel into an archive.
+    pub(crate) fn compile(&self, archive: &BinaryArchive, request: &PipelineRequest) -> Result<()> {
+        match compilers().find(|(name, _)| *name == self.backend) {
+            Some((_, compiler)) => (compiler.compile)(archive, request, self),
+            None => Err(crate::error::Error::Internal(format!("no compiler for '{self}'"))),
+        }
+    }
+}
+
+fn compilers() -> impl Iterator<Item = (&'static str, &'static Compiler)> {
+    BACKENDS.iter().filter_map(|backend| Some((backend.name, backend.compiler.as_ref()?)))
+}
+
+impl Default for CompileTarget {
+    /// The CPU of this machine.
+    fn default() -> CompileTarget {
+        CompileTarget { backend: "cpu", machine: None }
+    }
+}
+
+impl FromStr for CompileTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<CompileTarget, String> {
+        let (backend, machine) = match text.split_once(':') {
+            Some((backend, machine)) => (backend, Some(machine)),
+            None => (text, None),
+        };
+        match compilers().find(|(name, _)| *name == backend) {
+            Some((backend, compiler)) => {
+                (compiler.parse_target)(machine)?;
+                Ok(CompileTarget { backend, machine: machine.map(str::to_owned) })
+            }
+            None => {
+                let names: Vec<String> = compilers().map(|(name, _)| format!("{name}, {name}:NAME")).collect();
+                let names = names.join(", ");
+                Err(match text.starts_with("sm_") {
+                    true => format!("no back end for target '{text}' yet; there is {names}"),
+                    false => format!("there is no target '{text}'; there are {names}"),
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Display for CompileTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.backend)?;
+        self.machine.as_ref().map_or(Ok(()), |machine| write!(f, ":{machine}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_named_on_the_command_line() {
+        assert_eq!("cpu".parse(), Ok(CompileTarget::default()));
+        let target: CompileTarget = "cpu:x86-64-v3".parse().expect("it is known");
+        assert_eq!((target.machine(), target.to_string()), (Some("x86-64-v3"), "cpu:x86-64-v3".into()));
+        let problem = |text: &str| text.parse::<CompileTarget>().expect_err("it is none");
+        assert!(problem("sm_90").starts_with("no back end for target 'sm_90' yet"));
+        assert!(problem("cpu:pentium").contains("x86-64-v3"));
+        assert!(problem("gpu").contains("there is no target 'gpu'"));
+    }
+}

@@ -1,0 +1,90 @@
+//! The arguments of a kernel, boiled down from its reflection once, so that each dispatch only walks a short table.
+//!
+//! **Invariant:** an argument that the specialized kernel does not use needs no binding, on every back end and in every build.
+//! One that is bound all the same is checked and passed on like the others.
+
+use msl::reflect::{Access, Argument, ArgumentKind, Kernel};
+
+/// The alignment of a threadgroup argument's memory.
+pub(crate) const THREADGROUP_ALIGNMENT: usize = 16;
+
+/// The arguments of one kernel.
+pub(crate) struct ArgumentTable {
+    pub(crate) buffers: Box<[BufferArgument]>,
+    pub(crate) threadgroup_memory: Box<[ThreadgroupArgument]>,
+    /// A bit for each index in `buffers`.
+    pub(crate) buffer_indices: u32,
+    /// Bytes for the kernel's own threadgroup variables.
+    pub(crate) static_threadgroup_memory: usize,
+    /// The same, rounded up to where an argument can begin.
+    pub(crate) own_threadgroup_memory: usize,
+    /// Arguments that a function constant decides against are gone: the kernel's source may have more than are here.
+    pub(crate) may_lack_some: bool,
+}
+
+/// `[[buffer(index)]]`
+pub(crate) struct BufferArgument {
+    pub(crate) index: u8,
+    pub(crate) is_written: bool,
+    /// It must be bound.
+    pub(crate) is_used: bool,
+    /// Which of the reflection's arguments it is.
+    pub(crate) argument: u32,
+    /// What one element takes.
+    pub(crate) size: usize,
+    /// The bits that its address must not have.
+    pub(crate) misalignment: usize,
+}
+
+/// `[[threadgroup(index)]]`
+pub(crate) struct ThreadgroupArgument {
+    pub(crate) index: u8,
+    /// It must have memory.
+    pub(crate) is_used: bool,
+    /// Which of the reflection's arguments it is.
+    pub(crate) argument: u32,
+    /// What one element takes.
+    pub(crate) size: u32,
+}
+
+/// Where a buffer for an argument may begin: Apple's GPUs read memory of the address space `constant` in words, and Metal wants
+/// its offset to be a multiple of 4 (its feature set tables, "minimum constant buffer offset alignment").
+fn alignment(argument: &Argument) -> usize {
+    let least = if argument.address_space == "constant" { 4 } else { 1 };
+    usize::try_from(argument.element_align).unwrap_or(usize::MAX).max(least)
+}
+
+impl ArgumentTable {
+    /// The indices in `kernel` are below 31.
+    pub(crate) fn new(kernel: &Kernel, own_threadgroup_memory: usize) -> ArgumentTable {
+        let arguments = || kernel.arguments.iter().zip(0u32..);
+        let buffers: Box<[BufferArgument]> = arguments()
+            .filter(|(argument, _)| argument.kind == ArgumentKind::Buffer)
+            .map(|(argument, position)| BufferArgument {
+                index: argument.index as u8,
+                is_written: argument.access != Access::Read,
+                is_used: argument.is_used,
+                argument: position,
+                size: usize::try_from(argument.element_size).unwrap_or(usize::MAX),
+                misalignment: alignment(argument).saturating_sub(1),
+            })
+            .collect();
+        let threadgroup_memory = arguments()
+            .filter(|(argument, _)| argument.kind == ArgumentKind::ThreadgroupMemory)
+            .map(|(argument, position)| ThreadgroupArgument {
+                index: argument.index as u8,
+                is_used: argument.is_used,
+                argument: position,
+                size: u32::try_from(argument.element_size).unwrap_or(u32::MAX).max(1),
+            })
+            .collect();
+        ArgumentTable {
+            buffer_indices: buffers.iter().fold(0, |indices, argument| indices | 1 << argument.index),
+            buffers,
+            threadgroup_memory,
+            static_threadgroup_memory: own_threadgroup_memory,
+            own_threadgroup_memory: own_threadgroup_memory.next_multiple_of(THREADGROUP_ALIGNMENT),
+            may_lack_some: !kernel.function_constants.is_empty(),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! From a program to the AIR of one kernel: the calls into the crate `air` that concern no machine.
+
+use super::MathMode;
+use crate::error::{Error, Result};
+use abi::Constants;
+use msl::Compilation;
+use msl::program::EntryPoint;
+
+/// The AIR of one kernel with its constants set.
+pub(crate) struct Air {
+    pub(crate) specialized: air::Specialized,
+}
+
+impl Air {
+    pub(crate) fn reflection(&self) -> &msl::reflect::Kernel {
+        &self.specialized.reflection
+    }
+}
+
+/// A kernel of a checked program, with its constants set.
+pub(crate) fn lower(
+    compilation: &Compilation,
+    entry: &EntryPoint,
+    math_mode: MathMode,
+    constants: &Constants,
+) -> Result<Air> {
+    use air::specialize::SourceError;
+
+    let math = match math_mode {
+        MathMode::Fast => air::MathMode::Fast,
+        MathMode::Safe => air::MathMode::Safe,
+    };
+    let source = air::Source::from(compilation).without_locations();
+    let specialized = with_stack(|| air::specialize_kernel(source, entry, math, constants))?;
+    let specialized = specialized.map_err(|error| match error {
+        SourceError::Lower(air::Error::Unsupported { what, .. }) => {
+            Error::Unsupported { kernel: entry.name.to_string(), what }
+        }
+        SourceError::Lower(air::Error::Internal(what)) => {
+            Error::Internal(format!("kernel '{}': {what}", entry.name))
+        }
+        SourceError::Specialize(problem) => not_specialized(&entry.name, problem),
+    })?;
+    Ok(Air { specialized })
+}
+
+/// A kernel of a `.metallib`, with its constants set.
+pub(crate) fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result<Air> {
+    let specialized = with_stack(|| air::specialize(bitcode, kernel, constants))?;
+    let specialized = specialized.map_err(|problem| not_specialized(kernel, problem))?;
+    Ok(Air { specialized })
+}
+
+fn not_specialized(kernel: &str, problem: air::specialize::Error) -> Error {
+    use air::specialize::Error as Problem;
+    match problem {
+        Problem::NoKernel { .. }
+        | Problem::UnknownConstant { .. }
+        | Problem::WrongType { .. }
+        | Problem::Contradiction(_)
+        | Problem::Missing(_) => Error::Constants { kernel: kernel.into(), problem: problem.to_string() },
+        Problem::Malformed(_) => Error::Library(format!("kernel '{kernel}': {problem}")),
+        Problem::Unsupported(what) => Error::Unsupported { kernel: kernel.into(), what },
+        Problem::Internal(what) => Error::Internal(format!("kernel '{kernel}': {what}")),
+    }
+}
+
+/// The stack of the compiler's threads: expressions nest, and LLVM's passes recurse.
+const STACK_SIZE: usize = 64 << 20;
+
+/// Calls `work` where there is stack enough, whatever the calling thread has.
+pub(crate) fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("compile".into()).stack_size(STACK_SIZE);
+        let spawned = thread.spawn_scoped(scope, work);
+        let thread = spawned
+            .map_err(|_| Error::OutOfMemory { what: "the compiler's stack".into(), bytes: STACK_SIZE as u64 })?;
+        thread.join().map_err(|_| Error::Internal("the compiler panicked".into()))
+    })
+}

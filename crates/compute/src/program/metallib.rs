@@ -1,0 +1,80 @@
+//! A `.metallib`, by Apple's compiler or ours.
+
+use crate::digest::{Digest, Hasher};
+use crate::error::{Error, Result};
+use air::metallib::{self, FunctionKind, ParseError};
+use std::fs::File;
+use std::path::Path;
+
+/// The bytes of a file.
+enum Data {
+    Owned(Vec<u8>),
+    Static(&'static [u8]),
+    Mapped(memmap2::Mmap),
+}
+
+impl Data {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Data::Owned(bytes) => bytes,
+            Data::Static(bytes) => bytes,
+            Data::Mapped(mapping) => mapping,
+        }
+    }
+}
+
+type Parsed<'a> = metallib::Library<'a>;
+
+self_cell::self_cell! {
+    pub(crate) struct Metallib {
+        owner: Data,
+        #[covariant]
+        dependent: Parsed,
+    }
+}
+
+impl Metallib {
+    pub(crate) fn with_file(path: &Path) -> Result<Metallib> {
+        let failed =
+            |error: std::io::Error| Error::File { path: path.display().to_string(), reason: error.to_string() };
+        let file = File::open(path).map_err(failed)?;
+        // SAFETY: the mapping is read only. A file that others shorten while it is mapped is the hazard that
+        // `new_library_with_file` documents; one that they change fails by its hash.
+        let mapping = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
+        let parsed = Metallib::parse(Data::Mapped(mapping));
+        parsed.map_err(|problem| Error::Library(format!("'{}': {problem}", path.display())))
+    }
+
+    pub(crate) fn with_data(data: Vec<u8>) -> Result<Metallib> {
+        Metallib::parse(Data::Owned(data)).map_err(|problem| Error::Library(problem.to_string()))
+    }
+
+    pub(crate) fn with_static_data(data: &'static [u8]) -> Result<Metallib> {
+        Metallib::parse(Data::Static(data)).map_err(|problem| Error::Library(problem.to_string()))
+    }
+
+    fn parse(data: Data) -> std::result::Result<Metallib, ParseError> {
+        Metallib::try_new(data, |data| metallib::Library::parse(data.bytes()))
+    }
+
+    /// The names of its kernels.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let kernels =
+            self.borrow_dependent().functions().iter().filter(|function| function.kind == FunctionKind::Kernel);
+        kernels.map(|function| function.name())
+    }
+
+    /// The AIR of a kernel, as LLVM bitcode; `None` where there is no such kernel.
+    pub(crate) fn bitcode(&self, name: &str) -> Option<Result<&[u8]>> {
+        let bitcode = self.borrow_dependent().function(name)?.bitcode();
+        Some(bitcode.map_err(|error| Error::Library(error.to_string())))
+    }
+
+    /// Of the bitcode of a kernel, and nothing else: the same kernel in another library is the same. The hash in the file
+    /// is checked when the bitcode is read, and whoever asks an archive for code that this hash names wants just that.
+    pub(crate) fn digest(&self, name: &str) -> Option<Digest> {
+        let mut hasher = Hasher::new("air");
+        hasher.bytes(self.borrow_dependent().function(name)?.hash());
+        Some(hasher.finish())
+    }
+}

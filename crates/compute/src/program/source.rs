@@ -1,0 +1,384 @@
+//! Source text as a library: read by the front end when it is opened, or when something is first asked of it that no archive
+//! has.
+
+use super::{CompileOptions, MathMode};
+use crate::digest::{Digest, Hasher};
+use crate::error::{Error, Result};
+use crate::kernel::constants::{Available, assign};
+use abi::{ConstantValue, Constants};
+use msl::Compilation;
+use msl::program::Value;
+use msl::reflect::{self, Kernel};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A Metal source.
+pub struct Source {
+    /// Read when it is first needed; there from the start for one that was opened eagerly.
+    compilation: OnceLock<Result<Box<Compilation>>>,
+    text: Cow<'static, str>,
+    options: CompileOptions,
+    /// Of all that decides the code of its kernels; `None` where that cannot be known.
+    digest: Option<Digest>,
+}
+
+impl Source {
+    pub(crate) fn with_text(text: &str, options: &CompileOptions) -> Result<Source> {
+        Source::read(msl::compile_source(&options.name, text, &front_end(options)), options)
+    }
+
+    pub(crate) fn with_file(path: &Path, options: &CompileOptions) -> Result<Source> {
+        let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
+            path: path.display().to_string(),
+            reason: error.reason().to_string(),
+        })?;
+        Source::read(compilation, options)
+    }
+
+    fn read(compilation: Compilation, options: &CompileOptions) -> Result<Source> {
+        let digest = digest_of_compilation(&compilation, options);
+        let compilation = checked(compilation)?;
+        Ok(Source {
+            compilation: OnceLock::from(Ok(compilation)),
+            text: Cow::Borrowed(""),
+            options: options.clone(),
+            digest,
+        })
+    }
+
+    /// A text that is not looked at yet. One that includes other files is read at once after all: only they say what it is.
+    pub(crate) fn deferred(text: Cow<'static, str>, options: &CompileOptions) -> Source {
+        let mut source = Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
+        source.digest = match is_self_contained(&source.text) {
+            true => digest([(&*source.options.name, &*source.text)].into_iter(), options),
+            false => match source.compile() {
+                Ok(compilation) => digest_of_compilation(compilation, options),
+                Err(_) => None,
+            },
+        };
+        source
+    }
+
+    /// A text that somebody else compiles, who opens no files: what it includes is folded into it. A text that includes nothing
+    /// is read when something is asked about it.
+    pub fn folded(text: Cow<'static, str>, options: &CompileOptions) -> Result<Source> {
+        let source = Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
+        if is_self_contained(&source.text) {
+            return Ok(source);
+        }
+        fold(msl::compile_source(&options.name, &source.text, &front_end(options)), options)
+    }
+
+    /// As [`Source::folded`], of a file, which may include others from its own directory.
+    pub fn folded_file(path: &Path, options: &CompileOptions) -> Result<Source> {
+        let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
+            path: path.display().to_string(),
+            reason: error.reason().to_string(),
+        })?;
+        fold(compilation, &CompileOptions { name: path.display().to_string(), ..options.clone() })
+    }
+
+    /// The text that somebody else compiles.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How it is compiled.
+    pub fn options(&self) -> &CompileOptions {
+        &self.options
+    }
+
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+
+    #[cfg(llvm)]
+    pub(crate) fn math_mode(&self) -> MathMode {
+        self.options.math_mode
+    }
+
+    /// What the front end makes of it.
+    pub(crate) fn compile(&self) -> Result<&Compilation> {
+        let read = || checked(msl::compile_source(&self.options.name, &self.text, &front_end(&self.options)));
+        match self.compilation.get_or_init(read) {
+            Ok(compilation) => Ok(compilation),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+impl Source {
+    /// The names of its kernels; none where it has mistakes.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let kernels = self.compile().into_iter().flat_map(|compilation| compilation.program.kernels());
+        kernels.map(|entry| entry.name.to_string()).collect()
+    }
+
+    /// Its function constants, of which a kernel uses some; others may be set all the same.
+    pub fn function_constants(&self, used: &[u32]) -> Result<Vec<Available>> {
+        let all = reflect::function_constants(&self.compile()?.program);
+        let available = |constant: &reflect::FunctionConstant| Available {
+            name: constant.name.clone(),
+            index: constant.index,
+            ty: constant.ty.clone(),
+            must_be_set: constant.required && used.contains(&constant.index),
+        };
+        Ok(all.iter().map(available).collect())
+    }
+
+    /// The interface of a kernel with these constants; `None` where there is no such kernel.
+    pub fn describe(&self, name: &str, constants: &Constants) -> Result<Option<Kernel>> {
+        let compilation = self.compile()?;
+        let Some(entry) = compilation.program.kernels().find(|entry| entry.name == name) else { return Ok(None) };
+        let describe = |values: &BTreeMap<u32, Value>| {
+            reflect::specialize(&compilation.program, &compilation.sources, entry, values)
+        };
+        let available = self.function_constants(&describe(&BTreeMap::new()).function_constants)?;
+        let assigned = assign(name, &available, constants)?;
+        let values = assigned.into_iter().map(|(position, value)| (available[position].index, known(value)));
+        Ok(Some(describe(&values.collect())))
+    }
+}
+
+/// A value as the front end has it.
+fn known(value: &ConstantValue) -> Value {
+    match value {
+        ConstantValue::Bool(value) => Value::Bool(*value),
+        ConstantValue::Char(value) => Value::Int((*value).into()),
+        ConstantValue::Uchar(value) => Value::Int((*value).into()),
+        ConstantValue::Short(value) => Value::Int((*value).into()),
+        ConstantValue::Ushort(value) => Value::Int((*value).into()),
+        ConstantValue::Int(value) => Value::Int((*value).into()),
+        ConstantValue::Uint(value) => Value::Int((*value).into()),
+        ConstantValue::Long(value) => Value::Int((*value).into()),
+        ConstantValue::Ulong(value) => Value::Int((*value).into()),
+        ConstantValue::Half(value) => Value::Float(value.to_f64()),
+        ConstantValue::Bfloat(value) => Value::Float(value.to_f64()),
+        ConstantValue::Float(value) => Value::Float((*value).into()),
+        ConstantValue::Vector(parts) => Value::Aggregate(parts.iter().map(known).collect()),
+    }
+}
+
+/// What was read, in one text. Mistakes are for the other compiler to find, but for files that are not there.
+fn fold(compilation: Compilation, options: &CompileOptions) -> Result<Source> {
+    if compilation.diagnostics.iter().any(|diagnostic| diagnostic.id == "include") {
+        checked(compilation.clone())?;
+    }
+    Ok(Source {
+        text: msl::fold(&compilation.sources, |name| name).into(),
+        compilation: OnceLock::from(checked(compilation)),
+        options: options.clone(),
+        digest: None,
+    })
+}
+
+fn checked(compilation: Compilation) -> Result<Box<Compilation>> {
+    if compilation.has_errors() {
+        let errors = compilation.error_count();
+        return Err(Error::Source { errors, diagnostics: compilation.render_diagnostics(false) });
+    }
+    Ok(Box::new(compilation))
+}
+
+fn front_end(options: &CompileOptions) -> msl::Options {
+    msl::Options {
+        include_dirs: options.include_dirs.clone(),
+        defines: options.defines.clone(),
+        std: options.language_version,
+        warnings: false,
+    }
+}
+
+/// The built-in headers are part of the compiler, whose fingerprint is in every key.
+fn digest_of_compilation(compilation: &Compilation, options: &CompileOptions) -> Option<Digest> {
+    let mut files = compilation.sources.files().map(|(_, file)| file);
+    let main = files.next()?;
+    // What is neither the main file nor included was made of the options.
+    let included = files.filter(|file| !file.builtin && file.included_from.is_some());
+    digest(std::iter::once(main).chain(included).map(|file| (&*file.name, &*file.text)), options)
+}
+
+/// Of files by name and text. Names make no difference to the code, unless it asks for them.
+fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, options: &CompileOptions) -> Option<Digest> {
+    let mut hasher = Hasher::new("source");
+    let mut asks_for_names = false;
+    let mut names = Vec::new();
+    for (name, text) in files {
+        // What it answers depends on files that are not read.
+        if text.contains("__has_include") {
+            return None;
+        }
+        asks_for_names |= text.contains("__FILE__");
+        names.push(name);
+        hasher.text(text);
+    }
+    if asks_for_names {
+        hasher.text("names");
+        names.into_iter().for_each(|name| hasher.text(name));
+    }
+    hasher.text("options");
+    hasher.text(&options.language_version.to_string());
+    hasher.text(match options.math_mode {
+        MathMode::Fast => "fast",
+        MathMode::Safe => "safe",
+    });
+    for (name, value) in &options.defines {
+        hasher.text(name);
+        hasher.text(value.as_deref().unwrap_or("1"));
+    }
+    Some(hasher.finish())
+}
+
+/// Whether a text includes nothing but built-in headers, by `<name>`: quoted names are looked for in folders first. Where it is
+/// not plain to see, it does not.
+fn is_self_contained(text: &str) -> bool {
+    // A directive that goes on in the next line, or is written with a digraph.
+    if text.contains("#\\") || text.contains("%:") {
+        return false;
+    }
+    let is_comment = |line: &str| line.trim_start().starts_with("//") && !line.contains("*/");
+    let directives = text.lines().filter(|line| !is_comment(line)).flat_map(|line| line.split('#').skip(1));
+    directives.map(skip_blanks).all(|directive| {
+        let Some(name) = directive.strip_prefix("include") else { return !directive.starts_with("/*") };
+        let name = name.trim_start().strip_prefix('<').and_then(|name| name.split_once('>'));
+        name.is_some_and(|(name, _)| msl::stdlib::header(name).is_some())
+    })
+}
+
+/// What comes after blanks and comments; a comment that does not end here stays.
+fn skip_blanks(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        match text.strip_prefix("/*").map(|comment| comment.split_once("*/")) {
+            Some(Some((_, rest))) => text = rest,
+            Some(None) | None => return text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "#include <metal_stdlib>\nkernel void k(device float *x [[buffer(0)]]) { *x = SCALE; }\n";
+
+    fn options() -> CompileOptions {
+        CompileOptions { defines: vec![("SCALE".into(), Some("2".into()))], ..CompileOptions::default() }
+    }
+
+    fn eager(text: &str, options: &CompileOptions) -> Option<Digest> {
+        Source::with_text(text, options).expect("it has no mistakes").digest()
+    }
+
+    #[test]
+    fn a_text_has_one_digest_however_it_is_opened() {
+        let deferred = Source::deferred(TEXT.into(), &options());
+        assert!(deferred.compilation.get().is_none(), "nothing was read");
+        assert_eq!(eager(TEXT, &options()), deferred.digest());
+        let other_name = CompileOptions { name: "other".into(), ..options() };
+        assert_eq!(eager(TEXT, &other_name), deferred.digest());
+    }
+
+    #[test]
+    fn all_that_decides_the_code_is_in_the_digest() {
+        let mut digests = vec![eager(TEXT, &options()), eager(&format!("{TEXT}\n"), &options())];
+        let others = [
+            CompileOptions { math_mode: MathMode::Safe, ..options() },
+            CompileOptions { language_version: msl::LanguageVersion::new(3, 0), ..options() },
+            CompileOptions { defines: vec![("SCALE".into(), None)], ..options() },
+            CompileOptions { defines: [options().defines, vec![("MORE".into(), None)]].concat(), ..options() },
+        ];
+        digests.extend(others.iter().map(|options| eager(TEXT, options)));
+        assert!(digests.iter().all(Option::is_some));
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), 6);
+    }
+
+    #[test]
+    fn what_files_say_is_in_the_digest() {
+        let folder = std::env::temp_dir().join(format!("metalworks-digest-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let options = CompileOptions { include_dirs: vec![folder.clone()], ..CompileOptions::default() };
+        let text = "#include \"scale.h\"\nkernel void k(device float *x [[buffer(0)]]) { *x = SCALE; }\n";
+        let digest = |header: &str| {
+            std::fs::write(folder.join("scale.h"), header).expect("a header");
+            let (eager, deferred) = (eager(text, &options), Source::deferred(text.into(), &options));
+            assert_eq!(eager, deferred.digest());
+            eager
+        };
+        let (two, three) = (digest("#define SCALE 2\n"), digest("#define SCALE 3\n"));
+        assert!(two.is_some() && two != three);
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn what_is_included_is_folded_for_others() {
+        let folder = std::env::temp_dir().join(format!("metalworks-folded-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("scale.h"), "#define SCALE 2\n").expect("a header");
+        let text = "#include \"scale.h\"\nkernel void k(device float *x [[buffer(0)]]) { *x = SCALE; }\n";
+        std::fs::write(folder.join("k.metal"), text).expect("a file");
+        let options = CompileOptions { include_dirs: vec![folder.clone()], ..CompileOptions::default() };
+        let sources = [
+            Source::folded(text.into(), &options).expect("all is there"),
+            Source::folded_file(&folder.join("k.metal"), &CompileOptions::default()).expect("all is there"),
+        ];
+        let missing = Source::folded(text.into(), &CompileOptions::default());
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+        for source in sources {
+            assert!(source.text().contains("#define SCALE 2\n") && !source.text().contains("#include"));
+            assert_eq!(source.names(), ["k"]);
+        }
+        let Err(Error::Source { diagnostics, .. }) = missing else { panic!("the file is gone") };
+        assert!(diagnostics.contains("scale.h"), "{diagnostics}");
+        // A mistake is not ours to tell, and a text without includes is not read.
+        let wrong = "#include \"metal_stdlib\"\nkernel void k() { x; }\n";
+        assert!(Source::folded(wrong.into(), &CompileOptions::default()).is_ok());
+        let plain = Source::folded(TEXT.into(), &options).expect("nothing is read");
+        assert!(plain.compilation.get().is_none() && plain.text() == TEXT);
+    }
+
+    #[test]
+    fn what_cannot_be_known_has_no_digest() {
+        let text = "#if __has_include(\"scale.h\")\n#endif\nkernel void k() {}\n";
+        assert_eq!(eager(text, &CompileOptions::default()), None);
+        assert_eq!(Source::deferred(text.into(), &CompileOptions::default()).digest(), None);
+    }
+
+    #[test]
+    fn a_source_that_asks_for_its_name_is_another_under_another() {
+        let other_name = CompileOptions { name: "other".into(), ..options() };
+        let text = format!("constant int LENGTH = sizeof(__FILE__);\n{TEXT}");
+        let digest = eager(&text, &options());
+        assert!(digest.is_some() && digest != eager(&text, &other_name));
+        assert_eq!(digest, Source::deferred(text.into(), &options()).digest());
+    }
+
+    #[test]
+    fn includes_are_recognized() {
+        for text in [
+            "",
+            "  #  include <metal_stdlib>\n#include<simd/simd.h> // fine\n",
+            "// #include \"a.h\"\n#endif // include/a.h\n#define NAME(x) #x\n",
+        ] {
+            assert!(is_self_contained(text), "{text}");
+        }
+        for text in [
+            "#include \"a.h\"",
+            "# include <a.h>",
+            "#include \"metal_stdlib\"",
+            "#include NAME",
+            "#include",
+            "/* why */ # /* not */ include \"a.h\"",
+            "# /*\n*/ include \"a.h\"",
+            "/*\n// */ #include \"a.h\"",
+            "#\\\ninclude \"a.h\"",
+            "%:include \"a.h\"",
+        ] {
+            assert!(!is_self_contained(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Encoders: the calls that fill a command buffer or a recording.
+
+use super::hazards::Hazards;
+use crate::backend::{BYTES_ALIGNMENT, Place, Table, releases};
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::{Result, usage};
+use crate::pipeline::ComputePipelineState;
+use crate::validate::{self, Bound, Uses};
+use abi::call::ARGUMENT_SLOTS;
+use msl::reflect::ArgumentKind;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Whether the dispatches of an encoder wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DispatchType {
+    /// Each begins when the one before has ended.
+    #[default]
+    Serial,
+    /// They may overlap, except where one reads or writes what another one before it writes, or writes what it reads:
+    /// then it waits. What an argument reads or writes is everything from its offset to the end of the buffer, or the
+    /// range of [`ComputeCommandEncoder::set_buffer_range`].
+    ///
+    /// The environment variable `METALWORKS_SERIAL=1` and [`Device::set_serial`] turn it into the other one.
+    Concurrent,
+}
+
+/// Where a recording has the bytes that one call of [`ComputeCommandEncoder::set_bytes`] gave it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BytesLocation {
+    /// Which recording; 0 where it is a command buffer.
+    pub(super) recording: u32,
+    pub(super) block: u32,
+    pub(super) len: u32,
+}
+
+/// `set_bytes` takes no more than this, as in Metal.
+const MAX_BYTES: usize = 4096;
+
+/// Records dispatches into a command buffer. What is set stays set for all dispatches after it.
+///
+/// Every method refuses what Metal's validation would refuse; a call that failed recorded nothing. An encoder must be
+/// ended: a command buffer with one that was dropped without [`ComputeCommandEncoder::end_encoding`] cannot be committed.
+pub struct ComputeCommandEncoder {
+    target: Target,
+    is_open: bool,
+    pub(super) table: Box<Table>,
+    /// In the table.
+    pub(super) pipeline: Option<u32>,
+    pub(super) bound: [Option<Bound>; ARGUMENT_SLOTS],
+    pub(super) threadgroup_memory: [u32; ARGUMENT_SLOTS],
+    /// What the dispatches since the last barrier touch; `None` where each waits anyway.
+    pub(super) hazards: Option<Hazards>,
+    /// The next dispatch waits, whatever it touches.
+    pub(super) waits: bool,
+    validation: bool,
+    pub(super) uses: Uses,
+    /// The device's limit.
+    most_threadgroup_memory: usize,
+    /// Whose buffers and pipeline states can be used.
+    domain: u32,
+}
+
+/// Takes the dispatches that an encoder recorded: a command buffer.
+pub(crate) trait PassSink: Send + Sync {
+    fn end_pass(&self, table: Box<Table>);
+
+    /// The encoder was dropped before its end.
+    fn abandon_pass(&self);
+
+    fn label(&self) -> Option<&str>;
+}
+
+/// What is encoded into.
+enum Target {
+    CommandBuffer(Arc<dyn PassSink>),
+    /// A recording, with the number that its locations carry.
+    Recording(u32),
+}
+
+impl ComputeCommandEncoder {
+    pub(crate) fn for_command_buffer(
+        command_buffer: Arc<dyn PassSink>,
+        device: &Device,
+        dispatch_type: DispatchType,
+        table: Box<Table>,
+    ) -> ComputeCommandEncoder {
+        ComputeCommandEncoder::new(Target::CommandBuffer(command_buffer), device, dispatch_type, table)
+    }
+
+    pub(crate) fn for_recording(
+        number: u32,
+        device: &Device,
+        dispatch_type: DispatchType,
+    ) -> ComputeCommandEncoder {
+        ComputeCommandEncoder::new(Target::Recording(number), device, dispatch_type, Box::default())
+    }
+
+    fn new(
+        target: Target,
+        device: &Device,
+        dispatch_type: DispatchType,
+        mut table: Box<Table>,
+    ) -> ComputeCommandEncoder {
+        table.checked_releases = releases().into();
+        let is_concurrent = dispatch_type == DispatchType::Concurrent && !device.is_serial();
+        ComputeCommandEncoder {
+            target,
+            is_open: true,
+            table,
+            pipeline: None,
+            bound: [const { None }; ARGUMENT_SLOTS],
+            threadgroup_memory: [0; ARGUMENT_SLOTS],
+            hazards: is_concurrent.then(Hazards::default),
+            waits: true,
+            validation: device.is_validating(),
+            uses: Uses::default(),
+            most_threadgroup_memory: device.max_threadgroup_memory_length(),
+            domain: device.domain(),
+        }
+    }
+
+    /// Sets the kernel that the following dispatches run.
+    pub fn set_compute_pipeline_state(&mut self, pipeline: &ComputePipelineState) -> Result<()> {
+        self.open("set_compute_pipeline_state")?;
+        let executable = pipeline.executable();
+        if executable.domain != self.domain {
+            let kernel = executable.name();
+            return usage(format!(
+                "set_compute_pipeline_state: the pipeline state of '{kernel}' was made by another device"
+            ));
+        }
+        self.pipeline = Some(self.table.pipelines.keep(executable));
+        Ok(())
+    }
+
+    /// Binds a buffer, from the byte `offset` on, to `[[buffer(index)]]`.
+    pub fn set_buffer(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
+        self.open("set_buffer")?;
+        validate::index("set_buffer", index)?;
+        if offset >= buffer.len() {
+            let (at, buffer) = (self.at(ArgumentKind::Buffer, index), buffer.description());
+            return usage(format!("set_buffer: offset {offset} at {at} is not inside {buffer}"));
+        }
+        self.bind("set_buffer", index, buffer, offset..buffer.len())
+    }
+
+    /// Binds some bytes of a buffer to `[[buffer(index)]]`. The kernel must touch no others: in a concurrent encoder, the
+    /// dispatches that touch others do not wait for it.
+    pub fn set_buffer_range(&mut self, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
+        self.open("set_buffer_range")?;
+        validate::index("set_buffer_range", index)?;
+        if range.start >= range.end || range.end > buffer.len() {
+            let (at, buffer) = (self.at(ArgumentKind::Buffer, index), buffer.description());
+            let Range { start, end } = range;
+            return usage(format!("set_buffer_range: {start}..{end} at {at} is empty or not inside {buffer}"));
+        }
+        self.bind("set_buffer_range", index, buffer, range)
+    }
+
+    /// The range is inside of the buffer.
+    fn bind(&mut self, call: &str, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
+        if buffer.is_released() {
+            return usage(format!(
+                "{call}: {} was released ({})",
+                buffer.description(),
+                self.at(ArgumentKind::Buffer, index)
+            ));
+        }
+        let memory = buffer.memory();
+        validate::same_device(call, self.domain, memory)?;
+        let kept = self.table.buffers.keep(memory);
+        self.uses.bind(index);
+        self.bound[index] = Some(Bound {
+            place: Place::Buffer { buffer: kept, offset: range.start },
+            address: memory.address() + range.start,
+            len: range.end - range.start,
+            read_only: buffer.is_read_only(),
+        });
+        Ok(())
+    }
+
+    /// What messages call an index.
+    #[cold]
+    fn at(&self, kind: ArgumentKind, index: usize) -> String {
+        let argument = self.pipeline.and_then(|pipeline| {
+            let pipeline = &self.table.pipelines.items[pipeline as usize];
+            Some((validate::argument_name(pipeline, kind, index)?, pipeline.name()))
+        });
+        match argument {
+            Some((argument, kernel)) => format!("index {index}, the argument '{argument}' of '{kernel}'"),
+            None => format!("index {index}"),
+        }
+    }
+
+    /// Changes the offset of the buffer that is bound at `index`; it is bound to its end.
+    pub fn set_buffer_offset(&mut self, index: usize, offset: usize) -> Result<()> {
+        self.open("set_buffer_offset")?;
+        validate::index("set_buffer_offset", index)?;
+        match self.bound[index] {
+            Some(Bound { place: Place::Buffer { buffer, .. }, read_only, .. }) => {
+                let buffer = Buffer::of(self.table.buffers.items[buffer as usize].clone(), read_only);
+                self.set_buffer(index, &buffer, offset)
+            }
+            _ => usage(format!("set_buffer_offset: no buffer is bound at index {index}; call set_buffer first")),
+        }
+    }
+
+    /// Binds a copy of `bytes`, at most 4,096, to `[[buffer(index)]]`. In a recording, the location that comes back is
+    /// where a replay can put others.
+    pub fn set_bytes(&mut self, index: usize, bytes: &[u8]) -> Result<BytesLocation> {
+        self.open("set_bytes")?;
+        validate::index("set_bytes", index)?;
+        if bytes.is_empty() || bytes.len() > MAX_BYTES {
+            let (at, bytes) = (self.at(ArgumentKind::Buffer, index), bytes.len());
+            return usage(format!(
+                "set_bytes: {bytes} bytes at {at}; it takes 1 to {MAX_BYTES}, use a buffer for more"
+            ));
+        }
+        validate::room("set_bytes", self.table.bytes.len())?;
+        let block = self.table.push_bytes(bytes);
+        let len = bytes.len() as u32;
+        let place = Place::Bytes { block, len };
+        self.uses.bind(index);
+        self.bound[index] = Some(Bound { place, address: BYTES_ALIGNMENT, len: bytes.len(), read_only: true });
+        let recording = match self.target {
+            Target::Recording(number) => number,
+            Target::CommandBuffer(_) => 0,
+        };
+        Ok(BytesLocation { recording, block, len })
+    }
+
+    /// Gives `[[threadgroup(index)]]` this many bytes; they must be a multiple of 16, as in Metal.
+    pub fn set_threadgroup_memory_length(&mut self, index: usize, bytes: usize) -> Result<()> {
+        self.open("set_threadgroup_memory_length")?;
+        validate::index("set_threadgroup_memory_length", index)?;
+        if let Some(problem) = validate::threadgroup_memory_problem(bytes, self.most_threadgroup_memory) {
+            let at = self.at(ArgumentKind::ThreadgroupMemory, index);
+            return usage(format!("set_threadgroup_memory_length: {bytes} bytes at {at}; {problem}"));
+        }
+        self.threadgroup_memory[index] = bytes as u32;
+        Ok(())
+    }
+
+    /// The number of dispatches so far.
+    pub fn dispatch_count(&self) -> usize {
+        self.table.dispatches.len()
+    }
+
+    /// Ends the encoder: the command buffer takes another one, or can be committed.
+    pub fn end_encoding(&mut self) -> Result<()> {
+        self.open("end_encoding")?;
+        self.check_uses("end_encoding")?;
+        match &self.target {
+            Target::CommandBuffer(command_buffer) => {
+                command_buffer.end_pass(std::mem::take(&mut self.table));
+                self.is_open = false;
+                Ok(())
+            }
+            Target::Recording(_) => usage("end_encoding: a recording is ended by finish"),
+        }
+    }
+
+    /// Ends the encoder of a recording.
+    pub(super) fn finish(&mut self) -> Result<Box<Table>> {
+        self.check_uses("finish")?;
+        self.is_open = false;
+        Ok(std::mem::take(&mut self.table))
+    }
+
+    fn check_uses(&self, call: &str) -> Result<()> {
+        if self.validation { self.uses.check(call, &self.table) } else { Ok(()) }
+    }
+
+    pub(super) fn open(&self, call: &str) -> Result<()> {
+        if self.is_open {
+            return Ok(());
+        }
+        let label = match &self.target {
+            Target::CommandBuffer(command_buffer) => command_buffer.label(),
+            Target::Recording(_) => None,
+        };
+        let label = label.map(|label| format!(" '{label}'")).unwrap_or_default();
+        usage(format!("{call}: the encoder has ended; make a new one from the command buffer{label}"))
+    }
+}
+
+impl Drop for ComputeCommandEncoder {
+    fn drop(&mut self) {
+        if let (true, Target::CommandBuffer(command_buffer)) = (self.is_open, &self.target) {
+            command_buffer.abandon_pass();
+        }
+    }
+}
+
+impl std::fmt::Debug for ComputeCommandEncoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let dispatches = self.table.dispatches.len();
+        f.debug_struct("ComputeCommandEncoder").field("dispatches", &dispatches).finish_non_exhaustive()
+    }
+}
