@@ -19,7 +19,7 @@ impl Compile {
         let list = self.list()?;
         let archive = BinaryArchive::new();
         let targets = &self.targets;
-        match list.is_empty() {
+        let kernels = match list.is_empty() {
             true => add_all(&archive, &libraries, targets)?,
             false => {
                 for kernel in &list {
@@ -27,12 +27,12 @@ impl Compile {
                     let function = FunctionDescriptor { library, name: &kernel.name, constants: &kernel.constants };
                     add(&archive, &function, targets).map_err(|error| failed(file, error))?;
                 }
+                list.len()
             }
-        }
+        };
         archive.serialize(path).map_err(|error| Failure::NotTried(error.to_string()))?;
         let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        // There are two pieces of code for each: for full simdgroups, and for others.
-        let kernels = output::count(archive.len() / 2 / archive.info().targets.len().max(1), "kernel");
+        let kernels = output::count(kernels, "kernel");
         let targets: Vec<String> = targets.iter().map(CompileTarget::to_string).collect();
         output::result(&format!("{}: {kernels} for {}, {bytes} bytes\n", path.display(), targets.join(", ")))?;
         Ok(())
@@ -75,14 +75,15 @@ impl Compile {
     }
 }
 
-/// All kernels that need no constants; says which others there are.
-fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[CompileTarget]) -> Result<()> {
+/// Adds all kernels that need no constants, and counts them; says which others there are.
+fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[CompileTarget]) -> Result<usize> {
     let constants = Constants::new();
+    let mut added = 0;
     for (file, library) in libraries {
         for name in library.function_names() {
             let function = FunctionDescriptor { library, name: &name, constants: &constants };
             match add(archive, &function, targets) {
-                Ok(()) => {}
+                Ok(()) => added += 1,
                 Err(compute::Error::Constants { problem, .. }) => {
                     let file = input::display_name(file);
                     output::warning(&format!(
@@ -93,11 +94,11 @@ fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[C
             }
         }
     }
-    match archive.is_empty() {
-        true => Err(Failure::Refused(
+    match added {
+        0 => Err(Failure::Refused(
             "there is no kernel that needs no function constants: list them with --kernel".into(),
         )),
-        false => Ok(()),
+        added => Ok(added),
     }
 }
 

@@ -203,11 +203,11 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Everything that is there must be bound.
+    /// Everything that the kernel uses must be bound.
     fn missing(&mut self, wanted: &Wanted) {
         let mut table = Table::new([("flag", Align::Left), ("argument", Align::Left), ("type", Align::Left)]);
         let mut missing = 0;
-        for argument in &self.kernel.arguments {
+        for argument in self.kernel.arguments.iter().filter(|argument| argument.is_used) {
             let keyed = |key: &Key| is(argument, key, argument.kind);
             let (bound, flag) = match argument.kind {
                 ArgumentKind::Buffer => (

@@ -48,6 +48,15 @@ impl Grid {
         Ok(grid)
     }
 
+    /// Whether every threadgroup is a multiple of `width` threads wide, also at the edge of the grid.
+    pub(crate) fn has_rows(&self, width: usize) -> bool {
+        let edge = match self.count {
+            Count::Threads(threads) => threads.width % self.threadgroup.width,
+            Count::Threadgroups(_) => 0,
+        };
+        self.threadgroup.width.is_multiple_of(width) && edge.is_multiple_of(width)
+    }
+
     /// The threads along each dimension; none where there are more than can be counted.
     fn threads(&self) -> Option<[usize; 3]> {
         let of = |size: Size| [size.width, size.height, size.depth];
@@ -110,6 +119,17 @@ mod tests {
         }
         assert!(size("0").expect_err("nothing").contains("at least 1"));
         assert!(size("4,0,1").expect_err("nothing").contains("at least 1"));
+    }
+
+    #[test]
+    fn rows_are_whole_at_the_edge_too() {
+        let rows = |count: Count, threadgroup: Size| Grid { count, threadgroup }.has_rows(32);
+        let threads = |width: usize| Count::Threads(Size::linear(width));
+        assert!(rows(threads(1024), Size::linear(256)) && rows(threads(96), Size::linear(64)));
+        assert!(!rows(threads(1000), Size::linear(256)) && !rows(threads(33), Size::linear(32)));
+        assert!(!rows(threads(64), Size::new(16, 2, 1)));
+        assert!(rows(Count::Threadgroups(Size::new(3, 5, 1)), Size::new(32, 3, 1)));
+        assert!(!rows(Count::Threadgroups(Size::linear(1)), Size::linear(48)));
     }
 
     #[test]

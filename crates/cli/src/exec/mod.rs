@@ -149,7 +149,7 @@ pub(crate) struct Exec {
 
 /// A kernel with its constants.
 enum Code {
-    /// An archive has it, or some of it; nothing of LLVM is needed to say what its interface is.
+    /// An archive has it, or some of it; nothing has to be compiled to know its interface.
     Archived {
         library: Library,
         constants: Constants,
@@ -179,10 +179,6 @@ fn reflect_library(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<Refl
 #[cfg(not(llvm))]
 fn reflect_library(_: &Path, _: impl Fn(&str) -> bool) -> Option<Reflection> {
     None
-}
-
-fn with_archives(archives: &[BinaryArchive]) -> ComputePipelineDescriptor {
-    ComputePipelineDescriptor { binary_archives: archives.to_vec(), ..ComputePipelineDescriptor::default() }
 }
 
 impl Exec {
@@ -227,17 +223,8 @@ impl Exec {
         let constants = self.constants.values().map_err(Error::Refused)?;
         let library = self.library(device)?;
         let descriptor = FunctionDescriptor { library: &library, name: &self.kernel, constants: &constants };
-        // What code is needed is known when the interface is: either says what that is.
-        for threads in [abi::LANES, 1] {
-            let wanted = ComputePipelineDescriptor {
-                threads_per_threadgroup: Some(Size::linear(threads)),
-                fail_on_binary_archive_miss: true,
-                ..with_archives(archives)
-            };
-            let found = device.new_compute_pipeline_state_with_function_descriptor(&descriptor, &wanted);
-            if let Ok(pipeline) = found {
-                return Ok(Code::Archived { library, constants, reflection: pipeline.reflection().clone() });
-            }
+        if let Some(reflection) = device.archived_reflection(&descriptor, archives) {
+            return Ok(Code::Archived { library, constants, reflection });
         }
         let function = library.new_function(&self.kernel, &constants);
         function.map(Code::Function).map_err(|error| match error {
@@ -322,8 +309,9 @@ impl Exec {
         grid: Grid,
     ) -> Result<Dispatch, Error> {
         let descriptor = ComputePipelineDescriptor {
-            threads_per_threadgroup: Some(grid.threadgroup),
-            ..with_archives(archives)
+            thread_group_width_is_multiple_of_thread_execution_width: grid.has_rows(abi::LANES),
+            binary_archives: archives.to_vec(),
+            ..ComputePipelineDescriptor::default()
         };
         let start = Instant::now();
         let pipeline = match code {

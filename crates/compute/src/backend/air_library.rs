@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::program::PrecompiledLibrary;
 use abi::Constants;
 use msl::reflect::Kernel;
-use std::any::Any;
 use std::sync::Arc;
 
 #[cfg(llvm)]
@@ -210,9 +209,10 @@ impl Function for AirFunction {
     }
 }
 
+#[cfg(llvm)]
 impl AirFunction {
     /// The function behind the trait, which a library of this kind has made.
     pub(crate) fn of(function: &dyn Function) -> Option<&AirFunction> {
-        (function as &dyn Any).downcast_ref()
+        (function as &dyn std::any::Any).downcast_ref()
     }
 }

@@ -37,7 +37,9 @@ mod work;
 pub use crate::archive::BinaryArchive;
 pub use crate::archive::artifact::{Artifact, Target};
 pub use crate::program::source::Source;
-pub use crate::program::{CompileOptions, LibraryContents, LibraryOrigin, PrecompiledLibrary};
+pub use crate::program::{
+    CompileOptions, LibraryCompiler, LibraryContents, LibraryOrigin, MathMode, PrecompiledLibrary,
+};
 pub use crate::settings::{CaptureSettings, Settings};
 pub use executable::Executable;
 pub use handler::Handler;

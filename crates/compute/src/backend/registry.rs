@@ -63,8 +63,8 @@ pub struct CompileTarget {
 }
 
 impl CompileTarget {
-    /// The machine; `None` is this one.
-    pub(crate) fn machine(&self) -> Option<&str> {
+    /// The machine, by a name of its back end; `None` is this one.
+    pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
     }
 

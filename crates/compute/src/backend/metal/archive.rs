@@ -1,10 +1,10 @@
 //! `MTLBinaryArchive`: what Metal compiled, kept.
 //!
-//! When files are opened and written is decided in `archive::gpu`; here are the calls.
+//! When files are opened and written is decided in `archive::driver`; here are the calls.
 
 use super::device::Device;
 use super::held::Held;
-use crate::archive::gpu::Driver;
+use crate::backend::driver::{ArchiveDriver as Driver, DriverArchive};
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSError, NSProcessInfo, NSString, NSURL};
@@ -21,7 +21,7 @@ pub(crate) struct ArchiveDriver {
 pub(crate) struct RawArchive(Held<ProtocolObject<dyn MTLBinaryArchive>>);
 
 // SAFETY: nothing in an archive belongs to a thread, and devices look things up in the same archives on several threads. It is
-// changed and written under a lock that keeps all others away (`archive::gpu`).
+// changed and written under a lock that keeps all others away (`archive::driver`).
 unsafe impl Send for RawArchive {}
 // SAFETY: as above.
 unsafe impl Sync for RawArchive {}
@@ -45,8 +45,10 @@ impl CompiledDescriptor {
 }
 
 impl ArchiveDriver {
-    pub(crate) fn new(device: &Arc<Device>) -> ArchiveDriver {
-        ArchiveDriver { device: device.clone() }
+    /// The archive for a GPU and this version of the system.
+    pub(crate) fn archive(device: &Arc<Device>) -> DriverArchive<ArchiveDriver> {
+        let driver = ArchiveDriver { device: device.clone() };
+        DriverArchive::new(driver, device.name(), &ArchiveDriver::system())
     }
 
     /// Whether archives are used at all. Not under Metal's tools: what validation makes of kernels is not for others, and what
@@ -57,7 +59,7 @@ impl ArchiveDriver {
     }
 
     /// The system, with its build: another one has another compiler.
-    pub(crate) fn system() -> String {
+    fn system() -> String {
         autoreleasepool(|_| NSProcessInfo::processInfo().operatingSystemVersionString().to_string())
     }
 }

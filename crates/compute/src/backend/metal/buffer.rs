@@ -1,8 +1,9 @@
 //! Buffers of a GPU: memory of its own, or an `MTLBuffer` over pages of the host's.
 
-use super::Device;
+use super::device::Device;
 use super::held::Held;
-use crate::buffer::{Mapping, page_size};
+use crate::backend::pages::{self, Mapping, page_size};
+use crate::backend::{self, Allocation};
 use crate::error::{Error, Result};
 use crate::log;
 use block2::RcBlock;
@@ -10,7 +11,9 @@ use objc2::rc::autoreleasepool;
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::NSString;
 use objc2_metal::{MTLBuffer, MTLDevice, MTLResource, MTLResourceOptions};
+use std::any::Any;
 use std::ffi::c_void;
+use std::fs::File;
 use std::ptr::NonNull;
 use std::sync::Once;
 
@@ -27,10 +30,47 @@ pub(crate) struct Buffer {
 unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
+impl backend::Buffer for Buffer {
+    fn set_label(&self, label: &str) {
+        autoreleasepool(|_| self.buffer.setLabel(Some(&NSString::from_str(label))));
+    }
+}
+
+impl Device {
+    /// Memory that the host cannot reach.
+    pub(super) fn private_buffer(&self, len: usize) -> Result<Allocation> {
+        let buffer = Box::new(Buffer::private(self, len)?);
+        Ok(Allocation { address: pages::nowhere(len), host: None, is_read_only: false, buffer })
+    }
+
+    /// Zeros.
+    pub(super) fn shared_buffer(&self, len: usize) -> Result<Allocation> {
+        let mut mapping = pages::anonymous(len)?;
+        self.over(mapping.as_mut_ptr(), len, Mapping::Writable(mapping), false)
+    }
+
+    /// Private pages would be copied when the GPU is given them, so that a file can only be read.
+    pub(super) fn map_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {
+        let mapping = pages::shared_file(file, start, len).map_err(|error| backend::file_error(&error))?;
+        self.over(mapping.as_ptr().cast_mut(), len, Mapping::ReadOnly(mapping), true)
+    }
+
+    pub(super) fn import(&self, memory: NonNull<[u8]>, owner: Box<dyn Any + Send + Sync>) -> Result<Allocation> {
+        self.over(memory.as_ptr().cast(), memory.len(), Mapping::Foreign(owner), false)
+    }
+
+    fn over(&self, base: *mut u8, len: usize, mapping: Mapping, is_read_only: bool) -> Result<Allocation> {
+        let buffer = Buffer::over(self, base, len, mapping)?;
+        let base = buffer.copied_to().unwrap_or(base);
+        let host = NonNull::new(base).ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
+        Ok(Allocation { address: base.addr(), host: Some(host), is_read_only, buffer: Box::new(buffer) })
+    }
+}
+
 impl Buffer {
     /// Memory that the host cannot reach. All buffers keep Metal's tracking of hazards, so that encoders and command buffers
     /// which use the same one wait for each other.
-    pub(crate) fn private(device: &Device, len: usize) -> Result<Buffer> {
+    fn private(device: &Device, len: usize) -> Result<Buffer> {
         autoreleasepool(|_| {
             let buffer = device.raw().newBufferWithLength_options(len, MTLResourceOptions::StorageModePrivate);
             let buffer = Held::new(buffer.ok_or_else(|| out_of_memory(device, len))?);
@@ -40,7 +80,7 @@ impl Buffer {
 
     /// An `MTLBuffer` over the pages of `mapping` in which the `len` bytes at `base` are. Metal takes whole pages only, 16 KiB on
     /// Apple silicon: what does not begin with a page begins inside of Metal's buffer.
-    pub(crate) fn over(device: &Device, base: *mut u8, len: usize, mapping: Mapping) -> Result<Buffer> {
+    fn over(device: &Device, base: *mut u8, len: usize, mapping: Mapping) -> Result<Buffer> {
         let page = page_size().ok_or_else(|| Error::Internal("the size of pages is not known".into()))?;
         let offset = base.addr() % page;
         let length = (offset + len).next_multiple_of(page);
@@ -92,7 +132,7 @@ impl Buffer {
     }
 
     /// Where the host finds the bytes, if they are not where they were.
-    pub(crate) fn copied_to(&self) -> Option<*mut u8> {
+    fn copied_to(&self) -> Option<*mut u8> {
         self.is_copy.then(|| self.buffer.contents().as_ptr().cast())
     }
 
@@ -104,11 +144,6 @@ impl Buffer {
     /// Where in it ours begins.
     pub(crate) fn offset(&self) -> usize {
         self.offset
-    }
-
-    /// Nobody else may set it at the same time.
-    pub(crate) fn set_label(&self, label: &str) {
-        autoreleasepool(|_| self.buffer.setLabel(Some(&NSString::from_str(label))));
     }
 }
 

@@ -3,9 +3,9 @@
 //! The first queue that is given work is captured. Metal captures only in processes that were started with
 //! `MTL_CAPTURE_ENABLED=1`.
 
-use super::driver_error;
+use super::error::driver_error;
+use crate::backend::{CaptureSettings, Settings};
 use crate::log;
-use crate::settings::{CaptureSettings, Settings};
 use objc2::rc::autoreleasepool;
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSString, NSURL};

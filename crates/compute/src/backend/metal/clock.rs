@@ -1,6 +1,6 @@
 //! Metal's times, which are seconds since the machine started, as ours.
 
-use crate::timing::instant_at;
+use crate::backend::driver::instant_at;
 use objc2::runtime::ProtocolObject;
 use objc2_metal::MTLCommandBuffer;
 use std::time::Instant;

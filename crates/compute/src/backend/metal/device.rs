@@ -1,8 +1,13 @@
 //! The GPUs that the system has.
 
-use super::family;
-use crate::capabilities::{Capabilities, Limits};
-use crate::device::CPU_DOMAIN;
+use super::library::Library;
+use super::queue::Queue;
+use super::{family, pipeline};
+use crate::backend::{
+    self, Allocation, Capabilities, CompileOptions, DeviceKind, Handler, LibraryContents, Limits, NewPipeline,
+    PipelineRequest, PrecompiledLibrary, Properties, Settings, StorageMode, new_domain,
+};
+use crate::error::Result;
 use crate::log;
 use crate::size::Size;
 use objc2::rc::{Retained, autoreleasepool};
@@ -10,6 +15,11 @@ use objc2::runtime::{NSObjectProtocol, ProtocolObject};
 use objc2::sel;
 use objc2_foundation::{NSOperatingSystemVersion, NSProcessInfo};
 use objc2_metal::{MTLCopyAllDevices, MTLCreateSystemDefaultDevice, MTLDevice};
+use std::any::Any;
+use std::borrow::Cow;
+use std::fs::File;
+use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Older ones lack calls that are made without asking, which ends the process.
 const OLDEST_SYSTEM: NSOperatingSystemVersion =
@@ -18,34 +28,25 @@ const OLDEST_SYSTEM: NSOperatingSystemVersion =
 /// A GPU. Metal's devices may be used by any thread.
 pub(crate) struct Device {
     device: Retained<ProtocolObject<dyn MTLDevice>>,
-    /// Its position in [`Device::all`].
-    index: usize,
-    name: String,
-    capabilities: Capabilities,
-    limits: Limits,
+    properties: Properties,
+}
+
+/// All GPUs, the one that the system prefers first.
+pub(crate) fn devices() -> Result<Vec<Arc<dyn backend::Device>>> {
+    autoreleasepool(|_| {
+        if !NSProcessInfo::processInfo().isOperatingSystemAtLeastVersion(OLDEST_SYSTEM) {
+            log::line(format_args!("Metal is not used: that takes macOS {}", OLDEST_SYSTEM.majorVersion));
+            return Ok(Vec::new());
+        }
+        let preferred = MTLCreateSystemDefaultDevice();
+        let first = preferred.as_ref().map(|device| device.registryID());
+        let others = MTLCopyAllDevices().to_vec().into_iter().filter(|device| Some(device.registryID()) != first);
+        let gpus = preferred.into_iter().chain(others).enumerate();
+        Ok(gpus.map(|(index, device)| Arc::new(Gpu::new(device, index)) as Arc<dyn backend::Device>).collect())
+    })
 }
 
 impl Device {
-    /// All of them, the one that the system prefers first.
-    pub(crate) fn all() -> Vec<Device> {
-        autoreleasepool(|_| {
-            if !NSProcessInfo::processInfo().isOperatingSystemAtLeastVersion(OLDEST_SYSTEM) {
-                log::line(format_args!("Metal is not used: that takes macOS {}", OLDEST_SYSTEM.majorVersion));
-                return Vec::new();
-            }
-            let preferred = MTLCreateSystemDefaultDevice();
-            let first = preferred.as_ref().map(|device| device.registryID());
-            let others =
-                MTLCopyAllDevices().to_vec().into_iter().filter(|device| Some(device.registryID()) != first);
-            preferred
-                .into_iter()
-                .chain(others)
-                .enumerate()
-                .map(|(index, device)| Device::new(device, index))
-                .collect()
-        })
-    }
-
     fn new(device: Retained<ProtocolObject<dyn MTLDevice>>, index: usize) -> Device {
         let most = device.maxThreadsPerThreadgroup();
         let limits = Limits {
@@ -58,38 +59,95 @@ impl Device {
         if device.respondsToSelector(sel!(setShouldMaximizeConcurrentCompilation:)) {
             device.setShouldMaximizeConcurrentCompilation(true);
         }
-        let (name, capabilities) = (device.name().to_string(), family::capabilities(&device));
-        Device { device, index, name, capabilities, limits }
+        let properties = Properties {
+            kind: DeviceKind::Metal,
+            id: format!("metal:{index}"),
+            name: device.name().to_string(),
+            capabilities: family::capabilities(&device),
+            limits,
+            domain: new_domain(),
+        };
+        Device { device, properties }
     }
 
     /// Metal's own.
-    pub(crate) fn raw(&self) -> &ProtocolObject<dyn MTLDevice> {
+    pub(super) fn raw(&self) -> &ProtocolObject<dyn MTLDevice> {
         &self.device
     }
 
     /// The system's number for it.
-    pub(crate) fn registry_id(&self) -> u64 {
+    pub(super) fn registry_id(&self) -> u64 {
         self.device.registryID()
     }
 
-    pub(crate) fn index(&self) -> usize {
-        self.index
+    pub(super) fn name(&self) -> &str {
+        &self.properties.name
     }
 
-    /// Tells it from all other devices: [`crate::device::Backend::domain`].
-    pub(crate) fn domain(&self) -> u32 {
-        CPU_DOMAIN + 1 + self.index as u32
+    pub(super) fn capabilities(&self) -> &Capabilities {
+        &self.properties.capabilities
     }
 
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    pub(super) fn limits(&self) -> &Limits {
+        &self.properties.limits
+    }
+}
+
+/// A GPU, shared with everything that was made of it.
+pub(super) struct Gpu(Arc<Device>);
+
+impl Gpu {
+    fn new(device: Retained<ProtocolObject<dyn MTLDevice>>, index: usize) -> Gpu {
+        Gpu(Arc::new(Device::new(device, index)))
+    }
+}
+
+impl backend::Device for Gpu {
+    fn properties(&self) -> &Properties {
+        &self.0.properties
     }
 
-    pub(crate) fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
+    fn new_buffer(&self, len: usize, storage: StorageMode) -> Result<Allocation> {
+        match storage {
+            StorageMode::Shared => self.0.shared_buffer(len),
+            StorageMode::Private => self.0.private_buffer(len),
+        }
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
+    fn new_buffer_with_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {
+        self.0.map_file(file, start, len)
+    }
+
+    unsafe fn new_buffer_with_bytes_no_copy(
+        &self,
+        memory: NonNull<[u8]>,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Result<Allocation> {
+        self.0.import(memory, owner)
+    }
+
+    fn new_library(&self, contents: LibraryContents<'_>) -> Result<Arc<dyn backend::Library>> {
+        Ok(Arc::new(Library::open(&self.0, contents)?))
+    }
+
+    fn new_checked_library(
+        &self,
+        metallib: Option<PrecompiledLibrary>,
+        source: Cow<'static, str>,
+        options: &CompileOptions,
+    ) -> Arc<dyn backend::Library> {
+        Arc::new(Library::checked(&self.0, metallib, source, options))
+    }
+
+    fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline> {
+        pipeline::create(&self.0, request)
+    }
+
+    fn new_pipeline_with_completion_handler(&self, request: PipelineRequest, handler: Handler<NewPipeline>) {
+        pipeline::create_with_completion_handler(&self.0, request, handler);
+    }
+
+    fn new_queue(&self, settings: &Arc<Settings>) -> backend::Queue {
+        backend::Queue::Submits(Box::new(Queue::new(self.0.clone(), settings.clone())))
     }
 }

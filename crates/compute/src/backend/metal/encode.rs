@@ -1,26 +1,26 @@
-//! Work becomes commands of Metal's encoders. Which commands a pass takes is not said here, but in [`crate::pass::commands`].
+//! Work becomes commands of Metal's encoders. Which commands a table takes is decided in [`crate::backend::driver::commands`].
 //!
 //! | step | encoder |
 //! |---|---|
 //! | a pass in which every dispatch waits for the one before | compute, serial |
 //! | any other pass | compute, concurrent, with a barrier before each dispatch that waits |
 //! | a replay | as its pass, with the patched bytes |
-//! | a copy | blit |
+//! | a copy, a fill | blit |
 //!
 //! Buffers are tracked by Metal, so that an encoder waits for those before it that write what it uses. There are no fences, no
 //! heaps and no residency sets: what they would save cannot be measured without a Mac. Indirect command buffers are no way to
 //! replay: they have no `setBytes`.
 
+use super::buffer::Buffer;
 use super::device::Device;
-use crate::buffer::Buffer;
+use super::pipeline::Pipeline;
+use super::recording;
+use crate::backend::driver::commands::{Bound, CommandSink, Grid};
+use crate::backend::{Block, Copy, Executable, Fill, Memory, Step, Table, Work, own};
 use crate::error::{Error, Result};
-use crate::pass::commands::{Bound, CommandSink, Grid};
-use crate::pass::{Block, Pass};
-use crate::pipeline::{Code, ComputePipelineState};
-use crate::work::{Copy, Step, Work};
 use objc2::rc::Retained;
 use objc2::runtime::ProtocolObject;
-use objc2_foundation::NSString;
+use objc2_foundation::{NSRange, NSString};
 use objc2_metal::{
     MTLBarrierScope, MTLBlitCommandEncoder, MTLCommandBuffer, MTLCommandEncoder, MTLComputeCommandEncoder,
     MTLDispatchType, MTLSize,
@@ -38,48 +38,53 @@ pub(crate) struct Encoding<'a> {
 impl Encoding<'_> {
     /// Encodes everything.
     pub(crate) fn work(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, work: &Work) -> Result<()> {
-        for step in &work.steps {
+        for step in work.steps() {
             match step {
-                Step::Pass(pass) => self.pass(commands, pass, &pass.bytes)?,
-                Step::Replay { recording, patches } => {
-                    self.pass(commands, recording.pass(), &recording.pass().patched(work.patches(patches)))?;
-                }
+                Step::Pass(table) => self.table(commands, table, &table.bytes)?,
+                Step::Replay { recorded, patches } => recording::replay(self, commands, work, recorded, patches)?,
                 Step::Copy(copy) => self.copy(commands, copy)?,
+                Step::Fill(fill) => self.fill(commands, fill)?,
             }
         }
         Ok(())
     }
 
-    fn pass(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, pass: &Pass, bytes: &[Block]) -> Result<()> {
-        if pass.dispatches.is_empty() {
+    /// Encodes all dispatches of a table, with these bytes for `setBytes`.
+    pub(super) fn table(
+        self,
+        commands: &ProtocolObject<dyn MTLCommandBuffer>,
+        table: &Table,
+        bytes: &[Block],
+    ) -> Result<()> {
+        if table.is_empty() {
             return Ok(());
         }
-        let mut encoder = Compute::new(commands, self, pass.may_overlap())?;
+        let mut encoder = Compute::new(commands, self, table.may_overlap())?;
         if self.named {
-            encoder.raw.setLabel(Some(&NSString::from_str(&pass_label(pass))));
+            encoder.raw.setLabel(Some(&NSString::from_str(&table_label(table))));
         }
-        pass.commands(bytes, &mut encoder)
+        table.commands(bytes, &mut encoder)
     }
 
-    /// Encodes one dispatch of a pass alone.
+    /// Encodes one dispatch of a table alone.
     pub(crate) fn single(
         self,
         commands: &ProtocolObject<dyn MTLCommandBuffer>,
-        pass: &Pass,
+        table: &Table,
         number: usize,
         bytes: &[Block],
     ) -> Result<()> {
         let mut encoder = Compute::new(commands, self, false)?;
         if self.named {
-            let name = pass.pipeline(&pass.dispatches[number]).shared_name();
+            let name = table.executable(number).name();
             encoder.raw.setLabel(Some(&NSString::from_str(name)));
         }
-        pass.dispatch_commands(number, bytes, &mut Bound::default(), &mut encoder)
+        table.dispatch_commands(number, bytes, &mut Bound::default(), &mut encoder)
     }
 
     pub(crate) fn copy(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, copy: &Copy) -> Result<()> {
         let Copy { source, range, destination, offset } = copy;
-        let (Some(from), Some(to)) = (source.metal(), destination.metal()) else { return Err(foreign("a buffer")) };
+        let (from, to): (&Buffer, &Buffer) = (own(source.buffer())?, own(destination.buffer())?);
         let encoder = commands.blitCommandEncoder().ok_or_else(no_encoder)?;
         if self.named {
             encoder.setLabel(Some(&NSString::from_str("copy")));
@@ -94,6 +99,19 @@ impl Encoding<'_> {
                 range.end - range.start,
             );
         }
+        encoder.endEncoding();
+        Ok(())
+    }
+
+    pub(crate) fn fill(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, fill: &Fill) -> Result<()> {
+        let Fill { buffer, range, value } = fill;
+        let buffer: &Buffer = own(buffer.buffer())?;
+        let encoder = commands.blitCommandEncoder().ok_or_else(no_encoder)?;
+        if self.named {
+            encoder.setLabel(Some(&NSString::from_str("fill")));
+        }
+        let bytes = NSRange::new(buffer.offset() + range.start, range.end - range.start);
+        encoder.fillBuffer_range_value(buffer.raw(), bytes, *value);
         encoder.endEncoding();
         Ok(())
     }
@@ -124,24 +142,22 @@ impl Drop for Compute<'_> {
 }
 
 impl CommandSink for Compute<'_> {
-    fn set_pipeline(&mut self, pipeline: &ComputePipelineState) -> Result<()> {
-        match pipeline.code() {
-            Code::Metal(pipeline) => self.raw.setComputePipelineState(pipeline.state()),
-            Code::Cpu(_) => return Err(foreign("a pipeline state")),
-        }
+    fn set_pipeline(&mut self, pipeline: &Executable) -> Result<()> {
+        let pipeline: &Pipeline = own(pipeline.pipeline())?;
+        self.raw.setComputePipelineState(pipeline.state());
         Ok(())
     }
 
-    fn set_buffer(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
-        let metal = buffer.metal().ok_or_else(|| foreign("a buffer"))?;
-        // SAFETY: index and offset were checked when it was bound, and the pass keeps the buffer alive until the work is
+    fn set_buffer(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()> {
+        let metal: &Buffer = own(buffer.buffer())?;
+        // SAFETY: index and offset were checked when it was bound, and the table keeps the buffer alive until the work is
         // completed. What kernels do with its bytes is their business.
         unsafe { self.raw.setBuffer_offset_atIndex(Some(metal.raw()), metal.offset() + offset, index) };
         Ok(())
     }
 
-    fn set_buffer_offset(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
-        let metal = buffer.metal().ok_or_else(|| foreign("a buffer"))?;
+    fn set_buffer_offset(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()> {
+        let metal: &Buffer = own(buffer.buffer())?;
         // SAFETY: as for the buffer, which is there already.
         unsafe { self.raw.setBufferOffset_atIndex(metal.offset() + offset, index) };
         Ok(())
@@ -161,7 +177,7 @@ impl CommandSink for Compute<'_> {
         self.raw.memoryBarrierWithScope(MTLBarrierScope::Buffers);
     }
 
-    fn dispatch(&mut self, pipeline: &ComputePipelineState, grid: Grid, size: [u32; 3]) -> Result<()> {
+    fn dispatch(&mut self, pipeline: &Executable, grid: Grid, size: [u32; 3]) -> Result<()> {
         let Encoding { device, named } = self.encoding;
         let extent =
             |of: [u32; 3]| MTLSize { width: of[0] as usize, height: of[1] as usize, depth: of[2] as usize };
@@ -170,7 +186,7 @@ impl CommandSink for Compute<'_> {
             return Err(Error::Usage(format!("{name} has no grids in threads; dispatch whole threadgroups")));
         }
         if named {
-            self.raw.pushDebugGroup(&NSString::from_str(pipeline.label().unwrap_or(pipeline.shared_name())));
+            self.raw.pushDebugGroup(&NSString::from_str(pipeline.label().unwrap_or(pipeline.name())));
         }
         match grid {
             Grid::Threadgroups(groups) => {
@@ -185,20 +201,15 @@ impl CommandSink for Compute<'_> {
     }
 }
 
-/// What an error or a tool calls the encoder of a pass.
-fn pass_label(pass: &Pass) -> String {
+/// The name of a table's encoder in errors and tools.
+fn table_label(table: &Table) -> String {
     const NAMED: usize = 4;
-    let mut names: Vec<&str> =
-        pass.dispatches.iter().take(NAMED).map(|dispatch| &**pass.pipeline(dispatch).shared_name()).collect();
-    let more = format!("{} more", pass.dispatches.len().saturating_sub(NAMED));
-    if pass.dispatches.len() > NAMED {
+    let mut names: Vec<&str> = (0..table.len().min(NAMED)).map(|number| table.executable(number).name()).collect();
+    let more = format!("{} more", table.len().saturating_sub(NAMED));
+    if table.len() > NAMED {
         names.push(&more);
     }
     names.join(", ")
-}
-
-fn foreign(what: &str) -> Error {
-    Error::Usage(format!("{what} of another device in work for Metal"))
 }
 
 fn no_encoder() -> Error {

@@ -3,7 +3,7 @@
 //! From Apple's table of Metal's features: reductions over a simdgroup are in Apple7 (M1) and all GPUs of Metal 3, simdgroup
 //! matrices in Apple7, bfloat in Apple6 and Metal 3, grids in threads in Apple4 and Mac2.
 
-use crate::capabilities::Capabilities;
+use crate::backend::Capabilities;
 use objc2::runtime::ProtocolObject;
 use objc2_metal::{MTLDevice, MTLGPUFamily};
 

@@ -1,10 +1,12 @@
 //! Functions: kernels with their constants set.
 
+use super::error::driver_error;
 use super::held::Held;
 use super::library::Library;
-use super::{data_type, driver_error, pipeline};
+use super::{data_type, pipeline};
+use crate::backend;
+use crate::backend::driver::constants::{Available, assign, bytes, is_meant};
 use crate::error::{Error, Result};
-use crate::library::constants::{Available, assign, bytes, is_meant};
 use abi::{ConstantKey, Constants};
 use msl::reflect::Kernel;
 use objc2::rc::{Retained, autoreleasepool};
@@ -21,18 +23,13 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// `no_function` is the error where there is no such kernel.
-    pub(super) fn new(
-        library: &Library,
-        name: &str,
-        constants: &Constants,
-        no_function: impl FnOnce() -> Error,
-    ) -> Result<Function> {
+    /// `None` where there is no such kernel.
+    pub(super) fn new(library: &Library, name: &str, constants: &Constants) -> Result<Option<Function>> {
         autoreleasepool(|_| {
             let raw = library.raw()?;
             let metal_name = NSString::from_str(name);
             // With constants, this one serves only to ask which they are.
-            let Some(general) = raw.newFunctionWithName(&metal_name) else { return Err(no_function()) };
+            let Some(general) = raw.newFunctionWithName(&metal_name) else { return Ok(None) };
             if general.functionType() != MTLFunctionType::Kernel {
                 let what = "a function of another kind than a kernel".into();
                 return Err(Error::Unsupported { kernel: name.into(), what });
@@ -41,13 +38,13 @@ impl Function {
             let indices = available.iter().map(|constant| constant.index).collect();
             let values = values(library, name, &available, constants)?;
             if available.is_empty() {
-                return Ok(Function { function: Held::new(general), constants: indices });
+                return Ok(Some(Function { function: Held::new(general), constants: indices }));
             }
             let function = raw.newFunctionWithName_constantValues_error(&metal_name, &values);
             let function = function.map_err(|error| {
                 driver_error(format!("{} cannot be specialized", pipeline::what(name, constants)), &error)
             })?;
-            Ok(Function { function: Held::new(function), constants: indices })
+            Ok(Some(Function { function: Held::new(function), constants: indices }))
         })
     }
 
@@ -162,11 +159,13 @@ impl DescribedFunction {
         Ok(DescribedFunction { function, reflection })
     }
 
-    pub(crate) fn reflection(&self) -> &Kernel {
-        &self.reflection
-    }
-
     pub(super) fn function(&self) -> &Function {
         &self.function
+    }
+}
+
+impl backend::Function for DescribedFunction {
+    fn reflection(&self) -> &Kernel {
+        &self.reflection
     }
 }

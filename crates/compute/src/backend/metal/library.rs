@@ -9,16 +9,18 @@
 //! The source, where there is one, stays: the front end reads it when somebody asks what a kernel's interface is.
 
 use super::device::Device;
-use super::driver_error;
-use super::function::Function;
+use super::error::driver_error;
+use super::function::{DescribedFunction, Function};
 use super::held::Held;
+use crate::backend::driver::apple::{named_source, source_error};
+use crate::backend::{
+    self, CompileOptions, LibraryCompiler, LibraryContents, LibraryOrigin, MathMode, PrecompiledLibrary, Source,
+};
 use crate::error::{Error, Result};
-use crate::library::apple::{named_source, source_error};
-use crate::library::source::Source;
-use crate::library::{CompileOptions, MathMode};
 use crate::log;
 use abi::Constants;
 use dispatch2::DispatchData;
+use msl::reflect::Kernel;
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::{NSObjectProtocol, ProtocolObject};
 use objc2::sel;
@@ -38,27 +40,44 @@ pub(crate) struct Library {
     library: OnceLock<Result<Held<ProtocolObject<dyn MTLLibrary>>>>,
     /// What it was compiled of. Whether it was checked when the program was built: nobody has to look again.
     source: Option<(Source, bool)>,
-    /// What is opened instead of compiling the source.
+    /// Opened instead of compiling the source.
     metallib: Option<&'static [u8]>,
+    /// Where its kernels come from, once it is made.
+    origin: OnceLock<LibraryOrigin>,
 }
 
 impl Library {
+    pub(super) fn open(device: &Arc<Device>, contents: LibraryContents<'_>) -> Result<Library> {
+        match contents {
+            LibraryContents::Text(text, options) => {
+                Library::with_source(device, Source::folded(text.to_owned().into(), options)?)
+            }
+            LibraryContents::File(path, options) => {
+                Library::with_source(device, Source::folded_file(path, options)?)
+            }
+            LibraryContents::Metallib(data) => Library::with_data(device, &data),
+            LibraryContents::MetallibFile(path) => Library::with_file(device, path),
+        }
+    }
+
     /// Compiles a text now.
-    pub(crate) fn with_source(device: &Arc<Device>, source: Source) -> Result<Library> {
+    fn with_source(device: &Arc<Device>, source: Source) -> Result<Library> {
         let library = Library {
             device: device.clone(),
             library: OnceLock::new(),
             source: Some((source, false)),
             metallib: None,
+            origin: OnceLock::new(),
         };
         library.raw()?;
         Ok(library)
     }
 
-    /// Opens or compiles when the first kernel is needed.
-    pub(crate) fn checked(
+    /// Opens or compiles when the first kernel is needed. Our own `.metallib`s are not for Apple's readers: LLVM's bitcode of
+    /// today is newer than what they take.
+    pub(super) fn checked(
         device: &Arc<Device>,
-        metallib: Option<&'static [u8]>,
+        metallib: Option<PrecompiledLibrary>,
         text: Cow<'static, str>,
         options: &CompileOptions,
     ) -> Library {
@@ -67,10 +86,12 @@ impl Library {
             // A file that it includes is not there.
             Err(error) => (OnceLock::from(Err(error)), None),
         };
-        Library { device: device.clone(), library, source, metallib }
+        let metallib = metallib.filter(|metallib| metallib.compiler == LibraryCompiler::Apple);
+        let metallib = metallib.map(|metallib| metallib.data);
+        Library { device: device.clone(), library, source, metallib, origin: OnceLock::new() }
     }
 
-    pub(crate) fn with_file(device: &Arc<Device>, path: &Path) -> Result<Library> {
+    fn with_file(device: &Arc<Device>, path: &Path) -> Result<Library> {
         // Metal's own message for a file that is not there does not say which.
         let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
         std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
@@ -82,7 +103,7 @@ impl Library {
         Ok(Library::opened(device, opened?))
     }
 
-    pub(crate) fn with_data(device: &Arc<Device>, data: &[u8]) -> Result<Library> {
+    fn with_data(device: &Arc<Device>, data: &[u8]) -> Result<Library> {
         let opened = autoreleasepool(|_| {
             let opened = device.raw().newLibraryWithData_error(&DispatchData::from_bytes(data));
             opened.map_err(|error| Error::Library(format!("a .metallib of {} bytes: {}", data.len(), text(&error))))
@@ -96,30 +117,26 @@ impl Library {
             library: OnceLock::from(Ok(Held::new(library))),
             source: None,
             metallib: None,
+            origin: OnceLock::from(LibraryOrigin::Metallib),
         }
     }
 
-    pub(crate) fn device(&self) -> &Arc<Device> {
+    pub(super) fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// Whether `device` is the GPU that it was made for.
-    pub(crate) fn belongs_to(&self, device: &Device) -> bool {
-        self.device.registry_id() == device.registry_id()
-    }
-
     /// What the front end can read.
-    pub(crate) fn source(&self) -> Option<&Source> {
+    pub(super) fn source(&self) -> Option<&Source> {
         self.source.as_ref().map(|(source, _)| source)
     }
 
     /// Whether the source was checked when the program was built.
-    pub(crate) fn is_checked(&self) -> bool {
+    pub(super) fn is_checked(&self) -> bool {
         matches!(self.source, Some((_, true)))
     }
 
     /// The names of its kernels; none where it cannot be compiled.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<String> {
         autoreleasepool(|_| {
             let Ok(library) = self.raw() else { return Vec::new() };
             let is_kernel = |name: &NSString| {
@@ -131,18 +148,13 @@ impl Library {
         })
     }
 
-    /// A kernel with its constants set. `no_function` is the error where there is no such kernel.
-    pub(crate) fn function(
-        &self,
-        name: &str,
-        constants: &Constants,
-        no_function: impl FnOnce() -> Error,
-    ) -> Result<Function> {
-        Function::new(self, name, constants, no_function)
+    /// A kernel with its constants set; `None` where there is no such kernel.
+    pub(super) fn function(&self, name: &str, constants: &Constants) -> Result<Option<Function>> {
+        Function::new(self, name, constants)
     }
 
     /// Metal's own; an error is kept, too: the same text does not become right.
-    pub(crate) fn raw(&self) -> Result<&ProtocolObject<dyn MTLLibrary>> {
+    pub(super) fn raw(&self) -> Result<&ProtocolObject<dyn MTLLibrary>> {
         match self.library.get_or_init(|| autoreleasepool(|_| self.make()).map(Held::new)) {
             Ok(library) => Ok(library),
             Err(error) => Err(error.clone()),
@@ -155,7 +167,10 @@ impl Library {
         };
         if let Some(metallib) = self.metallib {
             match self.device.raw().newLibraryWithData_error(&DispatchData::from_static_bytes(metallib)) {
-                Ok(library) => return Ok(library),
+                Ok(library) => {
+                    let _ = self.origin.set(LibraryOrigin::Metallib);
+                    return Ok(library);
+                }
                 Err(error) => log::line(format_args!(
                     "{} is compiled from its source, since the system refuses its .metallib: {}",
                     source.options().name,
@@ -163,7 +178,42 @@ impl Library {
                 )),
             }
         }
+        let _ = self.origin.set(LibraryOrigin::Source);
         compile(self.device.raw(), source)
+    }
+}
+
+impl backend::Library for Library {
+    fn function_names(&self) -> Vec<String> {
+        self.names()
+    }
+
+    fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
+        match self.source() {
+            Some(source) => source.describe(kernel, constants),
+            None => {
+                let what = "the interface of a kernel of a .metallib without compiling it".into();
+                Err(Error::Unsupported { kernel: kernel.into(), what })
+            }
+        }
+    }
+
+    fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn backend::Function>>> {
+        let Some(function) = self.function(kernel, constants)? else { return Ok(None) };
+        Ok(Some(Arc::new(DescribedFunction::new(self, function, kernel, constants)?)))
+    }
+
+    /// Metal's archives know code by its descriptor.
+    fn digest(&self, _: &str) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn origin(&self) -> LibraryOrigin {
+        // Whether the system takes a `.metallib` is known when it is opened.
+        if self.metallib.is_some() {
+            let _ = self.raw();
+        }
+        self.origin.get().copied().unwrap_or(LibraryOrigin::Source)
     }
 }
 

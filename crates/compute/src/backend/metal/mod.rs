@@ -9,6 +9,7 @@
 //! queue ─────────── work to the GPU, completion back ── encode: passes to encoders   clock: Metal's times
 //!                    │                               └─ capture: traces for Xcode    error: NSError to our errors
 //!                    └ profile: a command buffer for each dispatch
+//! recording ─────── replays, which are encoded anew
 //! held ──────────── Objective-C objects that end inside of a pool
 //! ```
 //!
@@ -31,16 +32,10 @@ mod library;
 mod pipeline;
 mod profile;
 mod queue;
+mod recording;
 mod reflection;
 
-pub(crate) use archive::{ArchiveDriver, CompiledDescriptor, RawArchive};
-pub(crate) use buffer::Buffer;
-pub(crate) use device::Device;
-pub(crate) use error::driver_error;
-pub(crate) use function::DescribedFunction;
-pub(crate) use library::Library;
-pub(crate) use pipeline::{Pipeline, create as create_pipeline, create_with_completion_handler};
-pub(crate) use queue::Queue;
+pub(crate) use device::devices;
 
 // `MTLCreateSystemDefaultDevice` finds no device in a process that does not link it.
 #[link(name = "CoreGraphics", kind = "framework")]

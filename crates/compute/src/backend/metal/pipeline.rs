@@ -5,18 +5,17 @@
 //!                 └──────── compiled, at once or with a completion handler, added ───┴─ reflection ── compared ── Pipeline
 //! ```
 
-use super::archive::CompiledDescriptor;
+use super::archive::{ArchiveDriver, CompiledDescriptor};
 use super::device::Device;
+use super::error::driver_error;
 use super::function::{DescribedFunction, Function};
 use super::held::Held;
-use super::{driver_error, reflection};
-use crate::archive::BinaryArchive;
-use crate::archive::key::{Identity, describe};
-use crate::cache::Handler;
+use super::library::Library;
+use super::reflection;
+use crate::backend::driver::constants::describe;
+use crate::backend::driver::reported::ReportedKernel;
+use crate::backend::{self, BinaryArchive, Handler, NewPipeline, PipelineOrigin, PipelineRequest, Simdgroups, own};
 use crate::error::{Error, Result};
-use crate::pipeline::{Code, ComputePipelineDescriptor, ComputePipelineState, PipelineOrigin};
-use crate::recipe::Recipe;
-use crate::reported::ReportedKernel;
 use abi::Constants;
 use block2::RcBlock;
 use msl::reflect::Kernel;
@@ -31,60 +30,35 @@ use objc2_metal::{
 use std::sync::Arc;
 
 /// A kernel that is ready to run. Metal's pipeline states may be used by any thread.
-pub(crate) struct Pipeline {
+pub(super) struct Pipeline {
     state: Held<ProtocolObject<dyn MTLComputePipelineState>>,
-    /// That of its device.
-    domain: u32,
-    origin: PipelineOrigin,
-    /// Those that keep it.
-    archives: Vec<BinaryArchive>,
 }
 
 impl Pipeline {
     /// Metal's own.
-    pub(crate) fn state(&self) -> &ProtocolObject<dyn MTLComputePipelineState> {
+    pub(super) fn state(&self) -> &ProtocolObject<dyn MTLComputePipelineState> {
         &self.state
-    }
-
-    /// Bytes of threadgroup memory for the kernel's own variables.
-    pub(crate) fn static_threadgroup_memory(&self) -> usize {
-        self.state.staticThreadgroupMemoryLength()
-    }
-
-    /// The largest threadgroup that it can run with.
-    pub(crate) fn max_total_threads(&self) -> usize {
-        self.state.maxTotalThreadsPerThreadgroup()
-    }
-
-    /// The number of threads in a simdgroup.
-    pub(crate) fn thread_execution_width(&self) -> usize {
-        self.state.threadExecutionWidth()
-    }
-
-    /// [`Device::domain`] of its device.
-    pub(crate) fn domain(&self) -> u32 {
-        self.domain
-    }
-
-    pub(crate) fn origin(&self) -> PipelineOrigin {
-        self.origin
-    }
-
-    /// Has the archives write what they have not written yet.
-    pub(crate) fn flush_archives(&self) {
-        self.archives.iter().for_each(BinaryArchive::flush);
     }
 }
 
-/// Makes a pipeline state now. When validating, what Metal says of the kernel must be what the front end says of its source.
-pub(crate) fn create(
-    device: &Arc<Device>,
-    recipe: &Recipe,
-    descriptor: &ComputePipelineDescriptor,
-    validate: bool,
-) -> Result<ComputePipelineState> {
+impl backend::Pipeline for Pipeline {
+    fn thread_execution_width(&self) -> usize {
+        self.state.threadExecutionWidth()
+    }
+
+    fn max_total_threads(&self) -> usize {
+        self.state.maxTotalThreadsPerThreadgroup()
+    }
+
+    fn static_threadgroup_memory(&self) -> usize {
+        self.state.staticThreadgroupMemoryLength()
+    }
+}
+
+/// Makes a pipeline state now. When validating, Metal's reflection of the kernel must be the front end's.
+pub(super) fn create(device: &Arc<Device>, request: &PipelineRequest) -> Result<NewPipeline> {
     autoreleasepool(|_| {
-        let plan = Plan::new(device, recipe, descriptor, validate)?;
+        let plan = Plan::new(device, request.clone())?;
         let metal = plan.metal_descriptor();
         if let Some(found) = plan.find(&metal) {
             return plan.finish(found, PipelineOrigin::Archive);
@@ -96,17 +70,15 @@ pub(crate) fn create(
     })
 }
 
-/// Makes a pipeline state, and calls `handler` with it: what an archive has on this thread, what Metal compiles on one of
+/// Makes a pipeline state, and calls `handler` with it: one that an archive has on this thread, one that Metal compiles on one of
 /// Metal's.
-pub(crate) fn create_with_completion_handler(
+pub(super) fn create_with_completion_handler(
     device: &Arc<Device>,
-    recipe: &Recipe,
-    descriptor: &ComputePipelineDescriptor,
-    validate: bool,
-    handler: Handler,
+    request: PipelineRequest,
+    handler: Handler<NewPipeline>,
 ) {
     let begun = autoreleasepool(|_| {
-        let plan = Plan::new(device, recipe, descriptor, validate)?;
+        let plan = Plan::new(device, request)?;
         let metal = plan.metal_descriptor();
         if let Some(found) = plan.find(&metal) {
             return plan.finish(found, PipelineOrigin::Archive).map(Begun::Found);
@@ -123,12 +95,12 @@ pub(crate) fn create_with_completion_handler(
 
 #[allow(clippy::large_enum_variant, reason = "it lives for a moment")]
 enum Begun {
-    Found(ComputePipelineState),
+    Found(NewPipeline),
     Missing(Plan, Retained<MTLComputePipelineDescriptor>),
 }
 
 /// Has Metal compile on a thread of its own.
-fn compile(plan: Plan, metal: Retained<MTLComputePipelineDescriptor>, handler: Handler) {
+fn compile(plan: Plan, metal: Retained<MTLComputePipelineDescriptor>, handler: Handler<NewPipeline>) {
     let device = plan.device.clone();
     let for_archives = Held::new(metal.clone());
     // Metal copies the block and releases it when it has called it; the handler goes with it, and says so if it never was.
@@ -227,58 +199,45 @@ pub(super) fn what(name: &str, constants: &Constants) -> String {
 /// All that it takes to make a pipeline state.
 struct Plan {
     device: Arc<Device>,
-    identity: Identity,
-    function: Arc<Making>,
-    descriptor: ComputePipelineDescriptor,
-    validate: bool,
+    request: PipelineRequest,
+    function: Making,
 }
 
 /// A function that was made for this, or before.
 enum Making {
     Now(Function),
-    Before(Arc<DescribedFunction>),
-}
-
-impl Making {
-    fn function(&self) -> &Function {
-        match self {
-            Making::Now(function) => function,
-            Making::Before(function) => function.function(),
-        }
-    }
+    Before(Arc<dyn backend::Function>),
 }
 
 impl Plan {
-    fn new(
-        device: &Arc<Device>,
-        recipe: &Recipe,
-        descriptor: &ComputePipelineDescriptor,
-        validate: bool,
-    ) -> Result<Plan> {
-        let identity = recipe.identity();
-        let Identity { library, kernel, constants } = identity;
-        let metal = library.metal(device, kernel)?;
-        let function = match &recipe.metal {
+    fn new(device: &Arc<Device>, request: PipelineRequest) -> Result<Plan> {
+        let function = match &request.function {
             Some(function) => Making::Before(function.clone()),
-            None => Making::Now(metal.function(kernel, constants, || library.no_function(kernel))?),
+            None => {
+                let library: &Library = own(&*request.library)?;
+                let function = library.function(&request.kernel, &request.constants)?;
+                Making::Now(function.ok_or_else(|| request.no_function())?)
+            }
         };
-        Ok(Plan {
-            device: device.clone(),
-            identity: identity.clone(),
-            function: Arc::new(function),
-            descriptor: descriptor.clone(),
-            validate,
-        })
+        let plan = Plan { device: device.clone(), request, function };
+        plan.function()?;
+        Ok(plan)
+    }
+
+    fn function(&self) -> Result<&Function> {
+        match &self.function {
+            Making::Now(function) => Ok(function),
+            Making::Before(function) => Ok(own::<DescribedFunction>(&**function)?.function()),
+        }
     }
 
     fn metal_descriptor(&self) -> Retained<MTLComputePipelineDescriptor> {
         let metal = MTLComputePipelineDescriptor::new();
-        let label = self.descriptor.label.as_deref().unwrap_or(&self.identity.kernel);
+        let label = self.request.label.as_deref().unwrap_or(&self.request.kernel);
         metal.setLabel(Some(&NSString::from_str(label)));
-        metal.setComputeFunction(Some(self.function.function().raw()));
+        metal.setComputeFunction(self.function().ok().map(Function::raw));
         // What is promised are multiples of 32, and GPUs of other makers have simdgroups of 64, too.
-        let full = self.descriptor.thread_group_size_is_multiple_of_thread_execution_width
-            && self.device.capabilities().simdgroup_matrix;
+        let full = self.request.simdgroups != Simdgroups::Any && self.device.capabilities().simdgroup_matrix;
         // SAFETY: dispatches that break the promise are refused (`validate::grid`).
         unsafe { metal.setThreadGroupSizeIsMultipleOfThreadExecutionWidth(full) };
         metal
@@ -287,9 +246,13 @@ impl Plan {
     /// What the first archive has that has it.
     fn find(&self, metal: &MTLComputePipelineDescriptor) -> Option<Made> {
         let options = MTLPipelineOption(INFORMATION.0 | MTLPipelineOption::FailOnBinaryArchiveMiss.0);
-        let found = self.descriptor.binary_archives.iter().find_map(|archive| {
+        if !ArchiveDriver::is_used() {
+            return None;
+        }
+        let found = self.request.archives.iter().find_map(|archive| {
+            let new = || ArchiveDriver::archive(&self.device);
             // An archive may not change while Metal looks into it.
-            let found = archive.look_in_metal(&self.device, |archive| {
+            let found = archive.look_in_driver(self.device.registry_id(), new, |archive| {
                 metal.setBinaryArchives(Some(&NSArray::from_slice(&[archive.raw()])));
                 make(&self.device, metal, options).ok()
             });
@@ -300,14 +263,14 @@ impl Plan {
     }
 
     fn may_compile(&self) -> Result<()> {
-        if !self.descriptor.fail_on_binary_archive_miss {
+        if !self.request.fail_on_archive_miss {
             return Ok(());
         }
-        let archives: Vec<String> = self.descriptor.binary_archives.iter().map(BinaryArchive::describe).collect();
+        let archives: Vec<String> = self.request.archives.iter().map(BinaryArchive::describe).collect();
         let archives = if archives.is_empty() { "none".into() } else { archives.join(", ") };
         Err(Error::ArchiveMiss {
-            kernel: self.identity.kernel.to_string(),
-            constants: describe(&self.identity.constants),
+            kernel: self.request.kernel.to_string(),
+            constants: describe(&self.request.constants),
             problem: format!(
                 "what Metal compiles is not in any archive ({archives}), and the descriptor says not to compile; create \
                  it once without that, with one of them"
@@ -317,41 +280,39 @@ impl Plan {
 
     /// Has the archives keep what was compiled.
     fn keep(&self, metal: &MTLComputePipelineDescriptor) {
-        for archive in &self.descriptor.binary_archives {
-            archive.add_to_metal(&self.device, CompiledDescriptor::new(metal.retain()));
+        for archive in self.request.archives.iter().filter(|_| ArchiveDriver::is_used()) {
+            let new = || ArchiveDriver::archive(&self.device);
+            archive.add_to_driver(self.device.registry_id(), new, CompiledDescriptor::new(metal.retain()));
         }
     }
 
     fn what(&self) -> String {
-        what(&self.identity.kernel, &self.identity.constants)
+        what(&self.request.kernel, &self.request.constants)
     }
 
     fn failed(&self, error: &NSError) -> Error {
         driver_error(format!("{} cannot be compiled", self.what()), error)
     }
 
-    fn finish(&self, made: Made, origin: PipelineOrigin) -> Result<ComputePipelineState> {
+    fn finish(&self, made: Made, origin: PipelineOrigin) -> Result<NewPipeline> {
         let reflection = self.reflection(&made)?;
-        let archives = self.descriptor.binary_archives.clone();
-        let domain = self.device.domain();
-        let code = Code::Metal(Pipeline { state: Held::new(made.0), domain, origin, archives });
-        let limits = self.device.limits();
-        ComputePipelineState::new(reflection, code, &self.descriptor, limits.max_threadgroup_memory_length)
+        Ok(NewPipeline { reflection, origin, pipeline: Box::new(Pipeline { state: Held::new(made.0) }) })
     }
 
     /// The kernel's interface: as Metal says, in the words of the front end where that has read the source, or does so now.
-    /// When validating, it is an error if they differ.
+    /// When validating, it is an error if they differ. Which arguments the code uses is Metal's to say, in every build.
     fn reflection(&self, made: &Made) -> Result<Kernel> {
-        let Identity { library, kernel, constants } = &self.identity;
-        let reported = reported(made, kernel, self.function.function().constants());
+        let PipelineRequest { library, kernel, constants, validate, .. } = &self.request;
+        let reported = reported(made, kernel, self.function()?.constants());
+        let own: &Library = own(&**library)?;
         // A source that was checked when the program was built is read only to be compared.
-        let is_read = self.validate || !library.metal(&self.device, kernel)?.is_checked() || reported.is_none();
+        let is_read = *validate || !own.is_checked() || reported.is_none();
         // There may be none, or one that only Metal can read.
-        let source = if is_read { library.reflection(kernel, constants).ok() } else { None };
+        let source = if is_read { library.reflection(kernel, constants).ok().flatten() } else { None };
         match (reported, source) {
             (Some(reported), Some(source)) => match reported.differences(&source) {
                 differences if differences.is_empty() => Ok(reported.in_words_of(source)),
-                differences if self.validate => Err(Error::Internal(format!(
+                differences if *validate => Err(Error::Internal(format!(
                     "{}: Metal and the front end differ: {}",
                     self.what(),
                     differences.join("; ")

@@ -3,11 +3,9 @@
 use super::clock::Clock;
 use super::encode::Encoding;
 use super::queue::{Commands, Queue, commit, executed, lock};
+use crate::backend::driver::profile::{Profile, Timed};
+use crate::backend::{Block, Step, Submission, Table};
 use crate::error::Result;
-use crate::pass::{Block, Pass};
-use crate::profile::{Profile, Timed};
-use crate::submission::Submission;
-use crate::work::Step;
 use objc2::rc::autoreleasepool;
 use objc2::runtime::ProtocolObject;
 use objc2_metal::MTLCommandQueue;
@@ -32,11 +30,10 @@ pub(super) fn run(
     let shared = Shared { label: submission.label().map(str::to_owned), ..Shared::default() };
     let parts = Parts { queue, raw, encoding, shared: Arc::new(shared) };
     let work = submission.work();
-    let encoded = work.steps.iter().try_for_each(|step| match step {
-        Step::Pass(pass) => parts.pass(pass, &pass.bytes),
-        Step::Replay { recording, patches } => {
-            parts.pass(recording.pass(), &recording.pass().patched(work.patches(patches)))
-        }
+    let encoded = work.steps().iter().try_for_each(|step| match step {
+        Step::Pass(table) => parts.table(table, &table.bytes),
+        Step::Replay { recorded, patches } => parts.table(recorded.table(), &work.patched(recorded, patches)),
+        Step::Fill(fill) => parts.add(None, |commands| encoding.fill(commands, fill)),
         Step::Copy(copy) => parts.add(None, |commands| encoding.copy(commands, copy)),
     });
     let shared = parts.shared;
@@ -55,10 +52,10 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    fn pass(&self, pass: &Pass, bytes: &[Block]) -> Result<()> {
-        (0..pass.dispatches.len()).try_for_each(|number| {
-            let timed = Timed::new(pass, number);
-            self.add(Some(timed), |commands| self.encoding.single(commands, pass, number, bytes))
+    fn table(&self, table: &Table, bytes: &[Block]) -> Result<()> {
+        (0..table.len()).try_for_each(|number| {
+            let timed = Timed::new(table, number);
+            self.add(Some(timed), |commands| self.encoding.single(commands, table, number, bytes))
         })
     }
 

@@ -11,12 +11,12 @@
 
 use super::capture::Capture;
 use super::clock::Clock;
+use super::device::Device;
 use super::encode::Encoding;
 use super::held::Held;
-use super::{Device, error, profile};
+use super::{error, profile};
+use crate::backend::{Outcome, Settings, Submission, Submit};
 use crate::error::{Error, Result};
-use crate::settings::Settings;
-use crate::submission::{Outcome, Submission, Submitter};
 use block2::RcBlock;
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
@@ -101,7 +101,7 @@ impl Queue {
     }
 }
 
-impl Submitter for Queue {
+impl Submit for Queue {
     fn submit(&self, submission: Submission) {
         autoreleasepool(|_| self.submit_now(submission));
     }

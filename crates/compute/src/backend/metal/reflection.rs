@@ -1,7 +1,7 @@
 //! What Metal says about the arguments of a kernel that it compiled.
 
 use super::data_type;
-use crate::reported::ReportedBinding;
+use crate::backend::driver::reported::ReportedBinding;
 use msl::reflect::{Access, ArgumentKind};
 use objc2::runtime::ProtocolObject;
 use objc2_metal::{
