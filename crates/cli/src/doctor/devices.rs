@@ -67,6 +67,7 @@ fn describe(device: &Device) -> DeviceFinding {
         kind: device.kind().to_string(),
         name: device.name(),
         family: capabilities.family,
+        apple_family: capabilities.apple_family,
         simd_reductions: capabilities.simd_reductions,
         simdgroup_matrix: capabilities.simdgroup_matrix,
         bfloat: capabilities.bfloat,

@@ -58,6 +58,7 @@ pub(super) struct DeviceFinding {
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) family: String,
+    pub(super) apple_family: Option<u32>,
     pub(super) simd_reductions: bool,
     pub(super) simdgroup_matrix: bool,
     pub(super) bfloat: bool,
