@@ -79,14 +79,17 @@ impl AirLibrary {
                 let bitcode = metallib.bitcode(kernel);
                 bitcode.map(|bitcode| air::specialize(bitcode?, kernel, constants)).transpose()
             }
-            Contents::Precompiled(metallib, _, source) => match metallib.bitcode(kernel) {
-                Some(Ok(bitcode)) => air::specialize(bitcode, kernel, constants).map(Some),
-                Some(Err(problem)) => {
-                    tell(source, &problem);
-                    lower(source, kernel, constants)
+            Contents::Precompiled(metallib, _, source) => {
+                let Some(bitcode) = metallib.bitcode(kernel) else { return Ok(None) };
+                match bitcode.and_then(|bitcode| air::specialize(bitcode, kernel, constants)) {
+                    // It is damaged, or bitcode that LLVM does not read.
+                    Err(problem @ Error::Library(_)) => {
+                        tell(source, &problem);
+                        lower(source, kernel, constants)
+                    }
+                    specialized => specialized.map(Some),
                 }
-                None => Ok(None),
-            },
+            }
         }
     }
 }
