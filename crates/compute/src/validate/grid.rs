@@ -47,21 +47,27 @@ fn promised_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()>
         for height in sizes(grid.height, threadgroup.height) {
             for depth in sizes(grid.depth, threadgroup.depth) {
                 let size = Size { width, height, depth };
-                if !size.volume().is_some_and(|threads| threads.is_multiple_of(LANES)) {
-                    return Err(call.refuse(format_args!(
-                        "a threadgroup of {size} threads; the pipeline's descriptor promised multiples of {LANES}"
-                    )));
-                }
-                if call.pipeline.simdgroups == Simdgroups::Rows && !width.is_multiple_of(LANES) {
-                    return Err(call.refuse(format_args!(
-                        "a threadgroup of {size} threads; the pipeline's descriptor promised a width that is a multiple of \
-                         {LANES}"
-                    )));
+                let is_kept = match call.pipeline.simdgroups {
+                    Simdgroups::Any => true,
+                    Simdgroups::Full => size.volume().is_some_and(|threads| threads.is_multiple_of(LANES)),
+                    Simdgroups::Rows => width.is_multiple_of(LANES),
+                };
+                if !is_kept {
+                    return Err(broken_promise(call, size));
                 }
             }
         }
     }
     Ok(())
+}
+
+#[cold]
+fn broken_promise(call: &Call, size: Size) -> Error {
+    let promise = match call.pipeline.simdgroups {
+        Simdgroups::Any | Simdgroups::Full => format!("multiples of {LANES}"),
+        Simdgroups::Rows => format!("a width that is a multiple of {LANES}"),
+    };
+    call.refuse(format_args!("a threadgroup of {size} threads; the pipeline's descriptor promised {promise}"))
 }
 
 fn narrow(size: Size) -> Option<[u32; 3]> {
