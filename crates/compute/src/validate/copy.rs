@@ -15,7 +15,7 @@ pub(crate) fn copy(domain: u32, copy: &Copy, destination_is_read_only: bool) -> 
         same_device("copy_buffer", domain, buffer)?;
     }
     copy_released("copy_buffer", copy)?;
-    inside("copy_buffer", "source", source, range)?;
+    inside("copy_buffer", ", the source", source, range)?;
     let len = range.end - range.start;
     let Some(end) = offset.checked_add(len).filter(|&end| end <= destination.len()) else {
         let destination = destination.description();
@@ -46,7 +46,7 @@ pub(crate) fn fill(domain: u32, fill: &Fill, is_read_only: bool) -> Result<()> {
     let Fill { buffer, range, .. } = fill;
     same_device("fill_buffer", domain, buffer)?;
     fill_released("fill_buffer", fill)?;
-    inside("fill_buffer", "buffer", buffer, range)?;
+    inside("fill_buffer", "", buffer, range)?;
     if is_read_only {
         return usage(format!("fill_buffer: {} is a view for reading only", buffer.description()));
     }
@@ -54,12 +54,12 @@ pub(crate) fn fill(domain: u32, fill: &Fill, is_read_only: bool) -> Result<()> {
     whole_words("fill_buffer", &numbers)
 }
 
-fn inside(call: &str, what: &str, buffer: &Memory, range: &Range<usize>) -> Result<()> {
+fn inside(call: &str, role: &str, buffer: &Memory, range: &Range<usize>) -> Result<()> {
     if range.start < range.end && range.end <= buffer.len() {
         return Ok(());
     }
     let (Range { start, end }, buffer) = (range, buffer.description());
-    usage(format!("{call}: {start}..{end} is empty or not inside {buffer}, the {what}"))
+    usage(format!("{call}: {start}..{end} is empty or not inside {buffer}{role}"))
 }
 
 fn whole_words(call: &str, numbers: &[(&str, usize)]) -> Result<()> {
