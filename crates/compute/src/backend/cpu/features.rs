@@ -1,7 +1,7 @@
-//! Whether this processor can run code for another: by the features that the code may use.
+//! Whether this CPU can run code for another: by the features that the code may use.
 //!
-//! LLVM does not say what the processors can do that it knows by name, and where there is no compiler there is no LLVM to ask.
-//! So the names are a table here, and the features of this processor come from the standard library, by its names.
+//! LLVM does not say what the CPUs can do that it knows by name, and where there is no compiler there is no LLVM to ask.
+//! So the names are a table here, and the features of this CPU come from the standard library, by its names.
 //!
 //! **Invariant:** what is not known is not there. Code that may use a feature which this file does not know is not run.
 
@@ -87,7 +87,7 @@ const AARCH64: &[Cpu] = &[
     ("apple-m4", &[APPLE_M1, APPLE_M2]),
 ];
 
-/// LLVM's names for what every processor here has, and for what code generators never use of their own accord: only functions
+/// LLVM's names for what every CPU here has, and for what code generators never use of their own accord: only functions
 /// that are named after them do, and no kernel calls those.
 const HARMLESS: &[&str] = &[
     "64bit",
@@ -138,7 +138,7 @@ const HARMLESS: &[&str] = &[
     "widekl",
 ];
 
-/// The names of processors that code can be compiled for.
+/// The names of CPUs that code can be compiled for.
 pub(crate) fn known_cpus() -> impl Iterator<Item = &'static str> {
     X86_64.iter().chain(AARCH64).map(|(name, _)| *name)
 }
@@ -147,7 +147,7 @@ pub(crate) fn is_known(cpu: &str) -> bool {
     known_cpus().any(|name| name == cpu)
 }
 
-/// The features that a processor of this name has.
+/// The features that a CPU of this name has.
 fn named(cpus: &[Cpu], name: &str) -> Option<Vec<&'static str>> {
     cpus.iter().find(|(cpu, _)| *cpu == name).map(|(_, groups)| groups.concat())
 }
@@ -184,7 +184,7 @@ fn standard_name(llvm: &str) -> &str {
     }
 }
 
-/// Whether this processor, or the older one `taken_for` as which it is to be treated, can run code for `target`; and then, how
+/// Whether this CPU, or the older one `taken_for` as which it is to be treated, can run code for `target`; and then, how
 /// many features that code may use.
 pub(crate) fn can_run(target: &CpuTarget, taken_for: Option<&str>) -> Option<usize> {
     if target.architecture != std::env::consts::ARCH {
@@ -208,7 +208,7 @@ macro_rules! detect {
     };
 }
 
-/// Whether this processor has a feature, by the name that the standard library gives it.
+/// Whether this CPU has a feature, by the name that the standard library gives it.
 #[cfg(target_arch = "x86_64")]
 fn has(feature: &str) -> bool {
     detect!(is_x86_feature_detected, feature, [
@@ -220,7 +220,7 @@ fn has(feature: &str) -> bool {
     ])
 }
 
-/// Whether this processor has a feature, by the name that the standard library gives it.
+/// Whether this CPU has a feature, by the name that the standard library gives it.
 #[cfg(target_arch = "aarch64")]
 fn has(feature: &str) -> bool {
     detect!(is_aarch64_feature_detected, feature, [
@@ -229,7 +229,7 @@ fn has(feature: &str) -> bool {
     ])
 }
 
-/// Nothing is known about other processors.
+/// Nothing is known about other CPUs.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn has(_: &str) -> bool {
     false
@@ -258,21 +258,18 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn what_this_processor_lacks_or_nobody_knows_is_not_run() {
-        assert!(
-            can_run(&target("x86_64", "x86-64-v3", ""), None).is_some(),
-            "every processor that runs these tests can"
-        );
+    fn what_this_cpu_lacks_or_nobody_knows_is_not_run() {
+        assert!(can_run(&target("x86_64", "x86-64-v3", ""), None).is_some(), "every CPU that runs these tests can");
         assert_eq!(can_run(&target("x86_64", "x86-64-v3", "+avx2,+unheard-of"), None), None);
         assert_eq!(can_run(&target("x86_64", "pentium", ""), None), None);
-        // No processor has all of these.
+        // No CPU has all of these.
         assert_eq!(can_run(&target("x86_64", "x", "+sse4a,+avx512fp16,+tbm"), None), None);
         assert_eq!(can_run(&target("aarch64", "apple-m1", ""), None), None);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn a_processor_taken_for_an_older_one_runs_less() {
+    fn a_cpu_taken_for_an_older_one_runs_less() {
         let v4 = target("x86_64", "x86-64-v4", "");
         assert_eq!(can_run(&v4, Some("x86-64-v3")), None);
         assert_eq!(can_run(&v4, Some("unheard-of")), None);

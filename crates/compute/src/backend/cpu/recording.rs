@@ -38,7 +38,7 @@ impl Instance {
 }
 
 impl Recording {
-    /// Compiles what is not compiled.
+    /// Makes a table ready.
     pub(super) fn new(table: &Table) -> Result<Recording> {
         Ok(Recording { instances: Mutex::new(vec![Instance::new(table)?]) })
     }

@@ -36,7 +36,7 @@ impl Image {
         let file = ElfFile::parse(&*kernel.object).map_err(|error| refused(format!("no ELF object ({error})")))?;
         let plan = Plan::new(&file).map_err(refused)?;
         if machine(&file).map_err(refused)? != Machine::host() {
-            return Err(refused("it is for another kind of processor".into()));
+            return Err(refused("it is for another kind of CPU".into()));
         }
         let out_of_memory = |_| Error::OutOfMemory { what: "machine code".into(), bytes: plan.size as u64 };
         let mut mapping = MmapMut::map_anon(plan.size).map_err(out_of_memory)?;
@@ -64,7 +64,7 @@ fn machine(file: &ElfFile) -> std::result::Result<Machine, String> {
     match file.architecture() {
         Architecture::X86_64 => Ok(Machine::X86_64),
         Architecture::Aarch64 => Ok(Machine::Aarch64),
-        other => Err(format!("it is for another kind of processor ({other:?})")),
+        other => Err(format!("it is for another kind of CPU ({other:?})")),
     }
 }
 

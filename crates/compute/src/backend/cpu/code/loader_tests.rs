@@ -144,12 +144,12 @@ fn a_function_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn code_for_another_processor_is_refused() {
+fn code_for_another_cpu_is_refused() {
     let triples = ["aarch64-linux-gnu", "x86_64-linux-gnu"];
     let other = triples.iter().find(|triple| !triple.starts_with(std::env::consts::ARCH)).expect("there is one");
     for triple in [other, "riscv64-linux-gnu"] {
         let message = refusal(&kernel(object(NOTHING, Some(triple))));
-        assert!(message.contains("another kind of processor"), "{message}");
+        assert!(message.contains("another kind of CPU"), "{message}");
     }
 }
 
