@@ -266,3 +266,6 @@ impl std::fmt::Debug for CommandQueue {
         f.debug_struct("CommandQueue").field("device", self.device()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

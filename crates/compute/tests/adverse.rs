@@ -17,7 +17,7 @@ struct Setup {
 
 impl Setup {
     fn new(body: &str) -> Setup {
-        let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a processor");
+        let device = Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a CPU");
         let source = format!(
             "#include <metal_stdlib>
             using namespace metal;

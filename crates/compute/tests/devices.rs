@@ -39,8 +39,8 @@ fn names_that_are_none() {
 }
 
 #[test]
-fn what_a_processor_can_do() {
-    let device = Device::cpu().expect("a processor");
+fn the_cpu_says_what_it_can_do() {
+    let device = Device::cpu().expect("a CPU");
     let can = device.capabilities();
     assert!(can.simd_reductions && can.simdgroup_matrix && can.bfloat);
     assert!(can.nonuniform_threadgroups && can.unified_memory && !can.family.is_empty());

@@ -103,7 +103,7 @@ fn large_grids_are_shared_between_threads() {
 
 #[test]
 fn a_device_says_what_it_is() {
-    let device = Device::cpu_with_options(&CpuOptions { threads: Some(3) }).expect("a processor");
+    let device = Device::cpu_with_options(&CpuOptions { threads: Some(3) }).expect("a CPU");
     assert!(device.name().contains("3 threads"), "{}", device.name());
     assert_eq!(device.max_threadgroup_memory_length(), 32 << 10);
     assert_eq!(device.max_threads_per_threadgroup(), Size::new(1024, 1024, 1024));

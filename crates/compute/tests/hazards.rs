@@ -272,7 +272,7 @@ fn a_switch_makes_everything_serial() {
     assert_eq!(barriers(&mixer, &[(0, 0), (1, 1), (2, 2)]), 0);
 }
 
-/// The processor time of this thread, which does not depend on what else runs.
+/// The CPU time of this thread, which does not depend on what else runs.
 fn thread_time() -> std::time::Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock is one that there is, and the time is written to `time`.

@@ -10,7 +10,7 @@ const ADD_ARRAYS: &str = include_str!("../../../examples/add_arrays.metal");
 const GEMV: &str = include_str!("../../../examples/gemv.metal");
 
 fn device() -> Device {
-    Device::cpu().expect("there is a processor")
+    Device::cpu().expect("a CPU")
 }
 
 fn library(source: &str) -> Library {
@@ -307,7 +307,7 @@ fn barriers_order_threadgroup_memory() {
     let pipeline = pipeline(TREE);
     assert_eq!(pipeline.static_threadgroup_memory_length(), 4096);
     for threads in [1, 2] {
-        let device = Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("a processor");
+        let device = Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("a CPU");
         for size in [32, 33, 100, 256, 1000, 1024] {
             let count = size * 5;
             let values: Vec<u32> = (0..count as u32).map(|i| i * i % 1000).collect();
@@ -375,9 +375,8 @@ fn arguments_of_one_element_can_be_bytes() {
 }
 
 #[test]
-fn code_is_compiled_for_what_is_asked_and_shared_by_threads() {
+fn threads_share_a_pipeline() {
     let pipeline = pipeline(ADD_ARRAYS);
-    pipeline.prepare(Size::new(16, 16, 1)).expect("it compiles");
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {

@@ -2,7 +2,7 @@
 
 use compute::{
     CompileOptions, ConstantValue, Device, Error, Function, FunctionConstantValues, FunctionDescriptor, Library,
-    Result,
+    LibraryCompiler, LibraryOrigin, PrecompiledLibrary, Result,
 };
 
 const SOURCE: &str = "
@@ -20,8 +20,8 @@ const SOURCE: &str = "
     vertex float4 corner(uint i [[vertex_id]]) { return float4(i); }";
 
 fn library() -> Result<Library> {
-    // No Metal reads these bytes here, and the processor takes the source.
-    let metallib: &[u8] = b"not a library";
+    // It cannot be opened: the source is taken instead.
+    let metallib = PrecompiledLibrary { data: b"not a library", compiler: LibraryCompiler::Metalworks };
     Ok(Device::cpu()?.new_library_with_metallib_or_source(Some(metallib), SOURCE, &CompileOptions::default()))
 }
 
@@ -40,6 +40,7 @@ fn arguments(function: &Function) -> Vec<&str> {
 #[test]
 fn functions_say_what_the_host_binds() -> Result<()> {
     let library = library()?;
+    assert_eq!(library.origin(), LibraryOrigin::Source);
     assert_eq!(library.function_names(), ["gemv", "other"]);
     for (bias, expected) in [(true, &["x", "y", "bias"][..]), (false, &["x", "y"])] {
         let function = library.new_function("gemv", &constants(bias))?;
@@ -101,7 +102,7 @@ fn a_mistake_in_a_checked_source_is_the_first_kernels() -> Result<()> {
 
 #[cfg(not(llvm))]
 #[test]
-fn a_metallib_for_the_processor_needs_a_compiler() -> Result<()> {
+fn a_metallib_for_the_cpu_needs_a_compiler() -> Result<()> {
     let problem = Device::cpu()?.new_library_with_data(vec![0; 4]).expect_err("there is no compiler");
     assert!(problem.to_string().contains("the feature 'compiler'"), "{problem}");
     let function = library()?.new_function("gemv", &constants(true))?;

@@ -3,8 +3,8 @@
 
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantValue, Device, Error,
-    FolderOptions, FunctionConstantValues, FunctionDescriptor, Library, PipelineCache, PipelineConfig,
-    PipelineOrigin, Result, log,
+    FolderOptions, FunctionConstantValues, FunctionDescriptor, Library, LibraryCompiler, PipelineCache,
+    PipelineConfig, PipelineOrigin, PrecompiledLibrary, Result, log,
 };
 use std::path::PathBuf;
 use std::sync::{Mutex, mpsc};
@@ -197,7 +197,8 @@ fn a_metallib_that_the_system_refuses_is_replaced_by_its_source() {
     static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
     log::set_handler(|line| LINES.lock().expect("nobody panics").push(line.into()));
     let options = CompileOptions { name: "gemv.metal".into(), ..CompileOptions::default() };
-    let library = metal().new_library_with_metallib_or_source(Some(b"no library"), SOURCE, &options);
+    let metallib = PrecompiledLibrary { data: b"no library", compiler: LibraryCompiler::Apple };
+    let library = metal().new_library_with_metallib_or_source(Some(metallib), SOURCE, &options);
     assert!(LINES.lock().expect("nobody panics").is_empty(), "nothing is opened before it is needed");
     pipeline(&library, true, vec![]).expect("it is compiled from its source");
     let lines = LINES.lock().expect("nobody panics").clone();
@@ -309,7 +310,7 @@ fn a_cache_writes_the_archive_when_all_is_created() {
 
 #[test]
 fn a_library_works_with_the_device_that_opened_it() {
-    let cpu = Device::cpu().expect("a processor");
+    let cpu = Device::cpu().expect("a CPU");
     let of_cpu = cpu.new_library_with_checked_source(SOURCE, &CompileOptions::default());
     assert!(matches!(pipeline(&of_cpu, true, vec![]), Err(Error::Usage(_))));
     let (of_metal, constants) = (library(), constants(true));

@@ -3,7 +3,7 @@
 
 mod common;
 
-use abi::{Dispatch, Simdgroup, Threadgroup};
+use abi::{Dispatch, Lanes, Simdgroup, Threadgroup};
 use common::{RustKernel, device, numbers};
 use compute::{
     Buffer, BytesLocation, CommandBufferDescriptor, CommandBufferStatus, CommandQueue, ComputePipelineDescriptor,
@@ -216,14 +216,10 @@ fn recordings_are_for_one_device() {
 }
 
 #[test]
-fn everything_is_compiled_when_it_is_finished() {
+fn finish_fails_where_code_is_missing() {
     let list = List::new();
-    let mut compiled = list.kernel.compiled();
-    compiled.any = None;
-    let descriptor = ComputePipelineDescriptor::default();
-    // SAFETY: the code is that of the thunks.
-    let pipeline = unsafe { list.device.new_compute_pipeline_state_with_binary(compiled, &descriptor) };
-    let pipeline = pipeline.expect("a pipeline");
+    let (rows, descriptor) = ([list.kernel.artifact(Lanes::Row)], ComputePipelineDescriptor::default());
+    let pipeline = list.kernel.pipeline_with_artifacts(&list.device, &rows, &descriptor).expect("a pipeline");
     let record = |threads: usize| {
         let mut recorder = list.device.new_command_recorder(DispatchType::Serial);
         recorder.set_compute_pipeline_state(&pipeline).expect("set");

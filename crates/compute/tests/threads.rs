@@ -1,5 +1,5 @@
 //! How the same work fares with more threads, on a machine that may have fewer free cores: how long it takes, and how much
-//! processor time all threads take together. Run it with
+//! CPU time all threads take together. Run it with
 //! `cargo test --release -p metalworks-compute --test threads -- --ignored --nocapture`.
 #![cfg(llvm)]
 
@@ -25,8 +25,8 @@ unsafe extern "C" fn work(d: *const Dispatch, _: *const Threadgroup, _: *const S
     black_box(sums);
 }
 
-/// The processor time that this process has taken.
-fn processor_time() -> Duration {
+/// The CPU time that this process has taken.
+fn cpu_time() -> Duration {
     // SAFETY: the structure is the one that the function fills, and may be all zeros before.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
@@ -42,7 +42,7 @@ struct Times {
     best: f64,
     median: f64,
     /// Of all threads together, on average.
-    processor: f64,
+    cpu: f64,
 }
 
 /// The times of command buffers with `dispatches` dispatches of `groups` threadgroups.
@@ -51,7 +51,7 @@ fn time(threads: usize, dispatches: usize, groups: usize, steps: u32) -> Times {
     let kernel = RustKernel::new(work, work, 1).reading(0);
     let pipeline = kernel.pipeline(&device).expect("a pipeline");
     let queue = device.new_command_queue();
-    let before = processor_time();
+    let before = cpu_time();
     let mut times: Vec<Duration> = (0..RUNS)
         .map(|_| {
             let commands = queue.new_command_buffer();
@@ -74,7 +74,7 @@ fn time(threads: usize, dispatches: usize, groups: usize, steps: u32) -> Times {
     Times {
         best: microseconds(times[0]),
         median: microseconds(times[RUNS / 2]),
-        processor: microseconds(processor_time() - before) / RUNS as f64,
+        cpu: microseconds(cpu_time() - before) / RUNS as f64,
     }
 }
 
@@ -95,8 +95,8 @@ fn more_threads_are_not_slower() {
     ] {
         print!("{name:26}");
         for threads in [1, 2, 4, 8] {
-            let Times { best, median, processor } = time(threads, dispatches, groups, steps);
-            print!("{best:8.0}{median:8.0}{processor:8.0}");
+            let Times { best, median, cpu } = time(threads, dispatches, groups, steps);
+            print!("{best:8.0}{median:8.0}{cpu:8.0}");
         }
         println!();
     }
@@ -139,9 +139,9 @@ fn idle_threads_cost_nothing() {
     // Threads may still be on their way to sleep, and a machine that is shared counts what it gave to others. With threads
     // that stay awake, no time is quiet.
     let is_quiet = |_| {
-        let before = processor_time();
+        let before = cpu_time();
         std::thread::sleep(Duration::from_millis(300));
-        processor_time() - before < Duration::from_millis(30)
+        cpu_time() - before < Duration::from_millis(30)
     };
-    assert!((0..10).any(is_quiet), "30 ms of processor time and more in each 300 ms without work");
+    assert!((0..10).any(is_quiet), "30 ms of CPU time and more in each 300 ms without work");
 }

@@ -3,12 +3,12 @@
 
 mod common;
 
-use abi::{Dispatch, Simdgroup, Threadgroup};
+use abi::{Dispatch, Lanes, Simdgroup, Threadgroup};
 use common::{Grid, RustKernel, argument, device, read_only, run};
 use compute::reflect::ArgumentKind;
 use compute::{
-    Buffer, CommandBuffer, CommandBufferStatus, CompiledKernel, ComputeCommandEncoder, ComputePipelineDescriptor,
-    Device, Error, Result, Size,
+    Artifact, Buffer, CommandBuffer, CommandBufferStatus, ComputeCommandEncoder, ComputePipelineDescriptor, Device,
+    Error, Result, Size,
 };
 
 unsafe extern "C" fn nothing(_: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {}
@@ -117,6 +117,55 @@ fn the_promise_of_full_simdgroups_is_kept() {
 }
 
 #[test]
+fn the_promise_of_rows_is_kept() {
+    for thread_group_size_is_multiple_of_thread_execution_width in [false, true] {
+        let descriptor = ComputePipelineDescriptor {
+            thread_group_width_is_multiple_of_thread_execution_width: true,
+            thread_group_size_is_multiple_of_thread_execution_width,
+            ..Default::default()
+        };
+        let mut encoder = setup_with(&descriptor, |_| {}).encoder;
+        encoder.dispatch_threads(Size::linear(96), Size::linear(64)).expect("64 and 32");
+        encoder.dispatch_threads(Size::new(64, 5, 3), Size::new(32, 2, 2)).expect("32, of any height and depth");
+        encoder.dispatch_threadgroups(SMALL.0, Size::new(64, 3, 1)).expect("64");
+        let width = "promised a width that is a multiple of 32";
+        for (grid, size, threadgroup) in [
+            (Size::linear(33), Size::linear(32), "1 × 1 × 1"),
+            (Size::linear(100), Size::linear(64), "36 × 1 × 1"),
+            (Size::new(16, 2, 1), Size::new(16, 2, 1), "16 × 2 × 1"),
+            (Size::new(8, 8, 8), Size::new(8, 8, 8), "8 × 8 × 8"),
+            (Size::new(80, 2, 1), Size::new(32, 2, 1), "16 × 2 × 1"),
+        ] {
+            let problem = usage(encoder.dispatch_threads(grid, size));
+            assert!(problem.contains(&format!("a threadgroup of {threadgroup} threads")), "{problem}");
+            assert!(problem.contains(width), "{problem}");
+        }
+        assert!(usage(encoder.dispatch_threadgroups(SMALL.0, Size::new(16, 2, 1))).contains(width));
+    }
+}
+
+#[test]
+fn a_pipeline_of_rows_needs_no_other_code() {
+    let device = device(1);
+    let kernel = RustKernel::new(nothing, nothing, 0);
+    let descriptor = ComputePipelineDescriptor {
+        thread_group_width_is_multiple_of_thread_execution_width: true,
+        ..Default::default()
+    };
+    let rows = [kernel.artifact(Lanes::Row)];
+    let pipeline = kernel.pipeline_with_artifacts(&device, &rows, &descriptor).expect("a pipeline");
+    let commands = device.new_command_queue().new_command_buffer();
+    let mut encoder = commands.compute_command_encoder().expect("an encoder");
+    encoder.set_compute_pipeline_state(&pipeline).expect("set");
+    kernel.bind(&mut encoder).expect("set");
+    encoder.dispatch_threads(Size::new(64, 3, 1), Size::new(32, 2, 1)).expect("rows");
+    assert!(usage(encoder.dispatch_threads(Size::linear(33), Size::linear(32))).contains("promised"));
+    encoder.end_encoding().expect("it ends");
+    commands.commit().expect("it commits");
+    commands.wait_until_completed().expect("it runs");
+}
+
+#[test]
 fn missing_and_small_buffers_are_refused() {
     let Setup { device, buffer, mut encoder, .. } = setup_with(&ComputePipelineDescriptor::default(), |kernel| {
         kernel.arguments.push(read_only(argument(ArgumentKind::Buffer, 9, 16)));
@@ -185,30 +234,30 @@ fn kernels_that_cannot_run_here_are_refused() {
     let error = kernel.pipeline(&device).expect_err("too much memory");
     assert!(error.to_string().contains("32769 bytes of threadgroup memory"), "{error}");
 
-    let mut compiled = RustKernel::new(nothing, nothing, 0).compiled();
-    compiled.any = None;
-    compiled.row = None;
-    assert!(matches!(binary(&device, compiled), Err(Error::Library(_))));
-    let mut compiled = RustKernel::new(nothing, nothing, 0).compiled();
-    compiled.any = compiled.row.clone();
-    assert!(matches!(binary(&device, compiled), Err(Error::Library(_))));
-}
-
-fn binary(device: &Device, kernel: CompiledKernel) -> Result<compute::ComputePipelineState> {
-    // SAFETY: the code is that of the thunks.
-    unsafe { device.new_compute_pipeline_state_with_binary(kernel, &ComputePipelineDescriptor::default()) }
+    let kernel = RustKernel::new(nothing, nothing, 0);
+    let [row, any] = Lanes::ALL.map(|lanes| kernel.artifact(lanes));
+    let refused = |artifacts: &[Artifact]| {
+        let pipeline = kernel.pipeline_with_artifacts(&device, artifacts, &ComputePipelineDescriptor::default());
+        match pipeline.expect_err("it is refused") {
+            Error::Library(problem) => problem,
+            other => panic!("another error: {other}"),
+        }
+    };
+    assert_eq!(refused(&[]), "a compiled kernel without code");
+    let no_code = "kernel 'rust': the artifact is no code for a CPU";
+    assert_eq!(refused(&[row.clone(), Artifact { bytes: row.bytes.clone(), ..any.clone() }]), no_code);
+    assert_eq!(refused(&[Artifact { bytes: row.bytes[1..].to_vec(), ..row.clone() }]), no_code);
+    assert_eq!(refused(&[Artifact { bytes: Vec::new(), ..row.clone() }]), no_code);
+    let other = RustKernel { name: "other", ..kernel.clone() }.artifact(Lanes::Row);
+    assert_eq!(refused(&[other, any]), no_code);
 }
 
 #[test]
 fn code_that_is_not_there_fails_the_command_buffer() {
     let device = device(1);
     let kernel = RustKernel::new(nothing, nothing, 0);
-    let mut compiled = kernel.compiled();
-    compiled.any = None;
-    let pipeline = binary(&device, compiled).expect("a pipeline");
-    pipeline.prepare(Size::new(64, 4, 1)).expect("rows are there");
-    assert!(matches!(pipeline.prepare(Size::linear(33)), Err(Error::Library(_))));
-
+    let (rows, descriptor) = ([kernel.artifact(Lanes::Row)], ComputePipelineDescriptor::default());
+    let pipeline = kernel.pipeline_with_artifacts(&device, &rows, &descriptor).expect("a pipeline");
     let queue = device.new_command_queue();
     let commands = |threads: usize| {
         let commands = queue.new_command_buffer();

@@ -34,6 +34,7 @@ fn setup(validation: bool) -> Setup {
     let device = device(1);
     device.set_validation(validation);
     let kernel = RustKernel {
+        name: "scale",
         arguments: vec![
             named("x", ArgumentKind::Buffer, 0, Access::Read, 4),
             named("y", ArgumentKind::Buffer, 1, Access::ReadWrite, 4),
@@ -46,11 +47,7 @@ fn setup(validation: bool) -> Setup {
         max_threads: Some(256),
         ..RustKernel::new(nothing, nothing, 0)
     };
-    let mut compiled = kernel.compiled();
-    compiled.reflection.name = "scale".into();
-    // SAFETY: the code is that of the thunks.
-    let pipeline = unsafe { device.new_compute_pipeline_state_with_binary(compiled, &Default::default()) };
-    let pipeline = pipeline.expect("a pipeline");
+    let pipeline = kernel.pipeline(&device).expect("a pipeline");
     let [x, y] = ["x values", "y values"].map(|label| {
         let buffer = device.new_buffer(256).expect("memory");
         buffer.set_label(label);

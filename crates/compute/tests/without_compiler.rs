@@ -18,7 +18,7 @@ fn source() -> String {
 }
 
 fn pipeline(name: &str, archives: Vec<BinaryArchive>) -> compute::Result<ComputePipelineState> {
-    let device = Device::cpu().expect("a processor");
+    let device = Device::cpu().expect("a CPU");
     let library = device.new_library_with_checked_source(source(), &CompileOptions::default());
     let constants = FunctionConstantValues::new();
     let function = FunctionDescriptor { library: &library, name, constants: &constants };
@@ -28,7 +28,7 @@ fn pipeline(name: &str, archives: Vec<BinaryArchive>) -> compute::Result<Compute
 
 /// Adds 0, 1, 2, … and 0.5.
 fn check(pipeline: &ComputePipelineState, threads_per_threadgroup: usize) {
-    let device = Device::cpu().expect("a processor");
+    let device = Device::cpu().expect("a CPU");
     let a: Vec<f32> = (0..1000).map(|i| i as f32).collect();
     let b = vec![0.5f32; a.len()];
     let buffers = [&a, &b, &vec![0.0; a.len()]]

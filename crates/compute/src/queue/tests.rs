@@ -1,11 +1,12 @@
 //! A device that completes when a test says so: before the commit returns, late, in any order, with errors, or never.
 
-use super::{Outcome, Submission, Submitter};
+use super::CommandQueue;
+use crate::backend::registry::CpuOptions;
+use crate::backend::{Outcome, Queue, Submission, Submit};
 use crate::buffer::Buffer;
 use crate::command::{CommandBuffer, CommandBufferStatus};
-use crate::device::{CpuOptions, Device};
+use crate::device::Device;
 use crate::error::Error;
-use crate::queue::CommandQueue;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,7 +17,7 @@ use std::time::Instant;
 /// Completes everything before the commit returns.
 struct AtOnce;
 
-impl Submitter for AtOnce {
+impl Submit for AtOnce {
     fn submit(&self, submission: Submission) {
         run(submission);
     }
@@ -25,7 +26,7 @@ impl Submitter for AtOnce {
 /// Gives everything to the test.
 struct Held(Mutex<Sender<Submission>>);
 
-impl Submitter for Held {
+impl Submit for Held {
     fn submit(&self, submission: Submission) {
         self.0.lock().unwrap().send(submission).expect("the test takes it");
     }
@@ -33,21 +34,21 @@ impl Submitter for Held {
 
 fn run(submission: Submission) {
     let start = Instant::now();
-    let executed = device().execute(submission.work(), None);
+    let executed = device().new_command_queue().queue().execute(submission.work(), None);
     submission.complete(Outcome { executed, start: Some(start), end: Some(Instant::now()), timings: Vec::new() });
 }
 
 fn device() -> Device {
-    Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a processor")
+    Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("a CPU")
 }
 
 fn at_once() -> CommandQueue {
-    CommandQueue::with_submitter(device(), Some(Box::new(AtOnce)))
+    CommandQueue::new(device(), Queue::Submits(Box::new(AtOnce)))
 }
 
 fn held() -> (CommandQueue, Receiver<Submission>) {
     let (sender, receiver) = channel();
-    (CommandQueue::with_submitter(device(), Some(Box::new(Held(Mutex::new(sender))))), receiver)
+    (CommandQueue::new(device(), Queue::Submits(Box::new(Held(Mutex::new(sender))))), receiver)
 }
 
 /// A queue, and a thread that completes what is submitted to it one after the other, as a driver does.
@@ -191,7 +192,7 @@ fn handlers_commit_and_wait_where_one_thread_completes() {
 }
 
 #[test]
-fn handlers_commit_and_wait_on_the_processor() {
+fn handlers_commit_and_wait_on_the_cpu() {
     chain(device().new_command_queue());
 }
 

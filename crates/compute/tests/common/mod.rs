@@ -9,7 +9,7 @@ use air::inkwell::memory_buffer::MemoryBuffer;
 use air::inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetTriple};
 use compute::reflect::{Access, Argument, ArgumentKind, Kernel};
 use compute::{
-    Buffer, CommandQueue, CompiledKernel, ComputeCommandEncoder, ComputePipelineDescriptor, ComputePipelineState,
+    Artifact, Buffer, CommandQueue, ComputeCommandEncoder, ComputePipelineDescriptor, ComputePipelineState,
     CpuOptions, Device, Result, Size,
 };
 use std::sync::OnceLock;
@@ -45,6 +45,7 @@ fn thunk(which: usize) -> Vec<u8> {
 /// A kernel in Rust.
 #[derive(Clone)]
 pub(crate) struct RustKernel {
+    pub(crate) name: &'static str,
     pub(crate) row: Entry,
     pub(crate) any: Entry,
     pub(crate) has_barrier: bool,
@@ -59,6 +60,7 @@ impl RustKernel {
     /// A kernel without a barrier and with `buffers` buffers of numbers of 32 bits.
     pub(crate) fn new(row: Entry, any: Entry, buffers: u32) -> RustKernel {
         RustKernel {
+            name: "rust",
             row,
             any,
             has_barrier: false,
@@ -70,23 +72,12 @@ impl RustKernel {
         }
     }
 
-    pub(crate) fn compiled(&self) -> CompiledKernel {
-        static THUNKS: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
-        let thunks = THUNKS.get_or_init(|| [thunk(0), thunk(1)]);
+    /// The interface, with the argument for the functions.
+    pub(crate) fn reflection(&self) -> Kernel {
         let mut arguments = self.arguments.clone();
         arguments.push(read_only(argument(ArgumentKind::Buffer, FUNCTIONS as u32, 16)));
-        let kernel = |lanes: Lanes| WaveKernel {
-            name: "rust".into(),
-            symbol: "thunk".into(),
-            object: thunks[usize::from(lanes == Lanes::Any)].clone(),
-            lanes,
-            has_barrier: self.has_barrier,
-            static_threadgroup_memory: self.static_threadgroup_memory,
-            private_memory: self.private_memory,
-            flush_denormals: self.flush_denormals,
-        };
-        let reflection = Kernel {
-            name: "rust".into(),
+        Kernel {
+            name: self.name.into(),
             arguments,
             builtins: Vec::new(),
             function_constants: Vec::new(),
@@ -95,8 +86,32 @@ impl RustKernel {
             max_total_threads_per_threadgroup: self.max_threads,
             file: String::new(),
             line: 0,
+        }
+    }
+
+    /// The code for some simdgroups, in the form that the CPU's compiler gives it.
+    pub(crate) fn artifact(&self, lanes: Lanes) -> Artifact {
+        static THUNKS: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+        let thunks = THUNKS.get_or_init(|| [thunk(0), thunk(1)]);
+        let kernel = WaveKernel {
+            name: self.name.into(),
+            symbol: "thunk".into(),
+            object: thunks[usize::from(lanes == Lanes::Any)].clone(),
+            lanes,
+            has_barrier: self.has_barrier,
+            static_threadgroup_memory: self.static_threadgroup_memory,
+            private_memory: self.private_memory,
+            flush_denormals: self.flush_denormals,
         };
-        CompiledKernel { reflection, row: Some(kernel(Lanes::Row)), any: Some(kernel(Lanes::Any)) }
+        Artifact {
+            target: compute::backend::Target {
+                backend: "cpu".into(),
+                machine: std::env::consts::ARCH.into(),
+                details: String::new(),
+            },
+            variant: lanes.name().into(),
+            bytes: kernel.to_bytes().expect("it is small"),
+        }
     }
 
     pub(crate) fn pipeline(&self, device: &Device) -> Result<ComputePipelineState> {
@@ -108,8 +123,17 @@ impl RustKernel {
         device: &Device,
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<ComputePipelineState> {
+        self.pipeline_with_artifacts(device, &Lanes::ALL.map(|lanes| self.artifact(lanes)), descriptor)
+    }
+
+    pub(crate) fn pipeline_with_artifacts(
+        &self,
+        device: &Device,
+        artifacts: &[Artifact],
+        descriptor: &ComputePipelineDescriptor,
+    ) -> Result<ComputePipelineState> {
         // SAFETY: the thunks keep to the calling convention.
-        unsafe { device.new_compute_pipeline_state_with_binary(self.compiled(), descriptor) }
+        unsafe { device.new_compute_pipeline_state_with_artifacts(&self.reflection(), artifacts, descriptor) }
     }
 
     /// Binds the functions, as the thunks want them.
@@ -144,11 +168,12 @@ pub(crate) fn argument(kind: ArgumentKind, index: u32, size: u64) -> Argument {
         is_reference: false,
         fields: Vec::new(),
         function_constant: None,
+        is_used: true,
     }
 }
 
 pub(crate) fn device(threads: usize) -> Device {
-    Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("there is a processor")
+    Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("a CPU")
 }
 
 /// How a grid is given.

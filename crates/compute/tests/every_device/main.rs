@@ -1,4 +1,4 @@
-//! What every back end must do, on each device of this machine that can compile: the processor, and a Mac's GPUs.
+//! Every back end keeps to the same rules, on each device of this machine that can compile: the CPU, and a Mac's GPUs.
 //!
 //! The kernels do as little as they can: this is about memory, order, sizes and completion.
 #![cfg(any(llvm, target_os = "macos"))]

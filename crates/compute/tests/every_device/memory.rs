@@ -136,7 +136,7 @@ fn released_buffers() {
 #[test]
 fn devices_keep_to_their_own() {
     let devices = compute::Device::all().expect("they are found");
-    assert!(devices.len() > 1, "the processor and a GPU");
+    assert!(devices.len() > 1, "the CPU and a GPU");
     on_every_device(|setup| {
         let pipeline = setup.pipeline("add");
         for other in devices.iter().filter(|other| other.id() != setup.device.id()) {

@@ -17,7 +17,7 @@ pub(crate) struct Setup {
 /// Runs a test on each device.
 pub(crate) fn on_every_device(test: impl Fn(&Setup)) {
     let devices = Device::all().expect("they are found");
-    // On a Mac, the processor can run kernels only where LLVM is there to compile them.
+    // On a Mac, the CPU can run kernels only where LLVM is there to compile them.
     let devices = devices.into_iter().filter(|device| cfg!(llvm) || device.kind() != DeviceKind::Cpu);
     let setups: Vec<Setup> = devices.map(Setup::new).collect();
     assert!(!setups.is_empty(), "there is no device to test");

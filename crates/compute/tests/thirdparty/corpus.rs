@@ -34,7 +34,7 @@ impl Corpus {
     }
 
     fn new(dir: PathBuf, options: CompileOptions) -> Corpus {
-        let device = Device::cpu().expect("there is a processor");
+        let device = Device::cpu().expect("a CPU");
         let queue = device.new_command_queue();
         Corpus {
             dir,

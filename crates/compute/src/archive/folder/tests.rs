@@ -171,9 +171,11 @@ fn what_is_damaged_is_removed() {
         }
     }
     // Whole, but for something else: another key, another target, several entries.
+    let mut for_another_machine = entry(1, 100);
+    for_another_machine.artifact.target.machine = "aarch64 apple-m1".into();
     for bytes in [
         format::write([&entry(2, 100)]),
-        format::write([&Entry { target: Target::parse("cpu aarch64 x - -").expect("a target"), ..entry(1, 100) }]),
+        format::write([&for_another_machine]),
         format::write([&entry(1, 100), &entry(2, 100)]),
         format::write([]),
     ] {
@@ -215,7 +217,9 @@ fn write_until_killed(root: &str) {
     let folder = Folder::new(root.into(), FolderOptions { size_limit: 1 << 20 });
     let files: Vec<(PathBuf, Vec<u8>)> = (0..6)
         .map(|number| entry(number, 250_000))
-        .map(|entry| (folder.path(&entry.target, entry.key), format::write([&entry]).expect("it is small")))
+        .map(|entry| {
+            (folder.path(&entry.artifact.target, entry.key), format::write([&entry]).expect("it is small"))
+        })
         .collect();
     std::fs::write(format!("{root}/ready-{}", std::process::id()), b"").expect("the folder is there");
     for (path, bytes) in files.iter().cycle() {

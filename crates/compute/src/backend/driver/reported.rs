@@ -261,7 +261,10 @@ mod tests {
         // One that a constant decides against may be told of.
         with_bias.bindings.push(ReportedBinding { is_used: false, ..binding("more", 4, Access::Read, (4, 4)) });
         assert_eq!(with_bias.differences(&source()), [""; 0]);
-        assert_eq!(with_bias.to_kernel().arguments.len(), 5);
+        let arguments = with_bias.to_kernel().arguments;
+        let unused: Vec<&str> =
+            arguments.iter().filter(|argument| !argument.is_used).map(|argument| argument.name.as_str()).collect();
+        assert_eq!((arguments.len(), unused), (6, vec!["more"]));
         // What is not told is not compared, and less access is fine.
         let mut taciturn = reported();
         for binding in &mut taciturn.bindings {
@@ -330,6 +333,17 @@ mod tests {
         with_bias.bindings.push(binding("bias", 3, Access::Read, (4, 4)));
         let described = with_bias.in_words_of(source());
         assert_eq!((described.arguments.len(), &described.arguments[3].function_constant), (5, &None));
+        assert!(described.arguments.iter().all(|argument| argument.is_used));
+    }
+
+    #[test]
+    fn the_driver_says_what_is_used() {
+        let mut reported = reported();
+        reported.bindings[1].is_used = false;
+        reported.bindings.remove(0);
+        let described = reported.in_words_of(source());
+        let uses = described.arguments.iter().map(|argument| (argument.name.as_str(), argument.is_used));
+        assert_eq!(uses.collect::<Vec<_>>(), [("x", true), ("y", true), ("p", false), ("tile", false)]);
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! The commands of small passes, as text.
 
 use super::{Bound, CommandSink, Grid};
+use crate::backend::{Executable, Memory, Step, Work};
 use crate::buffer::Buffer;
 use crate::device::Device;
-use crate::encoder::{ComputeCommandEncoder, DispatchType};
 use crate::error::Result;
-use crate::library::{CompileOptions, FunctionDescriptor};
+use crate::library::FunctionDescriptor;
 use crate::pipeline::{ComputePipelineDescriptor, ComputePipelineState};
-use crate::recording::{Patch, Recording};
+use crate::program::CompileOptions;
+use crate::record::{ComputeCommandEncoder, DispatchType, Patch, Recording};
 use crate::size::Size;
-use crate::work::{Step, Work};
 use abi::Constants;
 
 const SOURCE: &str = "
@@ -26,17 +26,17 @@ const SOURCE: &str = "
 struct Log(Vec<String>);
 
 impl CommandSink for Log {
-    fn set_pipeline(&mut self, pipeline: &ComputePipelineState) -> Result<()> {
-        self.0.push(format!("pipeline {}", pipeline.shared_name()));
+    fn set_pipeline(&mut self, pipeline: &Executable) -> Result<()> {
+        self.0.push(format!("pipeline {}", pipeline.name()));
         Ok(())
     }
 
-    fn set_buffer(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
+    fn set_buffer(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()> {
         self.0.push(format!("{index}: {} from {offset}", buffer.label().unwrap_or_default()));
         Ok(())
     }
 
-    fn set_buffer_offset(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
+    fn set_buffer_offset(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()> {
         self.0.push(format!("{index}: still {} from {offset}", buffer.label().unwrap_or_default()));
         Ok(())
     }
@@ -53,8 +53,8 @@ impl CommandSink for Log {
         self.0.push("barrier".into());
     }
 
-    fn dispatch(&mut self, pipeline: &ComputePipelineState, grid: Grid, size: [u32; 3]) -> Result<()> {
-        self.0.push(format!("{} in {grid:?} of {size:?}", pipeline.shared_name()));
+    fn dispatch(&mut self, pipeline: &Executable, grid: Grid, size: [u32; 3]) -> Result<()> {
+        self.0.push(format!("{} in {grid:?} of {size:?}", pipeline.name()));
         Ok(())
     }
 }
@@ -68,7 +68,7 @@ struct Setup {
 
 impl Setup {
     fn new() -> Setup {
-        let device = Device::cpu().expect("a processor");
+        let device = Device::cpu().expect("a CPU");
         let library = device.new_library_with_source(SOURCE, &CompileOptions::default()).expect("a library");
         let [add, fold] = ["add", "fold"].map(|name| {
             let function = FunctionDescriptor { library: &library, name, constants: &Constants::new() };
@@ -95,8 +95,8 @@ impl Setup {
 }
 
 fn commands(recording: &Recording) -> Vec<String> {
-    let (pass, mut log) = (recording.pass(), Log::default());
-    pass.commands(&pass.bytes, &mut log).expect("a log takes everything");
+    let (table, mut log) = (recording.table(), Log::default());
+    table.commands(&table.bytes, &mut log).expect("a log takes everything");
     log.0
 }
 
@@ -121,7 +121,7 @@ fn nothing_is_set_twice() {
         encoder.set_buffer(3, a, 16)?;
         encoder.dispatch_threads(Size::new(3, 5, 7), Size::new(3, 5, 1))
     });
-    assert!(!recording.pass().may_overlap());
+    assert!(!recording.table().may_overlap());
     assert_eq!(
         commands(&recording),
         [
@@ -157,7 +157,7 @@ fn barriers_where_dispatches_wait() {
         encoder.dispatch_threads(ROW, ROW)
     };
     let recording = setup.record(DispatchType::Concurrent, encode);
-    assert!(recording.pass().may_overlap());
+    assert!(recording.table().may_overlap());
     let fold = "fold in Threadgroups([1, 1, 1]) of [32, 1, 1]";
     assert_eq!(
         commands(&recording),
@@ -180,7 +180,7 @@ fn barriers_where_dispatches_wait() {
     );
     // One after the other anyway: nothing is said about it.
     let serial = setup.record(DispatchType::Serial, encode);
-    assert!(!serial.pass().may_overlap() && !commands(&serial).contains(&"barrier".to_owned()));
+    assert!(!serial.table().may_overlap() && !commands(&serial).contains(&"barrier".to_owned()));
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn one_dispatch_alone_has_everything() {
         encoder.dispatch_threads(ROW, ROW)?;
         encoder.dispatch_threads(ROW, ROW)
     });
-    let (pass, mut log) = (recording.pass(), Log::default());
-    pass.dispatch_commands(1, &pass.bytes, &mut Bound::default(), &mut log).expect("a log takes everything");
+    let (table, mut log) = (recording.table(), Log::default());
+    table.dispatch_commands(1, &table.bytes, &mut Bound::default(), &mut log).expect("a log takes everything");
     let add = "add in Threadgroups([1, 1, 1]) of [32, 1, 1]";
     assert_eq!(log.0, ["pipeline add", "0: a from 0", "3: [1, 0, 0, 0]", add]);
 }
@@ -215,18 +215,19 @@ fn replays_have_their_own_bytes() {
     }
     let recording = recorder.finish().expect("a recording");
     let mut work = Work::default();
-    work.replay(&recording, &[]).expect("a replay");
+    work.replay(recording.recorded(), std::iter::empty());
     let patches = [(1, 98, &[7, 8][..]), (2, 0, &[9][..]), (2, 62, &[5, 6, 7][..])]
         .map(|(which, offset, bytes)| Patch { location: locations[which], offset, bytes });
-    work.replay(&recording, &patches).expect("a replay");
+    let ranges = patches.iter().map(|patch| (recording.patched(patch).expect("it is inside"), patch.bytes));
+    work.replay(recording.recorded(), ranges);
     let bytes: Vec<Vec<String>> = work
-        .steps
+        .steps()
         .iter()
         .map(|step| {
-            let Step::Replay { recording, patches } = step else { panic!("there are only replays") };
+            let Step::Replay { recorded, patches } = step else { panic!("there are only replays") };
             let mut log = Log::default();
-            let bytes = recording.pass().patched(work.patches(patches));
-            recording.pass().commands(&bytes, &mut log).expect("a log takes everything");
+            let bytes = work.patched(recorded, patches);
+            recorded.table().commands(&bytes, &mut log).expect("a log takes everything");
             log.0.into_iter().filter(|line| line.starts_with("3: ")).collect()
         })
         .collect();
