@@ -1,7 +1,7 @@
 //! Many pipelines at once.
 
 use super::{cache, k};
-use compute::{Error, PipelineConfig, PipelineProgress, Size};
+use compute::{Error, PipelineConfig, PipelineKey, PipelineProgress, Simdgroups};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn configs() -> Vec<PipelineConfig> {
@@ -58,12 +58,19 @@ fn what_is_there_is_taken() {
 }
 
 #[test]
-fn one_key_for_several_sizes_is_one_pipeline() {
+fn each_promise_is_a_pipeline_of_its_own() {
     let (cache, log) = cache();
     let config = PipelineConfig::new("gemv", k(1));
-    let odd = config.clone().with_threads_per_threadgroup(Size::linear(33));
-    let results = cache.create_all(&[config.clone(), odd, config], |_| {});
-    assert_eq!((results.into_pipelines().expect("they are right").len(), log.total()), (3, 1));
+    let [full, rows] = [Simdgroups::Full, Simdgroups::Rows].map(|promise| config.clone().with_simdgroups(promise));
+    let configs = [config.clone(), full, rows.clone(), config, rows];
+    let results = cache.create_all(&configs, |_| {});
+    assert_eq!((results.into_pipelines().expect("they are right").len(), log.total()), (5, 3));
+    for simdgroups in [Simdgroups::Any, Simdgroups::Full, Simdgroups::Rows] {
+        cache.get_or_create_pso_with("gemv", k(1), simdgroups).expect("it is there");
+    }
+    assert_eq!((log.total(), cache.stats().hits), (3, 3));
+    let keys: Vec<String> = cache.keys().iter().map(PipelineKey::to_string).collect();
+    assert_eq!(keys, ["gemv_k1", "gemv_k1_full", "gemv_k1_rows"]);
 }
 
 #[test]
@@ -116,16 +123,4 @@ fn who_waits_helps() {
         assert!(pending.wait().into_pipelines().is_ok());
     }
     assert_eq!(cache.stats().misses, 40);
-}
-
-#[test]
-fn a_size_that_cannot_be_is_an_error_of_its_own() {
-    let (cache, _) = cache();
-    let config = PipelineConfig::new("gemv", k(1));
-    cache.create_all(std::slice::from_ref(&config), |_| {}).into_pipelines().expect("it is right");
-    for size in [Size::linear(0), Size::new(32, 0, 1), Size::new(usize::MAX, usize::MAX, usize::MAX)] {
-        let results = cache.create_all(&[config.clone().with_threads_per_threadgroup(size)], |_| {});
-        let error = results.into_pipelines().expect_err("there is no such size").to_string();
-        assert!(error.ends_with(": they must have 1 to 1024 threads"), "{error}");
-    }
 }

@@ -1,8 +1,9 @@
 //! With the compiler.
 
 use compute::{
-    CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantBits, Device, Error,
-    FunctionConstantValues, FunctionDescriptor, LateMisses, PipelineCache, PipelineConfig, Result, Size,
+    BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantBits, Device, Error,
+    FunctionConstantValues, FunctionDescriptor, LateMisses, PipelineCache, PipelineConfig, Result, Simdgroups,
+    Size,
 };
 use std::sync::mpsc;
 use std::time::Duration;
@@ -12,7 +13,11 @@ const SOURCE: &str = "
     using namespace metal;
     constant uint K [[function_constant(0)]];
     kernel void scale(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] *= float(K); }
-    kernel void root(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = sqrt(x[i]); }";
+    kernel void root(device float *x [[buffer(0)]], uint2 at [[thread_position_in_grid]],
+                     uint2 grid [[threads_per_grid]]) {
+        uint i = at.y * grid.x + at.x;
+        x[i] = sqrt(x[i]);
+    }";
 
 fn cache() -> Result<PipelineCache> {
     let device = Device::cpu()?;
@@ -20,6 +25,25 @@ fn cache() -> Result<PipelineCache> {
     Ok(PipelineCache::new(move |config| {
         let function = library.new_function(config.key().kernel(), &config.key().constants()?)?;
         device.new_compute_pipeline_state(&function)
+    }))
+}
+
+/// A cache whose pipelines keep the promises of their keys and share an archive.
+fn cache_with(archive: &BinaryArchive) -> Result<PipelineCache> {
+    let device = Device::cpu()?;
+    let library = device.new_library_with_source(SOURCE, &CompileOptions::default())?;
+    let archives = vec![archive.clone()];
+    Ok(PipelineCache::new(move |config| {
+        let (kernel, constants) = (config.key().kernel(), config.key().constants()?);
+        let function = FunctionDescriptor { library: &library, name: kernel, constants: &constants };
+        let simdgroups = config.key().simdgroups();
+        let descriptor = ComputePipelineDescriptor {
+            thread_group_size_is_multiple_of_thread_execution_width: simdgroups == Simdgroups::Full,
+            thread_group_width_is_multiple_of_thread_execution_width: simdgroups == Simdgroups::Rows,
+            binary_archives: archives.clone(),
+            ..Default::default()
+        };
+        device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)
     }))
 }
 
@@ -69,53 +93,83 @@ fn a_device_compiles_in_the_background() -> Result<()> {
     Ok(())
 }
 
-/// Runs `root` on 64 numbers in threadgroups of this many threads.
-fn run_root(cache: &PipelineCache, threads: usize) -> Result<()> {
+/// Runs a pipeline of `root` on numbers, in threadgroups of this size.
+fn run_root(pipeline: &ComputePipelineState, grid: Size, size: Size) -> Result<()> {
     let device = Device::cpu()?;
-    let numbers = device.new_buffer_with_bytes(bytemuck::cast_slice(&[4.0f32; 64]))?;
+    let numbers = device.new_buffer_with_bytes(bytemuck::cast_slice(&[4.0f32; 256]))?;
     let command_buffer = device.new_command_queue().new_command_buffer();
     let mut encoder = command_buffer.compute_command_encoder()?;
-    encoder.set_compute_pipeline_state(cache.get_or_create_pso("root", ())?)?;
+    encoder.set_compute_pipeline_state(pipeline)?;
     encoder.set_buffer(0, &numbers, 0)?;
-    encoder.dispatch_threads(Size::linear(64), Size::linear(threads))?;
+    encoder.dispatch_threads(grid, size)?;
     encoder.end_encoding()?;
     command_buffer.commit()?;
     command_buffer.wait_until_completed()?;
-    assert_eq!(numbers.read::<f32>(), [2.0; 64]);
+    let numbers = numbers.read::<f32>();
+    let (done, rest) = numbers.split_at(grid.width * grid.height);
+    assert!(done.iter().all(|number| *number == 2.0) && rest.iter().all(|number| *number == 4.0));
     Ok(())
 }
 
 #[test]
-fn a_sealed_cache_lets_no_dispatch_compile() -> Result<()> {
-    let cache = cache()?;
-    cache.get_or_create_pso("root", ())?;
-    cache.seal_with(LateMisses::Refuse);
-    run_root(&cache, 32)?;
-    for _ in 0..2 {
-        let error = run_root(&cache, 24).expect_err("it needs other code");
-        assert_eq!(
-            error.to_string(),
-            "kernel 'root': code for threadgroups that are no multiple of 32 wide was not compiled while loading; declare \
-             the pipeline with the size of its threadgroups (`PipelineConfig::with_threads_per_threadgroup`)"
-        );
+fn dispatches_of_any_size_compile_nothing() -> Result<()> {
+    let archive = BinaryArchive::new();
+    let cache = cache_with(&archive)?;
+    for simdgroups in [Simdgroups::Any, Simdgroups::Full, Simdgroups::Rows] {
+        cache.get_or_create_pso_with("root", (), simdgroups)?;
     }
-    assert_eq!(cache.stats().late_misses, 2);
+    cache.seal_with(LateMisses::Refuse);
+    let (entries, misses, code_bytes) = (archive.len(), cache.stats().misses, cache.stats().code_bytes);
+    assert_eq!((entries, misses), (2, 3));
 
-    // What is declared is compiled, and then dispatches find it.
-    let declared = PipelineConfig::new("root", ()).with_threads_per_threadgroup(Size::linear(24));
-    cache.create_all(&[declared], |_| {}).into_pipelines()?;
-    run_root(&cache, 24)?;
-    assert_eq!(cache.stats().late_misses, 2);
+    let root = cache.get_or_create_pso("root", ())?;
+    for (threads, size) in [(64, 32), (33, 32), (64, 24), (1, 1), (33, 33), (64, 1024)] {
+        run_root(root, Size::linear(threads), Size::linear(size))?;
+    }
+    let full = cache.get_or_create_pso_with("root", (), Simdgroups::Full)?;
+    run_root(full, Size::linear(64), Size::linear(32))?;
+    run_root(full, Size::new(16, 4, 1), Size::new(16, 2, 1))?;
+    let rows = cache.get_or_create_pso_with("root", (), Simdgroups::Rows)?;
+    run_root(rows, Size::new(64, 3, 1), Size::new(32, 2, 1))?;
+
+    let stats = cache.stats();
+    assert_eq!((stats.late_misses, stats.misses, stats.code_bytes), (0, misses, code_bytes));
+    assert_eq!(archive.len(), entries);
     Ok(())
 }
 
 #[test]
-fn a_dispatch_that_compiles_late_is_counted() -> Result<()> {
-    let cache = cache()?;
-    run_root(&cache, 32)?;
-    cache.seal_with(LateMisses::Create);
-    run_root(&cache, 24)?;
-    run_root(&cache, 24)?;
-    assert_eq!(cache.stats().late_misses, 1);
+fn a_dispatch_that_breaks_a_promise_is_refused() -> Result<()> {
+    let cache = cache_with(&BinaryArchive::new())?;
+    let problem = |simdgroups: Simdgroups, grid: Size, size: Size| {
+        let pipeline = cache.get_or_create_pso_with("root", (), simdgroups)?;
+        match run_root(pipeline, grid, size) {
+            Err(Error::Usage(problem)) => Ok(problem),
+            other => panic!("it breaks the promise: {other:?}"),
+        }
+    };
+    let (threads, size) = (Size::linear(33), Size::linear(32));
+    let refused = |size: &str, promise: &str| {
+        format!(
+            "dispatch_threads of 'root': a threadgroup of {size} threads; the pipeline's descriptor promised {promise}"
+        )
+    };
+    assert_eq!(problem(Simdgroups::Full, threads, size)?, refused("1 × 1 × 1", "multiples of 32"));
+    let width = "a width that is a multiple of 32";
+    assert_eq!(problem(Simdgroups::Rows, threads, size)?, refused("1 × 1 × 1", width));
+    let square = Size::new(16, 2, 1);
+    assert_eq!(problem(Simdgroups::Rows, square, square)?, refused("16 × 2 × 1", width));
+    Ok::<(), Error>(())
+}
+
+#[test]
+fn rows_have_less_code() -> Result<()> {
+    let archive = BinaryArchive::new();
+    let cache = cache_with(&archive)?;
+    let rows = cache.get_or_create_pso_with("root", (), Simdgroups::Rows)?.code_size();
+    assert_eq!(archive.len(), 1);
+    let any = cache.get_or_create_pso("root", ())?.code_size();
+    assert_eq!(archive.len(), 2);
+    assert!(0 < rows && rows < any, "{rows} and {any} bytes");
     Ok(())
 }

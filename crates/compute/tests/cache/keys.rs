@@ -2,7 +2,7 @@
 
 use compute::{
     ConstantBits, ConstantName, ConstantValue, Error, FunctionConstantValues, KernelConstants, PipelineConfig,
-    PipelineKey, Size,
+    PipelineKey, Simdgroups,
 };
 use half::{bf16, f16};
 use std::collections::HashSet;
@@ -44,8 +44,14 @@ fn keys_are_readable() {
         ("i", bf16::from_f32(-2.0).into()),
     ];
     assert_eq!(key("n", numbers).to_string(), "n_a-1_b-2_c3_d-4_e-5_f18446744073709551615_g0.5_h1.5_i-2");
-    let config = PipelineConfig::new("add", ()).with_full_simdgroups();
-    assert_eq!(config.with_threads_per_threadgroup(Size::new(32, 4, 1)).to_string(), "add_full@32x4x1");
+    let config = PipelineConfig::new("add", ());
+    for (simdgroups, text) in
+        [(Simdgroups::Any, "add"), (Simdgroups::Full, "add_full"), (Simdgroups::Rows, "add_rows")]
+    {
+        let promising = config.clone().with_simdgroups(simdgroups);
+        assert_eq!((promising.to_string().as_str(), promising.key().simdgroups()), (text, simdgroups));
+    }
+    assert_eq!(config.clone().with_full_simdgroups(), config.with_simdgroups(Simdgroups::Full));
 }
 
 #[test]
@@ -79,6 +85,7 @@ fn what_differs_is_another_key() {
         key("k", &[("A", (-0.0f32).into())]),
         key("k", &[("A", f32::NAN.into())]),
         PipelineConfig::new("k", ()).with_full_simdgroups().key().clone(),
+        PipelineConfig::new("k", ()).with_simdgroups(Simdgroups::Rows).key().clone(),
     ];
     for (i, a) in keys.iter().enumerate() {
         for (j, b) in keys.iter().enumerate() {
