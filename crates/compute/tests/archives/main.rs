@@ -5,4 +5,6 @@ mod disk;
 mod environment;
 mod memory;
 mod portable;
+mod precompiled;
+mod reflection;
 mod support;

@@ -1,7 +1,7 @@
 //! What pipeline states take from archives, and give to them.
 
 use crate::support::{SOURCE, device, factor, library, only, pipeline, run, times, with};
-use compute::{BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, PipelineOrigin, Size};
+use compute::{BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, PipelineOrigin};
 
 #[test]
 fn what_was_compiled_once_comes_from_the_archive() {
@@ -24,34 +24,56 @@ fn what_was_compiled_once_comes_from_the_archive() {
     assert_eq!(run(&other, 32), times(4));
 }
 
-#[test]
-fn code_that_is_needed_later_is_kept_too() {
-    let archive = BinaryArchive::new();
-    let (descriptor, library) = (with(&archive), library());
-    let first = pipeline(&library, &factor(3), &descriptor).expect("it compiles");
-    assert_eq!(archive.len(), 1);
-    assert_eq!(run(&first, 24), times(3));
-    assert_eq!(archive.len(), 2);
-    let second = pipeline(&library, &factor(3), &descriptor).expect("it is there");
-    assert_eq!(run(&second, 24), times(3));
-    assert_eq!(second.origin(), PipelineOrigin::Archive);
+/// A descriptor with one archive, which promises rows.
+fn rows(archive: &BinaryArchive) -> ComputePipelineDescriptor {
+    ComputePipelineDescriptor { thread_group_width_is_multiple_of_thread_execution_width: true, ..with(archive) }
 }
 
 #[test]
-fn only_what_threadgroups_need_is_compiled() {
+fn all_code_is_kept_when_the_pipeline_is_made() {
     let archive = BinaryArchive::new();
-    let with = |threads| ComputePipelineDescriptor {
-        binary_archives: vec![archive.clone()],
-        threads_per_threadgroup: Some(Size::linear(threads)),
-        ..Default::default()
-    };
-    let library = library();
-    for (threads, len) in [(16, 1), (64, 2), (40, 2)] {
-        pipeline(&library, &factor(3), &with(threads)).expect("it compiles");
-        assert_eq!(archive.len(), len, "{threads}");
+    let (descriptor, library) = (with(&archive), library());
+    let first = pipeline(&library, &factor(3), &descriptor).expect("it compiles");
+    assert_eq!(archive.len(), 2);
+    for threads in [24, 32, 33, 64] {
+        assert_eq!(run(&first, threads), times(3));
     }
-    let problem = pipeline(&library, &factor(3), &with(0)).expect_err("no threads");
-    assert!(matches!(problem, Error::Usage(_)), "{problem}");
+    assert_eq!(archive.len(), 2, "no dispatch compiles");
+    let second = pipeline(&library, &factor(3), &only(&archive)).expect("it is there");
+    assert_eq!((second.origin(), run(&second, 24)), (PipelineOrigin::Archive, times(3)));
+}
+
+#[test]
+fn a_pipeline_of_rows_has_only_their_code() {
+    let archive = BinaryArchive::new();
+    let library = library();
+    let first = pipeline(&library, &factor(3), &rows(&archive)).expect("it compiles");
+    assert_eq!((archive.len(), run(&first, 32)), (1, times(3)));
+    let again = ComputePipelineDescriptor { fail_on_binary_archive_miss: true, ..rows(&archive) };
+    let second = pipeline(&library, &factor(3), &again).expect("it is there");
+    assert_eq!((second.origin(), run(&second, 64)), (PipelineOrigin::Archive, times(3)));
+
+    // Without the promise the rest is needed, and missed when the pipeline is made.
+    let problem = pipeline(&library, &factor(3), &only(&archive)).expect_err("half of it is not there");
+    assert!(matches!(problem, Error::ArchiveMiss { .. }), "{problem}");
+    assert!(problem.to_string().contains("code for threadgroups that are no multiple of 32 wide"), "{problem}");
+    assert_eq!(archive.len(), 1);
+    let whole = pipeline(&library, &factor(3), &with(&archive)).expect("it compiles");
+    assert_eq!((whole.origin(), archive.len()), (PipelineOrigin::Compiled, 2));
+    assert_eq!((run(&whole, 24), run(&whole, 32)), (times(3), times(3)));
+    let whole = pipeline(&library, &factor(3), &only(&archive)).expect("all of it is there");
+    assert_eq!(whole.origin(), PipelineOrigin::Archive);
+}
+
+#[test]
+fn full_simdgroups_can_lie_in_several_rows() {
+    let archive = BinaryArchive::new();
+    let descriptor = ComputePipelineDescriptor {
+        thread_group_size_is_multiple_of_thread_execution_width: true,
+        ..with(&archive)
+    };
+    pipeline(&library(), &factor(3), &descriptor).expect("it compiles");
+    assert_eq!(archive.len(), 2);
 }
 
 #[test]

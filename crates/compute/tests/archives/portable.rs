@@ -1,7 +1,10 @@
 //! One file for others: for this machine, for older ones, and never for those that this one is not.
 
 use crate::support::{Place, SOURCE, device, factor, library, only, pipeline, run, times};
-use compute::{BinaryArchive, CompileOptions, CompileTarget, Error, FunctionDescriptor, PipelineOrigin};
+use compute::{
+    BinaryArchive, CompileOptions, CompileTarget, ComputePipelineDescriptor, Error, FunctionDescriptor,
+    PipelineOrigin,
+};
 use std::path::PathBuf;
 
 /// A file with the kernel for a target.
@@ -32,7 +35,7 @@ fn a_file_serves_threadgroups_of_all_sizes() {
     assert_eq!(pipeline.origin(), PipelineOrigin::Archive);
     assert!(is_miss(crate::support::pipeline(&library(), &factor(4), &only(&archive))));
     let function = FunctionDescriptor { library: &library(), name: "scale", constants: &factor(4) };
-    let problem = archive.add_compute_pipeline_function(&function, &CompileTarget::HostCpu).expect_err("a file");
+    let problem = archive.add_compute_pipeline_function(&function, &CompileTarget::default()).expect_err("a file");
     assert!(problem.to_string().contains("takes no new entries"), "{problem}");
 }
 
@@ -78,7 +81,7 @@ fn links_and_pipes_stay_what_they_are() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn code_for_an_older_processor_runs() {
+fn code_for_an_older_cpu_runs() {
     let place = Place::new("older");
     let archive = BinaryArchive::open(file(&place, "cpu:x86-64-v3")).expect("it is one");
     let pipeline = pipeline(&library(), &factor(3), &only(&archive)).expect("it runs here");
@@ -88,9 +91,9 @@ fn code_for_an_older_processor_runs() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn code_for_another_processor_does_not_run() {
+fn code_for_another_cpu_does_not_run() {
     let place = Place::new("other");
-    // No processor has the extensions of both.
+    // No CPU has the extensions of both.
     let lacking = if std::arch::is_x86_feature_detected!("sse4a") { "cpu:sapphirerapids" } else { "cpu:znver4" };
     for target in [lacking, "cpu:apple-m1"] {
         let archive = BinaryArchive::open(file(&place, target)).expect("it is one");
@@ -120,9 +123,14 @@ fn no_damaged_byte_gets_through() {
             refused += 1;
             continue;
         };
-        // There are two entries; one of them is damaged.
+        // There are two entries; one of them is damaged, and a pipeline of rows may need only the other.
         assert_eq!(archive.info().damaged, 1, "byte {at}");
-        match pipeline(&library(), &factor(3), &only(&archive)) {
+        let rows = ComputePipelineDescriptor {
+            thread_group_width_is_multiple_of_thread_execution_width: true,
+            ..only(&archive)
+        };
+        assert!(is_miss(pipeline(&library(), &factor(3), &only(&archive))), "byte {at}");
+        match pipeline(&library(), &factor(3), &rows) {
             Ok(_) => unharmed += 1,
             Err(problem) => {
                 missed += 1;
@@ -171,7 +179,8 @@ fn what_is_not_known_is_not_kept() {
     let constants = factor(3);
     let function = FunctionDescriptor { library: &library, name: "scale", constants: &constants };
     let archive = BinaryArchive::new();
-    let problem = archive.add_compute_pipeline_function(&function, &CompileTarget::HostCpu).expect_err("not known");
+    let problem =
+        archive.add_compute_pipeline_function(&function, &CompileTarget::default()).expect_err("not known");
     assert!(problem.to_string().contains("__has_include"), "{problem}");
     for _ in 0..2 {
         let pipeline = pipeline(&library, &constants, &crate::support::with(&archive)).expect("it compiles");

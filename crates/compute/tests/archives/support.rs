@@ -13,7 +13,7 @@ kernel void scale(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid
 ";
 
 pub(crate) fn device() -> Device {
-    Device::cpu().expect("a processor")
+    Device::cpu().expect("a CPU")
 }
 
 pub(crate) fn factor(value: u32) -> FunctionConstantValues {
