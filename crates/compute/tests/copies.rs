@@ -1,4 +1,4 @@
-//! Copies between buffers, and buffers that only the device has.
+//! Copies between buffers, fills, and buffers that only the device has.
 #![cfg(llvm)]
 
 mod common;
@@ -223,6 +223,128 @@ fn released_buffers_are_not_copied() {
     assert_eq!(usage(commands.commit()), format!("commit: {problem}"));
     let commands = setup.queue.new_command_buffer();
     assert_eq!(usage(commands.copy_buffer(&b, 0..4, &a, 0)), format!("copy_buffer: {problem}"));
+}
+
+#[test]
+fn fills_set_bytes_of_private_and_shared_buffers() {
+    let setup = Setup::new();
+    let (shared, private, output) = (setup.shared(0), setup.private(), setup.shared(0));
+    let commands = setup.queue.new_command_buffer();
+    commands.fill_buffer(&shared, 4..16, 0xab).expect("a part");
+    commands.fill_buffer(&shared, 28..32, 0).expect("the end");
+    commands.fill_buffer(&private, 0..32, 0xff).expect("all of it");
+    commands.fill_buffer(&private, 8..12, 1).expect("a part");
+    commands.copy_buffer(&private, 0..32, &output, 0).expect("a copy");
+    assert_eq!(shared.read::<u32>(), [0, 1, 2, 3, 4, 5, 6, 7], "nothing happens before the commit");
+    run(&commands);
+    let filled = 0xabab_abab;
+    assert_eq!(shared.read::<u32>(), [0, filled, filled, filled, 4, 5, 6, 0]);
+    let mut expected = [u32::MAX; 8];
+    expected[2] = 0x0101_0101;
+    assert_eq!(output.read::<u32>(), expected);
+}
+
+#[test]
+fn fills_keep_their_order_with_dispatches_replays_and_copies() {
+    let setup = Setup::new();
+    let (private, outputs) = (setup.private(), [(); 3].map(|()| setup.shared(100)));
+    let (recording, _) = setup.record(&private, 5);
+    let descriptor = CommandBufferDescriptor { label: None, profiling: true };
+    let commands = setup.queue.new_command_buffer_with_descriptor(&descriptor);
+    commands.fill_buffer(&private, 0..32, 0).expect("a fill");
+    setup.encode(&commands, &private, 7);
+    commands.copy_buffer(&private, 0..32, &outputs[0], 0).expect("a copy");
+    commands.fill_buffer(&private, 0..16, 0).expect("a fill");
+    commands.replay(&recording, &[]).expect("a replay");
+    commands.copy_buffer(&private, 0..32, &outputs[1], 0).expect("a copy");
+    commands.fill_buffer(&private, 0..32, 1).expect("a fill");
+    commands.fill_buffer(&outputs[2], 0..4, 0).expect("a fill");
+    commands.copy_buffer(&private, 0..4, &outputs[2], 4).expect("a copy");
+    commands.fill_buffer(&private, 0..32, 2).expect("a fill");
+    run(&commands);
+    assert_eq!(outputs[0].read::<u32>(), [7; 8]);
+    assert_eq!(outputs[1].read::<u32>(), [5, 5, 5, 5, 12, 12, 12, 12]);
+    assert_eq!(outputs[2].read::<u32>()[..3], [0, 0x0101_0101, 102]);
+    assert_eq!(commands.dispatch_timings().len(), 2, "fills are no dispatches");
+
+    // The next command buffer finds what this one left.
+    let commands = setup.queue.new_command_buffer();
+    commands.copy_buffer(&private, 0..4, &outputs[2], 8).expect("a copy");
+    run(&commands);
+    assert_eq!(outputs[2].read::<u32>()[2], 0x0202_0202);
+}
+
+#[test]
+fn wrong_fills_are_refused() {
+    let setup = Setup::new();
+    for buffer in [setup.shared(0), setup.private()] {
+        buffer.set_label("b");
+        let commands = setup.queue.new_command_buffer();
+        let refused = |start: usize, end: usize| usage(commands.fill_buffer(&buffer, start..end, 1));
+        let outside = "is empty or not inside the buffer 'b' of 32 bytes";
+        for (start, end) in
+            [(4, 4), (8, 4), (0, 36), (28, 36), (32, 36), (0, usize::MAX), (usize::MAX - 3, usize::MAX)]
+        {
+            assert_eq!(refused(start, end), format!("fill_buffer: {start}..{end} {outside}"));
+        }
+        for (start, end, what, divisor) in
+            [(1, 5, "the range begins at", 1), (2, 6, "the range begins at", 2), (0, 7, "the length is", 1)]
+        {
+            let problem = format!("fill_buffer: {what} a multiple of {divisor} only; Metal needs one of 4");
+            assert_eq!(refused(start, end), problem);
+        }
+        assert_eq!(
+            usage(commands.fill_buffer(&buffer.read_only(), 0..4, 1)),
+            "fill_buffer: the buffer 'b' of 32 bytes is a view for reading only"
+        );
+        let encoder = commands.compute_command_encoder().expect("an encoder");
+        assert!(refused(0, 4).contains("a fill for a command buffer with an open encoder"));
+        drop(encoder);
+        assert!(refused(0, 4).contains("dropped without end_encoding"));
+        let commands = setup.queue.new_command_buffer();
+        run(&commands);
+        assert!(
+            usage(commands.fill_buffer(&buffer, 0..4, 1))
+                .contains("a fill for a command buffer that was committed")
+        );
+    }
+}
+
+#[test]
+fn a_refused_fill_leaves_nothing_behind() {
+    let setup = Setup::new();
+    let buffer = setup.shared(0);
+    let commands = setup.queue.new_command_buffer();
+    commands.fill_buffer(&buffer, 0..4, 9).expect("a fill");
+    assert!(commands.fill_buffer(&buffer, 4..7, 9).is_err());
+    run(&commands);
+    assert_eq!(buffer.read::<u32>(), [0x0909_0909, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn released_buffers_are_not_filled() {
+    let setup = Setup::new();
+    for buffer in [setup.shared(0), setup.private()] {
+        let commands = setup.queue.new_command_buffer();
+        commands.fill_buffer(&buffer, 0..4, 1).expect("a fill");
+        buffer.release();
+        let problem = "a fill of the buffer of 32 bytes, which was released";
+        assert_eq!(usage(commands.commit()), format!("commit: {problem}"));
+        let commands = setup.queue.new_command_buffer();
+        assert_eq!(usage(commands.fill_buffer(&buffer, 0..4, 1)), format!("fill_buffer: {problem}"));
+    }
+}
+
+#[test]
+fn a_fill_keeps_its_buffer() {
+    let setup = Setup::new();
+    let (output, private) = (setup.shared(0), setup.private());
+    let commands = setup.queue.new_command_buffer();
+    commands.fill_buffer(&private, 0..32, 3).expect("a fill");
+    commands.copy_buffer(&private, 0..32, &output, 0).expect("a copy");
+    drop(private);
+    run(&commands);
+    assert_eq!(output.read::<u8>(), [3; 32]);
 }
 
 #[test]
