@@ -1,0 +1,514 @@
+//! The modules of the crate have an order, and a module uses only those below it. Back ends know nothing of each other, and
+//! nothing above them knows which there are.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// All modules of the crate, from bottom to top.
+const ORDER: [&str; 19] = [
+    "error", "size", "log", "timing", "digest", "settings", "kernel", "program", "archive", "backend", "device",
+    "buffer", "library", "pipeline", "cache", "validate", "record", "queue", "command",
+];
+
+const BACKENDS: [&str; 2] = ["cpu", "metal"];
+
+/// The files that may name back ends, besides their own.
+const REGISTRIES: [&str; 2] = ["backend/mod.rs", "backend/registry.rs"];
+
+/// The files that every back end has, so that knowing one is knowing them all.
+const BACKEND_FILES: [&str; 6] =
+    ["device.rs", "buffer.rs", "library.rs", "pipeline.rs", "queue.rs", "recording.rs"];
+
+/// A token of Rust, as far as paths need it.
+#[derive(Clone, PartialEq, Debug)]
+enum Token {
+    Name(String),
+    /// Without its quotes.
+    Text(String),
+    /// `::`
+    Separator,
+    Other(char),
+}
+
+/// The tokens of a text with their lines, without comments.
+fn tokens(text: &str) -> Vec<(usize, Token)> {
+    let chars: Vec<char> = text.chars().collect();
+    let (mut at, mut line, mut found) = (0, 1, Vec::new());
+    while at < chars.len() {
+        let rest = &chars[at..];
+        let (len, token) = match rest {
+            ['/', '/', ..] => (rest.iter().position(|c| *c == '\n').unwrap_or(rest.len()), None),
+            ['/', '*', ..] => (block_comment(rest), None),
+            [':', ':', ..] => (2, Some(Token::Separator)),
+            ['"', ..] => string(rest, 0),
+            ['r', '"', ..] | ['r', '#', '"' | '#', ..] => string(rest, 1),
+            ['b' | 'c', '"', ..] => string(rest, 1),
+            ['b' | 'c', 'r', '"' | '#', ..] => string(rest, 2),
+            ['\'', '\\', ..] => (3 + rest[3..].iter().position(|c| *c == '\'').unwrap_or(0) + 1, None),
+            ['\'', _, '\'', ..] => (3, None),
+            // A lifetime: its name is no path.
+            ['\'', ..] => (1 + rest[1..].iter().take_while(|c| is_name(**c)).count(), None),
+            [first, ..] if is_name(*first) => {
+                let len = rest.iter().take_while(|c| is_name(**c)).count();
+                (len, Some(Token::Name(rest[..len].iter().collect())))
+            }
+            [first, ..] if first.is_whitespace() => (1, None),
+            [first, ..] => (1, Some(Token::Other(*first))),
+            [] => break,
+        };
+        found.extend(token.map(|token| (line, token)));
+        line += rest[..len].iter().filter(|c| **c == '\n').count();
+        at += len;
+    }
+    found
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The length of a comment, in which others may be.
+fn block_comment(rest: &[char]) -> usize {
+    let (mut at, mut depth) = (2, 1);
+    while at < rest.len() && depth > 0 {
+        match rest[at..] {
+            ['/', '*', ..] => (at, depth) = (at + 2, depth + 1),
+            ['*', '/', ..] => (at, depth) = (at + 2, depth - 1),
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// A string literal behind a prefix of letters.
+fn string(rest: &[char], prefix: usize) -> (usize, Option<Token>) {
+    let hashes = rest[prefix..].iter().take_while(|c| **c == '#').count();
+    let is_raw = rest[..prefix].contains(&'r');
+    let start = prefix + hashes + 1;
+    let mut at = start;
+    while at < rest.len() {
+        match rest[at] {
+            '\\' if !is_raw => at += 2,
+            '"' if rest[at + 1..].iter().take_while(|c| **c == '#').count() >= hashes => break,
+            _ => at += 1,
+        }
+    }
+    (at + 1 + hashes, Some(Token::Text(rest[start..at].iter().collect())))
+}
+
+fn is(token: Option<&(usize, Token)>, name: &str) -> bool {
+    matches!(token, Some((_, Token::Name(found))) if found == name)
+}
+
+fn is_sign(token: Option<&(usize, Token)>, sign: char) -> bool {
+    matches!(token, Some((_, Token::Other(found))) if *found == sign)
+}
+
+/// The tokens without the items that only tests have, and the modules among these that are files.
+fn without_tests(all: &[(usize, Token)]) -> (Vec<(usize, Token)>, Vec<String>) {
+    let (mut kept, mut modules, mut at) = (Vec::new(), Vec::new(), 0);
+    while at < all.len() {
+        let end = if is_sign(all.get(at), '#') { attribute(all, at) } else { None };
+        let names: Vec<&str> = all[at..end.unwrap_or(at)].iter().filter_map(|(_, token)| name(token)).collect();
+        if names.first() == Some(&"cfg") && names.contains(&"test") && !names.contains(&"not") {
+            let end = end.unwrap_or(at);
+            let item = end + item(&all[end..]);
+            let declared = all[end..item].iter().position(|(_, token)| name(token) == Some("mod"));
+            if let Some(found) = declared.and_then(|position| name(&all[end + position + 1].1)) {
+                modules.push(found.to_owned());
+            }
+            at = item;
+        } else {
+            let end = end.unwrap_or(at + 1);
+            kept.extend_from_slice(&all[at..end]);
+            at = end;
+        }
+    }
+    (kept, modules)
+}
+
+fn name(token: &Token) -> Option<&str> {
+    match token {
+        Token::Name(name) => Some(name),
+        Token::Text(_) | Token::Separator | Token::Other(_) => None,
+    }
+}
+
+/// Where the attribute that begins at `at` ends.
+fn attribute(all: &[(usize, Token)], at: usize) -> Option<usize> {
+    let open = if is_sign(all.get(at + 1), '!') { at + 2 } else { at + 1 };
+    if !is_sign(all.get(open), '[') {
+        return None;
+    }
+    let mut depth = 0;
+    for (position, (_, token)) in all.iter().enumerate().skip(open) {
+        match token {
+            Token::Other('[') => depth += 1,
+            Token::Other(']') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(position + 1);
+        }
+    }
+    None
+}
+
+/// How many tokens an item has: up to its semicolon, or to the end of its braces.
+fn item(all: &[(usize, Token)]) -> usize {
+    let (mut depth, mut is_use) = (0, false);
+    for (position, (_, token)) in all.iter().enumerate() {
+        match token {
+            Token::Name(name) if depth == 0 => is_use |= name == "use",
+            Token::Other('{' | '(' | '[') => depth += 1,
+            Token::Other('}') if depth == 1 && !is_use => return position + 1,
+            Token::Other('}' | ')' | ']') => depth -= 1,
+            Token::Other(';') if depth == 0 => return position + 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return position;
+        }
+    }
+    all.len()
+}
+
+/// A path in a file, from the root of the crate on.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Named {
+    line: usize,
+    path: Vec<String>,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "crate::{}", self.path.join("::"))
+    }
+}
+
+/// All paths that begin with `crate`, `self` or `super`, in a file of this module.
+fn paths(tokens: &[(usize, Token)], module: &[String]) -> Vec<Named> {
+    let (mut found, mut depth, mut inline) = (Vec::new(), 0, Vec::<(usize, String)>::new());
+    for (at, (_, token)) in tokens.iter().enumerate() {
+        match token {
+            Token::Other('{') => {
+                depth += 1;
+                let (before, named) = (at.checked_sub(2).and_then(|at| tokens.get(at)), at.checked_sub(1));
+                if let (true, Some(named)) = (is(before, "mod"), named.and_then(|at| name(&tokens[at].1))) {
+                    inline.push((depth, named.to_owned()));
+                }
+            }
+            Token::Other('}') => {
+                inline.retain(|(own, _)| *own < depth);
+                depth -= 1;
+            }
+            Token::Name(first) if ["crate", "self", "super"].contains(&first.as_str()) => {
+                let is_start = at == 0 || tokens[at - 1].1 != Token::Separator;
+                if is_start && tokens.get(at + 1).is_some_and(|(_, token)| *token == Token::Separator) {
+                    let mut here = module.to_vec();
+                    here.extend(inline.iter().map(|(_, name)| name.clone()));
+                    expand(tokens, at, if first == "crate" { &[] } else { &here }, &mut found);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Reads a path or a tree of `use` that begins at `at`, behind `prefix`; where it ends.
+fn expand(tokens: &[(usize, Token)], mut at: usize, prefix: &[String], found: &mut Vec<Named>) -> usize {
+    let mut path = prefix.to_vec();
+    let mut line = tokens[at].0;
+    loop {
+        match tokens.get(at) {
+            Some((_, Token::Name(name))) => {
+                line = tokens[at].0;
+                match name.as_str() {
+                    "crate" | "self" => {}
+                    "super" => drop(path.pop()),
+                    name => path.push(name.to_owned()),
+                }
+                at += 1;
+            }
+            Some((_, Token::Other('{'))) => {
+                at += 1;
+                while at < tokens.len() && !is_sign(tokens.get(at), '}') {
+                    at = expand(tokens, at, &path, found);
+                    while at < tokens.len() && !is_sign(tokens.get(at), ',') && !is_sign(tokens.get(at), '}') {
+                        at += 1;
+                    }
+                    at += usize::from(is_sign(tokens.get(at), ','));
+                }
+                return at + 1;
+            }
+            Some((_, Token::Other('*'))) => {
+                path.push("*".into());
+                at += 1;
+            }
+            _ => {}
+        }
+        match tokens.get(at) {
+            // What follows `::<` are types.
+            Some((_, Token::Separator)) if !is_sign(tokens.get(at + 1), '<') => at += 1,
+            _ => break,
+        }
+    }
+    found.push(Named { line, path });
+    at
+}
+
+/// A file of the crate, without what is there for tests only.
+struct File {
+    /// From the folder `src` on, with slashes.
+    name: String,
+    module: Vec<String>,
+    tokens: Vec<(usize, Token)>,
+}
+
+impl File {
+    fn top(&self) -> Option<&str> {
+        self.module.first().map(String::as_str)
+    }
+
+    fn is_of(&self, backend: &str) -> bool {
+        self.name.starts_with(&format!("backend/{backend}/"))
+    }
+
+    fn place(&self, line: usize) -> String {
+        format!("crates/compute/src/{}:{line}", self.name)
+    }
+}
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for item in std::fs::read_dir(folder).expect("a folder") {
+        let path = item.expect("it is read").path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// The path of the module that a file is: `backend/cpu/mod.rs` is `backend`, `cpu`.
+fn module_of(name: &str) -> Vec<String> {
+    let mut module: Vec<String> = name.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    if module.last().is_some_and(|last| last == "mod" || last == "lib") {
+        module.pop();
+    }
+    module
+}
+
+/// All files of the crate but those of tests, and the modules that `lib.rs` declares.
+fn files() -> Vec<File> {
+    let mut paths = Vec::new();
+    collect(&source(), &mut paths);
+    paths.sort();
+    let (mut files, mut tests) = (Vec::new(), BTreeSet::new());
+    for path in paths {
+        let name = path.strip_prefix(source()).expect("it is in there").display().to_string().replace('\\', "/");
+        let (tokens, test_modules) = without_tests(&tokens(&std::fs::read_to_string(&path).expect("a file")));
+        let module = module_of(&name);
+        tests.extend(test_modules.into_iter().map(|test| [module.clone(), vec![test]].concat()));
+        files.push(File { name, module, tokens });
+    }
+    let is_test = |file: &File| {
+        let is_named_so = file.module.iter().any(|part| part == "tests" || part.ends_with("_tests"));
+        is_named_so || tests.iter().any(|test| file.module.starts_with(test))
+    };
+    files.retain(|file| !is_test(file));
+    files
+}
+
+fn none(problems: &[String]) {
+    assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn every_module_has_a_place_in_the_order() {
+    let files = files();
+    let root = files.iter().find(|file| file.name == "lib.rs").expect("a root");
+    let declared: BTreeSet<&str> = root
+        .tokens
+        .windows(3)
+        .filter(|tokens| is(tokens.first(), "mod") && is_sign(tokens.get(2), ';'))
+        .filter_map(|tokens| name(&tokens[1].1))
+        .collect();
+    assert_eq!(declared, BTreeSet::from(ORDER), "the modules of lib.rs, and those of the order in this test");
+    let tops: BTreeSet<&str> = files.iter().filter_map(File::top).collect();
+    assert_eq!(tops, BTreeSet::from(ORDER), "the files, and the order");
+}
+
+#[test]
+fn no_module_uses_one_above_it() {
+    let place = |module: &str| ORDER.iter().position(|known| *known == module);
+    let mut problems = Vec::new();
+    for file in files() {
+        // The root is above them all.
+        let Some(own) = file.top() else { continue };
+        for named in paths(&file.tokens, &file.module) {
+            let Some(other) = named.path.first() else { continue };
+            match (place(own), place(other)) {
+                (Some(from), Some(to)) if to <= from => {}
+                (_, Some(_)) => {
+                    problems.push(format!("{}: {own} → {other} goes up: {named}", file.place(named.line)))
+                }
+                (_, None) => problems.push(format!(
+                    "{}: {own} → the root: {named} is no module; name it by the module that has it",
+                    file.place(named.line)
+                )),
+            }
+        }
+    }
+    none(&problems);
+}
+
+#[test]
+fn back_ends_are_named_by_the_registry_alone() {
+    let mut problems = Vec::new();
+    for file in files().iter().filter(|file| !REGISTRIES.contains(&file.name.as_str())) {
+        for backend in BACKENDS.into_iter().filter(|backend| !file.is_of(backend)) {
+            let own = file.module.join("::");
+            for named in paths(&file.tokens, &file.module) {
+                if named.path.starts_with(&["backend".to_owned(), backend.to_owned()]) {
+                    problems.push(format!("{}: {own} → {backend}: {named}", file.place(named.line)));
+                }
+            }
+            // Also by a name that was imported.
+            for tokens in file.tokens.windows(2).filter(|tokens| tokens[1].1 == Token::Separator) {
+                if is(tokens.first(), backend) {
+                    problems.push(format!("{}: {own} → {backend}: {backend}::…", file.place(tokens[0].0)));
+                }
+            }
+        }
+    }
+    problems.dedup();
+    none(&problems);
+}
+
+#[test]
+fn back_ends_have_the_same_files() {
+    let mut problems = Vec::new();
+    for backend in BACKENDS {
+        for file in BACKEND_FILES {
+            if !source().join("backend").join(backend).join(file).is_file() {
+                problems.push(format!("crates/compute/src/backend/{backend} has no {file}"));
+            }
+        }
+    }
+    none(&problems);
+}
+
+/// Everything else is the same on all systems, but for the place of the user's cache.
+#[test]
+fn macos_is_named_where_metal_is() {
+    let may_name_it = |file: &File| {
+        REGISTRIES.contains(&file.name.as_str()) || file.is_of("metal") || file.name == "archive/place.rs"
+    };
+    let mut problems = Vec::new();
+    for file in files().iter().filter(|file| !may_name_it(file)) {
+        for tokens in file.tokens.windows(3) {
+            if is(tokens.first(), "target_os") && tokens[2].1 == Token::Text("macos".into()) {
+                problems.push(format!("{}: target_os = \"macos\"", file.place(tokens[0].0)));
+            }
+        }
+    }
+    none(&problems);
+}
+
+/// The tests above cannot pass because nothing is found.
+#[test]
+fn known_edges_are_found() {
+    let files = files();
+    let mut edges = BTreeSet::new();
+    for file in &files {
+        for named in paths(&file.tokens, &file.module) {
+            if let (Some(own), Some(other)) = (file.top(), named.path.first()) {
+                edges.insert((own.to_owned(), other.clone()));
+            }
+        }
+    }
+    for (from, to) in [
+        ("archive", "digest"),
+        ("backend", "archive"),
+        ("backend", "program"),
+        ("buffer", "backend"),
+        ("cache", "pipeline"),
+        ("command", "queue"),
+        ("command", "validate"),
+        ("device", "backend"),
+        ("library", "device"),
+        ("pipeline", "library"),
+        ("queue", "device"),
+        ("record", "validate"),
+        ("validate", "kernel"),
+    ] {
+        assert!(edges.contains(&(from.to_owned(), to.to_owned())), "{from} → {to} is not found");
+    }
+    let names = |name: &str| files.iter().any(|file| file.name == name);
+    assert!(names("backend/cpu/run/pool.rs") && names("validate/grid.rs") && files.len() > 80);
+    assert!(!names("queue/tests.rs") && !names("archive/format_tests.rs") && !names("archive/scratch.rs"));
+    let registry = files.iter().find(|file| file.name == "backend/registry.rs").expect("it is there");
+    let named = paths(&registry.tokens, &registry.module);
+    assert!(named.iter().any(|named| named.path == ["backend", "cpu"]), "{named:?}");
+    assert!(registry.tokens.iter().any(|(_, token)| *token == Token::Text("macos".into())));
+}
+
+#[test]
+fn paths_are_found_in_all_forms() {
+    let text = r##"
+//! crate::comment
+use crate::error::{Error, Result};
+/* crate::comment /* crate::nested */ crate::comment */
+use crate::{
+    log,
+    program::{self, air::{self, Air}, metallib::*},
+};
+pub(crate) fn f<'a>(x: &'a str) -> crate::size::Size {
+    let _ = ("crate::text", r#"crate::raw "quoted""#, b"crate::bytes", 'c', '\'', '"', '\u{41}');
+    /// crate::comment
+    super::device::named::<crate::digest::Digest>(self.x)
+}
+mod inline {
+    use super::super::buffer;
+}
+#[cfg(test)]
+use crate::test_only::{a, b};
+#[cfg(all(test, llvm))]
+mod scratch;
+#[cfg(not(test))]
+use self::own::Thing;
+#[cfg(test)]
+mod tests {
+    use crate::test_only;
+}
+fn last() { super::super::archive::find() }
+"##;
+    let (kept, modules) = without_tests(&tokens(text));
+    assert_eq!(modules, ["scratch", "tests"]);
+    let module = ["backend".to_owned(), "pages".to_owned()];
+    let found: Vec<(usize, String)> =
+        paths(&kept, &module).iter().map(|named| (named.line, named.path.join("::"))).collect();
+    let expected = [
+        (3, "error::Error"),
+        (3, "error::Result"),
+        (6, "log"),
+        (7, "program"),
+        (7, "program::air"),
+        (7, "program::air::Air"),
+        (7, "program::metallib::*"),
+        (9, "size::Size"),
+        (12, "backend::device::named"),
+        (12, "digest::Digest"),
+        (15, "backend::buffer"),
+        (22, "backend::pages::own::Thing"),
+        (27, "archive::find"),
+    ];
+    assert_eq!(found, expected.map(|(line, path)| (line, path.to_owned())));
+}
