@@ -23,9 +23,10 @@ fn main() {
     if std::env::var_os(feature).is_some() {
         println!("cargo::rustc-cfg=llvm");
     }
-    let xcrun = library::metallib::tool(for_macos, std::env::var(library::metallib::SWITCH).ok().as_deref());
+    let switch = std::env::var(library::metallib::SWITCH).ok();
+    let compiler = library::metallib::Compiler::choose(for_macos, switch.as_deref());
     // One directive for each line: cargo shows them in order, with the carets below their lines. An error fails the build.
-    let (kind, text) = match library::build(&folders, xcrun.as_deref()) {
+    let (kind, text) = match library::build(&folders, compiler.as_ref()) {
         Ok(warnings) => ("warning", warnings),
         Err(errors) => ("error", errors),
     };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! pub mod norm {                                  one module for each file
-//!     pub static SHADER: Shader                   its name and text
+//!     pub static SHADER: Shader                   its name, text and library
 //!     pub struct NormParams { … }                 parameters, laid out as in MSL
 //!     pub enum RmsNorm {}                         a family …
 //!     pub struct RmsNormConstants { … }           … its function constants
@@ -62,10 +62,7 @@ fn module(out: &mut String, shader: &Shader, first: usize) -> Result<(), String>
          /// `{file}`.\n\
          pub static SHADER: Shader = Shader {{ name: {name:?}, source: {}, metallib: {} }};\n",
         embed("include_str", &file),
-        match shader.has_metallib {
-            true => format!("Some({})", embed("include_bytes", &format!("{name}.metallib"))),
-            false => "None".into(),
-        }
+        metallib(shader),
     );
     let arguments = shader.families.iter().flat_map(|family| &family.arguments);
     parameters::structs(out, arguments).map_err(|problem| format!("{}: {problem}", shader.path.display()))?;
@@ -163,6 +160,12 @@ fn arguments(out: &mut String, name: &str, type_name: &str, arguments: &[Argumen
          impl Arguments for {type_name}Args<'_> {{\n\
          fn bind(&self, encoder: &mut ComputeCommandEncoder) -> Result<()> {{\n{calls}Ok(())\n}}\n}}\n"
     );
+}
+
+fn metallib(shader: &Shader) -> String {
+    let Some(compiler) = shader.compiler else { return "None".into() };
+    let data = embed("include_bytes", &format!("{}.metallib", shader.name));
+    format!("Some(PrecompiledLibrary {{ data: {data}, compiler: LibraryCompiler::{compiler} }})")
 }
 
 fn embed(how: &str, file: &str) -> String {

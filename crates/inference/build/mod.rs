@@ -3,7 +3,7 @@
 //! ```text
 //! shaders/*.metal ── check: msl, every error with a caret ─┬─ fold: one text without our includes ───── *.metal ─┐
 //!                                                          ├─ interface: families of kernels ── emit: Rust ──────┼─ OUT_DIR
-//!                                                          └─ metallib: Apple's compiler, where it is ───────────┘
+//!                                                          └─ metallib: Apple's compiler, or ours ──── *.metallib ─┘
 //! ```
 //!
 //! All shaders are looked at before anything fails, so that one build shows all mistakes.
@@ -13,6 +13,7 @@ mod emit;
 mod interface;
 pub(crate) mod metallib;
 mod names;
+mod parallel;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,19 +37,20 @@ struct Shader {
     head: String,
     families: Vec<interface::Family>,
     warnings: String,
-    /// Apple's compiler was here and wrote a `.metallib`.
-    has_metallib: bool,
+    /// The compiler that wrote a `.metallib`: a variant of `compute::LibraryCompiler`.
+    compiler: Option<&'static str>,
 }
 
 /// Checks all shaders and writes `kernels.rs` with what it embeds; gives their warnings. The error is what to show the person
 /// who builds.
-pub(crate) fn build(folders: &Folders, xcrun: Option<&Path>) -> Result<String, String> {
+pub(crate) fn build(folders: &Folders, compiler: Option<&metallib::Compiler>) -> Result<String, String> {
     let mut shaders = Vec::new();
     let mut warnings = String::new();
     let mut problems = String::new();
     let mut shown = Vec::new();
-    for path in shader_files(&folders.shaders)? {
-        match shader(&path, folders, xcrun) {
+    let files = shader_files(&folders.shaders)?;
+    for result in parallel::map(&files, |path| shader(path, folders, compiler)) {
+        match result {
             Ok(shader) => {
                 warnings.push_str(&shader.warnings);
                 shaders.push(shader);
@@ -72,18 +74,19 @@ pub(crate) fn build(folders: &Folders, xcrun: Option<&Path>) -> Result<String, S
 }
 
 /// The steps for one file, in order.
-fn shader(path: &Path, folders: &Folders, xcrun: Option<&Path>) -> Result<Shader, String> {
+fn shader(path: &Path, folders: &Folders, compiler: Option<&metallib::Compiler>) -> Result<Shader, String> {
     let name = names::module(path)?;
     let checked = check::check(path, &folders.include)?;
     let families = interface::families(&checked).map_err(|problem| format!("{}: {problem}", path.display()))?;
     // One text that compiles without any folder, as run-time compilation on every device wants it.
     let text = msl::fold(&checked.sources, |file| file.rsplit(['/', '\\']).next().unwrap_or(file));
     write(&folders.out.join(format!("{name}.metal")), &text)?;
-    if let Some(xcrun) = xcrun {
-        metallib::compile(xcrun, path, folders)?;
+    if let Some(compiler) = compiler {
+        compiler.compile(path, &text, folders)?;
     }
     let (head, warnings) = (head_comment(&read(path)?), checked.render_diagnostics(false));
-    Ok(Shader { name, path: path.to_path_buf(), head, families, warnings, has_metallib: xcrun.is_some() })
+    let compiler = compiler.map(metallib::Compiler::variant);
+    Ok(Shader { name, path: path.to_path_buf(), head, families, warnings, compiler })
 }
 
 /// The lines of the comment that a file begins with.
@@ -129,6 +132,6 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot read '{}': {error}", path.display()))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| format!("cannot write '{}': {error}", path.display()))
+fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), String> {
+    std::fs::write(path, contents).map_err(|error| format!("cannot write '{}': {error}", path.display()))
 }

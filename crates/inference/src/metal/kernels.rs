@@ -5,5 +5,7 @@
 
 use super::library::{Arguments, Bind, BufferSlice, Family, Kernel, KernelInfo, Shader};
 use compute::{ComputeCommandEncoder, ConstantBits, ConstantName, KernelConstants, Result};
+#[allow(unused_imports, reason = "a build without a compiler embeds no libraries")]
+use compute::{LibraryCompiler, PrecompiledLibrary};
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));

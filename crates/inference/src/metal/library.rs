@@ -1,7 +1,7 @@
 //! The shader library as Rust sees it: what is embedded, and the types of the generated bindings.
 //!
 //! ```text
-//! Kernel<F> ── KernelInfo ── Shader: the text of its file
+//! Kernel<F> ── KernelInfo ── Shader: the text of its file, and its library
 //!     └ F: Family ─┬─ F::Constants: what specializes it
 //!                  └─ F::Arguments: what is bound for a dispatch
 //! ```
@@ -10,7 +10,7 @@
 //! all that it takes to have it here. A family is a template and its instantiations: they differ in the types of
 //! elements and agree in arguments and constants, so a dispatch chooses one and binds all alike.
 
-use compute::{Buffer, ComputeCommandEncoder, KernelConstants, Result};
+use compute::{Buffer, ComputeCommandEncoder, KernelConstants, PrecompiledLibrary, Result};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -21,8 +21,9 @@ pub struct Shader {
     pub name: &'static str,
     /// Its text with our includes folded in: it compiles alone, and was checked when this crate was built.
     pub source: &'static str,
-    /// What Apple's compiler made of it, where that was installed.
-    pub metallib: Option<&'static [u8]>,
+    /// Its kernels, compiled when this crate was built: by Apple's compiler for a Mac, where that was installed, else by
+    /// ours. The source is there in any case.
+    pub metallib: Option<PrecompiledLibrary>,
 }
 
 /// What is known about a kernel.
