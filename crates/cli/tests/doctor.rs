@@ -32,6 +32,11 @@ fn without_kernels_it_looks_at_the_machine() {
     assert_eq!(json["program"]["llvm"].is_string(), cfg!(llvm));
     assert_eq!(json["self_test"], Value::Null);
     assert_eq!(json["toolchain"]["kernels"], inference::metal::kernels::ALL.len());
+    let (shaders, compiler) = libraries();
+    assert_eq!(
+        (&json["toolchain"]["metallibs"], &json["toolchain"]["compiler"]),
+        (&shaders.into(), &compiler.into())
+    );
     assert_eq!(json["environment"]["MTL_DEBUG_LAYER"], "1");
     assert_eq!(json["cache"]["writable"], true);
     assert!(json["system"]["cores"].as_u64() > Some(0) && json["system"]["os"].is_string(), "{json}");
@@ -46,7 +51,25 @@ fn without_kernels_it_looks_at_the_machine() {
     {
         assert!(text.contains(part), "no '{part}' in:\n{text}");
     }
+    let line = text.lines().find(|line| line.starts_with("shaders ")).expect("found above");
+    let expected = match libraries().1 {
+        Some("metalworks") => "kernels, compiled by Metalworks, and as source",
+        Some(_) => "kernels, compiled by Apple's compiler, and as source",
+        None => "kernels, as source",
+    };
+    assert!(line.ends_with(expected), "{line}");
     doctor(&["--quick", "--kernel", "softmax"], &[]).exits(2).says("--quick");
+}
+
+/// How many shaders the build has compiled, and with which compiler; a Mac has Apple's or none.
+fn libraries() -> (usize, Option<&'static str>) {
+    let shaders = inference::metal::kernels::SHADERS;
+    let apples = shaders.iter().filter(|shader| shader.metallib.is_some()).count();
+    match (cfg!(target_os = "macos"), cfg!(llvm) && option_env!("METALWORKS_METALLIB") != Some("0")) {
+        (true, _) => (apples, (apples > 0).then_some("apple")),
+        (false, true) => (shaders.len(), Some("metalworks")),
+        (false, false) => (0, None),
+    }
 }
 
 #[test]

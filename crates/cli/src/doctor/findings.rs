@@ -50,6 +50,15 @@ pub(super) struct Toolchain {
     pub(super) kernels: usize,
     /// Shaders that are in this program compiled; all are there as source.
     pub(super) metallibs: usize,
+    /// The compiler of these, where there are any.
+    pub(super) compiler: Option<Compiler>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Compiler {
+    Apple,
+    Metalworks,
 }
 
 #[derive(Serialize)]

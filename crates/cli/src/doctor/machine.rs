@@ -5,9 +5,10 @@ use std::fs;
 use std::num::NonZero;
 use std::process::{Command, Stdio};
 
+use compute::{LibraryCompiler, PrecompiledLibrary};
 use inference::metal::kernels;
 
-use super::findings::{Program, System, Toolchain};
+use super::findings::{Compiler, Program, System, Toolchain};
 use super::problems::Problems;
 
 const ON_MACOS: bool = cfg!(target_os = "macos");
@@ -75,7 +76,13 @@ fn linux() -> OfSystem {
 
 fn toolchain(problems: &mut Problems) -> Toolchain {
     let xcrun_metal = ON_MACOS.then(|| first_line("xcrun", &["-sdk", "macosx", "metal", "--version"])).flatten();
-    let metallibs = kernels::SHADERS.iter().filter(|shader| shader.metallib.is_some()).count();
+    let libraries: Vec<PrecompiledLibrary> = kernels::SHADERS.iter().filter_map(|shader| shader.metallib).collect();
+    let metallibs = libraries.len();
+    // One build has one compiler.
+    let compiler = libraries.first().map(|library| match library.compiler {
+        LibraryCompiler::Apple => Compiler::Apple,
+        LibraryCompiler::Metalworks => Compiler::Metalworks,
+    });
     if ON_MACOS && metallibs == 0 {
         let advice = match xcrun_metal {
             Some(_) => "build again, without METALWORKS_METALLIB=0: then they are compiled by the build",
@@ -85,7 +92,7 @@ fn toolchain(problems: &mut Problems) -> Toolchain {
         };
         problems.note("this program has its shaders as source: the first start compiles them", advice);
     }
-    Toolchain { xcrun_metal, shaders: kernels::SHADERS.len(), kernels: kernels::ALL.len(), metallibs }
+    Toolchain { xcrun_metal, shaders: kernels::SHADERS.len(), kernels: kernels::ALL.len(), metallibs, compiler }
 }
 
 /// What a program prints first, if it is there and succeeds.

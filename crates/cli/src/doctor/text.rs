@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::findings::{
-    Cache, DeviceFinding, FailureFinding, Findings, KernelFinding, Models, SelfTestFinding, Severity, Status,
+    Cache, Compiler, DeviceFinding, FailureFinding, Findings, KernelFinding, Models, SelfTestFinding, Severity,
+    Status, Toolchain,
 };
 use crate::output::{count, size};
 use crate::table::{Align, Table};
@@ -31,13 +32,8 @@ fn machine(findings: &Findings) -> String {
     let memory = system.memory_bytes.map_or(String::new(), |bytes| format!(", {}", size(bytes)));
     let cores = count(system.cores, "core");
     lines.push(("system", format!("{}; {}, {cpu}, {cores}{memory}", system.os, system.architecture)));
-    let embedded = match toolchain.metallibs {
-        0 => "as source".into(),
-        number if number == toolchain.shaders => "compiled by Apple's compiler, and as source".into(),
-        number => format!("{number} of them compiled by Apple's compiler, all as source"),
-    };
     let (files, kernels) = (count(toolchain.shaders, "file"), count(toolchain.kernels, "kernel"));
-    lines.push(("shaders", format!("{files}, {kernels}, {embedded}")));
+    lines.push(("shaders", format!("{files}, {kernels}, {}", embedded(toolchain))));
     let xcrun = toolchain.xcrun_metal.as_deref();
     let missing = if cfg!(target_os = "macos") { "not installed" } else { "not on this system" };
     lines.push(("xcrun metal", xcrun.unwrap_or(missing).into()));
@@ -47,6 +43,19 @@ fn machine(findings: &Findings) -> String {
         lines.push(("variable", format!("{name}={value}")));
     }
     lines.into_iter().map(|(what, text)| format!("{what:<12}{text}\n")).collect()
+}
+
+/// How the program has the shaders.
+fn embedded(toolchain: &Toolchain) -> String {
+    let by = match toolchain.compiler {
+        None => return "as source".into(),
+        Some(Compiler::Apple) => "Apple's compiler",
+        Some(Compiler::Metalworks) => "Metalworks",
+    };
+    match toolchain.metallibs {
+        number if number == toolchain.shaders => format!("compiled by {by}, and as source"),
+        number => format!("{number} of them compiled by {by}, all as source"),
+    }
 }
 
 fn cache(cache: &Cache) -> String {
