@@ -95,6 +95,11 @@ impl Table {
         self.dispatches.is_empty()
     }
 
+    /// The bytes as they were recorded, for [`Table::commands`].
+    pub fn bytes(&self) -> &[Block] {
+        &self.bytes
+    }
+
     /// The pipeline of the dispatch with this number.
     pub fn executable(&self, number: usize) -> &Executable {
         self.pipeline(&self.dispatches[number])
