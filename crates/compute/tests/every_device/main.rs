@@ -8,3 +8,12 @@ mod dispatches;
 mod memory;
 mod order;
 mod setup;
+
+use compute::{Device, DeviceKind};
+
+/// The devices of this machine. Others who include these tests have others.
+fn devices() -> Vec<Device> {
+    let devices = Device::all().expect("they are found");
+    // On a Mac, the CPU can run kernels only where LLVM is there to compile them.
+    devices.into_iter().filter(|device| cfg!(llvm) || device.kind() != DeviceKind::Cpu).collect()
+}

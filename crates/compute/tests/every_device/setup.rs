@@ -2,8 +2,8 @@
 
 use compute::{
     Buffer, CommandBuffer, CommandBufferDescriptor, CommandQueue, CompileOptions, ComputeCommandEncoder,
-    ComputePipelineDescriptor, ComputePipelineState, Device, DeviceKind, Error, FunctionConstantValues,
-    FunctionDescriptor, Library, Result, Size,
+    ComputePipelineDescriptor, ComputePipelineState, Device, Error, FunctionConstantValues, FunctionDescriptor,
+    Library, Result, Size,
 };
 
 const SOURCE: &str = include_str!("kernels.metal");
@@ -16,10 +16,7 @@ pub(crate) struct Setup {
 
 /// Runs a test on each device.
 pub(crate) fn on_every_device(test: impl Fn(&Setup)) {
-    let devices = Device::all().expect("they are found");
-    // On a Mac, the CPU can run kernels only where LLVM is there to compile them.
-    let devices = devices.into_iter().filter(|device| cfg!(llvm) || device.kind() != DeviceKind::Cpu);
-    let setups: Vec<Setup> = devices.map(Setup::new).collect();
+    let setups: Vec<Setup> = crate::devices().into_iter().map(Setup::new).collect();
     assert!(!setups.is_empty(), "there is no device to test");
     setups.iter().for_each(test);
 }
