@@ -1,0 +1,17 @@
+//! Recordings: everything that is known about a table before it is replayed.
+
+use compute::DispatchType;
+use compute::backend::Table;
+
+/// A table that was made ready.
+pub(super) struct Recording {
+    /// The kind of encoder that it needs.
+    pub(super) dispatch_type: DispatchType,
+}
+
+impl Recording {
+    pub(super) fn new(table: &Table) -> Recording {
+        let dispatch_type = if table.may_overlap() { DispatchType::Concurrent } else { DispatchType::Serial };
+        Recording { dispatch_type }
+    }
+}
