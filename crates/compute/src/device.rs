@@ -137,7 +137,7 @@ impl Device {
         self.backend.properties().limits.max_threadgroup_memory_length
     }
 
-    /// The largest threadgroup along each dimension. Its volume is at most 1,024, too.
+    /// The largest threadgroup along each dimension. Its volume is limited by the pipeline, too.
     pub fn max_threads_per_threadgroup(&self) -> Size {
         self.backend.properties().limits.max_threads_per_threadgroup
     }

@@ -3,6 +3,7 @@
 use super::{BinaryArchive, NewPipeline, Pipeline, PipelineOrigin, Properties, Simdgroups};
 use crate::error::{Error, Result};
 use crate::kernel::arguments::ArgumentTable;
+use crate::size::Size;
 use msl::reflect::{ArgumentKind, Kernel};
 use std::any::Any;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ pub struct Executable {
     /// What its descriptor promised.
     pub(crate) simdgroups: Simdgroups,
     pub(crate) max_total_threads: usize,
-    /// The device's limit.
+    /// The device's limits.
+    pub(crate) most_threads: Size,
     pub(crate) most_threadgroup_memory: usize,
     /// The device that can run it: [`Properties::domain`].
     pub(crate) domain: u32,
@@ -61,6 +63,7 @@ impl Executable {
             reflection,
             simdgroups,
             max_total_threads: own.map_or(most, |own| most.min(own as usize)),
+            most_threads: properties.limits.max_threads_per_threadgroup,
             most_threadgroup_memory: most_memory,
             domain: properties.domain,
             origin,

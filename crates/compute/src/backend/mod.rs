@@ -323,7 +323,7 @@ pub trait Submit: Send + Sync {
     fn submit(&self, submission: Submission);
 }
 
-/// A number that tells the memory of one device from that of others. CPUs have [`CPU_DOMAIN`] in common.
+/// A number that tells the memory of one device from that of others. All CPUs have one in common.
 pub fn new_domain() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(CPU_DOMAIN + 1);

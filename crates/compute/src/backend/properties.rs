@@ -63,7 +63,7 @@ pub struct Capabilities {
 /// How much of everything a device has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The largest threadgroup along each dimension. Its volume is at most 1,024, too.
+    /// The largest threadgroup along each dimension. Its volume is limited by the pipeline, too.
     pub max_threads_per_threadgroup: Size,
     /// Bytes of threadgroup memory that a threadgroup can have.
     pub max_threadgroup_memory_length: usize,

@@ -9,7 +9,8 @@ use abi::LANES;
 /// The grid and the threadgroup in threads, as the back ends take them.
 pub(crate) fn grid(call: &Call, grid: Size, threadgroup: Size) -> Result<([u32; 3], [u32; 3])> {
     let most = call.pipeline.max_total_threads;
-    let is_small = threadgroup.volume().is_some_and(|threads| (1..=most).contains(&threads));
+    let is_small = threadgroup.volume().is_some_and(|threads| (1..=most).contains(&threads))
+        && fits(threadgroup, call.pipeline.most_threads);
     match (grid.volume(), narrow(grid), narrow(threadgroup)) {
         (Some(1..), Some(threads), Some(size)) if is_small => {
             if call.pipeline.simdgroups != Simdgroups::Any {
@@ -19,6 +20,11 @@ pub(crate) fn grid(call: &Call, grid: Size, threadgroup: Size) -> Result<([u32; 
         }
         _ => Err(refused(call, grid, threadgroup, most)),
     }
+}
+
+/// Whether a size is within another along each dimension.
+fn fits(size: Size, most: Size) -> bool {
+    size.width <= most.width && size.height <= most.height && size.depth <= most.depth
 }
 
 #[cold]
@@ -31,6 +37,12 @@ fn refused(call: &Call, grid: Size, threadgroup: Size, most: usize) -> Error {
     if threadgroup.volume().is_none_or(|threads| threads > most) {
         return call
             .refuse(format_args!("a threadgroup of {threadgroup} threads; at most {most} are allowed in all"));
+    }
+    let limit = call.pipeline.most_threads;
+    if !fits(threadgroup, limit) {
+        return call.refuse(format_args!(
+            "a threadgroup of {threadgroup} threads; the device allows {limit} along each dimension"
+        ));
     }
     call.refuse(format_args!("a grid of {grid} threads; positions have 32 bits, sizes 64"))
 }

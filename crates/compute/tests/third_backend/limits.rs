@@ -56,6 +56,20 @@ fn threadgroups_are_limited_by_the_device() {
 }
 
 #[test]
+fn threadgroups_are_limited_along_each_dimension() {
+    let toy = toy();
+    let fixture = Fixture::new(toy.device());
+    let (add, buffer) = (fixture.pipeline("add"), fixture.buffer(&[3; 512]));
+    run(&fixture.encode(DispatchType::Serial, |encoder| {
+        encoder.set_compute_pipeline_state(&add)?;
+        (0..3).try_for_each(|index| encoder.set_buffer(index, &buffer, 0))?;
+        let problem = usage(encoder.dispatch_threads(Size::new(1, 1, 128), Size::new(1, 1, 128)));
+        assert!(problem.contains("the device allows 256 × 256 × 64 along each dimension"), "{problem}");
+        encoder.dispatch_threads(Size::new(1, 1, 64), Size::new(1, 1, 64))
+    }));
+}
+
+#[test]
 fn devices_keep_to_their_own() {
     let (toy, other, cpu) = (toy(), toy(), Device::cpu().expect("a CPU"));
     let devices = [toy.device(), other.device(), &cpu];

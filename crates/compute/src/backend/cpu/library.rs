@@ -79,8 +79,9 @@ fn compile(
             function.ok_or_else(|| request.no_function())?
         }
     };
-    let function =
-        AirFunction::of(&*function).ok_or_else(|| Error::Internal("a function of another kind".into()))?;
+    let function = AirFunction::of(&*function).ok_or_else(|| {
+        Error::Usage(format!("kernel '{}' is of a library that was not opened for the CPU", request.kernel))
+    })?;
     let lanes: Vec<Lanes> = Lanes::ALL
         .into_iter()
         .filter(|lanes| variants.iter().any(|variant| variant.name == lanes.name()))

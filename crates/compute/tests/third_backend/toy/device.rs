@@ -102,7 +102,8 @@ fn properties(options: &ToyOptions, inner: &compute::Device) -> Properties {
         name: format!("Toy on {}", inner.name()),
         capabilities: Capabilities { unified_memory: false, family: "toy".into(), ..inner.capabilities() },
         limits: Limits {
-            max_threads_per_threadgroup: Size::new(most, most, most),
+            // Flat, as on other GPUs.
+            max_threads_per_threadgroup: Size::new(most, most, most.min(64)),
             max_threadgroup_memory_length: options.max_threadgroup_memory,
             ..inner.limits()
         },
