@@ -1,6 +1,6 @@
 //! Every kernel of the library with values for its constants, as in a model of 8 billion weights.
 
-use compute::{ConstantBits, PipelineConfig};
+use compute::{ConstantBits, PipelineConfig, Simdgroups};
 use inference::metal::kernels;
 use inference::metal::library::Shader;
 use msl::reflect::{FunctionConstant, Kernel};
@@ -86,5 +86,7 @@ fn default(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<Default, S
         };
         values.push((name, value));
     }
-    Ok(Default { config: PipelineConfig::new(&kernel.name, values.as_slice()), guessed })
+    let config = PipelineConfig::new(&kernel.name, values.as_slice());
+    // As operations declare them.
+    Ok(Default { config: config.with_simdgroups(Simdgroups::Rows), guessed })
 }

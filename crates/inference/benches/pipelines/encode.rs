@@ -4,7 +4,7 @@ use super::Failure;
 use super::report::{Report, Target, Times};
 use compute::{
     Buffer, CompileOptions, ComputeCommandEncoder, ConstantBits, CpuOptions, Device, DispatchType, Error, Patch,
-    Size,
+    Simdgroups, Size,
 };
 use inference::metal::MetalDevice;
 use std::time::Instant;
@@ -28,7 +28,8 @@ fn encode(
     number: usize,
 ) -> Result<(), Error> {
     let constants: [(&str, ConstantBits); 1] = [("N", 32u32.into())];
-    encoder.set_compute_pipeline_state(device.get_or_create_pso("bench_tiny", constants)?)?;
+    let pipeline = device.pipelines().get_or_create_pso_with("bench_tiny", constants, Simdgroups::Rows)?;
+    encoder.set_compute_pipeline_state(pipeline)?;
     for index in 0..4 {
         encoder.set_buffer(index, &buffers[(number + 16 * index) % buffers.len()], 0)?;
     }

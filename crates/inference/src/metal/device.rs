@@ -4,8 +4,8 @@ use super::pipeline::{self, Libraries, PipelineSet};
 use super::{Tuning, kernels, library::Shader};
 use compute::{
     BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device,
-    DeviceKind, Error, KernelConstants, Library, PipelineCache, PipelineCacheStats, PipelineConfig,
-    PipelineProgress, Result,
+    DeviceKind, Error, KernelConstants, Library, LibraryCompiler, PipelineCache, PipelineCacheStats,
+    PipelineConfig, PipelineProgress, PrecompiledLibrary, Result,
 };
 use std::sync::Arc;
 
@@ -70,7 +70,8 @@ impl MetalDevice {
         self.libraries.add(name, library, library.function_names())
     }
 
-    /// The pipeline of a kernel with these function constants: from the cache, or else created now.
+    /// The pipeline of a kernel with these function constants, for threadgroups of any size: from the cache, or else created
+    /// now.
     #[inline]
     pub fn get_or_create_pso(
         &self,
@@ -163,7 +164,8 @@ pub fn find_device(name: Option<&str>, threads: Option<usize>) -> Result<Device>
 /// The text was checked when this crate was built: it is read when a kernel of it has to be compiled.
 fn shader_library(device: &Device, shader: &Shader) -> Library {
     let options = CompileOptions { name: format!("{}.metal", shader.name), ..CompileOptions::default() };
-    device.new_library_with_metallib_or_source(shader.metallib, shader.source, &options)
+    let metallib = shader.metallib.map(|data| PrecompiledLibrary { data, compiler: LibraryCompiler::Apple });
+    device.new_library_with_metallib_or_source(metallib, shader.source, &options)
 }
 
 impl std::fmt::Debug for MetalDevice {

@@ -5,7 +5,7 @@ use super::kernels;
 use super::library::Shader;
 use compute::{
     BinaryArchive, ComputePipelineDescriptor, ComputePipelineState, Device, Error, FunctionDescriptor,
-    KernelConstants, Library, PipelineConfig, Result,
+    KernelConstants, Library, PipelineConfig, Result, Simdgroups,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -23,7 +23,7 @@ impl PipelineSet {
         PipelineSet::default()
     }
 
-    /// Declares that a kernel with these function constants will be needed.
+    /// Declares that a kernel with these function constants will be needed, for threadgroups of any size.
     pub fn declare(&mut self, kernel: &str, constants: impl KernelConstants) -> &mut PipelineSet {
         self.declare_config(PipelineConfig::new(kernel, constants))
     }
@@ -139,9 +139,9 @@ pub(super) fn creator(
         let function = FunctionDescriptor { library: &library, name: key.kernel(), constants: &constants };
         let descriptor = ComputePipelineDescriptor {
             label: Some(key.to_string()),
-            thread_group_size_is_multiple_of_thread_execution_width: key.full_simdgroups(),
+            thread_group_size_is_multiple_of_thread_execution_width: key.simdgroups() != Simdgroups::Any,
+            thread_group_width_is_multiple_of_thread_execution_width: key.simdgroups() == Simdgroups::Rows,
             binary_archives: archive.iter().cloned().collect(),
-            threads_per_threadgroup: config.threads_per_threadgroup(),
             ..ComputePipelineDescriptor::default()
         };
         let pipeline = device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)?;

@@ -94,7 +94,7 @@ impl Tuning {
     pub fn of(device: &Device) -> Tuning {
         match device.kind() {
             DeviceKind::Cpu => Tuning::CPU,
-            DeviceKind::Metal => {
+            DeviceKind::Metal | DeviceKind::Other(_) => {
                 let capabilities = device.capabilities();
                 let tuning = Tuning::apple(capabilities.apple_family.unwrap_or(OLDEST_FAMILY));
                 Tuning {

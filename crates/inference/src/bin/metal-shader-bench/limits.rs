@@ -168,7 +168,7 @@ fn best(statistics: &Statistics) -> f64 {
 fn pipeline(device: &MetalDevice, library: &Library, name: &str) -> compute::Result<ComputePipelineState> {
     let function = FunctionDescriptor { library, name, constants: &FunctionConstantValues::new() };
     let descriptor = ComputePipelineDescriptor {
-        thread_group_size_is_multiple_of_thread_execution_width: true,
+        thread_group_width_is_multiple_of_thread_execution_width: true,
         binary_archives: device.archive().into_iter().cloned().collect(),
         ..ComputePipelineDescriptor::default()
     };

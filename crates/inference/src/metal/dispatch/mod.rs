@@ -7,8 +7,8 @@
 //!     ── sizes of the buffers checked ── arguments bound ── grid ── ComputeCommandEncoder
 //! ```
 //!
-//! Threadgroups are always whole simdgroups: kernels guard the edges themselves. An operation on nothing (no rows, no
-//! tokens) encodes nothing.
+//! Threadgroups are always rows of whole simdgroups, which every pipeline is promised ([`Simdgroups::Rows`]), so that a CPU compiles
+//! no code for others: kernels guard the edges themselves. An operation on nothing (no rows, no tokens) encodes nothing.
 
 pub mod attention;
 pub mod elementwise;
@@ -26,7 +26,7 @@ pub mod softmax;
 
 use super::library::{Arguments, BufferSlice, Family, Kernel};
 use super::{MetalDevice, PipelineSet, Tuning};
-use compute::{ComputeCommandEncoder, Error, Result, Size};
+use compute::{ComputeCommandEncoder, Error, PipelineConfig, Result, Simdgroups, Size};
 use std::ops::Range;
 
 /// Threads in a simdgroup.
@@ -77,13 +77,15 @@ impl<'a> Encoding<'a> {
         let threads = Size::linear(grid.simdgroups * SIMD_WIDTH);
         match &mut self.target {
             Target::Encoder(encoder) => {
-                let pipeline = self.device.get_or_create_pso(kernel.name(), constants)?;
+                let pipelines = self.device.pipelines();
+                let pipeline = pipelines.get_or_create_pso_with(kernel.name(), constants, Simdgroups::Rows)?;
                 encoder.set_compute_pipeline_state(pipeline)?;
                 arguments.bind(encoder)?;
                 encoder.dispatch_threadgroups(grid.threadgroups, threads)
             }
             Target::Pipelines(pipelines) => {
-                pipelines.declare(kernel.name(), constants);
+                let config = PipelineConfig::new(kernel.name(), constants);
+                pipelines.declare_config(config.with_simdgroups(Simdgroups::Rows));
                 Ok(())
             }
         }
