@@ -121,6 +121,43 @@ fn a_plan_with_mistakes_names_all_of_them() -> Result<()> {
 }
 
 #[test]
+fn a_plan_is_loaded_in_the_background() -> Result<()> {
+    let device = with_own_library(None)?;
+    let mut plan = PipelineSet::new();
+    plan.declare("times", factor(1)).declare("plus", factor(1)).declare("times", factor(2));
+    let pending = device.begin_load(&plan);
+    // Nobody waits for them, and they are created all the same.
+    let start = std::time::Instant::now();
+    while !pending.is_done() {
+        assert!(start.elapsed().as_secs() < 120, "{pending:?}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(!device.pipelines().is_sealed(), "the loading has not ended");
+    let (this, mut done) = (std::thread::current().id(), 0);
+    pending.finish(|progress| {
+        assert_eq!(std::thread::current().id(), this);
+        done = progress.done;
+    })?;
+    assert_eq!((done, device.stats().pipelines), (3, 3));
+    assert!(device.pipelines().is_sealed());
+    Ok(())
+}
+
+#[test]
+fn a_plan_with_mistakes_that_is_loaded_in_the_background_names_them() -> Result<()> {
+    let device = with_own_library(None)?;
+    let mut plan = PipelineSet::new();
+    plan.declare("times", factor(1)).declare("tims", ());
+    let error = device.begin_load(&plan).finish(|_| {}).expect_err("one is wrong").to_string();
+    assert_eq!(
+        error,
+        "1 of 2 pipelines could not be created\npipeline tims (kernel 'tims'): the library has no kernel 'tims'"
+    );
+    assert!(!device.pipelines().is_sealed());
+    Ok(())
+}
+
+#[test]
 fn an_archive_saves_compiling() -> Result<()> {
     let archive = BinaryArchive::new();
     let mut plan = PipelineSet::new();

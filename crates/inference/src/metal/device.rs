@@ -4,8 +4,8 @@ use super::pipeline::{self, Libraries, PipelineSet};
 use super::{Tuning, kernels, library::Shader};
 use compute::{
     BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device,
-    DeviceKind, Error, KernelConstants, Library, LibraryCompiler, PipelineCache, PipelineCacheStats,
-    PipelineConfig, PipelineProgress, PrecompiledLibrary, Result,
+    DeviceKind, Error, KernelConstants, Library, LibraryCompiler, PendingPipelines, PipelineCache,
+    PipelineCacheStats, PipelineConfig, PipelineProgress, PrecompiledLibrary, Result,
 };
 use std::sync::Arc;
 
@@ -93,6 +93,13 @@ impl MetalDevice {
         Ok(())
     }
 
+    /// Begins to create what a plan declares, on other threads, and does not wait for it: this one can read weights meanwhile.
+    /// [`PendingLoad::finish`] ends the loading.
+    pub fn begin_load(&self, plan: &PipelineSet) -> PendingLoad {
+        let configs: Vec<PipelineConfig> = plan.iter().cloned().collect();
+        PendingLoad { cache: self.cache.clone(), pending: self.cache.create_all_async(&configs) }
+    }
+
     /// Ends the loading.
     pub fn seal(&self) {
         self.cache.seal();
@@ -141,6 +148,30 @@ impl MetalDevice {
     /// The names of all kernels, sorted.
     pub fn kernel_names(&self) -> Vec<String> {
         self.libraries.kernel_names()
+    }
+}
+
+/// Pipelines of a plan that are being created. One that is dropped leaves them to be created all the same, and the loading does not
+/// end.
+#[derive(Debug)]
+#[must_use = "the loading ends when it is finished"]
+pub struct PendingLoad {
+    cache: PipelineCache,
+    pending: PendingPipelines,
+}
+
+impl PendingLoad {
+    /// Whether all are created, or have failed.
+    pub fn is_done(&self) -> bool {
+        self.pending.is_done()
+    }
+
+    /// Waits for all pipelines, helping meanwhile, and ends the loading as [`MetalDevice::load`] does. `progress` is called on this
+    /// thread, also for those that were created before.
+    pub fn finish(self, progress: impl FnMut(&PipelineProgress<'_>)) -> Result<()> {
+        self.pending.wait_with_progress(progress).into_pipelines()?;
+        self.cache.seal();
+        Ok(())
     }
 }
 

@@ -15,6 +15,6 @@ pub mod library;
 mod pipeline;
 mod tuning;
 
-pub use device::{MetalDevice, find_device};
+pub use device::{MetalDevice, PendingLoad, find_device};
 pub use pipeline::PipelineSet;
 pub use tuning::{GemmTuning, GemvTuning, RowTuning, Tuning};

@@ -51,6 +51,9 @@ pub struct Tuning {
     pub tiles: bool,
     /// Tensors that kernels take as they are in a file stay there: it is mapped, and not copied.
     pub maps_weights: bool,
+    /// Weights are copied into private buffers by way of two staging buffers of so many bytes, where the device has memory of its
+    /// own. Otherwise they are laid out where they stay.
+    pub staging: Option<usize>,
 }
 
 /// How the kernels of `include/gemv.metal` divide their work.
@@ -100,6 +103,7 @@ impl Tuning {
                 Tuning {
                     gemm: tuning.gemm.filter(|_| capabilities.simdgroup_matrix),
                     maps_weights: capabilities.unified_memory,
+                    staging: (!capabilities.unified_memory).then_some(STAGING),
                     ..tuning
                 }
             }
@@ -119,6 +123,7 @@ impl Tuning {
         dispatch: DispatchType::Concurrent,
         tiles: true,
         maps_weights: true,
+        staging: None,
     };
 
     /// For an Apple GPU of a family: 7 is that of the M1, 8 that of the M2, 9 that of the M3 and the M4, and later ones are
@@ -144,6 +149,7 @@ impl Tuning {
             dispatch: DispatchType::Concurrent,
             tiles: true,
             maps_weights: true,
+            staging: None,
         }
     }
 
@@ -195,6 +201,9 @@ impl Tuning {
 
 /// Parts of a cache at most.
 const MOST_PARTS: usize = 32;
+
+/// Bytes of a staging buffer: enough that a copy takes far longer than to begin it.
+const STAGING: usize = 8 << 20;
 
 /// What a GPU of an unknown family is taken for.
 const OLDEST_FAMILY: u32 = 7;

@@ -1,9 +1,15 @@
-//! Making a plan: weights and memory first, then the pipelines that it needs, then its tables.
+//! Making a plan: memory first, then pipelines and weights at the same time, then its tables.
+//!
+//! ```text
+//! buffers of weights, state ── declare ─┬─ pipelines, created on other threads ─┬─ record
+//!                                       └─ weights, read and laid out on this ──┘
+//! ```
 
+use super::fill::Filler;
 use super::layers::Parts;
 use super::state::{Sizes, State};
 use super::table::{Table, declare};
-use super::weights::{self, WeightMemory};
+use super::weights::{Loader, WeightMemory};
 use super::{Plan, chunks};
 use crate::arch::{Hyperparameters, ModelTensors};
 use crate::error::{Error, Result};
@@ -44,12 +50,12 @@ impl Default for PlanOptions {
 /// Positions that there is room for, unless more are asked for.
 const DEFAULT_CONTEXT: usize = 4096;
 
-/// How far loading has come.
+/// How far loading has come. Weights come first, although pipelines are created meanwhile.
 #[derive(Debug)]
 pub enum LoadProgress<'a> {
     /// Bytes of weights that are on the device, of all.
     Weights(u64, u64),
-    /// Pipelines that were created.
+    /// A pipeline that was created, perhaps a while ago.
     Pipelines(&'a PipelineProgress<'a>),
 }
 
@@ -69,15 +75,15 @@ impl Plan {
             return Err(Error::Usage("a context of 0 positions: there must be room for at least one".into()));
         }
         let tuning = *device.tuning();
-        let mut loader = weights::Loader {
+        let mut loader = Loader {
             device: device.device(),
             tuning,
             weights: model.weights(),
-            progress: &mut |done, total| progress(LoadProgress::Weights(done, total)),
             memory: WeightMemory::default(),
-            total: model.weights().tensors().iter().map(|tensor| tensor.size()).sum(),
+            unfilled: Vec::new(),
         };
         let weights = loader.model(&tensors)?;
+        let unfilled = loader.unfilled;
         let sizes = chunks::sizes(options.chunk.unwrap_or(tuning.chunk), context);
         let base = hyperparameters.rope_base;
         let mut frequencies = rope::frequencies(base, hyperparameters.rotary, weights.rope_factors.as_deref());
@@ -101,7 +107,13 @@ impl Plan {
         }
         declare(device, &mut pipelines, |tracer| parts.logits(tracer))?;
         declare(device, &mut pipelines, |tracer| parts.choose(tracer, &options.sampling))?;
-        device.load(&pipelines, |pipeline| progress(LoadProgress::Pipelines(pipeline)))?;
+        // From here on, other threads compile.
+        let pending = device.begin_load(&pipelines);
+        let filled: u64 = unfilled.iter().map(|unfilled| unfilled.tensor.size()).sum();
+        let done = parts.weights.memory.total() - filled;
+        let mut read = |done, total| progress(LoadProgress::Weights(done, total));
+        Filler::new(device, model.weights(), done, &mut read).fill(&unfilled)?;
+        pending.finish(|pipeline| progress(LoadProgress::Pipelines(pipeline)))?;
 
         let record = |&size: &usize| Table::record(device, |tracer| parts.layers(tracer, size));
         Ok(Plan {

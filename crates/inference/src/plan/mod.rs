@@ -15,6 +15,7 @@
 //! **Invariant:** after loading, nothing is compiled, and no memory is allocated for anything that stays.
 
 mod chunks;
+mod fill;
 mod head;
 mod layers;
 mod load;

@@ -1,14 +1,15 @@
-//! Tensors of a file in buffers of the device, in the layout that kernels like best. What is in the file as they like it
-//! stays there.
+//! Buffers for the tensors of a file, in the layout that kernels like best. What is in the file as they like it stays there; the
+//! others are filled later ([`super::fill`]).
 
+use super::fill::copied_bytes;
 use crate::arch::{LayerTensors, ModelTensors};
 use crate::error::{Error, Result};
 use crate::metal::Tuning;
 use crate::metal::format::Format;
-use crate::metal::layout::{Layout, Matrix};
+use crate::metal::layout::{Layout, LayoutError, Matrix};
 use crate::metal::library::BufferSlice;
 use crate::weights::{TensorInfo, Weights};
-use compute::{Buffer, Device};
+use compute::{Buffer, Device, StorageMode};
 
 /// A matrix of weights.
 pub(super) struct Weight {
@@ -75,6 +76,12 @@ impl Weight {
     }
 }
 
+impl WeightMemory {
+    pub(super) fn total(&self) -> u64 {
+        self.copied + self.mapped
+    }
+}
+
 impl Vector {
     pub(super) fn slice(&self) -> BufferSlice<'_> {
         (&self.buffer).into()
@@ -88,20 +95,38 @@ impl ModelWeights {
     }
 }
 
-/// Brings tensors onto the device, one after the other; what was read of the file is given back at once, so that there is
-/// never more than the model and one tensor in memory.
+/// A tensor that has a buffer, and is not in it yet.
+pub(super) struct Unfilled<'a> {
+    pub(super) tensor: &'a TensorInfo,
+    pub(super) buffer: Buffer,
+    pub(super) contents: Contents,
+}
+
+/// How a tensor is in its buffer.
+#[derive(Clone, Copy)]
+pub(super) enum Contents {
+    Matrix {
+        format: Format,
+        layout: Layout,
+        rows: usize,
+        columns: usize,
+    },
+    /// Numbers as `f32`.
+    Vector,
+}
+
+/// Allocates buffers for tensors. Nothing is read but what decides how the model is computed.
 pub(super) struct Loader<'a> {
     pub(super) device: &'a Device,
     pub(super) tuning: Tuning,
     pub(super) weights: &'a Weights,
-    /// Is told how many bytes are done, of all.
-    pub(super) progress: &'a mut dyn FnMut(u64, u64),
     pub(super) memory: WeightMemory,
-    pub(super) total: u64,
+    /// In the order in which they are to be filled.
+    pub(super) unfilled: Vec<Unfilled<'a>>,
 }
 
 impl<'a> Loader<'a> {
-    pub(super) fn model(&mut self, tensors: &ModelTensors<'_>) -> Result<ModelWeights> {
+    pub(super) fn model(&mut self, tensors: &ModelTensors<'a>) -> Result<ModelWeights> {
         // A table that is only looked up in is as good in blocks.
         let only_looked_up = self.tuning.maps_weights && tensors.output.is_some();
         let embedding_layout = only_looked_up.then_some(Layout::Blocks);
@@ -110,12 +135,12 @@ impl<'a> Loader<'a> {
             layers: tensors.layers.iter().map(|layer| self.layer(layer)).collect::<Result<_>>()?,
             output_norm: self.vector(tensors.output_norm)?,
             output: tensors.output.map(|output| self.matrix(output)).transpose()?,
-            rope_factors: tensors.rope_factors.map(|factors| self.floats(factors)).transpose()?,
+            rope_factors: tensors.rope_factors.map(|factors| self.read(factors)).transpose()?,
             memory: self.memory,
         })
     }
 
-    fn layer(&mut self, tensors: &LayerTensors<'_>) -> Result<LayerWeights> {
+    fn layer(&mut self, tensors: &LayerTensors<'a>) -> Result<LayerWeights> {
         Ok(LayerWeights {
             attention_norm: self.vector(tensors.attention_norm)?,
             q: self.matrix(tensors.q)?,
@@ -131,12 +156,12 @@ impl<'a> Loader<'a> {
         })
     }
 
-    fn matrix(&mut self, tensor: &TensorInfo) -> Result<Weight> {
+    fn matrix(&mut self, tensor: &'a TensorInfo) -> Result<Weight> {
         self.matrix_in(None, tensor)
     }
 
     /// A matrix in this layout, or else in that which products like best.
-    fn matrix_in(&mut self, layout: Option<Layout>, tensor: &TensorInfo) -> Result<Weight> {
+    fn matrix_in(&mut self, layout: Option<Layout>, tensor: &'a TensorInfo) -> Result<Weight> {
         let format = tensor.format()?;
         let size = |index: usize| usize::try_from(tensor.dimensions.get(index).copied().unwrap_or(1));
         let (Ok(columns), Ok(rows)) = (size(0), size(1)) else {
@@ -145,30 +170,46 @@ impl<'a> Loader<'a> {
         let layout = layout.unwrap_or_else(|| self.tuning.layout(format, columns));
         let failed = |error| Error::Model(format!("tensor '{}': {error}", tensor.name));
         let bytes = layout.matrix_bytes(format, rows, columns).map_err(failed)?;
+        let expected = Layout::Blocks.matrix_bytes(format, rows, columns).map_err(failed)?;
+        let found = self.weights.data(tensor).len();
+        if expected != found {
+            return Err(failed(LayoutError::WrongSize { expected, found }));
+        }
         let mapped = if layout == Layout::Blocks { self.mapped(tensor)? } else { None };
-        let buffer = match mapped {
-            Some(buffer) => buffer,
-            None => {
-                let buffer = self.device.new_buffer(bytes.max(1))?;
-                // SAFETY: the memory is there as long as the buffer, and nobody else has it yet.
-                let memory = unsafe { std::slice::from_raw_parts_mut(buffer.contents(), bytes) };
-                layout.lay_out(format, rows, columns, self.weights.data(tensor), memory).map_err(failed)?;
-                self.copied(tensor);
-                buffer
-            }
-        };
-        buffer.set_label(&tensor.name);
+        let contents = Contents::Matrix { format, layout, rows, columns };
+        let buffer = mapped.map_or_else(|| self.unfilled(tensor, bytes, contents), Ok)?;
         Ok(Weight { buffer: buffer.read_only(), format, layout, rows, columns })
     }
 
-    fn vector(&mut self, tensor: &TensorInfo) -> Result<Vector> {
-        let mapped = if tensor.format()? == Format::F32 { self.mapped(tensor)? } else { None };
-        let buffer = match mapped {
-            Some(buffer) => buffer,
-            None => self.device.new_buffer_with_bytes(bytemuck::cast_slice(&self.floats(tensor)?))?,
+    fn vector(&mut self, tensor: &'a TensorInfo) -> Result<Vector> {
+        let mapped = if vector_format(tensor)? == Format::F32 { self.mapped(tensor)? } else { None };
+        let bytes = usize::try_from(tensor.elements()).ok().and_then(|count| count.checked_mul(size_of::<f32>()));
+        let buffer = match (mapped, bytes) {
+            (Some(buffer), _) => buffer,
+            (None, Some(bytes)) => self.unfilled(tensor, bytes, Contents::Vector)?,
+            (None, None) => {
+                return Err(Error::Model(format!("tensor '{}' is larger than any memory", tensor.name)));
+            }
+        };
+        Ok(Vector { buffer: buffer.read_only() })
+    }
+
+    fn vectors<const N: usize>(&mut self, tensors: Option<[&'a TensorInfo; N]>) -> Result<Option<[Vector; N]>> {
+        let Some(tensors) = tensors else { return Ok(None) };
+        let vectors: Vec<Vector> = tensors.iter().map(|tensor| self.vector(tensor)).collect::<Result<_>>()?;
+        Ok(vectors.try_into().ok())
+    }
+
+    /// A buffer that will be filled: by the host where it is, or by copies where weights are staged.
+    fn unfilled(&mut self, tensor: &'a TensorInfo, bytes: usize, contents: Contents) -> Result<Buffer> {
+        let buffer = match self.tuning.staging {
+            Some(_) => self.device.new_buffer_with_storage_mode(copied_bytes(bytes), StorageMode::Private)?,
+            None => self.device.new_buffer(bytes.max(1))?,
         };
         buffer.set_label(&tensor.name);
-        Ok(Vector { buffer: buffer.read_only() })
+        self.memory.copied += tensor.size();
+        self.unfilled.push(Unfilled { tensor, buffer: buffer.clone(), contents });
+        Ok(buffer)
     }
 
     /// A tensor as a part of its file, where that is possible: it is in one, and its numbers are aligned there.
@@ -177,49 +218,41 @@ impl<'a> Loader<'a> {
         match self.weights.path(tensor) {
             Some(path) if self.tuning.maps_weights && is_aligned && tensor.size() > 0 => {
                 let buffer = self.device.new_buffer_with_file(path, tensor.range.clone())?;
+                buffer.set_label(&tensor.name);
                 self.memory.mapped += tensor.size();
-                self.done();
                 Ok(Some(buffer))
             }
             _ => Ok(None),
         }
     }
 
-    fn vectors<const N: usize>(&mut self, tensors: Option<[&TensorInfo; N]>) -> Result<Option<[Vector; N]>> {
-        let Some(tensors) = tensors else { return Ok(None) };
-        let vectors: Vec<Vector> = tensors.iter().map(|tensor| self.vector(tensor)).collect::<Result<_>>()?;
-        Ok(vectors.try_into().ok())
-    }
-
-    fn floats(&mut self, tensor: &TensorInfo) -> Result<Vec<f32>> {
-        let bytes = self.weights.data(tensor);
-        let floats = match tensor.format()? {
-            Format::F32 => bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
-            Format::F16 => {
-                bytes.as_chunks::<2>().0.iter().map(|&bytes| half::f16::from_le_bytes(bytes).to_f32()).collect()
-            }
-            Format::BF16 => {
-                bytes.as_chunks::<2>().0.iter().map(|&bytes| half::bf16::from_le_bytes(bytes).to_f32()).collect()
-            }
-            format => {
-                let name = &tensor.name;
-                return Err(Error::Model(format!(
-                    "tensor '{name}' is a vector in {format}: it must be f32 or f16"
-                )));
-            }
-        };
-        self.copied(tensor);
-        Ok(floats)
-    }
-
-    /// A tensor was read, for the last time.
-    fn copied(&mut self, tensor: &TensorInfo) {
+    /// A vector that the host needs.
+    fn read(&mut self, tensor: &TensorInfo) -> Result<Vec<f32>> {
+        let floats = floats(self.weights, tensor)?;
         self.weights.forget(tensor);
         self.memory.copied += tensor.size();
-        self.done();
+        Ok(floats)
     }
+}
 
-    fn done(&mut self) {
-        (self.progress)(self.memory.copied + self.memory.mapped, self.total);
+/// The numbers of a vector.
+pub(super) fn floats(weights: &Weights, tensor: &TensorInfo) -> Result<Vec<f32>> {
+    let bytes = weights.data(tensor);
+    let halves = || bytes.as_chunks::<2>().0.iter();
+    Ok(match vector_format(tensor)? {
+        Format::F16 => halves().map(|&bytes| half::f16::from_le_bytes(bytes).to_f32()).collect(),
+        Format::BF16 => halves().map(|&bytes| half::bf16::from_le_bytes(bytes).to_f32()).collect(),
+        _ => bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect(),
+    })
+}
+
+/// The format of a vector, which is not quantized.
+fn vector_format(tensor: &TensorInfo) -> Result<Format> {
+    match tensor.format()? {
+        format @ (Format::F32 | Format::F16 | Format::BF16) => Ok(format),
+        format => {
+            let name = &tensor.name;
+            Err(Error::Model(format!("tensor '{name}' is a vector in {format}: it must be f32 or f16")))
+        }
     }
 }

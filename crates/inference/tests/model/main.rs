@@ -18,6 +18,7 @@ mod reference;
 mod refused;
 mod sampling;
 mod smollm2;
+mod staging;
 mod synthetic;
 mod tiny;
 mod tuning;
