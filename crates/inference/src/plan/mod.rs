@@ -21,6 +21,8 @@ mod layers;
 mod load;
 mod state;
 mod table;
+#[cfg(test)]
+mod tests;
 mod weights;
 
 pub use load::{LoadProgress, PlanOptions};
@@ -107,6 +109,11 @@ impl Plan {
     /// Dispatches of a step that chooses a token.
     pub fn dispatches_per_token(&self) -> usize {
         self.layers.last().map_or(0, Table::dispatch_count) + self.choose.dispatch_count()
+    }
+
+    /// Memory barriers of a step that chooses a token: as many of its dispatches wait for those before them.
+    pub fn barriers_per_token(&self) -> usize {
+        self.layers.last().map_or(0, Table::barrier_count) + self.choose.barrier_count()
     }
 
     /// The tokens of the sequence.

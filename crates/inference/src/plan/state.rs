@@ -1,5 +1,11 @@
-//! What a plan computes on: activations, the cache of keys and values, the tokens of the sequence. All of it is allocated
-//! when the plan is made.
+//! The memory of a plan: activations, the KV cache, the tokens of the sequence. All of it is allocated when the plan is made.
+//!
+//! The host reads logits, and reads and writes the tokens of the sequence: these are shared. All else is private to the device.
+//!
+//! **Invariant:** nothing depends on what private buffers hold at first. Every step writes its activations before it reads them.
+//! Attention reads the values of positions that were written, and no others; of the keys it reads whole tiles of 32 positions, and
+//! replaces the scores of those behind the end, whatever they are. So nothing is filled, and the pages of a cache are not touched
+//! before there are tokens for them. A test begins with NaNs.
 
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
@@ -9,7 +15,7 @@ use crate::metal::dispatch::kv_cache::{KEY_TILE, KvCache};
 use crate::metal::dispatch::lm_head::LmHeadArgmax;
 use crate::metal::format::Activation;
 use crate::metal::library::BufferSlice;
-use compute::{Buffer, Device};
+use compute::{Buffer, Device, StorageMode};
 
 /// Recent tokens that a penalty looks at, at most.
 pub(super) const MAX_RECENT: usize = 256;
@@ -17,12 +23,12 @@ pub(super) const MAX_RECENT: usize = 256;
 pub(super) struct State {
     /// The residual stream: `[chunk, width]`, like those that follow in the width that they need.
     pub(super) h: Buffer,
-    /// What a norm made of it.
+    /// Normalized.
     pub(super) x: Buffer,
     pub(super) q: Buffer,
     pub(super) k: Buffer,
     pub(super) v: Buffer,
-    /// What attention made of it.
+    /// The result of attention.
     pub(super) attended: Buffer,
     /// Inside of the feed-forward network.
     pub(super) gate: Buffer,
@@ -77,19 +83,23 @@ impl State {
         frequencies: &[f32],
         sizes: &Sizes,
     ) -> Result<State> {
-        let buffer = |label: &str, counts: &[usize], size: usize| -> Result<Buffer> {
+        let allocate = |label: &str, counts: &[usize], size: usize, storage: StorageMode| -> Result<Buffer> {
             let bytes = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
             let bytes =
                 bytes.ok_or_else(|| Error::Model(format!("the buffer '{label}' is larger than any memory")))?;
-            let buffer = device.new_buffer(bytes.max(1))?;
+            let buffer = device.new_buffer_with_storage_mode(bytes.max(1), storage)?;
             buffer.set_label(label);
             Ok(buffer)
         };
+        let shared =
+            |label: &str, counts: &[usize], size: usize| allocate(label, counts, size, StorageMode::Shared);
+        let buffer =
+            |label: &str, counts: &[usize], size: usize| allocate(label, counts, size, StorageMode::Private);
         let activations = |label: &str, width: usize| buffer(label, &[sizes.chunk, width], sizes.activation.size());
         let capacity = sizes.context.next_multiple_of(KEY_TILE);
         let cache =
             |label: &str| buffer(label, &[model.kv_heads, model.head_dim, capacity], sizes.cache_type.size());
-        let frequencies_buffer = buffer("frequencies", &[frequencies.len()], 4)?;
+        let frequencies_buffer = shared("frequencies", &[frequencies.len()], 4)?;
         frequencies_buffer.write(0, frequencies)?;
         let parts = match sizes
             .tuning
@@ -112,7 +122,7 @@ impl State {
             up: if sizes.split_gate { Some(activations("up", model.feed_forward)?) } else { None },
             parts,
             row: buffer("row", &[model.width], sizes.activation.size())?,
-            logits: buffer("logits", &[model.vocabulary], 4)?,
+            logits: shared("logits", &[model.vocabulary], 4)?,
             argmax: buffer("argmax", &[LmHeadArgmax::scratch_bytes(model.vocabulary, 1)], 1)?,
             top_values: buffer("top_values", &[model.vocabulary], 4)?,
             top_tokens: buffer("top_tokens", &[model.vocabulary], 4)?,
@@ -120,7 +130,7 @@ impl State {
             recent: buffer("recent", &[MAX_RECENT], 4)?,
             tokens: buffer("tokens", &[sizes.chunk], 4)?,
             positions: buffer("positions", &[sizes.chunk], 4)?,
-            history: buffer("history", &[capacity + 1], 4)?,
+            history: shared("history", &[capacity + 1], 4)?,
             frequencies: frequencies_buffer,
             caches: (0..model.layers).map(|_| Ok([cache("keys")?, cache("values")?])).collect::<Result<_>>()?,
             cache_type: sizes.cache_type,
@@ -141,6 +151,18 @@ impl State {
             capacity: self.capacity,
             ty: self.cache_type,
         }
+    }
+
+    /// The buffers that only the device reads and writes.
+    #[cfg(test)]
+    pub(super) fn private_buffers(&self) -> impl Iterator<Item = &Buffer> {
+        let State { h, x, q, k, v, attended, gate, up, parts, row, argmax, .. } = self;
+        let State { top_values, top_tokens, sampled, recent, tokens, positions, caches, .. } = self;
+        let some = [
+            h, x, q, k, v, attended, gate, row, argmax, top_values, top_tokens, sampled, recent, tokens, positions,
+        ];
+        let parts = parts.as_ref().map(|(_, buffer)| buffer);
+        some.into_iter().chain(up).chain(parts).chain(caches.iter().flatten())
     }
 
     /// Bytes of all keys and values.

@@ -106,4 +106,9 @@ impl Table {
     pub(super) fn dispatch_count(&self) -> usize {
         self.recording.dispatch_count()
     }
+
+    /// Dispatches that wait for those before them.
+    pub(super) fn barrier_count(&self) -> usize {
+        self.recording.barrier_count()
+    }
 }

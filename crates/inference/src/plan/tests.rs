@@ -1,0 +1,76 @@
+//! What only shows inside of a plan: the memory that it begins with, and what its recordings wait for.
+
+use super::{Plan, PlanOptions};
+use crate::generate::Sampling;
+use crate::gguf::Gguf;
+use crate::metal::format::Activation;
+use crate::metal::{MetalDevice, Tuning};
+use crate::synthetic::SyntheticModel;
+use compute::{BinaryArchive, Device, StorageMode};
+
+fn model(name: &str) -> Gguf {
+    name.parse::<SyntheticModel>().expect("there is such a shape").open().expect("it can be made up")
+}
+
+fn load(tuning: Tuning, file: &Gguf, cache: Activation) -> Plan {
+    let archive = BinaryArchive::user_cache().expect("the cache can be found");
+    let device = Device::system_default().expect("there is a device");
+    let device = MetalDevice::with_tuning(device, archive, tuning).expect("the library is right");
+    let sampling = Sampling { temperature: 1.5, top_k: Some(20), repeat_penalty: 1.1, ..Sampling::GREEDY };
+    let options = PlanOptions { context: Some(100), chunk: Some(32), activation: cache, cache, sampling };
+    Plan::load(&device, file, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Sets all bytes of the private buffers.
+fn fill(plan: &Plan, value: u8) {
+    let command_buffer = plan.device.command_buffer();
+    for buffer in plan.parts.state.private_buffers() {
+        assert_eq!(buffer.storage_mode(), StorageMode::Private, "{buffer:?}");
+        command_buffer.fill_buffer(buffer, 0..buffer.len() / 4 * 4, value).unwrap();
+    }
+    command_buffer.commit().unwrap();
+    command_buffer.wait_until_completed().unwrap();
+}
+
+#[test]
+#[cfg_attr(not(llvm), ignore = "kernels are compiled")]
+fn private_buffers_may_hold_anything_at_first() {
+    let file = model("llama-tiny:q4_0");
+    for tuning in [Tuning::CPU, Tuning::apple(7)] {
+        for ty in [Activation::F32, Activation::F16] {
+            let mut plan = load(tuning, &file, ty);
+            let mut results = |value: u8| {
+                plan.truncate(0);
+                // 0xff: NaNs of either size, and tokens and positions that there are not.
+                fill(&plan, value);
+                let prompt: Vec<u32> = (1..43).collect();
+                plan.push(&prompt).unwrap();
+                let (logits, mut tokens) = (plan.logits().unwrap(), Vec::new());
+                plan.generate(12, &mut tokens).unwrap();
+                (logits, tokens)
+            };
+            let expected = results(0);
+            assert!(expected.0.iter().all(|logit| logit.is_finite()));
+            assert_eq!(results(0xff), expected, "{ty}, {tuning:?}");
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(llvm), ignore = "kernels are compiled")]
+fn recordings_wait_where_they_must_and_nowhere_else() {
+    // Queries and keys are normalized by themselves, and products of a mixture of formats are apart.
+    let plan = load(Tuning::CPU, &model("qwen3-tiny:q4_k_m"), Activation::F32);
+    let layers = plan.parts.model.layers;
+    for table in &plan.layers {
+        let (dispatches, barriers) = (table.dispatch_count(), table.barrier_count());
+        assert!(barriers + layers < dispatches, "{barriers} barriers for {dispatches} dispatches, {layers} layers");
+        // Norm, products, rotation, attention, product; norm, products, product.
+        assert!(barriers >= 7 * layers, "{barriers} barriers, {layers} layers");
+    }
+    for table in [&plan.logits, &plan.choose] {
+        assert!((1..table.dispatch_count()).contains(&table.barrier_count()));
+    }
+    let [last, choose] = [plan.layers.last().unwrap(), &plan.choose];
+    assert_eq!(plan.barriers_per_token(), last.barrier_count() + choose.barrier_count());
+}
