@@ -43,7 +43,8 @@ pub struct Tuning {
     /// Tokens that are chosen before the host looks at them, unless a request says otherwise: what is chosen behind the end of a
     /// text is in vain, and text comes in such pieces; but while the host looks, a GPU is idle.
     pub steps: usize,
-    /// Each of these is a command buffer of its own, which is encoded while those before it run. Otherwise they are one.
+    /// These are a few command buffers, each of several steps, which are encoded while those before them run. Otherwise they are
+    /// one.
     pub overlaps: bool,
     /// How the dispatches of a plan are ordered. Concurrent ones wait for what they need, serial ones for all before them.
     pub dispatch: DispatchType,

@@ -20,6 +20,7 @@ mod head;
 mod layers;
 mod load;
 mod state;
+mod steps;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -114,6 +115,11 @@ impl Plan {
     /// Memory barriers of a step that chooses a token: as many of its dispatches wait for those before them.
     pub fn barriers_per_token(&self) -> usize {
         self.layers.last().map_or(0, Table::barrier_count) + self.choose.barrier_count()
+    }
+
+    /// How many of `count` steps [`Plan::generate`] has in each command buffer, in order.
+    pub fn steps_per_command_buffer(&self, count: usize) -> Vec<usize> {
+        steps::groups(count, self.device.tuning().overlaps).collect()
     }
 
     /// The tokens of the sequence.
@@ -274,19 +280,12 @@ impl Plan {
     }
 
     fn run_steps(&mut self, count: usize) -> Result<()> {
-        if !self.device.tuning().overlaps {
-            let command_buffer = self.device.command_buffer();
-            for _ in 0..count {
-                self.encode_step(&command_buffer)?;
-            }
-            return self.run(&command_buffer);
-        }
-        let mut running = Vec::with_capacity(count);
+        let mut running = Vec::new();
         let mut result = Ok(());
-        for _ in 0..count {
+        for steps in steps::groups(count, self.device.tuning().overlaps) {
             let command_buffer = self.device.command_buffer();
-            let committed = self.encode_step(&command_buffer).and_then(|()| Ok(command_buffer.commit()?));
-            match committed {
+            let encoded = (0..steps).try_for_each(|_| self.encode_step(&command_buffer));
+            match encoded.and_then(|()| Ok(command_buffer.commit()?)) {
                 Ok(()) => running.push(command_buffer),
                 Err(error) => {
                     result = Err(error);

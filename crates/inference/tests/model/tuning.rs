@@ -2,7 +2,7 @@
 
 use crate::plan::{EXACT, random_tokens, shapes};
 use crate::tiny::{Shape, Tiny};
-use crate::{assert_close, assert_logits, device_with, load_on, reference};
+use crate::{assert_close, assert_logits, device, device_with, load_on, reference};
 use compute::DispatchType;
 use inference::generate::Sampling;
 use inference::metal::format::{Activation, Format};
@@ -112,4 +112,24 @@ fn tokens_are_chosen() {
         let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
         assert_eq!(greedy[0] as usize, best, "{tuning:?}");
     }
+}
+
+#[test]
+fn steps_that_overlap_give_the_same_tokens_in_few_command_buffers() {
+    let model = Tiny::new(&Shape::new("llama"), 12);
+    let prompt = random_tokens(model.shape.vocabulary, 20, 9);
+    let bold = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
+    let generate = |overlaps: bool, groups: &[usize]| {
+        let device = device_with(Tuning { overlaps, ..*device().tuning() });
+        let mut plan = load_on(&device, &model, &PlanOptions { sampling: bold, ..EXACT });
+        assert_eq!(plan.steps_per_command_buffer(24), groups);
+        plan.push(&prompt).unwrap();
+        let mut tokens = Vec::new();
+        for count in [1, 24, 4] {
+            plan.generate(count, &mut tokens).unwrap();
+        }
+        assert_eq!(plan.tokens().unwrap()[20..], tokens);
+        (tokens, plan.logits().unwrap())
+    };
+    assert_eq!(generate(true, &[1, 2, 4, 17]), generate(false, &[24]));
 }
