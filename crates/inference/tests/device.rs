@@ -2,7 +2,8 @@
 #![cfg(llvm)]
 
 use compute::{
-    BinaryArchive, CompileOptions, ConstantBits, Device, Error, LateMisses, PipelineOrigin, Result, Size,
+    BinaryArchive, CompileOptions, ConstantBits, Device, Error, LateMisses, LibraryOrigin, PipelineOrigin, Result,
+    Size,
 };
 use inference::metal::{MetalDevice, PipelineSet};
 
@@ -32,6 +33,19 @@ fn the_shader_library_is_there() -> Result<()> {
     let names = device().kernel_names();
     assert_eq!(names.len(), inference::metal::kernels::ALL.len());
     assert!(names.iter().any(|name| name == "add_f32"), "{names:?}");
+    Ok(())
+}
+
+#[test]
+fn libraries_say_where_their_kernels_come_from() -> Result<()> {
+    let device = with_own_library(None)?;
+    let origins = device.library_origins();
+    assert_eq!(origins.get("own"), Some(&LibraryOrigin::Source));
+    for shader in inference::metal::kernels::SHADERS {
+        let expected = if shader.metallib.is_some() { LibraryOrigin::Metallib } else { LibraryOrigin::Source };
+        assert_eq!(origins.get(shader.name), Some(&expected), "{}", shader.name);
+    }
+    assert_eq!(origins.len(), 1 + inference::metal::kernels::SHADERS.len());
     Ok(())
 }
 

@@ -4,9 +4,10 @@ use super::pipeline::{self, Libraries, PipelineSet};
 use super::{Tuning, kernels, library::Shader};
 use compute::{
     BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device,
-    DeviceKind, Error, KernelConstants, Library, LibraryCompiler, PendingPipelines, PipelineCache,
+    DeviceKind, Error, KernelConstants, Library, LibraryCompiler, LibraryOrigin, PendingPipelines, PipelineCache,
     PipelineCacheStats, PipelineConfig, PipelineProgress, PrecompiledLibrary, Result,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A device with the shader library and a cache of pipelines. A clone is the same device.
@@ -143,6 +144,12 @@ impl MetalDevice {
     /// Where compiled pipelines are kept.
     pub fn archive(&self) -> Option<&BinaryArchive> {
         self.archive.as_ref()
+    }
+
+    /// Where the kernels of each shader or added library come from, by its name: source that is compiled here, or a `.metallib` that
+    /// was compiled before.
+    pub fn library_origins(&self) -> BTreeMap<String, LibraryOrigin> {
+        self.libraries.origins()
     }
 
     /// The names of all kernels, sorted.

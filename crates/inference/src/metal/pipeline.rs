@@ -5,7 +5,7 @@ use super::kernels;
 use super::library::Shader;
 use compute::{
     BinaryArchive, ComputePipelineDescriptor, ComputePipelineState, Device, Error, FunctionDescriptor,
-    KernelConstants, Library, PipelineConfig, Result, Simdgroups,
+    KernelConstants, Library, LibraryOrigin, PipelineConfig, Result, Simdgroups,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -108,6 +108,12 @@ impl Libraries {
 
     pub(super) fn kernel_names(&self) -> Vec<String> {
         self.kernels.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// Where the kernels of each library come from, by its name.
+    pub(super) fn origins(&self) -> BTreeMap<String, LibraryOrigin> {
+        let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
+        kernels.values().map(|place| (place.library_name.to_string(), place.library.origin())).collect()
     }
 
     fn find(&self, kernel: &str) -> Result<Library> {
