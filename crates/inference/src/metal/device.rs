@@ -4,8 +4,8 @@ use super::pipeline::{self, Libraries, PipelineSet};
 use super::{Tuning, kernels, library::Shader};
 use compute::{
     BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device,
-    DeviceKind, Error, KernelConstants, Library, LibraryCompiler, LibraryOrigin, PendingPipelines, PipelineCache,
-    PipelineCacheStats, PipelineConfig, PipelineProgress, PrecompiledLibrary, Result,
+    DeviceKind, Error, KernelConstants, Library, LibraryOrigin, PendingPipelines, PipelineCache,
+    PipelineCacheStats, PipelineConfig, PipelineProgress, Result,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -202,8 +202,7 @@ pub fn find_device(name: Option<&str>, threads: Option<usize>) -> Result<Device>
 /// The text was checked when this crate was built: it is read when a kernel of it has to be compiled.
 fn shader_library(device: &Device, shader: &Shader) -> Library {
     let options = CompileOptions { name: format!("{}.metal", shader.name), ..CompileOptions::default() };
-    let metallib = shader.metallib.map(|data| PrecompiledLibrary { data, compiler: LibraryCompiler::Apple });
-    device.new_library_with_metallib_or_source(metallib, shader.source, &options)
+    device.new_library_with_metallib_or_source(shader.metallib, shader.source, &options)
 }
 
 impl std::fmt::Debug for MetalDevice {
