@@ -3,7 +3,7 @@
 //! Every buffer lies between guards that are checked after the run: a lane that is masked off must not write.
 
 use bytemuck::Pod;
-use compute::reflect::Kernel;
+use compute::reflect::{ArgumentKind, Kernel};
 use compute::{
     Buffer, CommandQueue, CompileOptions, ComputePipelineState, ConstantValue, Device, FunctionConstantValues,
     Library, MathMode, Size,
@@ -87,9 +87,13 @@ impl Source {
 }
 
 /// The front end alone must say the same about a kernel as what is left after compiling it. Only a compiler knows which
-/// threadgroup variables are gone with the code that used them.
-fn compare_interfaces(source: Kernel, compiled: &Kernel) {
+/// threadgroup variables are gone with the code that used them, and which arguments no code is left for.
+fn compare_interfaces(mut source: Kernel, compiled: &Kernel) {
     assert!(source.static_threadgroup_memory >= compiled.static_threadgroup_memory, "{}", source.name);
+    for (argument, compiled) in source.arguments.iter_mut().zip(&compiled.arguments) {
+        assert!(argument.is_used, "{}: {}", source.name, argument.name);
+        argument.is_used = compiled.is_used;
+    }
     let source = Kernel {
         threadgroup_memory: compiled.threadgroup_memory.clone(),
         static_threadgroup_memory: compiled.static_threadgroup_memory,
@@ -186,25 +190,36 @@ impl Run<'_> {
         let command_buffer = queue.new_command_buffer();
         let mut encoder = command_buffer.compute_command_encoder()?;
         encoder.set_compute_pipeline_state(&pipeline)?;
+        // Arguments that are not used stay unbound: a kernel that uses one all the same cannot give the right results.
+        let is_unused = |kind: ArgumentKind, index: usize| {
+            let mut arguments = pipeline.reflection().arguments.iter();
+            arguments.any(|argument| argument.kind == kind && argument.index as usize == index && !argument.is_used)
+        };
         let mut buffers = Vec::new();
         for (index, argument) in self.arguments.iter().enumerate() {
             buffers.push(match argument {
                 Argument::Nothing => None,
                 Argument::Bytes(bytes) => {
-                    encoder.set_bytes(index, bytes)?;
+                    if !is_unused(ArgumentKind::Buffer, index) {
+                        encoder.set_bytes(index, bytes)?;
+                    }
                     None
                 }
                 Argument::Buffer(bytes) => {
                     let mut guarded = vec![GUARD_BYTE; bytes.len() + 2 * GUARD];
                     guarded[GUARD..GUARD + bytes.len()].copy_from_slice(bytes);
                     let buffer = device.new_buffer_with_bytes(&guarded)?;
-                    encoder.set_buffer(index, &buffer, GUARD)?;
+                    if !is_unused(ArgumentKind::Buffer, index) {
+                        encoder.set_buffer(index, &buffer, GUARD)?;
+                    }
                     Some(buffer)
                 }
             });
         }
         for (index, bytes) in self.memory.iter().enumerate() {
-            encoder.set_threadgroup_memory_length(index, *bytes)?;
+            if !is_unused(ArgumentKind::ThreadgroupMemory, index) {
+                encoder.set_threadgroup_memory_length(index, *bytes)?;
+            }
         }
         if in_threads {
             encoder.dispatch_threads(grid, group)?;
