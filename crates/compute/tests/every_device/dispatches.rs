@@ -1,7 +1,7 @@
 //! Grids, bytes, threadgroup memory, times.
 
-use crate::setup::{add, on_every_device, run};
-use compute::{DispatchType, Size};
+use crate::setup::{add, on_every_device, run, usage};
+use compute::{ComputePipelineDescriptor, DispatchType, FunctionConstantValues, Size};
 
 #[test]
 fn every_thread_of_a_grid_runs_once() {
@@ -39,6 +39,32 @@ fn every_thread_of_a_grid_runs_once() {
                 assert_eq!(size as usize, here, "{grid} {group} {i}");
             }
         }
+    });
+}
+
+#[test]
+fn promises_about_simdgroups_are_kept() {
+    on_every_device(|setup| {
+        let buffer = setup.buffer(&[5; 100]);
+        for (rows, size) in [(true, "a width that is a multiple of 32"), (false, "multiples of 32")] {
+            let descriptor = ComputePipelineDescriptor {
+                thread_group_size_is_multiple_of_thread_execution_width: !rows,
+                thread_group_width_is_multiple_of_thread_execution_width: rows,
+                ..Default::default()
+            };
+            let pipeline = setup.pipeline_with("add", &FunctionConstantValues::new(), descriptor);
+            let commands = setup.encode(|encoder| {
+                encoder.set_compute_pipeline_state(&pipeline)?;
+                encoder.set_buffer(0, &buffer, 0)?;
+                encoder.set_bytes(1, &1u32.to_ne_bytes())?;
+                let problem = usage(encoder.dispatch_threads(Size::linear(33), Size::linear(32)));
+                assert!(problem.contains(size), "{problem}");
+                encoder.dispatch_threads(Size::linear(96), Size::linear(64))
+            });
+            run(&commands);
+        }
+        let numbers = buffer.read::<u32>();
+        assert_eq!((&numbers[..96], &numbers[96..]), (&[7; 96][..], &[5; 4][..]));
     });
 }
 

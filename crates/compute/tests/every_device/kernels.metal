@@ -51,3 +51,18 @@ struct Table {
 kernel void pick(device uint *y [[buffer(0)]], constant Table &table [[buffer(1)]], uint i [[thread_position_in_grid]]) {
     y[i] = table.numbers[999 - i];
 }
+
+constant bool USE [[function_constant(0)]];
+constant bool USE_ANY = is_function_constant_defined(USE) ? USE : false;
+
+// y[i] = i, and with USE the numbers of x backwards. Only then are x and scratch used.
+kernel void backwards(device uint *y [[buffer(0)]], device const uint *x [[buffer(1)]],
+                      threadgroup uint *scratch [[threadgroup(0)]], uint i [[thread_position_in_threadgroup]],
+                      uint n [[threads_per_threadgroup]]) {
+    y[i] = i;
+    if (USE_ANY) {
+        scratch[i] = x[i];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        y[i] = scratch[n - 1 - i];
+    }
+}

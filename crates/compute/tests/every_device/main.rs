@@ -3,6 +3,7 @@
 //! The kernels do as little as they can: this is about memory, order, sizes and completion.
 #![cfg(any(llvm, target_os = "macos"))]
 
+mod arguments;
 mod completion;
 mod dispatches;
 mod memory;

@@ -48,6 +48,27 @@ fn offsets_and_ranges() {
 }
 
 #[test]
+fn fills() {
+    on_every_device(|setup| {
+        for storage in [StorageMode::Shared, StorageMode::Private] {
+            let buffer = setup.device.new_buffer_with_storage_mode(20_000, storage).expect("memory");
+            let output = setup.buffer(&vec![0; 5000]);
+            let commands = setup.queue.new_command_buffer();
+            commands.fill_buffer(&buffer, 0..20_000, 0xff).expect("all of it");
+            commands.fill_buffer(&buffer, 4..16_388, 0).expect("zeros");
+            commands.fill_buffer(&buffer, 19_996..20_000, 0x5a).expect("the end");
+            commands.copy_buffer(&buffer, 0..20_000, &output, 0).expect("a copy");
+            run(&commands);
+            let numbers = output.read::<u32>();
+            assert_eq!((numbers[0], numbers[4097], numbers[4999]), (u32::MAX, u32::MAX, 0x5a5a_5a5a));
+            assert!(numbers[1..4097].iter().all(|&number| number == 0));
+            assert!(numbers[4097..4999].iter().all(|&number| number == u32::MAX));
+            assert!(usage(commands.fill_buffer(&buffer, 0..4, 0)).contains("that was committed"));
+        }
+    });
+}
+
+#[test]
 fn files_are_used_in_place() {
     let path = std::env::temp_dir().join(format!("metalworks-every-device-{}", std::process::id()));
     let numbers: Vec<u32> = (0..20_000).collect();

@@ -112,6 +112,28 @@ fn encoders_copies_and_replays() {
 }
 
 #[test]
+fn fills_between_dispatches() {
+    on_every_device(|setup| {
+        let (pipeline, output) = (setup.pipeline("append"), list(setup, 100));
+        let private = setup.device.new_buffer_with_storage_mode(404, StorageMode::Private).expect("memory");
+        for commands in [setup.queue.new_command_buffer(), setup.profiled()] {
+            for number in 0..50 {
+                // It is empty again.
+                commands.fill_buffer(&private, 0..4, 0).expect("a fill");
+                let mut encoder = commands.compute_command_encoder().expect("an encoder");
+                append(&mut encoder, &pipeline, &private, number).expect("it is right");
+                append(&mut encoder, &pipeline, &private, number + 100).expect("it is right");
+                encoder.end_encoding().expect("it ends");
+            }
+            commands.copy_buffer(&private, 0..404, &output, 0).expect("a copy");
+            commands.fill_buffer(&private, 0..404, 0).expect("a fill");
+            run(&commands);
+            assert_eq!(contents(&output), [49, 149]);
+        }
+    });
+}
+
+#[test]
 fn command_buffers() {
     on_every_device(|setup| {
         let (pipeline, list) = (setup.pipeline("append"), list(setup, 300));

@@ -29,9 +29,17 @@ impl Setup {
     }
 
     pub(crate) fn pipeline(&self, name: &str) -> ComputePipelineState {
-        let constants = FunctionConstantValues::new();
-        let function = FunctionDescriptor { library: &self.library, name, constants: &constants };
-        let descriptor = ComputePipelineDescriptor { label: Some(format!("the {name}")), ..Default::default() };
+        self.pipeline_with(name, &FunctionConstantValues::new(), ComputePipelineDescriptor::default())
+    }
+
+    pub(crate) fn pipeline_with(
+        &self,
+        name: &str,
+        constants: &FunctionConstantValues,
+        descriptor: ComputePipelineDescriptor,
+    ) -> ComputePipelineState {
+        let function = FunctionDescriptor { library: &self.library, name, constants };
+        let descriptor = ComputePipelineDescriptor { label: Some(format!("the {name}")), ..descriptor };
         let pipeline = self.device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor);
         pipeline.unwrap_or_else(|error| panic!("{}: {error}", self.device.name()))
     }
