@@ -250,7 +250,7 @@ fn expand(tokens: &[(usize, Token)], mut at: usize, prefix: &[String], found: &m
             _ => {}
         }
         match tokens.get(at) {
-            // What follows `::<` are types.
+            // Types follow `::<`.
             Some((_, Token::Separator)) if !is_sign(tokens.get(at + 1), '<') => at += 1,
             _ => break,
         }
