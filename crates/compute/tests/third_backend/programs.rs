@@ -91,7 +91,7 @@ fn a_device_says_what_it_is() {
     assert_eq!(device.kind().to_string(), "toy");
     assert!(!device.capabilities().unified_memory && cpu.capabilities().unified_memory);
     assert_eq!(device.limits().max_threadgroup_memory_length, 16 << 10);
-    assert_eq!(device.max_threads_per_threadgroup(), Size::new(256, 256, 256));
+    assert_eq!(device.max_threads_per_threadgroup(), Size::new(256, 256, 64));
     for on in [true, false] {
         device.set_adverse(on);
         assert_eq!(device.is_adverse(), on);
