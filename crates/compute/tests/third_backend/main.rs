@@ -17,6 +17,8 @@ mod recordings;
 mod toy;
 mod transfers;
 
+#[path = "../every_device/arguments.rs"]
+mod every_device_arguments;
 #[path = "../every_device/completion.rs"]
 mod every_device_completion;
 #[path = "../every_device/dispatches.rs"]
