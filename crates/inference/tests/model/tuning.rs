@@ -131,5 +131,5 @@ fn steps_that_overlap_give_the_same_tokens_in_few_command_buffers() {
         assert_eq!(plan.tokens().unwrap()[20..], tokens);
         (tokens, plan.logits().unwrap())
     };
-    assert_eq!(generate(true, &[1, 2, 4, 17]), generate(false, &[24]));
+    assert_eq!(generate(true, &[1, 2, 4, 8, 9]), generate(false, &[24]));
 }
