@@ -80,6 +80,9 @@ fn every_kernel_passes() {
     let test = &json["self_test"];
     assert_eq!((&test["device"], &test["reference"]), (&"cpu".into(), &"recorded".into()));
     assert_eq!((&test["failed"], &test["not_run"]), (&0.into(), &0.into()));
+    let (compiled, all) = (libraries().0, inference::metal::kernels::SHADERS.len());
+    let used = (&test["shaders_from_library"], &test["shaders_from_source"]);
+    assert_eq!(used, (&compiled.into(), &(all - compiled).into()), "the path that was taken");
     let kernels = test["kernels"].as_array().expect("a list");
     let names: Vec<&str> = kernels.iter().map(|kernel| kernel["kernel"].as_str().expect("a name")).collect();
     let all: Vec<&str> = inference::metal::kernels::ALL.iter().map(|kernel| kernel.name).collect();
@@ -179,7 +182,7 @@ fn a_wrong_result_is_told_in_full() {
     };
     let text = run(&[]).exits(1).stdout;
     for part in [
-        &format!("\nself-test on cpu against the results in '{wrong}'\n"),
+        &format!("\nself-test on cpu against the results in '{wrong}'; kernels "),
         "\nFAIL softmax_f32 M=3 N=401\n  softmax_f32",
         "\n    y: 1 of 48 numbers are off; the normalized mean square error is ",
         "\n      y[",

@@ -112,6 +112,9 @@ pub(super) struct SelfTestFinding {
     pub(super) device: String,
     /// `cpu`, `recorded`, or a file.
     pub(super) reference: String,
+    /// Shaders whose kernels came from the embedded library, and from the source.
+    pub(super) shaders_from_library: usize,
+    pub(super) shaders_from_source: usize,
     pub(super) passed: usize,
     pub(super) failed: usize,
     pub(super) not_run: usize,

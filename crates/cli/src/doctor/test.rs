@@ -1,6 +1,6 @@
 //! Every kernel of the shader library on the chosen device.
 
-use compute::{BinaryArchive, Device, DeviceKind};
+use compute::{BinaryArchive, Device, DeviceKind, LibraryOrigin};
 use inference::metal::MetalDevice;
 use inference::operations::{self, Case};
 use inference::selftest::{CheckReport, KernelReport, Record, Reference, Report, SelfTest, Step, Verdict};
@@ -97,7 +97,7 @@ pub(super) fn run(
     for problem in archive.iter().flat_map(BinaryArchive::problems) {
         problems.warning(format!("compiled kernels: {problem}"), "they are compiled again at the next start");
     }
-    let finding = finding(device.id(), name, &report);
+    let finding = finding(&tested, name, &report);
     conclude(&finding, problems);
     Ok(Some(finding))
 }
@@ -123,12 +123,16 @@ fn conclude(finding: &SelfTestFinding, problems: &mut Problems) {
     }
 }
 
-fn finding(device: String, reference: String, report: &Report) -> SelfTestFinding {
+fn finding(device: &MetalDevice, reference: String, report: &Report) -> SelfTestFinding {
+    let origins = device.library_origins();
+    let shaders = |wanted| origins.values().filter(|origin| **origin == wanted).count();
     let kernels: Vec<KernelFinding> = report.kernels().iter().map(kernel).collect();
     let number = |status| kernels.iter().filter(|kernel| kernel.status == status).count();
     SelfTestFinding {
-        device,
+        device: device.device().id(),
         reference,
+        shaders_from_library: shaders(LibraryOrigin::Metallib),
+        shaders_from_source: shaders(LibraryOrigin::Source),
         passed: number(Status::Passed),
         failed: number(Status::Failed),
         not_run: number(Status::NotRun),

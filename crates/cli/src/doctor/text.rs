@@ -129,7 +129,14 @@ fn self_test(test: &SelfTestFinding, verbose: bool) -> String {
         "recorded" => "what a processor computed before (recorded results)".into(),
         file => format!("the results in '{file}'"),
     };
-    let mut text = format!("\nself-test on {} against {reference}\n", test.device);
+    let kernels = match (test.shaders_from_library, test.shaders_from_source) {
+        (_, 0) => "from the embedded libraries".into(),
+        (0, _) => "compiled from their source".into(),
+        (compiled, source) => {
+            format!("of {} from embedded libraries, {source} from source", count(compiled, "file"))
+        }
+    };
+    let mut text = format!("\nself-test on {} against {reference}; kernels {kernels}\n", test.device);
     text += &if verbose { by_kernel(test) } else { by_shader(test) };
     for failure in test.failures.iter().filter(|failure| failure.status == Status::Failed) {
         text += &told(failure, "FAIL");

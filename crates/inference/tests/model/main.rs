@@ -13,6 +13,7 @@ mod generate;
 // With a processor of its own.
 #[cfg(llvm)]
 mod memory;
+mod own_memory;
 mod plan;
 mod reference;
 mod refused;

@@ -14,7 +14,7 @@
 //!
 //! It differs from the CPU wherever a device may: the host never reaches its memory, private memory begins as garbage, work is
 //! completed on another thread, and the limits are lower. Tests of other crates include this folder with `#[path]`.
-#![allow(dead_code, reason = "each test that includes the toy uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test that includes the toy uses a part of it")]
 
 mod buffer;
 mod counts;

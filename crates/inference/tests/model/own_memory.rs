@@ -1,0 +1,81 @@
+//! Models on a device with memory of its own: the third back end of the crate `compute`'s tests, of which the host reaches no byte.
+#![cfg(llvm)]
+
+#[path = "../../../compute/tests/third_backend/toy/mod.rs"]
+mod toy;
+
+use crate::plan::{EXACT, random_tokens, shapes};
+use crate::tiny::Tiny;
+use crate::{assert_logits, load_on, reference};
+use compute::BinaryArchive;
+use inference::generate::Sampling;
+use inference::metal::{MetalDevice, Tuning};
+use inference::plan::PlanOptions;
+use toy::{Toy, ToyOptions};
+
+/// A toy with as much of everything as the kernels need.
+fn toy() -> (Toy, MetalDevice) {
+    let options = ToyOptions { max_threads: 1024, max_threadgroup_memory: 32 << 10, ..ToyOptions::default() };
+    let toy = Toy::new(&options).expect("a toy");
+    let archive = BinaryArchive::user_cache().expect("the cache can be found");
+    let device = MetalDevice::with_device(toy.device().clone(), archive).expect("the library is right");
+    (toy, device)
+}
+
+#[test]
+fn models_give_the_logits_of_the_formulas() {
+    let (toy, device) = toy();
+    let tuning = *device.tuning();
+    assert!(tuning.staging.is_some() && !tuning.maps_weights, "{tuning:?}");
+    for (seed, shape) in shapes().iter().enumerate() {
+        let model = Tiny::new(shape, seed as u64);
+        let tokens = random_tokens(shape.vocabulary, 45, 7);
+        let expected = reference::logits(&model, &tokens);
+        let before = toy.counts();
+        let mut plan = load_on(&device, &model, &EXACT);
+        let loaded = toy.counts();
+        assert!(loaded.copies > before.copies, "weights go through staging buffers");
+        assert_logits(&format!("{shape:?}"), &mut plan, &tokens, 40, &expected, 2e-5);
+    }
+    let stats = device.stats();
+    assert_eq!((stats.late_misses, stats.failures), (0, 0), "{stats}");
+}
+
+#[test]
+fn several_steps_are_one_submission_and_tokens_alone_come_back() {
+    let (toy, device) = toy();
+    assert!(device.tuning().overlaps);
+    let model = Tiny::new(&shapes()[0], 5);
+    let prompt = random_tokens(model.shape.vocabulary, 20, 9);
+    let bold = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
+    let options = PlanOptions { sampling: bold, ..EXACT };
+    let mut plan = load_on(&device, &model, &options);
+    plan.push(&prompt).unwrap();
+    let mut tokens = Vec::new();
+    plan.generate(1, &mut tokens).unwrap();
+    let before = toy.counts();
+    plan.generate(24, &mut tokens).unwrap();
+    let after = toy.counts();
+    let groups = plan.steps_per_command_buffer(24);
+    assert_eq!(after.submissions - before.submissions, groups.len() as u64, "{groups:?}");
+    assert!(groups.len() < 24 / 4);
+    let dispatches = (after.dispatches - before.dispatches) / 24;
+    assert_eq!(dispatches, plan.dispatches_per_token() as u64);
+    assert_eq!((after.uploads, after.downloaded_bytes), (before.uploads, before.downloaded_bytes + 24 * 4));
+    assert_eq!(
+        (after.recordings, after.pipelines),
+        (before.recordings, before.pipelines),
+        "all was made ready before"
+    );
+
+    // The same tokens as where the host and the device share memory.
+    let cpu = compute::Device::cpu().expect("a CPU");
+    let archive = BinaryArchive::user_cache().expect("the cache can be found");
+    let tuning = Tuning { staging: None, ..*device.tuning() };
+    let cpu = MetalDevice::with_tuning(cpu, archive, tuning).expect("the library is right");
+    let mut plan = load_on(&cpu, &model, &options);
+    plan.push(&prompt).unwrap();
+    let mut expected = Vec::new();
+    plan.generate(25, &mut expected).unwrap();
+    assert_eq!(tokens, expected);
+}
