@@ -111,7 +111,7 @@ impl MetalDevice {
         self.cache.unseal();
     }
 
-    /// What the cache has counted.
+    /// The counters of the cache.
     pub fn stats(&self) -> PipelineCacheStats {
         self.cache.stats()
     }

@@ -133,7 +133,7 @@ pub(super) fn kernel_names(shader: &'static Shader) -> impl Iterator<Item = &'st
     kernels::ALL.iter().filter(|kernel| kernel.shader.name == shader.name).map(|kernel| kernel.name)
 }
 
-/// What creates the pipelines of a cache. Their labels are how their keys read.
+/// Creates the pipelines of a cache. Their labels are how their keys read.
 pub(super) fn creator(
     device: Device,
     libraries: Arc<Libraries>,

@@ -1,4 +1,4 @@
-//! What a device decides: how work is divided, how prompts are taken, where weights are. This is the only place that asks
+//! Everything that a device decides: how work is divided, how prompts are taken, where weights are. This is the only place that asks
 //! what kind of device there is; operations and plans ask a [`Tuning`].
 //!
 //! ```text
@@ -27,7 +27,7 @@ use super::format::Format;
 use super::layout::{Layout, TILE_ROWS};
 use compute::{Device, DeviceKind, DispatchType};
 
-/// What a device decides.
+/// Everything that a device decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
     /// Simdgroups that keep the device busy. What can be divided is, until there are so many.
@@ -94,7 +94,7 @@ impl RowTuning {
 }
 
 impl Tuning {
-    /// What suits a device.
+    /// The tuning that suits a device.
     pub fn of(device: &Device) -> Tuning {
         match device.kind() {
             DeviceKind::Cpu => Tuning::CPU,
@@ -206,7 +206,7 @@ const MOST_PARTS: usize = 32;
 /// Bytes of a staging buffer: enough that a copy takes far longer than to begin it.
 const STAGING: usize = 8 << 20;
 
-/// What a GPU of an unknown family is taken for.
+/// A GPU of an unknown family is taken for one of this.
 const OLDEST_FAMILY: u32 = 7;
 
 #[cfg(test)]

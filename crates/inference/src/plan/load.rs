@@ -20,7 +20,7 @@ use crate::metal::format::Activation;
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::PipelineProgress;
 
-/// What can be chosen about a plan.
+/// Options for a plan.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlanOptions {
     /// Positions that there is room for; what the model was trained for, but 4,096 at most, where it is none.

@@ -62,7 +62,7 @@ impl Plan {
         &self.sampling
     }
 
-    /// What the model is like.
+    /// The sizes and numbers of the model.
     pub fn hyperparameters(&self) -> &Hyperparameters {
         &self.parts.model
     }
@@ -237,7 +237,7 @@ impl Plan {
         let row = self.encode_pending(&command_buffer)?;
         self.logits.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
         self.run(&command_buffer)?;
-        Ok(self.parts.state.logits.read())
+        Ok(self.parts.state.logits.read_at(0, self.parts.model.vocabulary)?)
     }
 
     /// Computes what is pending, and for each of these tokens from the position `from` on the scores of all tokens to follow;

@@ -10,7 +10,7 @@ use crate::metal::dispatch::{Changing, Encoding};
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::{BytesLocation, CommandBuffer, Patch, Recording};
 
-/// What changes from one replay to the next.
+/// A number that changes from one replay to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Quantity {
     /// The position of the first token that is computed.

@@ -1,4 +1,4 @@
-//! What only shows inside of a plan: the memory that it begins with, and what its recordings wait for.
+//! The inside of a plan: the memory that it begins with, and the barriers of its recordings.
 
 use super::{Plan, PlanOptions};
 use crate::generate::Sampling;

@@ -30,7 +30,7 @@ pub(super) struct ModelWeights {
     pub(super) layers: Vec<LayerWeights>,
     pub(super) output_norm: Vector,
     output: Option<Weight>,
-    /// What frequencies of rotations are divided by.
+    /// Divisors of the frequencies of rotations.
     pub(super) rope_factors: Option<Vec<f32>>,
     pub(super) memory: WeightMemory,
 }

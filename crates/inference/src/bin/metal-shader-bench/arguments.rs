@@ -1,4 +1,4 @@
-//! What can be asked for.
+//! The command line.
 
 use crate::measure::Clock;
 use clap::{Args, Parser, Subcommand, ValueEnum};

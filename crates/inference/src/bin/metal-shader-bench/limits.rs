@@ -1,4 +1,4 @@
-//! What this device can do at most: measured in every run, with kernels that do nothing else.
+//! The limits of this device: measured in every run, with kernels that do nothing else.
 //!
 //! An operation takes at least the time that its bytes need at the bandwidth of the memory that they fit into, and at
 //! least the time that its arithmetic needs at the rate of multiply-adds. The greater of the two is its limit.
@@ -23,7 +23,7 @@ const ROUNDS: u32 = 4096;
 /// How many bytes are touched again and again: from the smallest cache to memory.
 const SIZES: [usize; 5] = [16 << 10, 256 << 10, 2 << 20, 16 << 20, 256 << 20];
 
-/// What was measured.
+/// The limits that were measured.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub(crate) struct Limits {
     pub(crate) bandwidths: Vec<Bandwidth>,
@@ -31,7 +31,7 @@ pub(crate) struct Limits {
     pub(crate) kernel_fma: f64,
     /// By a loop in Rust, GFLOP/s.
     pub(crate) native_fma: f64,
-    /// What that loop uses.
+    /// The instructions of that loop.
     pub(crate) native_instructions: String,
 }
 
@@ -52,7 +52,7 @@ impl Bandwidth {
     }
 }
 
-/// What an operation cannot be faster than.
+/// The least time that an operation takes.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, Debug)]
 pub(crate) struct Bound {
     pub(crate) nanoseconds: f64,

@@ -37,7 +37,7 @@ pub const SIMD_WIDTH: usize = 32;
 pub struct Encoding<'a> {
     /// Where the pipelines come from.
     pub device: &'a MetalDevice,
-    /// Where dispatches go.
+    /// Encodes dispatches, or collects their pipelines.
     target: Target<'a>,
     /// How work is divided; that of the device, unless it is changed.
     pub tuning: Tuning,
@@ -92,7 +92,7 @@ impl<'a> Encoding<'a> {
     }
 }
 
-/// What becomes of dispatches.
+/// Where dispatches go.
 #[derive(Debug)]
 enum Target<'a> {
     Encoder(&'a mut ComputeCommandEncoder),
