@@ -2,11 +2,13 @@
 
 use crate::archive::BinaryArchive;
 use crate::backend::{
-    self, Artifact, CompileTarget, Executable, Handler, NewPipeline, PipelineOrigin, PipelineRequest, Simdgroups,
+    self, Artifact, CompileTarget, Executable, Handler, NewPipeline, PipelineOrigin, PipelineRequest, Promises,
+    Simdgroups,
 };
 use crate::device::Device;
 use crate::error::{Result, usage};
 use crate::library::{Function, FunctionDescriptor};
+use crate::size::Size;
 use msl::reflect::Kernel;
 use std::sync::Arc;
 
@@ -22,6 +24,9 @@ pub struct ComputePipelineDescriptor {
     /// threads: each simdgroup is 32 threads side by side. The CPU then compiles half as much code. A dispatch that breaks the
     /// promise is an error.
     pub thread_group_width_is_multiple_of_thread_execution_width: bool,
+    /// Promises that all dispatches are of whole threadgroups of this size, Metal's `requiredThreadsPerThreadgroup`: the CPU
+    /// compiles the code for these alone. A dispatch that breaks the promise is an error.
+    pub threads_per_threadgroup: Option<Size>,
     /// Where its code is looked for, in this order, before it is compiled. What is compiled is added to those that take new
     /// entries.
     pub binary_archives: Vec<BinaryArchive>,
@@ -108,8 +113,11 @@ impl Device {
         // SAFETY: the caller keeps to it.
         let made = unsafe { self.backend().new_pipeline_with_artifacts(kernel, artifacts)? };
         let properties = self.backend().properties();
-        let (label, simdgroups) = (descriptor.label.as_deref(), descriptor.simdgroups());
-        let executable = Executable::new(made, properties, label, simdgroups, Vec::new())?;
+        let promises = Promises {
+            simdgroups: descriptor.simdgroups(),
+            threads_per_threadgroup: descriptor.threads_per_threadgroup,
+        };
+        let executable = Executable::new(made, properties, descriptor.label.as_deref(), promises, Vec::new())?;
         Ok(ComputePipelineState { executable: Arc::new(executable) })
     }
 
@@ -125,6 +133,11 @@ impl Device {
         function: &FunctionDescriptor,
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<PipelineRequest> {
+        if let Some(size) = descriptor.threads_per_threadgroup
+            && size.volume().is_none_or(|threads| threads == 0)
+        {
+            return usage(format!("threads_per_threadgroup is {size}: no extent can be 0"));
+        }
         let library = function.library.for_device(self, function.name)?;
         Ok(PipelineRequest { validate: self.is_validating(), ..request(function, library, descriptor) })
     }
@@ -136,7 +149,9 @@ impl Device {
     fn pipeline_state(&self, made: NewPipeline, request: &PipelineRequest) -> Result<ComputePipelineState> {
         let (label, archives) = (request.label.as_deref(), request.archives.clone());
         let properties = self.backend().properties();
-        let executable = Executable::new(made, properties, label, request.simdgroups, archives)?;
+        let PipelineRequest { simdgroups, threads_per_threadgroup, .. } = *request;
+        let promises = Promises { simdgroups, threads_per_threadgroup };
+        let executable = Executable::new(made, properties, label, promises, archives)?;
         Ok(ComputePipelineState { executable: Arc::new(executable) })
     }
 }
@@ -153,6 +168,7 @@ fn request(
         function: None,
         label: descriptor.label.clone(),
         simdgroups: descriptor.simdgroups(),
+        threads_per_threadgroup: descriptor.threads_per_threadgroup,
         archives: descriptor.binary_archives.clone(),
         fail_on_archive_miss: descriptor.fail_on_binary_archive_miss,
         validate: false,

@@ -48,13 +48,16 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Whether every threadgroup is a multiple of `width` threads wide, also at the edge of the grid.
-    pub(crate) fn has_rows(&self, width: usize) -> bool {
-        let edge = match self.count {
-            Count::Threads(threads) => threads.width % self.threadgroup.width,
-            Count::Threadgroups(_) => 0,
-        };
-        self.threadgroup.width.is_multiple_of(width) && edge.is_multiple_of(width)
+    /// Whether all threadgroups are whole: then only the code for their size is needed.
+    pub(crate) fn is_whole(&self) -> bool {
+        let Size { width, height, depth } = self.threadgroup;
+        match self.count {
+            Count::Threads(threads) => {
+                let sizes = [(threads.width, width), (threads.height, height), (threads.depth, depth)];
+                sizes.into_iter().all(|(threads, size)| threads.is_multiple_of(size))
+            }
+            Count::Threadgroups(_) => true,
+        }
     }
 
     /// The threads along each dimension; none where there are more than can be counted.
@@ -122,14 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_whole_at_the_edge_too() {
-        let rows = |count: Count, threadgroup: Size| Grid { count, threadgroup }.has_rows(32);
+    fn threadgroups_are_whole_where_they_divide_the_grid() {
+        let whole = |count: Count, threadgroup: Size| Grid { count, threadgroup }.is_whole();
         let threads = |width: usize| Count::Threads(Size::linear(width));
-        assert!(rows(threads(1024), Size::linear(256)) && rows(threads(96), Size::linear(64)));
-        assert!(!rows(threads(1000), Size::linear(256)) && !rows(threads(33), Size::linear(32)));
-        assert!(!rows(threads(64), Size::new(16, 2, 1)));
-        assert!(rows(Count::Threadgroups(Size::new(3, 5, 1)), Size::new(32, 3, 1)));
-        assert!(!rows(Count::Threadgroups(Size::linear(1)), Size::linear(48)));
+        assert!(whole(threads(1024), Size::linear(256)) && whole(threads(48), Size::linear(16)));
+        assert!(!whole(threads(1000), Size::linear(256)) && !whole(threads(33), Size::linear(32)));
+        assert!(!whole(Count::Threads(Size::new(32, 3, 1)), Size::new(32, 2, 1)));
+        assert!(whole(Count::Threadgroups(Size::new(3, 5, 1)), Size::new(33, 3, 1)));
     }
 
     #[test]

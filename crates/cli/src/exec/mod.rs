@@ -309,7 +309,7 @@ impl Exec {
         grid: Grid,
     ) -> Result<Dispatch, Error> {
         let descriptor = ComputePipelineDescriptor {
-            thread_group_width_is_multiple_of_thread_execution_width: grid.has_rows(abi::LANES),
+            threads_per_threadgroup: grid.is_whole().then_some(grid.threadgroup),
             binary_archives: archives.to_vec(),
             ..ComputePipelineDescriptor::default()
         };

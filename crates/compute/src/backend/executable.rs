@@ -8,14 +8,20 @@ use msl::reflect::{ArgumentKind, Kernel};
 use std::any::Any;
 use std::sync::Arc;
 
+/// What the descriptor of a pipeline promises about all its dispatches.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Promises {
+    pub(crate) simdgroups: Simdgroups,
+    pub(crate) threads_per_threadgroup: Option<Size>,
+}
+
 /// A kernel that a device can run.
 pub struct Executable {
     pub(crate) label: Option<Arc<str>>,
     pub(crate) name: Arc<str>,
     pub(crate) reflection: Kernel,
     pub(crate) arguments: ArgumentTable,
-    /// What its descriptor promised.
-    pub(crate) simdgroups: Simdgroups,
+    pub(crate) promises: Promises,
     pub(crate) max_total_threads: usize,
     /// The device's limits.
     pub(crate) most_threads: Size,
@@ -34,7 +40,7 @@ impl Executable {
         new: NewPipeline,
         properties: &Properties,
         label: Option<&str>,
-        simdgroups: Simdgroups,
+        promises: Promises,
         archives: Vec<BinaryArchive>,
     ) -> Result<Executable> {
         let NewPipeline { reflection, origin, pipeline } = new;
@@ -61,7 +67,7 @@ impl Executable {
             name: reflection.name.as_str().into(),
             arguments: ArgumentTable::new(&reflection, memory),
             reflection,
-            simdgroups,
+            promises,
             max_total_threads: own.map_or(most, |own| most.min(own as usize)),
             most_threads: properties.limits.max_threads_per_threadgroup,
             most_threadgroup_memory: most_memory,

@@ -42,6 +42,7 @@ pub use crate::program::{
 };
 pub use crate::settings::{CaptureSettings, Settings};
 pub use executable::Executable;
+pub(crate) use executable::Promises;
 pub use handler::Handler;
 pub(crate) use memory::releases;
 pub use memory::{Memory, StorageMode};
@@ -53,6 +54,7 @@ pub use table::{Block, Table};
 pub use work::{Copy, Fill, Patches, Recorded, Step, Work};
 
 use crate::error::{Error, Result};
+use crate::size::Size;
 use crate::timing::DispatchTiming;
 use abi::Constants;
 use msl::reflect::Kernel;
@@ -230,6 +232,8 @@ pub struct PipelineRequest {
     pub label: Option<String>,
     /// What is promised about the simdgroups of all dispatches.
     pub simdgroups: Simdgroups,
+    /// The size of all threadgroups, each of them whole, where that is promised.
+    pub threads_per_threadgroup: Option<Size>,
     /// Where code is looked for, in this order, and then kept.
     pub archives: Vec<BinaryArchive>,
     /// Nothing is compiled.

@@ -1,7 +1,7 @@
 //! The sizes of grids and threadgroups.
 
 use super::Call;
-use crate::backend::Simdgroups;
+use crate::backend::{Promises, Simdgroups};
 use crate::error::{Error, Result};
 use crate::size::Size;
 use abi::LANES;
@@ -13,8 +13,12 @@ pub(crate) fn grid(call: &Call, grid: Size, threadgroup: Size) -> Result<([u32; 
         && fits(threadgroup, call.pipeline.most_threads);
     match (grid.volume(), narrow(grid), narrow(threadgroup)) {
         (Some(1..), Some(threads), Some(size)) if is_small => {
-            if call.pipeline.simdgroups != Simdgroups::Any {
+            let Promises { simdgroups, threads_per_threadgroup } = call.pipeline.promises;
+            if simdgroups != Simdgroups::Any {
                 promised_simdgroups(call, grid, threadgroup)?;
+            }
+            if let Some(promised) = threads_per_threadgroup {
+                promised_size(call, grid, threadgroup, promised)?;
             }
             Ok((threads, size))
         }
@@ -59,7 +63,7 @@ fn promised_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()>
         for height in sizes(grid.height, threadgroup.height) {
             for depth in sizes(grid.depth, threadgroup.depth) {
                 let size = Size { width, height, depth };
-                let is_kept = match call.pipeline.simdgroups {
+                let is_kept = match call.pipeline.promises.simdgroups {
                     Simdgroups::Any => true,
                     Simdgroups::Full => size.volume().is_some_and(|threads| threads.is_multiple_of(LANES)),
                     Simdgroups::Rows => width.is_multiple_of(LANES),
@@ -73,9 +77,25 @@ fn promised_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()>
     Ok(())
 }
 
+/// Keeps the promise of one size of threadgroups.
+fn promised_size(call: &Call, grid: Size, threadgroup: Size, promised: Size) -> Result<()> {
+    let is_whole = |grid: usize, threadgroup: usize| grid.is_multiple_of(threadgroup);
+    if threadgroup == promised
+        && is_whole(grid.width, promised.width)
+        && is_whole(grid.height, promised.height)
+        && is_whole(grid.depth, promised.depth)
+    {
+        return Ok(());
+    }
+    Err(call.refuse(format_args!(
+        "a grid of {grid} threads in threadgroups of {threadgroup}; the pipeline's descriptor promised whole threadgroups of \
+         {promised}"
+    )))
+}
+
 #[cold]
 fn broken_promise(call: &Call, size: Size) -> Error {
-    let promise = match call.pipeline.simdgroups {
+    let promise = match call.pipeline.promises.simdgroups {
         Simdgroups::Any | Simdgroups::Full => format!("multiples of {LANES}"),
         Simdgroups::Rows => format!("a width that is a multiple of {LANES}"),
     };

@@ -1,7 +1,7 @@
 //! What pipeline states take from archives, and give to them.
 
 use crate::support::{SOURCE, device, factor, library, only, pipeline, run, times, with};
-use compute::{BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, PipelineOrigin};
+use compute::{BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, PipelineOrigin, Size};
 
 #[test]
 fn what_was_compiled_once_comes_from_the_archive() {
@@ -63,6 +63,24 @@ fn a_pipeline_of_rows_has_only_their_code() {
     assert_eq!((run(&whole, 24), run(&whole, 32)), (times(3), times(3)));
     let whole = pipeline(&library, &factor(3), &only(&archive)).expect("all of it is there");
     assert_eq!(whole.origin(), PipelineOrigin::Archive);
+}
+
+#[test]
+fn a_promised_size_has_only_its_code() {
+    // Rows alone, others alone, and both in one threadgroup.
+    for (threads, pieces) in [(32, 1), (16, 1), (64, 1), (48, 2)] {
+        let (archive, size) = (BinaryArchive::new(), Some(Size::linear(threads)));
+        let descriptor = ComputePipelineDescriptor { threads_per_threadgroup: size, ..with(&archive) };
+        let made = pipeline(&library(), &factor(3), &descriptor).expect("it compiles");
+        assert_eq!(archive.len(), pieces, "{threads} threads");
+        if 64 % threads == 0 {
+            assert_eq!(run(&made, threads), times(3));
+        }
+    }
+    let nothing = Some(Size::new(32, 0, 1));
+    let descriptor = ComputePipelineDescriptor { threads_per_threadgroup: nothing, ..Default::default() };
+    let problem = pipeline(&library(), &factor(3), &descriptor).expect_err("no threads").to_string();
+    assert!(problem.contains("no extent can be 0"), "{problem}");
 }
 
 #[test]

@@ -69,6 +69,30 @@ fn promises_about_simdgroups_are_kept() {
 }
 
 #[test]
+fn a_promised_size_is_kept() {
+    on_every_device(|setup| {
+        let buffer = setup.buffer(&[5; 100]);
+        let descriptor = ComputePipelineDescriptor {
+            threads_per_threadgroup: Some(Size::linear(48)),
+            ..ComputePipelineDescriptor::default()
+        };
+        let pipeline = setup.pipeline_with("add", &FunctionConstantValues::new(), descriptor);
+        run(&setup.encode(|encoder| {
+            encoder.set_compute_pipeline_state(&pipeline)?;
+            encoder.set_buffer(0, &buffer, 0)?;
+            encoder.set_bytes(1, &1u32.to_ne_bytes())?;
+            for (grid, threadgroup) in [(96, 32), (97, 48), (48, 96)] {
+                let problem = usage(encoder.dispatch_threads(Size::linear(grid), Size::linear(threadgroup)));
+                assert!(problem.contains("promised whole threadgroups of 48 × 1 × 1"), "{problem}");
+            }
+            encoder.dispatch_threads(Size::linear(96), Size::linear(48))
+        }));
+        let numbers = buffer.read::<u32>();
+        assert_eq!((&numbers[..96], &numbers[96..]), (&[6; 96][..], &[5; 4][..]));
+    });
+}
+
+#[test]
 fn whole_threadgroups() {
     on_every_device(|setup| {
         let (pipeline, buffer) = (setup.pipeline("add"), setup.buffer(&[5; 100]));

@@ -1,10 +1,11 @@
 //! Code for the CPU: which pieces a pipeline needs, and where they come from.
 //!
 //! Code is compiled for rows, simdgroups of 32 threads side by side, and for any others. Rows are faster, and all that a pipeline
-//! needs whose threadgroups are promised to be multiples of 32 wide; every other pipeline has both, so that no dispatch of any
-//! size compiles.
+//! needs whose threadgroups are promised to be multiples of 32 wide. One whose size is promised has the code for that; every other
+//! pipeline has both, so that no dispatch of any size compiles.
 
 use super::pipeline::Pipeline;
+use super::run::shape::Shape;
 use super::target::Host;
 use crate::archive::artifact::{Entry, Machine};
 use crate::backend::artifacts::{self, Compiled, Compiler, Provided, Variant};
@@ -12,6 +13,7 @@ use crate::backend::{
     Artifact, BinaryArchive, CompileTarget, NewPipeline, PipelineOrigin, PipelineRequest, Simdgroups,
 };
 use crate::error::{Error, Result};
+use crate::size::Size;
 use abi::{Lanes, WaveKernel};
 use msl::reflect::Kernel;
 
@@ -26,11 +28,15 @@ const fn variant(lanes: Lanes) -> Variant {
 const VARIANTS: [Variant; 2] = [variant(Lanes::Row), variant(Lanes::Any)];
 
 /// The pieces that dispatches can need.
-fn needed(simdgroups: Simdgroups) -> &'static [Variant] {
-    match simdgroups {
-        Simdgroups::Rows => &VARIANTS[..1],
+fn needed(request: &PipelineRequest) -> Vec<Variant> {
+    match (request.threads_per_threadgroup, request.simdgroups) {
+        (Some(Size { width, height, depth }), _) => {
+            let narrow = |extent: usize| u32::try_from(extent).unwrap_or(u32::MAX);
+            Shape::new([narrow(width), narrow(height), narrow(depth)]).lanes().map(variant).collect()
+        }
+        (None, Simdgroups::Rows) => VARIANTS[..1].to_vec(),
         // A full simdgroup can lie in several rows.
-        Simdgroups::Any | Simdgroups::Full => &VARIANTS,
+        (None, Simdgroups::Any | Simdgroups::Full) => VARIANTS.to_vec(),
     }
 }
 
@@ -97,7 +103,7 @@ fn compile(
 }
 
 pub(super) fn new_pipeline(request: &PipelineRequest) -> Result<NewPipeline> {
-    let Provided { reflection, artifacts, origin } = artifacts::provide(&Cpu, request, needed(request.simdgroups))?;
+    let Provided { reflection, artifacts, origin } = artifacts::provide(&Cpu, request, &needed(request))?;
     let kernels = artifacts.iter().map(|entry| kernel_of(entry)).collect::<Result<Vec<_>>>()?;
     let pipeline = Box::new(Pipeline::new(&kernels)?);
     Ok(NewPipeline { reflection, origin, pipeline })

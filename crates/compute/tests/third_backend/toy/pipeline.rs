@@ -44,6 +44,7 @@ pub(super) fn new(inner: &Device, limits: &Limits, request: &PipelineRequest) ->
         label: label.clone(),
         thread_group_size_is_multiple_of_thread_execution_width: *simdgroups == Simdgroups::Full,
         thread_group_width_is_multiple_of_thread_execution_width: *simdgroups == Simdgroups::Rows,
+        threads_per_threadgroup: request.threads_per_threadgroup,
         binary_archives: archives.clone(),
         fail_on_binary_archive_miss: *fail_on_archive_miss,
     };
