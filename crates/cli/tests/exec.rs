@@ -49,6 +49,33 @@ fn add_arrays_adds_1024_floats() {
     }
 }
 
+/// The kernel's own code decides: the constant is not on the argument.
+#[test]
+fn an_argument_that_the_kernel_does_not_use_needs_no_binding() {
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "shift.metal",
+        "constant bool SHIFT [[function_constant(0)]];
+         kernel void shift(device float *x [[buffer(0)]], device const float *by [[buffer(1)]],
+                           uint i [[thread_position_in_grid]]) {
+             if (SHIFT) { x[i] += by[i]; } else { x[i] *= 2.0f; }
+         }",
+    );
+    for file in both_forms(&scratch, &shader) {
+        let run = |shift: bool, more: &str| {
+            let flags = "--threads 33 --arg x=iota:f32:33 --print x:3";
+            exec(&format!("{file} shift --const SHIFT=bool:{shift} {flags} {more}"))
+        };
+        for _ in 0..2 {
+            // The second time, an archive says that it is not used.
+            assert!(run(false, "").exits(0).stdout.contains("  0 2 4"));
+        }
+        assert!(run(false, "--arg by=ones:f32:33").exits(0).stdout.contains("  0 2 4"));
+        assert!(run(true, "--arg by=ones:f32:33").exits(0).stdout.contains("  1 2 3"));
+        run(true, "").exits(1).says("--arg 1=VALUE");
+    }
+}
+
 /// Rows that are no multiple of anything.
 const ROWS: usize = 37;
 
