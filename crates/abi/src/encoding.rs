@@ -43,37 +43,51 @@ impl WaveKernel {
             lanes: Lanes::ALL.into_iter().find(|known| *known as u8 == lanes)?,
             has_barrier: has_barrier != 0,
             flush_denormals: flush_denormals != 0,
-            static_threadgroup_memory: u32::from_le_bytes(reader.array()?),
-            private_memory: u64::from_le_bytes(reader.array()?),
+            static_threadgroup_memory: reader.u32()?,
+            private_memory: reader.u64()?,
             name: reader.text()?,
             symbol: reader.text()?,
-            object: reader.part()?.to_vec(),
+            object: reader.bytes()?.to_vec(),
         };
         reader.0.is_empty().then_some(kernel)
     }
 }
 
-/// The bytes that are left to read.
-struct Reader<'a>(&'a [u8]);
+/// Bytes that are left to read; every method gives `None` where there are too few.
+pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+    /// The next `len` bytes.
+    pub fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn array<const LEN: usize>(&mut self) -> Option<[u8; LEN]> {
+    /// The next bytes, as many as the array has.
+    pub fn array<const LEN: usize>(&mut self) -> Option<[u8; LEN]> {
         self.take(LEN)?.try_into().ok()
     }
 
-    fn part(&mut self) -> Option<&'a [u8]> {
-        let len = u32::from_le_bytes(self.array()?);
+    /// A number.
+    pub fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    /// A number.
+    pub fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// Bytes with their length (u32) before them.
+    pub fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = self.u32()?;
         self.take(len as usize)
     }
 
-    fn text(&mut self) -> Option<String> {
-        String::from_utf8(self.part()?.to_vec()).ok()
+    /// Text with its length (u32) before it.
+    pub fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?.to_vec()).ok()
     }
 }
 

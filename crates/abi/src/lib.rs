@@ -2,7 +2,7 @@
 //! It knows neither LLVM nor devices, so that compiled kernels can be stored and run where there is no compiler.
 //!
 //! * [`call`]: what generated code for a CPU reads when it is called, one simdgroup of 32 lanes at a time.
-//! * [`kernel`]: a compiled kernel, which can be written as bytes.
+//! * [`kernel`]: a compiled kernel; [`encoding`]: the same as bytes.
 //! * [`constants`]: values for function constants.
 
 /// Tells one compiler from another: its version and, where they are at hand, a hash of its sources. Code that was compiled
@@ -11,7 +11,7 @@ pub const COMPILER_FINGERPRINT: &str = env!("METALWORKS_COMPILER_FINGERPRINT");
 
 pub mod call;
 pub mod constants;
-mod encoding;
+pub mod encoding;
 pub mod kernel;
 
 pub use call::{Dispatch, LANES, Simdgroup, Threadgroup};

@@ -122,7 +122,7 @@ impl Device {
         self.backend.properties().kind
     }
 
-    /// What it can do. Those who choose between kernels ask here, and nowhere for the name of a GPU.
+    /// Its capabilities. Those who choose between kernels ask here, and nowhere for the name of a GPU.
     pub fn capabilities(&self) -> Capabilities {
         self.backend.properties().capabilities.clone()
     }

@@ -166,7 +166,7 @@ impl Function {
         &self.name
     }
 
-    /// What the host binds: arguments under a false constant are not in it. Where there is no compiler for the CPU, its
+    /// Its interface: arguments under a false constant are not in it. Where there is no compiler for the CPU, its
     /// threadgroup variables are all those of the source ([`Library::reflection`]).
     pub fn reflection(&self) -> &Kernel {
         self.function.reflection()

@@ -195,7 +195,7 @@ impl ComputePipelineState {
         &self.executable
     }
 
-    /// What the host binds.
+    /// Its interface: the arguments that the host binds.
     pub fn reflection(&self) -> &Kernel {
         &self.executable.reflection
     }

@@ -17,6 +17,7 @@
 use super::artifact::{Artifact, Entry, Target};
 use super::key::Key;
 use crate::digest::{Digest, sha256};
+use abi::encoding::Reader;
 use std::fmt;
 
 const MAGIC: &[u8; 8] = b"\x89MWARC\r\n";
@@ -199,38 +200,6 @@ fn put(to: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), String> {
     to.extend(len.to_le_bytes());
     to.extend(bytes);
     Ok(())
-}
-
-/// What is left to read.
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn array<const LEN: usize>(&mut self) -> Option<[u8; LEN]> {
-        self.take(LEN)?.try_into().ok()
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let len = self.u32()?;
-        self.take(len as usize)
-    }
-
-    fn text(&mut self) -> Option<String> {
-        String::from_utf8(self.bytes()?.to_vec()).ok()
-    }
 }
 
 #[cfg(test)]

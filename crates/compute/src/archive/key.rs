@@ -1,4 +1,4 @@
-//! What a compiled kernel is found by.
+//! Keys of compiled kernels.
 //!
 //! ```text
 //! digest of the source or AIR ┐

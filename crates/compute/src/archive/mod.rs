@@ -84,7 +84,7 @@ pub struct BinaryArchive {
 struct Inner {
     store: Store,
     problems: Problems,
-    /// What drivers keep.
+    /// Archives of drivers.
     drivers: driver_archives::DriverArchives,
 }
 

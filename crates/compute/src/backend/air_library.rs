@@ -59,7 +59,7 @@ impl AirLibrary {
         AirLibrary { contents: checked(metallib, source) }
     }
 
-    /// What the front end can read.
+    /// The source, for the front end.
     fn source(&self) -> Option<&Source> {
         match &self.contents {
             Contents::Source(source) => Some(source),
@@ -147,13 +147,7 @@ impl Library for AirLibrary {
     }
 
     fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
-        match self.source() {
-            Some(source) => source.describe(kernel, constants),
-            None => {
-                let what = "the interface of a kernel of a .metallib without compiling it".into();
-                Err(Error::Unsupported { kernel: kernel.into(), what })
-            }
-        }
+        Source::reflection(self.source(), kernel, constants)
     }
 
     #[cfg(llvm)]

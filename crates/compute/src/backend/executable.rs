@@ -8,7 +8,7 @@ use msl::reflect::{ArgumentKind, Kernel};
 use std::any::Any;
 use std::sync::Arc;
 
-/// What the descriptor of a pipeline promises about all its dispatches.
+/// Promises of a pipeline's descriptor about all its dispatches.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Promises {
     pub(crate) simdgroups: Simdgroups,

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Who reads and writes the memory of a buffer.
+/// Access to the memory of a buffer.
 ///
 /// | | device with unified memory (CPU, Apple's GPUs) | device with memory of its own |
 /// |---|---|---|
@@ -74,7 +74,7 @@ impl Memory {
         self.len
     }
 
-    /// Who reads and writes it.
+    /// Access to it.
     pub fn storage(&self) -> StorageMode {
         self.storage
     }
@@ -111,7 +111,7 @@ impl Memory {
         *own = Some(label.into());
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn description(&self) -> String {
         let label = self.label().map(|label| format!(" '{label}'")).unwrap_or_default();
         format!("the buffer{label} of {} bytes", self.len)

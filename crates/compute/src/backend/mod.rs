@@ -230,7 +230,7 @@ pub struct PipelineRequest {
     pub function: Option<Arc<dyn Function>>,
     /// A name for tools.
     pub label: Option<String>,
-    /// What is promised about the simdgroups of all dispatches.
+    /// The promise about the simdgroups of all dispatches.
     pub simdgroups: Simdgroups,
     /// The size of all threadgroups, each of them whole, where that is promised.
     pub threads_per_threadgroup: Option<Size>,
@@ -258,7 +258,7 @@ pub(crate) fn no_function(library: &dyn Library, kernel: &str) -> Error {
     Error::NoFunction { name: kernel.into(), similar: library.function_names().into_iter().find(similar) }
 }
 
-/// What a pipeline may rely on in every dispatch, also in the smaller threadgroups at the edges of a grid.
+/// A promise about the simdgroups of every dispatch, also in the smaller threadgroups at the edges of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Simdgroups {
     /// Nothing: simdgroups may be partial.

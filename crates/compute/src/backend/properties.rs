@@ -6,13 +6,13 @@ use std::fmt;
 /// Everything that never changes about a device.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Properties {
-    /// What it is, in general.
+    /// Its back end.
     pub kind: DeviceKind,
     /// The name by which [`crate::Device::named`] finds it: `cpu`, `metal:0`.
     pub id: String,
     /// The name that people know it by.
     pub name: String,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Capabilities,
     /// How much of everything it has.
     pub limits: Limits,
@@ -41,7 +41,7 @@ impl fmt::Display for DeviceKind {
     }
 }
 
-/// What a device can do.
+/// Capabilities of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Capabilities {
     /// `simd_sum`, `simd_max` and their kin.

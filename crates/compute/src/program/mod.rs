@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// How Metal source is compiled.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
-    /// What diagnostics call the source.
+    /// The source's name in diagnostics.
     pub name: String,
     /// Where `#include "…"` looks.
     pub include_dirs: Vec<PathBuf>,

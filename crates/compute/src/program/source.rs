@@ -128,6 +128,17 @@ impl Source {
         Ok(all.iter().map(available).collect())
     }
 
+    /// The interface of a kernel with these constants, where its library has a source; `None` where there is no such kernel.
+    pub fn reflection(source: Option<&Source>, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
+        match source {
+            Some(source) => source.describe(kernel, constants),
+            None => {
+                let what = "the interface of a kernel of a .metallib without compiling it".into();
+                Err(Error::Unsupported { kernel: kernel.into(), what })
+            }
+        }
+    }
+
     /// The interface of a kernel with these constants; `None` where there is no such kernel.
     pub fn describe(&self, name: &str, constants: &Constants) -> Result<Option<Kernel>> {
         let compilation = self.compile()?;

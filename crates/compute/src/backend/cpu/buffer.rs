@@ -36,7 +36,7 @@ impl Device {
         allocation(mapping.as_mut_ptr(), len, Mapping::Writable(mapping))
     }
 
-    /// What is written to it stays in memory.
+    /// Writes stay in memory.
     pub(super) fn map_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {
         let mapped = pages::private_file(file, start, len);
         let mut mapping = mapped.map_err(|error| backend::file_error(&error))?;

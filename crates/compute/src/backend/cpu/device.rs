@@ -29,7 +29,7 @@ pub(super) const MAX_THREADGROUP_MEMORY: usize = 32 << 10;
 /// More threads than this are a mistake.
 const MAX_THREADS: usize = 1024;
 
-/// What can be chosen about the CPU as a device.
+/// Options for the CPU as a device.
 #[derive(Clone, Default, Debug)]
 pub struct CpuOptions {
     /// Threads that execute kernels. When it is `None`, the environment variable `METALWORKS_THREADS` says how many,

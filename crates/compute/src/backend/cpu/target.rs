@@ -14,7 +14,7 @@ pub(super) struct CpuTarget {
     pub(super) architecture: String,
     /// LLVM's name for it.
     pub(super) cpu: String,
-    /// What it can do beyond that, or cannot: `+avx2,-avx512f`.
+    /// Features beyond that, or missing: `+avx2,-avx512f`.
     pub(super) features: String,
     /// LLVM's version. Another one makes other code, which runs as well.
     pub(super) llvm: String,

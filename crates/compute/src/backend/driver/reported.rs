@@ -15,7 +15,7 @@ pub struct ReportedBinding {
     pub kind: ArgumentKind,
     /// The index there.
     pub index: u32,
-    /// What the code does with it.
+    /// Whether the code reads or writes it.
     pub access: Access,
     /// The code uses it.
     pub is_used: bool,
@@ -34,7 +34,7 @@ pub struct ReportedBinding {
 pub struct ReportedKernel {
     /// Its name.
     pub name: String,
-    /// What the host binds.
+    /// Its interface: the arguments that the host binds.
     pub bindings: Vec<ReportedBinding>,
     /// The indices of the function constants that it has, set or not.
     pub function_constants: Vec<u32>,

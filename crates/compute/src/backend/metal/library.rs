@@ -125,7 +125,7 @@ impl Library {
         &self.device
     }
 
-    /// What the front end can read.
+    /// The source, for the front end.
     pub(super) fn source(&self) -> Option<&Source> {
         self.source.as_ref().map(|(source, _)| source)
     }
@@ -189,13 +189,7 @@ impl backend::Library for Library {
     }
 
     fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
-        match self.source() {
-            Some(source) => source.describe(kernel, constants),
-            None => {
-                let what = "the interface of a kernel of a .metallib without compiling it".into();
-                Err(Error::Unsupported { kernel: kernel.into(), what })
-            }
-        }
+        Source::reflection(self.source(), kernel, constants)
     }
 
     fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn backend::Function>>> {

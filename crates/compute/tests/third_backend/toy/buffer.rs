@@ -123,7 +123,7 @@ impl Transfers {
     }
 
     fn staging(&self) -> MutexGuard<'_, compute::Buffer> {
-        // What an earlier transfer left there does not matter.
+        // Bytes of an earlier transfer do not matter.
         self.staging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

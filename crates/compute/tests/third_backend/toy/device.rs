@@ -40,7 +40,7 @@ impl Default for ToyOptions {
     }
 }
 
-/// What becomes of a submission that is not executed.
+/// The end of a submission that is not executed.
 pub(crate) enum Fault {
     /// It is dropped.
     Lost,
@@ -48,7 +48,7 @@ pub(crate) enum Fault {
     Failed(Error),
 }
 
-/// What the parts of a toy share.
+/// State that the parts of a toy share.
 pub(super) struct State {
     /// The device that does the work.
     pub(super) inner: compute::Device,
