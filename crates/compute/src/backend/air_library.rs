@@ -10,7 +10,7 @@
 
 use super::{Function, Library, LibraryContents, LibraryOrigin, Source};
 use crate::digest::Digest;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::program::PrecompiledLibrary;
 use abi::Constants;
 use msl::reflect::Kernel;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 #[cfg(llvm)]
 use crate::{
+    error::Error,
     log,
     program::LibraryCompiler,
     program::air::{self, Air},
