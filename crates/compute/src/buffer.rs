@@ -126,6 +126,7 @@ impl Buffer {
     }
 
     /// Whether it is a view for reading only.
+    #[inline]
     pub fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -138,6 +139,7 @@ impl Buffer {
     }
 
     /// Whether [`Buffer::release`] was called on it or on a clone.
+    #[inline]
     pub fn is_released(&self) -> bool {
         self.memory.is_released()
     }
@@ -157,6 +159,7 @@ impl Buffer {
         Buffer { memory, read_only }
     }
 
+    #[inline]
     pub(crate) fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
@@ -167,6 +170,7 @@ impl Buffer {
 
     /// Its size in bytes, Metal's `length`.
     #[allow(clippy::len_without_is_empty, reason = "a buffer has at least one byte")]
+    #[inline]
     pub fn len(&self) -> usize {
         self.memory.len()
     }

@@ -191,6 +191,7 @@ impl BinaryArchive {
 }
 
 impl ComputePipelineState {
+    #[inline]
     pub(crate) fn executable(&self) -> &Arc<Executable> {
         &self.executable
     }

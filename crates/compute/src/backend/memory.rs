@@ -46,6 +46,7 @@ unsafe impl Sync for Memory {}
 /// Buffers that were released in this process. Whoever saw that none of its buffers was need not look again before this goes up.
 static RELEASES: AtomicU64 = AtomicU64::new(0);
 
+#[inline]
 pub(crate) fn releases() -> u64 {
     RELEASES.load(Ordering::Acquire)
 }
@@ -59,27 +60,32 @@ impl Memory {
     }
 
     /// The number of its first byte: [`Allocation::address`].
+    #[inline]
     pub fn address(&self) -> usize {
         self.address
     }
 
     /// Where the host finds its first byte, if it reaches it.
+    #[inline]
     pub fn host(&self) -> Option<NonNull<u8>> {
         self.host
     }
 
     /// Its size in bytes.
     #[allow(clippy::len_without_is_empty, reason = "a buffer has at least one byte")]
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Access to it.
+    #[inline]
     pub fn storage(&self) -> StorageMode {
         self.storage
     }
 
     /// The device that has it: [`super::Properties::domain`].
+    #[inline]
     pub fn domain(&self) -> u32 {
         self.domain
     }
@@ -90,6 +96,7 @@ impl Memory {
     }
 
     /// Whether it was given back.
+    #[inline]
     pub fn is_released(&self) -> bool {
         self.is_released.load(Ordering::Acquire)
     }

@@ -160,6 +160,7 @@ const RECENT: usize = 64;
 
 impl<T> Kept<T> {
     /// The position of an object, which is told from others by its address.
+    #[inline]
     pub(crate) fn keep(&mut self, item: &Arc<T>) -> u32 {
         // Fibonacci hashing: the low bits of addresses are all alike.
         let hash = ((Arc::as_ptr(item).addr() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % RECENT;

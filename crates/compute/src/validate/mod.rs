@@ -57,6 +57,7 @@ impl Call<'_> {
     }
 }
 
+#[inline]
 pub(crate) fn index(call: &str, index: usize) -> Result<()> {
     if index < ARGUMENT_SLOTS {
         return Ok(());
@@ -65,6 +66,7 @@ pub(crate) fn index(call: &str, index: usize) -> Result<()> {
 }
 
 /// Whether a buffer has memory that the device can reach.
+#[inline]
 pub(crate) fn same_device(call: &str, domain: u32, buffer: &Memory) -> Result<()> {
     if buffer.domain() == domain {
         return Ok(());
@@ -81,6 +83,7 @@ pub(crate) fn argument_name(pipeline: &Executable, kind: ArgumentKind, index: us
 }
 
 /// The tables count with 32 bits.
+#[inline]
 pub(crate) fn room(call: &str, entries: usize) -> Result<()> {
     if entries < (u32::MAX >> 1) as usize {
         return Ok(());
