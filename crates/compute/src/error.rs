@@ -38,7 +38,7 @@ pub enum Error {
         /// What it is.
         what: String,
     },
-    /// No archive has the code of a kernel, and it cannot or must not be compiled here. The caller's to mend: for processors,
+    /// No archive has the code of a kernel, and it cannot or must not be compiled here. The caller's to mend: for CPUs,
     /// compile it into an archive before (`metalworks compile --target`), with the same version and for a machine like this
     /// one.
     ArchiveMiss {

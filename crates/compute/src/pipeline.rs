@@ -35,6 +35,10 @@ pub struct ComputePipelineDescriptor {
 }
 
 impl ComputePipelineDescriptor {
+    fn promises(&self) -> Promises {
+        Promises { simdgroups: self.simdgroups(), threads_per_threadgroup: self.threads_per_threadgroup }
+    }
+
     fn simdgroups(&self) -> Simdgroups {
         if self.thread_group_width_is_multiple_of_thread_execution_width {
             Simdgroups::Rows
@@ -80,8 +84,7 @@ impl Device {
         self.create(&self.request(function, descriptor)?)
     }
 
-    /// The same, but returns at once: `completion_handler` is called with the result, once, on another thread. The thread that
-    /// calls this one may be the handler's where nothing has to be compiled.
+    /// The same, for a handler, which is called on this thread or on one of the driver's.
     pub(crate) fn create_with_handler(
         &self,
         function: &FunctionDescriptor,
@@ -113,11 +116,8 @@ impl Device {
         // SAFETY: the caller keeps to it.
         let made = unsafe { self.backend().new_pipeline_with_artifacts(kernel, artifacts)? };
         let properties = self.backend().properties();
-        let promises = Promises {
-            simdgroups: descriptor.simdgroups(),
-            threads_per_threadgroup: descriptor.threads_per_threadgroup,
-        };
-        let executable = Executable::new(made, properties, descriptor.label.as_deref(), promises, Vec::new())?;
+        let (label, promises) = (descriptor.label.as_deref(), descriptor.promises());
+        let executable = Executable::new(made, properties, label, promises, Vec::new())?;
         Ok(ComputePipelineState { executable: Arc::new(executable) })
     }
 
@@ -161,14 +161,15 @@ fn request(
     library: &Arc<dyn backend::Library>,
     descriptor: &ComputePipelineDescriptor,
 ) -> PipelineRequest {
+    let Promises { simdgroups, threads_per_threadgroup } = descriptor.promises();
     PipelineRequest {
         library: library.clone(),
         kernel: function.name.into(),
         constants: Arc::new(function.constants.clone()),
         function: None,
         label: descriptor.label.clone(),
-        simdgroups: descriptor.simdgroups(),
-        threads_per_threadgroup: descriptor.threads_per_threadgroup,
+        simdgroups,
+        threads_per_threadgroup,
         archives: descriptor.binary_archives.clone(),
         fail_on_archive_miss: descriptor.fail_on_binary_archive_miss,
         validate: false,

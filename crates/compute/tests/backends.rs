@@ -1,4 +1,5 @@
-//! A back end from outside of the crate, whose memory the host does not reach: the public traits are enough for one.
+//! The least that a back end can be: everything by the defaults of the traits, and work that is executed on the caller's thread.
+//! `third_backend` is one that runs kernels.
 
 use compute::backend::{
     Allocation, Buffer as BackendBuffer, Execute, Function, LibraryContents, Memory, NewPipeline, PipelineRequest,

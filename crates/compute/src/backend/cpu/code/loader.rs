@@ -211,7 +211,7 @@ fn stub(machine: Machine, address: u64) -> [u8; STUB_SIZE] {
     stub
 }
 
-/// Makes the processor see code that was written as data.
+/// Makes the CPU see code that was written as data.
 fn clear_instruction_cache(code: &[u8]) {
     // x86-64 notices by itself.
     #[cfg(target_arch = "aarch64")]

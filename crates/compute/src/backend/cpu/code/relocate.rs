@@ -2,7 +2,7 @@
 
 use object::elf::{self, RelocationType};
 
-/// A kind of processor.
+/// An architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Machine {
     X86_64,

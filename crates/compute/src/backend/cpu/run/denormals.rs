@@ -1,4 +1,4 @@
-//! Whether the processor flushes denormal numbers to zero.
+//! Whether the CPU flushes denormal numbers to zero.
 
 /// Sets the mode while it lives.
 pub(crate) struct FlushDenormals {

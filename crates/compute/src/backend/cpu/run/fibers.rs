@@ -42,7 +42,7 @@ pub(crate) struct Fibers {
 }
 
 /// A stack with a guard page. Each begins at another distance from the end of a page: otherwise the stacks' first lines,
-/// which every switch touches, would share a few lines of the processor's cache.
+/// which every switch touches, would share a few cache lines.
 struct FiberStack {
     memory: DefaultStack,
     base: StackPointer,
