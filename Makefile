@@ -122,14 +122,18 @@ clang:
 	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq clang-22 >/dev/null || { \
 	    echo 'cannot install clang 22: install clang-22, or set METALWORKS_CLANG' >&2; exit 1; }; }
 
+# The build declares the modules of operations, which cargo fmt does not see.
+OPERATIONS = $(wildcard crates/inference/src/metal/operations/*.rs)
 fmt: cargo ## Format the sources
 	$(CARGO) fmt --all
+	rustfmt --edition 2024 $(OPERATIONS)
 
 build: cargo ## Build the program in release mode
 	$(CARGO) build --release -p metalworks-cli
 
 fmt-check: cargo
 	$(CARGO) fmt --all --check
+	rustfmt --edition 2024 --check $(OPERATIONS)
 
 clippy: cargo $(LLVM)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings

@@ -10,9 +10,10 @@ fn main() {
     let folders = library::Folders {
         shaders: "src/metal/shaders".into(),
         include: "src/metal/include".into(),
+        operations: "src/metal/operations".into(),
         out: std::env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default(),
     };
-    for path in ["build.rs", "build", "src/metal/shaders", "src/metal/include"] {
+    for path in ["build.rs", "build", "src/metal/shaders", "src/metal/include", "src/metal/operations"] {
         println!("cargo::rerun-if-changed={path}");
     }
     println!("cargo::rerun-if-env-changed={}", library::metallib::SWITCH);

@@ -1,22 +1,44 @@
-//! What Rust sees of a shader: families of kernels.
+//! The host's view of a shader: families of kernels, function constants, and constants that host and shader share.
 //!
 //! The instantiations of one template (`rms_norm_f32`, `rms_norm_f16`) are a family: they take the same arguments and
-//! function constants, so that the host can choose between them and bind once. A kernel without a template is a family
-//! of one.
+//! function constants, so that the host chooses one by its types and binds all alike. A template in an include may have
+//! instantiations in several shaders. A kernel without a template is a family of one.
 
 use super::names;
 use msl::Compilation;
 pub(crate) use msl::reflect::Kernel;
 use msl::reflect::{Argument, ArgumentKind, FunctionConstant};
+use msl::source::Span;
 
 /// Kernels with the same arguments and function constants.
+#[derive(Clone)]
 pub(crate) struct Family {
+    /// The file that defines it, without `.metal`: its Rust module.
+    pub(crate) module: String,
     /// The name of the template, or of the kernel.
     pub(crate) name: String,
     /// As the first of its kernels has them.
     pub(crate) arguments: Vec<Argument>,
     pub(crate) constants: Vec<FunctionConstant>,
-    pub(crate) kernels: Vec<Kernel>,
+    pub(crate) instances: Vec<Instance>,
+}
+
+/// One kernel of a family.
+#[derive(Clone)]
+pub(crate) struct Instance {
+    pub(crate) kernel: Kernel,
+    /// The template arguments: `q4_0`, `float`.
+    pub(crate) types: Vec<String>,
+}
+
+/// `constant constexpr uint TILE_ROWS = 32;`
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SharedConstant {
+    /// The file that defines it, without `.metal`.
+    pub(crate) module: String,
+    /// With its struct, if it is a member of one: `q4_0::BLOCK`.
+    pub(crate) name: String,
+    pub(crate) value: i128,
 }
 
 /// The families of a program, in the order of the source.
@@ -24,29 +46,68 @@ pub(crate) fn families(compilation: &Compilation) -> Result<Vec<Family>, String>
     let reflection = compilation.reflect();
     let mut families: Vec<Family> = Vec::new();
     for (entry, kernel) in compilation.program.kernels().zip(reflection.kernels) {
-        let name = template_name(&compilation.program.function(entry.function).name);
+        let function = compilation.program.function(entry.function);
+        let (name, types) = template(&function.name);
         let constants = reflection.function_constants.iter();
         let constants = constants.filter(|constant| kernel.function_constants.contains(&constant.index)).cloned();
         let constants: Vec<FunctionConstant> = constants.collect();
         check(&kernel, &constants)?;
-        match families.iter_mut().find(|family| family.name == name) {
-            Some(family) => {
-                alike(family, &kernel, &constants)?;
-                family.kernels.push(kernel);
-            }
-            None => {
-                let arguments = kernel.arguments.clone();
-                families.push(Family { name, arguments, constants, kernels: vec![kernel] });
-            }
-        }
+        let module = stem(compilation, function.span);
+        let arguments = kernel.arguments.clone();
+        add(
+            &mut families,
+            Family { module, name, arguments, constants, instances: vec![Instance { kernel, types }] },
+        )?;
     }
     Ok(families)
 }
 
-/// `rms_norm` of `metalworks::rms_norm<float>`.
-fn template_name(function: &str) -> String {
-    let plain = function.split('<').next().unwrap_or(function);
-    plain.rsplit("::").next().unwrap_or(plain).to_owned()
+/// Adds a family, or its instances to those of the same template.
+pub(crate) fn add(families: &mut Vec<Family>, family: Family) -> Result<(), String> {
+    match families.iter_mut().find(|known| (&known.module, &known.name) == (&family.module, &family.name)) {
+        Some(known) => {
+            alike(known, &family)?;
+            known.instances.extend(family.instances);
+        }
+        None => families.push(family),
+    }
+    Ok(())
+}
+
+/// Integer constants of our own files.
+pub(crate) fn shared_constants(compilation: &Compilation) -> Vec<SharedConstant> {
+    let globals = compilation.program.globals.iter();
+    let own = globals.filter(|global| !compilation.sources.file(global.span.file).builtin);
+    let constant = |global: &msl::program::Global| match global.value {
+        Some(msl::program::Value::Int(value)) => {
+            Some(SharedConstant { module: stem(compilation, global.span), name: global.name.to_string(), value })
+        }
+        _ => None,
+    };
+    own.filter_map(constant).collect()
+}
+
+/// The name of the file of `span`, without its folder and `.metal`.
+fn stem(compilation: &Compilation, span: Span) -> String {
+    let file = compilation.sources.presumed(compilation.sources.outermost(span)).file;
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.strip_suffix(".metal").unwrap_or(name).to_owned()
+}
+
+/// `gemv` and its arguments, of `metalworks::gemv<Plain<half>, float>`.
+fn template(function: &str) -> (String, Vec<String>) {
+    let (path, arguments) = function.split_once('<').unwrap_or((function, ""));
+    let name = path.rsplit("::").next().unwrap_or(path).to_owned();
+    let (mut types, mut depth) = (vec![String::new()], 0);
+    for letter in arguments.strip_suffix('>').unwrap_or(arguments).chars() {
+        depth += i32::from(letter == '<') - i32::from(letter == '>');
+        match types.last_mut() {
+            Some(last) if letter != ',' || depth > 0 => last.push(letter),
+            _ => types.push(String::new()),
+        }
+    }
+    let types = types.iter().map(|ty| ty.trim().to_owned()).filter(|ty| !ty.is_empty()).collect();
+    (name, types)
 }
 
 /// Only what the generated code can bind.
@@ -69,21 +130,21 @@ fn check(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<(), String> 
 }
 
 /// The instantiations of a template must look the same to the host, but for the types of elements.
-fn alike(family: &Family, kernel: &Kernel, constants: &[FunctionConstant]) -> Result<(), String> {
-    let first = &family.kernels[0].name;
+fn alike(family: &Family, other: &Family) -> Result<(), String> {
+    let name = |family: &Family| family.instances.first().map_or(String::new(), |one| one.kernel.name.clone());
+    let (first, second) = (name(family), name(other));
     let seen = |argument: &Argument| {
         let bytes = argument.is_reference.then(|| (argument.element_type.clone(), argument.fields.clone()));
         (argument.name.clone(), argument.index, argument.access, argument.function_constant.clone(), bytes)
     };
-    if !family.arguments.iter().map(seen).eq(kernel.arguments.iter().map(seen)) {
-        return Err(format!("'{first}' and '{}' instantiate one template with different arguments", kernel.name));
+    if !family.arguments.iter().map(seen).eq(other.arguments.iter().map(seen)) {
+        return Err(format!("'{first}' and '{second}' instantiate one template with different arguments"));
     }
-    if family.constants != constants {
+    if family.constants != other.constants {
         return Err(format!(
-            "'{first}' and '{}' instantiate one template but use different function constants: {} against {}",
-            kernel.name,
+            "'{first}' and '{second}' instantiate one template but use different function constants: {} against {}",
             list(&family.constants),
-            list(constants)
+            list(&other.constants)
         ));
     }
     Ok(())

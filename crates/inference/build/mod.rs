@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! shaders/*.metal ── check: msl, every error with a caret ─┬─ fold: one text without our includes ───── *.metal ─┐
-//!                                                          ├─ interface: families of kernels ── emit: Rust ──────┼─ OUT_DIR
-//!                                                          └─ metallib: Apple's compiler, or ours ──── *.metallib ─┘
+//!                                                          ├─ interface: families of kernels, constants          │
+//!                                                          │      └─ emit: bindings, selection ────── kernels.rs ┼─ OUT_DIR
+//!                                                          └─ metallib: Apple's compiler, or ours ─── *.metallib ┤
+//! operations/*.rs ── emit: their modules, and a table of their operations ────────────────────── operations.rs ──┘
 //! ```
 //!
 //! All shaders are looked at before anything fails, so that one build shows all mistakes.
 
 mod check;
+mod constants;
 mod emit;
 mod interface;
 pub(crate) mod metallib;
@@ -18,13 +21,15 @@ mod parallel;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where everything is.
+/// Folders that the build reads and writes.
 pub(crate) struct Folders {
     /// The shaders: one library for each `.metal` file.
     pub(crate) shaders: PathBuf,
-    /// What they include with `#include "…"`.
+    /// Files for `#include "…"`.
     pub(crate) include: PathBuf,
-    /// Where the results go.
+    /// The operations: one module for each `.rs` file.
+    pub(crate) operations: PathBuf,
+    /// The results.
     pub(crate) out: PathBuf,
 }
 
@@ -36,6 +41,9 @@ struct Shader {
     /// The comment at its head, which describes it.
     head: String,
     families: Vec<interface::Family>,
+    /// All that it declares, used or not.
+    function_constants: Vec<msl::reflect::FunctionConstant>,
+    shared_constants: Vec<interface::SharedConstant>,
     warnings: String,
     /// The compiler that wrote a `.metallib`: a variant of `compute::LibraryCompiler`.
     compiler: Option<&'static str>,
@@ -48,8 +56,8 @@ pub(crate) fn build(folders: &Folders, compiler: Option<&metallib::Compiler>) ->
     let mut warnings = String::new();
     let mut problems = String::new();
     let mut shown = Vec::new();
-    let files = shader_files(&folders.shaders)?;
-    for result in parallel::map(&files, |path| shader(path, folders, compiler)) {
+    let shader_files = files(&folders.shaders, "metal")?;
+    for result in parallel::map(&shader_files, |path| shader(path, folders, compiler)) {
         match result {
             Ok(shader) => {
                 warnings.push_str(&shader.warnings);
@@ -64,12 +72,13 @@ pub(crate) fn build(folders: &Folders, compiler: Option<&metallib::Compiler>) ->
         }
     }
     if problems.is_empty() {
-        problems = duplicates(&shaders);
+        problems = duplicates(&shaders) + &constants::contradictions(&shaders);
     }
     if !problems.is_empty() {
         return Err(problems);
     }
     write(&folders.out.join("kernels.rs"), &emit::library(&shaders)?)?;
+    write(&folders.out.join("operations.rs"), &emit::operations(&files(&folders.operations, "rs")?)?)?;
     Ok(warnings)
 }
 
@@ -85,8 +94,11 @@ fn shader(path: &Path, folders: &Folders, compiler: Option<&metallib::Compiler>)
         compiler.compile(path, &text, folders)?;
     }
     let (head, warnings) = (head_comment(&read(path)?), checked.render_diagnostics(false));
+    let function_constants = msl::reflect::function_constants(&checked.program).to_vec();
+    let shared_constants = interface::shared_constants(&checked);
     let compiler = compiler.map(metallib::Compiler::variant);
-    Ok(Shader { name, path: path.to_path_buf(), head, families, warnings, compiler })
+    let path = path.to_path_buf();
+    Ok(Shader { name, path, head, families, function_constants, shared_constants, warnings, compiler })
 }
 
 /// The lines of the comment that a file begins with.
@@ -99,7 +111,8 @@ fn head_comment(text: &str) -> String {
 fn duplicates(shaders: &[Shader]) -> String {
     let mut problems = String::new();
     let mut known: BTreeMap<&str, &interface::Kernel> = BTreeMap::new();
-    for kernel in shaders.iter().flat_map(|shader| &shader.families).flat_map(|family| &family.kernels) {
+    let families = shaders.iter().flat_map(|shader| &shader.families);
+    for kernel in families.flat_map(|family| &family.instances).map(|instance| &instance.kernel) {
         if let Some(other) = known.insert(&kernel.name, kernel) {
             let (file, line, name) = (&kernel.file, kernel.line, &kernel.name);
             let message = format!("{file}:{line}: error: another kernel has the host name '{name}'");
@@ -109,18 +122,18 @@ fn duplicates(shaders: &[Shader]) -> String {
     problems
 }
 
-/// What is wrong, whoever includes it.
+/// A message without the lines that say who includes the file.
 fn without_chain(problem: &str) -> String {
     problem.lines().filter(|line| !line.starts_with("In file included from ")).collect()
 }
 
-/// The `.metal` files of a folder, by name.
-fn shader_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+/// The files of a folder with this extension, by name.
+fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("cannot list '{}': {error}", folder.display());
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|extension| extension == "metal") {
+        if path.extension().is_some_and(|found| found == extension) {
             files.push(path);
         }
     }

@@ -3,13 +3,14 @@
 pub mod arch;
 pub mod chat;
 mod error;
+pub mod formats;
 pub mod generate;
 pub mod gguf;
 pub mod metal;
 pub mod models;
 pub mod operations;
 pub mod plan;
-pub mod quantize;
+
 pub mod selftest;
 pub mod synthetic;
 pub mod tokenizer;

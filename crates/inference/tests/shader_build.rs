@@ -18,7 +18,12 @@ fn folders(test: &str) -> library::Folders {
         fs::create_dir_all(&path).unwrap();
         path
     };
-    library::Folders { shaders: folder("shaders"), include: folder("include"), out: folder("out") }
+    library::Folders {
+        shaders: folder("shaders"),
+        include: folder("include"),
+        operations: folder("operations"),
+        out: folder("out"),
+    }
 }
 
 /// A kernel that is right.

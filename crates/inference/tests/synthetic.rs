@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use inference::chat::{ChatTemplate, Message, RenderOptions};
+use inference::formats::Format;
+use inference::formats::dequantize;
 use inference::gguf::Gguf;
-use inference::metal::format::Format;
-use inference::quantize::dequantize;
 use inference::synthetic::SyntheticModel;
 use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 

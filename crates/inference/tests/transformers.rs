@@ -7,10 +7,10 @@
 //! ```
 
 use compute::{BinaryArchive, Device};
+use inference::formats::{Activation, Format};
 use inference::generate::Sampling;
 use inference::gguf::{Builder, Gguf, Value};
 use inference::metal::MetalDevice;
-use inference::metal::format::{Activation, Format};
 use inference::plan::{Plan, PlanOptions};
 use inference::synthetic::SyntheticModel;
 use serde::Deserialize;
@@ -87,7 +87,8 @@ impl Case {
         }
         let weights = model.weights();
         for tensor in weights.tensors() {
-            builder = builder.tensor(&tensor.name, tensor.format().expect("it runs").into(), &tensor.dimensions);
+            builder =
+                builder.tensor(&tensor.name, tensor.format().expect("it runs").tensor_type(), &tensor.dimensions);
         }
         let bytes = builder.to_bytes(|index, out| out.write_all(weights.data(&weights.tensors()[index])));
         Gguf::from_bytes(bytes.expect("memory can be written to")).expect("it is whole")

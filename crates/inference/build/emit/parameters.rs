@@ -1,11 +1,11 @@
 //! Parameters: structs and numbers that the host passes by value, `constant P &p`.
 
-use super::super::names::{self, field};
+use crate::library::names::{self, field};
 use msl::reflect::Argument;
 use std::fmt::Write;
 
 /// It is passed by value rather than in a buffer.
-fn is_parameter(argument: &Argument) -> bool {
+pub(super) fn is_parameter(argument: &Argument) -> bool {
     argument.is_reference && argument.address_space == "constant"
 }
 

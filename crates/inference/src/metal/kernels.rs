@@ -1,9 +1,12 @@
 //! Every kernel of the shader library: written by the build, from the signatures in the shaders.
 //!
 //! `norm.metal` is the module `norm`; a kernel with the host name `rms_norm_f32` is the constant
-//! `norm::RMS_NORM_F32`, its arguments are `norm::RmsNormArgs` and its function constants `norm::RmsNormConstants`.
+//! `norm::RMS_NORM_F32`, its arguments are `norm::RmsNormArgs` and its function constants `norm::RmsNormConstants`;
+//! `norm::RmsNorm::select` chooses a kernel by its types. Constants of the shaders have their names:
+//! `tiles::TILE_ROWS`.
 
-use super::library::{Arguments, Bind, BufferSlice, Family, Kernel, KernelInfo, Shader};
+use super::library::{ArgumentInfo, Arguments, Bind, BufferSlice, Family, Kernel, KernelInfo, Shader};
+use crate::formats::{Activation, Format};
 use compute::{ComputeCommandEncoder, ConstantBits, ConstantName, KernelConstants, Result};
 #[allow(unused_imports, reason = "a build without a compiler embeds no libraries")]
 use compute::{LibraryCompiler, PrecompiledLibrary};

@@ -9,42 +9,12 @@
 //!
 //! `include/tiles.metal` reads both; [`crate::metal::Tuning::layout`] decides between them for a device.
 
-use super::format::Format;
 use super::library::BufferSlice;
+use crate::formats::Format;
 use std::fmt;
 
 /// Rows of a tile: the lanes of a simdgroup.
-pub const TILE_ROWS: usize = 32;
-
-/// The units of a block: offset and size. Scales have two bytes, all else four; a number that is stored by itself is one.
-fn units(format: Format) -> impl Iterator<Item = (usize, usize)> {
-    let halves = match format {
-        Format::F32 => 0..0,
-        Format::F16 | Format::BF16 | Format::Q8_0 | Format::Q4_0 | Format::Q5_0 => 0..2,
-        Format::Q4_1 | Format::Q5_1 | Format::Q4_K | Format::Q5_K => 0..4,
-        Format::Q6_K => 208..210,
-    };
-    let mut end = 0;
-    std::iter::from_fn(move || {
-        let (offset, size) = (end, if halves.contains(&end) { 2 } else { 4 });
-        end += size;
-        (offset < format.block_size()).then_some((offset, size))
-    })
-}
-
-/// Where a unit of a block is in a tile, in parts of 32 bytes: as in the block, but for Q6_K, see `q6_K` in
-/// `include/tiles.metal`.
-fn tile_offset(format: Format, offset: usize) -> usize {
-    // Four columns of all quarters of a half: twelve bytes.
-    let columns = |half: usize, column: usize| 18 + 12 * (8 * half + column / 4);
-    match (format, offset) {
-        (Format::Q6_K, 0..128) => columns(offset / 64, offset % 32) + offset % 64 / 32 * 4,
-        (Format::Q6_K, 128..192) => columns((offset - 128) / 32, offset % 32) + 8,
-        (Format::Q6_K, 192..208) => 2 + (offset - 192),
-        (Format::Q6_K, _) => 0,
-        _ => offset,
-    }
-}
+pub const TILE_ROWS: usize = super::kernels::tiles::TILE_ROWS;
 
 /// Why a matrix cannot be re-laid.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -172,11 +142,11 @@ fn tile(format: Format, columns: usize, blocks: &[u8], tiles: &mut [u8]) {
     if blocks.is_empty() {
         return;
     }
-    let units: Vec<(usize, usize)> = units(format).collect();
+    let units: Vec<(usize, usize)> = format.units().collect();
     for (rows, tiles) in blocks.chunks(row_bytes * TILE_ROWS).zip(tiles.chunks_exact_mut(row_bytes * TILE_ROWS)) {
         for (column, tile) in tiles.chunks_exact_mut(bytes * TILE_ROWS).enumerate() {
             for &(offset, size) in &units {
-                let start = TILE_ROWS * tile_offset(format, offset);
+                let start = TILE_ROWS * format.tile_offset(offset);
                 let lanes = &mut tile[start..start + TILE_ROWS * size];
                 let rows = rows.chunks_exact(row_bytes).map(|row| &row[column * bytes + offset..]);
                 match size {
@@ -204,27 +174,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_cover_blocks() {
-        for format in Format::ALL {
-            let mut end = 0;
-            for (offset, size) in units(format) {
-                assert_eq!(offset, end, "{format:?}");
-                assert!((TILE_ROWS * tile_offset(format, offset)).is_multiple_of(size), "{format:?}");
-                end += size;
-            }
-            assert_eq!(end, format.block_size(), "{format:?}");
-            let mut places: Vec<(usize, usize)> =
-                units(format).map(|(offset, size)| (tile_offset(format, offset), size)).collect();
-            places.sort_unstable();
-            let ends = places.iter().scan(0, |end, &(start, size)| {
-                (start == *end).then(|| *end += size)?;
-                Some(*end)
-            });
-            assert_eq!(ends.last(), Some(format.block_size()), "{format:?}: side by side in a tile, too");
-        }
-    }
-
-    #[test]
     fn every_unit_is_where_kernels_look() {
         for format in Format::ALL {
             let (rows, blocks_per_row, bytes) = (37, 3, format.block_size());
@@ -235,9 +184,9 @@ mod tests {
             Layout::Tiles.lay_out(format, rows, columns, &blocks, &mut tiles).unwrap();
             assert_eq!(Layout::Tiles.from_blocks(format, rows, columns, &blocks).as_ref(), Ok(&tiles));
             for (row, block) in (0..rows).flat_map(|row| (0..blocks_per_row).map(move |block| (row, block))) {
-                for (offset, size) in units(format) {
+                for (offset, size) in format.units() {
                     let tile = (row / 32 * blocks_per_row + block) * 32 * bytes;
-                    let place = tile + 32 * tile_offset(format, offset) + row % 32 * size;
+                    let place = tile + 32 * format.tile_offset(offset) + row % 32 * size;
                     let from = (row * blocks_per_row + block) * bytes + offset;
                     assert_eq!(tiles[place..place + size], blocks[from..from + size], "{format:?} {row} {block}");
                 }

@@ -1,9 +1,10 @@
-//! The shader library as Rust sees it: what is embedded, and the types of the generated bindings.
+//! The shader library in Rust: embedded shaders, and the types of the generated bindings.
 //!
 //! ```text
 //! Kernel<F> ── KernelInfo ── Shader: the text of its file, and its library
-//!     └ F: Family ─┬─ F::Constants: what specializes it
-//!                  └─ F::Arguments: what is bound for a dispatch
+//!     └ F: Family ─┬─ F::Constants: its function constants
+//!                  ├─ F::Arguments: its buffers and parameters
+//!                  └─ F::select(format, activation): the kernel for these types
 //! ```
 //!
 //! A build of this crate checks the shaders and writes [`crate::metal::kernels`]: adding a kernel to a `.metal` file is
@@ -26,26 +27,37 @@ pub struct Shader {
     pub metallib: Option<PrecompiledLibrary>,
 }
 
-/// What is known about a kernel.
+/// A kernel without its types: name and reflection.
 #[derive(Debug)]
 pub struct KernelInfo {
     /// The file that has it.
     pub shader: &'static Shader,
     /// Its host name.
     pub name: &'static str,
-    /// Its place in [`crate::metal::kernels::ALL`].
+    /// Its index in [`crate::metal::kernels::ALL`].
     pub index: usize,
+    /// Its buffers and parameters.
+    pub arguments: &'static [ArgumentInfo],
+}
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub struct ArgumentInfo {
+    /// Its name in the shader.
+    pub name: &'static str,
+    /// Bytes of an element.
+    pub element_size: usize,
 }
 
 /// Kernels that take the same arguments and function constants.
 pub trait Family: 'static {
-    /// What specializes them.
+    /// Their function constants.
     type Constants: KernelConstants;
-    /// What is bound for a dispatch.
+    /// Their buffers and parameters.
     type Arguments<'a>: Arguments;
 }
 
-/// What is bound for a dispatch.
+/// Buffers and parameters of a dispatch.
 pub trait Arguments {
     /// Binds all of it.
     fn bind(&self, encoder: &mut ComputeCommandEncoder) -> Result<()>;
@@ -62,7 +74,7 @@ impl<F: Family> Kernel<F> {
         Kernel { info, family: PhantomData }
     }
 
-    /// What is known about it.
+    /// Its name and reflection.
     pub const fn info(&self) -> &'static KernelInfo {
         self.info
     }
@@ -96,7 +108,7 @@ pub struct BufferSlice<'a> {
 }
 
 impl<'a> BufferSlice<'a> {
-    /// `len` bytes from the byte `offset` on; what lies outside of the buffer is cut off.
+    /// `len` bytes from the byte `offset` on; cut off at the end of the buffer.
     pub fn new(buffer: &'a Buffer, offset: usize, len: usize) -> BufferSlice<'a> {
         let offset = offset.min(buffer.len());
         BufferSlice { buffer, offset, len: len.min(buffer.len() - offset) }
@@ -107,7 +119,7 @@ impl<'a> BufferSlice<'a> {
         self.buffer
     }
 
-    /// Where it begins, in bytes.
+    /// Its offset in the buffer, in bytes.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -129,7 +141,7 @@ impl<'a> From<&'a Buffer> for BufferSlice<'a> {
     }
 }
 
-/// What generated code binds: slices, structs and numbers.
+/// Arguments of generated code: slices, structs and numbers.
 pub(crate) trait Bind {
     fn bind(&self, encoder: &mut ComputeCommandEncoder, index: usize) -> Result<()>;
 }

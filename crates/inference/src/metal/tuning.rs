@@ -21,10 +21,10 @@
 //! Any tuning runs on any device: tests run those for GPUs on a CPU, with the same results but for rounding.
 
 use super::dispatch::SIMD_WIDTH;
-use super::dispatch::gemv::{GemvVariant, STAGED};
-use super::dispatch::kv_cache::KEY_TILE;
-use super::format::Format;
 use super::layout::{Layout, TILE_ROWS};
+use super::operations::gemv::{GemvVariant, STAGED};
+use super::operations::kv_cache::KEY_TILE;
+use crate::formats::Format;
 use compute::{Device, DeviceKind, DispatchType};
 
 /// Everything that a device decides.

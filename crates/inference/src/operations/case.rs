@@ -2,9 +2,8 @@
 
 use super::data::{Maker, Problem, Workload};
 use super::shape::{Model, Shape};
-use super::table::{OPERATIONS, Operation, Variants};
-use crate::metal::dispatch::elementwise::CopyTypes;
-use crate::metal::format::{Activation, Format};
+use super::table::{self, Operation, Variants};
+use crate::formats::{Activation, Format};
 use crate::metal::kernels;
 
 /// One operation on one choice of types and sizes.
@@ -20,8 +19,6 @@ pub struct Case {
     pub activation: Activation,
     /// The type of keys and values in the cache.
     pub cache: Activation,
-    /// From which type to which one is copied.
-    pub copy: CopyTypes,
     /// Sizes.
     pub shape: Shape,
 }
@@ -29,7 +26,7 @@ pub struct Case {
 /// All cases of the table, in its order, with sizes to measure.
 pub fn measured(model: &Model) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
-    for operation in OPERATIONS {
+    for operation in table::all() {
         let case = Case::new(operation, Shape::of_model(operation.shape, model)?);
         operation.variants.add(&case, &mut cases);
     }
@@ -39,7 +36,7 @@ pub fn measured(model: &Model) -> Result<Vec<Case>, String> {
 /// All cases of the table, in its order, with sizes to check results with: one or more of each.
 pub fn checked() -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
-    for operation in OPERATIONS {
+    for operation in table::all() {
         let mut of_operation = Vec::new();
         for shape in operation.checks {
             let case = Case::new(operation, Shape::parse(shape)?);
@@ -80,17 +77,6 @@ impl Variants {
                 cache,
                 ..case.clone()
             })),
-            Variants::Copies => {
-                let copies = [
-                    ("_f32", CopyTypes::F32),
-                    ("_f16", CopyTypes::F16),
-                    ("_f32_f16", CopyTypes::F32ToF16),
-                    ("_f16_f32", CopyTypes::F16ToF32),
-                    ("_bf16_f32", CopyTypes::Bf16ToF32),
-                    ("_bf16_f16", CopyTypes::Bf16ToF16),
-                ];
-                cases.extend(copies.map(|(suffix, copy)| Case { suffix: suffix.into(), copy, ..case.clone() }));
-            }
             Variants::One => cases.push(case.clone()),
         }
     }
@@ -104,7 +90,6 @@ impl Case {
             format: None,
             activation: Activation::F32,
             cache: Activation::F32,
-            copy: CopyTypes::F32,
             shape,
         }
     }
@@ -149,58 +134,52 @@ impl Case {
     }
 
     /// Bytes of so many weights.
-    pub(super) fn w(&self, count: f64) -> f64 {
+    pub(crate) fn w(&self, count: f64) -> f64 {
         self.format.map_or(0.0, |format| count * format.block_size() as f64 / format.block_len() as f64)
     }
 
     /// Bytes of so many activations.
-    pub(super) fn a(&self, count: f64) -> f64 {
+    pub(crate) fn a(&self, count: f64) -> f64 {
         count * self.activation.size() as f64
     }
 
     /// Bytes of so many numbers of the cache.
-    pub(super) fn kv(&self, count: f64) -> f64 {
+    pub(crate) fn kv(&self, count: f64) -> f64 {
         count * self.cache.size() as f64
     }
 
-    /// Bytes that copying one number moves.
-    pub(super) fn copied(&self) -> f64 {
-        let (from, to) = self.copy.sizes();
-        (from + to) as f64
-    }
-
     /// Rows of queries, keys and values together.
-    pub(super) fn qkv(&self) -> f64 {
+    pub(crate) fn qkv(&self) -> f64 {
         (self.h() + 2.0 * self.g()) * self.d()
     }
 
     /// Operations for each position that a token sees: all heads, key and value, and the softmax.
-    pub(super) fn scores(&self) -> f64 {
+    pub(crate) fn scores(&self) -> f64 {
         self.h() * (4.0 * self.d() + 5.0)
     }
 
-    pub(super) fn mn(&self) -> f64 {
+    pub(crate) fn mn(&self) -> f64 {
         self.m() * self.n()
     }
 
-    pub(super) fn mnk(&self) -> f64 {
+    pub(crate) fn mnk(&self) -> f64 {
         self.mn() * self.k()
     }
 
-    pub(super) fn mhd(&self) -> f64 {
+    pub(crate) fn mhd(&self) -> f64 {
         self.m() * self.h() * self.d()
     }
 
-    pub(super) fn mgd(&self) -> f64 {
+    pub(crate) fn mgd(&self) -> f64 {
         self.m() * self.g() * self.d()
     }
 
-    pub(super) fn lgd(&self) -> f64 {
+    pub(crate) fn lgd(&self) -> f64 {
         self.l() * self.g() * self.d()
     }
 
     /// Positions that all tokens of a prefill see together.
-    pub(super) fn seen(&self) -> f64 {
+    pub(crate) fn seen(&self) -> f64 {
         self.m() * (self.p() + (self.m() + 1.0) / 2.0)
     }
 }
@@ -209,7 +188,7 @@ impl Case {
 macro_rules! letters {
     ($($name:ident $letter:literal)*) => {
         impl Case {
-            $(pub(super) fn $name(&self) -> f64 { self.shape[$letter] as f64 })*
+            $(pub(crate) fn $name(&self) -> f64 { self.shape[$letter] as f64 })*
         }
     };
 }

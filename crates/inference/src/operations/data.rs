@@ -5,11 +5,11 @@
 
 use super::output::{Number, Output};
 use super::random::Random;
+use crate::formats::{Activation, Format};
 use crate::metal::dispatch::Encoding;
-use crate::metal::dispatch::kv_cache::{KEY_TILE, KvCache};
-use crate::metal::format::{Activation, Format};
 use crate::metal::layout::{Layout, LayoutError, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
+use crate::metal::operations::kv_cache::{KEY_TILE, KvCache};
 use compute::{Buffer, Device};
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -8,7 +8,7 @@
 //!
 //! A kernel that is in no line fails a test.
 
-mod build;
+pub(crate) mod build;
 mod case;
 mod data;
 mod output;
@@ -24,4 +24,5 @@ pub use output::{Number, Output};
 pub use repeat::{record, replay};
 pub use select::{UnknownName, select};
 pub use shape::{LETTERS, MODELS, Model, SELF_TEST, Shape, Wanted};
-pub use table::{NOT_COVERED, OPERATIONS, Operation};
+pub(crate) use table::Variants;
+pub use table::{NOT_COVERED, Operation, all};

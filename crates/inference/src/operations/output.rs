@@ -1,6 +1,6 @@
 //! What an operation writes.
 
-use crate::metal::format::Activation;
+use crate::formats::Activation;
 use crate::metal::library::BufferSlice;
 use compute::{Buffer, Result};
 use half::f16;

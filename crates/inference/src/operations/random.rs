@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every machine.
 
-use crate::metal::format::Format;
+use crate::formats::Format;
 use half::{bf16, f16};
 use std::cell::Cell;
 
@@ -49,24 +49,14 @@ impl Random {
                         bytes.extend(self.bits().to_le_bytes());
                     }
                     bytes.truncate(start + format.block_size());
-                    for &offset in scales(format) {
-                        let scale = f16::from_f32(0.01 + 0.01 * number.abs());
+                    for &(offset, typical) in format.scales() {
+                        let scale = f16::from_f32(typical * (0.5 + number.abs()));
                         bytes[start + offset..start + offset + 2].copy_from_slice(&scale.to_le_bytes());
                     }
                 }
             }
         }
         bytes
-    }
-}
-
-/// Where a block has halves.
-fn scales(format: Format) -> &'static [usize] {
-    match format {
-        Format::F32 | Format::F16 | Format::BF16 => &[],
-        Format::Q8_0 | Format::Q4_0 | Format::Q5_0 => &[0],
-        Format::Q4_1 | Format::Q5_1 | Format::Q4_K | Format::Q5_K => &[0, 2],
-        Format::Q6_K => &[208],
     }
 }
 

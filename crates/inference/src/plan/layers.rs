@@ -5,18 +5,20 @@ use super::table::{Quantity, Tracer};
 use super::weights::{LayerWeights, ModelWeights, Weight};
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
+use crate::formats::Activation;
 use crate::metal::Tuning;
-use crate::metal::dispatch::attention::{
+use crate::metal::library::BufferSlice;
+use crate::metal::operations::attention::{
     AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
 };
-use crate::metal::dispatch::elementwise::{Binary, BinaryFunction, binary};
-use crate::metal::dispatch::embedding::{Embedding, embedding};
-use crate::metal::dispatch::gemv::{Gemv, GemvGated, GemvQkv, gemv, gemv_gated, gemv_qkv};
-use crate::metal::dispatch::norm::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
-use crate::metal::dispatch::rope::{RopeKv, Rotation, rope_kv};
-use crate::metal::dispatch::sequence::{TakeTokens, take_tokens};
-use crate::metal::format::Activation;
-use crate::metal::library::BufferSlice;
+use crate::metal::operations::elementwise::{Binary, BinaryFunction, binary};
+use crate::metal::operations::embedding::{Embedding, embedding};
+use crate::metal::operations::gemv::{Gemv, gemv};
+use crate::metal::operations::gemv_gated::{GemvGated, gemv_gated};
+use crate::metal::operations::gemv_qkv::{GemvQkv, gemv_qkv};
+use crate::metal::operations::norm::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
+use crate::metal::operations::rope::{RopeKv, Rotation, rope_kv};
+use crate::metal::operations::sequence::{TakeTokens, take_tokens};
 use compute::Buffer;
 
 /// What all parts of a plan are made of.

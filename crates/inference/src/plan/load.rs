@@ -13,10 +13,10 @@ use super::weights::{Loader, WeightMemory};
 use super::{Plan, chunks};
 use crate::arch::{Hyperparameters, ModelTensors};
 use crate::error::{Error, Result};
+use crate::formats::Activation;
 use crate::generate::Sampling;
 use crate::gguf::Gguf;
-use crate::metal::dispatch::rope;
-use crate::metal::format::Activation;
+use crate::metal::operations::rope;
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::PipelineProgress;
 

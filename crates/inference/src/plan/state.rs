@@ -9,12 +9,12 @@
 
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
+use crate::formats::Activation;
 use crate::metal::Tuning;
-use crate::metal::dispatch::attention::{AttentionSplit, decode_groups};
-use crate::metal::dispatch::kv_cache::{KEY_TILE, KvCache};
-use crate::metal::dispatch::lm_head::LmHeadArgmax;
-use crate::metal::format::Activation;
 use crate::metal::library::BufferSlice;
+use crate::metal::operations::attention::{AttentionSplit, decode_groups};
+use crate::metal::operations::kv_cache::{KEY_TILE, KvCache};
+use crate::metal::operations::lm_head::LmHeadArgmax;
 use compute::{Buffer, Device, StorageMode};
 
 /// Recent tokens that a penalty looks at, at most.

@@ -1,9 +1,9 @@
 //! The inside of a plan: the memory that it begins with, and the barriers of its recordings.
 
 use super::{Plan, PlanOptions};
+use crate::formats::Activation;
 use crate::generate::Sampling;
 use crate::gguf::Gguf;
-use crate::metal::format::Activation;
 use crate::metal::{MetalDevice, Tuning};
 use crate::synthetic::SyntheticModel;
 use compute::{BinaryArchive, Device, StorageMode};

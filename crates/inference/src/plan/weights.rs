@@ -4,8 +4,8 @@
 use super::fill::copied_bytes;
 use crate::arch::{LayerTensors, ModelTensors};
 use crate::error::{Error, Result};
+use crate::formats::Format;
 use crate::metal::Tuning;
-use crate::metal::format::Format;
 use crate::metal::layout::{Layout, LayoutError, Matrix};
 use crate::metal::library::BufferSlice;
 use crate::weights::{TensorInfo, Weights};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::metal::format::Format;
+use crate::formats::Format;
 
 /// The formats of a file, as `llama-quantize` names them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ impl Mixture {
     /// The table of embeddings, which makes the scores of tokens, too, where it is tied.
     pub(super) fn table(self, tied: bool) -> Format {
         match self {
-            Mixture::One(Format::F32 | Format::F16 | Format::BF16) => self.most(),
+            Mixture::One(format) if format.is_plain() => format,
             Mixture::One(_) if tied => Format::Q8_0,
             Mixture::Q4KM | Mixture::Q5KM if tied => self.head(),
             _ => self.most(),
@@ -59,22 +59,12 @@ impl Mixture {
         }
     }
 
-    /// How llama.cpp numbers files.
+    /// The number of llama.cpp for such files.
     pub(super) fn file_type(self) -> u32 {
         match self {
-            Mixture::One(Format::F32) => 0,
-            Mixture::One(Format::F16) => 1,
-            Mixture::One(Format::Q4_0) => 2,
-            Mixture::One(Format::Q4_1) => 3,
-            Mixture::One(Format::Q8_0) => 7,
-            Mixture::One(Format::Q5_0) => 8,
-            Mixture::One(Format::Q5_1) => 9,
-            Mixture::One(Format::Q4_K) => 14,
+            Mixture::One(format) => format.file_type(),
             Mixture::Q4KM => 15,
-            Mixture::One(Format::Q5_K) => 16,
             Mixture::Q5KM => 17,
-            Mixture::One(Format::Q6_K) => 18,
-            Mixture::One(Format::BF16) => 32,
         }
     }
 }

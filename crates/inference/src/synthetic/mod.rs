@@ -140,7 +140,7 @@ impl SyntheticModel {
         let mut builder = self.shape.metadata(self.mixture).key("general.name", self.to_string());
         builder = vocabulary::add(builder, self.shape.vocabulary, self.shape.pre_tokenizer);
         for tensor in &tensors {
-            builder = builder.tensor(&tensor.name, tensor.format.into(), &tensor.dimensions);
+            builder = builder.tensor(&tensor.name, tensor.format.tensor_type(), &tensor.dimensions);
         }
         (builder, tensors)
     }

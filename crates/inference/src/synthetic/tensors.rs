@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use super::mixture::Mixture;
 use super::numbers::Numbers;
 use super::shapes::Shape;
-use crate::metal::format::Format;
-use crate::quantize::quantize;
+use crate::formats::Format;
+use crate::formats::quantize;
 
 /// A matrix of more numbers than this is put together from pieces of so many: as good for measuring, and as fast to make as
 /// to write.

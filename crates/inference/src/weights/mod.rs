@@ -17,7 +17,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::metal::format::Format;
+use crate::formats::Format;
 
 pub use error::{FileError, FileErrorKind};
 pub use types::TensorType;
@@ -56,7 +56,7 @@ impl TensorInfo {
     /// Its format, if there are kernels for it.
     pub fn format(&self) -> Result<Format, FileError> {
         self.kind.format().ok_or_else(|| {
-            let runs: Vec<&str> = Format::ALL.iter().map(|&format| TensorType::from(format).name()).collect();
+            let runs: Vec<&str> = Format::ALL.iter().map(|&format| format.tensor_type().name()).collect();
             FileError::new(
                 FileErrorKind::Unsupported,
                 format!(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::metal::format::Format;
+use crate::formats::Format;
 
 /// How the numbers of a tensor are stored: the types of GGUF, those that were given up included.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -55,7 +55,7 @@ pub enum TensorType {
 
 use TensorType::*;
 
-/// Every type, by its number in files: name, numbers in a block, bytes of a block.
+/// Every type, by its number in files: name, numbers in a block, bytes of a block. Formats take their sizes from here.
 const TYPES: [(TensorType, &str, u64, u64); 42] = [
     (F32, "F32", 1, 4),
     (F16, "F16", 1, 2),
@@ -117,22 +117,22 @@ impl TensorType {
         TYPES.iter().map(|&(kind, ..)| kind)
     }
 
-    fn row(self) -> (TensorType, &'static str, u64, u64) {
+    const fn row(self) -> (TensorType, &'static str, u64, u64) {
         TYPES[self as usize]
     }
 
     /// Its name, as in `Q4_0`.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         self.row().1
     }
 
     /// Numbers in a block; 1 where each is stored by itself.
-    pub fn block_len(self) -> u64 {
+    pub const fn block_len(self) -> u64 {
         self.row().2
     }
 
     /// Bytes of a block.
-    pub fn block_size(self) -> u64 {
+    pub const fn block_size(self) -> u64 {
         self.row().3
     }
 
@@ -143,25 +143,7 @@ impl TensorType {
 
     /// The format that kernels know, if they do.
     pub fn format(self) -> Option<Format> {
-        Format::ALL.into_iter().find(|&format| TensorType::from(format) == self)
-    }
-}
-
-impl From<Format> for TensorType {
-    fn from(format: Format) -> TensorType {
-        match format {
-            Format::F32 => F32,
-            Format::F16 => F16,
-            Format::BF16 => BF16,
-            Format::Q8_0 => Q8_0,
-            Format::Q4_0 => Q4_0,
-            Format::Q4_1 => Q4_1,
-            Format::Q5_0 => Q5_0,
-            Format::Q5_1 => Q5_1,
-            Format::Q4_K => Q4_K,
-            Format::Q5_K => Q5_K,
-            Format::Q6_K => Q6_K,
-        }
+        Format::ALL.into_iter().find(|format| format.tensor_type() == self)
     }
 }
 
@@ -187,7 +169,7 @@ mod tests {
     #[test]
     fn what_runs_has_the_size_that_kernels_know() {
         for format in Format::ALL {
-            let kind = TensorType::from(format);
+            let kind = format.tensor_type();
             assert_eq!(kind.format(), Some(format));
             assert_eq!(
                 (kind.block_len(), kind.block_size()),

@@ -1,7 +1,7 @@
 //! What is written is read again.
 
+use inference::formats::Format;
 use inference::gguf::{Builder, Gguf};
-use inference::metal::format::Format;
 use inference::weights::{FileErrorKind, TensorType};
 
 use crate::sample::{self, Scratch};

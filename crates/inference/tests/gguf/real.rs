@@ -1,8 +1,8 @@
 //! The default model, which `metalworks pull smollm2` gets.
 
+use inference::formats::dequantize;
 use inference::gguf::{Gguf, Strings};
 use inference::models;
-use inference::quantize::dequantize;
 use inference::weights::{FileErrorKind, TensorType};
 
 fn model() -> Gguf {

@@ -5,8 +5,8 @@ use crate::compare::{Bound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::attention::*;
-use inference::metal::format::Activation;
+use inference::formats::Activation;
+use inference::metal::operations::attention::*;
 
 /// A cache with random keys and values at the first `length` positions, poison behind them.
 fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut Random) -> Cache {

@@ -1,8 +1,8 @@
 //! A cache of keys and values for tests, and where it has its numbers.
 
 use crate::tensor::Tensor;
-use inference::metal::dispatch::kv_cache::KvCache;
-use inference::metal::format::Activation;
+use inference::formats::Activation;
+use inference::metal::operations::kv_cache::KvCache;
 
 /// Keys and values of one layer, all poison at first.
 pub(crate) struct Cache {

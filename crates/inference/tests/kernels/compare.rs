@@ -1,7 +1,7 @@
 //! Results beside what the formula says.
 
 use crate::device::adversely;
-use inference::metal::format::Activation;
+use inference::formats::Activation;
 
 /// How far a result may be from the reference.
 #[derive(Clone, Copy, Debug)]

@@ -4,10 +4,10 @@ use crate::compare::{Bound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::elementwise::{
-    Binary, BinaryFunction, Copy, CopyTypes, Scale, Unary, UnaryFunction, binary, copy, scale, unary,
+use inference::formats::{Activation, Format};
+use inference::metal::operations::elementwise::{
+    Binary, BinaryFunction, Copy, Scale, Unary, UnaryFunction, binary, copy, scale, unary,
 };
-use inference::metal::format::Activation;
 
 /// Around the numbers that a simdgroup and a threadgroup take.
 const LENGTHS: [usize; 8] = [1, 2, 31, 32, 33, 1000, 1024, 1025];
@@ -93,23 +93,21 @@ fn scaling_in_place() {
 
 #[test]
 fn copies_round_as_the_type_does() {
-    let types = [
-        (CopyTypes::F32, Type::F32, Type::F32),
-        (CopyTypes::F16, Type::F16, Type::F16),
-        (CopyTypes::F32ToF16, Type::F32, Type::F16),
-        (CopyTypes::F16ToF32, Type::F16, Type::F32),
-        (CopyTypes::Bf16ToF32, Type::BF16, Type::F32),
-        (CopyTypes::Bf16ToF16, Type::BF16, Type::F16),
-    ];
-    for (types, from, to) in types {
-        for n in LENGTHS {
-            let x = Tensor::new(from, &Random::new(n as u64).normals(n));
-            let y = Tensor::poisoned(to, n);
-            run(|encoding| copy(encoding, Copy { x: x.slice(), y: y.slice(), n, types }));
-            let expected = Tensor::new(to, &x.numbers()).contents();
-            assert_eq!(y.contents(), expected, "copy {types:?} {n}: bit for bit");
+    for (format, from) in [(Format::F32, Type::F32), (Format::F16, Type::F16), (Format::BF16, Type::BF16)] {
+        for to in Activation::ALL {
+            for n in LENGTHS {
+                let x = Tensor::new(from, &Random::new(n as u64).normals(n));
+                let y = Tensor::poisoned(to, n);
+                run(|encoding| copy(encoding, Copy { x: x.slice(), y: y.slice(), n, from: format, to }));
+                let expected = Tensor::new(to, &x.numbers()).contents();
+                assert_eq!(y.contents(), expected, "copy {format} to {to}, {n}: bit for bit");
+            }
         }
     }
+    let x = Tensor::new(Type::F32, &[1.0; 4]);
+    let op = Copy { x: x.part(0, 2), y: x.part(2, 2), n: 2, from: Format::Q8_0, to: Activation::F32 };
+    let message = refused(|encoding| copy(encoding, op));
+    assert_eq!(message, "copy: q8_0 is not a type of plain numbers");
 }
 
 #[test]

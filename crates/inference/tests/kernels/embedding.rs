@@ -5,9 +5,9 @@ use crate::device::{refused, run};
 use crate::matrix::Stored;
 use crate::random::Random;
 use crate::tensor::Tensor;
-use inference::metal::dispatch::embedding::{Embedding, embedding};
-use inference::metal::format::{Activation, Format};
+use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
+use inference::metal::operations::embedding::{Embedding, embedding};
 
 #[test]
 fn rows_of_every_format() {

@@ -5,10 +5,10 @@ use crate::device::{refused, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::gemm::gemm;
-use inference::metal::dispatch::gemv::Gemv;
-use inference::metal::format::{Activation, Format};
+use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
+use inference::metal::operations::gemm::gemm;
+use inference::metal::operations::gemv::Gemv;
 
 /// Weights are rounded to the type of the activations before they are multiplied.
 fn bound_with_rounded_weights(activation: Activation) -> Bound {

@@ -5,10 +5,12 @@ use crate::device::{refused, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::gemv::*;
-use inference::metal::format::{Activation, Format};
+use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
 use inference::metal::library::BufferSlice;
+use inference::metal::operations::gemv::*;
+use inference::metal::operations::gemv_gated::*;
+use inference::metal::operations::gemv_qkv::*;
 
 const LAYOUTS: [Layout; 2] = [Layout::Tiles, Layout::Blocks];
 

@@ -5,8 +5,8 @@ use crate::compare::repeated;
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::kv_cache::{KvRead, KvWrite, kv_read, kv_write};
-use inference::metal::format::Activation;
+use inference::formats::Activation;
+use inference::metal::operations::kv_cache::{KvRead, KvWrite, kv_read, kv_write};
 
 #[test]
 fn what_is_written_is_where_it_belongs_and_is_read_again() {

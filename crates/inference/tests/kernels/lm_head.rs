@@ -5,10 +5,10 @@ use crate::device::{refused, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::gemv::GemvVariant;
-use inference::metal::dispatch::lm_head::*;
-use inference::metal::format::{Activation, Format};
+use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
+use inference::metal::operations::gemv::GemvVariant;
+use inference::metal::operations::lm_head::*;
 
 /// The index of the largest; of equal ones the lowest.
 fn best(row: &[f64]) -> u32 {

@@ -4,7 +4,7 @@ use crate::compare::Bound;
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use crate::weights::Weights;
-use inference::metal::format::{Activation, Format};
+use inference::formats::{Activation, Format};
 use inference::metal::layout::{Layout, Matrix};
 
 /// A matrix in a buffer, and its numbers.

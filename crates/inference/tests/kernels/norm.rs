@@ -4,10 +4,10 @@ use crate::compare::{Bound, assert_close, repeated};
 use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::norm::{
+use inference::formats::Activation;
+use inference::metal::operations::norm::{
     AddRmsNorm, HeadRmsNorm, LayerNorm, RmsNorm, add_rms_norm, head_rms_norm, layer_norm, rms_norm,
 };
-use inference::metal::format::Activation;
 
 /// Rows and their lengths: less than a simdgroup, odd, and as models have them; and the simdgroups that share a row.
 const SHAPES: [(usize, usize, usize); 8] =

@@ -5,8 +5,8 @@ use crate::compare::{Bound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::rope::{Rope, RopeKv, Rotation, frequencies, rope, rope_kv};
-use inference::metal::format::Activation;
+use inference::formats::Activation;
+use inference::metal::operations::rope::{Rope, RopeKv, Rotation, frequencies, rope, rope_kv};
 
 /// Heads, their size, how much of it is rotated, and how pairs are made.
 const SHAPES: [(usize, usize, usize, bool); 6] = [

@@ -3,10 +3,10 @@
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::sequence::{
+use inference::formats::Activation;
+use inference::metal::operations::sequence::{
     PutToken, RecentTokens, TakeRow, TakeTokens, put_token, recent_tokens, take_row, take_tokens,
 };
-use inference::metal::format::Activation;
 
 #[test]
 fn tokens_are_taken_with_their_positions() {

@@ -4,8 +4,8 @@ use crate::compare::{Bound, assert_close, repeated};
 use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
-use inference::metal::dispatch::softmax::{Softmax, softmax};
-use inference::metal::format::Activation;
+use inference::formats::Activation;
+use inference::metal::operations::softmax::{Softmax, softmax};
 
 fn reference(x: &[f64], n: usize, scale: f64) -> Vec<f64> {
     let rows = x.chunks(n).map(|row| {

@@ -3,7 +3,7 @@
 use crate::device::device;
 use compute::Buffer;
 use half::{bf16, f16};
-use inference::metal::format::Activation;
+use inference::formats::Activation;
 use inference::metal::library::BufferSlice;
 
 /// Bytes before and after every array; whatever touches them is noticed.

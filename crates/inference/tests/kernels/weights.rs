@@ -3,8 +3,8 @@
 use crate::random::Random;
 use crate::tensor::Tensor;
 use half::{bf16, f16};
-use inference::metal::format::Format;
-use inference::quantize::dequantize;
+use inference::formats::Format;
+use inference::formats::dequantize;
 
 /// A matrix as a file has it, and its numbers.
 pub(crate) struct Weights {
@@ -30,21 +30,6 @@ impl Weights {
     }
 }
 
-/// Where a format has scales (halves), and their size for weights of about 1.
-fn scales(format: Format) -> &'static [(usize, f64)] {
-    match format {
-        Format::F32 | Format::F16 | Format::BF16 => &[],
-        Format::Q8_0 => &[(0, 1.0 / 128.0)],
-        Format::Q4_0 => &[(0, 1.0 / 8.0)],
-        Format::Q5_0 => &[(0, 1.0 / 16.0)],
-        Format::Q4_1 => &[(0, 1.0 / 8.0), (2, -1.0)],
-        Format::Q5_1 => &[(0, 1.0 / 16.0), (2, -1.0)],
-        Format::Q4_K => &[(0, 1.0 / 400.0), (2, 1.0 / 50.0)],
-        Format::Q5_K => &[(0, 1.0 / 800.0), (2, 1.0 / 50.0)],
-        Format::Q6_K => &[(208, 1.0 / 2000.0)],
-    }
-}
-
 fn set_scales(format: Format, block: &mut [u8], random: &mut Random) {
     match format {
         Format::F32 => block.copy_from_slice(&(random.normal() as f32).to_le_bytes()),
@@ -52,8 +37,8 @@ fn set_scales(format: Format, block: &mut [u8], random: &mut Random) {
         Format::BF16 => block.copy_from_slice(&bf16::from_f64(random.normal()).to_le_bytes()),
         _ => {}
     }
-    for &(at, scale) in scales(format) {
-        let scale = f16::from_f64(scale * (0.5 + random.uniform()));
+    for &(at, typical) in format.scales() {
+        let scale = f16::from_f64(f64::from(typical) * (0.5 + random.uniform()));
         block[at..at + 2].copy_from_slice(&scale.to_le_bytes());
     }
 }

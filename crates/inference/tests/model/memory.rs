@@ -3,9 +3,9 @@
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{self, Shape, Tiny};
 use compute::{BinaryArchive, CpuOptions, Device};
+use inference::formats::Format;
 use inference::generate::Sampling;
 use inference::gguf::Gguf;
-use inference::metal::format::Format;
 use inference::metal::{MetalDevice, Tuning};
 use inference::plan::{Plan, PlanOptions, WeightMemory};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -3,7 +3,7 @@
 use crate::random::Random;
 use crate::tiny::{Shape, Tiny};
 use crate::{assert_close, assert_logits, load, reference};
-use inference::metal::format::{Activation, Format};
+use inference::formats::{Activation, Format};
 use inference::plan::PlanOptions;
 
 pub(crate) fn shapes() -> Vec<Shape> {

@@ -3,9 +3,9 @@
 use crate::plan::EXACT;
 use crate::tiny::{RawTensor, Shape, Tiny, file, keys, tensors};
 use crate::{device, load};
+use inference::formats::Format;
 use inference::generate::Sampling;
 use inference::gguf::{Builder, Gguf};
-use inference::metal::format::Format;
 use inference::plan::{Plan, PlanOptions};
 
 fn refused(file: &Gguf) -> String {

@@ -3,9 +3,9 @@
 use crate::plan::{EXACT, random_tokens, shapes};
 use crate::tiny::{Shape, Tiny, tensors};
 use crate::{device, device_with, load_on};
+use inference::formats::Format;
 use inference::generate::Sampling;
 use inference::metal::Tuning;
-use inference::metal::format::Format;
 use inference::plan::{LoadProgress, Plan, PlanOptions, WeightMemory};
 
 /// Logits after a prompt, and tokens that are sampled behind it.

@@ -3,10 +3,10 @@
 use crate::plan::{EXACT, random_tokens};
 use crate::tiny::{Shape, Tiny};
 use crate::{assert_logits, device, device_with, load_on, reference};
+use inference::formats::dequantize;
+use inference::formats::{Activation, Format};
 use inference::metal::Tuning;
-use inference::metal::format::{Activation, Format};
 use inference::plan::{Plan, PlanOptions};
-use inference::quantize::dequantize;
 use inference::synthetic::SyntheticModel;
 use std::collections::BTreeSet;
 

@@ -2,10 +2,9 @@
 
 use crate::random::Random;
 use half::{bf16, f16};
+use inference::formats::Format;
+use inference::formats::dequantize;
 use inference::gguf::{Builder, Gguf};
-use inference::metal::format::Format;
-use inference::quantize::dequantize;
-use inference::weights::TensorType;
 use std::collections::BTreeMap;
 
 /// What a tiny model is like.
@@ -116,7 +115,7 @@ pub(crate) fn file(builder: Builder, tensors: &[RawTensor]) -> Gguf {
 /// The bytes of a file with these tensors.
 pub(crate) fn bytes(mut builder: Builder, tensors: &[RawTensor]) -> Vec<u8> {
     for (name, format, dimensions, _) in tensors {
-        builder = builder.tensor(name, TensorType::from(*format), dimensions);
+        builder = builder.tensor(name, format.tensor_type(), dimensions);
     }
     builder.to_bytes(|index, out| out.write_all(&tensors[index].3)).expect("the file can be written")
 }

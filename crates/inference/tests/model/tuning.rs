@@ -4,8 +4,8 @@ use crate::plan::{EXACT, random_tokens, shapes};
 use crate::tiny::{Shape, Tiny};
 use crate::{assert_close, assert_logits, device, device_with, load_on, reference};
 use compute::DispatchType;
+use inference::formats::{Activation, Format};
 use inference::generate::Sampling;
-use inference::metal::format::{Activation, Format};
 use inference::metal::{GemmTuning, GemvTuning, RowTuning, Tuning};
 use inference::plan::PlanOptions;
 

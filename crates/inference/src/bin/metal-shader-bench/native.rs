@@ -6,7 +6,7 @@ mod avx512;
 mod plain;
 
 use crate::measure::{self, Effort, Statistics};
-use inference::metal::format::Format;
+use inference::formats::Format;
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,21 +1,21 @@
 //! Matrices of weights as operations check them.
 
 use super::Check;
-use crate::metal::format::Format;
+use crate::formats::Format;
 use crate::metal::layout::{Layout, Matrix};
 use compute::Result;
 
-/// A matrix that was checked, as kernels are told about it.
-pub(super) struct Checked<'a> {
+/// A checked matrix, as kernels take it.
+pub(crate) struct CheckedMatrix<'a> {
     matrix: Matrix<'a>,
-    pub(super) rows: u32,
-    pub(super) columns: u32,
-    pub(super) tiled: bool,
+    pub(crate) rows: u32,
+    pub(crate) columns: u32,
+    pub(crate) tiled: bool,
 }
 
-/// Checks that a matrix has the bytes that it says, where kernels can read them: they are given bytes and take them as words
-/// of two or four, which on a GPU must be aligned.
-pub(super) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> Result<Checked<'a>> {
+/// Checks that a matrix has all its bytes, where kernels can read them: they read words of two or four bytes, which on a GPU
+/// must be aligned.
+pub(crate) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> Result<CheckedMatrix<'a>> {
     let rows = check.count(&format!("rows of {name}"), matrix.rows)?;
     let columns = check.count(&format!("columns of {name}"), matrix.columns)?;
     match matrix.layout.matrix_bytes(matrix.format, matrix.rows, matrix.columns) {
@@ -35,12 +35,12 @@ pub(super) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> 
     if !matrix.data.buffer().addresses(offset..offset).start.is_multiple_of(alignment) {
         return check.error(format_args!("{name} begins at an address that is no multiple of {alignment}"));
     }
-    Ok(Checked { matrix: *matrix, rows, columns, tiled: matrix.layout == Layout::Tiles })
+    Ok(CheckedMatrix { matrix: *matrix, rows, columns, tiled: matrix.layout == Layout::Tiles })
 }
 
-impl Checked<'_> {
+impl CheckedMatrix<'_> {
     /// Another matrix is stored in the same way and has as many columns.
-    pub(super) fn alike(&self, check: &Check<'_>, name: &str, other: &Matrix<'_>, rows: usize) -> Result<()> {
+    pub(crate) fn alike(&self, check: &Check<'_>, name: &str, other: &Matrix<'_>, rows: usize) -> Result<()> {
         matrix(check, name, other)?;
         let like = |matrix: &Matrix<'_>| (matrix.format, matrix.layout, matrix.columns);
         match like(other) == like(&self.matrix) && other.rows == rows {
@@ -59,7 +59,7 @@ impl Checked<'_> {
     }
 
     /// Plain numbers are taken 32 at a time, too.
-    pub(super) fn whole_pieces(&self, check: &Check<'_>) -> Result<()> {
+    pub(crate) fn whole_pieces(&self, check: &Check<'_>) -> Result<()> {
         match self.columns.is_multiple_of(32) {
             true => Ok(()),
             false => check.error(format_args!("{} columns: they must be a multiple of 32 here", self.columns)),

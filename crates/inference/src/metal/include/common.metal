@@ -1,4 +1,4 @@
-// What all shaders share: the width of a simdgroup, reductions over threadgroups, activation functions, instantiation.
+// Shared by all shaders: the width of a simdgroup, reductions over threadgroups, activation functions, instantiation.
 //
 // Activations are `float` (f32) or `half` (f16); sums, norms and exponentials are always computed in float.
 #ifndef METALWORKS_COMMON_METAL
@@ -14,14 +14,17 @@ constant constexpr uint SIMD_WIDTH = 32;
 // many threads there are at most, so that a GPU's compiler gives each thread no more registers than there are for all.
 constant constexpr uint MAX_SIMDGROUPS = 32;
 
+// Simdgroups in a threadgroup. In all shaders an index of a function constant has one name, and a name one index.
+constant uint SIMDGROUPS [[function_constant(1)]];
+
 // Instantiates a kernel template under a host name:
 //   INSTANTIATE("rms_norm_f16", rms_norm, half)
 #define INSTANTIATE(name, function, ...) \
     template [[host_name(name)]] [[kernel]] decltype(function<__VA_ARGS__>) function<__VA_ARGS__>;
 
-// Where a thread is in its threadgroup. `simdgroups` is best a function constant: with one simdgroup, reductions over
+// A thread's position in its threadgroup. `simdgroups` is best a function constant: with one simdgroup, reductions over
 // the threadgroup need neither memory nor barrier.
-struct Place {
+struct ThreadPosition {
     uint lane;
     uint simdgroup;
     uint simdgroups;
@@ -29,7 +32,7 @@ struct Place {
 
 // The sum of `value` over the threadgroup, in every thread. `scratch` has room for MAX_SIMDGROUPS numbers and may be
 // used again at once. The order of the additions depends on the size of the threadgroup alone: results repeat bit for bit.
-inline float threadgroup_sum(float value, threadgroup float* scratch, Place place) {
+inline float threadgroup_sum(float value, threadgroup float* scratch, ThreadPosition place) {
     value = simd_sum(value);
     if (place.simdgroups == 1) {
         return value;
@@ -44,7 +47,7 @@ inline float threadgroup_sum(float value, threadgroup float* scratch, Place plac
 }
 
 // The largest `value` of the threadgroup, in every thread; otherwise like threadgroup_sum.
-inline float threadgroup_max(float value, threadgroup float* scratch, Place place) {
+inline float threadgroup_max(float value, threadgroup float* scratch, ThreadPosition place) {
     value = simd_max(value);
     if (place.simdgroups == 1) {
         return value;

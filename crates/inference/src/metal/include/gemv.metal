@@ -11,12 +11,12 @@
 #define METALWORKS_GEMV_METAL
 
 #include "common.metal"
-#include "tiles.metal"
+#include "quantize.metal"
 
-constant uint K [[function_constant(0)]];     // columns of the matrix, length of a vector
-constant uint BATCH [[function_constant(1)]]; // vectors that a threadgroup takes at a time: 1 to 8
-constant uint SPLIT [[function_constant(2)]]; // simdgroups in a threadgroup: 1 to 16
-constant uint CHUNK [[function_constant(7)]]; // columns that a simdgroup stages at a time: a multiple of 32
+constant uint K [[function_constant(20)]];     // columns of the matrix, length of a vector
+constant uint BATCH [[function_constant(21)]]; // vectors that a threadgroup takes at a time: 1 to 8
+constant uint SPLIT [[function_constant(22)]]; // simdgroups in a threadgroup: 1 to 16
+constant uint CHUNK [[function_constant(23)]]; // columns that a simdgroup stages at a time: a multiple of 32
 constant uint CHUNK_SUMS = CHUNK / 16;
 
 constant constexpr uint MAX_BATCH = 8;
@@ -27,16 +27,10 @@ constant constexpr uint MAX_SPLIT = 16;
 // simdgroups with one vector and short chunks, as a GPU does, need the same.
 constant constexpr uint STAGED = 1024;
 
-// Where the vectors of a threadgroup are staged.
+// The staged vectors of a threadgroup.
 struct Stage {
     threadgroup float* x;    // [SPLIT][BATCH][CHUNK]
     threadgroup float* sums; // [SPLIT][BATCH][CHUNK_SUMS]
-};
-
-// Who is asking.
-struct Worker {
-    uint simdgroup;
-    uint lane;
 };
 
 // Stages columns from `first` on of `rows` vectors, and their sums by groups of GROUP.
@@ -146,28 +140,28 @@ inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Sta
 
 // result[m] = W[row of this lane] · x[m] for m < rows; afterwards it is complete in simdgroup 0.
 template <typename F, typename T>
-inline void multiply_rows(device const uchar* w, Row row, device const T* x, uint rows, Stage stage, Worker worker,
-                          thread float* result) {
+inline void multiply_rows(device const uchar* w, Row row, device const T* x, uint rows, Stage stage,
+                          ThreadPosition place, thread float* result) {
     for (uint m = 0; m < BATCH; m++) {
         result[m] = 0.0f;
     }
-    Stage own = {stage.x + worker.simdgroup * BATCH * CHUNK, stage.sums + worker.simdgroup * BATCH * CHUNK_SUMS};
-    for (uint first = worker.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
+    Stage own = {stage.x + place.simdgroup * BATCH * CHUNK, stage.sums + place.simdgroup * BATCH * CHUNK_SUMS};
+    for (uint first = place.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        stage_chunk<F::GROUP>(x, rows, first, own, worker.lane);
+        stage_chunk<F::GROUP>(x, rows, first, own, place.lane);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         multiply_chunk<F>(w, row, first, own, result);
     }
     if (SPLIT > 1) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint m = 0; m < BATCH; m++) {
-            stage.x[(worker.simdgroup * BATCH + m) * 32 + worker.lane] = result[m];
+            stage.x[(place.simdgroup * BATCH + m) * 32 + place.lane] = result[m];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint m = 0; m < BATCH; m++) {
             result[m] = 0.0f;
             for (uint part = 0; part < SPLIT; part++) {
-                result[m] += stage.x[(part * BATCH + m) * 32 + worker.lane];
+                result[m] += stage.x[(part * BATCH + m) * 32 + place.lane];
             }
         }
     }
@@ -183,8 +177,8 @@ inline Row row_of_lane(uint tile, uint lane, uint n) {
     return Row{tile, TILED ? lane : min(lane, n - 1 - tile * TILE_ROWS)};
 }
 
-constant bool BIAS [[function_constant(3)]];
-constant bool RESIDUAL [[function_constant(4)]];
+constant bool BIAS [[function_constant(24)]];
+constant bool RESIDUAL [[function_constant(25)]];
 
 // y[m,n] = Σ_k W[n,k] · x[m,k]  (+ bias[n]) (+ residual[m,n])
 //
@@ -211,7 +205,7 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float result[MAX_BATCH];
     multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
-                     Worker{simdgroup, lane}, result);
+                     ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup == 0 && row < p.n) {
         float added = BIAS ? bias[row] : 0.0f;
         for (uint m = 0; m < BATCH; m++) {
@@ -240,14 +234,14 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
     threadgroup float staged[STAGED];
     threadgroup float sums[STAGED / 16];
     Stage stage = {staged, sums};
-    Worker worker = {simdgroup, lane};
+    ThreadPosition place = {lane, simdgroup, SPLIT};
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float gates[MAX_BATCH], ups[MAX_BATCH];
-    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, worker, gates);
+    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, place, gates);
     if (SPLIT > 1) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, worker, ups);
+    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, place, ups);
     if (simdgroup == 0 && row < p.n) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
@@ -296,7 +290,7 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first);
     float result[MAX_BATCH];
     multiply_rows<F>(w, row_of_lane(tile, lane, n), x + ulong(first) * K, rows, Stage{staged, sums},
-                     Worker{simdgroup, lane}, result);
+                     ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup == 0 && row < n) {
         float added = 0.0f;
         if (BIAS) {

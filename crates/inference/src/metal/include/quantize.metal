@@ -1,4 +1,4 @@
-// The block formats of GGUF, exactly as files store them, and what a number of each is worth.
+// The block formats of GGUF, exactly as files store them, and the decoder of each.
 //
 //   format  bytes  numbers  worth of a number
 //   Q8_0       34       32  d·q                 q signed, 8 bits
@@ -13,179 +13,218 @@
 // In blocks of 32, the low halves of qs[0…15] are the numbers 0…15 and the high halves 16…31. In Q4_K and Q5_K, every 32
 // bytes of qs are 64 numbers: the low halves first. In Q6_K, every 64 bytes of ql and 32 of qh are 128 numbers.
 //
-// Blocks are 2 bytes aligned; what they contain is read as bytes and halves, never as wider words.
+// A decoder gives four weights of a block at a time, from either layout of tiles.metal. GROUP weights in a row share a scale
+// and an offset:
 //
-// `dequantize(block, i)` is the number i of a block, for every format and for plain numbers, so that a kernel can be a
-// template over the format. With i known but for the lane it is a few instructions; scales are loaded again for each
-// number unless the compiler sees that they are the same, so loops over a block keep them outside where it matters.
+//     weight = scale · v + offset,   v = 1 + q / 2^bits
+//
+// q is the unsigned number that is stored. v is made by putting q's bits below the exponent of 1.0: one shift and one
+// logical operation, where a conversion would take another. A kernel that sums v·x over a group adds offset·Σx once.
+//
+// To add a format, write its decoder and add it to a list at the end; the Rust side is in src/formats.
 #ifndef METALWORKS_QUANTIZE_METAL
 #define METALWORKS_QUANTIZE_METAL
 
 #include <metal_stdlib>
+#include "tiles.metal"
 using namespace metal;
 
-struct block_q8_0 {
-    half d;
-    char qs[32];
-};
-
-struct block_q4_0 {
-    half d;
-    uchar qs[16];
-};
-
-struct block_q4_1 {
-    half d;
-    half m;
-    uchar qs[16];
-};
-
-struct block_q5_0 {
-    half d;
-    uchar qh[4];
-    uchar qs[16];
-};
-
-struct block_q5_1 {
-    half d;
-    half m;
-    uchar qh[4];
-    uchar qs[16];
-};
-
-struct block_q4_K {
-    half d;
-    half dmin;
-    uchar scales[12];
-    uchar qs[128];
-};
-
-struct block_q5_K {
-    half d;
-    half dmin;
-    uchar scales[12];
-    uchar qh[32];
-    uchar qs[128];
-};
-
-struct block_q6_K {
-    uchar ql[128];
-    uchar qh[64];
-    char scales[16];
-    half d;
-};
-
-static_assert(sizeof(block_q8_0) == 34, "as GGUF stores it");
-static_assert(sizeof(block_q4_0) == 18, "as GGUF stores it");
-static_assert(sizeof(block_q4_1) == 20, "as GGUF stores it");
-static_assert(sizeof(block_q5_0) == 22, "as GGUF stores it");
-static_assert(sizeof(block_q5_1) == 24, "as GGUF stores it");
-static_assert(sizeof(block_q4_K) == 144, "as GGUF stores it");
-static_assert(sizeof(block_q5_K) == 176, "as GGUF stores it");
-static_assert(sizeof(block_q6_K) == 210, "as GGUF stores it");
-
-// How many numbers an element of a row holds: BlockSize<block_q4_0>::value is 32, that of half is 1.
-template <typename Block>
-struct BlockSize {
-    static constant constexpr uint value = 32;
-};
-template <>
-struct BlockSize<block_q4_K> {
-    static constant constexpr uint value = 256;
-};
-template <>
-struct BlockSize<block_q5_K> {
-    static constant constexpr uint value = 256;
-};
-template <>
-struct BlockSize<block_q6_K> {
-    static constant constexpr uint value = 256;
-};
-template <>
-struct BlockSize<float> {
-    static constant constexpr uint value = 1;
-};
-template <>
-struct BlockSize<half> {
-    static constant constexpr uint value = 1;
-};
-template <>
-struct BlockSize<bfloat> {
-    static constant constexpr uint value = 1;
-};
-
-// The 4 bits of number i < 32 in 16 bytes.
-inline uint nibble(device const uchar* qs, uint i) {
-    return (uint(qs[i & 15]) >> (i & 16 ? 4 : 0)) & 15;
+// 1 + q / 2^bits, where q is the `bits` bits of `word` from bit `from` on.
+inline float unit_float(uint word, int from, int bits) {
+    int left = 23 - bits - from;
+    uint moved = left >= 0 ? word << left : word >> -left;
+    uint mask = ((1u << bits) - 1) << (23 - bits);
+    return as_type<float>((moved & mask) | 0x3f800000u);
 }
 
-// Scale (x) and minimum (y) of the 32 numbers `group` < 8 of a Q4_K or Q5_K block: eight pairs of 6 bits in 12 bytes. The
-// first four have a byte each; the last four have their low 4 bits in the last four bytes and the rest above the first.
-inline uint2 scale_and_minimum(device const uchar* scales, uint group) {
-    if (group < 4) {
-        return uint2(scales[group] & 63, scales[group + 4] & 63);
+// Four numbers of `bits` bits, one at bit `from` of each byte.
+inline float4 unit_floats(uint word, int from, int bits) {
+    return float4(unit_float(word, from, bits), unit_float(word, from + 8, bits),
+                  unit_float(word, from + 16, bits), unit_float(word, from + 24, bits));
+}
+
+// Each decoder:
+//   BLOCK, BYTES      numbers and bytes of a block
+//   GROUP             weights in a row that share scale and offset
+//   values(b, g, i)   v of the weights 4i … 4i+3 of group g
+//   affine(b, g)      scale and offset of group g
+
+// 34 bytes: half d; char q[32].   weight = d · q
+struct q8_0 {
+    static constant constexpr uint BLOCK = 32, BYTES = 34, GROUP = 32;
+    static float4 values(BlockUnits b, uint, uint i) {
+        return unit_floats(b.word(2 + 4 * i) ^ 0x80808080u, 0, 8);
     }
-    uint low = scales[group + 4];
-    return uint2((low & 15) | (uint(scales[group - 4]) >> 6 << 4), (low >> 4) | (uint(scales[group]) >> 6 << 4));
+    static float2 affine(BlockUnits b, uint) {
+        return b.scale(0) * float2(256.0f, -384.0f);
+    }
+};
+
+// 18 bytes: half d; uchar q[16], low halves are weights 0 … 15, high halves 16 … 31.   weight = d · (q - 8)
+struct q4_0 {
+    static constant constexpr uint BLOCK = 32, BYTES = 18, GROUP = 32;
+    static float4 values(BlockUnits b, uint, uint i) {
+        return unit_floats(b.word(2 + 4 * (i % 4)), i / 4 * 4, 4);
+    }
+    static float2 affine(BlockUnits b, uint) {
+        return b.scale(0) * float2(16.0f, -24.0f);
+    }
+};
+
+// 20 bytes: half d, m; uchar q[16] as above.   weight = d · q + m
+struct q4_1 {
+    static constant constexpr uint BLOCK = 32, BYTES = 20, GROUP = 32;
+    static float4 values(BlockUnits b, uint, uint i) {
+        return unit_floats(b.word(4 + 4 * (i % 4)), i / 4 * 4, 4);
+    }
+    static float2 affine(BlockUnits b, uint) {
+        float scale = 16.0f * b.scale(0);
+        return float2(scale, b.scale(2) - scale);
+    }
+};
+
+// Four bits of `word` from bit `from` on, one to each byte of the result, at bit 4.
+inline uint fifth_bits(uint word, uint from) {
+    uint bits = word >> from;
+    return (bits & 1u) << 4 | (bits & 2u) << 11 | (bits & 4u) << 18 | (bits & 8u) << 25;
 }
 
-inline float dequantize(device const float& number, uint) {
-    return number;
+// 22 bytes: half d; uint h; uchar q[16] as above, the fifth bit of weight k is bit k of h.   weight = d · (q - 16)
+struct q5_0 {
+    static constant constexpr uint BLOCK = 32, BYTES = 22, GROUP = 32;
+    static float4 values(BlockUnits b, uint, uint i) {
+        uint low = b.word(6 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
+        return unit_floats(low | fifth_bits(b.word(2), 4 * i), 0, 5);
+    }
+    static float2 affine(BlockUnits b, uint) {
+        return b.scale(0) * float2(32.0f, -48.0f);
+    }
+};
+
+// 24 bytes: half d, m; uint h; uchar q[16] as above.   weight = d · q + m
+struct q5_1 {
+    static constant constexpr uint BLOCK = 32, BYTES = 24, GROUP = 32;
+    static float4 values(BlockUnits b, uint, uint i) {
+        uint low = b.word(8 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
+        return unit_floats(low | fifth_bits(b.word(4), 4 * i), 0, 5);
+    }
+    static float2 affine(BlockUnits b, uint) {
+        float scale = 32.0f * b.scale(0);
+        return float2(scale, b.scale(2) - scale);
+    }
+};
+
+// The scale and the minimum of group g of Q4_K and Q5_K, six bits each, packed in the 12 bytes from 4 on:
+//   bytes 0 … 3    scales of the groups 0 … 3; their upper two bits belong to the scales of the groups 4 … 7
+//   bytes 4 … 7    minima, likewise
+//   bytes 8 … 11   of the groups 4 … 7 the lower four bits: scales in the low halves, minima in the high halves
+inline float2 packed_scale_and_minimum(BlockUnits b, uint g) {
+    uint shift = 8 * (g % 4);
+    uint scales = b.word(4) >> shift, minima = b.word(8) >> shift;
+    if (g < 4) {
+        return float2(scales & 63u, minima & 63u);
+    }
+    uint low = b.word(12) >> shift;
+    return float2((low & 15u) | (scales >> 2 & 0x30u), (low >> 4 & 15u) | (minima >> 2 & 0x30u));
 }
 
-inline float dequantize(device const half& number, uint) {
-    return float(number);
+// 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low halves are one group, the high halves
+// the next.   weight = d · scale · q - dmin · minimum
+struct q4_K {
+    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32;
+    static float4 values(BlockUnits b, uint g, uint i) {
+        return unit_floats(b.word(16 + g / 2 * 32 + 4 * i) >> (g % 2 * 4), 0, 4);
+    }
+    static float2 affine(BlockUnits b, uint g) {
+        float2 packed = packed_scale_and_minimum(b, g);
+        float scale = 16.0f * b.scale(0) * packed.x;
+        return float2(scale, -b.scale(2) * packed.y - scale);
+    }
+};
+
+// 176 bytes: half d, dmin; uchar scales[12]; uchar h[32]; uchar q[128] as above; the fifth bit of weight k of group g is
+// bit g of h[k].   weight = d · scale · q - dmin · minimum
+struct q5_K {
+    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32;
+    static float4 values(BlockUnits b, uint g, uint i) {
+        uint low = b.word(48 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
+        uint high = b.word(16 + 4 * i) >> g & 0x01010101u;
+        return unit_floats(low | high << 4, 0, 5);
+    }
+    static float2 affine(BlockUnits b, uint g) {
+        float2 packed = packed_scale_and_minimum(b, g);
+        float scale = 32.0f * b.scale(0) * packed.x;
+        return float2(scale, -b.scale(2) * packed.y - scale);
+    }
+};
+
+// 210 bytes: uchar low[128], high[64]; char scales[16]; half d. Of each 128 weights, the quarter r has its low four bits
+// in low[32 · (r % 2) …], low or high halves, and the upper two in the bits 2r of high.   weight = d · scale · (q - 32)
+//
+// In tiles, the scale and the scales come first, and then, for each four columns of a quarter, the word of low[] that two
+// quarters share, that of the other two, and the one of high[]: a product goes through a tile from one end to the other. In the
+// order of the block it would read it in three places at a time, which processors do not prefetch.
+struct q6_K {
+    static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16;
+    // Columns `column` … `column` + 3 of the quarters `odd` and `odd` + 2 of half n.
+    static uint low(BlockUnits b, uint n, uint odd, uint column) {
+        return b.word(TILED ? 18 + 96 * n + 3 * column + 4 * odd : 64 * n + 32 * odd + column);
+    }
+    // The same columns of all quarters.
+    static uint high(BlockUnits b, uint n, uint column) {
+        return b.word(TILED ? 26 + 96 * n + 3 * column : 128 + 32 * n + column);
+    }
+    static float4 values(BlockUnits b, uint g, uint i) {
+        uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + 4 * i;
+        uint lower = low(b, n, r % 2, column) >> (r / 2 * 4) & 0x0f0f0f0fu;
+        uint upper = high(b, n, column) >> (2 * r) & 0x03030303u;
+        return unit_floats(lower | upper << 4, 0, 6);
+    }
+    // Of half n of the block, the columns `column` … `column` + 3 of each of its quarters.
+    static constant constexpr uint TOGETHER = 4;
+    static void values_together(BlockUnits b, uint n, uint column, thread float4* v) {
+        uint even = low(b, n, 0, column), odd = low(b, n, 1, column), upper = high(b, n, column);
+        v[0] = unit_floats((even & 0x0f0f0f0fu) | (upper & 0x03030303u) << 4, 0, 6);
+        v[1] = unit_floats((odd & 0x0f0f0f0fu) | (upper >> 2 & 0x03030303u) << 4, 0, 6);
+        v[2] = unit_floats((even >> 4 & 0x0f0f0f0fu) | (upper >> 4 & 0x03030303u) << 4, 0, 6);
+        v[3] = unit_floats((odd >> 4 & 0x0f0f0f0fu) | (upper >> 6 & 0x03030303u) << 4, 0, 6);
+    }
+    static float2 affine(BlockUnits b, uint g) {
+        int scale = int(b.word((TILED ? 2 : 192) + g / 4 * 4) << (24 - g % 4 * 8)) >> 24;
+        return b.scale(TILED ? 0 : 208) * float(scale) * float2(64.0f, -96.0f);
+    }
+};
+
+// Numbers as they are; 32 are taken as a block, in units of one number.
+template <typename T>
+struct Plain {
+    static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32;
+    static float number(BlockUnits b, uint i) {
+        device const uchar* at = b.start + i * sizeof(T) * (TILED ? TILE_ROWS : 1);
+        return float(((device const T*)at)[TILED ? b.lane : 0]);
+    }
+    static float4 values(BlockUnits b, uint, uint i) {
+        return float4(number(b, 4 * i), number(b, 4 * i + 1), number(b, 4 * i + 2), number(b, 4 * i + 3));
+    }
+    static float2 affine(BlockUnits, uint) {
+        return float2(1.0f, 0.0f);
+    }
+};
+
+// Weights `first` … `first` + 3 of a block; `first` is a multiple of four.
+template <typename F>
+inline float4 dequantize(BlockUnits block, uint first) {
+    uint group = first / F::GROUP;
+    float2 affine = F::affine(block, group);
+    return affine.x * F::values(block, group, first % F::GROUP / 4) + affine.y;
 }
 
-inline float dequantize(device const bfloat& number, uint) {
-    return float(number);
-}
-
-inline float dequantize(device const block_q8_0& block, uint i) {
-    return float(block.d) * float(block.qs[i]);
-}
-
-inline float dequantize(device const block_q4_0& block, uint i) {
-    return float(block.d) * float(int(nibble(block.qs, i)) - 8);
-}
-
-inline float dequantize(device const block_q4_1& block, uint i) {
-    return float(block.d) * float(nibble(block.qs, i)) + float(block.m);
-}
-
-inline float dequantize(device const block_q5_0& block, uint i) {
-    uint high = (uint(block.qh[i >> 3]) >> (i & 7)) & 1;
-    return float(block.d) * float(int(nibble(block.qs, i) | high << 4) - 16);
-}
-
-inline float dequantize(device const block_q5_1& block, uint i) {
-    uint high = (uint(block.qh[i >> 3]) >> (i & 7)) & 1;
-    return float(block.d) * float(nibble(block.qs, i) | high << 4) + float(block.m);
-}
-
-inline float dequantize(device const block_q4_K& block, uint i) {
-    uint group = i >> 5;
-    uint2 parts = scale_and_minimum(block.scales, group);
-    uint q = (uint(block.qs[(group >> 1) * 32 + (i & 31)]) >> ((group & 1) * 4)) & 15;
-    return float(block.d) * float(parts.x) * float(q) - float(block.dmin) * float(parts.y);
-}
-
-inline float dequantize(device const block_q5_K& block, uint i) {
-    uint group = i >> 5;
-    uint2 parts = scale_and_minimum(block.scales, group);
-    uint low = (uint(block.qs[(group >> 1) * 32 + (i & 31)]) >> ((group & 1) * 4)) & 15;
-    uint high = (uint(block.qh[i & 31]) >> group) & 1;
-    return float(block.d) * float(parts.x) * float(low | high << 4) - float(block.dmin) * float(parts.y);
-}
-
-inline float dequantize(device const block_q6_K& block, uint i) {
-    // 128 numbers are four quarters of 32: low and high halves of 2 × 32 bytes of ql, and two bits each of 32 of qh.
-    uint part = i >> 7;
-    uint quarter = (i >> 5) & 3;
-    uint at = i & 31;
-    uint low = (uint(block.ql[part * 64 + (quarter & 1) * 32 + at]) >> ((quarter >> 1) * 4)) & 15;
-    uint high = (uint(block.qh[part * 32 + at]) >> (quarter * 2)) & 3;
-    return float(block.d) * float(block.scales[i >> 4]) * float(int(low | high << 4) - 32);
-}
+// Every format, by its name in the names of kernels and its decoder, for X(name, F) that instantiates kernels.
+#define PLAIN_FORMATS(X) X("f32", Plain<float>) X("f16", Plain<half>) X("bf16", Plain<bfloat>)
+#define Q8_FORMATS(X) X("q8_0", q8_0)
+#define Q4_FORMATS(X) X("q4_0", q4_0) X("q4_1", q4_1)
+#define Q5_FORMATS(X) X("q5_0", q5_0) X("q5_1", q5_1)
+#define K_QUANTS(X) X("q4_K", q4_K) X("q5_K", q5_K) X("q6_K", q6_K)
+#define ALL_FORMATS(X) PLAIN_FORMATS(X) Q8_FORMATS(X) Q4_FORMATS(X) Q5_FORMATS(X) K_QUANTS(X)
 
 #endif

@@ -16,7 +16,7 @@ constant constexpr uint GROUPS = 8;
 constant constexpr uint CANDIDATES = 2048;
 
 // The sum over the threadgroup, in every thread.
-inline uint threadgroup_total(uint value, threadgroup uint* scratch, Place place) {
+inline uint threadgroup_total(uint value, threadgroup uint* scratch, ThreadPosition place) {
     value = simd_sum(value);
     if (place.simdgroups == 1) {
         return value;
@@ -48,7 +48,7 @@ inline Candidate simdgroup_best(Candidate best) {
 }
 
 // The best candidate of the threadgroup, in every thread. `scratch` has room for 2·MAX_SIMDGROUPS numbers.
-inline Candidate threadgroup_best(Candidate best, threadgroup uint* scratch, Place place) {
+inline Candidate threadgroup_best(Candidate best, threadgroup uint* scratch, ThreadPosition place) {
     best = simdgroup_best(best);
     if (place.simdgroups == 1) {
         return best;
@@ -86,14 +86,14 @@ struct Candidates {
     uint index(uint i) const { return indices[i]; }
 };
 
-inline RowPart row_part(device const float* row, uint n, Place place) {
+inline RowPart row_part(device const float* row, uint n, ThreadPosition place) {
     uint each = (n + place.simdgroups - 1) / place.simdgroups;
     uint begin = min(place.simdgroup * each, n);
     return RowPart{row, begin, min(each, n - begin)};
 }
 
 // Bits that at least `wanted` numbers of the threadgroup's row reach, or 0; and those of its largest number.
-inline uint likely_bound(RowPart part, uint wanted, threadgroup uint* scratch, Place place, thread uint& largest) {
+inline uint likely_bound(RowPart part, uint wanted, threadgroup uint* scratch, ThreadPosition place, thread uint& largest) {
     uint group_largest[GROUPS];
     for (uint g = 0; g < GROUPS; g++) {
         group_largest[g] = 0;

@@ -1,21 +1,13 @@
-// Matrices of GGUF's block formats for kernels that take 32 rows at a time: the two layouts that they may have in memory,
-// and their weights four at a time. What the formats mean is described in quantize.metal.
+// The two layouts of a matrix in memory, for kernels that take 32 rows at a time. quantize.metal has the formats.
 //
-// A row of K weights is K / BLOCK blocks of BYTES bytes; K is a multiple of BLOCK. Within a block, GROUP weights in a row
-// share a scale and an offset:
-//
-//     weight = scale · v + offset,   v = 1 + q / 2^bits
-//
-// q is the unsigned number that is stored. v is made by putting q's bits below the exponent of 1.0: one shift and one
-// logical operation, where a conversion would take another. Whoever sums v·x over a group adds offset·Σx once.
-//
-// A matrix of N rows has one of two layouts, which the function constant TILED tells apart:
+// A row of K weights is K / BLOCK blocks of BYTES bytes; K is a multiple of BLOCK. The function constant TILED tells the
+// layouts apart:
 //
 //     blocks   GGUF's own: row after row, block after block. Units are at odd addresses, neighbouring rows far apart.
 //     tiles    32 rows at a time: first block of each of the 32 rows, then second block, … The 32 blocks of a tile are
 //              cut into units, 16-bit scales and 32-bit words, in the order of the block (but for Q6_K); for each unit it holds
 //              the 32 rows side by side. So lanes that stand for rows load whole cache lines, every word of a tile is
-//              aligned, and the matrix has as many bytes as before (N rounded up to 32; rows that are missing are 0).
+//              aligned, and the matrix has as many bytes as before (N rounded up to 32; missing rows are 0).
 //
 // `unit o of a block` is at  tile + 32 · o + row % 32 · sizeof(unit),  where o is its offset in the block.
 #ifndef METALWORKS_TILES_METAL
@@ -24,7 +16,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-constant bool TILED [[function_constant(40)]];
+constant bool TILED [[function_constant(29)]];
 
 // Rows of a tile.
 constant constexpr uint TILE_ROWS = 32;
@@ -62,185 +54,5 @@ inline BlockUnits block_units(device const uchar* matrix, uint columns, Row row,
                         : (ulong(row.tile) * TILE_ROWS + row.lane) * blocks + block;
     return BlockUnits{matrix + first * F::BYTES, row.lane};
 }
-
-// 1 + q / 2^bits, where q is the `bits` bits of `word` from bit `from` on.
-inline float unit_float(uint word, int from, int bits) {
-    int left = 23 - bits - from;
-    uint moved = left >= 0 ? word << left : word >> -left;
-    uint mask = ((1u << bits) - 1) << (23 - bits);
-    return as_type<float>((moved & mask) | 0x3f800000u);
-}
-
-// Four numbers of `bits` bits, one at bit `from` of each byte.
-inline float4 unit_floats(uint word, int from, int bits) {
-    return float4(unit_float(word, from, bits), unit_float(word, from + 8, bits),
-                  unit_float(word, from + 16, bits), unit_float(word, from + 24, bits));
-}
-
-// Each format:
-//   values(b, g, i)   v of the weights 4i … 4i+3 of group g
-//   affine(b, g)      scale and offset of group g
-
-// 34 bytes: half d; char q[32].   weight = d · q
-struct q8_0 {
-    static constant constexpr uint BLOCK = 32, BYTES = 34, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        return unit_floats(b.word(2 + 4 * i) ^ 0x80808080u, 0, 8);
-    }
-    static float2 affine(BlockUnits b, uint) {
-        return b.scale(0) * float2(256.0f, -384.0f);
-    }
-};
-
-// 18 bytes: half d; uchar q[16], low halves are weights 0 … 15, high halves 16 … 31.   weight = d · (q - 8)
-struct q4_0 {
-    static constant constexpr uint BLOCK = 32, BYTES = 18, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        return unit_floats(b.word(2 + 4 * (i % 4)), i / 4 * 4, 4);
-    }
-    static float2 affine(BlockUnits b, uint) {
-        return b.scale(0) * float2(16.0f, -24.0f);
-    }
-};
-
-// 20 bytes: half d, m; uchar q[16] as above.   weight = d · q + m
-struct q4_1 {
-    static constant constexpr uint BLOCK = 32, BYTES = 20, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        return unit_floats(b.word(4 + 4 * (i % 4)), i / 4 * 4, 4);
-    }
-    static float2 affine(BlockUnits b, uint) {
-        float scale = 16.0f * b.scale(0);
-        return float2(scale, b.scale(2) - scale);
-    }
-};
-
-// Four bits of `word` from bit `from` on, one to each byte of the result, at bit 4.
-inline uint fifth_bits(uint word, uint from) {
-    uint bits = word >> from;
-    return (bits & 1u) << 4 | (bits & 2u) << 11 | (bits & 4u) << 18 | (bits & 8u) << 25;
-}
-
-// 22 bytes: half d; uint h; uchar q[16] as above, the fifth bit of weight k is bit k of h.   weight = d · (q - 16)
-struct q5_0 {
-    static constant constexpr uint BLOCK = 32, BYTES = 22, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        uint low = b.word(6 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
-        return unit_floats(low | fifth_bits(b.word(2), 4 * i), 0, 5);
-    }
-    static float2 affine(BlockUnits b, uint) {
-        return b.scale(0) * float2(32.0f, -48.0f);
-    }
-};
-
-// 24 bytes: half d, m; uint h; uchar q[16] as above.   weight = d · q + m
-struct q5_1 {
-    static constant constexpr uint BLOCK = 32, BYTES = 24, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        uint low = b.word(8 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
-        return unit_floats(low | fifth_bits(b.word(4), 4 * i), 0, 5);
-    }
-    static float2 affine(BlockUnits b, uint) {
-        float scale = 32.0f * b.scale(0);
-        return float2(scale, b.scale(2) - scale);
-    }
-};
-
-// The scale and the minimum of group g of Q4_K and Q5_K, six bits each, packed in the 12 bytes from 4 on:
-//   bytes 0 … 3    scales of the groups 0 … 3; their upper two bits belong to the scales of the groups 4 … 7
-//   bytes 4 … 7    minima, likewise
-//   bytes 8 … 11   of the groups 4 … 7 the lower four bits: scales in the low halves, minima in the high halves
-inline float2 packed_scale_and_minimum(BlockUnits b, uint g) {
-    uint shift = 8 * (g % 4);
-    uint scales = b.word(4) >> shift, minima = b.word(8) >> shift;
-    if (g < 4) {
-        return float2(scales & 63u, minima & 63u);
-    }
-    uint low = b.word(12) >> shift;
-    return float2((low & 15u) | (scales >> 2 & 0x30u), (low >> 4 & 15u) | (minima >> 2 & 0x30u));
-}
-
-// 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low halves are one group, the high halves
-// the next.   weight = d · scale · q - dmin · minimum
-struct q4_K {
-    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32;
-    static float4 values(BlockUnits b, uint g, uint i) {
-        return unit_floats(b.word(16 + g / 2 * 32 + 4 * i) >> (g % 2 * 4), 0, 4);
-    }
-    static float2 affine(BlockUnits b, uint g) {
-        float2 packed = packed_scale_and_minimum(b, g);
-        float scale = 16.0f * b.scale(0) * packed.x;
-        return float2(scale, -b.scale(2) * packed.y - scale);
-    }
-};
-
-// 176 bytes: half d, dmin; uchar scales[12]; uchar h[32]; uchar q[128] as above; the fifth bit of weight k of group g is
-// bit g of h[k].   weight = d · scale · q - dmin · minimum
-struct q5_K {
-    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32;
-    static float4 values(BlockUnits b, uint g, uint i) {
-        uint low = b.word(48 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
-        uint high = b.word(16 + 4 * i) >> g & 0x01010101u;
-        return unit_floats(low | high << 4, 0, 5);
-    }
-    static float2 affine(BlockUnits b, uint g) {
-        float2 packed = packed_scale_and_minimum(b, g);
-        float scale = 32.0f * b.scale(0) * packed.x;
-        return float2(scale, -b.scale(2) * packed.y - scale);
-    }
-};
-
-// 210 bytes: uchar low[128], high[64]; char scales[16]; half d. Of each 128 weights, the quarter r has its low four bits
-// in low[32 · (r % 2) …], low or high halves, and the upper two in the bits 2r of high.   weight = d · scale · (q - 32)
-//
-// In tiles, the scale and the scales come first, and then, for each four columns of a quarter, the word of low[] that two
-// quarters share, that of the other two, and the one of high[]: a product goes through a tile from one end to the other. In the
-// order of the block it would read it in three places at a time, which processors do not prefetch.
-struct q6_K {
-    static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16;
-    // Columns `column` … `column` + 3 of the quarters `odd` and `odd` + 2 of half n.
-    static uint low(BlockUnits b, uint n, uint odd, uint column) {
-        return b.word(TILED ? 18 + 96 * n + 3 * column + 4 * odd : 64 * n + 32 * odd + column);
-    }
-    // The same columns of all quarters.
-    static uint high(BlockUnits b, uint n, uint column) {
-        return b.word(TILED ? 26 + 96 * n + 3 * column : 128 + 32 * n + column);
-    }
-    static float4 values(BlockUnits b, uint g, uint i) {
-        uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + 4 * i;
-        uint lower = low(b, n, r % 2, column) >> (r / 2 * 4) & 0x0f0f0f0fu;
-        uint upper = high(b, n, column) >> (2 * r) & 0x03030303u;
-        return unit_floats(lower | upper << 4, 0, 6);
-    }
-    // Of half n of the block, the columns `column` … `column` + 3 of each of its quarters.
-    static constant constexpr uint TOGETHER = 4;
-    static void values_together(BlockUnits b, uint n, uint column, thread float4* v) {
-        uint even = low(b, n, 0, column), odd = low(b, n, 1, column), upper = high(b, n, column);
-        v[0] = unit_floats((even & 0x0f0f0f0fu) | (upper & 0x03030303u) << 4, 0, 6);
-        v[1] = unit_floats((odd & 0x0f0f0f0fu) | (upper >> 2 & 0x03030303u) << 4, 0, 6);
-        v[2] = unit_floats((even >> 4 & 0x0f0f0f0fu) | (upper >> 4 & 0x03030303u) << 4, 0, 6);
-        v[3] = unit_floats((odd >> 4 & 0x0f0f0f0fu) | (upper >> 6 & 0x03030303u) << 4, 0, 6);
-    }
-    static float2 affine(BlockUnits b, uint g) {
-        int scale = int(b.word((TILED ? 2 : 192) + g / 4 * 4) << (24 - g % 4 * 8)) >> 24;
-        return b.scale(TILED ? 0 : 208) * float(scale) * float2(64.0f, -96.0f);
-    }
-};
-
-// Numbers as they are; 32 are taken as a block, in units of one number.
-template <typename T>
-struct Plain {
-    static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32;
-    static float number(BlockUnits b, uint i) {
-        device const uchar* at = b.start + i * sizeof(T) * (TILED ? TILE_ROWS : 1);
-        return float(((device const T*)at)[TILED ? b.lane : 0]);
-    }
-    static float4 values(BlockUnits b, uint, uint i) {
-        return float4(number(b, 4 * i), number(b, 4 * i + 1), number(b, 4 * i + 2), number(b, 4 * i + 3));
-    }
-    static float2 affine(BlockUnits, uint) {
-        return float2(1.0f, 0.0f);
-    }
-};
 
 #endif

@@ -11,10 +11,10 @@
 //
 // The cache is laid out by include/kv_layout.metal, in half or float, and has the keys and values of the tokens already.
 //
-// A simdgroup has ROWS queries and goes through the cache 32 positions at a time. First lanes are positions: key and
+// A simdgroup has QUERIES queries and goes through the cache 32 positions at a time. First lanes are positions: key and
 // query are multiplied number by number, the query's number is the same for all lanes, and the scores end up where the
 // softmax wants them. Then lanes are numbers of the values, and the weight of a position is the same for all lanes. So
-// each key and value is loaded once for ROWS queries, side by side, and only the maximum and the sum go across lanes.
+// each key and value is loaded once for QUERIES queries, side by side, and only the maximum and the sum go across lanes.
 // Queries and weights are in threadgroup memory; a threadgroup is one simdgroup, which has no need to wait for others.
 //
 // Sums are float; results are the same bits at every run. Where a row sees nothing (masked parts), scores are LOWEST
@@ -22,33 +22,34 @@
 #include "common.metal"
 #include "kv_layout.metal"
 
-constant uint D [[function_constant(0)]];         // numbers of a head: 32 to 256
-constant uint HEADS [[function_constant(1)]];     // of queries
-constant uint GROUP [[function_constant(2)]];     // heads that share keys and values
-constant uint ROWS [[function_constant(3)]];      // queries that a simdgroup takes: 1 to 8, ROWS · D <= 1024; for decoding it divides GROUP
-constant float SCALE [[function_constant(4)]];    // usually 1 / √D
-constant float SOFT_CAP [[function_constant(5)]]; // 0: none
-constant uint WINDOW [[function_constant(6)]];    // 0: none
+constant uint HEAD_DIM [[function_constant(3)]];   // numbers of a head: 32 to 256
+constant uint HEADS [[function_constant(6)]];      // of queries
+constant uint GROUP [[function_constant(7)]];      // heads that share keys and values
+constant uint QUERIES [[function_constant(8)]];    // of a simdgroup: 1 to 8, QUERIES · HEAD_DIM <= 1024; for decoding it divides GROUP
+constant float SCALE [[function_constant(9)]];     // usually 1 / √HEAD_DIM
+constant float SOFT_CAP [[function_constant(10)]]; // 0: none
+constant uint WINDOW [[function_constant(11)]];    // 0: none
 
-constant constexpr uint MAX_ROWS = 8;
-constant constexpr uint MAX_D = 256;
-// Numbers of a simdgroup's queries at most, ROWS · D. What a kernel reserves limits how many simdgroups a core of a GPU has at a
+constant constexpr uint MAX_QUERIES = 8;
+constant constexpr uint MIN_HEAD_DIM = SIMD_WIDTH;
+constant constexpr uint MAX_HEAD_DIM = 256;
+// Numbers of a simdgroup's queries at most, QUERIES · HEAD_DIM. What a kernel reserves limits how many simdgroups a core of a GPU has at a
 // time: so long heads as no model here has are taken four at a time, and 4 KiB are enough.
-constant constexpr uint QUERIES = 1024;
-constant constexpr uint MAX_PIECES = MAX_D / SIMD_WIDTH;
+constant constexpr uint MAX_QUERY_NUMBERS = 1024;
+constant constexpr uint MAX_PIECES = MAX_HEAD_DIM / SIMD_WIDTH;
 constant constexpr float LOWEST = -1e30f;
 
 // Pieces of 32 numbers in a head.
-constant uint PIECES = (D + SIMD_WIDTH - 1) / SIMD_WIDTH;
+constant uint PIECES = (HEAD_DIM + SIMD_WIDTH - 1) / SIMD_WIDTH;
 
-// Where piece c begins. Where D is no multiple of 32, the last piece overlaps the one before instead of being short.
+// The beginning of piece c. Where HEAD_DIM is no multiple of 32, the last piece overlaps the one before instead of being short.
 inline uint piece(uint c) {
-    return min(c * SIMD_WIDTH, D - SIMD_WIDTH);
+    return min(c * SIMD_WIDTH, HEAD_DIM - SIMD_WIDTH);
 }
 
 // The queries of a simdgroup.
 struct Rows {
-    uint count;   // of ROWS; those that are missing are the last once more
+    uint count;   // of QUERIES; those that are missing are the last once more
     uint stride;  // numbers from one to the next
     uint last;    // the last position that the first row sees
     uint advance; // how much further the next row sees: 0 for heads, 1 for tokens
@@ -66,23 +67,23 @@ inline uint first_seen(uint last) {
     return WINDOW == 0 || last < WINDOW ? 0 : last + 1 - WINDOW;
 }
 
-// What is known after some of the positions.
+// The state after some of the positions.
 struct Attended {
-    float largest[MAX_ROWS];           // score
-    float total[MAX_ROWS];             // Σ e^(score - largest)
-    float sums[MAX_ROWS * MAX_PIECES]; // Σ e^(score - largest) · v, number `lane` of each piece
+    float largest[MAX_QUERIES];           // score
+    float total[MAX_QUERIES];             // Σ e^(score - largest)
+    float sums[MAX_QUERIES * MAX_PIECES]; // Σ e^(score - largest) · v, number `lane` of each piece
 };
 
 // score[r] = q[r] · k of position `lane`; behind the end it is whatever the cache has there.
 template <typename KV>
 inline void multiply_keys(device const KV* k, threadgroup const float* queries, uint lane, thread float* score) {
-    for (uint r = 0; r < ROWS; r++) {
+    for (uint r = 0; r < QUERIES; r++) {
         score[r] = 0.0f;
     }
-    for (uint i = 0; i < D; i++) {
+    for (uint i = 0; i < HEAD_DIM; i++) {
         float key = float(k[i * KEY_TILE + lane]);
-        for (uint r = 0; r < ROWS; r++) {
-            score[r] += key * queries[r * D + i];
+        for (uint r = 0; r < QUERIES; r++) {
+            score[r] += key * queries[r * HEAD_DIM + i];
         }
     }
 }
@@ -93,21 +94,21 @@ inline void add_values(device const KV* v, uint begin, uint end, threadgroup con
                        thread Attended& result) {
     for (uint c = 0; c < PIECES; c += 2) {
         bool is_pair = c + 1 < PIECES;
-        float low[MAX_ROWS], high[MAX_ROWS];
-        for (uint r = 0; r < ROWS; r++) {
+        float low[MAX_QUERIES], high[MAX_QUERIES];
+        for (uint r = 0; r < QUERIES; r++) {
             low[r] = result.sums[r * MAX_PIECES + c];
             high[r] = is_pair ? result.sums[r * MAX_PIECES + c + 1] : 0.0f;
         }
         for (uint p = begin; p < end; p++) {
-            float first = float(v[p * D + piece(c) + lane]);
-            float second = is_pair ? float(v[p * D + piece(c + 1) + lane]) : 0.0f;
-            for (uint r = 0; r < ROWS; r++) {
+            float first = float(v[p * HEAD_DIM + piece(c) + lane]);
+            float second = is_pair ? float(v[p * HEAD_DIM + piece(c + 1) + lane]) : 0.0f;
+            for (uint r = 0; r < QUERIES; r++) {
                 float weight = weights[r * KEY_TILE + p];
                 low[r] += weight * first;
                 high[r] += weight * second;
             }
         }
-        for (uint r = 0; r < ROWS; r++) {
+        for (uint r = 0; r < QUERIES; r++) {
             result.sums[r * MAX_PIECES + c] = low[r];
             if (is_pair) {
                 result.sums[r * MAX_PIECES + c + 1] = high[r];
@@ -116,26 +117,26 @@ inline void add_values(device const KV* v, uint begin, uint end, threadgroup con
     }
 }
 
-// Attends to the positions from `begin` to before `end`, as far as each row sees them. `queries` has room for ROWS · D
-// numbers, `weights` for ROWS · KEY_TILE.
+// Attends to the positions from `begin` to before `end`, as far as each row sees them. `queries` has room for QUERIES · HEAD_DIM
+// numbers, `weights` for QUERIES · KEY_TILE.
 template <typename T, typename KV>
 inline void attend(device const T* q, Rows rows, device const KV* k, device const KV* v, uint begin, uint end,
                    threadgroup float* queries, threadgroup float* weights, uint lane, thread Attended& result) {
-    for (uint r = 0; r < ROWS; r++) {
+    for (uint r = 0; r < QUERIES; r++) {
         result.largest[r] = LOWEST;
         result.total[r] = 0.0f;
         for (uint c = 0; c < PIECES; c++) {
             result.sums[r * MAX_PIECES + c] = 0.0f;
             uint i = piece(c) + lane;
-            queries[r * D + i] = SCALE * float(q[ulong(rows.clamped(r)) * rows.stride + i]);
+            queries[r * HEAD_DIM + i] = SCALE * float(q[ulong(rows.clamped(r)) * rows.stride + i]);
         }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (uint first = begin / KEY_TILE * KEY_TILE; first < end; first += KEY_TILE) {
-        float score[MAX_ROWS];
-        multiply_keys(k + ulong(first) * D, queries, lane, score);
+        float score[MAX_QUERIES];
+        multiply_keys(k + ulong(first) * HEAD_DIM, queries, lane, score);
         uint position = first + lane;
-        for (uint r = 0; r < ROWS; r++) {
+        for (uint r = 0; r < QUERIES; r++) {
             uint last = min(rows.last_of(r), end - 1);
             bool is_seen = position <= last && position >= max(begin, first_seen(rows.last_of(r)));
             float capped = SOFT_CAP > 0.0f ? SOFT_CAP * precise::tanh(score[r] / SOFT_CAP) : score[r];
@@ -152,14 +153,14 @@ inline void attend(device const T* q, Rows rows, device const KV* k, device cons
         }
         simdgroup_barrier(mem_flags::mem_threadgroup);
         uint skipped = first < begin ? begin - first : 0;
-        add_values(v + ulong(first) * D, skipped, min(KEY_TILE, end - first), weights, lane, result);
+        add_values(v + ulong(first) * HEAD_DIM, skipped, min(KEY_TILE, end - first), weights, lane, result);
         simdgroup_barrier(mem_flags::mem_threadgroup);
     }
 }
 
 template <typename T>
 inline void store_rows(device T* y, Rows rows, uint lane, thread const Attended& result) {
-    for (uint r = 0; r < ROWS; r++) {
+    for (uint r = 0; r < QUERIES; r++) {
         for (uint c = 0; c < PIECES; c++) {
             uint i = piece(c) + lane;
             if (r < rows.count && i >= c * SIMD_WIDTH) {
@@ -174,26 +175,26 @@ struct DecodeParams {
     uint capacity; // positions that a head of the cache has room for, a multiple of 32
 };
 
-// buffers  0 q device const T [HEADS, D]   1 k, 2 v device const KV, the cache   3 y device T [HEADS, D]
+// buffers  0 q device const T [HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache   3 y device T [HEADS, HEAD_DIM]
 //          4 p constant DecodeParams
-// grid     HEADS / ROWS threadgroups of 32 threads
-// moves    2 · sizeof(KV) · D · HEADS / GROUP · length bytes, when ROWS is GROUP
+// grid     HEADS / QUERIES threadgroups of 32 threads
+// moves    2 · sizeof(KV) · HEAD_DIM · HEADS / GROUP · length bytes, when QUERIES is GROUP
 template <typename T, typename KV>
 kernel void attention_decode(device const T* q [[buffer(0)]],
-                             device const KV* k [[buffer(1)]],
-                             device const KV* v [[buffer(2)]],
+                             device const KV* keys [[buffer(1)]],
+                             device const KV* values [[buffer(2)]],
                              device T* y [[buffer(3)]],
                              constant DecodeParams& p [[buffer(4)]],
                              uint group [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float queries[QUERIES];
-    threadgroup float weights[MAX_ROWS * KEY_TILE];
-    uint head = group * ROWS;
-    Rows rows = {ROWS, D, p.length - 1, 0};
-    ulong cache = ulong(head / GROUP) * p.capacity * D;
+    threadgroup float queries[MAX_QUERY_NUMBERS];
+    threadgroup float weights[MAX_QUERIES * KEY_TILE];
+    uint head = group * QUERIES;
+    Rows rows = {QUERIES, HEAD_DIM, p.length - 1, 0};
+    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
     Attended result;
-    attend(q + head * D, rows, k + cache, v + cache, first_seen(rows.last), p.length, queries, weights, lane, result);
-    store_rows(y + head * D, rows, lane, result);
+    attend(q + head * HEAD_DIM, rows, keys + cache, values + cache, first_seen(rows.last), p.length, queries, weights, lane, result);
+    store_rows(y + head * HEAD_DIM, rows, lane, result);
 }
 
 struct DecodeSplitParams {
@@ -202,44 +203,44 @@ struct DecodeSplitParams {
     uint splits; // parts that the positions are divided into
 };
 
-// buffers  0 q device const T [HEADS, D]   1 k, 2 v device const KV, the cache
-//          3 parts device float [HEADS, splits, D + 2]: the sums, then the largest score and the total
+// buffers  0 q device const T [HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
+//          3 parts device float [HEADS, splits, HEAD_DIM + 2]: the sums, then the largest score and the total
 //          4 p constant DecodeSplitParams
-// grid     HEADS / ROWS × splits threadgroups of 32 threads; a part has whole tiles of 32 positions, or none
+// grid     HEADS / QUERIES × splits threadgroups of 32 threads; a part has whole tiles of 32 positions, or none
 template <typename T, typename KV>
 kernel void attention_decode_split(device const T* q [[buffer(0)]],
-                                   device const KV* k [[buffer(1)]],
-                                   device const KV* v [[buffer(2)]],
+                                   device const KV* keys [[buffer(1)]],
+                                   device const KV* values [[buffer(2)]],
                                    device float* parts [[buffer(3)]],
                                    constant DecodeSplitParams& p [[buffer(4)]],
                                    uint2 group [[threadgroup_position_in_grid]],
                                    uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float queries[QUERIES];
-    threadgroup float weights[MAX_ROWS * KEY_TILE];
-    uint head = group.x * ROWS;
-    Rows rows = {ROWS, D, p.length - 1, 0};
-    ulong cache = ulong(head / GROUP) * p.capacity * D;
+    threadgroup float queries[MAX_QUERY_NUMBERS];
+    threadgroup float weights[MAX_QUERIES * KEY_TILE];
+    uint head = group.x * QUERIES;
+    Rows rows = {QUERIES, HEAD_DIM, p.length - 1, 0};
+    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
     uint start = first_seen(rows.last), first_tile = start / KEY_TILE;
     uint tiles = (p.length + KEY_TILE - 1) / KEY_TILE - first_tile, own = (tiles + p.splits - 1) / p.splits;
     uint begin = max(start, (first_tile + group.y * own) * KEY_TILE);
     uint end = min(p.length, (first_tile + (group.y + 1) * own) * KEY_TILE);
     Attended result;
-    attend(q + head * D, rows, k + cache, v + cache, begin, end, queries, weights, lane, result);
-    for (uint r = 0; r < ROWS; r++) {
-        device float* part = parts + (ulong(head + r) * p.splits + group.y) * (D + 2);
+    attend(q + head * HEAD_DIM, rows, keys + cache, values + cache, begin, end, queries, weights, lane, result);
+    for (uint r = 0; r < QUERIES; r++) {
+        device float* part = parts + (ulong(head + r) * p.splits + group.y) * (HEAD_DIM + 2);
         for (uint c = 0; c < PIECES; c++) {
             if (piece(c) + lane >= c * SIMD_WIDTH) {
                 part[piece(c) + lane] = result.sums[r * MAX_PIECES + c];
             }
         }
         if (lane == 0) {
-            part[D] = result.largest[r];
-            part[D + 1] = result.total[r];
+            part[HEAD_DIM] = result.largest[r];
+            part[HEAD_DIM + 1] = result.total[r];
         }
     }
 }
 
-// buffers  0 parts device const float [HEADS, splits, D + 2]   1 y device T [HEADS, D]   2 splits constant uint
+// buffers  0 parts device const float [HEADS, splits, HEAD_DIM + 2]   1 y device T [HEADS, HEAD_DIM]   2 splits constant uint
 // grid     HEADS threadgroups of 32 threads
 template <typename T>
 kernel void attention_reduce(device const float* parts [[buffer(0)]],
@@ -247,22 +248,22 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
                              constant uint& splits [[buffer(2)]],
                              uint head [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
-    device const float* own = parts + ulong(head) * splits * (D + 2);
+    device const float* own = parts + ulong(head) * splits * (HEAD_DIM + 2);
     float largest = LOWEST;
     for (uint s = 0; s < splits; s++) {
-        largest = max(largest, own[s * (D + 2) + D]);
+        largest = max(largest, own[s * (HEAD_DIM + 2) + HEAD_DIM]);
     }
     float total = 0.0f;
     for (uint s = 0; s < splits; s++) {
-        total += exp(own[s * (D + 2) + D] - largest) * own[s * (D + 2) + D + 1];
+        total += exp(own[s * (HEAD_DIM + 2) + HEAD_DIM] - largest) * own[s * (HEAD_DIM + 2) + HEAD_DIM + 1];
     }
     for (uint c = 0; c < PIECES; c++) {
         float sum = 0.0f;
         for (uint s = 0; s < splits; s++) {
-            sum += exp(own[s * (D + 2) + D] - largest) * own[s * (D + 2) + piece(c) + lane];
+            sum += exp(own[s * (HEAD_DIM + 2) + HEAD_DIM] - largest) * own[s * (HEAD_DIM + 2) + piece(c) + lane];
         }
         if (piece(c) + lane >= c * SIMD_WIDTH) {
-            y[head * D + piece(c) + lane] = T(sum / total);
+            y[head * HEAD_DIM + piece(c) + lane] = T(sum / total);
         }
     }
 }
@@ -273,33 +274,33 @@ struct PrefillParams {
     uint capacity; // positions that a head of the cache has room for, a multiple of 32
 };
 
-// buffers  0 q device const T [tokens, HEADS, D]   1 k, 2 v device const KV, the cache
-//          3 y device T [tokens, HEADS, D]   4 p constant PrefillParams
-// grid     ceil(tokens / ROWS) × HEADS threadgroups of 32 threads: the tokens of one head first, whose keys and values stay
+// buffers  0 q device const T [tokens, HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
+//          3 y device T [tokens, HEADS, HEAD_DIM]   4 p constant PrefillParams
+// grid     ceil(tokens / QUERIES) × HEADS threadgroups of 32 threads: the tokens of one head first, whose keys and values stay
 //          in a near cache
 template <typename T, typename KV>
 kernel void attention_prefill(device const T* q [[buffer(0)]],
-                              device const KV* k [[buffer(1)]],
-                              device const KV* v [[buffer(2)]],
+                              device const KV* keys [[buffer(1)]],
+                              device const KV* values [[buffer(2)]],
                               device T* y [[buffer(3)]],
                               constant PrefillParams& p [[buffer(4)]],
                               uint2 group [[threadgroup_position_in_grid]],
                               uint lane [[thread_index_in_simdgroup]]) {
-    threadgroup float queries[QUERIES];
-    threadgroup float weights[MAX_ROWS * KEY_TILE];
-    uint token = group.x * ROWS, head = group.y;
-    Rows rows = {min(ROWS, p.tokens - token), HEADS * D, p.position + token, 1};
-    ulong cache = ulong(head / GROUP) * p.capacity * D;
-    ulong at = (ulong(token) * HEADS + head) * D;
+    threadgroup float queries[MAX_QUERY_NUMBERS];
+    threadgroup float weights[MAX_QUERIES * KEY_TILE];
+    uint token = group.x * QUERIES, head = group.y;
+    Rows rows = {min(QUERIES, p.tokens - token), HEADS * HEAD_DIM, p.position + token, 1};
+    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
+    ulong at = (ulong(token) * HEADS + head) * HEAD_DIM;
     Attended result;
-    attend(q + at, rows, k + cache, v + cache, first_seen(rows.last), rows.last_of(rows.count - 1) + 1, queries, weights,
+    attend(q + at, rows, keys + cache, values + cache, first_seen(rows.last), rows.last_of(rows.count - 1) + 1, queries, weights,
            lane, result);
     store_rows(y + at, rows, lane, result);
 }
 
 #define INSTANTIATE_ATTENTION(name, T, KV)                                             \
-    INSTANTIATE("attention_decode_" name, attention_decode, T, KV)                      \
-    INSTANTIATE("attention_decode_split_" name, attention_decode_split, T, KV)          \
+    INSTANTIATE("attention_decode_" name, attention_decode, T, KV)                     \
+    INSTANTIATE("attention_decode_split_" name, attention_decode_split, T, KV)         \
     INSTANTIATE("attention_prefill_" name, attention_prefill, T, KV)
 
 // Activations, then the cache.

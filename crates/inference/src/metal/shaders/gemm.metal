@@ -3,7 +3,7 @@
 // For devices with units for matrices: simdgroup matrices of 8 × 8. A threadgroup computes TILE_M · SIMDGROUPS × 32 results,
 // TILE_M × 32 in each simdgroup, going through K in steps of 32:
 //
-//   1. The simdgroups together dequantize 32 columns of 32 rows of W, one row for each lane as in include/tiles.metal,
+//   1. The simdgroups together dequantize 32 columns of 32 rows of W, one row for each lane,
 //      into threadgroup memory as [k][n]: lanes store side by side, and the product reads it without a transpose.
 //   2. Each simdgroup brings its own TILE_M vectors, as [m][k]; rows past M are 0.
 //   3. TILE_M / 8 × 4 products of 8 × 8 for each 8 columns: each matrix of x is used four times, and the sums of four
@@ -20,14 +20,13 @@
 // moves    N · K / BLOCK · BYTES for each threadgroup of rows + sizeof(T) · (M · K · ceil(N / 32) + M · N) bytes
 #include <metal_simdgroup_matrix>
 #include "common.metal"
-#include "tiles.metal"
+#include "quantize.metal"
 
-constant uint K [[function_constant(0)]];
-constant uint SIMDGROUPS [[function_constant(1)]]; // 1 to 4
-constant bool BIAS [[function_constant(2)]];
-constant bool RESIDUAL [[function_constant(3)]];
+constant uint K [[function_constant(20)]];
+constant bool BIAS [[function_constant(24)]];
+constant bool RESIDUAL [[function_constant(25)]];
 
-constant constexpr uint MAX_GEMM_SIMDGROUPS = 4;
+constant constexpr uint MAX_GEMM_SIMDGROUPS = 4; // SIMDGROUPS at most
 constant constexpr uint TILE_M = 8;  // vectors of a simdgroup
 constant constexpr uint TILE_K = 32; // columns of a step
 
@@ -38,12 +37,10 @@ struct GemmParams {
 
 // Columns from `first` on of 32 rows of W, as [k][n].
 template <typename F, typename T>
-inline void stage_weights(device const uchar* w, Row row, uint first, threadgroup T* staged, Place place) {
+inline void stage_weights(device const uchar* w, Row row, uint first, threadgroup T* staged, ThreadPosition place) {
     for (uint i = place.simdgroup; i < TILE_K / 4; i += SIMDGROUPS) {
-        uint k = first + 4 * i, g = k % F::BLOCK / F::GROUP;
-        BlockUnits block = block_units<F>(w, K, row, k / F::BLOCK);
-        float2 affine = F::affine(block, g);
-        float4 weights = affine.x * F::values(block, g, k % F::GROUP / 4) + affine.y;
+        uint k = first + 4 * i;
+        float4 weights = dequantize<F>(block_units<F>(w, K, row, k / F::BLOCK), k % F::BLOCK);
         for (uint j = 0; j < 4; j++) {
             staged[(4 * i + j) * TILE_ROWS + place.lane] = T(weights[j]);
         }
@@ -63,7 +60,7 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
     threadgroup T weights[TILE_K * TILE_ROWS];
     threadgroup T vectors[MAX_GEMM_SIMDGROUPS * TILE_M * TILE_K];
     threadgroup float results[MAX_GEMM_SIMDGROUPS * TILE_M * TILE_ROWS];
-    Place place = {lane, simdgroup, SIMDGROUPS};
+    ThreadPosition place = {lane, simdgroup, SIMDGROUPS};
     Row row = {group.y, TILED ? lane : min(lane, p.n - 1 - group.y * TILE_ROWS)};
     uint first = (group.x * SIMDGROUPS + simdgroup) * TILE_M;
     threadgroup T* own = vectors + simdgroup * TILE_M * TILE_K;
@@ -119,14 +116,4 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
     INSTANTIATE("gemm_" format "_f32", gemm, F, float) \
     INSTANTIATE("gemm_" format "_f16", gemm, F, half)
 
-INSTANTIATE_GEMM("f32", Plain<float>)
-INSTANTIATE_GEMM("f16", Plain<half>)
-INSTANTIATE_GEMM("bf16", Plain<bfloat>)
-INSTANTIATE_GEMM("q8_0", q8_0)
-INSTANTIATE_GEMM("q4_0", q4_0)
-INSTANTIATE_GEMM("q4_1", q4_1)
-INSTANTIATE_GEMM("q5_0", q5_0)
-INSTANTIATE_GEMM("q5_1", q5_1)
-INSTANTIATE_GEMM("q4_K", q4_K)
-INSTANTIATE_GEMM("q5_K", q5_K)
-INSTANTIATE_GEMM("q6_K", q6_K)
+ALL_FORMATS(INSTANTIATE_GEMM)

@@ -17,15 +17,13 @@
 // moves    sizeof(W) · N · K for each BATCH of vectors + sizeof(T) · (M · K + M · N) bytes
 #include "gemv.metal"
 
-INSTANTIATE_GEMV("f32", Plain<float>)
-INSTANTIATE_GEMV("f16", Plain<half>)
-INSTANTIATE_GEMV("bf16", Plain<bfloat>)
+PLAIN_FORMATS(INSTANTIATE_GEMV)
 
-constant uint ROWS [[function_constant(5)]]; // that a simdgroup takes: 1 to 8; ROWS · BATCH <= 8
+constant uint ROWS [[function_constant(26)]]; // that a simdgroup takes: 1 to 8; ROWS · BATCH <= 8
 
 constant constexpr uint MAX_SUMS = 8;
 
-// Which rows and vectors a simdgroup has; rows and vectors past the end are read as the last.
+// The rows and vectors of a simdgroup; rows and vectors past the end are read as the last.
 struct Part {
     uint row;    // the first
     uint vector; // the first

@@ -1,10 +1,9 @@
 // Products of one to eight vectors, or batches of them, with a matrix of Q4_0, weight = d · (q - 8), or Q4_1,
 // weight = d · q + m: a scale for 32 weights of four bits.
-// Kernels, buffers and grids are those of include/gemv.metal, the formats and their layouts those of include/tiles.metal.
+// Kernels, buffers and grids are those of include/gemv.metal, the formats and their layouts those of include/quantize.metal.
 //
 // On one thread of a CPU with AVX-512 a matrix of 4096 × 4096 streams at 24 billion weights a second (14 GB/s), bound by
 // the arithmetic: three instructions for 16 weights. A batch of eight vectors reaches three quarters of the peak.
 #include "gemv.metal"
 
-INSTANTIATE_GEMV("q4_0", q4_0)
-INSTANTIATE_GEMV("q4_1", q4_1)
+Q4_FORMATS(INSTANTIATE_GEMV)

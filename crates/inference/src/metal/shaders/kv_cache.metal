@@ -10,7 +10,7 @@
 #include "common.metal"
 #include "kv_layout.metal"
 
-constant uint HEAD_DIM [[function_constant(0)]];
+constant uint HEAD_DIM [[function_constant(3)]];
 
 struct KvWriteParams {
     uint k_stride;

@@ -15,8 +15,8 @@
 // grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads
 #include "gemv.metal"
 
-constant bool LOGITS [[function_constant(5)]];
-constant bool ARGMAX [[function_constant(6)]];
+constant bool LOGITS [[function_constant(27)]];
+constant bool ARGMAX [[function_constant(28)]];
 
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
@@ -35,7 +35,7 @@ kernel void lm_head(device const uchar* w [[buffer(0)]],
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float result[MAX_BATCH];
     multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
-                     Worker{simdgroup, lane}, result);
+                     ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup != 0) {
         return;
     }
@@ -91,14 +91,4 @@ kernel void lm_head_argmax(device const uint* keys [[buffer(0)]],
     INSTANTIATE("lm_head_" format "_f32", lm_head, F, float) \
     INSTANTIATE("lm_head_" format "_f16", lm_head, F, half)
 
-INSTANTIATE_LM_HEAD("f32", Plain<float>)
-INSTANTIATE_LM_HEAD("f16", Plain<half>)
-INSTANTIATE_LM_HEAD("bf16", Plain<bfloat>)
-INSTANTIATE_LM_HEAD("q8_0", q8_0)
-INSTANTIATE_LM_HEAD("q4_0", q4_0)
-INSTANTIATE_LM_HEAD("q4_1", q4_1)
-INSTANTIATE_LM_HEAD("q5_0", q5_0)
-INSTANTIATE_LM_HEAD("q5_1", q5_1)
-INSTANTIATE_LM_HEAD("q4_K", q4_K)
-INSTANTIATE_LM_HEAD("q5_K", q5_K)
-INSTANTIATE_LM_HEAD("q6_K", q6_K)
+ALL_FORMATS(INSTANTIATE_LM_HEAD)

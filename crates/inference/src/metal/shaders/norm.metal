@@ -14,7 +14,6 @@
 #include "common.metal"
 
 constant uint DIM [[function_constant(0)]];
-constant uint SIMDGROUPS [[function_constant(1)]];
 constant uint STRIDE [[function_constant(2)]];
 
 template <typename T>
@@ -35,7 +34,7 @@ kernel void rms_norm(device const T* x [[buffer(0)]],
         float value = float(x[i]);
         squares += value * value;
     }
-    squares = threadgroup_sum(squares, scratch, Place{lane, simdgroup, SIMDGROUPS});
+    squares = threadgroup_sum(squares, scratch, ThreadPosition{lane, simdgroup, SIMDGROUPS});
     float factor = rsqrt(squares / float(DIM) + epsilon);
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
         y[i] = T(float(x[i]) * factor * w[i]);
@@ -54,7 +53,7 @@ kernel void layer_norm(device const T* x [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup float scratch[MAX_SIMDGROUPS];
-    Place place{lane, simdgroup, SIMDGROUPS};
+    ThreadPosition place{lane, simdgroup, SIMDGROUPS};
     x += ulong(row) * DIM;
     y += ulong(row) * DIM;
     float sum = 0.0f;
@@ -96,7 +95,7 @@ kernel void add_rms_norm(device T* h [[buffer(0)]],
         h[i] = sum;
         squares += float(sum) * float(sum);
     }
-    squares = threadgroup_sum(squares, scratch, Place{lane, simdgroup, SIMDGROUPS});
+    squares = threadgroup_sum(squares, scratch, ThreadPosition{lane, simdgroup, SIMDGROUPS});
     float factor = rsqrt(squares / float(DIM) + epsilon);
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
         y[i] = T(float(h[i]) * factor * w[i]);

@@ -17,9 +17,9 @@
 #include "common.metal"
 #include "kv_layout.metal"
 
-constant uint HEAD_DIM [[function_constant(0)]];
-constant uint ROTARY [[function_constant(1)]];
-constant bool NEOX [[function_constant(2)]];
+constant uint HEAD_DIM [[function_constant(3)]];
+constant uint ROTARY [[function_constant(4)]];
+constant bool NEOX [[function_constant(5)]];
 
 struct RopeParams {
     uint heads;

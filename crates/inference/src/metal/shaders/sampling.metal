@@ -2,7 +2,7 @@
 //   penalize  l = l > 0 ? l / repeat : l · repeat, then l − presence − times · frequency, for each token among the recent
 //             ones, once, however many `times` it is there
 //   argmax    the largest logit; of equal ones the lowest index
-//   top_k     the K largest logits and their tokens, by ascending index; of equal ones the lowest indices
+//   top_k     the TOP_K largest logits and their tokens, by ascending index; of equal ones the lowest indices
 //   sample    one of the numbers, with probability ∝ e^(l / temperature) among those that are kept:
 //               top_p: the most probable ones that together have at least top_p of e^l; equal ones are kept together
 //               min_p: those with e^(l − largest) ≥ min_p
@@ -16,9 +16,8 @@
 #include "common.metal"
 #include "selection.metal"
 
-constant uint SIMDGROUPS [[function_constant(0)]];
-constant uint K [[function_constant(1)]];        // top_k: how many
-constant bool INDEXED [[function_constant(2)]];  // sample: the numbers come from top_k, with their tokens
+constant uint TOP_K [[function_constant(13)]];   // top_k: how many
+constant bool INDEXED [[function_constant(14)]]; // sample: the numbers come from top_k, with their tokens
 
 struct PenaltyParams {
     uint n;
@@ -49,7 +48,7 @@ kernel void penalize(device float* logits [[buffer(0)]],
     logits += ulong(at.y) * p.n;
     uint own = at.x * SIMD_WIDTH + lane;
     uint token = own < p.count ? recent[own] : 0xffffffffu;
-    // Who finds the token before itself leaves it to that one.
+    // A thread that finds the token before its own leaves it to that one.
     uint times = 0;
     bool first = true;
     for (uint i = 0; i < p.count; i++) {
@@ -83,17 +82,17 @@ kernel void argmax(device const float* logits [[buffer(0)]],
         best.index = bits > best.order ? i : best.index;
         best.order = max(bits, best.order);
     }
-    best = threadgroup_best(best, scratch, Place{lane, simdgroup, SIMDGROUPS});
+    best = threadgroup_best(best, scratch, ThreadPosition{lane, simdgroup, SIMDGROUPS});
     if (thread_index == 0) {
         tokens[row] = best.index;
     }
 }
 
-// Writes the K largest numbers of the threadgroup's parts, which are between `low`, which at least K reach, and `high`, which
+// Writes the TOP_K largest numbers of the threadgroup's parts, which are between `low`, which at least TOP_K reach, and `high`, which
 // fewer do.
 template <typename Source>
 inline void write_largest(Source source, uint low, uint high, device float* values, device uint* tokens,
-                          threadgroup uint* scratch, Place place) {
+                          threadgroup uint* scratch, ThreadPosition place) {
     while (high - low > 1) {
         uint middle = low + (high - low) / 2;
         uint count = 0;
@@ -101,9 +100,9 @@ inline void write_largest(Source source, uint low, uint high, device float* valu
             count += source.bits(i) >= middle ? 1 : 0;
         }
         count = threadgroup_total(count, scratch, place);
-        low = count >= K ? middle : low;
-        high = count >= K ? high : middle;
-        if (count == K) {
+        low = count >= TOP_K ? middle : low;
+        high = count >= TOP_K ? high : middle;
+        if (count == TOP_K) {
             break;
         }
     }
@@ -131,7 +130,7 @@ inline void write_largest(Source source, uint low, uint high, device float* valu
         equal_before += i < place.simdgroup ? scratch[MAX_SIMDGROUPS + i] : 0;
         total_above += scratch[i];
     }
-    uint room = K - total_above; // for those at the threshold
+    uint room = TOP_K - total_above; // for those at the threshold
     for (uint first = 0; first < source.size; first += SIMD_WIDTH) {
         uint i = first + place.lane;
         bool there = i < source.size;
@@ -150,7 +149,7 @@ inline void write_largest(Source source, uint low, uint high, device float* valu
     }
 }
 
-// buffers  0 logits [rows, n]   1 values device float [rows, K]   2 tokens device uint [rows, K]   3 n, at least K
+// buffers  0 logits [rows, n]   1 values device float [rows, TOP_K]   2 tokens device uint [rows, TOP_K]   3 n, at least TOP_K
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void top_k(device const float* logits [[buffer(0)]],
                   device float* values [[buffer(1)]],
@@ -162,13 +161,13 @@ kernel void top_k(device const float* logits [[buffer(0)]],
     threadgroup uint scratch[2 * MAX_SIMDGROUPS];
     threadgroup uint candidate_bits[CANDIDATES];
     threadgroup uint candidate_indices[CANDIDATES];
-    Place place{lane, simdgroup, SIMDGROUPS};
-    values += ulong(row) * K;
-    tokens += ulong(row) * K;
+    ThreadPosition place{lane, simdgroup, SIMDGROUPS};
+    values += ulong(row) * TOP_K;
+    tokens += ulong(row) * TOP_K;
 
     RowPart part = row_part(logits + ulong(row) * n, n, place);
     uint largest;
-    uint low = likely_bound(part, K, scratch, place, largest);
+    uint low = likely_bound(part, TOP_K, scratch, place, largest);
     uint room = CANDIDATES / SIMDGROUPS;
     Candidates candidates{candidate_bits + simdgroup * room, candidate_indices + simdgroup * room, 0};
     candidates.size = collect(part, low, candidates.all_bits, candidates.indices, room, lane);
@@ -198,7 +197,7 @@ inline float gumbel(uint bits) {
 
 // Σ e^(value − largest) over what reaches `low`, of the threadgroup.
 template <typename Source>
-inline float weight(Source source, uint low, float largest, threadgroup float* sums, Place place) {
+inline float weight(Source source, uint low, float largest, threadgroup float* sums, ThreadPosition place) {
     float sum = 0.0f;
     for (uint i = place.lane; i < source.size; i += SIMD_WIDTH) {
         uint bits = source.bits(i);
@@ -213,7 +212,7 @@ constant constexpr uint PARTS = 8;
 
 // The sums of PARTS - 1 numbers over the threadgroup, in every thread, each in the order of threadgroup_sum. `scratch` has room
 // for PARTS · MAX_SIMDGROUPS numbers.
-inline void threadgroup_sums(thread float* values, threadgroup float* scratch, Place place) {
+inline void threadgroup_sums(thread float* values, threadgroup float* scratch, ThreadPosition place) {
     for (uint t = 0; t < PARTS - 1; t++) {
         values[t] = simd_sum(values[t]);
     }
@@ -237,7 +236,7 @@ inline void threadgroup_sums(thread float* values, threadgroup float* scratch, P
 // some are 0.
 template <typename Source>
 inline uint heavy_bound(Source source, uint low, uint high, float wanted, float largest, threadgroup float* sums,
-                        Place place) {
+                        ThreadPosition place) {
     while (high - low > 1) {
         uint step = max((high - low) / PARTS, 1u);
         float weights[PARTS - 1];
@@ -280,7 +279,7 @@ kernel void sample(device const float* values [[buffer(0)]],
     threadgroup float sums[PARTS * MAX_SIMDGROUPS];
     threadgroup uint candidate_bits[CANDIDATES];
     threadgroup uint candidate_indices[CANDIDATES];
-    Place place{lane, simdgroup, SIMDGROUPS};
+    ThreadPosition place{lane, simdgroup, SIMDGROUPS};
 
     RowPart part = row_part(values + ulong(row) * p.n, p.n, place);
     uint largest_bits;

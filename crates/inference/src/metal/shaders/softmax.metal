@@ -8,7 +8,6 @@
 // moves    3·n numbers a row
 #include "common.metal"
 
-constant uint SIMDGROUPS [[function_constant(0)]];
 
 struct SoftmaxParams {
     uint n;
@@ -25,7 +24,7 @@ kernel void softmax(device const T* x [[buffer(0)]],
                     uint lane [[thread_index_in_simdgroup]],
                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup float scratch[MAX_SIMDGROUPS];
-    Place place{lane, simdgroup, SIMDGROUPS};
+    ThreadPosition place{lane, simdgroup, SIMDGROUPS};
     x += ulong(row) * p.n;
     y += ulong(row) * p.n;
 

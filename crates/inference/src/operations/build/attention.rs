@@ -1,8 +1,8 @@
 //! Attention.
 
 use super::{Built, Maker};
-use crate::metal::dispatch::attention::{AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit};
-use crate::metal::dispatch::attention::{attention_decode, attention_prefill};
+use crate::metal::operations::attention::{AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit};
+use crate::metal::operations::attention::{attention_decode, attention_prefill};
 use crate::operations::case::Case;
 use crate::operations::data::all;
 
@@ -12,11 +12,11 @@ fn attention_shape(case: &Case) -> AttentionShape {
     AttentionShape { heads: case.shape['H'], scale, soft_cap, window: case.shape.get('W') }
 }
 
-pub(in crate::operations) fn decode(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn decode(maker: &Maker<'_>, case: &Case) -> Built {
     decode_in_parts(maker, case, None)
 }
 
-pub(in crate::operations) fn decode_split(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn decode_split(maker: &Maker<'_>, case: &Case) -> Built {
     decode_in_parts(maker, case, Some(case.shape['S']))
 }
 
@@ -36,7 +36,7 @@ fn decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>) -> Buil
     }))
 }
 
-pub(in crate::operations) fn prefill(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn prefill(maker: &Maker<'_>, case: &Case) -> Built {
     let (tokens, position, activation) = (case.shape['M'], case.shape['P'], case.activation);
     let (heads, head_dim, shape) = (case.shape['H'], case.shape['D'], attention_shape(case));
     let cache = maker.cache(case.shape['G'], head_dim, position + tokens, case.cache)?;

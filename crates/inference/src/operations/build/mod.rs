@@ -1,12 +1,12 @@
 //! Operations with buffers for them, through the functions that inference calls: a file for each kind.
 
-pub(in crate::operations) mod attention;
-pub(in crate::operations) mod elementwise;
-pub(in crate::operations) mod position;
-pub(in crate::operations) mod products;
-pub(in crate::operations) mod rows;
-pub(in crate::operations) mod sampling;
-pub(in crate::operations) mod sequence;
+pub(crate) mod attention;
+pub(crate) mod elementwise;
+pub(crate) mod position;
+pub(crate) mod products;
+pub(crate) mod rows;
+pub(crate) mod sampling;
+pub(crate) mod sequence;
 
 use crate::operations::data::{Maker, Problem, Workload};
 

@@ -1,8 +1,8 @@
 //! Rotations, and the cache of keys and values.
 
 use super::{Built, Maker};
-use crate::metal::dispatch::kv_cache::{self, KvRead, KvWrite};
-use crate::metal::dispatch::rope::{self, Rope, RopeKv, Rotation};
+use crate::metal::operations::kv_cache::{self, KvRead, KvWrite};
+use crate::metal::operations::rope::{self, Rope, RopeKv, Rotation};
 use crate::operations::case::Case;
 use crate::operations::data::{Cache, Problem, all};
 use compute::Buffer;
@@ -39,7 +39,7 @@ fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) {
     maker.changed("values", &cache.values, case.cache.into());
 }
 
-pub(in crate::operations) fn rope(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn rope(maker: &Maker<'_>, case: &Case) -> Built {
     let (tokens, heads, head_dim, activation) =
         (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
     let stride = maker.stride(heads.saturating_mul(head_dim), 3);
@@ -52,7 +52,7 @@ pub(in crate::operations) fn rope(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
     let (tokens, heads, head_dim, activation) =
         (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
     let (length, kv_heads) = (case.shape['L'], case.shape['G']);
@@ -84,7 +84,7 @@ pub(in crate::operations) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, length, activation) = (case.shape['M'], case.shape['L'], case.activation);
     let (heads, head_dim) = (case.shape['G'], case.shape['D']);
     let width = heads.saturating_mul(head_dim);
@@ -109,7 +109,7 @@ pub(in crate::operations) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn kv_read(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn kv_read(maker: &Maker<'_>, case: &Case) -> Built {
     let (end, heads, head_dim, activation) = (case.shape['L'], case.shape['G'], case.shape['D'], case.activation);
     let cache = maker.cache(heads, head_dim, end, case.cache)?;
     let first = case.shape.get('P').unwrap_or(0);

@@ -1,13 +1,17 @@
 //! Products with matrices.
 
 use super::{Built, Maker, Problem};
+use crate::formats::{Activation, Format};
 use crate::metal::dispatch::Encoding;
-use crate::metal::dispatch::gemm::gemm as encode_gemm;
-use crate::metal::dispatch::gemv::{Gemv, GemvGated, GemvQkv};
-use crate::metal::dispatch::gemv::{gemv as encode_gemv, gemv_gated as encode_gated, gemv_qkv as encode_qkv};
-use crate::metal::dispatch::lm_head::{LmHead, LmHeadArgmax, LmHeadResult, lm_head as encode_lm_head};
-use crate::metal::format::{Activation, Format};
 use crate::metal::layout::Layout;
+use crate::metal::operations::gemm::gemm as encode_gemm;
+use crate::metal::operations::gemv::Gemv;
+use crate::metal::operations::gemv::gemv as encode_gemv;
+use crate::metal::operations::gemv_gated::GemvGated;
+use crate::metal::operations::gemv_gated::gemv_gated as encode_gated;
+use crate::metal::operations::gemv_qkv::GemvQkv;
+use crate::metal::operations::gemv_qkv::gemv_qkv as encode_qkv;
+use crate::metal::operations::lm_head::{LmHead, LmHeadArgmax, LmHeadResult, lm_head as encode_lm_head};
 use crate::operations::case::Case;
 use crate::operations::data::{Weights, all};
 use crate::operations::output::Number;
@@ -18,17 +22,17 @@ fn weights(maker: &Maker<'_>, case: &Case, rows: usize, columns: usize) -> Resul
     maker.weights(format, Layout::preferred(format, columns), rows, columns)
 }
 
-pub(in crate::operations) fn gemv(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn gemv(maker: &Maker<'_>, case: &Case) -> Built {
     product(maker, case, weights(maker, case, case.shape['N'], case.shape['K'])?, encode_gemv)
 }
 
-pub(in crate::operations) fn gemv_rows(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn gemv_rows(maker: &Maker<'_>, case: &Case) -> Built {
     let format = case.format.unwrap_or(Format::F32);
     let w = maker.weights(format, Layout::Blocks, case.shape['N'], case.shape['K'])?;
     product(maker, case, w, encode_gemv)
 }
 
-pub(in crate::operations) fn gemm(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn gemm(maker: &Maker<'_>, case: &Case) -> Built {
     let w = weights(maker, case, case.shape['N'], case.shape['K'])?;
     let simdgroups = case.shape['S'];
     product(maker, case, w, move |encoding, op| encode_gemm(encoding, op, simdgroups))
@@ -52,7 +56,7 @@ fn product(
     }))
 }
 
-pub(in crate::operations) fn gemv_gated(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn gemv_gated(maker: &Maker<'_>, case: &Case) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let (gate, up) = (weights(maker, case, n, k)?, weights(maker, case, n, k)?);
     let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
@@ -62,7 +66,7 @@ pub(in crate::operations) fn gemv_gated(maker: &Maker<'_>, case: &Case) -> Built
     }))
 }
 
-pub(in crate::operations) fn gemv_qkv(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn gemv_qkv(maker: &Maker<'_>, case: &Case) -> Built {
     let (m, columns, activation) = (case.shape['M'], case.shape['K'], case.activation);
     let rows = [case.shape['H'], case.shape['G']].map(|heads| heads.saturating_mul(case.shape['D']));
     let (wq, wk) = (weights(maker, case, rows[0], columns)?, weights(maker, case, rows[1], columns)?);
@@ -92,7 +96,7 @@ pub(in crate::operations) fn gemv_qkv(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn lm_head(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn lm_head(maker: &Maker<'_>, case: &Case) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let w = weights(maker, case, n, k)?;
     let (x, logits) = (maker.activations(&[m, k], activation)?, maker.output("logits", &[m, n], Number::F32)?);
@@ -102,7 +106,7 @@ pub(in crate::operations) fn lm_head(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn lm_head_best(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn lm_head_best(maker: &Maker<'_>, case: &Case) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let w = weights(maker, case, n, k)?;
     let x = maker.activations(&[m, k], activation)?;

@@ -1,11 +1,11 @@
 //! Norms, softmax and embeddings: rows of numbers.
 
 use super::{Built, Maker};
-use crate::metal::dispatch::embedding::{Embedding, embedding};
-use crate::metal::dispatch::norm::{self, AddRmsNorm, HeadRmsNorm, LayerNorm, RmsNorm};
-use crate::metal::dispatch::softmax::{Softmax, softmax as encode_softmax};
-use crate::metal::format::{Activation, Format};
+use crate::formats::{Activation, Format};
 use crate::metal::layout::Layout;
+use crate::metal::operations::embedding::{Embedding, embedding};
+use crate::metal::operations::norm::{self, AddRmsNorm, HeadRmsNorm, LayerNorm, RmsNorm};
+use crate::metal::operations::softmax::{Softmax, softmax as encode_softmax};
 use crate::operations::case::Case;
 use crate::operations::data::all;
 
@@ -14,7 +14,7 @@ fn epsilon(maker: &Maker<'_>) -> f32 {
     maker.parameter(1e-5, 0.125)
 }
 
-pub(in crate::operations) fn softmax(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn softmax(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, activation) = (case.shape['M'], case.shape['N'], case.activation);
     let (x, y) = (maker.activations(&[rows, n], activation)?, maker.output("y", &[rows, n], activation.into())?);
     let scale = maker.parameter(1.0, 3.0);
@@ -23,7 +23,7 @@ pub(in crate::operations) fn softmax(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, dim, activation) = (case.shape['M'], case.shape['N'], case.activation);
     let (x, y) =
         (maker.activations(&[rows, dim], activation)?, maker.output("y", &[rows, dim], activation.into())?);
@@ -35,7 +35,7 @@ pub(in crate::operations) fn rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn layer_norm(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn layer_norm(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, dim, activation) = (case.shape['M'], case.shape['N'], case.activation);
     let (x, y) =
         (maker.activations(&[rows, dim], activation)?, maker.output("y", &[rows, dim], activation.into())?);
@@ -47,7 +47,7 @@ pub(in crate::operations) fn layer_norm(maker: &Maker<'_>, case: &Case) -> Built
     }))
 }
 
-pub(in crate::operations) fn add_rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn add_rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, dim, activation) = (case.shape['M'], case.shape['N'], case.activation);
     let h = maker.activations(&[rows, dim], activation)?;
     maker.changed("h", &h, activation.into());
@@ -65,7 +65,7 @@ pub(in crate::operations) fn add_rms_norm(maker: &Maker<'_>, case: &Case) -> Bui
     }))
 }
 
-pub(in crate::operations) fn head_rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn head_rms_norm(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, heads, head_dim, activation) = (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
     let stride = maker.stride(heads.saturating_mul(head_dim), 3);
     let x = maker.activations(&[rows, stride], activation)?;
@@ -82,11 +82,11 @@ pub(in crate::operations) fn head_rms_norm(maker: &Maker<'_>, case: &Case) -> Bu
     }))
 }
 
-pub(in crate::operations) fn embedding_blocks(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn embedding_blocks(maker: &Maker<'_>, case: &Case) -> Built {
     lookup(maker, case, Layout::Blocks)
 }
 
-pub(in crate::operations) fn embedding_tiles(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn embedding_tiles(maker: &Maker<'_>, case: &Case) -> Built {
     lookup(maker, case, Layout::Tiles)
 }
 

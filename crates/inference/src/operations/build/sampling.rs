@@ -1,7 +1,7 @@
 //! The next token.
 
 use super::{Built, Maker};
-use crate::metal::dispatch::sampling::{self, Argmax, Penalize, Sample, TopK};
+use crate::metal::operations::sampling::{self, Argmax, Penalize, Sample, TopK};
 use crate::operations::case::Case;
 use crate::operations::data::all;
 use crate::operations::output::Number;
@@ -9,7 +9,7 @@ use crate::operations::output::Number;
 /// How tokens are drawn, as models recommend it.
 const DRAW: (f32, f32, f32) = (0.7, 0.9, 0.05);
 
-pub(in crate::operations) fn penalize(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn penalize(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, count) = (case.shape['M'], case.shape['N'], case.shape['C']);
     let (logits, recent) = (maker.logits(&[rows, n])?, maker.tokens(rows.saturating_mul(count), n)?);
     maker.changed("logits", &logits, Number::F32);
@@ -21,7 +21,7 @@ pub(in crate::operations) fn penalize(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn argmax(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn argmax(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n) = (case.shape['M'], case.shape['N']);
     let (logits, tokens) = (maker.logits(&[rows, n])?, maker.output("tokens", &[rows], Number::U32)?);
     Ok(Box::new(move |encoding| {
@@ -29,7 +29,7 @@ pub(in crate::operations) fn argmax(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn top_k(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn top_k(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, k) = (case.shape['M'], case.shape['N'], case.shape['C']);
     let logits = maker.logits(&[rows, n])?;
     let values = maker.output("values", &[rows, k], Number::F32)?;
@@ -40,11 +40,11 @@ pub(in crate::operations) fn top_k(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-pub(in crate::operations) fn sample(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn sample(maker: &Maker<'_>, case: &Case) -> Built {
     draw(maker, case.shape['M'], case.shape['N'], false)
 }
 
-pub(in crate::operations) fn sample_candidates(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn sample_candidates(maker: &Maker<'_>, case: &Case) -> Built {
     draw(maker, case.shape['M'], case.shape['C'], true)
 }
 

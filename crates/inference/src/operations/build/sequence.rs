@@ -1,12 +1,12 @@
 //! The tokens of a sequence.
 
 use super::{Built, Maker};
-use crate::metal::dispatch::sequence::{self, PutToken, RecentTokens, TakeRow, TakeTokens};
+use crate::metal::operations::sequence::{self, PutToken, RecentTokens, TakeRow, TakeTokens};
 use crate::operations::case::Case;
 use crate::operations::data::all;
 use crate::operations::output::Number;
 
-pub(in crate::operations) fn take_tokens(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn take_tokens(maker: &Maker<'_>, case: &Case) -> Built {
     let (count, length) = (case.shape['M'], case.shape['L']);
     let history = maker.tokens(length, length)?;
     let first = case.shape.get('P').unwrap_or(0);
@@ -18,7 +18,7 @@ pub(in crate::operations) fn take_tokens(maker: &Maker<'_>, case: &Case) -> Buil
     }))
 }
 
-pub(in crate::operations) fn recent_tokens(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn recent_tokens(maker: &Maker<'_>, case: &Case) -> Built {
     let (count, end) = (case.shape['C'], case.shape['L']);
     let (history, recent) = (maker.tokens(end, end)?, maker.output("recent", &[count], Number::U32)?);
     Ok(Box::new(move |encoding| {
@@ -27,7 +27,7 @@ pub(in crate::operations) fn recent_tokens(maker: &Maker<'_>, case: &Case) -> Bu
     }))
 }
 
-pub(in crate::operations) fn put_token(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn put_token(maker: &Maker<'_>, case: &Case) -> Built {
     let length = case.shape['L'];
     let (token, history) = (maker.tokens(1, length)?, maker.output("history", &[length], Number::U32)?);
     Ok(Box::new(move |encoding| {
@@ -36,7 +36,7 @@ pub(in crate::operations) fn put_token(maker: &Maker<'_>, case: &Case) -> Built 
     }))
 }
 
-pub(in crate::operations) fn take_row(maker: &Maker<'_>, case: &Case) -> Built {
+pub(crate) fn take_row(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, activation) = (case.shape['M'], case.shape['N'], case.activation);
     let (x, y) = (maker.activations(&[rows, n], activation)?, maker.output("y", &[n], activation.into())?);
     Ok(Box::new(move |encoding| {

@@ -4,7 +4,7 @@
 //! them, halves of bytes by looking them up in a table, which also takes care of their offset.
 
 use super::CHAINS;
-use inference::metal::format::Format;
+use inference::formats::Format;
 use std::arch::x86_64::*;
 
 /// Rows that share x.

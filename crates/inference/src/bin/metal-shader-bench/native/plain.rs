@@ -2,7 +2,7 @@
 
 use super::CHAINS;
 use half::f16;
-use inference::metal::format::Format;
+use inference::formats::Format;
 
 /// Numbers beside each other, as many as fit into registers of most processors.
 pub(super) const LANES: usize = 4;

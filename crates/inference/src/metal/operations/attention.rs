@@ -1,22 +1,51 @@
 //! Attention over the cache of keys and values: `attention.metal`.
 
 use super::kv_cache::KvCache;
-use super::{Changing, Check, Encoding, Grid};
-use crate::metal::format::Activation;
+use crate::formats::Activation;
+use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
 use crate::metal::kernels::attention as kernels;
-use crate::metal::library::{BufferSlice, Kernel};
+use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
 use compute::Result;
 use std::mem::offset_of;
 
-/// Queries that a simdgroup takes at most, as in the shader.
-const MAX_ROWS: usize = 8;
-
-/// Numbers of these at most, as in the shader.
-const MAX_QUERIES: usize = 1024;
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "attention_decode",
+        kernels: &["attention_decode"],
+        variants: Variants::Attention,
+        shape: "L=4096 H=heads G=kv_heads D=head_dim",
+        checks: &["L=45 H=6 G=2 D=40", "L=70 H=2 G=2 D=64 W=50 T=3"],
+        bytes: |c| c.kv(2.0 * c.lgd()) + c.a(2.0 * c.h() * c.d()),
+        flops: |c| c.scores() * c.l(),
+        build: crate::operations::build::attention::decode,
+    },
+    Operation {
+        name: "attention_decode_split",
+        kernels: &["attention_decode_split", "attention_reduce"],
+        variants: Variants::Attention,
+        shape: "L=4096 H=heads G=kv_heads D=head_dim S=8",
+        checks: &["L=45 H=6 G=2 D=40 S=3", "L=70 H=2 G=2 D=64 S=2 W=50 T=3"],
+        bytes: |c| c.kv(2.0 * c.lgd()) + c.a(2.0 * c.h() * c.d()),
+        flops: |c| c.scores() * c.l(),
+        build: crate::operations::build::attention::decode_split,
+    },
+    Operation {
+        name: "attention_prefill",
+        kernels: &["attention_prefill"],
+        variants: Variants::Attention,
+        shape: "M=512 P=0 H=heads G=kv_heads D=head_dim",
+        checks: &["M=11 P=5 H=4 G=2 D=40", "M=9 P=30 H=2 G=1 D=64 W=20 T=3"],
+        bytes: |c| c.kv(2.0 * (c.p() + c.m()) * c.g() * c.d()) + c.a(2.0 * c.mhd()),
+        flops: |c| c.scores() * c.seen(),
+        build: crate::operations::build::attention::prefill,
+    },
+];
 
 /// Queries of `head_dim` numbers that a simdgroup takes at most.
-fn most_rows(head_dim: usize) -> usize {
-    (MAX_QUERIES / head_dim.max(1)).clamp(1, MAX_ROWS)
+fn most_queries(head_dim: usize) -> usize {
+    (kernels::MAX_QUERY_NUMBERS / head_dim.max(1)).clamp(1, kernels::MAX_QUERIES)
 }
 
 /// What attention is like in a model.
@@ -56,7 +85,8 @@ impl AttentionDecode<'_> {
     pub(crate) const LENGTH: Changing = {
         let offset = offset_of!(kernels::DecodeParams, length);
         assert!(offset == offset_of!(kernels::DecodeSplitParams, length));
-        Changing { index: 4, offset }
+        assert!(kernels::AttentionDecodeArgs::P_INDEX == kernels::AttentionDecodeSplitArgs::P_INDEX);
+        Changing { index: kernels::AttentionDecodeArgs::P_INDEX, offset }
     };
 }
 
@@ -79,8 +109,8 @@ impl AttentionSplit<'_> {
 /// Groups of heads that [`attention_decode`] takes at a time: all that share keys and values, if they are not too many.
 pub(crate) fn decode_groups(heads: usize, kv_heads: usize, head_dim: usize) -> usize {
     let group = heads / kv_heads.max(1);
-    let rows = (1..=most_rows(head_dim).min(group)).rev().find(|rows| group.is_multiple_of(*rows)).unwrap_or(1);
-    heads / rows
+    let fits = |queries: &usize| group.is_multiple_of(*queries);
+    heads / (1..=most_queries(head_dim).min(group)).rev().find(fits).unwrap_or(1)
 }
 
 /// Attends to all positions for one token.
@@ -88,55 +118,39 @@ pub(crate) fn decode_groups(heads: usize, kv_heads: usize, head_dim: usize) -> u
 /// A simdgroup takes all heads that share keys and values, if they are eight at most: 4096 positions, heads of 128, f16, one
 /// thread: 21 GB/s with four heads at a time, 17 with two, 12 with one; a copy moves 27.
 pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) -> Result<()> {
-    let check = Check { operation: "attention_decode" };
+    let kernel = kernels::AttentionDecode::select(op.activation, op.cache.ty);
+    let check = Check::new("attention_decode", kernel.info());
     let checked = Checked::new(&check, &op.cache, &op.shape)?;
     let counts = [op.shape.heads, op.cache.head_dim];
-    check.room("q", &op.q, &counts, op.activation.size())?;
-    check.room("y", &op.y, &counts, op.activation.size())?;
+    check.room("q", &op.q, &counts)?;
+    check.room("y", &op.y, &counts)?;
     if op.length > op.cache.capacity {
         let (length, capacity) = (op.length, op.cache.capacity);
         return check.error(format_args!("length is {length}, but the cache has room for {capacity} positions"));
     }
     let length = check.count("length", op.length)?;
     let groups = decode_groups(op.shape.heads, op.cache.heads, op.cache.head_dim);
-    let rows = op.shape.heads / groups;
-    let types = (op.activation, op.cache.ty);
-    let (q, k, v, capacity) = (op.q, op.cache.keys, op.cache.values, checked.capacity);
+    let queries = (op.shape.heads / groups) as u32;
+    let (q, keys, values, capacity) = (op.q, op.cache.keys, op.cache.values, checked.capacity);
     let Some(split) = op.split else {
         let p = &kernels::DecodeParams { length, capacity };
-        let arguments = kernels::AttentionDecodeArgs { q, k, v, y: op.y, p };
-        let kernel: Kernel<kernels::AttentionDecode> = match types {
-            (Activation::F32, Activation::F16) => kernels::ATTENTION_DECODE_F32_KV_F16,
-            (Activation::F16, Activation::F16) => kernels::ATTENTION_DECODE_F16_KV_F16,
-            (Activation::F32, Activation::F32) => kernels::ATTENTION_DECODE_F32_KV_F32,
-            (Activation::F16, Activation::F32) => kernels::ATTENTION_DECODE_F16_KV_F32,
-        };
-        let Checked { d, group, scale, soft_cap, window, .. } = checked;
-        let rows = rows as u32;
-        let constants = kernels::AttentionDecodeConstants { d, group, rows, scale, soft_cap, window };
-        return encoding.dispatch(kernel, &constants, &arguments, Grid::linear(groups, 1));
+        let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p };
+        let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
+        let constants = kernels::AttentionDecodeConstants { head_dim, group, queries, scale, soft_cap, window };
+        return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(groups, 1));
     };
+    let kernel = kernels::AttentionDecodeSplit::select(op.activation, op.cache.ty);
     let splits = check.count("split", split.count)?;
-    check.room("scratch", &split.scratch, &[op.shape.heads, split.count, op.cache.head_dim + 2], 4)?;
+    check.elements("scratch", &split.scratch, &[op.shape.heads, split.count, op.cache.head_dim + 2], 4)?;
     let p = &kernels::DecodeSplitParams { length, capacity, splits };
-    let arguments = kernels::AttentionDecodeSplitArgs { q, k, v, parts: split.scratch, p };
-    let kernel: Kernel<kernels::AttentionDecodeSplit> = match types {
-        (Activation::F32, Activation::F16) => kernels::ATTENTION_DECODE_SPLIT_F32_KV_F16,
-        (Activation::F16, Activation::F16) => kernels::ATTENTION_DECODE_SPLIT_F16_KV_F16,
-        (Activation::F32, Activation::F32) => kernels::ATTENTION_DECODE_SPLIT_F32_KV_F32,
-        (Activation::F16, Activation::F32) => kernels::ATTENTION_DECODE_SPLIT_F16_KV_F32,
-    };
-    let Checked { d, group, scale, soft_cap, window, .. } = checked;
-    let rows = rows as u32;
-    let constants = kernels::AttentionDecodeSplitConstants { d, group, rows, scale, soft_cap, window };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::plane(groups, split.count, 1))?;
+    let arguments = kernels::AttentionDecodeSplitArgs { q, keys, values, parts: split.scratch, p };
+    let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
+    let constants = kernels::AttentionDecodeSplitConstants { head_dim, group, queries, scale, soft_cap, window };
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, split.count, 1))?;
+    let kernel = kernels::AttentionReduce::select(op.activation);
     let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y: op.y, splits };
-    let kernel = match op.activation {
-        Activation::F32 => kernels::ATTENTION_REDUCE_F32,
-        Activation::F16 => kernels::ATTENTION_REDUCE_F16,
-    };
-    let constants = kernels::AttentionReduceConstants { d };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.shape.heads, 1))
+    let constants = kernels::AttentionReduceConstants { head_dim };
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.shape.heads, 1))
 }
 
 /// [`attention_prefill`]: many tokens, each of which sees those before it.
@@ -159,20 +173,23 @@ pub struct AttentionPrefill<'a> {
 }
 
 impl AttentionPrefill<'_> {
-    pub(crate) const POSITION: Changing =
-        Changing { index: 4, offset: offset_of!(kernels::PrefillParams, position) };
+    pub(crate) const POSITION: Changing = Changing {
+        index: kernels::AttentionPrefillArgs::P_INDEX,
+        offset: offset_of!(kernels::PrefillParams, position),
+    };
 }
 
 /// Attends for many tokens.
 ///
-/// A simdgroup takes eight tokens of a head, or four of a long one: 512 tokens, heads of 128 and 64, f16, one thread: 81 and 73 GFLOP/s of a peak of
-/// 117; four tokens at a time are a fifth slower.
+/// A simdgroup takes eight tokens of a head, or four of a long one: 512 tokens, heads of 128 and 64, f16, one thread: 81 and 73
+/// GFLOP/s of a peak of 117; four tokens at a time are a fifth slower.
 pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) -> Result<()> {
-    let check = Check { operation: "attention_prefill" };
+    let kernel = kernels::AttentionPrefill::select(op.activation, op.cache.ty);
+    let check = Check::new("attention_prefill", kernel.info());
     let checked = Checked::new(&check, &op.cache, &op.shape)?;
     let counts = [op.tokens, op.shape.heads, op.cache.head_dim];
-    check.room("q", &op.q, &counts, op.activation.size())?;
-    check.room("y", &op.y, &counts, op.activation.size())?;
+    check.room("q", &op.q, &counts)?;
+    check.room("y", &op.y, &counts)?;
     if op.position.checked_add(op.tokens).is_none_or(|end| end > op.cache.capacity) {
         let (tokens, position, capacity) = (op.tokens, op.position, op.cache.capacity);
         let what =
@@ -182,25 +199,25 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     if op.tokens == 0 {
         return Ok(());
     }
-    let Checked { d, heads, group, capacity, scale, soft_cap, window } = checked;
-    let most_rows = most_rows(op.cache.head_dim);
-    let rows = most_rows as u32;
-    let constants = kernels::AttentionPrefillConstants { d, heads, group, rows, scale, soft_cap, window };
+    let Checked { head_dim, heads, group, capacity, scale, soft_cap, window } = checked;
+    let most_queries = most_queries(op.cache.head_dim);
+    let queries = most_queries as u32;
+    let constants = kernels::AttentionPrefillConstants { head_dim, heads, group, queries, scale, soft_cap, window };
     let tokens = check.count("tokens", op.tokens)?;
     let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity };
-    let arguments = kernels::AttentionPrefillArgs { q: op.q, k: op.cache.keys, v: op.cache.values, y: op.y, p };
-    let kernel: Kernel<kernels::AttentionPrefill> = match (op.activation, op.cache.ty) {
-        (Activation::F32, Activation::F16) => kernels::ATTENTION_PREFILL_F32_KV_F16,
-        (Activation::F16, Activation::F16) => kernels::ATTENTION_PREFILL_F16_KV_F16,
-        (Activation::F32, Activation::F32) => kernels::ATTENTION_PREFILL_F32_KV_F32,
-        (Activation::F16, Activation::F32) => kernels::ATTENTION_PREFILL_F16_KV_F32,
-    };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::plane(op.tokens.div_ceil(most_rows), op.shape.heads, 1))
+    let arguments =
+        kernels::AttentionPrefillArgs { q: op.q, keys: op.cache.keys, values: op.cache.values, y: op.y, p };
+    encoding.dispatch(
+        kernel,
+        &constants,
+        &arguments,
+        DispatchGrid::plane(op.tokens.div_ceil(most_queries), op.shape.heads, 1),
+    )
 }
 
 /// What all kernels are told.
 struct Checked {
-    d: u32,
+    head_dim: u32,
     heads: u32,
     group: u32,
     capacity: u32,
@@ -212,8 +229,9 @@ struct Checked {
 impl Checked {
     fn new(check: &Check<'_>, cache: &KvCache<'_>, shape: &AttentionShape) -> Result<Checked> {
         let (kv_heads, capacity) = cache.check(check)?;
-        if !(32..=256).contains(&cache.head_dim) {
-            return check.error(format_args!("head_dim is {}: it must be 32 to 256", cache.head_dim));
+        if !(kernels::MIN_HEAD_DIM..=kernels::MAX_HEAD_DIM).contains(&cache.head_dim) {
+            let (head_dim, least, most) = (cache.head_dim, kernels::MIN_HEAD_DIM, kernels::MAX_HEAD_DIM);
+            return check.error(format_args!("head_dim is {head_dim}: it must be {least} to {most}"));
         }
         let heads = check.count("heads", shape.heads)?;
         if !heads.is_multiple_of(kv_heads) {
@@ -225,6 +243,14 @@ impl Checked {
         }
         let window = shape.window.map_or(Ok(0), |window| check.count("window", window))?;
         let group = heads / kv_heads;
-        Ok(Checked { d: cache.head_dim as u32, heads, group, capacity, scale: shape.scale, soft_cap, window })
+        Ok(Checked {
+            head_dim: cache.head_dim as u32,
+            heads,
+            group,
+            capacity,
+            scale: shape.scale,
+            soft_cap,
+            window,
+        })
     }
 }

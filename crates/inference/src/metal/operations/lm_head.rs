@@ -1,13 +1,37 @@
-//! Scores of all tokens: `lm_head.metal`.
+//! Logits of all tokens: `lm_head.metal`.
 
 use super::gemv::GemvVariant;
-use super::matrix::{Checked, matrix};
-use super::{Check, Encoding, Grid};
-use crate::metal::format::{Activation, Format};
+use crate::formats::{Activation, Format};
+use crate::metal::dispatch::{Check, CheckedMatrix, DispatchGrid, Encoding, matrix};
 use crate::metal::kernels::lm_head as kernels;
 use crate::metal::layout::{Matrix, TILE_ROWS};
-use crate::metal::library::{BufferSlice, Kernel};
+use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
 use compute::Result;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "lm_head",
+        kernels: &["lm_head"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=1 N=vocabulary K=width",
+        checks: &["M=2 N=101 K=288"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()) + 4.0 * c.mn(),
+        flops: |c| 2.0 * c.mnk(),
+        build: crate::operations::build::products::lm_head,
+    },
+    Operation {
+        name: "lm_head_best",
+        kernels: &["lm_head", "lm_head_argmax"],
+        variants: Variants::Weights(&[Format::Q8_0]),
+        shape: "M=1 N=vocabulary K=width",
+        checks: &["M=3 N=101 K=288"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()),
+        flops: |c| 2.0 * c.mnk(),
+        build: crate::operations::build::products::lm_head_best,
+    },
+];
 
 /// [`lm_head`]: `logits[m,n] = Σ_k w[n,k] · x[m,k]`.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +40,7 @@ pub struct LmHead<'a> {
     pub w: Matrix<'a>,
     /// `[m, k]` activations.
     pub x: BufferSlice<'a>,
-    /// What becomes of the scores.
+    /// The results to store.
     pub result: LmHeadResult<'a>,
     /// Sequences.
     pub m: usize,
@@ -24,57 +48,58 @@ pub struct LmHead<'a> {
     pub activation: Activation,
 }
 
-/// What becomes of the scores.
+/// Results of [`lm_head`].
 #[derive(Clone, Copy, Debug)]
 pub enum LmHeadResult<'a> {
-    /// All are stored.
+    /// All logits.
     Logits(BufferSlice<'a>),
-    /// Only the best token of each sequence is.
+    /// The best token of each sequence.
     Argmax(LmHeadArgmax<'a>),
     /// Both.
     Both(BufferSlice<'a>, LmHeadArgmax<'a>),
 }
 
-/// Where the best tokens go.
+/// Buffers for the best tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct LmHeadArgmax<'a> {
-    /// `[m]` u32: of equal scores the lowest token.
+    /// `[m]` u32: of equal logits the lowest token.
     pub tokens: BufferSlice<'a>,
     /// [`LmHeadArgmax::scratch_bytes`] bytes that nobody else uses meanwhile.
     pub scratch: BufferSlice<'a>,
 }
 
 impl LmHeadArgmax<'_> {
-    /// How much room the best of each tile take: a key and a token.
+    /// Bytes for the best of each tile: a key and a token.
     pub fn scratch_bytes(vocabulary: usize, m: usize) -> usize {
         vocabulary.div_ceil(TILE_ROWS).saturating_mul(m).saturating_mul(8)
     }
 }
 
-/// Scores all tokens, chooses the best, or both.
+/// Computes the logits of all tokens, chooses the best token, or both.
 pub fn lm_head(encoding: &mut Encoding<'_>, op: LmHead<'_>) -> Result<()> {
     lm_head_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns))
 }
 
 /// [`lm_head`] with a variant of the caller's choice.
 pub fn lm_head_with(encoding: &mut Encoding<'_>, op: LmHead<'_>, variant: GemvVariant) -> Result<()> {
-    let check = Check { operation: "lm_head" };
+    let kernel = kernels::LmHead::select(op.w.format, op.activation);
+    let check = Check::new("lm_head", kernel.info());
     variant.check(&check)?;
     let matrix = matrix(&check, "w", &op.w)?;
     matrix.whole_pieces(&check)?;
-    check.room("x", &op.x, &[op.m, op.w.columns], op.activation.size())?;
+    check.room("x", &op.x, &[op.m, op.w.columns])?;
     let (logits, argmax) = match op.result {
         LmHeadResult::Logits(logits) => (Some(logits), None),
         LmHeadResult::Argmax(argmax) => (None, Some(argmax)),
         LmHeadResult::Both(logits, argmax) => (Some(logits), Some(argmax)),
     };
     if let Some(logits) = &logits {
-        check.room("logits", logits, &[op.m, op.w.rows], 4)?;
+        check.room("logits", logits, &[op.m, op.w.rows])?;
     }
     let tiles = op.w.rows.div_ceil(TILE_ROWS);
     if let Some(argmax) = &argmax {
-        check.room("tokens", &argmax.tokens, &[op.m], 4)?;
-        check.room("scratch", &argmax.scratch, &[op.m, tiles], 8)?;
+        check.elements("tokens", &argmax.tokens, &[op.m], 4)?;
+        check.elements("scratch", &argmax.scratch, &[op.m, tiles], 8)?;
     }
     if op.m == 0 {
         return Ok(());
@@ -93,7 +118,7 @@ pub fn lm_head_with(encoding: &mut Encoding<'_>, op: LmHead<'_>, variant: GemvVa
         kernels::LM_HEAD_ARGMAX,
         &kernels::LmHeadArgmaxConstants {},
         &arguments,
-        Grid::linear(op.m, 1),
+        DispatchGrid::linear(op.m, 1),
     )
 }
 
@@ -102,7 +127,7 @@ fn encode(
     check: &Check<'_>,
     op: LmHead<'_>,
     variant: GemvVariant,
-    matrix: &Checked<'_>,
+    matrix: &CheckedMatrix<'_>,
     [logits, keys, tokens]: [Option<BufferSlice<'_>>; 3],
 ) -> Result<()> {
     let constants = kernels::LmHeadConstants {
@@ -116,26 +141,6 @@ fn encode(
     };
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let arguments = kernels::LmHeadArgs { w: op.w.data, x: op.x, logits, keys, tokens, p };
-    let grid = Grid::plane(op.m.div_ceil(variant.batch), op.w.rows.div_ceil(TILE_ROWS), variant.split);
-    encoding.dispatch(kernel(op.w.format, op.activation), &constants, &arguments, grid)
-}
-
-fn kernel(format: Format, activation: Activation) -> Kernel<kernels::LmHead> {
-    let (f32, f16) = match format {
-        Format::F32 => (kernels::LM_HEAD_F32_F32, kernels::LM_HEAD_F32_F16),
-        Format::F16 => (kernels::LM_HEAD_F16_F32, kernels::LM_HEAD_F16_F16),
-        Format::BF16 => (kernels::LM_HEAD_BF16_F32, kernels::LM_HEAD_BF16_F16),
-        Format::Q8_0 => (kernels::LM_HEAD_Q8_0_F32, kernels::LM_HEAD_Q8_0_F16),
-        Format::Q4_0 => (kernels::LM_HEAD_Q4_0_F32, kernels::LM_HEAD_Q4_0_F16),
-        Format::Q4_1 => (kernels::LM_HEAD_Q4_1_F32, kernels::LM_HEAD_Q4_1_F16),
-        Format::Q5_0 => (kernels::LM_HEAD_Q5_0_F32, kernels::LM_HEAD_Q5_0_F16),
-        Format::Q5_1 => (kernels::LM_HEAD_Q5_1_F32, kernels::LM_HEAD_Q5_1_F16),
-        Format::Q4_K => (kernels::LM_HEAD_Q4_K_F32, kernels::LM_HEAD_Q4_K_F16),
-        Format::Q5_K => (kernels::LM_HEAD_Q5_K_F32, kernels::LM_HEAD_Q5_K_F16),
-        Format::Q6_K => (kernels::LM_HEAD_Q6_K_F32, kernels::LM_HEAD_Q6_K_F16),
-    };
-    match activation {
-        Activation::F32 => f32,
-        Activation::F16 => f16,
-    }
+    let kernel = kernels::LmHead::select(op.w.format, op.activation);
+    encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.w.rows.div_ceil(TILE_ROWS)))
 }

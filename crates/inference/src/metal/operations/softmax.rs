@@ -1,10 +1,23 @@
 //! Softmax: `softmax.metal`.
 
-use super::{Check, Encoding, Grid};
-use crate::metal::format::Activation;
+use crate::formats::Activation;
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::softmax as kernels;
 use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
 use compute::Result;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "softmax",
+    kernels: &["softmax"],
+    variants: Variants::Activations,
+    shape: "M=32 N=4096",
+    checks: &["M=3 N=401"],
+    bytes: |c| c.a(2.0 * c.mn()),
+    flops: |c| 5.0 * c.mn(),
+    build: crate::operations::build::rows::softmax,
+}];
 
 /// [`softmax`]: y = softmax(scale · x) for each row.
 #[derive(Clone, Copy, Debug)]
@@ -25,21 +38,18 @@ pub struct Softmax<'a> {
 
 /// Makes probabilities of rows.
 pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
-    let check = Check { operation: "softmax" };
+    let kernel = kernels::Softmax::select(op.activation);
+    let check = Check::new("softmax", kernel.info());
     let n = check.count("n", op.n)?;
-    let x = check.room("x", &op.x, &[op.rows, op.n], op.activation.size())?;
-    let y = check.room("y", &op.y, &[op.rows, op.n], op.activation.size())?;
+    let x = check.room("x", &op.x, &[op.rows, op.n])?;
+    let y = check.room("y", &op.y, &[op.rows, op.n])?;
     check.in_place_or_apart(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }
-    let kernel = match op.activation {
-        Activation::F32 => kernels::SOFTMAX_F32,
-        Activation::F16 => kernels::SOFTMAX_F16,
-    };
     let params = kernels::SoftmaxParams { n, scale: op.scale };
     let simdgroups = check.simdgroups(encoding, op.n)?;
     let constants = kernels::SoftmaxConstants { simdgroups: simdgroups as u32 };
     let arguments = kernels::SoftmaxArgs { x: op.x, y: op.y, p: &params };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }

@@ -1,10 +1,55 @@
 //! Norms: `norm.metal`.
 
-use super::{Check, Encoding, Grid};
-use crate::metal::format::Activation;
+use crate::formats::Activation;
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::norm as kernels;
 use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
 use compute::Result;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "rms_norm",
+        kernels: &["rms_norm"],
+        variants: Variants::Activations,
+        shape: "M=1 N=width",
+        checks: &["M=3 N=401"],
+        bytes: |c| c.a(2.0 * c.mn()) + 4.0 * c.n(),
+        flops: |c| 4.0 * c.mn(),
+        build: crate::operations::build::rows::rms_norm,
+    },
+    Operation {
+        name: "layer_norm",
+        kernels: &["layer_norm"],
+        variants: Variants::Activations,
+        shape: "M=1 N=width",
+        checks: &["M=3 N=401"],
+        bytes: |c| c.a(2.0 * c.mn()) + 8.0 * c.n(),
+        flops: |c| 7.0 * c.mn(),
+        build: crate::operations::build::rows::layer_norm,
+    },
+    Operation {
+        name: "add_rms_norm",
+        kernels: &["add_rms_norm"],
+        variants: Variants::Activations,
+        shape: "M=1 N=width",
+        checks: &["M=3 N=401"],
+        bytes: |c| c.a(4.0 * c.mn()) + 4.0 * c.n(),
+        flops: |c| 5.0 * c.mn(),
+        build: crate::operations::build::rows::add_rms_norm,
+    },
+    Operation {
+        name: "head_rms_norm",
+        kernels: &["head_rms_norm"],
+        variants: Variants::Activations,
+        shape: "M=1 H=heads D=head_dim",
+        checks: &["M=2 H=3 D=40"],
+        bytes: |c| c.a(2.0 * c.mhd()) + 4.0 * c.d(),
+        flops: |c| 4.0 * c.mhd(),
+        build: crate::operations::build::rows::head_rms_norm,
+    },
+];
 
 /// [`rms_norm`]: y = x / √(mean(x²) + ε) · w for each row.
 #[derive(Clone, Copy, Debug)]
@@ -27,24 +72,20 @@ pub struct RmsNorm<'a> {
 
 /// Normalizes rows by their root mean square.
 pub fn rms_norm(encoding: &mut Encoding<'_>, op: RmsNorm<'_>) -> Result<()> {
-    let check = Check { operation: "rms_norm" };
+    let kernel = kernels::RmsNorm::select(op.activation);
+    let check = Check::new("rms_norm", kernel.info());
     let dim = check.count("dim", op.dim)?;
-    let size = op.activation.size();
-    let x = check.room("x", &op.x, &[op.rows, op.dim], size)?;
-    check.room("w", &op.w, &[op.dim], 4)?;
-    let y = check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    let x = check.room("x", &op.x, &[op.rows, op.dim])?;
+    check.room("w", &op.w, &[op.dim])?;
+    let y = check.room("y", &op.y, &[op.rows, op.dim])?;
     check.in_place_or_apart(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }
-    let kernel = match op.activation {
-        Activation::F32 => kernels::RMS_NORM_F32,
-        Activation::F16 => kernels::RMS_NORM_F16,
-    };
     let simdgroups = check.simdgroups(encoding, op.dim)?;
     let constants = kernels::RmsNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::RmsNormArgs { x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 
 /// [`layer_norm`]: y = (x − mean(x)) / √(variance(x) + ε) · w + b for each row.
@@ -70,25 +111,21 @@ pub struct LayerNorm<'a> {
 
 /// Normalizes rows by their mean and variance.
 pub fn layer_norm(encoding: &mut Encoding<'_>, op: LayerNorm<'_>) -> Result<()> {
-    let check = Check { operation: "layer_norm" };
+    let kernel = kernels::LayerNorm::select(op.activation);
+    let check = Check::new("layer_norm", kernel.info());
     let dim = check.count("dim", op.dim)?;
-    let size = op.activation.size();
-    let x = check.room("x", &op.x, &[op.rows, op.dim], size)?;
-    check.room("w", &op.w, &[op.dim], 4)?;
-    check.room("b", &op.b, &[op.dim], 4)?;
-    let y = check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    let x = check.room("x", &op.x, &[op.rows, op.dim])?;
+    check.room("w", &op.w, &[op.dim])?;
+    check.room("b", &op.b, &[op.dim])?;
+    let y = check.room("y", &op.y, &[op.rows, op.dim])?;
     check.in_place_or_apart(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }
-    let kernel = match op.activation {
-        Activation::F32 => kernels::LAYER_NORM_F32,
-        Activation::F16 => kernels::LAYER_NORM_F16,
-    };
     let simdgroups = check.simdgroups(encoding, op.dim)?;
     let constants = kernels::LayerNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::LayerNormArgs { x: op.x, w: op.w, b: op.b, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 
 /// [`add_rms_norm`]: h = h + x, then y = rms_norm(h), for each row.
@@ -114,27 +151,23 @@ pub struct AddRmsNorm<'a> {
 
 /// Adds to the residual stream and normalizes the sum.
 pub fn add_rms_norm(encoding: &mut Encoding<'_>, op: AddRmsNorm<'_>) -> Result<()> {
-    let check = Check { operation: "add_rms_norm" };
+    let kernel = kernels::AddRmsNorm::select(op.activation);
+    let check = Check::new("add_rms_norm", kernel.info());
     let dim = check.count("dim", op.dim)?;
-    let size = op.activation.size();
-    let h = check.room("h", &op.h, &[op.rows, op.dim], size)?;
-    let x = check.room("x", &op.x, &[op.rows, op.dim], size)?;
-    let y = check.room("y", &op.y, &[op.rows, op.dim], size)?;
+    let h = check.room("h", &op.h, &[op.rows, op.dim])?;
+    let x = check.room("x", &op.x, &[op.rows, op.dim])?;
+    let y = check.room("y", &op.y, &[op.rows, op.dim])?;
     check.in_place_or_apart(&y, &x)?;
     check.apart(&h, &x)?;
     check.apart(&y, &h)?;
-    check.room("w", &op.w, &[op.dim], 4)?;
+    check.room("w", &op.w, &[op.dim])?;
     if op.rows == 0 {
         return Ok(());
     }
-    let kernel = match op.activation {
-        Activation::F32 => kernels::ADD_RMS_NORM_F32,
-        Activation::F16 => kernels::ADD_RMS_NORM_F16,
-    };
     let simdgroups = check.simdgroups(encoding, op.dim)?;
     let constants = kernels::AddRmsNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::AddRmsNormArgs { h: op.h, x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::linear(op.rows, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 
 /// [`head_rms_norm`]: each head x = x / √(mean(x²) + ε) · w, in place.
@@ -160,20 +193,17 @@ pub struct HeadRmsNorm<'a> {
 
 /// Normalizes heads by their root mean square, in place.
 pub fn head_rms_norm(encoding: &mut Encoding<'_>, op: HeadRmsNorm<'_>) -> Result<()> {
-    let check = Check { operation: "head_rms_norm" };
+    let kernel = kernels::HeadRmsNorm::select(op.activation);
+    let check = Check::new("head_rms_norm", kernel.info());
     let dim = check.count("head_dim", op.head_dim)?;
     let stride = check.count("stride", op.stride)?;
     let heads = check.count("heads", op.heads)?;
-    check.rows("x", &op.x, op.rows, op.stride, heads as usize * op.head_dim, op.activation.size())?;
-    check.room("w", &op.w, &[op.head_dim], 4)?;
+    check.rows("x", &op.x, op.rows, op.stride, heads as usize * op.head_dim)?;
+    check.room("w", &op.w, &[op.head_dim])?;
     if op.rows == 0 {
         return Ok(());
     }
-    let kernel = match op.activation {
-        Activation::F32 => kernels::HEAD_RMS_NORM_F32,
-        Activation::F16 => kernels::HEAD_RMS_NORM_F16,
-    };
     let constants = kernels::HeadRmsNormConstants { dim, stride };
     let arguments = kernels::HeadRmsNormArgs { x: op.x, w: op.w, epsilon: op.epsilon };
-    encoding.dispatch(kernel, &constants, &arguments, Grid::plane(op.heads, op.rows, 1))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(op.heads, op.rows, 1))
 }

@@ -1,10 +1,65 @@
 //! The next token: `sampling.metal`.
 
-use super::{Changing, Check, Encoding, Grid, SIMD_WIDTH};
+use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding, SIMD_WIDTH};
 use crate::metal::kernels::sampling as kernels;
 use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
 use compute::Result;
 use std::mem::offset_of;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "penalize",
+        kernels: &["penalize"],
+        variants: Variants::One,
+        shape: "M=1 N=vocabulary C=64",
+        checks: &["M=3 N=101 C=37"],
+        bytes: |c| 12.0 * c.m() * c.c(),
+        flops: |c| c.m() * c.c() * (c.c() + 4.0),
+        build: crate::operations::build::sampling::penalize,
+    },
+    Operation {
+        name: "argmax",
+        kernels: &["argmax"],
+        variants: Variants::One,
+        shape: "M=1 N=vocabulary",
+        checks: &["M=3 N=1001"],
+        bytes: |c| 4.0 * c.mn(),
+        flops: |c| c.mn(),
+        build: crate::operations::build::sampling::argmax,
+    },
+    Operation {
+        name: "top_k",
+        kernels: &["top_k"],
+        variants: Variants::One,
+        shape: "M=1 N=vocabulary C=40",
+        checks: &["M=3 N=1001 C=40"],
+        bytes: |c| 4.0 * c.mn() + 8.0 * c.m() * c.c(),
+        flops: |c| c.mn(),
+        build: crate::operations::build::sampling::top_k,
+    },
+    Operation {
+        name: "sample",
+        kernels: &["sample"],
+        variants: Variants::One,
+        shape: "M=1 N=vocabulary",
+        checks: &["M=5 N=1001"],
+        bytes: |c| 4.0 * c.mn(),
+        flops: |c| 5.0 * c.mn(),
+        build: crate::operations::build::sampling::sample,
+    },
+    Operation {
+        name: "sample_candidates",
+        kernels: &["sample"],
+        variants: Variants::One,
+        shape: "M=1 C=40",
+        checks: &["M=5 C=40"],
+        bytes: |c| 8.0 * c.m() * c.c(),
+        flops: |c| 5.0 * c.m() * c.c(),
+        build: crate::operations::build::sampling::sample_candidates,
+    },
+];
 
 /// [`penalize`]: lowers the logits of recent tokens.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +85,11 @@ pub struct Penalize<'a> {
 
 /// Lowers the logits of recent tokens.
 pub fn penalize(encoding: &mut Encoding<'_>, op: Penalize<'_>) -> Result<()> {
-    let check = Check { operation: "penalize" };
+    let kernel = kernels::PENALIZE;
+    let check = Check::new("penalize", kernel.info());
     let n = check.count("n", op.n)?;
-    check.room("logits", &op.logits, &[op.rows, op.n], 4)?;
-    check.room("recent", &op.recent, &[op.rows, op.count], 4)?;
+    check.room("logits", &op.logits, &[op.rows, op.n])?;
+    check.room("recent", &op.recent, &[op.rows, op.count])?;
     if op.repeat <= 0.0 || op.repeat.is_nan() {
         return check.error(format_args!("repeat is {}: it must be above 0, and 1 for no penalty", op.repeat));
     }
@@ -48,8 +104,8 @@ pub fn penalize(encoding: &mut Encoding<'_>, op: Penalize<'_>) -> Result<()> {
         frequency: op.frequency,
     };
     let arguments = kernels::PenalizeArgs { logits: op.logits, recent: op.recent, p: &params };
-    let grid = Grid::plane(op.count.div_ceil(SIMD_WIDTH), op.rows, 1);
-    encoding.dispatch(kernels::PENALIZE, &kernels::PenalizeConstants {}, &arguments, grid)
+    let grid = DispatchGrid::plane(op.count.div_ceil(SIMD_WIDTH), op.rows, 1);
+    encoding.dispatch(kernel, &kernels::PenalizeConstants {}, &arguments, grid)
 }
 
 /// [`argmax`]: the token of the largest logit; of equal ones the lowest.
@@ -67,17 +123,18 @@ pub struct Argmax<'a> {
 
 /// Chooses the largest logit.
 pub fn argmax(encoding: &mut Encoding<'_>, op: Argmax<'_>) -> Result<()> {
-    let check = Check { operation: "argmax" };
+    let kernel = kernels::ARGMAX;
+    let check = Check::new("argmax", kernel.info());
     let n = check.count("n", op.n)?;
-    check.room("logits", &op.logits, &[op.rows, op.n], 4)?;
-    check.room("tokens", &op.tokens, &[op.rows], 4)?;
+    check.room("logits", &op.logits, &[op.rows, op.n])?;
+    check.room("tokens", &op.tokens, &[op.rows])?;
     if op.rows == 0 {
         return Ok(());
     }
     let simdgroups = check.simdgroups(encoding, op.n)?;
     let constants = kernels::ArgmaxConstants { simdgroups: simdgroups as u32 };
     let arguments = kernels::ArgmaxArgs { logits: op.logits, tokens: op.tokens, n };
-    encoding.dispatch(kernels::ARGMAX, &constants, &arguments, Grid::linear(op.rows, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 
 /// [`top_k`]: the k largest logits and their tokens, by ascending token; of equal ones the lowest tokens.
@@ -99,21 +156,22 @@ pub struct TopK<'a> {
 
 /// Keeps the largest logits.
 pub fn top_k(encoding: &mut Encoding<'_>, op: TopK<'_>) -> Result<()> {
-    let check = Check { operation: "top_k" };
+    let kernel = kernels::TOP_K;
+    let check = Check::new("top_k", kernel.info());
     let (n, k) = (check.count("n", op.n)?, check.count("k", op.k)?);
     if k > n {
         return check.error(format_args!("{k} are to be kept of {n}"));
     }
-    check.room("logits", &op.logits, &[op.rows, op.n], 4)?;
-    check.room("values", &op.values, &[op.rows, op.k], 4)?;
-    check.room("tokens", &op.tokens, &[op.rows, op.k], 4)?;
+    check.room("logits", &op.logits, &[op.rows, op.n])?;
+    check.room("values", &op.values, &[op.rows, op.k])?;
+    check.room("tokens", &op.tokens, &[op.rows, op.k])?;
     if op.rows == 0 {
         return Ok(());
     }
     let simdgroups = check.simdgroups(encoding, op.n)?;
-    let constants = kernels::TopKConstants { simdgroups: simdgroups as u32, k };
+    let constants = kernels::TopKConstants { simdgroups: simdgroups as u32, top_k: k };
     let arguments = kernels::TopKArgs { logits: op.logits, values: op.values, tokens: op.tokens, n };
-    encoding.dispatch(kernels::TOP_K, &constants, &arguments, Grid::linear(op.rows, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 
 /// [`sample`]: draws a token.
@@ -142,18 +200,20 @@ pub struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    pub(crate) const STEP: Changing = Changing { index: 3, offset: offset_of!(kernels::SampleParams, step) };
+    pub(crate) const STEP: Changing =
+        Changing { index: kernels::SampleArgs::P_INDEX, offset: offset_of!(kernels::SampleParams, step) };
 }
 
 /// Draws tokens with the probabilities that the logits say.
 pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
-    let check = Check { operation: "sample" };
+    let kernel = kernels::SAMPLE;
+    let check = Check::new("sample", kernel.info());
     let n = check.count("n", op.n)?;
-    check.room("values", &op.values, &[op.rows, op.n], 4)?;
+    check.room("values", &op.values, &[op.rows, op.n])?;
     if let Some(candidates) = &op.candidates {
-        check.room("candidates", candidates, &[op.rows, op.n], 4)?;
+        check.room("candidates", candidates, &[op.rows, op.n])?;
     }
-    check.room("tokens", &op.tokens, &[op.rows], 4)?;
+    check.room("tokens", &op.tokens, &[op.rows])?;
     if op.temperature <= 0.0 || !op.temperature.is_finite() {
         let temperature = op.temperature;
         return check
@@ -179,5 +239,5 @@ pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
     let constants = kernels::SampleConstants { simdgroups: simdgroups as u32, indexed: op.candidates.is_some() };
     let arguments =
         kernels::SampleArgs { values: op.values, candidates: op.candidates, tokens: op.tokens, p: &params };
-    encoding.dispatch(kernels::SAMPLE, &constants, &arguments, Grid::linear(op.rows, simdgroups))
+    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }

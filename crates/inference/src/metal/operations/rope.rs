@@ -1,11 +1,36 @@
 //! Rotary positions: `rope.metal`.
 
 use super::kv_cache::KvCache;
-use super::{Check, Encoding, Grid, SIMD_WIDTH, Used};
-use crate::metal::format::Activation;
+use crate::formats::Activation;
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH, UsedBytes};
 use crate::metal::kernels::rope as kernels;
 use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
 use compute::{Result, Size};
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "rope",
+        kernels: &["rope"],
+        variants: Variants::Activations,
+        shape: "M=1 H=heads D=head_dim",
+        checks: &["M=3 H=3 D=40", "M=3 H=3 D=40 R=24 X=1"],
+        bytes: |c| c.a(2.0 * c.mhd()) + 2.0 * c.d(),
+        flops: |c| 3.0 * c.mhd(),
+        build: crate::operations::build::position::rope,
+    },
+    Operation {
+        name: "rope_kv",
+        kernels: &["rope_kv"],
+        variants: Variants::Cache,
+        shape: "M=1 L=4096 H=heads G=kv_heads D=head_dim",
+        checks: &["M=5 L=45 H=4 G=2 D=40", "M=2 L=45 H=4 G=2 D=40 R=24 X=1"],
+        bytes: |c| c.a(2.0 * (c.mhd() + c.mgd())) + c.kv(2.0 * c.mgd()),
+        flops: |c| 3.0 * (c.mhd() + c.mgd()),
+        build: crate::operations::build::position::rope_kv,
+    },
+];
 
 /// How heads are rotated.
 #[derive(Clone, Copy, Debug)]
@@ -52,20 +77,17 @@ pub struct Rope<'a> {
 
 /// Rotates heads by their positions.
 pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
-    let check = Check { operation: "rope" };
+    let kernel = kernels::Rope::select(op.activation);
+    let check = Check::new("rope", kernel.info());
     let (head_dim, rotary) = check_rotation(&check, &op.rotation, op.tokens, op.head_dim)?;
     let (heads, x_stride) = (check.count("heads", op.heads)?, check.count("stride", op.stride)?);
-    let (width, size) = (op.heads.saturating_mul(op.head_dim), op.activation.size());
-    let x = check.rows("x", &op.x, op.tokens, op.stride, width, size)?;
-    let y = check.room("y", &op.y, &[op.tokens, width], size)?;
+    let width = op.heads.saturating_mul(op.head_dim);
+    let x = check.rows("x", &op.x, op.tokens, op.stride, width)?;
+    let y = check.room("y", &op.y, &[op.tokens, width])?;
     check_in_place(&check, &y, &x, op.stride == width || op.tokens == 1)?;
     if op.tokens == 0 {
         return Ok(());
     }
-    let kernel = match op.activation {
-        Activation::F32 => kernels::ROPE_F32,
-        Activation::F16 => kernels::ROPE_F16,
-    };
     let (rotation, splits) = (op.rotation, encoding.tuning.head_splits(op.tokens, op.heads));
     let params = kernels::RopeParams { heads, x_stride, splits: splits as u32, magnitude: rotation.magnitude };
     let constants = kernels::RopeConstants { head_dim, rotary, neox: rotation.neox };
@@ -111,29 +133,24 @@ pub struct RopeKv<'a> {
 
 /// Rotates queries and keys by their positions, and puts keys and values into the cache.
 pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
-    let check = Check { operation: "rope_kv" };
+    let kernel = kernels::RopeKv::select(op.activation, op.cache.ty);
+    let check = Check::new("rope_kv", kernel.info());
     let (cache, rotation) = (op.cache, op.rotation);
     let (head_dim, rotary) = check_rotation(&check, &rotation, op.tokens, cache.head_dim)?;
     let (kv_heads, capacity) = cache.check(&check)?;
     let heads = check.count("heads", op.heads)?;
-    let (width, size) = (op.heads.saturating_mul(cache.head_dim), op.activation.size());
+    let width = op.heads.saturating_mul(cache.head_dim);
     let kv_width = cache.heads * cache.head_dim;
-    let q = check.rows("q", &op.q, op.tokens, op.q_stride, width, size)?;
-    let k = check.rows("k", &op.k, op.tokens, op.k_stride, kv_width, size)?;
-    let v = check.rows("v", &op.v, op.tokens, op.v_stride, kv_width, size)?;
-    let y = check.room("y", &op.y, &[op.tokens, width], size)?;
+    let q = check.rows("q", &op.q, op.tokens, op.q_stride, width)?;
+    let k = check.rows("k", &op.k, op.tokens, op.k_stride, kv_width)?;
+    let v = check.rows("v", &op.v, op.tokens, op.v_stride, kv_width)?;
+    let y = check.room("y", &op.y, &[op.tokens, width])?;
     check_in_place(&check, &y, &q, op.q_stride == width || op.tokens == 1)?;
     check.apart(&y, &k)?;
     check.apart(&y, &v)?;
     if op.tokens == 0 {
         return Ok(());
     }
-    let kernel = match (op.activation, cache.ty) {
-        (Activation::F32, Activation::F32) => kernels::ROPE_KV_F32_F32,
-        (Activation::F32, Activation::F16) => kernels::ROPE_KV_F32_F16,
-        (Activation::F16, Activation::F32) => kernels::ROPE_KV_F16_F32,
-        (Activation::F16, Activation::F16) => kernels::ROPE_KV_F16_F16,
-    };
     let splits = encoding.tuning.head_splits(op.tokens, op.heads);
     let params = kernels::RopeKvParams {
         heads,
@@ -173,17 +190,17 @@ fn check_rotation(
             "{rotary} of {size} numbers of a head are to be rotated: both must be even, and the first not larger"
         ));
     }
-    check.room("frequencies", &rotation.frequencies, &[rotation.rotary / 2], 4)?;
-    check.room("positions", &rotation.positions, &[tokens], 4)?;
+    check.room("frequencies", &rotation.frequencies, &[rotation.rotary / 2])?;
+    check.room("positions", &rotation.positions, &[tokens])?;
     Ok((size, rotary))
 }
 
 /// Rows that are further apart than those of the output cannot be rotated where they are.
-fn check_in_place(check: &Check<'_>, y: &Used<'_>, x: &Used<'_>, same_rows: bool) -> Result<()> {
+fn check_in_place(check: &Check<'_>, y: &UsedBytes<'_>, x: &UsedBytes<'_>, same_rows: bool) -> Result<()> {
     if same_rows { check.in_place_or_apart(y, x) } else { check.apart(y, x) }
 }
 
 /// A lane has two numbers of a head.
-fn grid(head_dim: usize, tokens: usize, splits: usize) -> Grid {
-    Grid { threadgroups: Size::new(head_dim.div_ceil(2 * SIMD_WIDTH), tokens, splits), simdgroups: 1 }
+fn grid(head_dim: usize, tokens: usize, splits: usize) -> DispatchGrid {
+    DispatchGrid { threadgroups: Size::new(head_dim.div_ceil(2 * SIMD_WIDTH), tokens, splits), simdgroups: 1 }
 }

@@ -1,13 +1,38 @@
 //! The cache of keys and values: `kv_cache.metal`, laid out by `kv_layout.metal`.
 
-use super::{Check, Encoding, Grid, SIMD_WIDTH};
-use crate::metal::format::Activation;
+use crate::formats::Activation;
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH};
 use crate::metal::kernels::kv_cache as kernels;
 use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
 use compute::{Result, Size};
 
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "kv_write",
+        kernels: &["kv_write"],
+        variants: Variants::Cache,
+        shape: "M=1 L=4096 G=kv_heads D=head_dim",
+        checks: &["M=17 L=40 G=2 D=33"],
+        bytes: |c| c.a(2.0 * c.mgd()) + c.kv(2.0 * c.mgd()),
+        flops: |_| 0.0,
+        build: crate::operations::build::position::kv_write,
+    },
+    Operation {
+        name: "kv_read",
+        kernels: &["kv_read"],
+        variants: Variants::Cache,
+        shape: "L=4096 G=kv_heads D=head_dim",
+        checks: &["L=37 P=5 G=2 D=33"],
+        bytes: |c| c.a(2.0 * c.lgd()) + c.kv(2.0 * c.lgd()),
+        flops: |_| 0.0,
+        build: crate::operations::build::position::kv_read,
+    },
+];
+
 /// Positions that lie side by side in the keys: the capacity is a multiple of it.
-pub const KEY_TILE: usize = 32;
+pub const KEY_TILE: usize = crate::metal::kernels::kv_layout::KEY_TILE;
 
 /// The keys and values of one layer.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +66,8 @@ impl KvCache<'_> {
             return check.error(format_args!("capacity is {capacity}: it must be a multiple of {KEY_TILE}"));
         }
         let counts = [self.heads, self.capacity, self.head_dim];
-        check.room("keys", &self.keys, &counts, self.ty.size())?;
-        check.room("values", &self.values, &counts, self.ty.size())?;
+        check.room("keys", &self.keys, &counts)?;
+        check.room("values", &self.values, &counts)?;
         Ok((heads, capacity))
     }
 }
@@ -70,21 +95,16 @@ pub struct KvWrite<'a> {
 
 /// Puts keys and values into the cache as they are.
 pub fn kv_write(encoding: &mut Encoding<'_>, op: KvWrite<'_>) -> Result<()> {
-    let check = Check { operation: "kv_write" };
+    let kernel = kernels::KvWrite::select(op.activation, op.cache.ty);
+    let check = Check::new("kv_write", kernel.info());
     let (_, capacity) = op.cache.check(&check)?;
-    let (width, size) = (op.cache.heads * op.cache.head_dim, op.activation.size());
-    check.rows("k", &op.k, op.rows, op.k_stride, width, size)?;
-    check.rows("v", &op.v, op.rows, op.v_stride, width, size)?;
-    check.room("positions", &op.positions, &[op.rows], 4)?;
+    let width = op.cache.heads * op.cache.head_dim;
+    check.rows("k", &op.k, op.rows, op.k_stride, width)?;
+    check.rows("v", &op.v, op.rows, op.v_stride, width)?;
+    check.room("positions", &op.positions, &[op.rows])?;
     if op.rows == 0 {
         return Ok(());
     }
-    let kernel = match (op.activation, op.cache.ty) {
-        (Activation::F32, Activation::F32) => kernels::KV_WRITE_F32_F32,
-        (Activation::F32, Activation::F16) => kernels::KV_WRITE_F32_F16,
-        (Activation::F16, Activation::F32) => kernels::KV_WRITE_F16_F32,
-        (Activation::F16, Activation::F16) => kernels::KV_WRITE_F16_F16,
-    };
     let params = kernels::KvWriteParams {
         k_stride: check.count("k_stride", op.k_stride)?,
         v_stride: check.count("v_stride", op.v_stride)?,
@@ -125,24 +145,19 @@ pub struct KvRead<'a> {
 
 /// Takes keys and values out of the cache.
 pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
-    let check = Check { operation: "kv_read" };
+    let kernel = kernels::KvRead::select(op.activation, op.cache.ty);
+    let check = Check::new("kv_read", kernel.info());
     let (_, capacity) = op.cache.check(&check)?;
     if op.first.checked_add(op.count).is_none_or(|end| end > op.cache.capacity) {
         let (first, count) = (op.first, op.count);
         return check.error(format_args!("{count} positions from {first} on, but the cache has {capacity}"));
     }
-    let (width, size) = (op.cache.heads * op.cache.head_dim, op.activation.size());
-    check.rows("k", &op.k, op.count, op.k_stride, width, size)?;
-    check.rows("v", &op.v, op.count, op.v_stride, width, size)?;
+    let width = op.cache.heads * op.cache.head_dim;
+    check.rows("k", &op.k, op.count, op.k_stride, width)?;
+    check.rows("v", &op.v, op.count, op.v_stride, width)?;
     if op.count == 0 {
         return Ok(());
     }
-    let kernel = match (op.activation, op.cache.ty) {
-        (Activation::F32, Activation::F32) => kernels::KV_READ_F32_F32,
-        (Activation::F32, Activation::F16) => kernels::KV_READ_F32_F16,
-        (Activation::F16, Activation::F32) => kernels::KV_READ_F16_F32,
-        (Activation::F16, Activation::F16) => kernels::KV_READ_F16_F16,
-    };
     let params = kernels::KvReadParams {
         first: op.first as u32,
         k_stride: check.count("k_stride", op.k_stride)?,
@@ -155,6 +170,6 @@ pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
     encoding.dispatch(kernel, &constants, &arguments, grid(&op.cache, op.count))
 }
 
-fn grid(cache: &KvCache<'_>, rows: usize) -> Grid {
-    Grid { threadgroups: Size::new(cache.head_dim.div_ceil(SIMD_WIDTH), rows, cache.heads), simdgroups: 1 }
+fn grid(cache: &KvCache<'_>, rows: usize) -> DispatchGrid {
+    DispatchGrid { threadgroups: Size::new(cache.head_dim.div_ceil(SIMD_WIDTH), rows, cache.heads), simdgroups: 1 }
 }

@@ -1,0 +1,120 @@
+//! Number formats: the types of activations, and how weights are stored.
+//!
+//! ```text
+//! formats! ── Format, one line for each ── Definition: GGUF type, scales, rounding ── plain, blocks_of_32, k_quants
+//! ```
+//!
+//! `include/quantize.metal` has the decoder of each format. The build takes the formats of the library from there: a format
+//! without a definition here, or one that differs in the size of its block, does not compile.
+
+mod blocks_of_32;
+mod definition;
+mod k_quants;
+mod plain;
+mod rounding;
+#[cfg(test)]
+mod tests;
+
+use definition::Definition;
+use std::fmt;
+
+/// The type of values that flow between kernels. Weights of norms, sums and probabilities are always `f32`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Activation {
+    F32,
+    F16,
+}
+
+impl Activation {
+    /// Both.
+    pub const ALL: [Activation; 2] = [Activation::F32, Activation::F16];
+
+    /// Bytes of a number.
+    pub const fn size(self) -> usize {
+        match self {
+            Activation::F32 => 4,
+            Activation::F16 => 2,
+        }
+    }
+}
+
+impl fmt::Display for Activation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Activation::F32 => "f32",
+            Activation::F16 => "f16",
+        })
+    }
+}
+
+/// Declares the formats: a variant, and the constant that defines it.
+macro_rules! formats {
+    ($($variant:ident = $definition:path;)*) => {
+        /// The storage format of a matrix of weights, as in GGUF files.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs, non_camel_case_types, reason = "GGUF's names")]
+        pub enum Format {
+            $($variant,)*
+        }
+
+        impl Format {
+            /// All of them.
+            pub const ALL: [Format; [$(Format::$variant),*].len()] = [$(Format::$variant),*];
+
+            const fn definition(self) -> &'static Definition {
+                match self {
+                    $(Format::$variant => &$definition,)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    F32 = plain::F32;
+    F16 = plain::F16;
+    BF16 = plain::BF16;
+    Q8_0 = blocks_of_32::Q8_0;
+    Q4_0 = blocks_of_32::Q4_0;
+    Q4_1 = blocks_of_32::Q4_1;
+    Q5_0 = blocks_of_32::Q5_0;
+    Q5_1 = blocks_of_32::Q5_1;
+    Q4_K = k_quants::Q4_K;
+    Q5_K = k_quants::Q5_K;
+    Q6_K = k_quants::Q6_K;
+}
+
+impl Format {
+    /// Those that store each number by itself.
+    pub const PLAIN: [Format; 3] = [Format::F32, Format::F16, Format::BF16];
+
+    /// Those that store numbers in blocks.
+    pub const QUANTIZED: [Format; Format::ALL.len() - Format::PLAIN.len()] = {
+        let mut formats = [Format::F32; Format::ALL.len() - Format::PLAIN.len()];
+        let (mut i, mut count) = (0, 0);
+        while i < Format::ALL.len() {
+            if !Format::ALL[i].is_plain() {
+                formats[count] = Format::ALL[i];
+                count += 1;
+            }
+            i += 1;
+        }
+        assert!(count == formats.len());
+        formats
+    };
+}
+
+/// Quantizes numbers; `None` where they are not whole blocks.
+pub fn quantize(format: Format, numbers: &[f32]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(format.row_size(numbers.len())?);
+    for block in numbers.chunks_exact(format.block_len()) {
+        (format.definition().quantize)(block, &mut bytes);
+    }
+    Some(bytes)
+}
+
+/// The numbers of blocks, exactly as the format defines them; slow. Bytes after the last whole block are left out.
+pub fn dequantize(format: Format, bytes: &[u8]) -> Vec<f64> {
+    bytes.chunks_exact(format.block_size()).flat_map(format.definition().dequantize).collect()
+}

@@ -1,0 +1,133 @@
+//! Checks of an operation's arguments: a refused one would be read or written outside of its buffer, or read after it was
+//! written over.
+
+use super::Encoding;
+use crate::metal::kernels::common::MAX_SIMDGROUPS;
+use crate::metal::library::{BufferSlice, KernelInfo};
+use compute::{Error, Result};
+use std::fmt::Display;
+use std::ops::Range;
+
+/// Checks on behalf of one operation, by the reflection of its kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct Check<'a> {
+    /// The operation's name, for messages.
+    operation: &'a str,
+    kernel: &'static KernelInfo,
+}
+
+impl<'a> Check<'a> {
+    pub(crate) fn new(operation: &'a str, kernel: &'static KernelInfo) -> Check<'a> {
+        Check { operation, kernel }
+    }
+
+    /// An error of the caller's.
+    pub(crate) fn error<T>(&self, problem: impl Display) -> Result<T> {
+        Err(Error::Usage(format!("{}: {problem}", self.operation)))
+    }
+
+    /// Simdgroups for a row of `numbers` numbers.
+    pub(crate) fn simdgroups(&self, encoding: &Encoding<'_>, numbers: usize) -> Result<usize> {
+        let simdgroups = encoding.tuning.row_simdgroups(numbers);
+        match (1..=MAX_SIMDGROUPS).contains(&simdgroups) {
+            true => Ok(simdgroups),
+            false => {
+                self.error(format_args!("{simdgroups} simdgroups for a row: it must be 1 to {MAX_SIMDGROUPS}"))
+            }
+        }
+    }
+
+    /// A number that a kernel takes as `uint`, at least 1.
+    pub(crate) fn count(&self, name: &str, value: usize) -> Result<u32> {
+        match u32::try_from(value) {
+            Ok(count @ 1..) if count <= i32::MAX as u32 => Ok(count),
+            _ => self.error(format_args!("{name} is {value}: it must be between 1 and {}", i32::MAX)),
+        }
+    }
+
+    /// The kernel's argument `name` has room for the product of `counts`.
+    pub(crate) fn room<'n>(
+        &self,
+        name: &'n str,
+        slice: &BufferSlice<'_>,
+        counts: &[usize],
+    ) -> Result<UsedBytes<'n>> {
+        self.elements(name, slice, counts, self.element_size(name)?)
+    }
+
+    /// `slice` has room for the product of `counts`, each of `size` bytes: for arguments that are not the kernel's own.
+    pub(crate) fn elements<'n>(
+        &self,
+        name: &'n str,
+        slice: &BufferSlice<'_>,
+        counts: &[usize],
+        size: usize,
+    ) -> Result<UsedBytes<'n>> {
+        let needed = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
+        match needed {
+            Some(needed) if needed <= slice.len() => {
+                let range = slice.offset()..slice.offset() + needed;
+                Ok(UsedBytes { name, bytes: slice.buffer().addresses(range) })
+            }
+            _ => {
+                let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+                let (counts, len) = (counts.join(" × "), slice.len());
+                self.error(format_args!("{name} has {len} bytes, but {counts} elements of {size} bytes are needed"))
+            }
+        }
+    }
+
+    /// The kernel's argument `name` has room for rows of `width` elements, `stride` elements apart.
+    pub(crate) fn rows<'n>(
+        &self,
+        name: &'n str,
+        slice: &BufferSlice<'_>,
+        rows: usize,
+        stride: usize,
+        width: usize,
+    ) -> Result<UsedBytes<'n>> {
+        if width > stride {
+            return self
+                .error(format_args!("{name}: rows of {width} elements, but only {stride} from one to the next"));
+        }
+        // The last row need not be followed by anything.
+        let elements = match rows {
+            0 => 0,
+            _ => (rows - 1).saturating_mul(stride).saturating_add(width),
+        };
+        self.room(name, slice, &[elements])
+    }
+
+    /// The output begins at the start of an input, or is apart from it: then threads write only what they alone have read.
+    pub(crate) fn in_place_or_apart(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
+        match output.bytes.start == input.bytes.start {
+            true => Ok(()),
+            false => self.apart(output, input),
+        }
+    }
+
+    /// The output and an input do not overlap.
+    pub(crate) fn apart(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
+        let (a, b) = (&output.bytes, &input.bytes);
+        if a.start < b.end && b.start < a.end && !a.is_empty() && !b.is_empty() {
+            return self
+                .error(format_args!("{} would be written over {} while that is read", output.name, input.name));
+        }
+        Ok(())
+    }
+
+    /// Bytes of an element of the kernel's argument `name`, from its reflection.
+    fn element_size(&self, name: &str) -> Result<usize> {
+        match self.kernel.arguments.iter().find(|argument| argument.name == name) {
+            Some(argument) => Ok(argument.element_size),
+            None => self.error(format_args!("internal error: {} has no argument '{name}'", self.kernel.name)),
+        }
+    }
+}
+
+/// Bytes of a buffer that an operation uses.
+pub(crate) struct UsedBytes<'n> {
+    name: &'n str,
+    /// By their addresses.
+    bytes: Range<usize>,
+}

@@ -1,0 +1,165 @@
+//! Products of vectors with matrices of weights: `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal`,
+//! `gemv_kquants.metal`, whose kernels are in `include/gemv.metal`.
+
+use super::gemm::gemm;
+use crate::formats::{Activation, Format};
+use crate::metal::dispatch::{Check, CheckedMatrix, DispatchGrid, Encoding, matrix};
+use crate::metal::kernels::{gemv as kernels, gemv_float as plain};
+use crate::metal::layout::{Layout, Matrix, TILE_ROWS};
+use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
+use compute::Result;
+
+pub use crate::metal::kernels::gemv::{MAX_BATCH, MAX_SPLIT, STAGED};
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "gemv",
+        kernels: &["gemv"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=1 N=width K=width",
+        checks: &["M=1 N=37 K=288"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 2.0 * c.mnk(),
+        build: crate::operations::build::products::gemv,
+    },
+    Operation {
+        name: "gemv_many",
+        kernels: &["gemv"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=512 N=width K=width",
+        checks: &["M=5 N=37 K=160"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 2.0 * c.mnk(),
+        build: crate::operations::build::products::gemv,
+    },
+    Operation {
+        name: "gemv_rows",
+        kernels: &["gemv_rows"],
+        variants: Variants::Weights(&Format::PLAIN),
+        shape: "M=1 N=width K=width",
+        checks: &["M=3 N=37 K=77"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 2.0 * c.mnk(),
+        build: crate::operations::build::products::gemv_rows,
+    },
+];
+
+/// Division of work in the kernels of `include/gemv.metal`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GemvVariant {
+    /// Vectors that a threadgroup takes at a time: 1 to [`MAX_BATCH`].
+    pub batch: usize,
+    /// Simdgroups of a threadgroup, which split the columns between them: 1 to [`MAX_SPLIT`].
+    pub split: usize,
+    /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is [`STAGED`] at most.
+    pub chunk: usize,
+}
+
+impl GemvVariant {
+    pub(crate) fn check(self, check: &Check<'_>) -> Result<()> {
+        let GemvVariant { batch, split, chunk } = self;
+        let is_chunk = chunk > 0 && chunk.is_multiple_of(32);
+        let has_room = batch.saturating_mul(split).saturating_mul(chunk) <= STAGED;
+        match (1..=MAX_BATCH).contains(&batch) && (1..=MAX_SPLIT).contains(&split) && is_chunk && has_room {
+            true => Ok(()),
+            false => check
+                .error(format_args!("a batch of {batch} split in {split} by chunks of {chunk} is not possible")),
+        }
+    }
+
+    /// A threadgroup for each batch of `vectors` and each tile.
+    pub(crate) fn grid(self, vectors: usize, tiles: usize) -> DispatchGrid {
+        DispatchGrid::plane(vectors.div_ceil(self.batch), tiles, self.split)
+    }
+}
+
+/// [`gemv`]: `y[m,n] = Σ_k w[n,k] · x[m,k] + bias[n] + residual[m,n]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Gemv<'a> {
+    /// `[n, k]` weights.
+    pub w: Matrix<'a>,
+    /// `[m, k]` activations.
+    pub x: BufferSlice<'a>,
+    /// `[m, n]` activations.
+    pub y: BufferSlice<'a>,
+    /// `[n]` f32.
+    pub bias: Option<BufferSlice<'a>>,
+    /// `[m, n]` activations; may be `y`.
+    pub residual: Option<BufferSlice<'a>>,
+    /// Vectors.
+    pub m: usize,
+    /// The type of x, y and residual.
+    pub activation: Activation,
+}
+
+/// Multiplies a matrix with any number of vectors: with many by [`gemm`], on devices that are faster so.
+pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
+    match encoding.tuning.gemm(op.m) {
+        Some(simdgroups) if op.w.columns.is_multiple_of(32) => gemm(encoding, op, simdgroups),
+        _ => gemv_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns)),
+    }
+}
+
+/// [`gemv`] with a variant of the caller's choice.
+pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant) -> Result<()> {
+    let kernel = kernels::Gemv::select(op.w.format, op.activation);
+    let check = Check::new("gemv", kernel.info());
+    variant.check(&check)?;
+    let matrix = check_product(&check, &op)?;
+    if op.m == 0 {
+        return Ok(());
+    }
+    if op.w.layout == Layout::Blocks && op.w.format.is_plain() {
+        return gemv_rows(encoding, &check, op, variant.batch);
+    }
+    matrix.whole_pieces(&check)?;
+    let constants = kernels::GemvConstants {
+        k: matrix.columns,
+        batch: variant.batch as u32,
+        split: variant.split as u32,
+        chunk: variant.chunk as u32,
+        bias: op.bias.is_some(),
+        residual: op.residual.is_some(),
+        tiled: matrix.tiled,
+    };
+    let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
+    let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
+    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p };
+    encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.w.rows.div_ceil(TILE_ROWS)))
+}
+
+/// Checks the buffers of a product.
+pub(super) fn check_product<'a>(check: &Check<'_>, op: &Gemv<'a>) -> Result<CheckedMatrix<'a>> {
+    let matrix = matrix(check, "w", &op.w)?;
+    check.room("x", &op.x, &[op.m, op.w.columns])?;
+    check.room("y", &op.y, &[op.m, op.w.rows])?;
+    if let Some(bias) = &op.bias {
+        check.room("bias", bias, &[op.w.rows])?;
+    }
+    if let Some(residual) = &op.residual {
+        check.room("residual", residual, &[op.m, op.w.rows])?;
+    }
+    Ok(matrix)
+}
+
+/// Matrices of plain numbers in rows. Eight sums per lane: for one vector, eight rows stream at 35 GB/s, one at 25.
+fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch: usize) -> Result<()> {
+    let Some(kernel) = plain::GemvRows::select(op.w.format, op.activation) else {
+        return check.error(format_args!("{} has no rows of plain numbers", op.w.format));
+    };
+    let rows = plain::MAX_SUMS / batch;
+    let constants = plain::GemvRowsConstants {
+        k: check.count("k", op.w.columns)?,
+        batch: batch as u32,
+        bias: op.bias.is_some(),
+        residual: op.residual.is_some(),
+        rows: rows as u32,
+    };
+    let p = &plain::GemvParams { n: check.count("n", op.w.rows)?, m: check.count("m", op.m)? };
+    let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
+    let arguments = plain::GemvRowsArgs { w, x, y, bias, residual, p };
+    let grid = DispatchGrid::plane(op.m.div_ceil(batch), op.w.rows.div_ceil(rows), 1);
+    encoding.dispatch(kernel, &constants, &arguments, grid)
+}

@@ -1,0 +1,70 @@
+//! Gated feed-forward networks: `gemv_gated` of `include/gemv.metal`.
+
+use super::gemv::GemvVariant;
+use crate::formats::{Activation, Format};
+use crate::metal::dispatch::{Check, Encoding, matrix};
+use crate::metal::kernels::gemv as kernels;
+use crate::metal::layout::{Matrix, TILE_ROWS};
+use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
+use compute::Result;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "gemv_gated",
+    kernels: &["gemv_gated"],
+    variants: Variants::Weights(&Format::ALL),
+    shape: "M=1 N=ff K=width",
+    checks: &["M=3 N=37 K=288"],
+    bytes: |c| c.w(2.0 * c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+    flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
+    build: crate::operations::build::products::gemv_gated,
+}];
+
+/// [`gemv_gated`]: `y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k]`.
+#[derive(Clone, Copy, Debug)]
+pub struct GemvGated<'a> {
+    /// `[n, k]` weights.
+    pub gate: Matrix<'a>,
+    /// `[n, k]` weights, stored like those of `gate`.
+    pub up: Matrix<'a>,
+    /// `[m, k]` activations.
+    pub x: BufferSlice<'a>,
+    /// `[m, n]` activations.
+    pub y: BufferSlice<'a>,
+    /// Vectors.
+    pub m: usize,
+    /// The type of x and y.
+    pub activation: Activation,
+}
+
+/// The first half of a gated feed-forward network in one dispatch.
+pub fn gemv_gated(encoding: &mut Encoding<'_>, op: GemvGated<'_>) -> Result<()> {
+    gemv_gated_with(encoding, op, encoding.tuning.gemv(op.m, op.gate.rows, op.gate.columns))
+}
+
+/// [`gemv_gated`] with a variant of the caller's choice.
+pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: GemvVariant) -> Result<()> {
+    let kernel = kernels::GemvGated::select(op.gate.format, op.activation);
+    let check = Check::new("gemv_gated", kernel.info());
+    variant.check(&check)?;
+    let matrix = matrix(&check, "gate", &op.gate)?;
+    matrix.alike(&check, "up", &op.up, op.gate.rows)?;
+    check.room("x", &op.x, &[op.m, op.gate.columns])?;
+    check.room("y", &op.y, &[op.m, op.gate.rows])?;
+    matrix.whole_pieces(&check)?;
+    if op.m == 0 {
+        return Ok(());
+    }
+    let constants = kernels::GemvGatedConstants {
+        k: matrix.columns,
+        batch: variant.batch as u32,
+        split: variant.split as u32,
+        chunk: variant.chunk as u32,
+        tiled: matrix.tiled,
+    };
+    let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
+    let (gate, up, x, y) = (op.gate.data, op.up.data, op.x, op.y);
+    let arguments = kernels::GemvGatedArgs { gate, up, x, y, p };
+    encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.gate.rows.div_ceil(TILE_ROWS)))
+}

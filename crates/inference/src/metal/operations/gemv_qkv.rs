@@ -1,0 +1,91 @@
+//! Queries, keys and values at once: `gemv_qkv` of `include/gemv.metal`.
+
+use super::gemv::GemvVariant;
+use crate::formats::{Activation, Format};
+use crate::metal::dispatch::{Check, Encoding, matrix};
+use crate::metal::kernels::gemv as kernels;
+use crate::metal::layout::{Matrix, TILE_ROWS};
+use crate::metal::library::BufferSlice;
+use crate::operations::{Operation, Variants};
+use compute::Result;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "gemv_qkv",
+    kernels: &["gemv_qkv"],
+    variants: Variants::Weights(&Format::ALL),
+    shape: "M=1 H=heads G=kv_heads D=head_dim K=width",
+    checks: &["M=2 H=3 G=1 D=33 K=288"],
+    bytes: |c| c.w(c.qkv() * c.k()) + c.a(c.m() * (c.qkv() + c.k())),
+    flops: |c| 2.0 * c.m() * c.qkv() * c.k(),
+    build: crate::operations::build::products::gemv_qkv,
+}];
+
+/// [`gemv_qkv`]: q = wq x, k = wk x, v = wv x, with biases.
+#[derive(Clone, Copy, Debug)]
+pub struct GemvQkv<'a> {
+    /// `[q rows, columns]` weights.
+    pub wq: Matrix<'a>,
+    /// `[kv rows, columns]` weights, stored like those of `wq`.
+    pub wk: Matrix<'a>,
+    /// `[kv rows, columns]` weights, stored like those of `wq`.
+    pub wv: Matrix<'a>,
+    /// `[m, columns]` activations.
+    pub x: BufferSlice<'a>,
+    /// `[m, q rows]` activations.
+    pub q: BufferSlice<'a>,
+    /// `[m, kv rows]` activations.
+    pub k: BufferSlice<'a>,
+    /// `[m, kv rows]` activations.
+    pub v: BufferSlice<'a>,
+    /// Those of q, k and v: f32.
+    pub biases: Option<[BufferSlice<'a>; 3]>,
+    /// Vectors.
+    pub m: usize,
+    /// The type of x, q, k and v.
+    pub activation: Activation,
+}
+
+/// Queries, keys and values in one dispatch.
+pub fn gemv_qkv(encoding: &mut Encoding<'_>, op: GemvQkv<'_>) -> Result<()> {
+    let rows = op.wq.rows.saturating_add(op.wk.rows).saturating_add(op.wv.rows);
+    gemv_qkv_with(encoding, op, encoding.tuning.gemv(op.m, rows, op.wq.columns))
+}
+
+/// [`gemv_qkv`] with a variant of the caller's choice.
+pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: GemvVariant) -> Result<()> {
+    let kernel = kernels::GemvQkv::select(op.wq.format, op.activation);
+    let check = Check::new("gemv_qkv", kernel.info());
+    variant.check(&check)?;
+    let matrix = matrix(&check, "wq", &op.wq)?;
+    matrix.alike(&check, "wk", &op.wk, op.wk.rows)?;
+    matrix.alike(&check, "wv", &op.wv, op.wk.rows)?;
+    check.room("x", &op.x, &[op.m, op.wq.columns])?;
+    for (name, slice, rows) in [("q", &op.q, op.wq.rows), ("k", &op.k, op.wk.rows), ("v", &op.v, op.wk.rows)] {
+        check.room(name, slice, &[op.m, rows])?;
+    }
+    let biases = [("q_bias", op.wq.rows), ("k_bias", op.wk.rows), ("v_bias", op.wk.rows)];
+    for (bias, (name, rows)) in op.biases.iter().flatten().zip(biases) {
+        check.room(name, bias, &[rows])?;
+    }
+    matrix.whole_pieces(&check)?;
+    if op.m == 0 {
+        return Ok(());
+    }
+    let (m, kv_rows) = (check.count("m", op.m)?, check.count("kv rows", op.wk.rows)?);
+    let tiles = op.wq.rows.div_ceil(TILE_ROWS) + 2 * op.wk.rows.div_ceil(TILE_ROWS);
+    let constants = kernels::GemvQkvConstants {
+        k: matrix.columns,
+        batch: variant.batch as u32,
+        split: variant.split as u32,
+        chunk: variant.chunk as u32,
+        bias: op.biases.is_some(),
+        tiled: matrix.tiled,
+    };
+    let (wq, wk, wv) = (op.wq.data, op.wk.data, op.wv.data);
+    let (x, q, k, v) = (op.x, op.q, op.k, op.v);
+    let [q_bias, k_bias, v_bias] = op.biases.map_or([None; 3], |biases| biases.map(Some));
+    let p = &kernels::GemvQkvParams { q_rows: matrix.rows, kv_rows, m };
+    let arguments = kernels::GemvQkvArgs { wq, wk, wv, x, q, k, v, q_bias, k_bias, v_bias, p };
+    encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, tiles))
+}
