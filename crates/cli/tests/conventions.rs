@@ -95,7 +95,8 @@ fn general_words_name_one_type_at_most() {
     for (name, text) in &rust() {
         for line in text.lines().map(str::trim_start) {
             let line = line.trim_start_matches("pub ");
-            let line = line.split_once(") ").filter(|(start, _)| start.starts_with("pub(")).map_or(line, |(_, rest)| rest);
+            let line =
+                line.split_once(") ").filter(|(start, _)| start.starts_with("pub(")).map_or(line, |(_, rest)| rest);
             let declared = ["struct ", "enum ", "trait ", "union "].iter().find_map(|kind| line.strip_prefix(kind));
             let declared = declared.and_then(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next());
             if let Some(word) = words.iter().find(|word| Some(**word) == declared) {

@@ -9,7 +9,7 @@ use crate::metal::kernels;
 /// One operation on one choice of types and sizes.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What is done.
+    /// Operation.
     pub operation: &'static Operation,
     /// The types behind the name.
     suffix: String,

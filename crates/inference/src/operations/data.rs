@@ -1,10 +1,11 @@
 //! Buffers for operations: random numbers of ordinary size, so that nothing is slow because it is denormal or NaN.
 //!
-//! A seed is the same bytes on every machine: integers and exact arithmetic alone, no functions of a C library. So results
-//! that were recorded on one can be compared with those of another.
+//! A seed is the same bytes on every machine: integers and exact arithmetic alone, no functions of a C library. So a check has
+//! the same inputs everywhere, and results of two machines can be compared.
 
 use super::output::{Number, Output};
 use super::random::Random;
+use crate::formats::dequantize;
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::Encoding;
 use crate::metal::layout::{Layout, LayoutError, Matrix, TILE_ROWS};
@@ -17,16 +18,16 @@ use std::fmt;
 /// An operation with its buffers, ready to be encoded as often as one likes.
 pub type Workload = Box<dyn Fn(&mut Encoding<'_>) -> compute::Result<()>>;
 
-/// Why there are no buffers.
+/// Reason for which buffers cannot be made.
 #[derive(Debug)]
 pub enum Problem {
     /// The shape is not possible.
     Shape(String),
     /// It takes more memory than is allowed.
     Memory {
-        /// How much, if it can be said.
+        /// Bytes; none if there are more than a `usize` can count.
         needed: Option<usize>,
-        /// What is allowed.
+        /// Bytes that are allowed.
         limit: usize,
     },
     /// The device failed.
@@ -61,13 +62,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What buffers are made for.
+/// Purpose that buffers are made for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// To be run again and again: what is changed in place stays as it is, or nearly.
+    /// The operation runs again and again: numbers that it changes in place stay as they are, or nearly.
     Measure,
-    /// To be run once and looked at: results are poison before, and there is more behind them; what must not be read is
-    /// poison.
+    /// The operation runs once and its results are compared: they are poison before, with more poison behind them, and so
+    /// is everything that it must not read.
     Check,
 }
 
@@ -81,7 +82,27 @@ pub struct Maker<'a> {
     random: Random,
     /// Of all bytes that were written into buffers.
     digest: Cell<u32>,
+    inputs: RefCell<Vec<Buffer>>,
     outputs: RefCell<Vec<Output>>,
+}
+
+/// Floats that an operation is given.
+pub(super) struct Array {
+    buffer: Buffer,
+    format: Format,
+}
+
+impl Array {
+    /// The numbers that are in it now, exactly.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        dequantize(self.format, &self.buffer.read::<u8>())
+    }
+}
+
+impl<'a> From<&'a Array> for BufferSlice<'a> {
+    fn from(array: &'a Array) -> BufferSlice<'a> {
+        (&array.buffer).into()
+    }
 }
 
 /// A matrix, and the buffer that it is in.
@@ -90,10 +111,18 @@ pub(super) struct Weights {
     format: Format,
     layout: Layout,
     rows: usize,
-    columns: usize,
+    pub(super) columns: usize,
+    /// The blocks of its first rows, or of all of them, as a file has them; none but for checks.
+    blocks: Vec<u8>,
 }
 
 impl Weights {
+    /// `[rows, columns]`, exactly.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        let band = dequantize(self.format, &self.blocks);
+        band.iter().copied().cycle().take(self.rows * self.columns).collect()
+    }
+
     pub(super) fn matrix(&self) -> Matrix<'_> {
         let Weights { format, layout, rows, columns, .. } = *self;
         Matrix { data: (&self.buffer).into(), format, layout, rows, columns }
@@ -102,10 +131,10 @@ impl Weights {
 
 /// Keys and values.
 pub(super) struct Cache {
-    pub(super) keys: Buffer,
-    pub(super) values: Buffer,
-    heads: usize,
-    head_dim: usize,
+    pub(super) keys: Array,
+    pub(super) values: Array,
+    pub(super) heads: usize,
+    pub(super) head_dim: usize,
     capacity: usize,
     ty: Activation,
 }
@@ -113,12 +142,23 @@ pub(super) struct Cache {
 impl Cache {
     pub(super) fn cache(&self) -> KvCache<'_> {
         let Cache { heads, head_dim, capacity, ty, .. } = *self;
-        KvCache { keys: (&self.keys).into(), values: (&self.values).into(), heads, head_dim, capacity, ty }
+        KvCache { keys: all(&self.keys), values: all(&self.values), heads, head_dim, capacity, ty }
+    }
+
+    /// Index of number i of a key: 32 positions lie side by side, as `include/kv_layout.metal` has them.
+    pub(super) fn key_index(&self, head: usize, position: usize, i: usize) -> usize {
+        let tile = head * self.capacity / KEY_TILE + position / KEY_TILE;
+        (tile * self.head_dim + i) * KEY_TILE + position % KEY_TILE
+    }
+
+    /// Index of number i of a value.
+    pub(super) fn value_index(&self, head: usize, position: usize, i: usize) -> usize {
+        (head * self.capacity + position) * self.head_dim + i
     }
 }
 
 /// All of a buffer.
-pub(super) fn all(buffer: &Buffer) -> BufferSlice<'_> {
+pub(super) fn all<'a>(buffer: impl Into<BufferSlice<'a>>) -> BufferSlice<'a> {
     buffer.into()
 }
 
@@ -133,11 +173,12 @@ impl<'a> Maker<'a> {
             taken: Cell::new(0),
             random: Random::new(1),
             digest: Cell::new(0),
+            inputs: RefCell::default(),
             outputs: RefCell::default(),
         }
     }
 
-    /// Leaves large buffers as they are, zeros that take no memory: for who only wants to know which pipelines there are.
+    /// Leaves large buffers as they are, zeros that take no memory, and computes no formulas: enough to declare pipelines.
     pub fn without_numbers(self) -> Maker<'a> {
         Maker { fills: false, ..self }
     }
@@ -147,12 +188,30 @@ impl<'a> Maker<'a> {
         self.taken.get()
     }
 
-    /// What the operation writes.
+    /// Buffers that have numbers, in the order in which they were made.
+    pub fn inputs(&self) -> Vec<Buffer> {
+        self.inputs.borrow().clone()
+    }
+
+    /// Results of the operation, with the numbers that [`Maker::expect`] was given for them.
     pub fn outputs(&self) -> Vec<Output> {
         self.outputs.borrow().clone()
     }
 
-    /// A digest of all that is in the buffers; of checks alone.
+    /// States the formula of a result: all its numbers in f64, those that the operation leaves alone as they are. It is
+    /// computed at once, and only for checks, from what is in the buffers before the operation runs.
+    pub(super) fn expect(&self, output: &Output, formula: impl FnOnce() -> Vec<f64>) {
+        if !(self.is_check() && self.fills) {
+            return;
+        }
+        let expected = formula();
+        let mut outputs = self.outputs.borrow_mut();
+        if let Some(own) = outputs.iter_mut().find(|own| own.name == output.name) {
+            own.expected = Some(expected);
+        }
+    }
+
+    /// Digest of all numbers in the buffers of a check; 0 otherwise.
     pub fn digest(&self) -> u32 {
         self.digest.get()
     }
@@ -198,35 +257,35 @@ impl<'a> Maker<'a> {
         Ok(output)
     }
 
-    /// A buffer that the operation changes.
-    pub(super) fn changed(&self, name: &'static str, buffer: &Buffer, number: Number) {
-        self.outputs.borrow_mut().push(Output::changed(name, number, buffer.clone()));
+    /// An array that the operation changes.
+    pub(super) fn changed(&self, name: &'static str, array: &Array, number: Number) -> Output {
+        let output = Output::changed(name, number, array.buffer.clone());
+        self.outputs.borrow_mut().push(output.clone());
+        output
     }
 
     /// Random activations between −1 and 1.
-    pub(super) fn activations(&self, counts: &[usize], ty: Activation) -> Result<Buffer, Problem> {
-        let format = if ty == Activation::F32 { Format::F32 } else { Format::F16 };
-        self.numbers(counts, format)
+    pub(super) fn activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
+        self.numbers(counts, format_of(ty))
     }
 
     /// Random numbers between −1 and 1, in one of the formats without blocks.
-    pub(super) fn numbers(&self, counts: &[usize], format: Format) -> Result<Buffer, Problem> {
+    pub(super) fn numbers(&self, counts: &[usize], format: Format) -> Result<Array, Problem> {
         let buffer = self.zeros(counts, format.block_size())?;
-        if !self.fills {
-            return Ok(buffer);
+        if self.fills {
+            let count = buffer.len() / format.block_size();
+            self.fill(&buffer, &self.blocks(format, count.min(PATTERN)))?;
         }
-        let count = buffer.len() / format.block_size();
-        self.fill(&buffer, &self.blocks(format, count.min(PATTERN)))?;
-        Ok(buffer)
+        Ok(Array { buffer, format })
     }
 
     /// Random logits: most are small and a few stand out, as in models, so that samplers have something to leave out.
-    pub(super) fn logits(&self, counts: &[usize]) -> Result<Buffer, Problem> {
+    pub(super) fn logits(&self, counts: &[usize]) -> Result<Array, Problem> {
         let buffer = self.zeros(counts, 4)?;
         let count = (buffer.len() / 4).min(PATTERN);
         let pattern: Vec<u8> = (0..count).flat_map(|_| self.random.exponential().to_le_bytes()).collect();
         self.fill(&buffer, &pattern)?;
-        Ok(buffer)
+        Ok(Array { buffer, format: Format::F32 })
     }
 
     /// Random tokens below `end`.
@@ -244,15 +303,20 @@ impl<'a> Maker<'a> {
 
     fn integers(&self, numbers: &[u32]) -> Result<Buffer, Problem> {
         let buffer = self.zeros(&[numbers.len()], 4)?;
-        self.write(&buffer, 0, bytemuck::cast_slice(numbers))?;
+        self.fill(&buffer, bytemuck::cast_slice(numbers))?;
         Ok(buffer)
     }
 
     /// These numbers.
-    pub(super) fn floats(&self, numbers: &[f32]) -> Result<Buffer, Problem> {
+    pub(super) fn floats(&self, numbers: &[f32]) -> Result<Array, Problem> {
         let buffer = self.zeros(&[numbers.len()], 4)?;
-        self.write(&buffer, 0, bytemuck::cast_slice(numbers))?;
-        Ok(buffer)
+        self.fill(&buffer, bytemuck::cast_slice(numbers))?;
+        Ok(Array { buffer, format: Format::F32 })
+    }
+
+    /// Zeros, as floats.
+    pub(super) fn zero_activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
+        Ok(Array { buffer: self.zeros(counts, ty.size())?, format: format_of(ty) })
     }
 
     /// A random matrix. Where it is large, its bands of 32 rows are alike: what weights are worth does not change the time.
@@ -265,13 +329,14 @@ impl<'a> Maker<'a> {
     ) -> Result<Weights, Problem> {
         let bytes = layout.matrix_bytes(format, rows, columns)?;
         let buffer = self.zeros(&[bytes], 1)?;
-        if !self.fills {
-            return Ok(Weights { buffer, format, layout, rows, columns });
+        let mut weights = Weights { buffer, format, layout, rows, columns, blocks: Vec::new() };
+        if self.fills {
+            let band = if bytes <= SMALL { rows } else { TILE_ROWS };
+            let blocks = self.blocks(format, band * (columns / format.block_len()));
+            self.fill(&weights.buffer, &layout.from_blocks(format, band, columns, &blocks)?)?;
+            weights.blocks = if self.is_check() { blocks } else { Vec::new() };
         }
-        let band = if bytes <= SMALL { rows } else { TILE_ROWS };
-        let blocks = self.blocks(format, band * (columns / format.block_len()));
-        self.fill(&buffer, &layout.from_blocks(format, band, columns, &blocks)?)?;
-        Ok(Weights { buffer, format, layout, rows, columns })
+        Ok(weights)
     }
 
     /// A cache of at least `positions` positions, which are full.
@@ -292,25 +357,26 @@ impl<'a> Maker<'a> {
         Ok(cache)
     }
 
-    /// What is behind the last position is nobody's to read.
+    /// No operation may read behind the last position.
     fn poison_behind(&self, cache: &Cache, positions: usize) -> Result<(), Problem> {
-        let (size, capacity, head_dim) = (cache.ty.size(), cache.capacity, cache.head_dim);
+        let (size, head_dim) = (cache.ty.size(), cache.head_dim);
         let nan = |count: usize| vec![0xff; count * size];
         let lanes = positions % KEY_TILE;
         for head in 0..cache.heads {
-            let first = (head * capacity + positions) * head_dim;
-            self.write(&cache.values, first * size, &nan((capacity - positions) * head_dim))?;
+            let first = cache.value_index(head, positions, 0);
+            self.write(&cache.values.buffer, first * size, &nan((cache.capacity - positions) * head_dim))?;
             // Keys have 32 positions side by side, and only the last of these tiles is not full.
             for i in (0..head_dim).filter(|_| lanes > 0) {
-                let tile = head * capacity / KEY_TILE + positions / KEY_TILE;
-                let first = (tile * head_dim + i) * KEY_TILE + lanes;
-                self.write(&cache.keys, first * size, &nan(KEY_TILE - lanes))?;
+                let first = cache.key_index(head, positions, i);
+                self.write(&cache.keys.buffer, first * size, &nan(KEY_TILE - lanes))?;
             }
         }
         Ok(())
     }
 
+    /// Fills a buffer with numbers: the pattern, as often as there is room for it.
     fn fill(&self, buffer: &Buffer, pattern: &[u8]) -> Result<(), Problem> {
+        self.inputs.borrow_mut().push(buffer.clone());
         for start in (0..buffer.len()).step_by(pattern.len().max(1)) {
             self.write(buffer, start, &pattern[..pattern.len().min(buffer.len() - start)])?;
         }
@@ -329,6 +395,13 @@ impl<'a> Maker<'a> {
     /// Blocks of random numbers. All bytes but scales may have any value.
     pub fn blocks(&self, format: Format, count: usize) -> Vec<u8> {
         self.random.blocks(format, count)
+    }
+}
+
+fn format_of(ty: Activation) -> Format {
+    match ty {
+        Activation::F32 => Format::F32,
+        Activation::F16 => Format::F16,
     }
 }
 

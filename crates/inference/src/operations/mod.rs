@@ -1,16 +1,18 @@
-//! Every operation of the shader library with buffers for it, at any size: what is measured by `metal-shader-bench` and
-//! checked by [`crate::selftest`].
+//! Every operation of the shader library with buffers for it, at any size: `metal-shader-bench` measures them and
+//! [`crate::selftest`] checks them.
 //!
 //! ```text
 //! table: one line for each operation ── case: with types and sizes ── shape, select
-//!     ── build: the functions that inference calls ── data, random: buffers ── output: what they write
+//!     ── build: the functions that inference calls, and their formulas ── data, random: buffers ── output: results
 //! ```
 //!
-//! A kernel that is in no line fails a test.
+//! An operation states its formula in f64 beside the call ([`Output::expected`]); it is computed from the very numbers that are
+//! in the buffers. A kernel that is in no line fails a test, and so does a result without a formula.
 
 pub(crate) mod build;
 mod case;
 mod data;
+mod formulas;
 mod output;
 mod random;
 mod repeat;

@@ -1,4 +1,4 @@
-//! What an operation writes.
+//! Results of an operation.
 
 use crate::formats::Activation;
 use crate::metal::library::BufferSlice;
@@ -53,15 +53,18 @@ impl fmt::Display for Number {
     }
 }
 
-/// What an operation writes: a buffer of its own, or one that it changes.
+/// A result of an operation: a buffer of its own, or one that it changes.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// As the operation calls it.
     pub name: &'static str,
     /// The type of its numbers.
     pub number: Number,
-    /// How many there are.
+    /// Count of its numbers.
     pub count: usize,
+    /// All numbers that it should have, by the formula of the operation; NaN where NaN must stay. None where no formula was
+    /// computed: [`super::Purpose::Measure`] needs none.
+    pub expected: Option<Vec<f64>>,
     buffer: Buffer,
 }
 
@@ -69,15 +72,15 @@ impl Output {
     /// Bytes behind a result that is checked: nothing may be written there.
     pub(super) const GUARD: usize = 256;
 
-    /// What is in results before they are written: NaN, or a token that does not exist.
+    /// Every byte of a result before it is written: NaN, or a token that does not exist.
     const POISON: u8 = 0xff;
 
     pub(super) fn written(name: &'static str, number: Number, buffer: Buffer, count: usize) -> Output {
-        Output { name, number, count, buffer }
+        Output { name, number, count, expected: None, buffer }
     }
 
     pub(super) fn changed(name: &'static str, number: Number, buffer: Buffer) -> Output {
-        Output { name, number, count: buffer.len() / number.size(), buffer }
+        Output { name, number, count: buffer.len() / number.size(), expected: None, buffer }
     }
 
     pub(super) fn slice(&self) -> BufferSlice<'_> {
@@ -98,7 +101,12 @@ impl Output {
         }
     }
 
-    /// Whether something was written behind the result.
+    /// All numbers that it has now.
+    pub fn numbers(&self) -> Vec<f64> {
+        self.bits().into_iter().map(|bits| self.number.value(bits)).collect()
+    }
+
+    /// Returns true if something was written behind the result.
     pub fn is_overrun(&self) -> bool {
         let end = self.count * self.number.size();
         self.buffer.read::<u8>().get(end..).is_some_and(|behind| behind.iter().any(|byte| *byte != Output::POISON))

@@ -15,7 +15,7 @@ pub fn record(device: &MetalDevice, workloads: &[Workload], rounds: usize) -> Re
     recorder.finish()
 }
 
-/// How long the device was busy.
+/// Time that the device was busy.
 pub fn replay(device: &MetalDevice, recording: &Recording) -> Result<Duration> {
     let command_buffer = device.command_buffer();
     command_buffer.replay(recording, &[])?;

@@ -1,4 +1,4 @@
-//! Which cases are asked for: by the name of the case, of its operation, of a kernel, of the file, or of a type.
+//! Selection of cases by name: of the case, of its operation, of a kernel, of the file, or of a type.
 
 use super::case::Case;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// A pattern that names nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownName {
-    /// What was asked for.
+    /// The pattern.
     pub pattern: String,
     /// Names that look like it.
     pub similar: Vec<String>,
@@ -31,7 +31,7 @@ pub fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, Unknow
     }
     let mut wanted = vec![false; cases.len()];
     for pattern in patterns {
-        // What is the name of a case is that case, although it may also be a kernel of others.
+        // The name of a case selects that case alone, although it may also be the name of a kernel of others.
         let kind = |kind: &usize| cases.iter().any(|case| is_named(case, *kind, pattern));
         let kind = (0..KINDS).find(kind).ok_or_else(|| unknown(pattern, &cases))?;
         for (case, wanted) in cases.iter().zip(&mut wanted) {

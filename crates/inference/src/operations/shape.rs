@@ -1,14 +1,14 @@
-//! Sizes: those of real models, those that the table of operations gives by default, and those that are asked for.
+//! Sizes: those of real models, the defaults of the table of operations, and those of the command line.
 
 use std::fmt;
 use std::ops::Index;
 
-/// What a model is like.
+/// Sizes of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Model {
-    /// What it is called.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub about: &'static str,
     width: usize,
     ff: usize,
@@ -60,7 +60,7 @@ pub struct Shape {
     sizes: Vec<(char, usize)>,
 }
 
-/// What each letter means, for the help.
+/// Meaning of each letter, for the help.
 pub const LETTERS: &str = "M vectors, rows or tokens; N rows of a matrix, or numbers in a row; K columns; \
     H heads; G heads of keys and values; D numbers in a head; L positions in the cache; P positions before the tokens; \
     S parts of the positions, or simdgroups; C candidates";
@@ -132,7 +132,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Sizes that are asked for: `M=8,N=4096`.
+/// Sizes of the command line: `M=8,N=4096`.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Wanted(Vec<(char, usize)>);
 
@@ -160,7 +160,7 @@ impl Wanted {
         self.0.iter().map(|(letter, _)| *letter)
     }
 
-    /// Nothing is asked for.
+    /// True if it has no sizes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -4,12 +4,13 @@ use super::{Built, Maker};
 use crate::metal::operations::kv_cache::{self, KvRead, KvWrite};
 use crate::metal::operations::rope::{self, Rope, RopeKv, Rotation};
 use crate::operations::case::Case;
-use crate::operations::data::{Cache, Problem, all};
+use crate::operations::data::{Array, Cache, Problem, all};
+use crate::operations::output::Output;
 use compute::Buffer;
 
-/// How heads are rotated, with its buffers.
+/// Rotation of heads, with its buffers.
 struct Table {
-    frequencies: Buffer,
+    frequencies: Array,
     positions: Buffer,
     rotary: usize,
     neox: bool,
@@ -31,12 +32,71 @@ impl Table {
         let (frequencies, positions) = (all(&self.frequencies), all(&self.positions));
         Rotation { frequencies, positions, rotary: self.rotary, neox: self.neox, magnitude: self.magnitude }
     }
+
+    /// `[tokens, width]`: the heads at the beginning of each row. Pair i turns by the angle position · frequencies[i]:
+    /// (a, b) → magnitude · (a·cos − b·sin, a·sin + b·cos).
+    fn rotated(&self, rows: &[f64], stride: usize, width: usize, head_dim: usize) -> Vec<f64> {
+        let (frequencies, positions) = (self.frequencies.numbers(), self.positions.read::<u32>());
+        let (magnitude, mut y) = (f64::from(self.magnitude), Vec::new());
+        for (row, position) in rows.chunks(stride).zip(positions) {
+            for head in row[..width].chunks(head_dim) {
+                let mut head = head.to_vec();
+                for (i, frequency) in frequencies.iter().enumerate() {
+                    // Kernels compute the angle in f32, which is part of the definition.
+                    let angle = f64::from(position as f32 * *frequency as f32);
+                    let (sine, cosine) = angle.sin_cos();
+                    let (first, second) = if self.neox { (i, i + self.rotary / 2) } else { (2 * i, 2 * i + 1) };
+                    let (a, b) = (magnitude * head[first], magnitude * head[second]);
+                    (head[first], head[second]) = (a * cosine - b * sine, a * sine + b * cosine);
+                }
+                y.extend(head);
+            }
+        }
+        y
+    }
 }
 
-/// The cache is written to.
-fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) {
-    maker.changed("keys", &cache.keys, case.cache.into());
-    maker.changed("values", &cache.values, case.cache.into());
+/// Keys and values, which the operation changes.
+fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) -> (Output, Output) {
+    let keys = maker.changed("keys", &cache.keys, case.cache.into());
+    (keys, maker.changed("values", &cache.values, case.cache.into()))
+}
+
+/// [`Cache::key_index`] or [`Cache::value_index`].
+type Index = fn(&Cache, usize, usize, usize) -> usize;
+
+/// Keys or values after rows were written at their positions; the others stay as they are.
+fn stored(
+    cache: &Cache,
+    (array, index): (&Array, Index),
+    rows: &[f64],
+    stride: usize,
+    positions: &Buffer,
+) -> Vec<f64> {
+    let mut numbers = array.numbers();
+    for (row, position) in rows.chunks(stride).zip(positions.read::<u32>()) {
+        for (j, number) in row[..cache.heads * cache.head_dim].iter().enumerate() {
+            numbers[index(cache, j / cache.head_dim, position as usize, j % cache.head_dim)] = *number;
+        }
+    }
+    numbers
+}
+
+/// Rows of keys or values, from the position `first` on; the rest of a row stays as it is.
+fn loaded(
+    cache: &Cache,
+    (array, index): (&Array, Index),
+    output: &Output,
+    stride: usize,
+    first: usize,
+) -> Vec<f64> {
+    let (numbers, mut rows) = (array.numbers(), output.numbers());
+    for (row, position) in rows.chunks_mut(stride).zip(first..) {
+        for (j, number) in row[..cache.heads * cache.head_dim].iter_mut().enumerate() {
+            *number = numbers[index(cache, j / cache.head_dim, position, j % cache.head_dim)];
+        }
+    }
+    rows
 }
 
 pub(crate) fn rope(maker: &Maker<'_>, case: &Case) -> Built {
@@ -46,6 +106,7 @@ pub(crate) fn rope(maker: &Maker<'_>, case: &Case) -> Built {
     let x = maker.activations(&[tokens, stride], activation)?;
     let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
     let table = Table::new(maker, case, tokens, maker.stride(tokens, 100))?;
+    maker.expect(&y, || table.rotated(&x.numbers(), stride, heads * head_dim, head_dim));
     Ok(Box::new(move |encoding| {
         let (x, y, rotation) = (all(&x), y.slice(), table.rotation());
         rope::rope(encoding, Rope { x, y, rotation, tokens, heads, head_dim, stride, activation })
@@ -63,8 +124,16 @@ pub(crate) fn rope_kv(maker: &Maker<'_>, case: &Case) -> Built {
     let (q, k, v) = (rows(q_stride)?, rows(k_stride)?, rows(v_stride)?);
     let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
     let cache = maker.cache(kv_heads, head_dim, length, case.cache)?;
-    changed(maker, &cache, case);
+    let (keys, values) = changed(maker, &cache, case);
     let table = Table::new(maker, case, tokens, length)?;
+    maker.expect(&y, || table.rotated(&q.numbers(), q_stride, heads * head_dim, head_dim));
+    maker.expect(&keys, || {
+        let rotated = table.rotated(&k.numbers(), k_stride, kv_width, head_dim);
+        stored(&cache, (&cache.keys, Cache::key_index), &rotated, kv_width, &table.positions)
+    });
+    maker.expect(&values, || {
+        stored(&cache, (&cache.values, Cache::value_index), &v.numbers(), v_stride, &table.positions)
+    });
     Ok(Box::new(move |encoding| {
         let op = RopeKv {
             q: all(&q),
@@ -92,8 +161,12 @@ pub(crate) fn kv_write(maker: &Maker<'_>, case: &Case) -> Built {
     let (k, v) =
         (maker.activations(&[rows, k_stride], activation)?, maker.activations(&[rows, v_stride], activation)?);
     let cache = maker.cache(heads, head_dim, length, case.cache)?;
-    changed(maker, &cache, case);
+    let (keys, values) = changed(maker, &cache, case);
     let positions = maker.positions(rows, length)?;
+    maker.expect(&keys, || stored(&cache, (&cache.keys, Cache::key_index), &k.numbers(), k_stride, &positions));
+    maker.expect(&values, || {
+        stored(&cache, (&cache.values, Cache::value_index), &v.numbers(), v_stride, &positions)
+    });
     Ok(Box::new(move |encoding| {
         let op = KvWrite {
             k: all(&k),
@@ -117,6 +190,8 @@ pub(crate) fn kv_read(maker: &Maker<'_>, case: &Case) -> Built {
     let (k_stride, v_stride) = (maker.stride(width, 1), maker.stride(width, 2));
     let result = |name, stride| maker.output(name, &[count, stride], activation.into());
     let (k, v) = (result("k", k_stride)?, result("v", v_stride)?);
+    maker.expect(&k, || loaded(&cache, (&cache.keys, Cache::key_index), &k, k_stride, first));
+    maker.expect(&v, || loaded(&cache, (&cache.values, Cache::value_index), &v, v_stride, first));
     Ok(Box::new(move |encoding| {
         let (cache, k, v) = (cache.cache(), k.slice(), v.slice());
         let op = KvRead { cache, k, v, first, count, k_stride, v_stride, activation };

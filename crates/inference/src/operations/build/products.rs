@@ -14,6 +14,7 @@ use crate::metal::operations::gemv_qkv::gemv_qkv as encode_qkv;
 use crate::metal::operations::lm_head::{LmHead, LmHeadArgmax, LmHeadResult, lm_head as encode_lm_head};
 use crate::operations::case::Case;
 use crate::operations::data::{Weights, all};
+use crate::operations::formulas::{argmax, product as matmul, sigmoid, sum};
 use crate::operations::output::Number;
 
 /// A matrix of the case's format, laid out as inference has it.
@@ -46,10 +47,14 @@ fn product(
 ) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
-    // Where there are several vectors, what can be added is added, too.
+    // Checks of several vectors also add a bias and a residual.
     let more = maker.is_check() && m > 1;
     let bias = more.then(|| maker.activations(&[n], Activation::F32)).transpose()?;
     let residual = more.then(|| maker.activations(&[m, n], activation)).transpose()?;
+    maker.expect(&y, || {
+        let more = [&bias, &residual].into_iter().flatten();
+        more.fold(matmul(&w, &x.numbers()), |y, more| sum(&y, &more.numbers()))
+    });
     Ok(Box::new(move |encoding| {
         let (bias, residual) = (bias.as_ref().map(all), residual.as_ref().map(all));
         encode(encoding, Gemv { w: w.matrix(), x: all(&x), y: y.slice(), bias, residual, m, activation })
@@ -60,6 +65,11 @@ pub(crate) fn gemv_gated(maker: &Maker<'_>, case: &Case) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let (gate, up) = (weights(maker, case, n, k)?, weights(maker, case, n, k)?);
     let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
+    maker.expect(&y, || {
+        let gated = |(gate, up): (f64, f64)| gate * sigmoid(gate) * up;
+        let (gate, up) = (matmul(&gate, &x.numbers()), matmul(&up, &x.numbers()));
+        gate.into_iter().zip(up).map(gated).collect()
+    });
     Ok(Box::new(move |encoding| {
         let (gate, up) = (gate.matrix(), up.matrix());
         encode_gated(encoding, GemvGated { gate, up, x: all(&x), y: y.slice(), m, activation })
@@ -79,6 +89,11 @@ pub(crate) fn gemv_qkv(maker: &Maker<'_>, case: &Case) -> Built {
         true => Some([bias(rows[0])?, bias(rows[1])?, bias(rows[1])?]),
         false => None,
     };
+    if let Some(biases) = &biases {
+        for ((output, w), bias) in [(&q, &wq), (&k, &wk), (&v, &wv)].into_iter().zip(biases) {
+            maker.expect(output, || sum(&matmul(w, &x.numbers()), &bias.numbers()));
+        }
+    }
     Ok(Box::new(move |encoding| {
         let op = GemvQkv {
             wq: wq.matrix(),
@@ -100,6 +115,7 @@ pub(crate) fn lm_head(maker: &Maker<'_>, case: &Case) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let w = weights(maker, case, n, k)?;
     let (x, logits) = (maker.activations(&[m, k], activation)?, maker.output("logits", &[m, n], Number::F32)?);
+    maker.expect(&logits, || matmul(&w, &x.numbers()));
     Ok(Box::new(move |encoding| {
         let result = LmHeadResult::Logits(logits.slice());
         encode_lm_head(encoding, LmHead { w: w.matrix(), x: all(&x), result, m, activation })
@@ -111,6 +127,7 @@ pub(crate) fn lm_head_best(maker: &Maker<'_>, case: &Case) -> Built {
     let w = weights(maker, case, n, k)?;
     let x = maker.activations(&[m, k], activation)?;
     let tokens = maker.output("tokens", &[m], Number::U32)?;
+    maker.expect(&tokens, || matmul(&w, &x.numbers()).chunks(n).map(|row| argmax(row) as f64).collect());
     let scratch = maker.zeros(&[LmHeadArgmax::scratch_bytes(n, m)], 1)?;
     Ok(Box::new(move |encoding| {
         let result = LmHeadResult::Argmax(LmHeadArgmax { tokens: tokens.slice(), scratch: all(&scratch) });
