@@ -3,12 +3,13 @@
 mod support;
 
 use serde_json::Value;
-use support::{Run, Scratch, metalworks, metalworks_with_cache, root};
+use support::{Run, Scratch, metalworks, metalworks_with_cache};
 
-/// What the tests of the library compiled need not be compiled again.
+/// Compiled kernels, shared with the tests of the library.
+const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels-of-self-tests");
+
 fn doctor(flags: &[&str], variables: &[(&str, &str)]) -> Run {
-    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels-of-self-tests");
-    metalworks_with_cache(["doctor"].iter().chain(flags), cache, variables)
+    metalworks_with_cache(["doctor"].iter().chain(flags), CACHE, variables)
 }
 
 /// The problems of a run, as `severity: what`.
@@ -61,7 +62,7 @@ fn without_kernels_it_looks_at_the_machine() {
     doctor(&["--quick", "--kernel", "softmax"], &[]).exits(2).says("--quick");
 }
 
-/// How many shaders the build has compiled, and with which compiler; a Mac has Apple's or none.
+/// Count of shaders that the build compiled, and their compiler; a Mac has Apple's or none.
 fn libraries() -> (usize, Option<&'static str>) {
     let shaders = inference::metal::kernels::SHADERS;
     let apples = shaders.iter().filter(|shader| shader.metallib.is_some()).count();
@@ -78,7 +79,7 @@ fn every_kernel_passes() {
     let models = [("METALWORKS_MODELS", env!("CARGO_TARGET_TMPDIR"))];
     let json = doctor(&["--device", "cpu", "--no-speed", "--json"], &models).exits(0).json();
     let test = &json["self_test"];
-    assert_eq!((&test["device"], &test["reference"]), (&"cpu".into(), &"recorded".into()));
+    assert_eq!((&test["device"], &test["reference"]), (&"cpu".into(), &"formula".into()));
     assert_eq!((&test["failed"], &test["not_run"]), (&0.into(), &0.into()));
     let (compiled, all) = (libraries().0, inference::metal::kernels::SHADERS.len());
     let used = (&test["shaders_from_library"], &test["shaders_from_source"]);
@@ -99,9 +100,9 @@ fn every_kernel_passes() {
 #[cfg(llvm)]
 fn the_json_is_documented() {
     let scratch = Scratch::new();
-    let wrong = scratch.file("recorded.txt", spoiled("check softmax_f32 ", |line| flip_last_digit(&line)));
+    let wrong = scratch.file("recorded.txt", wrong_softmax());
     let json = doctor(&["-k", "softmax", "--reference", &wrong, "--json"], &[]).exits(1).json();
-    let page = std::fs::read_to_string(root().join("docs/doctor.md")).expect("the page is there");
+    let page = std::fs::read_to_string(support::root().join("docs/doctor.md")).expect("the page is there");
     let mut missing = Vec::new();
     fields("", &json, &mut |path| {
         let known = page.lines().any(|line| line.starts_with(&format!("| `{path}` |")));
@@ -155,28 +156,26 @@ fn another_processor_computes_the_same() {
     assert_eq!(json["environment"]["METALWORKS_CPU"], "haswell");
 }
 
-/// The recorded results with another line after the one that begins with `head`.
-fn spoiled(head: &str, change: impl Fn(String) -> String) -> String {
-    let path = root().join("crates/inference/src/selftest/recorded.txt");
-    let text = std::fs::read_to_string(path).expect("it is there");
-    let mut lines: Vec<String> = text.lines().map(String::from).collect();
-    let place = lines.iter().position(|line| line.starts_with(head)).expect("there is such a check") + 1;
-    lines[place] = change(std::mem::take(&mut lines[place]));
-    lines.join("\n") + "\n"
-}
-
-/// The first of the eight digits of the last number: its sign, or its size.
+/// Recorded results of the processor for softmax, with one wrong number in those of f32.
 #[cfg(llvm)]
-fn flip_last_digit(line: &str) -> String {
-    let (rest, last) = line.split_at(line.len() - 8);
-    format!("{rest}{}{}", if last.starts_with('7') { "3" } else { "7" }, &last[1..])
+fn wrong_softmax() -> String {
+    use inference::{metal::MetalDevice, operations, selftest::Record};
+    let archive = compute::BinaryArchive::folder(CACHE, compute::FolderOptions::default());
+    let cpu = compute::Device::cpu().expect("it is always there");
+    let cpu = MetalDevice::with_device(cpu, archive).expect("the library is right");
+    let cases = operations::select(operations::checked().expect("the table is right"), &["softmax".into()]);
+    let mut record = Record::of(&cpu, &cases.expect("there are some")).expect("all run");
+    assert_eq!(record.checks[0].name, "softmax_f32");
+    // The sign, and so it is far off.
+    record.checks[0].outputs[0].samples[47] ^= 1 << 31;
+    record.to_text()
 }
 
 #[test]
 #[cfg(llvm)]
 fn a_wrong_result_is_told_in_full() {
     let scratch = Scratch::new();
-    let wrong = scratch.file("recorded.txt", spoiled("check softmax_f32 ", |line| flip_last_digit(&line)));
+    let wrong = scratch.file("recorded.txt", wrong_softmax());
     let run = |flags: &[&str]| {
         doctor(&[&["--device", "cpu", "-k", "softmax", "--no-speed", "--reference", &wrong], flags].concat(), &[])
     };
@@ -196,17 +195,22 @@ fn a_wrong_result_is_told_in_full() {
     assert_eq!(failures.len(), 1);
     assert_eq!((&failures[0]["check"], &failures[0]["status"]), (&"softmax_f32".into(), &"failed".into()));
     assert_eq!(failures[0]["kernels"][0], "softmax_f32");
-    // Computed anew, all is fine.
-    doctor(&["--device", "cpu", "-k", "softmax", "--no-speed", "--reference", "cpu"], &[]).exits(0);
+    // Other references find nothing.
+    for reference in ["cpu", "formula"] {
+        doctor(&["--device", "cpu", "-k", "softmax", "--no-speed", "--reference", reference], &[]).exits(0);
+    }
 }
 
 #[test]
 fn a_damaged_file_of_results_is_not_tried() {
     let scratch = Scratch::new();
-    let damaged = scratch.file("recorded.txt", spoiled("check softmax_f32 ", |line| line[..line.len() - 3].into()));
+    let text = "metalworks self-test results, version 1\n\
+        check softmax_f32 inputs=00000001 M=1 N=2\n\
+        y f32 2 3ff0000000000000 3f0000003f000\n";
+    let damaged = scratch.file("recorded.txt", text);
     doctor(&["--reference", &damaged], &[])
         .exits(2)
-        .says("of the recorded results: no result, or one that is cut off");
+        .says("line 3 of the recorded results: no result, or one that is cut off");
     doctor(&["--reference", "Cargo.toml"], &[]).exits(2).says("cannot read 'Cargo.toml': line 1");
     doctor(&["--reference", "no-such-file"], &[]).exits(2).says("cannot read 'no-such-file'");
 }

@@ -1,16 +1,17 @@
-//! Every kernel against its recorded results, and the record against the kernels that there are.
+//! Every kernel against the formulas of its operations, and the formulas against changed numbers.
 
-use compute::{BinaryArchive, Device, DeviceKind, FolderOptions};
+use compute::{BinaryArchive, Device, FolderOptions};
 #[cfg(llvm)]
 use inference::metal::Tuning;
 use inference::metal::{MetalDevice, kernels};
 use inference::operations::{self, Case};
-use inference::selftest::{Record, Reference, Report, SelfTest, Verdict};
+use inference::selftest::{Check, Record, Reference, Report, SelfTest, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The device of this machine, or what `METALWORKS_DEVICE` says. What one test compiles the others need not, those of the program among them.
+/// The device of this machine, or that of `METALWORKS_DEVICE`. All tests share compiled kernels, also with those of the
+/// program.
 fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
@@ -33,7 +34,11 @@ fn run(reference: Reference<'_>, patterns: &[&str]) -> Report {
 /// The verdict about a check, as text.
 #[track_caller]
 fn told(report: &Report, name: &str) -> String {
-    match &report.checks.iter().find(|check| check.name == name).expect(name).verdict {
+    text(&report.checks.iter().find(|check| check.name == name).expect(name).verdict)
+}
+
+fn text(verdict: &Verdict) -> String {
+    match verdict {
         Verdict::Passed => String::new(),
         Verdict::Wrong(differences) => differences.iter().map(|difference| format!("{difference}\n")).collect(),
         Verdict::Failed(problem) | Verdict::NotRun(problem) => problem.clone(),
@@ -41,35 +46,108 @@ fn told(report: &Report, name: &str) -> String {
 }
 
 #[test]
-fn the_device_computes_what_was_recorded() {
-    let all = operations::checked().unwrap();
-    if std::env::var("BLESS").is_ok_and(|bless| bless == "1") {
-        assert_eq!(device().device().kind(), DeviceKind::Cpu, "the processor's results are the ones to record");
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/selftest/recorded.txt");
-        let record = Record::of(device(), &all).unwrap();
-        std::fs::write(&path, record.to_text()).unwrap();
-        return;
-    }
-    let record = Record::embedded().unwrap();
-    let recorded = record.checks.iter().map(|check| (check.name.clone(), check.shape.clone()));
-    let is_of_table = recorded.eq(all.iter().map(|case| (case.name(), case.shape.to_string())));
-    assert!(is_of_table, "recorded.txt is not of these operations: run this test with BLESS=1");
-    let report = run(Reference::Recorded(&record), &[]);
+fn the_device_computes_the_formulas() {
+    let report = run(Reference::Formula, &[]);
     for check in &report.checks {
-        let told = told(&report, &check.name);
-        assert!(
-            check.verdict == Verdict::Passed,
-            "{} {}: {told}if this is as it should be, run this test with BLESS=1",
-            check.name,
-            check.shape
-        );
+        assert_eq!(text(&check.verdict), "", "{} {}", check.name, check.shape);
     }
     let tested: BTreeSet<&str> = report.kernels().iter().map(|kernel| kernel.kernel).collect();
     for kernel in kernels::ALL.iter() {
         assert!(tested.contains(kernel.name), "{} is in no check", kernel.name);
     }
-    let size = record.to_text().len();
-    assert!(size < 300 << 10, "{size} bytes are embedded in every program");
+}
+
+#[test]
+fn every_result_has_a_formula() {
+    for case in checked(&[]) {
+        let (name, check) = (case.name(), Check::new(device(), &case).unwrap());
+        assert!(!check.outputs.is_empty(), "{name} has no result");
+        for output in &check.outputs {
+            let expected = output.expected.as_ref().map(Vec::len);
+            let hint = "state it beside the operation with Maker::expect";
+            assert_eq!(expected, Some(output.count), "{name}: the formula of {}: {hint}", output.name);
+        }
+    }
+}
+
+/// A check of a case, as it is before it runs.
+fn check(name: &str) -> Check {
+    Check::new(device(), &checked(&[name])[0]).unwrap()
+}
+
+#[test]
+fn a_number_that_is_off_is_found() {
+    for (name, output, place, by) in [
+        ("gemv_q4_0_f32", 0, 36, 0.01),
+        ("gemm_q6_K_f16", 0, 2000, 0.5),
+        ("gemv_qkv_q8_0_f32", 2, 5, 0.05),
+        ("softmax_f32", 0, 400, 1e-5),
+        ("add_rms_norm_f32", 0, 7, 0.001),
+        ("add_rms_norm_f16", 1, 7, 0.02),
+        ("attention_decode_split_f16_kv_f16", 0, 100, 0.02),
+        ("rope_kv_f32_f16", 1, 0, 0.05),
+        ("embedding_q5_K_f32", 0, 3, 0.01),
+        ("argmax", 0, 1, 1.0),
+        ("sample", 0, 4, -1.0),
+        ("put_token", 0, 48, 1.0),
+    ] {
+        let mut check = check(name);
+        let output = &mut check.outputs[output];
+        let told = format!("{0}: 1 of {1} numbers are off", output.name, output.count);
+        let place_told = format!("\n  {}[{place}] is ", output.name);
+        output.expected.as_mut().unwrap()[place] += by;
+        check.run(device()).unwrap();
+        let verdict = text(&check.verdict().1);
+        assert!(verdict.contains(&told) && verdict.contains(&place_told), "{name}: {verdict}");
+    }
+}
+
+/// Formulas come from the numbers in the buffers and not from the device: when one number changes between the formula and
+/// the run, the results differ from the formula.
+#[test]
+fn an_input_that_changes_is_found() {
+    for (name, input, place) in [
+        ("gemv_f32_f32", 0, 0),
+        ("gemv_many_f32_f32", 1, 3),
+        ("gemv_many_f32_f32", 2, 3),
+        ("gemv_many_f32_f32", 3, 3),
+        ("gemv_gated_f32_f32", 1, 0),
+        ("lm_head_f32_f32", 0, 1),
+        ("softmax_f32", 0, 1202),
+        ("rms_norm_f32", 1, 400),
+        ("layer_norm_f32", 2, 2),
+        ("head_rms_norm_f32", 1, 39),
+        ("silu_multiply_f32", 1, 230),
+        ("copy_f32", 0, 230),
+        ("attention_decode_f32_kv_f32", 0, 0),
+        ("attention_prefill_f32_kv_f32", 1, 5),
+        ("attention_prefill_f32_kv_f32", 2, 5),
+        ("rope_f32", 1, 1),
+        ("kv_write_f32_f32", 0, 2),
+        ("kv_read_f32_f32", 1, 33 * 20),
+        ("penalize", 0, 4),
+        ("top_k", 0, 1000),
+        ("take_row_f32", 0, 77 * 2 + 5),
+    ] {
+        let check = check(name);
+        check.inputs[input].write(4 * place, &[100.0f32]).unwrap();
+        check.run(device()).unwrap();
+        let verdict = check.verdict().1;
+        assert!(matches!(verdict, Verdict::Wrong(_)), "{name}: input {input} changed, and nothing was found");
+    }
+}
+
+#[test]
+fn a_result_without_a_formula_is_not_compared() {
+    let mut check = check("rope_kv_f32_f32");
+    check.run(device()).unwrap();
+    assert_eq!(check.verdict().1, Verdict::Passed);
+    check.outputs[1].expected.as_mut().unwrap().pop();
+    let told = text(&check.verdict().1);
+    assert_eq!(told, "keys has 5120 numbers, but 5119 are expected\n");
+    check.outputs[1].expected = None;
+    let told = text(&check.verdict().1);
+    assert_eq!(told, "there is no formula for keys: Maker::expect states it");
 }
 
 #[test]
@@ -84,15 +162,14 @@ fn another_number_of_threads_computes_the_same() {
     assert!(report.checks.iter().all(|check| check.error.is_some_and(|(error, _)| error == 0.0)), "{report:?}");
 }
 
-/// What Apple's GPUs are given to do: other constants, other grids, the same results.
+/// The tuning for Apple's GPUs: other constants, other grids, the same results.
 #[test]
 #[cfg(llvm)]
 fn the_tuning_for_gpus_computes_the_same() {
-    let record = Record::embedded().unwrap();
     for family in [7, 9] {
         let (cpu, archive) = (Device::cpu().unwrap(), device().archive().cloned());
         let device = MetalDevice::with_tuning(cpu, archive, Tuning::apple(family)).unwrap();
-        let test = SelfTest { device: &device, reference: Reference::Recorded(&record), speed: false };
+        let test = SelfTest { device: &device, reference: Reference::Formula, speed: false };
         let report = test.run(&checked(&[]), |_| {});
         for check in &report.checks {
             assert_eq!(told(&report, &check.name), "", "family {family}: {} {}", check.name, check.shape);
@@ -101,8 +178,10 @@ fn the_tuning_for_gpus_computes_the_same() {
 }
 
 #[test]
-fn wrong_results_are_told() {
-    let mut record = Record::embedded().unwrap();
+fn differences_from_recorded_results_are_told() {
+    let patterns = ["rms_norm", "argmax", "softmax", "layer_norm", "silu"];
+    let mut record = Record::of(device(), &checked(&patterns)).unwrap();
+    assert!(run(Reference::Recorded(&record), &patterns).is_fine());
     let mut change = |name: &str, change: &dyn Fn(&mut inference::selftest::RecordedCheck)| {
         change(record.checks.iter_mut().find(|check| check.name == name).expect(name));
     };
@@ -113,7 +192,6 @@ fn wrong_results_are_told() {
     change("softmax_f16", &|check| check.outputs[0].count += 1);
     change("layer_norm_f16", &|check| check.name = "another".into());
     change("silu_f16", &|check| check.outputs[0].samples[0] ^= 1);
-    let patterns = ["rms_norm", "argmax", "softmax", "layer_norm", "silu"];
     let report = run(Reference::Recorded(&record), &patterns);
     assert!(!report.is_fine());
     for (name, text) in [
@@ -139,8 +217,7 @@ fn wrong_results_are_told() {
 
 #[test]
 fn every_kernel_that_comes_first_has_a_speed() {
-    let record = Record::embedded().unwrap();
-    let test = SelfTest { device: device(), reference: Reference::Recorded(&record), speed: true };
+    let test = SelfTest { device: device(), reference: Reference::Formula, speed: true };
     let mut steps = Vec::new();
     let report = test.run(&checked(&["softmax", "take_row"]), |progress| {
         assert!(progress.done <= progress.total);

@@ -110,7 +110,7 @@ pub(super) struct Models {
 #[derive(Serialize)]
 pub(super) struct SelfTestFinding {
     pub(super) device: String,
-    /// `cpu`, `recorded`, or a file.
+    /// `formula`, `cpu`, or a file.
     pub(super) reference: String,
     /// Shaders whose kernels came from the embedded library, and from the source.
     pub(super) shaders_from_library: usize,

@@ -27,7 +27,7 @@ use problems::Problems;
 
 pub(crate) const EXAMPLE: &str = "\
 Every kernel of the shader library runs once on small sizes and is compared
-with the results of the processor, and again on larger ones to take times.
+with its formula, and again on larger ones to take times.
 docs/doctor.md explains the tables and the JSON.
 
 Examples:
@@ -51,11 +51,10 @@ pub(crate) struct Doctor {
     #[arg(short, long, value_name = "PATTERN")]
     kernel: Vec<String>,
 
-    /// Compare with cpu, recorded, or a FILE
+    /// Compare with formula, cpu, or a FILE
     ///
-    /// `cpu` computes the same on the processor now, `recorded` takes results that are part of this program, a FILE is one
-    /// with such results. By default `cpu` where this program can compile for it and it is not the device itself,
-    /// `recorded` otherwise.
+    /// `formula`, the default, computes what each kernel should compute in f64, `cpu` runs the same kernels on the
+    /// processor, a FILE has recorded results of another machine.
     #[arg(long, value_name = "WHAT")]
     reference: Option<String>,
 

@@ -1,6 +1,6 @@
 //! Every kernel of the shader library on the chosen device.
 
-use compute::{BinaryArchive, Device, DeviceKind, LibraryOrigin};
+use compute::{BinaryArchive, Device, LibraryOrigin};
 use inference::metal::MetalDevice;
 use inference::operations::{self, Case};
 use inference::selftest::{CheckReport, KernelReport, Record, Reference, Report, SelfTest, Step, Verdict};
@@ -10,25 +10,22 @@ use super::problems::Problems;
 use crate::output::count;
 use crate::progress::Progress;
 
-/// What results are to be compared with.
+/// Reference that results are compared with.
 pub(super) enum ReferenceChoice {
-    /// What suits the device.
-    Any,
+    Formula,
     Cpu,
-    Recorded,
     File(String, Record),
 }
 
 impl ReferenceChoice {
     pub(super) fn parse(text: Option<&str>) -> Result<ReferenceChoice, String> {
         match text {
-            None => Ok(ReferenceChoice::Any),
+            None | Some("formula") => Ok(ReferenceChoice::Formula),
             Some("cpu") if cfg!(llvm) => Ok(ReferenceChoice::Cpu),
             Some("cpu") => Err(
                 "--reference cpu: this program cannot compile for the processor; build it with '--features cpu'"
                     .into(),
             ),
-            Some("recorded") => Ok(ReferenceChoice::Recorded),
             Some(path) => {
                 let text =
                     std::fs::read_to_string(path).map_err(|error| format!("cannot read '{path}': {error}"))?;
@@ -39,7 +36,7 @@ impl ReferenceChoice {
     }
 }
 
-/// The checks that were asked for.
+/// The checks that the patterns name.
 pub(super) fn cases(patterns: &[String]) -> Result<Vec<Case>, String> {
     let cases = operations::checked()?;
     operations::select(cases, patterns).map_err(|unknown| {
@@ -75,14 +72,7 @@ pub(super) fn run(
             processor = Device::cpu().and_then(|cpu| library(&cpu)).map_err(|error| error.to_string())?;
             ("cpu".into(), Reference::Device(&processor))
         }
-        ReferenceChoice::Any if cfg!(llvm) && device.kind() != DeviceKind::Cpu => {
-            processor = Device::cpu().and_then(|cpu| library(&cpu)).map_err(|error| error.to_string())?;
-            ("cpu".into(), Reference::Device(&processor))
-        }
-        ReferenceChoice::Any | ReferenceChoice::Recorded => {
-            record = Record::embedded().map_err(|error| error.to_string())?;
-            ("recorded".into(), Reference::Recorded(&record))
-        }
+        ReferenceChoice::Formula => ("formula".into(), Reference::Formula),
     };
     let mut progress = Progress::new();
     let report = SelfTest { device: &tested, reference, speed }.run(cases, |now| {

@@ -126,7 +126,7 @@ fn lacks(device: &DeviceFinding) -> String {
 fn self_test(test: &SelfTestFinding, verbose: bool) -> String {
     let reference = match test.reference.as_str() {
         "cpu" => "what the processor computes".into(),
-        "recorded" => "what a processor computed before (recorded results)".into(),
+        "formula" => "the formulas of the operations".into(),
         file => format!("the results in '{file}'"),
     };
     let kernels = match (test.shaders_from_library, test.shaders_from_source) {

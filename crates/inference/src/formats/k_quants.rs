@@ -30,7 +30,7 @@ pub(super) const Q6_K: Definition = Definition {
     name: "q6_K",
     tensor_type: TensorType::Q6_K,
     file_type: 18,
-    scales: &[(208, 1.0 / 2000.0)],
+    scales: &[(208, 1.0 / 2048.0)],
     tile_offset: q6_k_tile_offset,
     rounding: 1.5 / 32.0,
     quantize: quantize_q6_k,

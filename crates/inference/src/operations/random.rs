@@ -34,7 +34,7 @@ impl Random {
         1.375 * (bits.leading_zeros().min(16) as f32 + part)
     }
 
-    /// Blocks of numbers. All bytes but scales may have any value.
+    /// Blocks of numbers of about 1 or less. All bytes but scales may have any value.
     pub(super) fn blocks(&self, format: Format, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity((count + 1) * format.block_size());
         for _ in 0..count {
@@ -50,7 +50,7 @@ impl Random {
                     }
                     bytes.truncate(start + format.block_size());
                     for &(offset, typical) in format.scales() {
-                        let scale = f16::from_f32(typical * (0.5 + number.abs()));
+                        let scale = f16::from_f32(typical * (0.5 + 0.5 * number.abs()));
                         bytes[start + offset..start + offset + 2].copy_from_slice(&scale.to_le_bytes());
                     }
                 }

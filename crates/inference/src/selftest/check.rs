@@ -1,31 +1,96 @@
 //! One operation, run once.
 
+use super::compare::{Compared, Difference, Tolerance, compare, compare_recorded};
+use super::record::RecordedCheck;
+use super::report::{Verdict, worse};
 use crate::metal::MetalDevice;
 use crate::metal::PipelineSet;
 use crate::metal::dispatch::Encoding;
-use crate::operations::{Case, Maker, Output, Problem, Purpose};
+use crate::operations::{Case, Maker, Output, Problem, Purpose, Workload};
+use compute::Buffer;
+use std::fmt;
 
 /// More than any check or measurement takes.
 const MEMORY: usize = 1 << 30;
 
-/// What an operation left behind.
-pub(super) struct Ran {
-    pub(super) outputs: Vec<Output>,
-    /// A digest of what it was given.
-    pub(super) inputs: u32,
+/// An operation with the numbers that it is given and those that it should write.
+pub struct Check {
+    /// Buffers with numbers that the operation is given.
+    pub inputs: Vec<Buffer>,
+    /// Its results, with the numbers that they should have after [`Check::run`].
+    pub outputs: Vec<Output>,
+    /// Digest of the inputs.
+    pub(super) digest: u32,
+    workload: Workload,
 }
 
-/// Runs an operation.
-pub(super) fn run(device: &MetalDevice, case: &Case) -> Result<Ran, Problem> {
-    let maker = maker(device, Purpose::Check);
-    let workload = case.build(&maker)?;
-    let command_buffer = device.command_buffer();
-    let mut encoder = command_buffer.compute_command_encoder()?;
-    workload(&mut Encoding::new(device, &mut encoder))?;
-    encoder.end_encoding()?;
-    command_buffer.commit()?;
-    command_buffer.wait_until_completed()?;
-    Ok(Ran { outputs: maker.outputs(), inputs: maker.digest() })
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check").field("outputs", &self.outputs).finish_non_exhaustive()
+    }
+}
+
+impl Check {
+    /// Makes the buffers and computes the formulas.
+    pub fn new(device: &MetalDevice, case: &Case) -> Result<Check, Problem> {
+        let maker = maker(device, Purpose::Check);
+        let workload = case.build(&maker)?;
+        Ok(Check { inputs: maker.inputs(), outputs: maker.outputs(), digest: maker.digest(), workload })
+    }
+
+    /// Runs the operation on the device that it was made for.
+    pub fn run(&self, device: &MetalDevice) -> Result<(), Problem> {
+        let command_buffer = device.command_buffer();
+        let mut encoder = command_buffer.compute_command_encoder()?;
+        (self.workload)(&mut Encoding::new(device, &mut encoder))?;
+        encoder.end_encoding()?;
+        command_buffer.commit()?;
+        command_buffer.wait_until_completed()?;
+        Ok(())
+    }
+
+    /// Compares the results with the formulas. The numbers are the worst error and its tolerance, as in
+    /// [`super::CheckReport::error`].
+    pub fn verdict(&self) -> (Option<(f64, f64)>, Verdict) {
+        if let Some(output) = self.outputs.iter().find(|output| output.expected.is_none()) {
+            let problem = format!("there is no formula for {}: Maker::expect states it", output.name);
+            return (None, Verdict::NotRun(problem));
+        }
+        self.compare_with(self.outputs.iter().filter_map(|output| output.expected.as_ref()))
+    }
+
+    /// Compares the results with those of a check of the same operation on another device.
+    pub(super) fn verdict_beside(&self, other: &Check) -> (Option<(f64, f64)>, Verdict) {
+        self.compare_with(other.outputs.iter().map(Output::numbers))
+    }
+
+    fn compare_with(&self, expected: impl Iterator<Item = impl AsRef<[f64]>>) -> (Option<(f64, f64)>, Verdict) {
+        let compared =
+            self.outputs.iter().zip(expected).map(|(output, expected)| compare(output, expected.as_ref()));
+        self.concluded(compared.collect())
+    }
+
+    /// Compares the results with recorded ones.
+    pub(super) fn verdict_by(&self, recorded: &RecordedCheck) -> (Option<(f64, f64)>, Verdict) {
+        if self.digest != recorded.inputs {
+            let (found, expected) = (self.digest, recorded.inputs);
+            return (None, Verdict::Wrong(vec![Difference::Inputs { found, expected }]));
+        }
+        if self.outputs.len() != recorded.outputs.len() {
+            let problem = format!("it has {} results, not {}", self.outputs.len(), recorded.outputs.len());
+            return (None, Verdict::Wrong(vec![Difference::Shape(problem)]));
+        }
+        let pairs = self.outputs.iter().zip(&recorded.outputs);
+        self.concluded(pairs.map(|(output, expected)| compare_recorded(output, expected)).collect())
+    }
+
+    fn concluded(&self, compared: Vec<Compared>) -> (Option<(f64, f64)>, Verdict) {
+        let tolerances = self.outputs.iter().map(|output| Tolerance::of(output.number).normalized_mean_square);
+        let errors = compared.iter().map(|compared| compared.error).zip(tolerances);
+        let error = errors.reduce(worse);
+        let differences: Vec<Difference> = compared.into_iter().filter_map(|one| one.difference).collect();
+        (error, if differences.is_empty() { Verdict::Passed } else { Verdict::Wrong(differences) })
+    }
 }
 
 /// The pipelines that an operation needs.

@@ -1,4 +1,4 @@
-//! What an operation should write: all of it, or samples with a sum over all.
+//! A recorded result: samples of its numbers, with a sum over all of them.
 
 use crate::operations::{Number, Output};
 
@@ -9,7 +9,7 @@ pub struct Expected {
     pub name: String,
     /// The type of its numbers.
     pub number: Number,
-    /// How many there are.
+    /// Count of its numbers.
     pub count: usize,
     /// The bits of those at [`Expected::places`].
     pub samples: Vec<u32>,
@@ -19,12 +19,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// What is in a buffer: all of it.
-    pub fn all(output: &Output) -> Expected {
-        Expected::of(output, usize::MAX)
-    }
-
-    /// What is in a buffer: `most` samples at most.
+    /// The numbers of a result: `most` samples at most.
     pub fn of(output: &Output, most: usize) -> Expected {
         let bits = output.bits();
         let samples = places(bits.len(), most.min(bits.len())).map(|place| bits[place]).collect();
@@ -32,7 +27,7 @@ impl Expected {
         Expected { name: output.name.into(), number: output.number, count: bits.len(), samples, mix }
     }
 
-    /// Where the samples are.
+    /// Indices of the samples.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         places(self.count, self.samples.len())
     }

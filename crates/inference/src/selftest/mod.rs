@@ -1,16 +1,15 @@
 //! Does a device compute what it should? Every kernel of the shader library, on small sizes that are multiples of nothing,
-//! against the processor's results: computed now, or recorded before.
+//! against the formulas of its operations in f64, against another device, or against recorded results.
 //!
 //! ```text
-//! operations::checked ── check: run once, on the same numbers everywhere ── expected: what is written
-//!     ── compare: with another device's, or with record: recorded.txt ── report: by kernel
+//! operations::checked ── check: run once, on the same numbers everywhere
+//!     ── compare: with formulas or another device, or with record: samples in a file ── report: by kernel
 //! operations::measured ── speed: run again and again
 //! ```
 //!
-//! Recorded results are for programs without the back end for processors, as they are by default on a Mac, and for the
-//! processor itself: another model or another number of threads must not change what is computed.
+//! An operation states its formulas itself (`operations::build`), so a new one needs nothing here.
 //!
-//! A kernel that fails, in whichever way, fails alone.
+//! A kernel that fails does not stop the others.
 
 mod check;
 mod compare;
@@ -20,7 +19,8 @@ mod report;
 mod run;
 mod speed;
 
-pub use compare::{Bound, Difference};
+pub use check::Check;
+pub use compare::{Difference, Tolerance};
 pub use expected::Expected;
 pub use record::{Record, RecordError, RecordedCheck};
 pub use report::{CheckReport, KernelReport, Report, Verdict};

@@ -18,7 +18,7 @@ const HEAD: &str = "metalworks self-test results, version 1";
 /// Samples of each result. More would make the file larger; what they miss is in the mix.
 const SAMPLES: usize = 48;
 
-/// What one check computed.
+/// Results of one check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordedCheck {
     /// The case.
@@ -27,7 +27,7 @@ pub struct RecordedCheck {
     pub shape: String,
     /// A digest of the numbers that it was given.
     pub inputs: u32,
-    /// What it wrote.
+    /// Its results.
     pub outputs: Vec<Expected>,
 }
 
@@ -38,7 +38,7 @@ pub struct Record {
     pub checks: Vec<RecordedCheck>,
 }
 
-/// What is wrong with a file of results.
+/// Mistake in a file of results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordError {
     line: usize,
@@ -54,13 +54,8 @@ impl fmt::Display for RecordError {
 impl std::error::Error for RecordError {}
 
 impl Record {
-    /// How many samples are kept of each result.
+    /// Samples of each result at most.
     pub const SAMPLES: usize = SAMPLES;
-
-    /// What the back end for processors computed when this library was written.
-    pub fn embedded() -> Result<Record, RecordError> {
-        Record::parse(include_str!("recorded.txt"))
-    }
 
     /// The results of a case.
     pub fn find(&self, case: &Case) -> Option<&RecordedCheck> {

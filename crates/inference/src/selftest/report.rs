@@ -1,11 +1,11 @@
-//! What a self-test found, by check and by kernel.
+//! Findings of a self-test, by check and by kernel.
 
 use super::compare::Difference;
 use super::speed::Speed;
 use crate::metal::kernels::ALL;
 use std::time::Duration;
 
-/// What became of something.
+/// Outcome of a check or of all checks of a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
     /// It computes what it should.
@@ -14,7 +14,7 @@ pub enum Verdict {
     Wrong(Vec<Difference>),
     /// It cannot be compiled, or fails when it is run.
     Failed(String),
-    /// It could not be tried.
+    /// It could not be run, or there is nothing to compare it with.
     NotRun(String),
 }
 
@@ -27,15 +27,15 @@ pub struct CheckReport {
     pub shape: String,
     /// Its kernels.
     pub kernels: Vec<String>,
-    /// What was dispatched: kernels with their constants.
+    /// Dispatched pipelines: kernels with their constants.
     pub pipelines: Vec<String>,
-    /// Σ(actual − expected)² / Σ expected² of its worst result, beside what that may be; none where nothing was compared.
+    /// Σ(actual − expected)² / Σ expected² of its worst result, beside the tolerance; none if nothing was compared.
     pub error: Option<(f64, f64)>,
-    /// What became of it.
+    /// Outcome.
     pub verdict: Verdict,
 }
 
-/// What a self-test found.
+/// Findings of a self-test.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Report {
     /// In the order of the table.
@@ -46,9 +46,9 @@ pub struct Report {
     pub pipelines: usize,
     /// Those of them that an archive had.
     pub archived: usize,
-    /// What that took.
+    /// Time that creating them took.
     pub compiling: Duration,
-    /// What the rest took.
+    /// Time that the rest took.
     pub running: Duration,
 }
 
@@ -61,12 +61,12 @@ pub struct KernelReport<'a> {
     pub shader: &'static str,
     /// The checks that ran it.
     pub checks: Vec<&'a CheckReport>,
-    /// How long it takes, together with those that it is run with.
+    /// Its time, together with the kernels that it is run with.
     pub speed: Option<&'a Speed>,
 }
 
 impl Report {
-    /// Whether all is as it should be.
+    /// True if every check passed.
     pub fn is_fine(&self) -> bool {
         self.checks.iter().all(|check| check.verdict == Verdict::Passed)
     }
@@ -87,7 +87,7 @@ impl Report {
 }
 
 impl KernelReport<'_> {
-    /// What became of it: the worst of its checks.
+    /// Outcome of the worst of its checks.
     pub fn verdict(&self) -> &Verdict {
         let rank = |verdict: &Verdict| match verdict {
             Verdict::Passed => 0,
@@ -98,13 +98,13 @@ impl KernelReport<'_> {
         worst.unwrap_or(&Verdict::Passed)
     }
 
-    /// The worst error, beside what it may be.
+    /// The worst error, beside its tolerance.
     pub fn error(&self) -> Option<(f64, f64)> {
         self.checks.iter().filter_map(|check| check.error).reduce(worse)
     }
 }
 
-/// The one of two errors that is worse, measured by what they may be.
+/// The worse of two errors, relative to their tolerances.
 pub(super) fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     let part = |(error, bound): (f64, f64)| match (error.is_nan(), bound > 0.0) {
         (true, _) => f64::INFINITY,

@@ -1,10 +1,9 @@
 //! All checks, one after the other.
 
-use super::check::{self, Ran};
-use super::compare::{Bound, Difference, compare};
+use super::check::{self, Check};
 use super::expected::Expected;
 use super::record::{Record, RecordedCheck};
-use super::report::{CheckReport, Report, Verdict, worse};
+use super::report::{CheckReport, Report, Verdict};
 use super::speed;
 use crate::metal::{MetalDevice, PipelineSet};
 use crate::operations::{self, Case, Problem, Purpose, SELF_TEST, Wanted};
@@ -13,16 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
-/// What results are compared with.
-#[derive(Clone, Copy, Debug)]
+/// Reference that results are compared with.
+#[derive(Clone, Copy, Default, Debug)]
 pub enum Reference<'a> {
-    /// What was computed before.
-    Recorded(&'a Record),
-    /// What another device computes.
+    /// The formulas of the operations, in f64: all numbers.
+    #[default]
+    Formula,
+    /// Results of another device: all numbers.
     Device(&'a MetalDevice),
+    /// Results that were recorded: samples.
+    Recorded(&'a Record),
 }
 
-/// What is being done.
+/// Step of a self-test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Step {
@@ -31,14 +33,14 @@ pub enum Step {
     Measuring,
 }
 
-/// How far it is.
+/// Progress of a self-test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// What is being done.
+    /// Current step.
     pub step: Step,
-    /// How many are done.
+    /// Kernels or operations that the step is done with.
     pub done: usize,
-    /// How many there are.
+    /// Kernels or operations of the step.
     pub total: usize,
 }
 
@@ -47,13 +49,13 @@ pub struct Progress {
 pub struct SelfTest<'a> {
     /// The device.
     pub device: &'a MetalDevice,
-    /// What its results are compared with.
+    /// Reference that its results are compared with.
     pub reference: Reference<'a>,
-    /// Whether times are taken, too.
+    /// True to take times, too.
     pub speed: bool,
 }
 
-/// What could not be compiled, by how the pipeline's key reads.
+/// Errors of pipelines that could not be created, by the text of their keys.
 type Failures = BTreeMap<String, Error>;
 
 impl SelfTest<'_> {
@@ -70,14 +72,14 @@ impl SelfTest<'_> {
         }
         for (i, case) in speeds.iter().enumerate() {
             progress(Progress { step: Step::Measuring, done: i, total: speeds.len() });
-            // What fails here was told by its check, or will be by the next model that runs: no time is told.
+            // Its check reports a failure; here it only has no time.
             report.speeds.extend(alone(|| speed::measure(self.device, case).ok().flatten()).ok().flatten());
         }
         report.running = begin.elapsed() - report.compiling;
         report
     }
 
-    /// Creates all pipelines at once, over the cores. What fails does so alone.
+    /// Creates all pipelines at once, over the cores. One that fails does not stop the others.
     fn compile(
         &self,
         cases: &[Case],
@@ -88,7 +90,7 @@ impl SelfTest<'_> {
         let mut failures = Failures::new();
         let reference = match self.reference {
             Reference::Device(reference) => Some((reference, Vec::new())),
-            Reference::Recorded(_) => None,
+            Reference::Formula | Reference::Recorded(_) => None,
         };
         let speeds: Vec<&Case> = speeds.iter().collect();
         for (device, more) in [(self.device, speeds)].into_iter().chain(reference) {
@@ -108,7 +110,7 @@ impl SelfTest<'_> {
                     Err(error) if std::ptr::eq(device, self.device) => {
                         failures.insert(config.key().to_string(), error.clone());
                     }
-                    // A reference that is missing is told when it is computed.
+                    // The check says that its reference could not be computed.
                     Err(_) => {}
                 }
             }
@@ -122,7 +124,7 @@ impl SelfTest<'_> {
         let known = pipelines.iter().find_map(|pipeline| failures.get(pipeline));
         let (error, verdict) = match known {
             Some(error) => (None, verdict_of(error)),
-            // A mistake of ours is one of the things that a test is there to find.
+            // A self-test is there to find mistakes of ours, too.
             None => alone(|| self.compared(case))
                 .unwrap_or_else(|panic| (None, Verdict::Failed(format!("internal error: {panic}")))),
         };
@@ -131,62 +133,46 @@ impl SelfTest<'_> {
     }
 
     fn compared(&self, case: &Case) -> (Option<(f64, f64)>, Verdict) {
-        let ran = match check::run(self.device, case) {
-            Ok(ran) => ran,
+        let check = match ran(self.device, case) {
+            Ok(check) => check,
             Err(Problem::Device(error)) => return (None, verdict_of(&error)),
             Err(problem) => return (None, Verdict::Failed(problem.to_string())),
         };
         match self.reference {
-            Reference::Recorded(record) => match record.find(case) {
-                Some(recorded) => judge(&ran, recorded),
-                None => (None, Verdict::NotRun("there is no recorded result of it".into())),
-            },
-            Reference::Device(reference) => match check::run(reference, case) {
-                Ok(right) => judge(&ran, &recorded(case, &right, usize::MAX)),
+            Reference::Formula => check.verdict(),
+            Reference::Device(reference) => match ran(reference, case) {
+                Ok(other) => check.verdict_beside(&other),
                 Err(problem) => (None, Verdict::NotRun(format!("the reference could not be computed: {problem}"))),
+            },
+            Reference::Recorded(record) => match record.find(case) {
+                Some(recorded) => check.verdict_by(recorded),
+                None => (None, Verdict::NotRun("there is no recorded result of it".into())),
             },
         }
     }
 }
 
+fn ran(device: &MetalDevice, case: &Case) -> Result<Check, Problem> {
+    let check = Check::new(device, case)?;
+    check.run(device)?;
+    Ok(check)
+}
+
 impl Record {
-    /// What a device computes for these cases. The error is about the first that fails.
+    /// Results of a device for these cases. The error is about the first that fails.
     pub fn of(device: &MetalDevice, cases: &[Case]) -> Result<Record, String> {
         let mut record = Record::default();
         for case in cases {
-            let ran = check::run(device, case).map_err(|problem| format!("{}: {problem}", case.name()))?;
-            record.checks.push(recorded(case, &ran, Record::SAMPLES));
+            let check = ran(device, case).map_err(|problem| format!("{}: {problem}", case.name()))?;
+            let outputs = check.outputs.iter().map(|output| Expected::of(output, Record::SAMPLES)).collect();
+            let (name, shape, inputs) = (case.name(), case.shape.to_string(), check.digest);
+            record.checks.push(RecordedCheck { name, shape, inputs, outputs });
         }
         Ok(record)
     }
 }
 
-fn recorded(case: &Case, ran: &Ran, samples: usize) -> RecordedCheck {
-    let outputs = ran.outputs.iter().map(|output| Expected::of(output, samples)).collect();
-    RecordedCheck { name: case.name(), shape: case.shape.to_string(), inputs: ran.inputs, outputs }
-}
-
-fn judge(ran: &Ran, right: &RecordedCheck) -> (Option<(f64, f64)>, Verdict) {
-    if ran.inputs != right.inputs {
-        let (found, expected) = (ran.inputs, right.inputs);
-        return (None, Verdict::Wrong(vec![Difference::Inputs { found, expected }]));
-    }
-    if ran.outputs.len() != right.outputs.len() {
-        let problem = format!("it has {} results, not {}", ran.outputs.len(), right.outputs.len());
-        return (None, Verdict::Wrong(vec![Difference::Shape(problem)]));
-    }
-    let (mut error, mut differences) = (None, Vec::new());
-    for (output, expected) in ran.outputs.iter().zip(&right.outputs) {
-        let compared = compare(output, expected);
-        let own = (compared.error, Bound::of(output.number).normalized_mean_square);
-        error = Some(error.map_or(own, |other| worse(other, own)));
-        differences.extend(compared.difference);
-    }
-    let verdict = if differences.is_empty() { Verdict::Passed } else { Verdict::Wrong(differences) };
-    (error, verdict)
-}
-
-/// What panics does so alone.
+/// Turns a panic into an error.
 fn alone<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

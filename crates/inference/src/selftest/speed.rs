@@ -1,20 +1,20 @@
-//! How long an operation takes on sizes that are worth it.
+//! Times of operations, on sizes that are large enough to measure.
 
 use super::check::maker;
 use crate::metal::MetalDevice;
 use crate::operations::{Case, Problem, Purpose, record, replay};
 use std::time::{Duration, Instant};
 
-/// How long one sample should take at least: enough for the clock, and for what a GPU takes to begin.
+/// Least time of one sample: enough for the clock, and for the time that a GPU takes to begin.
 const SAMPLE: Duration = Duration::from_millis(1);
 
 /// Samples, as far as there is time.
 const SAMPLES: usize = 5;
 
-/// When there is no time for more.
+/// Time after which no more samples are taken.
 const ENOUGH: Duration = Duration::from_millis(60);
 
-/// What an operation takes.
+/// Time of an operation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Speed {
     /// The case.
@@ -48,7 +48,7 @@ pub(super) fn measure(device: &MetalDevice, case: &Case) -> Result<Option<Speed>
     let workloads = [case.build(&maker(device, Purpose::Measure))?];
     let once = record(device, &workloads, 1)?;
     let first = replay(device, &once)?;
-    // What is slow is no faster the second time.
+    // A slow operation is no faster the second time.
     let once = if first < ENOUGH { replay(device, &once)? } else { first };
     let repeats = (SAMPLE.as_nanos() / once.as_nanos().max(1000)).clamp(1, 256) as usize;
     let recording = record(device, &workloads, repeats)?;
