@@ -122,7 +122,7 @@ fn the_words_of_the_field_are_used() {
     ];
     let mut problems = Vec::new();
     let mut texts = files("crates", &["rs", "metal"]);
-    texts.extend(files("docs", &["md"]).into_iter());
+    texts.extend(files("docs", &["md"]));
     for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Makefile"] {
         texts.push((name.into(), fs::read_to_string(root().join(name)).expect("a document")));
     }

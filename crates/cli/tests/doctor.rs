@@ -159,11 +159,11 @@ fn another_processor_computes_the_same() {
 /// Recorded results of the processor for softmax, with one wrong number in those of f32.
 #[cfg(llvm)]
 fn wrong_softmax() -> String {
-    use inference::{metal::MetalDevice, operations, selftest::Record};
+    use inference::{cases, metal::MetalDevice, selftest::Record};
     let archive = compute::BinaryArchive::folder(CACHE, compute::FolderOptions::default());
     let cpu = compute::Device::cpu().expect("it is always there");
     let cpu = MetalDevice::with_device(cpu, archive).expect("the library is right");
-    let cases = operations::select(operations::checked().expect("the table is right"), &["softmax".into()]);
+    let cases = cases::select(cases::checked().expect("the table is right"), &["softmax".into()]);
     let mut record = Record::of(&cpu, &cases.expect("there are some")).expect("all run");
     assert_eq!(record.checks[0].name, "softmax_f32");
     // The sign, and so it is far off.

@@ -1,6 +1,7 @@
 //! Language models on Metal kernels.
 
 pub mod arch;
+pub mod cases;
 pub mod chat;
 mod error;
 pub mod formats;
@@ -8,7 +9,7 @@ pub mod generate;
 pub mod gguf;
 pub mod metal;
 pub mod models;
-pub mod operations;
+
 pub mod plan;
 
 pub mod selftest;

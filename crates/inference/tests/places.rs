@@ -2,9 +2,9 @@
 //!
 //! A name in a comment is not a place: nothing breaks where it is missing.
 
+use inference::cases;
 use inference::formats::Format;
 use inference::metal::kernels;
-use inference::operations;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -77,7 +77,7 @@ fn a_format_is_defined_in_three_files() {
 fn an_operation_is_a_shader_and_a_file_of_its_own() {
     let sources = sources();
     let mut seen = 0;
-    for operation in operations::all() {
+    for operation in cases::all_operations() {
         let name = format!("\"{}\"", operation.name);
         let files: Vec<&String> =
             sources.iter().filter(|(_, text)| text.contains(&name)).map(|(name, _)| name).collect();

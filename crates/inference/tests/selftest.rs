@@ -1,10 +1,10 @@
 //! Every kernel against the formulas of its operations, and the formulas against changed numbers.
 
 use compute::{BinaryArchive, Device, FolderOptions};
+use inference::cases::{self, Case};
 #[cfg(llvm)]
 use inference::metal::Tuning;
 use inference::metal::{MetalDevice, kernels};
-use inference::operations::{self, Case};
 use inference::selftest::{Check, Record, Reference, Report, SelfTest, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn device() -> &'static MetalDevice {
 
 fn checked(patterns: &[&str]) -> Vec<Case> {
     let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
-    operations::select(operations::checked().unwrap(), &patterns).unwrap()
+    cases::select(cases::checked().unwrap(), &patterns).unwrap()
 }
 
 fn run(reference: Reference<'_>, patterns: &[&str]) -> Report {
@@ -118,7 +118,7 @@ fn an_input_that_changes_is_found() {
         ("layer_norm_f32", 2, 2),
         ("head_rms_norm_f32", 1, 39),
         ("silu_multiply_f32", 1, 230),
-        ("copy_f32", 0, 230),
+        ("copy_f32_f32", 0, 230),
         ("attention_decode_f32_kv_f32", 0, 0),
         ("attention_prefill_f32_kv_f32", 1, 5),
         ("attention_prefill_f32_kv_f32", 2, 5),

@@ -136,8 +136,8 @@ fn runs_are_compared() {
 
     let (status, stdout, stderr) = run(&["--baseline", &changed_file]);
     assert_eq!(status, Some(0), "{stderr}");
-    assert!(stdout.contains("SLOWER softmax_f32: "), "{stdout}");
-    assert!(stdout.contains("faster softmax_f16: "), "{stdout}");
+    assert!(stdout.contains("SLOWER rms_norm_f32: "), "{stdout}");
+    assert!(stdout.contains("faster rms_norm_f16: "), "{stdout}");
     assert!(stdout.contains("1 faster, 1 slower, 1 the same, 1 not in the earlier run"), "{stdout}");
     let (status, _, stderr) = run(&["--baseline", &changed_file, "--fail-on-regression"]);
     assert_eq!((status, stderr.as_str()), (Some(1), "error: slower than in the earlier run: 1\n"));

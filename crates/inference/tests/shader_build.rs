@@ -439,7 +439,7 @@ fn a_new_kernel_is_two_files() {
     let operations = fs::read_to_string(folders.out.join("operations.rs")).unwrap();
     let path = std::path::absolute(folders.operations.join("twice.rs")).unwrap();
     assert!(
-        operations.contains(&format!("#[path = {:?}]\npub mod twice;", path.display().to_string())),
+        operations.contains(&format!("#[path = {:?}]\nmod twice;\npub use twice::*;", path.display().to_string())),
         "{operations}"
     );
     assert!(operations.contains("TABLES: [&[Operation]; 1] = [\n    twice::OPERATIONS,\n];"), "{operations}");

@@ -1,8 +1,8 @@
 //! Every kernel of the shader library on the chosen device.
 
 use compute::{BinaryArchive, Device, LibraryOrigin};
+use inference::cases::{self, Case};
 use inference::metal::MetalDevice;
-use inference::operations::{self, Case};
 use inference::selftest::{CheckReport, KernelReport, Record, Reference, Report, SelfTest, Step, Verdict};
 
 use super::findings::{FailureFinding, KernelFinding, SelfTestFinding, SpeedFinding, Status};
@@ -38,8 +38,8 @@ impl ReferenceChoice {
 
 /// The checks that the patterns name.
 pub(super) fn cases(patterns: &[String]) -> Result<Vec<Case>, String> {
-    let cases = operations::checked()?;
-    operations::select(cases, patterns).map_err(|unknown| {
+    let cases = cases::checked()?;
+    cases::select(cases, patterns).map_err(|unknown| {
         let hint = if unknown.similar.is_empty() { "; 'metalworks doctor -v' prints all kernels" } else { "" };
         format!("--kernel: {unknown}{hint}")
     })

@@ -10,7 +10,7 @@ pub(crate) fn operations(files: &[PathBuf]) -> Result<String, String> {
     for file in files.iter().filter(|file| file.file_stem().is_some_and(|stem| stem != "mod")) {
         let name = names::module(file)?;
         let path = std::path::absolute(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let _ = writeln!(modules, "#[path = {:?}]\npub mod {name};", path.display().to_string());
+        let _ = writeln!(modules, "#[path = {:?}]\nmod {name};\npub use {name}::*;", path.display().to_string());
         let _ = writeln!(tables, "    {name}::OPERATIONS,");
         count += 1;
     }

@@ -22,8 +22,8 @@
 
 use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
-use super::operations::gemv::{GemvVariant, STAGED};
-use super::operations::kv_cache::KEY_TILE;
+use super::operations::KEY_TILE;
+use super::operations::{GemvVariant, STAGED};
 use crate::formats::Format;
 use compute::{Device, DeviceKind, DispatchType};
 

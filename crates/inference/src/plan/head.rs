@@ -5,10 +5,10 @@ use super::state::{MAX_RECENT, first};
 use super::table::{Quantity, Tracer};
 use crate::error::Result;
 use crate::generate::Sampling;
-use crate::metal::operations::lm_head::{LmHead, LmHeadArgmax, LmHeadResult, lm_head};
-use crate::metal::operations::norm::{RmsNorm, rms_norm};
-use crate::metal::operations::sampling::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
-use crate::metal::operations::sequence::{PutToken, RecentTokens, TakeRow, put_token, recent_tokens, take_row};
+use crate::metal::operations::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
+use crate::metal::operations::{LmHead, LmHeadArgmax, LmHeadResult, lm_head};
+use crate::metal::operations::{PutToken, RecentTokens, TakeRow, put_token, recent_tokens, take_row};
+use crate::metal::operations::{RmsNorm, rms_norm};
 
 impl Parts {
     /// The scores of all tokens to follow the last one.

@@ -8,17 +8,17 @@ use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::metal::Tuning;
 use crate::metal::library::BufferSlice;
-use crate::metal::operations::attention::{
+use crate::metal::operations::{
     AttentionDecode, AttentionPrefill, AttentionShape, AttentionSplit, attention_decode, attention_prefill,
 };
-use crate::metal::operations::elementwise::{Binary, BinaryFunction, binary};
-use crate::metal::operations::embedding::{Embedding, embedding};
-use crate::metal::operations::gemv::{Gemv, gemv};
-use crate::metal::operations::gemv_gated::{GemvGated, gemv_gated};
-use crate::metal::operations::gemv_qkv::{GemvQkv, gemv_qkv};
-use crate::metal::operations::norm::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
-use crate::metal::operations::rope::{RopeKv, Rotation, rope_kv};
-use crate::metal::operations::sequence::{TakeTokens, take_tokens};
+use crate::metal::operations::{Binary, BinaryFunction, binary};
+use crate::metal::operations::{Embedding, embedding};
+use crate::metal::operations::{Gemv, gemv};
+use crate::metal::operations::{GemvGated, gemv_gated};
+use crate::metal::operations::{GemvQkv, gemv_qkv};
+use crate::metal::operations::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
+use crate::metal::operations::{RopeKv, Rotation, rope_kv};
+use crate::metal::operations::{TakeTokens, take_tokens};
 use compute::Buffer;
 
 /// What all parts of a plan are made of.

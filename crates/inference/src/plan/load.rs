@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::generate::Sampling;
 use crate::gguf::Gguf;
-use crate::metal::operations::rope;
+use crate::metal::operations::rope_frequencies;
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::PipelineProgress;
 
@@ -86,7 +86,7 @@ impl Plan {
         let unfilled = loader.unfilled;
         let sizes = chunks::sizes(options.chunk.unwrap_or(tuning.chunk), context);
         let base = hyperparameters.rope_base;
-        let mut frequencies = rope::frequencies(base, hyperparameters.rotary, weights.rope_factors.as_deref());
+        let mut frequencies = rope_frequencies(base, hyperparameters.rotary, weights.rope_factors.as_deref());
         frequencies.iter_mut().for_each(|frequency| *frequency /= hyperparameters.rope_scale as f32);
         let is_fused =
             |&size: &usize| weights.layers.iter().all(|layer| Parts::gate_is_fused(&tuning, layer, size));

@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 use crate::formats::Activation;
 use crate::metal::Tuning;
 use crate::metal::library::BufferSlice;
-use crate::metal::operations::attention::{AttentionSplit, decode_groups};
-use crate::metal::operations::kv_cache::{KEY_TILE, KvCache};
-use crate::metal::operations::lm_head::LmHeadArgmax;
+use crate::metal::operations::LmHeadArgmax;
+use crate::metal::operations::{AttentionSplit, decode_groups};
+use crate::metal::operations::{KEY_TILE, KvCache};
 use compute::{Buffer, Device, StorageMode};
 
 /// Recent tokens that a penalty looks at, at most.

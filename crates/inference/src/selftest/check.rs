@@ -3,10 +3,10 @@
 use super::compare::{Compared, Difference, Tolerance, compare, compare_recorded};
 use super::record::RecordedCheck;
 use super::report::{Verdict, worse};
+use crate::cases::{Case, Maker, Output, Problem, Purpose, Workload};
 use crate::metal::MetalDevice;
 use crate::metal::PipelineSet;
 use crate::metal::dispatch::Encoding;
-use crate::operations::{Case, Maker, Output, Problem, Purpose, Workload};
 use compute::Buffer;
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Comparison of results with the numbers that they should have.
 
 use super::expected::{Expected, mix};
-use crate::operations::{Number, Output};
+use crate::cases::{Number, Output};
 use std::fmt;
 
 /// Largest error that a result may have.

@@ -1,6 +1,6 @@
 //! A recorded result: samples of its numbers, with a sum over all of them.
 
-use crate::operations::{Number, Output};
+use crate::cases::{Number, Output};
 
 /// One result of an operation.
 #[derive(Clone, PartialEq, Debug)]

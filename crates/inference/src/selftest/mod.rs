@@ -2,12 +2,12 @@
 //! against the formulas of its operations in f64, against another device, or against recorded results.
 //!
 //! ```text
-//! operations::checked ── check: run once, on the same numbers everywhere
+//! cases::checked ── check: run once, on the same numbers everywhere
 //!     ── compare: with formulas or another device, or with record: samples in a file ── report: by kernel
-//! operations::measured ── speed: run again and again
+//! cases::measured ── speed: run again and again
 //! ```
 //!
-//! An operation states its formulas itself (`operations::build`), so a new one needs nothing here.
+//! An operation states its formulas itself (`metal::operations`), so a new one needs nothing here.
 //!
 //! A kernel that fails does not stop the others.
 

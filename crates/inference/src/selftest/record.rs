@@ -10,7 +10,7 @@
 //! the samples. All in hexadecimal digits, so that nothing is rounded.
 
 use super::expected::Expected;
-use crate::operations::{Case, Number};
+use crate::cases::{Case, Number};
 use std::fmt::{self, Write as _};
 
 const HEAD: &str = "metalworks self-test results, version 1";

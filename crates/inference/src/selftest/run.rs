@@ -5,8 +5,8 @@ use super::expected::Expected;
 use super::record::{Record, RecordedCheck};
 use super::report::{CheckReport, Report, Verdict};
 use super::speed;
+use crate::cases::{self, Case, Problem, Purpose, SELF_TEST, Wanted};
 use crate::metal::{MetalDevice, PipelineSet};
-use crate::operations::{self, Case, Problem, Purpose, SELF_TEST, Wanted};
 use compute::{Error, PipelineConfig, PipelineOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -59,7 +59,7 @@ pub struct SelfTest<'a> {
 type Failures = BTreeMap<String, Error>;
 
 impl SelfTest<'_> {
-    /// Runs cases of [`operations::checked`].
+    /// Runs cases of [`cases::checked`].
     pub fn run(&self, cases: &[Case], mut progress: impl FnMut(Progress)) -> Report {
         let begin = Instant::now();
         let speeds = if self.speed { measured(cases, self.device) } else { Vec::new() };
@@ -195,7 +195,7 @@ fn verdict_of(error: &Error) -> Verdict {
 fn measured(cases: &[Case], device: &MetalDevice) -> Vec<Case> {
     let names: BTreeSet<String> = cases.iter().map(Case::name).collect();
     let mut kernels = BTreeSet::new();
-    let mut measured = operations::measured(&SELF_TEST).unwrap_or_default();
+    let mut measured = cases::measured(&SELF_TEST).unwrap_or_default();
     measured.retain(|case| {
         let first = case.kernels().into_iter().next();
         names.contains(&case.name()) && first.is_some_and(|kernel| kernels.insert(kernel))

@@ -1,8 +1,8 @@
 //! Times of operations, on sizes that are large enough to measure.
 
 use super::check::maker;
+use crate::cases::{Case, Problem, Purpose, record, replay};
 use crate::metal::MetalDevice;
-use crate::operations::{Case, Problem, Purpose, record, replay};
 use std::time::{Duration, Instant};
 
 /// Least time of one sample: enough for the clock, and for the time that a GPU takes to begin.

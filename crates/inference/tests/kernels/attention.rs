@@ -6,7 +6,7 @@ use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
-use inference::metal::operations::attention::*;
+use inference::metal::operations::*;
 
 /// A cache with random keys and values at the first `length` positions, poison behind them.
 fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut Random) -> Cache {

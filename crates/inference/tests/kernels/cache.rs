@@ -2,7 +2,7 @@
 
 use crate::tensor::Tensor;
 use inference::formats::Activation;
-use inference::metal::operations::kv_cache::KvCache;
+use inference::metal::operations::KvCache;
 
 /// Keys and values of one layer, all poison at first.
 pub(crate) struct Cache {

@@ -5,7 +5,7 @@ use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::{Activation, Format};
-use inference::metal::operations::elementwise::{
+use inference::metal::operations::{
     Binary, BinaryFunction, Copy, Scale, Unary, UnaryFunction, binary, copy, scale, unary,
 };
 

@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::tensor::Tensor;
 use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
-use inference::metal::operations::embedding::{Embedding, embedding};
+use inference::metal::operations::{Embedding, embedding};
 
 #[test]
 fn rows_of_every_format() {

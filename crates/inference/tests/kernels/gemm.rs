@@ -7,8 +7,8 @@ use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
-use inference::metal::operations::gemm::gemm;
-use inference::metal::operations::gemv::Gemv;
+use inference::metal::operations::Gemv;
+use inference::metal::operations::gemm;
 
 /// Weights are rounded to the type of the activations before they are multiplied.
 fn bound_with_rounded_weights(activation: Activation) -> Bound {

@@ -8,9 +8,9 @@ use crate::tensor::{Tensor, Type};
 use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
 use inference::metal::library::BufferSlice;
-use inference::metal::operations::gemv::*;
-use inference::metal::operations::gemv_gated::*;
-use inference::metal::operations::gemv_qkv::*;
+use inference::metal::operations::*;
+use inference::metal::operations::*;
+use inference::metal::operations::*;
 
 const LAYOUTS: [Layout; 2] = [Layout::Tiles, Layout::Blocks];
 

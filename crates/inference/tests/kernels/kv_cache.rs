@@ -6,7 +6,7 @@ use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
-use inference::metal::operations::kv_cache::{KvRead, KvWrite, kv_read, kv_write};
+use inference::metal::operations::{KvRead, KvWrite, kv_read, kv_write};
 
 #[test]
 fn what_is_written_is_where_it_belongs_and_is_read_again() {

@@ -7,8 +7,8 @@ use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
-use inference::metal::operations::gemv::GemvVariant;
-use inference::metal::operations::lm_head::*;
+use inference::metal::operations::GemvVariant;
+use inference::metal::operations::*;
 
 /// The index of the largest; of equal ones the lowest.
 fn best(row: &[f64]) -> u32 {

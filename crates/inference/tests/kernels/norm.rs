@@ -5,7 +5,7 @@ use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
-use inference::metal::operations::norm::{
+use inference::metal::operations::{
     AddRmsNorm, HeadRmsNorm, LayerNorm, RmsNorm, add_rms_norm, head_rms_norm, layer_norm, rms_norm,
 };
 

@@ -6,7 +6,7 @@ use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
-use inference::metal::operations::rope::{Rope, RopeKv, Rotation, frequencies, rope, rope_kv};
+use inference::metal::operations::{Rope, RopeKv, Rotation, rope, rope_frequencies, rope_kv};
 
 /// Heads, their size, how much of it is rotated, and how pairs are made.
 const SHAPES: [(usize, usize, usize, bool); 6] = [
@@ -59,7 +59,7 @@ fn heads_turn_by_their_positions() {
         let mut random = Random::new(dim as u64);
         let x = Tensor::new(activation, &random.normals(tokens * stride));
         let factors: Vec<f32> = (0..rotary / 2).map(|i| 1.0 + i as f32 / 8.0).collect();
-        let turns = frequencies(BASE, rotary, (rotary % 3 == 0).then_some(&factors));
+        let turns = rope_frequencies(BASE, rotary, (rotary % 3 == 0).then_some(&factors));
         let magnitude = if neox { 1.0 } else { 1.25 };
         let positions = Tensor::integers(&POSITIONS);
         let frequencies = Tensor::new(Type::F32, &turns.iter().copied().map(f64::from).collect::<Vec<_>>());
@@ -87,9 +87,9 @@ fn heads_turn_by_their_positions() {
 
 #[test]
 fn frequencies_fall_with_the_base_and_the_factors() {
-    assert_eq!(frequencies(10000.0, 4, None), [1.0, 0.01]);
-    assert_eq!(frequencies(10000.0, 4, Some(&[1.0, 4.0])), [1.0, 0.0025]);
-    assert!(frequencies(500000.0, 0, None).is_empty());
+    assert_eq!(rope_frequencies(10000.0, 4, None), [1.0, 0.01]);
+    assert_eq!(rope_frequencies(10000.0, 4, Some(&[1.0, 4.0])), [1.0, 0.0025]);
+    assert!(rope_frequencies(500000.0, 0, None).is_empty());
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn keys_and_values_go_into_the_cache_at_once() {
             Tensor::new(activation, &after.collect::<Vec<_>>())
         };
         let (q, k, v) = (part(0), part(heads), part(heads + kv_heads));
-        let turns = frequencies(BASE, rotary, None);
+        let turns = rope_frequencies(BASE, rotary, None);
         let frequencies = Tensor::new(Type::F32, &turns.iter().copied().map(f64::from).collect::<Vec<_>>());
         let positions = Tensor::integers(&POSITIONS);
         let both = |(y, cache): &(Tensor, Cache)| [y.contents(), cache.contents()].concat();

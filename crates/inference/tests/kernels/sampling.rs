@@ -5,7 +5,7 @@ use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
-use inference::metal::operations::sampling::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
+use inference::metal::operations::{Argmax, Penalize, Sample, TopK, argmax, penalize, sample, top_k};
 
 fn tokens(tensor: &Tensor) -> Vec<usize> {
     tensor.numbers().into_iter().map(|token| token as usize).collect()

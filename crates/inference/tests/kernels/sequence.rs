@@ -4,7 +4,7 @@ use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
-use inference::metal::operations::sequence::{
+use inference::metal::operations::{
     PutToken, RecentTokens, TakeRow, TakeTokens, put_token, recent_tokens, take_row, take_tokens,
 };
 

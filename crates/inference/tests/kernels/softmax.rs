@@ -5,7 +5,7 @@ use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
-use inference::metal::operations::softmax::{Softmax, softmax};
+use inference::metal::operations::{Softmax, softmax};
 
 fn reference(x: &[f64], n: usize, scale: f64) -> Vec<f64> {
     let rows = x.chunks(n).map(|row| {

@@ -3,8 +3,8 @@
 use crate::measure::Clock;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use compute::{CpuOptions, Device, DeviceKind};
+use inference::cases::{LETTERS, MODELS, Model};
 use inference::metal::find_device;
-use inference::operations::{LETTERS, MODELS, Model};
 use std::path::PathBuf;
 
 /// Measure the Metal kernels of the shader library.

@@ -1,7 +1,7 @@
 //! The program `metal-shader-bench`: what the kernels of the shader library reach, beside what the device can do at most.
 //!
 //! ```text
-//! inference::operations: one line for each operation, buffers, and the functions that inference calls
+//! inference::cases: one line for each operation, buffers, and the functions that inference calls
 //!     ── measure: recorded, warmed up, sampled ──┐
 //! limits, native: bandwidths, multiply-adds ─────┴── result ── table, html, JSON
 //!                                                      └── compare: with an earlier one; targets
@@ -25,7 +25,7 @@ mod text;
 
 use arguments::{Cli, Command, ListArguments};
 use clap::Parser;
-use inference::operations::{self, UnknownName};
+use inference::cases::{self, UnknownName};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::process::ExitCode;
@@ -79,8 +79,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 fn list(arguments: &ListArguments) -> Result<(), Failure> {
     let model = arguments.model();
-    let all = operations::measured(model).map_err(Failure::NotTried)?;
-    let cases = operations::select(all, &arguments.names)?;
+    let all = cases::measured(model).map_err(Failure::NotTried)?;
+    let cases = cases::select(all, &arguments.names)?;
     let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
     let mut text = String::new();
     for case in &cases {
@@ -89,7 +89,7 @@ fn list(arguments: &ListArguments) -> Result<(), Failure> {
         let kernels = if kernels.is_empty() { String::new() } else { format!("  ({})", kernels.join(", ")) };
         let _ = writeln!(text, "{name:<width$}  {file:<18}  {}{kernels}", case.shape);
     }
-    for (kernel, reason) in operations::NOT_COVERED.iter().filter(|_| arguments.names.is_empty()) {
+    for (kernel, reason) in cases::NOT_COVERED.iter().filter(|_| arguments.names.is_empty()) {
         let _ = writeln!(text, "{kernel:<width$}  not measured: {reason}");
     }
     let _ = writeln!(text, "{} cases, shapes of {} ({})", cases.len(), model.name, model.about);

@@ -11,9 +11,9 @@
 //! it: what an operation costs in the middle of a model, without the cost of encoding and waiting.
 
 use compute::{CommandBufferDescriptor, Recording};
+pub(crate) use inference::cases::replay;
+use inference::cases::{Workload, record};
 use inference::metal::MetalDevice;
-pub(crate) use inference::operations::replay;
-use inference::operations::{Workload, record};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -7,9 +7,9 @@ use crate::progress::Progress;
 use crate::result::{Measured, NotRun, Reference, Run};
 use crate::{Failure, compare, html, native, print, table, targets, text};
 use compute::BinaryArchive;
+use inference::cases::{self, Case, Maker, Problem, Purpose, Wanted};
 use inference::formats::Format;
 use inference::metal::MetalDevice;
-use inference::operations::{self, Case, Maker, Problem, Purpose, Wanted};
 use std::path::Path;
 use std::time::Duration;
 
@@ -94,8 +94,8 @@ fn reason(problem: &Problem) -> String {
 
 /// The cases that were asked for, with their shapes.
 pub(crate) fn cases(arguments: &RunArguments, wanted: &Wanted) -> Result<Vec<Case>, Failure> {
-    let all = operations::measured(arguments.model()).map_err(Failure::NotTried)?;
-    let mut cases = operations::select(all, &arguments.names)?;
+    let all = cases::measured(arguments.model()).map_err(Failure::NotTried)?;
+    let mut cases = cases::select(all, &arguments.names)?;
     for letter in wanted.letters() {
         if !cases.iter().any(|case| case.shape.letters().any(|known| known == letter)) {
             let mut known: Vec<char> =

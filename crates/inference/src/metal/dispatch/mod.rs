@@ -15,6 +15,7 @@ mod matrix;
 pub(crate) use check::{Check, UsedBytes};
 pub(crate) use matrix::{CheckedMatrix, matrix};
 
+use super::kernels::elementwise::PER_SIMDGROUP;
 use super::library::{Arguments, Family, Kernel};
 use super::{MetalDevice, PipelineSet, Tuning};
 use compute::{ComputeCommandEncoder, PipelineConfig, Result, Simdgroups, Size};
@@ -108,6 +109,17 @@ impl DispatchGrid {
     /// Threadgroups along one dimension.
     pub(crate) fn linear(threadgroups: usize, simdgroups: usize) -> DispatchGrid {
         DispatchGrid { threadgroups: Size::linear(threadgroups), simdgroups }
+    }
+
+    /// A thread for each of `n` elements.
+    pub(crate) fn threads(n: usize) -> DispatchGrid {
+        DispatchGrid::linear(n.div_ceil(SIMD_WIDTH), 1)
+    }
+
+    /// The grid of `elementwise.metal`: threadgroups so large that starting them does not count.
+    pub(crate) fn elementwise(n: usize) -> DispatchGrid {
+        const SIMDGROUPS: usize = 8;
+        DispatchGrid::linear(n.div_ceil(SIMDGROUPS * PER_SIMDGROUP), SIMDGROUPS)
     }
 
     /// Threadgroups along two dimensions.

@@ -1,11 +1,11 @@
 //! Attention over the cache of keys and values: `attention.metal`.
 
 use super::kv_cache::KvCache;
+use crate::cases::{Built, Cache, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
 use crate::metal::kernels::attention as kernels;
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
 use compute::Result;
 use std::mem::offset_of;
 
@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["L=45 H=6 G=2 D=40", "L=70 H=2 G=2 D=64 W=50 T=3"],
         bytes: |c| c.kv(2.0 * c.lgd()) + c.a(2.0 * c.h() * c.d()),
         flops: |c| c.scores() * c.l(),
-        build: crate::operations::build::attention::decode,
+        build: build_decode,
     },
     Operation {
         name: "attention_decode_split",
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["L=45 H=6 G=2 D=40 S=3", "L=70 H=2 G=2 D=64 S=2 W=50 T=3"],
         bytes: |c| c.kv(2.0 * c.lgd()) + c.a(2.0 * c.h() * c.d()),
         flops: |c| c.scores() * c.l(),
-        build: crate::operations::build::attention::decode_split,
+        build: build_decode_split,
     },
     Operation {
         name: "attention_prefill",
@@ -39,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=11 P=5 H=4 G=2 D=40", "M=9 P=30 H=2 G=1 D=64 W=20 T=3"],
         bytes: |c| c.kv(2.0 * (c.p() + c.m()) * c.g() * c.d()) + c.a(2.0 * c.mhd()),
         flops: |c| c.scores() * c.seen(),
-        build: crate::operations::build::attention::prefill,
+        build: build_prefill,
     },
 ];
 
@@ -253,4 +253,68 @@ impl Checked {
             window,
         })
     }
+}
+
+fn build_decode(maker: &Maker<'_>, case: &Case) -> Built {
+    build_decode_in_parts(maker, case, None)
+}
+
+fn build_decode_split(maker: &Maker<'_>, case: &Case) -> Built {
+    build_decode_in_parts(maker, case, Some(case.shape['S']))
+}
+
+fn build_decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>) -> Built {
+    let (length, heads, head_dim, activation) =
+        (case.shape['L'], case.shape['H'], case.shape['D'], case.activation);
+    let shape = attention_shape(case);
+    let cache = maker.cache(case.shape['G'], head_dim, length, case.cache)?;
+    let q = maker.activations(&[heads, head_dim], activation)?;
+    let y = maker.output("y", &[heads, head_dim], activation.into())?;
+    maker.expect(&y, || attend(&q.numbers(), &cache, length - 1, &shape));
+    let scratch = AttentionSplit::scratch_bytes(heads, head_dim, parts.unwrap_or(0));
+    let scratch = maker.zeros(&[scratch], 1)?;
+    Ok(Box::new(move |encoding| {
+        let split = parts.map(|count| AttentionSplit { count, scratch: all(&scratch) });
+        let (q, cache, y) = (all(&q), cache.cache(), y.slice());
+        attention_decode(encoding, AttentionDecode { q, cache, y, length, shape, split, activation })
+    }))
+}
+
+fn build_prefill(maker: &Maker<'_>, case: &Case) -> Built {
+    let (tokens, position, activation) = (case.shape['M'], case.shape['P'], case.activation);
+    let (heads, head_dim, shape) = (case.shape['H'], case.shape['D'], attention_shape(case));
+    let cache = maker.cache(case.shape['G'], head_dim, position + tokens, case.cache)?;
+    let q = maker.activations(&[tokens, heads, head_dim], activation)?;
+    let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
+    maker.expect(&y, || attend(&q.numbers(), &cache, position, &shape));
+    Ok(Box::new(move |encoding| {
+        let (q, cache, y) = (all(&q), cache.cache(), y.slice());
+        attention_prefill(encoding, AttentionPrefill { q, cache, y, tokens, position, shape, activation })
+    }))
+}
+
+fn attention_shape(case: &Case) -> AttentionShape {
+    let scale = 1.0 / (case.shape['D'] as f32).sqrt();
+    let soft_cap = case.shape.get('T').map(|cap| cap as f32);
+    AttentionShape { heads: case.shape['H'], scale, soft_cap, window: case.shape.get('W') }
+}
+
+/// y[r] = Σ_p softmax_p(cap(scale · q[r] · k[p])) · v[p] over the positions p that row r sees: up to its own, and with a window
+/// only the last of these. Rows are the heads of a token, one token after the other; the first is at `position`.
+fn attend(q: &[f64], cache: &Cache, position: usize, shape: &AttentionShape) -> Vec<f64> {
+    let (dim, group) = (cache.head_dim, shape.heads / cache.heads);
+    let (keys, values) = (cache.keys.numbers(), cache.values.numbers());
+    let rows = q.chunks(dim).enumerate().flat_map(|(row, q)| {
+        let (head, end) = (row % shape.heads / group, position + row / shape.heads + 1);
+        let seen = shape.window.map_or(0, |window| end.saturating_sub(window))..end;
+        let score = |p: usize| {
+            let product: f64 = (0..dim).map(|i| q[i] * keys[cache.key_index(head, p, i)]).sum();
+            let scaled = product * f64::from(shape.scale);
+            shape.soft_cap.map_or(scaled, |cap| f64::from(cap) * (scaled / f64::from(cap)).tanh())
+        };
+        let weights = formulas::softmax(&seen.clone().map(score).collect::<Vec<_>>());
+        let value = |i| seen.clone().zip(&weights).map(|(p, w)| w * values[cache.value_index(head, p, i)]).sum();
+        (0..dim).map(value).collect::<Vec<f64>>()
+    });
+    rows.collect()
 }

@@ -1,11 +1,11 @@
 //! Rows of a table: `embedding.metal`.
 
+use crate::cases::{Built, Case, Maker, Operation, Variants, all};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH, matrix};
 use crate::metal::kernels::embedding as kernels;
 use crate::metal::layout::{Layout, Matrix};
 use crate::metal::library::BufferSlice;
-use crate::operations::{Case, Operation, Variants};
 use compute::Result;
 
 /// Cases to measure and to check.
@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=3 N=50 K=96"],
         bytes: table_bytes,
         flops: |c| 2.0 * c.m() * c.k(),
-        build: crate::operations::build::rows::embedding_tiles,
+        build: build_tiles,
     },
     Operation {
         name: "embedding_blocks",
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=3 N=50 K=96"],
         bytes: table_bytes,
         flops: |c| 2.0 * c.m() * c.k(),
-        build: crate::operations::build::rows::embedding_blocks,
+        build: build_blocks,
     },
     Operation {
         name: "embedding_rows",
@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=3 N=50 K=77"],
         bytes: table_bytes,
         flops: |c| 2.0 * c.m() * c.k(),
-        build: crate::operations::build::rows::embedding_blocks,
+        build: build_blocks,
     },
 ];
 
@@ -93,4 +93,28 @@ pub fn embedding(encoding: &mut Encoding<'_>, op: Embedding<'_>) -> Result<()> {
     let constants = kernels::EmbeddingConstants { dim, vocabulary, simdgroups, tiled: table.tiled };
     let arguments = kernels::EmbeddingArgs { table: data, tokens, y, scale };
     encoding.dispatch(kernel, &constants, &arguments, grid(4))
+}
+
+fn build_tiles(maker: &Maker<'_>, case: &Case) -> Built {
+    build_layout(maker, case, Layout::Tiles)
+}
+
+fn build_blocks(maker: &Maker<'_>, case: &Case) -> Built {
+    build_layout(maker, case, Layout::Blocks)
+}
+
+fn build_layout(maker: &Maker<'_>, case: &Case, layout: Layout) -> Built {
+    let (count, vocabulary, dim, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
+    let table = maker.weights(case.format.unwrap_or(Format::F32), layout, vocabulary, dim)?;
+    let (tokens, y) = (maker.tokens(count, vocabulary)?, maker.output("y", &[count, dim], activation.into())?);
+    let scale = maker.parameter(1.0, 1.5);
+    maker.expect(&y, || {
+        let numbers = table.numbers();
+        let rows = tokens.read::<u32>().into_iter().flat_map(|token| &numbers[token as usize * dim..][..dim]);
+        rows.map(|number| number * f64::from(scale)).collect()
+    });
+    Ok(Box::new(move |encoding| {
+        let (table, tokens, y) = (table.matrix(), all(&tokens), y.slice());
+        embedding(encoding, Embedding { table, tokens, y, count, scale, activation })
+    }))
 }

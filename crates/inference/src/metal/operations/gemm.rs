@@ -1,11 +1,11 @@
 //! Products with simdgroup matrices: `gemm.metal`.
 
-use super::gemv::{Gemv, check_product};
+use super::gemv::{Gemv, build_product, check_product};
+use crate::cases::{Built, Case, Maker, Operation, Variants};
 use crate::formats::Format;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::gemm as kernels;
 use crate::metal::layout::TILE_ROWS;
-use crate::operations::{Operation, Variants};
 use compute::Result;
 
 /// Cases to measure and to check.
@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     checks: &["M=37 N=70 K=96 S=4"],
     bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
     flops: |c| 2.0 * c.mnk(),
-    build: crate::operations::build::products::gemm,
+    build,
 }];
 
 /// Simdgroups of a threadgroup at most.
@@ -51,4 +51,10 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, simdgroups: usize) -> Res
     let vectors = kernels::TILE_M * simdgroups;
     let grid = DispatchGrid::plane(op.m.div_ceil(vectors), op.w.rows.div_ceil(TILE_ROWS), simdgroups);
     encoding.dispatch(kernel, &constants, &arguments, grid)
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;
+    let simdgroups = case.shape['S'];
+    build_product(maker, case, w, move |encoding, op| gemm(encoding, op, simdgroups))
 }

@@ -2,12 +2,12 @@
 //! `gemv_kquants.metal`, whose kernels are in `include/gemv.metal`.
 
 use super::gemm::gemm;
+use crate::cases::{Built, Case, Maker, Operation, Variants, Weights, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, CheckedMatrix, DispatchGrid, Encoding, matrix};
 use crate::metal::kernels::{gemv as kernels, gemv_float as plain};
 use crate::metal::layout::{Layout, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
 use compute::Result;
 
 pub use crate::metal::kernels::gemv::{MAX_BATCH, MAX_SPLIT, STAGED};
@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=1 N=37 K=288"],
         bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
         flops: |c| 2.0 * c.mnk(),
-        build: crate::operations::build::products::gemv,
+        build,
     },
     Operation {
         name: "gemv_many",
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=5 N=37 K=160"],
         bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
         flops: |c| 2.0 * c.mnk(),
-        build: crate::operations::build::products::gemv,
+        build,
     },
     Operation {
         name: "gemv_rows",
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=3 N=37 K=77"],
         bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
         flops: |c| 2.0 * c.mnk(),
-        build: crate::operations::build::products::gemv_rows,
+        build: build_rows,
     },
 ];
 
@@ -162,4 +162,37 @@ fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch
     let arguments = plain::GemvRowsArgs { w, x, y, bias, residual, p };
     let grid = DispatchGrid::plane(op.m.div_ceil(batch), op.w.rows.div_ceil(rows), 1);
     encoding.dispatch(kernel, &constants, &arguments, grid)
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    build_product(maker, case, maker.matrix(case, case.shape['N'], case.shape['K'])?, gemv)
+}
+
+fn build_rows(maker: &Maker<'_>, case: &Case) -> Built {
+    let format = case.format.unwrap_or(Format::F32);
+    let w = maker.weights(format, Layout::Blocks, case.shape['N'], case.shape['K'])?;
+    build_product(maker, case, w, gemv)
+}
+
+/// The case of a product, for all operations that compute one.
+pub(super) fn build_product(
+    maker: &Maker<'_>,
+    case: &Case,
+    w: Weights,
+    encode: impl Fn(&mut Encoding<'_>, Gemv<'_>) -> compute::Result<()> + 'static,
+) -> Built {
+    let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
+    let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
+    // Checks of several vectors also add a bias and a residual.
+    let more = maker.is_check() && m > 1;
+    let bias = more.then(|| maker.activations(&[n], Activation::F32)).transpose()?;
+    let residual = more.then(|| maker.activations(&[m, n], activation)).transpose()?;
+    maker.expect(&y, || {
+        let more = [&bias, &residual].into_iter().flatten();
+        more.fold(formulas::product(&w, &x.numbers()), |y, more| formulas::sum(&y, &more.numbers()))
+    });
+    Ok(Box::new(move |encoding| {
+        let (bias, residual) = (bias.as_ref().map(all), residual.as_ref().map(all));
+        encode(encoding, Gemv { w: w.matrix(), x: all(&x), y: y.slice(), bias, residual, m, activation })
+    }))
 }

@@ -1,12 +1,12 @@
 //! Gated feed-forward networks: `gemv_gated` of `include/gemv.metal`.
 
 use super::gemv::GemvVariant;
+use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, Encoding, matrix};
 use crate::metal::kernels::gemv as kernels;
 use crate::metal::layout::{Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
 use compute::Result;
 
 /// Cases to measure and to check.
@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     checks: &["M=3 N=37 K=288"],
     bytes: |c| c.w(2.0 * c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
     flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
-    build: crate::operations::build::products::gemv_gated,
+    build,
 }];
 
 /// [`gemv_gated`]: `y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k]`.
@@ -67,4 +67,19 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
     let (gate, up, x, y) = (op.gate.data, op.up.data, op.x, op.y);
     let arguments = kernels::GemvGatedArgs { gate, up, x, y, p };
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.gate.rows.div_ceil(TILE_ROWS)))
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
+    let (gate, up) = (maker.matrix(case, n, k)?, maker.matrix(case, n, k)?);
+    let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
+    maker.expect(&y, || {
+        let gated = |(gate, up): (f64, f64)| gate * formulas::sigmoid(gate) * up;
+        let (gate, up) = (formulas::product(&gate, &x.numbers()), formulas::product(&up, &x.numbers()));
+        gate.into_iter().zip(up).map(gated).collect()
+    });
+    Ok(Box::new(move |encoding| {
+        let (gate, up) = (gate.matrix(), up.matrix());
+        gemv_gated(encoding, GemvGated { gate, up, x: all(&x), y: y.slice(), m, activation })
+    }))
 }

@@ -1,12 +1,12 @@
 //! Queries, keys and values at once: `gemv_qkv` of `include/gemv.metal`.
 
 use super::gemv::GemvVariant;
+use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, Encoding, matrix};
 use crate::metal::kernels::gemv as kernels;
 use crate::metal::layout::{Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
 use compute::Result;
 
 /// Cases to measure and to check.
@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     checks: &["M=2 H=3 G=1 D=33 K=288"],
     bytes: |c| c.w(c.qkv() * c.k()) + c.a(c.m() * (c.qkv() + c.k())),
     flops: |c| 2.0 * c.m() * c.qkv() * c.k(),
-    build: crate::operations::build::products::gemv_qkv,
+    build,
 }];
 
 /// [`gemv_qkv`]: q = wq x, k = wk x, v = wv x, with biases.
@@ -88,4 +88,39 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
     let p = &kernels::GemvQkvParams { q_rows: matrix.rows, kv_rows, m };
     let arguments = kernels::GemvQkvArgs { wq, wk, wv, x, q, k, v, q_bias, k_bias, v_bias, p };
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, tiles))
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (m, columns, activation) = (case.shape['M'], case.shape['K'], case.activation);
+    let rows = [case.shape['H'], case.shape['G']].map(|heads| heads.saturating_mul(case.shape['D']));
+    let (wq, wk) = (maker.matrix(case, rows[0], columns)?, maker.matrix(case, rows[1], columns)?);
+    let wv = maker.matrix(case, rows[1], columns)?;
+    let x = maker.activations(&[m, columns], activation)?;
+    let result = |name, rows: usize| maker.output(name, &[m, rows], activation.into());
+    let (q, k, v) = (result("q", rows[0])?, result("k", rows[1])?, result("v", rows[1])?);
+    let bias = |rows: usize| maker.activations(&[rows], Activation::F32);
+    let biases = match maker.is_check() {
+        true => Some([bias(rows[0])?, bias(rows[1])?, bias(rows[1])?]),
+        false => None,
+    };
+    if let Some(biases) = &biases {
+        for ((output, w), bias) in [(&q, &wq), (&k, &wk), (&v, &wv)].into_iter().zip(biases) {
+            maker.expect(output, || formulas::sum(&formulas::product(w, &x.numbers()), &bias.numbers()));
+        }
+    }
+    Ok(Box::new(move |encoding| {
+        let op = GemvQkv {
+            wq: wq.matrix(),
+            wk: wk.matrix(),
+            wv: wv.matrix(),
+            x: all(&x),
+            q: q.slice(),
+            k: k.slice(),
+            v: v.slice(),
+            biases: biases.as_ref().map(|biases| biases.each_ref().map(all)),
+            m,
+            activation,
+        };
+        gemv_qkv(encoding, op)
+    }))
 }

@@ -1,11 +1,11 @@
 //! The cache of keys and values: `kv_cache.metal`, laid out by `kv_layout.metal`.
 
+use crate::cases::{Array, Built, Cache, Case, Maker, Operation, Output, Variants, all};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH};
 use crate::metal::kernels::kv_cache as kernels;
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
-use compute::{Result, Size};
+use compute::{Buffer, Result, Size};
 
 /// Cases to measure and to check.
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=17 L=40 G=2 D=33"],
         bytes: |c| c.a(2.0 * c.mgd()) + c.kv(2.0 * c.mgd()),
         flops: |_| 0.0,
-        build: crate::operations::build::position::kv_write,
+        build: build_write,
     },
     Operation {
         name: "kv_read",
@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["L=37 P=5 G=2 D=33"],
         bytes: |c| c.a(2.0 * c.lgd()) + c.kv(2.0 * c.lgd()),
         flops: |_| 0.0,
-        build: crate::operations::build::position::kv_read,
+        build: build_read,
     },
 ];
 
@@ -172,4 +172,93 @@ pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
 
 fn grid(cache: &KvCache<'_>, rows: usize) -> DispatchGrid {
     DispatchGrid { threadgroups: Size::new(cache.head_dim.div_ceil(SIMD_WIDTH), rows, cache.heads), simdgroups: 1 }
+}
+
+fn build_write(maker: &Maker<'_>, case: &Case) -> Built {
+    let (rows, length, activation) = (case.shape['M'], case.shape['L'], case.activation);
+    let (heads, head_dim) = (case.shape['G'], case.shape['D']);
+    let width = heads.saturating_mul(head_dim);
+    let (k_stride, v_stride) = (maker.stride(width, 1), maker.stride(width, 2));
+    let (k, v) =
+        (maker.activations(&[rows, k_stride], activation)?, maker.activations(&[rows, v_stride], activation)?);
+    let cache = maker.cache(heads, head_dim, length, case.cache)?;
+    let (keys, values) = changed(maker, &cache, case);
+    let positions = maker.positions(rows, length)?;
+    maker.expect(&keys, || stored(&cache, (&cache.keys, Cache::key_index), &k.numbers(), k_stride, &positions));
+    maker.expect(&values, || {
+        stored(&cache, (&cache.values, Cache::value_index), &v.numbers(), v_stride, &positions)
+    });
+    Ok(Box::new(move |encoding| {
+        let op = KvWrite {
+            k: all(&k),
+            v: all(&v),
+            cache: cache.cache(),
+            positions: all(&positions),
+            rows,
+            k_stride,
+            v_stride,
+            activation,
+        };
+        kv_write(encoding, op)
+    }))
+}
+
+fn build_read(maker: &Maker<'_>, case: &Case) -> Built {
+    let (end, heads, head_dim, activation) = (case.shape['L'], case.shape['G'], case.shape['D'], case.activation);
+    let cache = maker.cache(heads, head_dim, end, case.cache)?;
+    let first = case.shape.get('P').unwrap_or(0);
+    let (count, width) = (end.saturating_sub(first), heads.saturating_mul(head_dim));
+    let (k_stride, v_stride) = (maker.stride(width, 1), maker.stride(width, 2));
+    let result = |name, stride| maker.output(name, &[count, stride], activation.into());
+    let (k, v) = (result("k", k_stride)?, result("v", v_stride)?);
+    maker.expect(&k, || loaded(&cache, (&cache.keys, Cache::key_index), &k, k_stride, first));
+    maker.expect(&v, || loaded(&cache, (&cache.values, Cache::value_index), &v, v_stride, first));
+    Ok(Box::new(move |encoding| {
+        let (cache, k, v) = (cache.cache(), k.slice(), v.slice());
+        let op = KvRead { cache, k, v, first, count, k_stride, v_stride, activation };
+        kv_read(encoding, op)
+    }))
+}
+
+/// Keys and values, which the operation changes.
+pub(super) fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) -> (Output, Output) {
+    let keys = maker.changed("keys", &cache.keys, case.cache.into());
+    (keys, maker.changed("values", &cache.values, case.cache.into()))
+}
+
+/// [`Cache::key_index`] or [`Cache::value_index`].
+type Index = fn(&Cache, usize, usize, usize) -> usize;
+
+/// Keys or values after rows were written at their positions; the others stay as they are.
+pub(super) fn stored(
+    cache: &Cache,
+    (array, index): (&Array, Index),
+    rows: &[f64],
+    stride: usize,
+    positions: &Buffer,
+) -> Vec<f64> {
+    let mut numbers = array.numbers();
+    for (row, position) in rows.chunks(stride).zip(positions.read::<u32>()) {
+        for (j, number) in row[..cache.heads * cache.head_dim].iter().enumerate() {
+            numbers[index(cache, j / cache.head_dim, position as usize, j % cache.head_dim)] = *number;
+        }
+    }
+    numbers
+}
+
+/// Rows of keys or values, from the position `first` on; the rest of a row stays as it is.
+fn loaded(
+    cache: &Cache,
+    (array, index): (&Array, Index),
+    output: &Output,
+    stride: usize,
+    first: usize,
+) -> Vec<f64> {
+    let (numbers, mut rows) = (array.numbers(), output.numbers());
+    for (row, position) in rows.chunks_mut(stride).zip(first..) {
+        for (j, number) in row[..cache.heads * cache.head_dim].iter_mut().enumerate() {
+            *number = numbers[index(cache, j / cache.head_dim, position, j % cache.head_dim)];
+        }
+    }
+    rows
 }

@@ -1,12 +1,12 @@
 //! Logits of all tokens: `lm_head.metal`.
 
 use super::gemv::GemvVariant;
+use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, CheckedMatrix, DispatchGrid, Encoding, matrix};
 use crate::metal::kernels::lm_head as kernels;
 use crate::metal::layout::{Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
 use compute::Result;
 
 /// Cases to measure and to check.
@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=2 N=101 K=288"],
         bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()) + 4.0 * c.mn(),
         flops: |c| 2.0 * c.mnk(),
-        build: crate::operations::build::products::lm_head,
+        build: build_logits,
     },
     Operation {
         name: "lm_head_best",
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         checks: &["M=3 N=101 K=288"],
         bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * c.k()),
         flops: |c| 2.0 * c.mnk(),
-        build: crate::operations::build::products::lm_head_best,
+        build: build_argmax,
     },
 ];
 
@@ -143,4 +143,30 @@ fn encode(
     let arguments = kernels::LmHeadArgs { w: op.w.data, x: op.x, logits, keys, tokens, p };
     let kernel = kernels::LmHead::select(op.w.format, op.activation);
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.w.rows.div_ceil(TILE_ROWS)))
+}
+
+fn build_logits(maker: &Maker<'_>, case: &Case) -> Built {
+    let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
+    let w = maker.matrix(case, n, k)?;
+    let (x, logits) = (maker.activations(&[m, k], activation)?, maker.output("logits", &[m, n], Number::F32)?);
+    maker.expect(&logits, || formulas::product(&w, &x.numbers()));
+    Ok(Box::new(move |encoding| {
+        let result = LmHeadResult::Logits(logits.slice());
+        lm_head(encoding, LmHead { w: w.matrix(), x: all(&x), result, m, activation })
+    }))
+}
+
+fn build_argmax(maker: &Maker<'_>, case: &Case) -> Built {
+    let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
+    let w = maker.matrix(case, n, k)?;
+    let x = maker.activations(&[m, k], activation)?;
+    let tokens = maker.output("tokens", &[m], Number::U32)?;
+    maker.expect(&tokens, || {
+        formulas::product(&w, &x.numbers()).chunks(n).map(|row| formulas::argmax(row) as f64).collect()
+    });
+    let scratch = maker.zeros(&[LmHeadArgmax::scratch_bytes(n, m)], 1)?;
+    Ok(Box::new(move |encoding| {
+        let result = LmHeadResult::Argmax(LmHeadArgmax { tokens: tokens.slice(), scratch: all(&scratch) });
+        lm_head(encoding, LmHead { w: w.matrix(), x: all(&x), result, m, activation })
+    }))
 }

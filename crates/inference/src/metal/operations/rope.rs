@@ -1,41 +1,28 @@
 //! Rotary positions: `rope.metal`.
 
-use super::kv_cache::KvCache;
+use crate::cases::{Array, Built, Case, Maker, Operation, Problem, Variants, all};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH, UsedBytes};
 use crate::metal::kernels::rope as kernels;
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
-use compute::{Result, Size};
+use compute::{Buffer, Result, Size};
 
 /// Cases to measure and to check.
-pub(crate) const OPERATIONS: &[Operation] = &[
-    Operation {
-        name: "rope",
-        kernels: &["rope"],
-        variants: Variants::Activations,
-        shape: "M=1 H=heads D=head_dim",
-        checks: &["M=3 H=3 D=40", "M=3 H=3 D=40 R=24 X=1"],
-        bytes: |c| c.a(2.0 * c.mhd()) + 2.0 * c.d(),
-        flops: |c| 3.0 * c.mhd(),
-        build: crate::operations::build::position::rope,
-    },
-    Operation {
-        name: "rope_kv",
-        kernels: &["rope_kv"],
-        variants: Variants::Cache,
-        shape: "M=1 L=4096 H=heads G=kv_heads D=head_dim",
-        checks: &["M=5 L=45 H=4 G=2 D=40", "M=2 L=45 H=4 G=2 D=40 R=24 X=1"],
-        bytes: |c| c.a(2.0 * (c.mhd() + c.mgd())) + c.kv(2.0 * c.mgd()),
-        flops: |c| 3.0 * (c.mhd() + c.mgd()),
-        build: crate::operations::build::position::rope_kv,
-    },
-];
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "rope",
+    kernels: &["rope"],
+    variants: Variants::Activations,
+    shape: "M=1 H=heads D=head_dim",
+    checks: &["M=3 H=3 D=40", "M=3 H=3 D=40 R=24 X=1"],
+    bytes: |c| c.a(2.0 * c.mhd()) + 2.0 * c.d(),
+    flops: |c| 3.0 * c.mhd(),
+    build,
+}];
 
 /// How heads are rotated.
 #[derive(Clone, Copy, Debug)]
 pub struct Rotation<'a> {
-    /// `[rotary / 2]` f32: what the position is multiplied with; see [`frequencies`].
+    /// `[rotary / 2]` f32: what the position is multiplied with; see [`rope_frequencies`].
     pub frequencies: BufferSlice<'a>,
     /// `[tokens]` u32.
     pub positions: BufferSlice<'a>,
@@ -48,7 +35,7 @@ pub struct Rotation<'a> {
 }
 
 /// `base^(−2i/rotary) / factor[i]` for each pair. `factors` come with some models; without them they are 1.
-pub fn frequencies(base: f64, rotary: usize, factors: Option<&[f32]>) -> Vec<f32> {
+pub fn rope_frequencies(base: f64, rotary: usize, factors: Option<&[f32]>) -> Vec<f32> {
     let factor = |i: usize| factors.and_then(|factors| factors.get(i)).map_or(1.0, |&factor| f64::from(factor));
     (0..rotary / 2).map(|i| (base.powf(-2.0 * i as f64 / rotary as f64) / factor(i)) as f32).collect()
 }
@@ -101,84 +88,8 @@ pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
     encoding.dispatch(kernel, &constants, &arguments, grid(op.head_dim, op.tokens, splits))
 }
 
-/// [`rope_kv`]: rotates q and k, and stores k and v.
-#[derive(Clone, Copy, Debug)]
-pub struct RopeKv<'a> {
-    /// `[tokens, q_stride]` activations: `heads` heads of each token.
-    pub q: BufferSlice<'a>,
-    /// `[tokens, k_stride]` activations: the keys of each token, of as many heads as the cache has.
-    pub k: BufferSlice<'a>,
-    /// `[tokens, v_stride]` activations: the values.
-    pub v: BufferSlice<'a>,
-    /// `[tokens, heads, head_dim]` activations: q, rotated; may be `q` where that is one row, or
-    /// its stride is `heads · head_dim`.
-    pub y: BufferSlice<'a>,
-    /// Where keys and values go, at the positions of the rotation.
-    pub cache: KvCache<'a>,
-    /// How q and k are rotated.
-    pub rotation: Rotation<'a>,
-    /// How many tokens.
-    pub tokens: usize,
-    /// Heads of q.
-    pub heads: usize,
-    /// Numbers from one row of q to the next.
-    pub q_stride: usize,
-    /// Numbers from one row of k to the next.
-    pub k_stride: usize,
-    /// Numbers from one row of v to the next.
-    pub v_stride: usize,
-    /// The type of q, k, v and y.
-    pub activation: Activation,
-}
-
-/// Rotates queries and keys by their positions, and puts keys and values into the cache.
-pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
-    let kernel = kernels::RopeKv::select(op.activation, op.cache.ty);
-    let check = Check::new("rope_kv", kernel.info());
-    let (cache, rotation) = (op.cache, op.rotation);
-    let (head_dim, rotary) = check_rotation(&check, &rotation, op.tokens, cache.head_dim)?;
-    let (kv_heads, capacity) = cache.check(&check)?;
-    let heads = check.count("heads", op.heads)?;
-    let width = op.heads.saturating_mul(cache.head_dim);
-    let kv_width = cache.heads * cache.head_dim;
-    let q = check.rows("q", &op.q, op.tokens, op.q_stride, width)?;
-    let k = check.rows("k", &op.k, op.tokens, op.k_stride, kv_width)?;
-    let v = check.rows("v", &op.v, op.tokens, op.v_stride, kv_width)?;
-    let y = check.room("y", &op.y, &[op.tokens, width])?;
-    check_in_place(&check, &y, &q, op.q_stride == width || op.tokens == 1)?;
-    check.apart(&y, &k)?;
-    check.apart(&y, &v)?;
-    if op.tokens == 0 {
-        return Ok(());
-    }
-    let splits = encoding.tuning.head_splits(op.tokens, op.heads);
-    let params = kernels::RopeKvParams {
-        heads,
-        kv_heads,
-        q_stride: check.count("q_stride", op.q_stride)?,
-        k_stride: check.count("k_stride", op.k_stride)?,
-        v_stride: check.count("v_stride", op.v_stride)?,
-        capacity,
-        splits: splits as u32,
-        magnitude: rotation.magnitude,
-    };
-    let constants = kernels::RopeKvConstants { head_dim, rotary, neox: rotation.neox };
-    let arguments = kernels::RopeKvArgs {
-        q: op.q,
-        k: op.k,
-        v: op.v,
-        y: op.y,
-        keys: cache.keys,
-        values: cache.values,
-        positions: rotation.positions,
-        frequencies: rotation.frequencies,
-        p: &params,
-    };
-    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens, splits))
-}
-
 /// `head_dim` and `rotary`, if they go together.
-fn check_rotation(
+pub(super) fn check_rotation(
     check: &Check<'_>,
     rotation: &Rotation<'_>,
     tokens: usize,
@@ -196,11 +107,83 @@ fn check_rotation(
 }
 
 /// Rows that are further apart than those of the output cannot be rotated where they are.
-fn check_in_place(check: &Check<'_>, y: &UsedBytes<'_>, x: &UsedBytes<'_>, same_rows: bool) -> Result<()> {
+pub(super) fn check_in_place(
+    check: &Check<'_>,
+    y: &UsedBytes<'_>,
+    x: &UsedBytes<'_>,
+    same_rows: bool,
+) -> Result<()> {
     if same_rows { check.in_place_or_apart(y, x) } else { check.apart(y, x) }
 }
 
 /// A lane has two numbers of a head.
-fn grid(head_dim: usize, tokens: usize, splits: usize) -> DispatchGrid {
+pub(super) fn grid(head_dim: usize, tokens: usize, splits: usize) -> DispatchGrid {
     DispatchGrid { threadgroups: Size::new(head_dim.div_ceil(2 * SIMD_WIDTH), tokens, splits), simdgroups: 1 }
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (tokens, heads, head_dim, activation) =
+        (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
+    let stride = maker.stride(heads.saturating_mul(head_dim), 3);
+    let x = maker.activations(&[tokens, stride], activation)?;
+    let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
+    let table = RotationCase::new(maker, case, tokens, maker.stride(tokens, 100))?;
+    maker.expect(&y, || table.rotated(&x.numbers(), stride, heads * head_dim, head_dim));
+    Ok(Box::new(move |encoding| {
+        let (x, y, rotation) = (all(&x), y.slice(), table.rotation());
+        rope(encoding, Rope { x, y, rotation, tokens, heads, head_dim, stride, activation })
+    }))
+}
+
+/// Rotation of heads, with its buffers.
+pub(super) struct RotationCase {
+    frequencies: Array,
+    pub(super) positions: Buffer,
+    rotary: usize,
+    neox: bool,
+    magnitude: f32,
+}
+
+impl RotationCase {
+    pub(super) fn new(
+        maker: &Maker<'_>,
+        case: &Case,
+        tokens: usize,
+        end: usize,
+    ) -> std::result::Result<RotationCase, Problem> {
+        let rotary = case.shape.get('R').unwrap_or(case.shape['D']);
+        // Those of models are powers, which are not the same on all machines.
+        let frequencies: Vec<f32> = (0..rotary / 2).map(|i| 1.0 / (i + 1) as f32).collect();
+        let frequencies = maker.floats(&frequencies)?;
+        let positions = maker.positions(tokens, end)?;
+        let (neox, magnitude) = (case.shape.get('X').is_some(), maker.parameter(1.0, 1.25));
+        Ok(RotationCase { frequencies, positions, rotary, neox, magnitude })
+    }
+
+    pub(super) fn rotation(&self) -> Rotation<'_> {
+        let (frequencies, positions) = (all(&self.frequencies), all(&self.positions));
+        Rotation { frequencies, positions, rotary: self.rotary, neox: self.neox, magnitude: self.magnitude }
+    }
+
+    /// `[tokens, width]`: the heads at the beginning of each row. Pair i turns by the angle position · frequencies[i]:
+    /// (a, b) → magnitude · (a·cos − b·sin, a·sin + b·cos).
+    pub(super) fn rotated(&self, rows: &[f64], stride: usize, width: usize, head_dim: usize) -> Vec<f64> {
+        let (frequencies, positions) = (self.frequencies.numbers(), self.positions.read::<u32>());
+        let (magnitude, mut y) = (f64::from(self.magnitude), Vec::new());
+        for (row, position) in rows.chunks(stride).zip(positions) {
+            for head in row[..width].chunks(head_dim) {
+                let mut head = head.to_vec();
+                for (i, frequency) in frequencies.iter().enumerate() {
+                    // Kernels compute the angle in f32, which is part of the definition.
+                    let angle = f64::from(position as f32 * *frequency as f32);
+                    let (sine, cosine) = angle.sin_cos();
+                    let (first, second) = if self.neox { (i, i + self.rotary / 2) } else { (2 * i, 2 * i + 1) };
+                    let (a, b) = (magnitude * head[first], magnitude * head[second]);
+                    (head[first], head[second]) = (a * cosine - b * sine, a * sine + b * cosine);
+                }
+                y.extend(head);
+            }
+        }
+        y
+    }
 }

@@ -1,10 +1,10 @@
 //! Softmax: `softmax.metal`.
 
+use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::softmax as kernels;
 use crate::metal::library::BufferSlice;
-use crate::operations::{Operation, Variants};
 use compute::Result;
 
 /// Cases to measure and to check.
@@ -16,7 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     checks: &["M=3 N=401"],
     bytes: |c| c.a(2.0 * c.mn()),
     flops: |c| 5.0 * c.mn(),
-    build: crate::operations::build::rows::softmax,
+    build,
 }];
 
 /// [`softmax`]: y = softmax(scale · x) for each row.
@@ -52,4 +52,17 @@ pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
     let constants = kernels::SoftmaxConstants { simdgroups: simdgroups as u32 };
     let arguments = kernels::SoftmaxArgs { x: op.x, y: op.y, p: &params };
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (rows, n, activation) = (case.shape['M'], case.shape['N'], case.activation);
+    let (x, y) = (maker.activations(&[rows, n], activation)?, maker.output("y", &[rows, n], activation.into())?);
+    let scale = maker.parameter(1.0, 3.0);
+    maker.expect(&y, || {
+        let scaled: Vec<f64> = x.numbers().into_iter().map(|x| x * f64::from(scale)).collect();
+        scaled.chunks(n).flat_map(formulas::softmax).collect()
+    });
+    Ok(Box::new(move |encoding| {
+        softmax(encoding, Softmax { x: all(&x), y: y.slice(), rows, n, scale, activation })
+    }))
 }

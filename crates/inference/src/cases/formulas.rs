@@ -3,7 +3,7 @@
 use super::data::Weights;
 
 /// y[m,n] = Σ_k w[n,k] · x[m,k]
-pub(super) fn product(w: &Weights, x: &[f64]) -> Vec<f64> {
+pub(crate) fn product(w: &Weights, x: &[f64]) -> Vec<f64> {
     let numbers = w.numbers();
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let rows = x.chunks(w.columns).flat_map(|x| numbers.chunks(w.columns).map(move |row| dot(row, x)));
@@ -11,12 +11,12 @@ pub(super) fn product(w: &Weights, x: &[f64]) -> Vec<f64> {
 }
 
 /// a[i] + b[i mod the length of b]: an array of the same size, or the same row for every row.
-pub(super) fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
+pub(crate) fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b.iter().cycle()).map(|(a, b)| a + b).collect()
 }
 
 /// e^x[i] / Σ_j e^x[j]
-pub(super) fn softmax(x: &[f64]) -> Vec<f64> {
+pub(crate) fn softmax(x: &[f64]) -> Vec<f64> {
     let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = x.iter().map(|x| (x - largest).exp()).collect();
     let total: f64 = weights.iter().sum();
@@ -24,7 +24,7 @@ pub(super) fn softmax(x: &[f64]) -> Vec<f64> {
 }
 
 /// x[i] / √(mean of x² + ε) · w[i], for every row of x that is as long as w.
-pub(super) fn rms_norm(x: &[f64], w: &[f64], epsilon: f32) -> Vec<f64> {
+pub(crate) fn rms_norm(x: &[f64], w: &[f64], epsilon: f32) -> Vec<f64> {
     let rows = x.chunks(w.len()).flat_map(|row| {
         let mean = row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64;
         let root = (mean + f64::from(epsilon)).sqrt();
@@ -34,11 +34,11 @@ pub(super) fn rms_norm(x: &[f64], w: &[f64], epsilon: f32) -> Vec<f64> {
 }
 
 /// 1 / (1 + e^−x)
-pub(super) fn sigmoid(x: f64) -> f64 {
+pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
 /// Index of the largest number; of equal ones the lowest.
-pub(super) fn argmax(x: &[f64]) -> usize {
+pub(crate) fn argmax(x: &[f64]) -> usize {
     (0..x.len()).fold(0, |best, i| if x[i] > x[best] { i } else { best })
 }

@@ -5,14 +5,14 @@ use half::{bf16, f16};
 use std::cell::Cell;
 
 /// SplitMix64.
-pub(super) struct Random(Cell<u64>);
+pub(crate) struct Random(Cell<u64>);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(Cell::new(seed))
     }
 
-    pub(super) fn bits(&self) -> u64 {
+    pub(crate) fn bits(&self) -> u64 {
         let state = self.0.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.0.set(state);
         let mut z = state;
@@ -28,14 +28,14 @@ impl Random {
 
     /// Exponentially distributed, or nearly: half of the numbers are below 1.4, half of the rest below 2.8, and so on. Within
     /// each half they are spread evenly, since a logarithm is not the same on all machines.
-    pub(super) fn exponential(&self) -> f32 {
+    pub(crate) fn exponential(&self) -> f32 {
         let bits = self.bits();
         let part = ((bits >> 8) & 0xffff) as f32 / 65_536.0;
         1.375 * (bits.leading_zeros().min(16) as f32 + part)
     }
 
     /// Blocks of numbers of about 1 or less. All bytes but scales may have any value.
-    pub(super) fn blocks(&self, format: Format, count: usize) -> Vec<u8> {
+    pub(crate) fn blocks(&self, format: Format, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity((count + 1) * format.block_size());
         for _ in 0..count {
             let number = self.number();

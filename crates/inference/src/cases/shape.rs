@@ -70,7 +70,7 @@ const LARGEST: usize = i32::MAX as usize;
 
 impl Shape {
     /// A shape of numbers alone.
-    pub(super) fn parse(text: &str) -> Result<Shape, String> {
+    pub(crate) fn parse(text: &str) -> Result<Shape, String> {
         let size = |(letter, value): (char, &str)| match value.parse() {
             Ok(size) => Ok((letter, size)),
             Err(_) => Err(format!("'{value}' is not a number")),
@@ -98,7 +98,7 @@ impl Shape {
     }
 
     /// Rounds a size up to a multiple, where it has the letter.
-    pub(super) fn round_up(&mut self, letter: char, multiple: usize) {
+    pub(crate) fn round_up(&mut self, letter: char, multiple: usize) {
         for (_, size) in self.sizes.iter_mut().filter(|(known, _)| *known == letter) {
             *size = size.next_multiple_of(multiple);
         }

@@ -70,24 +70,24 @@ pub struct Output {
 
 impl Output {
     /// Bytes behind a result that is checked: nothing may be written there.
-    pub(super) const GUARD: usize = 256;
+    pub(crate) const GUARD: usize = 256;
 
     /// Every byte of a result before it is written: NaN, or a token that does not exist.
     const POISON: u8 = 0xff;
 
-    pub(super) fn written(name: &'static str, number: Number, buffer: Buffer, count: usize) -> Output {
+    pub(crate) fn written(name: &'static str, number: Number, buffer: Buffer, count: usize) -> Output {
         Output { name, number, count, expected: None, buffer }
     }
 
-    pub(super) fn changed(name: &'static str, number: Number, buffer: Buffer) -> Output {
+    pub(crate) fn changed(name: &'static str, number: Number, buffer: Buffer) -> Output {
         Output { name, number, count: buffer.len() / number.size(), expected: None, buffer }
     }
 
-    pub(super) fn slice(&self) -> BufferSlice<'_> {
+    pub(crate) fn slice(&self) -> BufferSlice<'_> {
         BufferSlice::new(&self.buffer, 0, self.count * self.number.size())
     }
 
-    pub(super) fn poison(&self) -> Result<()> {
+    pub(crate) fn poison(&self) -> Result<()> {
         self.buffer.write(0, &vec![Output::POISON; self.buffer.len()])
     }
 

@@ -84,8 +84,8 @@ fn unknown(pattern: &str, cases: &[Case]) -> UnknownName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::case::measured;
-    use crate::operations::shape::MODELS;
+    use crate::cases::case::measured;
+    use crate::cases::shape::MODELS;
 
     fn selected(patterns: &[&str]) -> Result<Vec<String>, String> {
         let patterns: Vec<String> = patterns.iter().map(|pattern| pattern.to_string()).collect();
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(selected(&["gemv_many_q4_0_f32"]).unwrap(), ["gemv_many_q4_0_f32"]);
         assert_eq!(selected(&["rms_norm"]).unwrap(), ["rms_norm_f32", "rms_norm_f16"]);
         assert_eq!(selected(&["attention_reduce_f16"]).unwrap().len(), 2);
-        assert_eq!(selected(&["softmax.metal", "top_k"]).unwrap(), ["top_k", "softmax_f32", "softmax_f16"]);
+        assert_eq!(selected(&["softmax.metal", "top_k"]).unwrap(), ["softmax_f32", "softmax_f16", "top_k"]);
         assert!(selected(&["Q6_K"]).unwrap().iter().all(|name| name.contains("q6_K")));
         assert_eq!(selected(&["*_norm_f??"]).unwrap().len(), 8);
         assert_eq!(selected(&[]).unwrap().len(), measured(&MODELS[0]).unwrap().len());

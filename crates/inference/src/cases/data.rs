@@ -3,6 +3,7 @@
 //! A seed is the same bytes on every machine: integers and exact arithmetic alone, no functions of a C library. So a check has
 //! the same inputs everywhere, and results of two machines can be compared.
 
+use super::case::Case;
 use super::output::{Number, Output};
 use super::random::Random;
 use crate::formats::dequantize;
@@ -10,13 +11,16 @@ use crate::formats::{Activation, Format};
 use crate::metal::dispatch::Encoding;
 use crate::metal::layout::{Layout, LayoutError, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
-use crate::metal::operations::kv_cache::{KEY_TILE, KvCache};
+use crate::metal::operations::{KEY_TILE, KvCache};
 use compute::{Buffer, Device};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 /// An operation with its buffers, ready to be encoded as often as one likes.
 pub type Workload = Box<dyn Fn(&mut Encoding<'_>) -> compute::Result<()>>;
+
+/// A workload, or the reason that there is none.
+pub(crate) type Built = Result<Workload, Problem>;
 
 /// Reason for which buffers cannot be made.
 #[derive(Debug)]
@@ -87,14 +91,14 @@ pub struct Maker<'a> {
 }
 
 /// Floats that an operation is given.
-pub(super) struct Array {
+pub(crate) struct Array {
     buffer: Buffer,
     format: Format,
 }
 
 impl Array {
     /// The numbers that are in it now, exactly.
-    pub(super) fn numbers(&self) -> Vec<f64> {
+    pub(crate) fn numbers(&self) -> Vec<f64> {
         dequantize(self.format, &self.buffer.read::<u8>())
     }
 }
@@ -106,59 +110,59 @@ impl<'a> From<&'a Array> for BufferSlice<'a> {
 }
 
 /// A matrix, and the buffer that it is in.
-pub(super) struct Weights {
+pub(crate) struct Weights {
     buffer: Buffer,
     format: Format,
     layout: Layout,
     rows: usize,
-    pub(super) columns: usize,
+    pub(crate) columns: usize,
     /// The blocks of its first rows, or of all of them, as a file has them; none but for checks.
     blocks: Vec<u8>,
 }
 
 impl Weights {
     /// `[rows, columns]`, exactly.
-    pub(super) fn numbers(&self) -> Vec<f64> {
+    pub(crate) fn numbers(&self) -> Vec<f64> {
         let band = dequantize(self.format, &self.blocks);
         band.iter().copied().cycle().take(self.rows * self.columns).collect()
     }
 
-    pub(super) fn matrix(&self) -> Matrix<'_> {
+    pub(crate) fn matrix(&self) -> Matrix<'_> {
         let Weights { format, layout, rows, columns, .. } = *self;
         Matrix { data: (&self.buffer).into(), format, layout, rows, columns }
     }
 }
 
 /// Keys and values.
-pub(super) struct Cache {
-    pub(super) keys: Array,
-    pub(super) values: Array,
-    pub(super) heads: usize,
-    pub(super) head_dim: usize,
+pub(crate) struct Cache {
+    pub(crate) keys: Array,
+    pub(crate) values: Array,
+    pub(crate) heads: usize,
+    pub(crate) head_dim: usize,
     capacity: usize,
     ty: Activation,
 }
 
 impl Cache {
-    pub(super) fn cache(&self) -> KvCache<'_> {
+    pub(crate) fn cache(&self) -> KvCache<'_> {
         let Cache { heads, head_dim, capacity, ty, .. } = *self;
         KvCache { keys: all(&self.keys), values: all(&self.values), heads, head_dim, capacity, ty }
     }
 
     /// Index of number i of a key: 32 positions lie side by side, as `include/kv_layout.metal` has them.
-    pub(super) fn key_index(&self, head: usize, position: usize, i: usize) -> usize {
+    pub(crate) fn key_index(&self, head: usize, position: usize, i: usize) -> usize {
         let tile = head * self.capacity / KEY_TILE + position / KEY_TILE;
         (tile * self.head_dim + i) * KEY_TILE + position % KEY_TILE
     }
 
     /// Index of number i of a value.
-    pub(super) fn value_index(&self, head: usize, position: usize, i: usize) -> usize {
+    pub(crate) fn value_index(&self, head: usize, position: usize, i: usize) -> usize {
         (head * self.capacity + position) * self.head_dim + i
     }
 }
 
 /// All of a buffer.
-pub(super) fn all<'a>(buffer: impl Into<BufferSlice<'a>>) -> BufferSlice<'a> {
+pub(crate) fn all<'a>(buffer: impl Into<BufferSlice<'a>>) -> BufferSlice<'a> {
     buffer.into()
 }
 
@@ -200,7 +204,7 @@ impl<'a> Maker<'a> {
 
     /// States the formula of a result: all its numbers in f64, those that the operation leaves alone as they are. It is
     /// computed at once, and only for checks, from what is in the buffers before the operation runs.
-    pub(super) fn expect(&self, output: &Output, formula: impl FnOnce() -> Vec<f64>) {
+    pub(crate) fn expect(&self, output: &Output, formula: impl FnOnce() -> Vec<f64>) {
         if !(self.is_check() && self.fills) {
             return;
         }
@@ -216,22 +220,22 @@ impl<'a> Maker<'a> {
         self.digest.get()
     }
 
-    pub(super) fn is_check(&self) -> bool {
+    pub(crate) fn is_check(&self) -> bool {
         self.purpose == Purpose::Check
     }
 
     /// Numbers from one row of `width` to the next: those of checks have `more` between them.
-    pub(super) fn stride(&self, width: usize, more: usize) -> usize {
+    pub(crate) fn stride(&self, width: usize, more: usize) -> usize {
         if self.is_check() { width.saturating_add(more) } else { width }
     }
 
     /// A parameter: one that changes results in checks, `plain` otherwise.
-    pub(super) fn parameter(&self, plain: f32, checked: f32) -> f32 {
+    pub(crate) fn parameter(&self, plain: f32, checked: f32) -> f32 {
         if self.is_check() { checked } else { plain }
     }
 
     /// Zeros: as many as the product of `counts`, of `size` bytes each.
-    pub(super) fn zeros(&self, counts: &[usize], size: usize) -> Result<Buffer, Problem> {
+    pub(crate) fn zeros(&self, counts: &[usize], size: usize) -> Result<Buffer, Problem> {
         let bytes = counts.iter().try_fold(size, |bytes, count| bytes.checked_mul(*count));
         let total = bytes.and_then(|bytes| bytes.checked_add(self.taken.get()));
         match (bytes, total) {
@@ -244,7 +248,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Room for a result.
-    pub(super) fn output(&self, name: &'static str, counts: &[usize], number: Number) -> Result<Output, Problem> {
+    pub(crate) fn output(&self, name: &'static str, counts: &[usize], number: Number) -> Result<Output, Problem> {
         let guard = if self.is_check() { Output::GUARD } else { 0 };
         let elements = counts.iter().try_fold(1usize, |product, count| product.checked_mul(*count));
         let elements = elements.ok_or(Problem::Memory { needed: None, limit: self.limit })?;
@@ -258,19 +262,19 @@ impl<'a> Maker<'a> {
     }
 
     /// An array that the operation changes.
-    pub(super) fn changed(&self, name: &'static str, array: &Array, number: Number) -> Output {
+    pub(crate) fn changed(&self, name: &'static str, array: &Array, number: Number) -> Output {
         let output = Output::changed(name, number, array.buffer.clone());
         self.outputs.borrow_mut().push(output.clone());
         output
     }
 
     /// Random activations between −1 and 1.
-    pub(super) fn activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
+    pub(crate) fn activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
         self.numbers(counts, format_of(ty))
     }
 
     /// Random numbers between −1 and 1, in one of the formats without blocks.
-    pub(super) fn numbers(&self, counts: &[usize], format: Format) -> Result<Array, Problem> {
+    pub(crate) fn numbers(&self, counts: &[usize], format: Format) -> Result<Array, Problem> {
         let buffer = self.zeros(counts, format.block_size())?;
         if self.fills {
             let count = buffer.len() / format.block_size();
@@ -280,7 +284,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Random logits: most are small and a few stand out, as in models, so that samplers have something to leave out.
-    pub(super) fn logits(&self, counts: &[usize]) -> Result<Array, Problem> {
+    pub(crate) fn logits(&self, counts: &[usize]) -> Result<Array, Problem> {
         let buffer = self.zeros(counts, 4)?;
         let count = (buffer.len() / 4).min(PATTERN);
         let pattern: Vec<u8> = (0..count).flat_map(|_| self.random.exponential().to_le_bytes()).collect();
@@ -289,13 +293,13 @@ impl<'a> Maker<'a> {
     }
 
     /// Random tokens below `end`.
-    pub(super) fn tokens(&self, count: usize, end: usize) -> Result<Buffer, Problem> {
+    pub(crate) fn tokens(&self, count: usize, end: usize) -> Result<Buffer, Problem> {
         let tokens: Vec<u32> = (0..count).map(|_| (self.random.bits() as usize % end) as u32).collect();
         self.integers(&tokens)
     }
 
     /// Positions below `end`: each once, if there are as many.
-    pub(super) fn positions(&self, count: usize, end: usize) -> Result<Buffer, Problem> {
+    pub(crate) fn positions(&self, count: usize, end: usize) -> Result<Buffer, Problem> {
         let position = |i: usize| if self.is_check() { end - 1 - i % end } else { i % end };
         let positions: Vec<u32> = (0..count).map(|i| position(i) as u32).collect();
         self.integers(&positions)
@@ -308,19 +312,25 @@ impl<'a> Maker<'a> {
     }
 
     /// These numbers.
-    pub(super) fn floats(&self, numbers: &[f32]) -> Result<Array, Problem> {
+    pub(crate) fn floats(&self, numbers: &[f32]) -> Result<Array, Problem> {
         let buffer = self.zeros(&[numbers.len()], 4)?;
         self.fill(&buffer, bytemuck::cast_slice(numbers))?;
         Ok(Array { buffer, format: Format::F32 })
     }
 
     /// Zeros, as floats.
-    pub(super) fn zero_activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
+    pub(crate) fn zero_activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
         Ok(Array { buffer: self.zeros(counts, ty.size())?, format: format_of(ty) })
     }
 
+    /// A random matrix of the case's format, laid out as inference has it.
+    pub(crate) fn matrix(&self, case: &Case, rows: usize, columns: usize) -> Result<Weights, Problem> {
+        let format = case.format.unwrap_or(Format::F32);
+        self.weights(format, Layout::preferred(format, columns), rows, columns)
+    }
+
     /// A random matrix. Where it is large, its bands of 32 rows are alike: what weights are worth does not change the time.
-    pub(super) fn weights(
+    pub(crate) fn weights(
         &self,
         format: Format,
         layout: Layout,
@@ -340,7 +350,7 @@ impl<'a> Maker<'a> {
     }
 
     /// A cache of at least `positions` positions, which are full.
-    pub(super) fn cache(
+    pub(crate) fn cache(
         &self,
         heads: usize,
         head_dim: usize,

@@ -1,0 +1,29 @@
+//! Cases: every operation of the shader library with types, sizes and buffers, as `metal-shader-bench` measures and
+//! [`crate::selftest`] checks them.
+//!
+//! ```text
+//! operation: the tables of metal/operations ── case: with types and sizes ── shape, select
+//!     ── data, random: buffers ── output: results, and the formula's ── repeat: recorded once, replayed
+//! ```
+//!
+//! A kernel that no case runs fails a test.
+
+mod case;
+mod data;
+pub(crate) mod formulas;
+mod operation;
+mod output;
+mod random;
+mod repeat;
+mod select;
+mod shape;
+
+pub use case::{Case, checked, measured};
+pub(crate) use data::{Array, Built, Cache, Weights, all};
+pub use data::{Maker, Problem, Purpose, Workload};
+pub(crate) use operation::Variants;
+pub use operation::{NOT_COVERED, Operation, all as all_operations};
+pub use output::{Number, Output};
+pub use repeat::{record, replay};
+pub use select::{UnknownName, select};
+pub use shape::{LETTERS, MODELS, Model, SELF_TEST, Shape, Wanted};

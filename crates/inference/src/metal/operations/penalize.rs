@@ -1,0 +1,92 @@
+//! Penalties for recent tokens: `penalize` of `sampling.metal`.
+
+use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, SIMD_WIDTH};
+use crate::metal::kernels::sampling as kernels;
+use crate::metal::library::BufferSlice;
+use compute::Result;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "penalize",
+    kernels: &["penalize"],
+    variants: Variants::One,
+    shape: "M=1 N=vocabulary C=64",
+    checks: &["M=3 N=101 C=37"],
+    bytes: |c| 12.0 * c.m() * c.c(),
+    flops: |c| c.m() * c.c() * (c.c() + 4.0),
+    build,
+}];
+
+/// [`penalize`]: lowers the logits of recent tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Penalize<'a> {
+    /// `[rows, n]` f32, changed.
+    pub logits: BufferSlice<'a>,
+    /// `[rows, count]` u32; what is no token of the vocabulary is passed over, so a short list can be filled up with
+    /// `u32::MAX`.
+    pub recent: BufferSlice<'a>,
+    /// How many sequences.
+    pub rows: usize,
+    /// Tokens of the vocabulary.
+    pub n: usize,
+    /// Recent tokens.
+    pub count: usize,
+    /// What positive logits are divided by and negative ones multiplied with; 1 for none.
+    pub repeat: f32,
+    /// What is taken away once.
+    pub presence: f32,
+    /// What is taken away for each time that the token is among the recent ones.
+    pub frequency: f32,
+}
+
+/// Lowers the logits of recent tokens.
+pub fn penalize(encoding: &mut Encoding<'_>, op: Penalize<'_>) -> Result<()> {
+    let kernel = kernels::PENALIZE;
+    let check = Check::new("penalize", kernel.info());
+    let n = check.count("n", op.n)?;
+    check.room("logits", &op.logits, &[op.rows, op.n])?;
+    check.room("recent", &op.recent, &[op.rows, op.count])?;
+    if op.repeat <= 0.0 || op.repeat.is_nan() {
+        return check.error(format_args!("repeat is {}: it must be above 0, and 1 for no penalty", op.repeat));
+    }
+    if op.rows == 0 || op.count == 0 {
+        return Ok(());
+    }
+    let params = kernels::PenaltyParams {
+        n,
+        count: check.count("count", op.count)?,
+        repeat: op.repeat,
+        presence: op.presence,
+        frequency: op.frequency,
+    };
+    let arguments = kernels::PenalizeArgs { logits: op.logits, recent: op.recent, p: &params };
+    let grid = DispatchGrid::plane(op.count.div_ceil(SIMD_WIDTH), op.rows, 1);
+    encoding.dispatch(kernel, &kernels::PenalizeConstants {}, &arguments, grid)
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (rows, n, count) = (case.shape['M'], case.shape['N'], case.shape['C']);
+    let (logits, recent) = (maker.logits(&[rows, n])?, maker.tokens(rows.saturating_mul(count), n)?);
+    let penalized = maker.changed("logits", &logits, Number::F32);
+    // Again and again, penalties change nothing: the logits are the same at every run.
+    let (repeat, presence, frequency) = if maker.is_check() { (1.25, 0.5, 0.25) } else { (1.0, 0.0, 0.0) };
+    maker.expect(&penalized, || {
+        let mut logits = logits.numbers();
+        for (row, recent) in logits.chunks_mut(n).zip(recent.read::<u32>().chunks(count)) {
+            for (token, logit) in row.iter_mut().enumerate() {
+                let times = recent.iter().filter(|recent| **recent as usize == token).count() as f64;
+                let repeat = f64::from(repeat);
+                if times > 0.0 {
+                    *logit = if *logit > 0.0 { *logit / repeat } else { *logit * repeat };
+                    *logit -= f64::from(presence) + times * f64::from(frequency);
+                }
+            }
+        }
+        logits
+    });
+    Ok(Box::new(move |encoding| {
+        let (logits, recent) = (all(&logits), all(&recent));
+        penalize(encoding, Penalize { logits, recent, rows, n, count, repeat, presence, frequency })
+    }))
+}

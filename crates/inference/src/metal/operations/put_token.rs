@@ -1,0 +1,62 @@
+//! One more token of a sequence: `put_token` of `sequence.metal`.
+
+use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all};
+use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::kernels::sequence as kernels;
+use crate::metal::library::BufferSlice;
+use compute::Result;
+use std::mem::offset_of;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "put_token",
+    kernels: &["put_token"],
+    variants: Variants::One,
+    shape: "L=4096",
+    checks: &["L=50"],
+    bytes: |_| 8.0,
+    flops: |_| 0.0,
+    build,
+}];
+
+/// [`put_token`]: one more token.
+#[derive(Clone, Copy, Debug)]
+pub struct PutToken<'a> {
+    /// `[1]` u32.
+    pub token: BufferSlice<'a>,
+    /// u32: the tokens of all positions.
+    pub history: BufferSlice<'a>,
+    /// Where it goes. What is behind the end of the history is not stored.
+    pub position: usize,
+}
+
+impl PutToken<'_> {
+    pub(crate) const POSITION: Changing =
+        Changing { index: kernels::PutTokenArgs::P_INDEX, offset: offset_of!(kernels::PutTokenParams, position) };
+}
+
+/// Puts a token into the history.
+pub fn put_token(encoding: &mut Encoding<'_>, op: PutToken<'_>) -> Result<()> {
+    let kernel = kernels::PUT_TOKEN;
+    let check = Check::new("put_token", kernel.info());
+    check.room("token", &op.token, &[1])?;
+    let capacity = check.count("capacity", op.history.len() / 4)?;
+    let p = &kernels::PutTokenParams { position: u32::try_from(op.position).unwrap_or(u32::MAX), capacity };
+    let arguments = kernels::PutTokenArgs { token: op.token, history: op.history, p };
+    encoding.dispatch(kernel, &kernels::PutTokenConstants {}, &arguments, DispatchGrid::threads(1))
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let length = case.shape['L'];
+    let (token, history) = (maker.tokens(1, length)?, maker.output("history", &[length], Number::U32)?);
+    let position = length - 1;
+    maker.expect(&history, || {
+        let mut numbers = history.numbers();
+        numbers[position] = f64::from(token.read::<u32>()[0]);
+        numbers
+    });
+    Ok(Box::new(move |encoding| {
+        let (token, history) = (all(&token), history.slice());
+        put_token(encoding, PutToken { token, history, position })
+    }))
+}

@@ -1,0 +1,67 @@
+//! The last tokens of a sequence: `recent_tokens` of `sequence.metal`.
+
+use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all};
+use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::kernels::sequence as kernels;
+use crate::metal::library::BufferSlice;
+use compute::Result;
+use std::mem::offset_of;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "recent_tokens",
+    kernels: &["recent_tokens"],
+    variants: Variants::One,
+    shape: "L=4096 C=64",
+    checks: &["L=20 C=33"],
+    bytes: |c| 8.0 * c.c(),
+    flops: |_| 0.0,
+    build,
+}];
+
+/// [`recent_tokens`]: the last tokens of a sequence, the latest first.
+#[derive(Clone, Copy, Debug)]
+pub struct RecentTokens<'a> {
+    /// u32: the tokens of all positions.
+    pub history: BufferSlice<'a>,
+    /// `[count]` u32; `u32::MAX` where the sequence has not begun.
+    pub recent: BufferSlice<'a>,
+    /// Tokens in the sequence.
+    pub end: usize,
+    /// How many to take.
+    pub count: usize,
+}
+
+impl RecentTokens<'_> {
+    pub(crate) const END: Changing = Changing {
+        index: kernels::RecentTokensArgs::P_INDEX,
+        offset: offset_of!(kernels::RecentTokensParams, end),
+    };
+}
+
+/// Takes the last tokens out of the history.
+pub fn recent_tokens(encoding: &mut Encoding<'_>, op: RecentTokens<'_>) -> Result<()> {
+    let kernel = kernels::RECENT_TOKENS;
+    let check = Check::new("recent_tokens", kernel.info());
+    check.room("history", &op.history, &[op.end])?;
+    check.room("recent", &op.recent, &[op.count])?;
+    if op.count == 0 {
+        return Ok(());
+    }
+    let p = &kernels::RecentTokensParams { end: op.end as u32, count: check.count("count", op.count)? };
+    let arguments = kernels::RecentTokensArgs { history: op.history, recent: op.recent, p };
+    encoding.dispatch(kernel, &kernels::RecentTokensConstants {}, &arguments, DispatchGrid::threads(op.count))
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (count, end) = (case.shape['C'], case.shape['L']);
+    let (history, recent) = (maker.tokens(end, end)?, maker.output("recent", &[count], Number::U32)?);
+    maker.expect(&recent, || {
+        let latest_first = history.read::<u32>().into_iter().rev();
+        latest_first.chain(std::iter::repeat(u32::MAX)).take(count).map(f64::from).collect()
+    });
+    Ok(Box::new(move |encoding| {
+        let (history, recent) = (all(&history), recent.slice());
+        recent_tokens(encoding, RecentTokens { history, recent, end, count })
+    }))
+}

@@ -1,0 +1,138 @@
+//! Rotary positions, and keys and values into the cache: `rope_kv` of `rope.metal`.
+
+use super::kv_cache::{KvCache, changed, stored};
+use super::rope::{Rotation, RotationCase, check_in_place, check_rotation, grid};
+use crate::cases::{Built, Cache, Case, Maker, Operation, Variants, all};
+use crate::formats::Activation;
+use crate::metal::dispatch::{Check, Encoding};
+use crate::metal::kernels::rope as kernels;
+use crate::metal::library::BufferSlice;
+use compute::Result;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "rope_kv",
+    kernels: &["rope_kv"],
+    variants: Variants::Cache,
+    shape: "M=1 L=4096 H=heads G=kv_heads D=head_dim",
+    checks: &["M=5 L=45 H=4 G=2 D=40", "M=2 L=45 H=4 G=2 D=40 R=24 X=1"],
+    bytes: |c| c.a(2.0 * (c.mhd() + c.mgd())) + c.kv(2.0 * c.mgd()),
+    flops: |c| 3.0 * (c.mhd() + c.mgd()),
+    build,
+}];
+
+/// [`rope_kv`]: rotates q and k, and stores k and v.
+#[derive(Clone, Copy, Debug)]
+pub struct RopeKv<'a> {
+    /// `[tokens, q_stride]` activations: `heads` heads of each token.
+    pub q: BufferSlice<'a>,
+    /// `[tokens, k_stride]` activations: the keys of each token, of as many heads as the cache has.
+    pub k: BufferSlice<'a>,
+    /// `[tokens, v_stride]` activations: the values.
+    pub v: BufferSlice<'a>,
+    /// `[tokens, heads, head_dim]` activations: q, rotated; may be `q` where that is one row, or
+    /// its stride is `heads · head_dim`.
+    pub y: BufferSlice<'a>,
+    /// Where keys and values go, at the positions of the rotation.
+    pub cache: KvCache<'a>,
+    /// How q and k are rotated.
+    pub rotation: Rotation<'a>,
+    /// How many tokens.
+    pub tokens: usize,
+    /// Heads of q.
+    pub heads: usize,
+    /// Numbers from one row of q to the next.
+    pub q_stride: usize,
+    /// Numbers from one row of k to the next.
+    pub k_stride: usize,
+    /// Numbers from one row of v to the next.
+    pub v_stride: usize,
+    /// The type of q, k, v and y.
+    pub activation: Activation,
+}
+
+/// Rotates queries and keys by their positions, and puts keys and values into the cache.
+pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
+    let kernel = kernels::RopeKv::select(op.activation, op.cache.ty);
+    let check = Check::new("rope_kv", kernel.info());
+    let (cache, rotation) = (op.cache, op.rotation);
+    let (head_dim, rotary) = check_rotation(&check, &rotation, op.tokens, cache.head_dim)?;
+    let (kv_heads, capacity) = cache.check(&check)?;
+    let heads = check.count("heads", op.heads)?;
+    let width = op.heads.saturating_mul(cache.head_dim);
+    let kv_width = cache.heads * cache.head_dim;
+    let q = check.rows("q", &op.q, op.tokens, op.q_stride, width)?;
+    let k = check.rows("k", &op.k, op.tokens, op.k_stride, kv_width)?;
+    let v = check.rows("v", &op.v, op.tokens, op.v_stride, kv_width)?;
+    let y = check.room("y", &op.y, &[op.tokens, width])?;
+    check_in_place(&check, &y, &q, op.q_stride == width || op.tokens == 1)?;
+    check.apart(&y, &k)?;
+    check.apart(&y, &v)?;
+    if op.tokens == 0 {
+        return Ok(());
+    }
+    let splits = encoding.tuning.head_splits(op.tokens, op.heads);
+    let params = kernels::RopeKvParams {
+        heads,
+        kv_heads,
+        q_stride: check.count("q_stride", op.q_stride)?,
+        k_stride: check.count("k_stride", op.k_stride)?,
+        v_stride: check.count("v_stride", op.v_stride)?,
+        capacity,
+        splits: splits as u32,
+        magnitude: rotation.magnitude,
+    };
+    let constants = kernels::RopeKvConstants { head_dim, rotary, neox: rotation.neox };
+    let arguments = kernels::RopeKvArgs {
+        q: op.q,
+        k: op.k,
+        v: op.v,
+        y: op.y,
+        keys: cache.keys,
+        values: cache.values,
+        positions: rotation.positions,
+        frequencies: rotation.frequencies,
+        p: &params,
+    };
+    encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens, splits))
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (tokens, heads, head_dim, activation) =
+        (case.shape['M'], case.shape['H'], case.shape['D'], case.activation);
+    let (length, kv_heads) = (case.shape['L'], case.shape['G']);
+    let kv_width = kv_heads.saturating_mul(head_dim);
+    let q_stride = maker.stride(heads.saturating_mul(head_dim), 3);
+    let (k_stride, v_stride) = (maker.stride(kv_width, 1), maker.stride(kv_width, 2));
+    let rows = |stride| maker.activations(&[tokens, stride], activation);
+    let (q, k, v) = (rows(q_stride)?, rows(k_stride)?, rows(v_stride)?);
+    let y = maker.output("y", &[tokens, heads, head_dim], activation.into())?;
+    let cache = maker.cache(kv_heads, head_dim, length, case.cache)?;
+    let (keys, values) = changed(maker, &cache, case);
+    let table = RotationCase::new(maker, case, tokens, length)?;
+    maker.expect(&y, || table.rotated(&q.numbers(), q_stride, heads * head_dim, head_dim));
+    maker.expect(&keys, || {
+        let rotated = table.rotated(&k.numbers(), k_stride, kv_width, head_dim);
+        stored(&cache, (&cache.keys, Cache::key_index), &rotated, kv_width, &table.positions)
+    });
+    maker.expect(&values, || {
+        stored(&cache, (&cache.values, Cache::value_index), &v.numbers(), v_stride, &table.positions)
+    });
+    Ok(Box::new(move |encoding| {
+        let op = RopeKv {
+            q: all(&q),
+            k: all(&k),
+            v: all(&v),
+            y: y.slice(),
+            cache: cache.cache(),
+            rotation: table.rotation(),
+            tokens,
+            heads,
+            q_stride,
+            k_stride,
+            v_stride,
+            activation,
+        };
+        rope_kv(encoding, op)
+    }))
+}

@@ -1,0 +1,70 @@
+//! Tokens of a step, out of the history: `take_tokens` of `sequence.metal`.
+
+use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all};
+use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::kernels::sequence as kernels;
+use crate::metal::library::BufferSlice;
+use compute::Result;
+use std::mem::offset_of;
+
+/// Cases to measure and to check.
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    name: "take_tokens",
+    kernels: &["take_tokens"],
+    variants: Variants::One,
+    shape: "M=512 L=4096",
+    checks: &["M=33 L=100 P=7"],
+    bytes: |c| 12.0 * c.m(),
+    flops: |_| 0.0,
+    build,
+}];
+
+/// [`take_tokens`]: what a step computes.
+#[derive(Clone, Copy, Debug)]
+pub struct TakeTokens<'a> {
+    /// u32: the tokens of all positions.
+    pub history: BufferSlice<'a>,
+    /// `[count]` u32.
+    pub tokens: BufferSlice<'a>,
+    /// `[count]` u32.
+    pub positions: BufferSlice<'a>,
+    /// The position of the first.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl TakeTokens<'_> {
+    pub(crate) const FIRST: Changing =
+        Changing { index: kernels::TakeTokensArgs::P_INDEX, offset: offset_of!(kernels::TakeTokensParams, first) };
+}
+
+/// Takes tokens and their positions out of the history.
+pub fn take_tokens(encoding: &mut Encoding<'_>, op: TakeTokens<'_>) -> Result<()> {
+    let kernel = kernels::TAKE_TOKENS;
+    let check = Check::new("take_tokens", kernel.info());
+    check.room("history", &op.history, &[op.first.saturating_add(op.count)])?;
+    check.room("tokens", &op.tokens, &[op.count])?;
+    check.room("positions", &op.positions, &[op.count])?;
+    if op.count == 0 {
+        return Ok(());
+    }
+    let p = &kernels::TakeTokensParams { first: op.first as u32, count: check.count("count", op.count)? };
+    let (history, tokens, positions) = (op.history, op.tokens, op.positions);
+    let arguments = kernels::TakeTokensArgs { history, tokens, positions, p };
+    encoding.dispatch(kernel, &kernels::TakeTokensConstants {}, &arguments, DispatchGrid::threads(op.count))
+}
+
+fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    let (count, length) = (case.shape['M'], case.shape['L']);
+    let history = maker.tokens(length, length)?;
+    let first = case.shape.get('P').unwrap_or(0);
+    let result = |name| maker.output(name, &[count], Number::U32);
+    let (tokens, positions) = (result("tokens")?, result("positions")?);
+    maker.expect(&tokens, || history.read::<u32>()[first..][..count].iter().copied().map(f64::from).collect());
+    maker.expect(&positions, || (first..first + count).map(|position| position as f64).collect());
+    Ok(Box::new(move |encoding| {
+        let (history, tokens, positions) = (all(&history), tokens.slice(), positions.slice());
+        take_tokens(encoding, TakeTokens { history, tokens, positions, first, count })
+    }))
+}
