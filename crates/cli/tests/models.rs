@@ -86,7 +86,9 @@ fn files_that_are_no_models() {
     let whole = std::fs::read(&model.path).expect("it is there");
     let cut = model.scratch.file("cut.gguf", &whole[..whole.len() - 1000]);
     metalworks(["info", &cut]).exits(1).says(&format!("metalworks: error: {cut}: at byte "));
-    metalworks(["info", &cut]).exits(1).says("after the end of the file: it is damaged or not whole; get it again");
+    metalworks(["info", &cut])
+        .exits(1)
+        .says("after the end of the file: the file is truncated or corrupt; download it again");
     metalworks(["info", "examples/gemv.metal"]).exits(1).says("gemv.metal: at byte 0: is not a GGUF file");
     metalworks(["info", "no/such.gguf"]).exits(2).says("there is no file 'no/such.gguf'");
     metalworks(["info", "examples"]).exits(2).says("examples: is not a file");

@@ -248,8 +248,8 @@ fn what_comes_is_checked() {
     let machine = Machine::new();
     let pull = |name: &str| machine.pull_from(&format!("hf:user/repo/{name}"), &server.address);
     pull("hash.gguf").exits(2).says("its SHA-256 differs");
-    pull("page.gguf").exits(2).says("is a web page, it seems");
-    pull("cut.gguf").exits(2).says("it is damaged or not whole");
+    pull("page.gguf").exits(2).says("seems to be a web page");
+    pull("cut.gguf").exits(2).says("the file is truncated or corrupt");
     pull("missing.gguf").exits(2).says("there is no such file: look at the names");
     let entries = std::fs::read_dir(format!("{}/hf/user/repo", machine.models())).expect("it is there");
     assert!(entries.flatten().all(|entry| entry.file_name().to_string_lossy().ends_with(".lock")));

@@ -1,21 +1,21 @@
-//! What can go wrong with a model.
+//! Errors of loading and running a model.
 
 use crate::weights::FileError;
 use std::fmt;
 
-/// The result of a call that can fail.
+/// Result of a fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call failed.
+/// Error of loading or running a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// The file cannot be read, or lacks something. The file's fault.
     File(FileError),
-    /// The model is nothing that can be run here: what it is, and what would do. The file's fault, or a limit of ours.
+    /// The model is not supported; the message says what is. The file's fault, or a limit of ours.
     Model(String),
-    /// A call does not fit the model or what was done before. The caller's fault.
+    /// Invalid argument, or a call in the wrong state. The caller's fault.
     Usage(String),
-    /// The device refused. What it says.
+    /// Error of the device.
     Device(compute::Error),
 }
 

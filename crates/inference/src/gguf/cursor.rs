@@ -1,11 +1,14 @@
-//! Reading a file front to back, never past its end.
+//! Bounds-checked sequential reader.
 
 use crate::weights::{FileError, FileErrorKind};
 
-/// Keys and names of tensors have at most this many bytes, says the specification of keys.
-const LONGEST_NAME: u64 = 65_535;
+/// Cause and advice for errors about a file that ends too early.
+pub(super) const TRUNCATED: &str = "the file is truncated or corrupt; download it again";
 
-/// A place in the bytes of a file.
+/// Longest key or tensor name in bytes: the specification's limit for keys.
+const MAX_NAME_LEN: u64 = 65_535;
+
+/// Read position in the bytes of a file.
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -20,25 +23,23 @@ impl<'a> Cursor<'a> {
         self.at as u64
     }
 
-    /// Bytes that are left.
-    pub(super) fn left(&self) -> u64 {
+    /// Number of unread bytes.
+    pub(super) fn remaining(&self) -> u64 {
         (self.bytes.len() - self.at) as u64
     }
 
-    /// An error about what was read last, or is to be read next.
+    /// Returns an error about the bytes at `offset`.
     pub(super) fn error(&self, offset: u64, message: impl Into<String>) -> FileError {
         FileError::new(FileErrorKind::Damaged, message).at(offset)
     }
 
-    /// The next bytes, which are `what`.
+    /// Reads the next `len` bytes. `what` names them in errors.
     pub(super) fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8], FileError> {
-        if len > self.left() {
-            let left = self.left();
+        let remaining = self.remaining();
+        if len > remaining {
             return Err(self.error(
                 self.offset(),
-                format!(
-                    "{what} needs {len} bytes, and the file ends after {left}: it is damaged or not whole; get it again"
-                ),
+                format!("{what} needs {len} bytes, but the file ends after {remaining}: {TRUNCATED}"),
             ));
         }
         let taken = &self.bytes[self.at..][..len as usize];
@@ -60,30 +61,30 @@ impl<'a> Cursor<'a> {
         self.array(what).map(u64::from_le_bytes)
     }
 
-    /// A number of things of which each takes some bytes at least: more than the file has room for are none.
-    pub(super) fn count(&mut self, each: u64, what: &str) -> Result<usize, FileError> {
+    /// Reads the number of items that follow, each at least `min_size` bytes long. Rejects more than the file can hold.
+    pub(super) fn count(&mut self, min_size: u64, what: &str) -> Result<usize, FileError> {
         let offset = self.offset();
         let count = self.u64(what)?;
-        let room = self.left() / each;
+        let room = self.remaining() / min_size;
         if count > room {
-            let message = format!("{what} is {count}, and the rest of the file has room for {room} at most");
-            return Err(self.error(offset, message + ": it is damaged or not whole; get it again"));
+            let message = format!("{what} is {count}, but the rest of the file has room for at most {room}");
+            return Err(self.error(offset, format!("{message}: {TRUNCATED}")));
         }
         Ok(count as usize)
     }
 
-    /// A text after its length.
+    /// Reads a string: its length, then its bytes.
     pub(super) fn string(&mut self, what: &str) -> Result<&'a [u8], FileError> {
         let len = self.u64(what)?;
         self.take(len, what)
     }
 
-    /// The name of a thing.
+    /// Reads a key or a tensor name.
     pub(super) fn name(&mut self, what: &str) -> Result<&'a str, FileError> {
         let offset = self.offset();
         let name = self.string(what)?;
-        if name.len() as u64 > LONGEST_NAME {
-            return Err(self.error(offset, format!("{what} has {} bytes: more than {LONGEST_NAME}", name.len())));
+        if name.len() as u64 > MAX_NAME_LEN {
+            return Err(self.error(offset, format!("{what} has {} bytes: more than {MAX_NAME_LEN}", name.len())));
         }
         std::str::from_utf8(name).map_err(|_| self.error(offset, format!("{what} is not UTF-8")))
     }

@@ -1,44 +1,46 @@
-//! The head of a file: metadata and the table of tensors, which the data follows.
+//! Header of a GGUF file: metadata and the tensor table. The tensor data follows it.
 //!
 //! ```text
 //! GGUF │ version │ tensors │ keys │ key, type, value … │ name, dimensions, type, offset … │ padding │ data
 //! ```
 //!
-//! Every number is checked against the bytes that are left before anything is allocated for it, and nothing is read
-//! twice: time and memory are bounded by the size of the file.
+//! The reader makes one pass, and checks every count against the remaining bytes before it allocates: the size of the
+//! file bounds time and memory.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, TRUNCATED};
 use super::metadata::Metadata;
 use super::value::{Array, Strings, Value, ValueType};
 use crate::weights::{FileError, FileErrorKind, TensorInfo, TensorType};
 
-/// Where tensors begin if the file does not say.
+/// Alignment of tensors in a file without the key [`ALIGNMENT`].
 pub(super) const DEFAULT_ALIGNMENT: u64 = 32;
-/// What says where they begin.
+/// Key of the alignment of tensors.
 pub(super) const ALIGNMENT: &str = "general.alignment";
-/// Tensors have at most this many dimensions.
+/// Most dimensions of a tensor.
 const MAX_DIMENSIONS: u32 = 4;
-/// Arrays are nested at most this deep: more than any model needs.
+/// Deepest nesting of arrays: more than any model needs.
 const MAX_DEPTH: usize = 8;
-/// Bytes of a tensor's line without name and dimensions.
-const LEAST_TENSOR: u64 = 8 + 4 + 4 + 8;
-/// Bytes of a key's line without its name: length, type, a value of one byte.
-const LEAST_ENTRY: u64 = 8 + 4 + 1;
+/// Size in bytes of a tensor's table entry without its name and dimensions.
+const MIN_TENSOR_SIZE: u64 = 8 + 4 + 4 + 8;
+/// Size in bytes of the smallest metadata entry: length of an empty key, type, one-byte value.
+const MIN_ENTRY_SIZE: u64 = 8 + 4 + 1;
+/// Cause and advice for errors about invalid bytes.
+const CORRUPT: &str = "the file is corrupt; download it again";
 
-/// What the head says.
+/// Contents of a header.
 pub(super) struct Header {
     pub(super) version: u32,
     pub(super) metadata: Metadata,
-    /// With ranges that are within the file.
+    /// Every range is within the file.
     pub(super) tensors: Vec<TensorInfo>,
 }
 
-/// Reads the head of a file, the part `file` of a model.
+/// Reads the header of a file. `file` is its index among the parts of the model.
 pub(super) fn read(bytes: &[u8], file: usize) -> Result<Header, FileError> {
     let cursor = &mut Cursor::new(bytes);
     let version = version(bytes, cursor)?;
-    let tensor_count = cursor.count(LEAST_TENSOR, "the number of tensors")?;
-    let entry_count = cursor.count(LEAST_ENTRY, "the number of keys")?;
+    let tensor_count = cursor.count(MIN_TENSOR_SIZE, "the number of tensors")?;
+    let entry_count = cursor.count(MIN_ENTRY_SIZE, "the number of keys")?;
     let mut metadata = Metadata::default();
     for index in 0..entry_count {
         entry(cursor, index, &mut metadata)?;
@@ -49,7 +51,7 @@ pub(super) fn read(bytes: &[u8], file: usize) -> Result<Header, FileError> {
     for index in 0..tensor_count {
         tensors.push(tensor(cursor, index, alignment, file)?);
     }
-    place(&mut tensors, cursor.offset().next_multiple_of(alignment), bytes.len() as u64)
+    place_tensors(&mut tensors, cursor.offset().next_multiple_of(alignment), bytes.len() as u64)
         .map_err(|error| error.at(tensors_at))?;
     Ok(Header { version, metadata, tensors })
 }
@@ -64,52 +66,48 @@ fn version(bytes: &[u8], cursor: &mut Cursor<'_>) -> Result<u32, FileError> {
     match version {
         2 | 3 => {}
         1 => {
-            return unsupported(
-                "is of version 1 of GGUF, which was in use for some days of 2023: convert the model again",
-            );
+            return unsupported("is GGUF version 1, which is obsolete since 2023: convert the model again");
         }
-        0 => return Err(cursor.error(4, "has version 0, which there is not: it is damaged; get it again")),
+        0 => return Err(cursor.error(4, format!("is GGUF version 0, which does not exist: {CORRUPT}"))),
         version if version.swap_bytes() < 0x1_0000 => {
-            return unsupported("is for machines that store the high byte first: convert it without --bigendian");
+            return unsupported("is big-endian: convert the model without --bigendian");
         }
-        version => return unsupported(&format!("is of version {version} of GGUF; versions 2 and 3 are read")),
+        version => return unsupported(&format!("is GGUF version {version}; versions 2 and 3 are supported")),
     }
     Ok(version)
 }
 
-/// What a file is that does not begin with `GGUF`, as far as its beginning tells.
+/// Guesses from its first bytes what a file is that does not begin with `GGUF`, and says what to do.
 fn not_gguf(start: &[u8]) -> String {
-    let what = match start {
-        [] => "is empty: get it again",
-        _ if b"GGUF".starts_with(start) => {
-            "ends within its first 4 bytes: it is damaged or not whole; get it again"
-        }
+    let message = match start {
+        [] => "is empty: download it again",
+        _ if b"GGUF".starts_with(start) => return format!("ends within its first 4 bytes: {TRUNCATED}"),
         _ if start.starts_with(b"version https://git-lfs") => {
-            "is a pointer of Git LFS and not the model itself: get it with git lfs pull"
+            "is a Git LFS pointer, not the model itself: get the model with git lfs pull"
         }
-        _ if start.starts_with(b"PK\x03\x04") => "is an archive of PyTorch or ZIP: convert the model to GGUF",
+        _ if start.starts_with(b"PK\x03\x04") => "is a PyTorch checkpoint or a ZIP file: convert the model to GGUF",
         _ if [b"lmgg", b"tjgg", b"fmgg", b"algg"].iter().any(|magic| start.starts_with(*magic)) => {
             "is a GGML file from before GGUF: convert the model again"
         }
-        _ if start.get(8) == Some(&b'{') => "is a file of safetensors, it seems: convert the model to GGUF",
-        _ if start.starts_with(b"<") => "is a web page, it seems, and not the model: get it again",
+        _ if start.get(8) == Some(&b'{') => "seems to be a safetensors file: convert the model to GGUF",
+        _ if start.starts_with(b"<") => "seems to be a web page, not the model: download it again",
         _ => "is not a GGUF file: it does not begin with 'GGUF'",
     };
-    what.to_owned()
+    message.to_owned()
 }
 
 fn entry(cursor: &mut Cursor<'_>, index: usize, metadata: &mut Metadata) -> Result<(), FileError> {
     let offset = cursor.offset();
     let key = cursor.name("the key").map_err(|error| error.within(&format!("key {index}")))?.to_owned();
-    let context = format!("key '{}'", shown(&key));
+    let context = format!("key '{}'", printable(&key));
     let value = value_type(cursor).and_then(|kind| value(cursor, kind));
     let value = value.map_err(|error| error.within(&context))?;
     let added = metadata.add(key, value);
-    added.map_err(|_| cursor.error(offset, format!("{context} is there twice: the file is damaged; get it again")))
+    added.map_err(|_| cursor.error(offset, format!("duplicate {context}: {CORRUPT}")))
 }
 
-/// A name for messages, which may be long.
-fn shown(name: &str) -> String {
+/// Escapes a name for messages, and shortens a long one.
+fn printable(name: &str) -> String {
     match name.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", name[..end].escape_debug()),
         None => name.escape_debug().to_string(),
@@ -118,12 +116,8 @@ fn shown(name: &str) -> String {
 
 fn value_type(cursor: &mut Cursor<'_>) -> Result<ValueType, FileError> {
     let offset = cursor.offset();
-    let code = cursor.u32("the type of a value")?;
-    ValueType::from_code(code).ok_or_else(|| {
-        let message =
-            format!("there is no type of values with the number {code}: the file is damaged; get it again");
-        cursor.error(offset, message)
-    })
+    let code = cursor.u32("the value type")?;
+    ValueType::from_code(code).ok_or_else(|| cursor.error(offset, format!("unknown value type {code}: {CORRUPT}")))
 }
 
 fn value(cursor: &mut Cursor<'_>, kind: ValueType) -> Result<Value, FileError> {
@@ -133,12 +127,12 @@ fn value(cursor: &mut Cursor<'_>, kind: ValueType) -> Result<Value, FileError> {
         ValueType::String => {
             let offset = cursor.offset();
             let text = std::str::from_utf8(cursor.string(what)?);
-            text.map(Value::from).map_err(|_| cursor.error(offset, "the text is not UTF-8"))
+            text.map(Value::from).map_err(|_| cursor.error(offset, "the string is not UTF-8"))
         }
         kind => {
-            // A number is an array of one.
+            // Read a scalar as an array of one.
             let one = numbers(cursor, kind, 1)?;
-            one.get(0).ok_or_else(|| cursor.error(cursor.offset(), "there is no value"))
+            one.get(0).ok_or_else(|| cursor.error(cursor.offset(), "the value is missing"))
         }
     }
 }
@@ -149,10 +143,10 @@ fn array(cursor: &mut Cursor<'_>, depth: usize) -> Result<Array, FileError> {
         return Err(cursor.error(offset, format!("arrays are nested more than {MAX_DEPTH} deep")));
     }
     let kind = value_type(cursor)?;
-    let count = cursor.count(kind.least_size(), "the number of elements")?;
+    let count = cursor.count(kind.min_size(), "the number of elements")?;
     match kind {
         ValueType::Array => {
-            // Not with this capacity: each level could ask for as much as the file has room for.
+            // Reserve nothing: each nesting level could claim as many elements as the file has room for.
             let mut arrays = Vec::new();
             for _ in 0..count {
                 arrays.push(array(cursor, depth + 1)?);
@@ -162,7 +156,8 @@ fn array(cursor: &mut Cursor<'_>, depth: usize) -> Result<Array, FileError> {
         ValueType::String => {
             let mut strings = Strings::with_capacity(count);
             for index in 0..count {
-                let text = cursor.string("the text").map_err(|error| error.within(&format!("element {index}")))?;
+                let text =
+                    cursor.string("the string").map_err(|error| error.within(&format!("element {index}")))?;
                 strings.push(text);
             }
             Ok(Array::String(strings))
@@ -171,11 +166,11 @@ fn array(cursor: &mut Cursor<'_>, depth: usize) -> Result<Array, FileError> {
     }
 }
 
-/// Numbers of any type but text and arrays.
+/// Reads `count` values of a fixed-size type: any but strings and arrays.
 fn numbers(cursor: &mut Cursor<'_>, kind: ValueType, count: usize) -> Result<Array, FileError> {
     let offset = cursor.offset();
-    // The number is within the bytes that are left, so that this cannot overflow.
-    let bytes = cursor.take(count as u64 * kind.least_size(), "the value")?;
+    // Cannot overflow: `count` was checked against the remaining bytes.
+    let bytes = cursor.take(count as u64 * kind.min_size(), "the value")?;
     macro_rules! decoded {
         ($number:ident) => {
             bytes
@@ -202,37 +197,37 @@ fn numbers(cursor: &mut Cursor<'_>, kind: ValueType, count: usize) -> Result<Arr
         ValueType::Bool => match bytes.iter().position(|&byte| byte > 1) {
             None => Array::Bool(bytes.iter().map(|&byte| byte == 1).collect()),
             Some(at) => {
-                let message =
-                    format!("a bool is 0 or 1, and this is {}: the file is damaged; get it again", bytes[at]);
+                let message = format!("expected a bool, 0 or 1, found {}: {CORRUPT}", bytes[at]);
                 return Err(cursor.error(offset + at as u64, message));
             }
         },
-        ValueType::String | ValueType::Array => return Err(cursor.error(offset, "texts and arrays are no numbers")),
+        ValueType::String | ValueType::Array => {
+            return Err(cursor.error(offset, format!("expected a number, found {kind}")));
+        }
     })
 }
 
 fn alignment(metadata: &Metadata) -> Result<u64, FileError> {
     let alignment = metadata.get_optional::<u32>(ALIGNMENT)?.map_or(DEFAULT_ALIGNMENT, u64::from);
     if !alignment.is_power_of_two() {
-        let message =
-            format!("key '{ALIGNMENT}': {alignment} is not a power of two: the file is damaged; get it again");
+        let message = format!("key '{ALIGNMENT}': {alignment} is not a power of two: {CORRUPT}");
         return Err(FileError::new(FileErrorKind::Damaged, message));
     }
     Ok(alignment)
 }
 
-/// A line of the table. Its range counts from the start of the data until [`place`] is done.
+/// Reads one entry of the tensor table. Its range is relative to the data until [`place_tensors`] makes it absolute.
 fn tensor(cursor: &mut Cursor<'_>, index: usize, alignment: u64, file: usize) -> Result<TensorInfo, FileError> {
     let offset = cursor.offset();
     let name = cursor.name("the name").map_err(|error| error.within(&format!("tensor {index}")))?;
-    let context = format!("tensor '{}'", shown(name));
+    let context = format!("tensor '{}'", printable(name));
     let wrong =
         |message: String| FileError::new(FileErrorKind::Damaged, format!("{context}: {message}")).at(offset);
     let within = |error: FileError| error.within(&context);
 
     let dimension_count = cursor.u32("the number of dimensions").map_err(within)?;
     if dimension_count > MAX_DIMENSIONS {
-        return Err(wrong(format!("has {dimension_count} dimensions; there are {MAX_DIMENSIONS} at most")));
+        return Err(wrong(format!("has {dimension_count} dimensions, more than {MAX_DIMENSIONS}")));
     }
     let mut dimensions = Vec::new();
     for _ in 0..dimension_count {
@@ -240,19 +235,18 @@ fn tensor(cursor: &mut Cursor<'_>, index: usize, alignment: u64, file: usize) ->
     }
     let code = cursor.u32("the type").map_err(within)?;
     let kind = TensorType::from_code(code).ok_or_else(|| {
-        let message = format!(
-            "{context}: there is no type of tensors with the number {code}: the file is damaged, or newer than this program"
-        );
+        let message =
+            format!("{context}: unknown tensor type {code}: the file is corrupt, or newer than this program");
         FileError::new(FileErrorKind::Unsupported, message).at(offset)
     })?;
     let start = cursor.u64("the offset").map_err(within)?;
     if !start.is_multiple_of(alignment) {
-        return Err(wrong(format!("begins at {start}, which is no multiple of the alignment {alignment}")));
+        return Err(wrong(format!("begins at {start}, which is not a multiple of the alignment {alignment}")));
     }
     let columns = dimensions.first().copied().unwrap_or(1);
     if !columns.is_multiple_of(kind.block_len()) {
         return Err(wrong(format!(
-            "its rows of {columns} are no whole blocks of {kind}, which have {}",
+            "its rows of {columns} elements are not a multiple of the {} elements in a {kind} block",
             kind.block_len()
         )));
     }
@@ -260,20 +254,20 @@ fn tensor(cursor: &mut Cursor<'_>, index: usize, alignment: u64, file: usize) ->
     let size = elements.and_then(|elements| (elements / kind.block_len()).checked_mul(kind.block_size()));
     let end = size.and_then(|size| start.checked_add(size));
     let (Some(_), Some(end)) = (size, end) else {
-        return Err(wrong(format!("its size of {dimensions:?} is more than there can be")));
+        return Err(wrong(format!("the size of {dimensions:?} elements overflows")));
     };
     Ok(TensorInfo { name: name.to_owned(), dimensions, kind, file, range: start..end })
 }
 
-/// Moves the ranges to where the data begins, and checks that they are in the file and apart from each other.
-fn place(tensors: &mut [TensorInfo], data: u64, len: u64) -> Result<(), FileError> {
+/// Offsets the ranges by the start of the data. Returns an error if one exceeds the file or two overlap.
+fn place_tensors(tensors: &mut [TensorInfo], data: u64, len: u64) -> Result<(), FileError> {
     let damaged = |message: String| FileError::new(FileErrorKind::Damaged, message);
     for tensor in &mut *tensors {
-        let name = shown(&tensor.name);
+        let name = printable(&tensor.name);
         let Some(end) = tensor.range.end.checked_add(data).filter(|&end| end <= len) else {
             let missing = tensor.range.end.saturating_add(data) - len;
             return Err(damaged(format!(
-                "tensor '{name}' ends {missing} bytes after the end of the file: it is damaged or not whole; get it again"
+                "tensor '{name}' ends {missing} bytes after the end of the file: {TRUNCATED}"
             )));
         };
         tensor.range = tensor.range.start + data..end;
@@ -282,10 +276,8 @@ fn place(tensors: &mut [TensorInfo], data: u64, len: u64) -> Result<(), FileErro
     in_order.sort_by_key(|tensor| tensor.range.start);
     for pair in in_order.windows(2) {
         if pair[1].range.start < pair[0].range.end {
-            let (first, second) = (shown(&pair[0].name), shown(&pair[1].name));
-            return Err(damaged(format!(
-                "tensors '{first}' and '{second}' have bytes in common: the file is damaged; get it again"
-            )));
+            let (first, second) = (printable(&pair[0].name), printable(&pair[1].name));
+            return Err(damaged(format!("tensors '{first}' and '{second}' overlap: {CORRUPT}")));
         }
     }
     Ok(())

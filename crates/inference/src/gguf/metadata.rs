@@ -1,11 +1,11 @@
-//! Metadata: keys with values, and typed access to them.
+//! Metadata: key-value pairs, and typed access to them.
 
 use std::collections::HashMap;
 
 use super::value::{Array, Strings, Value};
 use crate::weights::{FileError, FileErrorKind};
 
-/// Keys with their values, in the order of the file.
+/// Key-value pairs in file order.
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
     entries: Vec<(String, Value)>,
@@ -13,7 +13,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Adds a key; gives the value back if it is there already.
+    /// Adds a key. Returns the value as the error if the key exists.
     pub(super) fn add(&mut self, key: String, value: Value) -> Result<(), Value> {
         if self.by_key.contains_key(&key) {
             return Err(value);
@@ -23,7 +23,7 @@ impl Metadata {
         Ok(())
     }
 
-    /// Sets a key, which may be there already.
+    /// Sets a key, replacing its value if it exists.
     pub fn set(&mut self, key: &str, value: impl Into<Value>) {
         match self.by_key.get(key) {
             Some(&index) => self.entries[index].1 = value.into(),
@@ -34,34 +34,34 @@ impl Metadata {
         }
     }
 
-    /// All keys with their values, in the order of the file.
+    /// Iterates over the key-value pairs in file order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The value of a key as it is in the file, if the key is there.
+    /// Returns the value of a key as stored, or `None` if there is no such key.
     pub fn find(&self, key: &str) -> Option<&Value> {
         self.by_key.get(key).map(|&index| &self.entries[index].1)
     }
 
-    /// The value of a key. Integers of any width become the one that is asked for, if they fit.
+    /// Returns the value of a key as `T`. An integer of any width converts if its value fits.
     pub fn get<'a, T: FromValue<'a>>(&'a self, key: &str) -> Result<T, FileError> {
         match self.get_optional(key)? {
             Some(value) => Ok(value),
             None => {
                 let expected = T::expected();
                 let mut message = format!("there is no key '{key}' ({expected}) in the metadata");
-                // A model of another architecture has the same key with another beginning.
+                // In a model of another architecture, the same key has another prefix.
                 let similar = key.split_once('.').and_then(|(_, end)| {
                     self.iter().find(|(other, _)| other.split_once('.').is_some_and(|(_, other)| other == end))
                 });
@@ -73,7 +73,7 @@ impl Metadata {
         }
     }
 
-    /// The value of a key, or none if it is not there. That it is of another type is an error all the same.
+    /// Returns the value of a key as `T`, or `None` if there is no such key. A value of another type is an error.
     pub fn get_optional<'a, T: FromValue<'a>>(&'a self, key: &str) -> Result<Option<T>, FileError> {
         let Some(value) = self.find(key) else { return Ok(None) };
         T::from_value(value).map(Some).map_err(|mismatch| {
@@ -87,21 +87,21 @@ impl Metadata {
     }
 }
 
-/// Why a value is not what was asked for.
+/// Reason why a value does not convert.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mismatch {
-    /// It is of another type.
+    /// The type differs.
     Type,
-    /// It is of a type that could be right, but for what is said here.
+    /// The type converts, but this value does not; the message says why.
     Value(String),
 }
 
-/// What a value of metadata can be read as.
+/// Conversion from a metadata value.
 pub trait FromValue<'a>: Sized {
-    /// What is expected, for messages.
+    /// Name of the expected type, for messages.
     fn expected() -> String;
 
-    /// Reads a value.
+    /// Converts a value.
     fn from_value(value: &'a Value) -> Result<Self, Mismatch>;
 }
 
@@ -158,7 +158,7 @@ macro_rules! floats {
 
 floats!(f32 f64);
 
-/// The elements of an array of numbers.
+/// Converts the elements of a numeric or boolean array.
 fn elements<T: for<'e> FromValue<'e>>(value: &Value) -> Result<Vec<T>, Mismatch> {
     let Value::Array(array) = value else { return Err(Mismatch::Type) };
     if matches!(array, Array::String(_) | Array::Array(_)) {

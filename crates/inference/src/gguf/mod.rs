@@ -1,12 +1,12 @@
-//! GGUF, the files that language models come in.
+//! GGUF, the file format of llama.cpp for language models.
 //!
 //! ```text
 //! file, or parts of one ── header: cursor, value, metadata ── Gguf: Metadata, Weights
 //! Builder: keys, tensors ── writer ── file
 //! ```
 //!
-//! Files are mapped into memory, and tensors stay where they are. What a file says is checked before it is believed: a
-//! file that is damaged, cut off or made to do harm is an error that says what is wrong, where, and what to do.
+//! Files are memory-mapped, and tensors are ranges of the mapping. The contents of a file are untrusted: a corrupt,
+//! truncated or malicious file is an error that says what is wrong, where, and what to do.
 //!
 //! ```
 //! # let bytes = inference::gguf::Builder::new().key("llama.block_count", 2u32).to_bytes(|_, _| Ok(()))?;
@@ -37,13 +37,13 @@ pub use metadata::{FromValue, Metadata, Mismatch};
 pub use value::{Array, Strings, Value, ValueType};
 pub use writer::Builder;
 
-/// Reads the head of a file, which may be one part of a model, to see whether it is whole.
+/// Checks that a file, which may be one part of a model, has a valid header and all its tensor data.
 pub(crate) fn check(path: &Path) -> Result<(), FileError> {
     let file = WeightFile::open(path)?;
     header::read(file.bytes(), 0).map(drop).map_err(|error| error.of(Some(path)))
 }
 
-/// A model in a GGUF file, or in several.
+/// Model in one or more GGUF files.
 pub struct Gguf {
     version: u32,
     metadata: Metadata,
@@ -51,9 +51,9 @@ pub struct Gguf {
 }
 
 impl Gguf {
-    /// Opens a file, and the other parts of the model where it is one of several.
+    /// Opens a file. If it is one part of a split model, opens the other parts too.
     ///
-    /// The files must not be shortened while they are in use: reading what is gone kills the process.
+    /// The files must not be truncated while in use: reading past their new end kills the process (`SIGBUS`).
     pub fn open(path: impl AsRef<Path>) -> Result<Gguf, FileError> {
         let path = path.as_ref();
         let file = WeightFile::open(path)?;
@@ -61,10 +61,10 @@ impl Gguf {
         split::open(path, file, header)
     }
 
-    /// Takes a file that is in memory.
+    /// Reads a file from memory.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Gguf, FileError> {
         let header = header::read(&bytes, 0)?;
-        split::refuse_part(&header.metadata)?;
+        split::reject_part(&header.metadata)?;
         Gguf::new(header.version, header.metadata, vec![WeightFile::from_bytes(bytes)], header.tensors)
     }
 
@@ -77,42 +77,42 @@ impl Gguf {
         Ok(Gguf { version, metadata, weights: Weights::new(files, tensors)? })
     }
 
-    /// The version of GGUF that the file is in.
+    /// GGUF version of the file.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Where it is; none if it is in memory alone. Of several files it is the first.
+    /// Path of the file, the first one of a split model. `None` for a file read from memory.
     pub fn path(&self) -> Option<&Path> {
         self.weights.files().first().and_then(WeightFile::path)
     }
 
-    /// All keys with their values.
+    /// Metadata of the model.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// All tensors.
+    /// Tensors of the model.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
 
-    /// The value of a key. Integers of any width become the one that is asked for, if they fit.
+    /// Returns the value of a key as `T`. An integer of any width converts if its value fits.
     pub fn get<'a, T: FromValue<'a>>(&'a self, key: &str) -> Result<T, FileError> {
         self.metadata.get(key).map_err(|error| error.of(self.path()))
     }
 
-    /// The value of a key, or none if it is not there. That it is of another type is an error all the same.
+    /// Returns the value of a key as `T`, or `None` if there is no such key. A value of another type is an error.
     pub fn get_optional<'a, T: FromValue<'a>>(&'a self, key: &str) -> Result<Option<T>, FileError> {
         self.metadata.get_optional(key).map_err(|error| error.of(self.path()))
     }
 
-    /// Which kind of model it is, such as `llama`: keys that describe the model begin with it.
+    /// Architecture of the model, such as `llama`. Keys that describe the model have it as prefix.
     pub fn architecture(&self) -> Result<&str, FileError> {
         self.get("general.architecture")
     }
 
-    /// How many numbers all tensors have.
+    /// Number of parameters: elements of all tensors.
     pub fn parameters(&self) -> u64 {
         self.weights.tensors().iter().fold(0, |sum: u64, tensor| sum.saturating_add(tensor.elements()))
     }

@@ -1,4 +1,4 @@
-//! Models in several files: `model-00001-of-00003.gguf` has the metadata, and each part its own tensors.
+//! Split models: `model-00001-of-00003.gguf` has the metadata, and each part its own tensors.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ const COUNT: &str = "split.count";
 const NUMBER: &str = "split.no";
 const TENSORS: &str = "split.tensors.count";
 
-/// Makes a model of its first file that was opened, or of any part of it.
+/// Opens the model that an open file belongs to: the file alone, or all parts of a split model.
 pub(super) fn open(path: &Path, file: WeightFile, header: Header) -> Result<Gguf, FileError> {
     let of_path = |error: FileError| error.of(Some(path));
     let count = count(&header.metadata).map_err(of_path)?;
@@ -20,12 +20,15 @@ pub(super) fn open(path: &Path, file: WeightFile, header: Header) -> Result<Gguf
     let wrong = |message: String| Err(FileError::new(FileErrorKind::WrongPart, message).of(Some(path)));
     let Some(name) = PartName::of(path) else {
         return wrong(format!(
-            "is one of {count} parts, and its name does not say which: it must end in -00001-of-{count:05}.gguf, and the \
-             others must be beside it"
+            "is one of {count} parts, but its name does not say which: it must end in -00001-of-{count:05}.gguf, with \
+             the other parts in the same folder"
         ));
     };
     if name.count != count {
-        return wrong(format!("is one of {count} parts, and by its name one of {}: name it as it was", name.count));
+        return wrong(format!(
+            "is one of {count} parts, but its name says one of {}: restore its original name",
+            name.count
+        ));
     }
     drop((file, header));
 
@@ -41,20 +44,20 @@ pub(super) fn open(path: &Path, file: WeightFile, header: Header) -> Result<Gguf
     let expected = metadata.get_optional::<u64>(TENSORS).map_err(of_path)?;
     if let Some(expected) = expected.filter(|&expected| expected != tensors.len() as u64) {
         return wrong(format!(
-            "key '{TENSORS}': there are {expected} tensors in all parts, and {} were found: get all parts of one model",
+            "key '{TENSORS}': expected {expected} tensors in all parts, found {}: download all parts of one model",
             tensors.len()
         ));
     }
     Gguf::new(version, metadata, files, tensors)
 }
 
-/// Opens one part and checks that it is the right one.
+/// Opens one part and checks its number and the number of parts.
 fn open_part(name: &PartName, number: u64) -> Result<(WeightFile, Header), FileError> {
     let path = name.part(number);
     let wrong = |message: String| FileError::new(FileErrorKind::WrongPart, message).of(Some(&path));
-    let shown = number + 1;
+    let one_based = number + 1;
     if !path.exists() {
-        return Err(wrong(format!("part {shown} of {} is missing: get it, too", name.count)));
+        return Err(wrong(format!("part {one_based} of {} is missing: download it too", name.count)));
     }
     let file = WeightFile::open(&path)?;
     let check = || {
@@ -63,7 +66,7 @@ fn open_part(name: &PartName, number: u64) -> Result<(WeightFile, Header), FileE
         match (is, of) == (number, name.count) {
             true => Ok(header),
             false => Err(wrong(format!(
-                "is part {} of {of}, and by its name part {shown} of {}: get all parts of one model",
+                "is part {} of {of}, but its name says part {one_based} of {}: download all parts of one model",
                 is.saturating_add(1),
                 name.count
             ))),
@@ -73,45 +76,45 @@ fn open_part(name: &PartName, number: u64) -> Result<(WeightFile, Header), FileE
     Ok((file, header))
 }
 
-/// Refuses a part of a model where the others cannot be found.
-pub(super) fn refuse_part(metadata: &Metadata) -> Result<(), FileError> {
+/// Rejects one part of a split model that was read from memory: the other parts cannot be found.
+pub(super) fn reject_part(metadata: &Metadata) -> Result<(), FileError> {
     match count(metadata)? {
         0 | 1 => Ok(()),
         count => {
-            let message = format!("is one of {count} parts: open it from a file, with the others beside it");
+            let message = format!("is one of {count} parts: open it from a folder that has them all");
             Err(FileError::new(FileErrorKind::WrongPart, message))
         }
     }
 }
 
 fn count(metadata: &Metadata) -> Result<u64, FileError> {
-    // 16 bits, says the specification; more would take forever to look for.
+    // The specification has 16 bits, which also bounds the search for parts.
     Ok(metadata.get_optional::<u16>(COUNT)?.map_or(1, u64::from))
 }
 
-/// The name of a part of a model: which it is does not matter, as it names all.
+/// File name pattern of a split model, from the name of any part.
 pub(crate) struct PartName {
-    /// All before `-00001-of-00003.gguf`.
-    beginning: PathBuf,
-    /// How many parts there are.
+    /// Path before `-00001-of-00003.gguf`.
+    prefix: PathBuf,
+    /// Number of parts.
     pub(crate) count: u64,
 }
 
 impl PartName {
-    /// The name of a part, if it is one.
+    /// Parses the name of a part. Returns `None` for any other name.
     pub(crate) fn of(path: &Path) -> Option<PartName> {
-        let (beginning, count) = path.file_name()?.to_str()?.strip_suffix(".gguf")?.rsplit_once("-of-")?;
-        let (beginning, number) = beginning.rsplit_once('-')?;
+        let (prefix, count) = path.file_name()?.to_str()?.strip_suffix(".gguf")?.rsplit_once("-of-")?;
+        let (prefix, number) = prefix.rsplit_once('-')?;
         let is_number = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number(number) || !is_number(count) {
             return None;
         }
-        Some(PartName { beginning: path.with_file_name(beginning), count: count.parse().ok()? })
+        Some(PartName { prefix: path.with_file_name(prefix), count: count.parse().ok()? })
     }
 
-    /// The path of a part, counted from 0.
+    /// Path of a part. `number` counts from 0.
     pub(crate) fn part(&self, number: u64) -> PathBuf {
-        let mut path = self.beginning.clone().into_os_string();
+        let mut path = self.prefix.clone().into_os_string();
         path.push(format!("-{:05}-of-{:05}.gguf", number + 1, self.count));
         path.into()
     }

@@ -1,8 +1,8 @@
-//! The values of metadata: 12 types, and arrays of them.
+//! Metadata values: 12 scalar types, and arrays.
 
 use std::fmt;
 
-/// A value of metadata.
+/// Metadata value.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs, reason = "GGUF's names")]
 pub enum Value {
@@ -21,7 +21,7 @@ pub enum Value {
     F64(f64),
 }
 
-/// Values of one type.
+/// Array of values of one type.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs, reason = "GGUF's names")]
 pub enum Array {
@@ -34,21 +34,21 @@ pub enum Array {
     F32(Vec<f32>),
     Bool(Vec<bool>),
     String(Strings),
-    /// Arrays may have elements of different types.
+    /// The inner arrays may differ in element type.
     Array(Vec<Array>),
     U64(Vec<u64>),
     I64(Vec<i64>),
     F64(Vec<f64>),
 }
 
-/// Texts, one after the other. They are bytes, since some vocabularies have tokens that are a part of a character.
+/// Array of strings in one allocation. They are bytes: some vocabularies have tokens that are part of a character.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Strings {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// The type of a value, with its number in files.
+/// Type of a value. The discriminants are the type codes of the file format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "GGUF's names")]
 #[repr(u32)]
@@ -85,19 +85,19 @@ impl ValueType {
         ValueType::F64,
     ];
 
-    /// The type that has this number in files.
+    /// Returns the type of a type code.
     pub fn from_code(code: u32) -> Option<ValueType> {
         ValueType::ALL.get(code as usize).copied()
     }
 
-    /// Bytes that a value has at least.
-    pub(super) fn least_size(self) -> u64 {
+    /// Smallest size of a value in bytes; the exact size of a fixed-size type.
+    pub(super) fn min_size(self) -> u64 {
         match self {
             ValueType::U8 | ValueType::I8 | ValueType::Bool => 1,
             ValueType::U16 | ValueType::I16 => 2,
             ValueType::U32 | ValueType::I32 | ValueType::F32 => 4,
             ValueType::U64 | ValueType::I64 | ValueType::F64 => 8,
-            // The length; the type of the elements and the length.
+            // A string's length; an array's element type and length.
             ValueType::String => 8,
             ValueType::Array => 12,
         }
@@ -125,7 +125,7 @@ impl fmt::Display for ValueType {
 }
 
 impl Value {
-    /// Its type.
+    /// Type of the value.
     pub fn kind(&self) -> ValueType {
         match self {
             Value::U8(_) => ValueType::U8,
@@ -144,7 +144,7 @@ impl Value {
         }
     }
 
-    /// The integer that it is, of whatever width.
+    /// Returns the value of an integer of any width, or `None` for other types.
     pub fn integer(&self) -> Option<i128> {
         match *self {
             Value::U8(value) => Some(value.into()),
@@ -159,7 +159,7 @@ impl Value {
         }
     }
 
-    /// The floating-point number that it is.
+    /// Returns the value of a float of either width, or `None` for other types.
     pub fn float(&self) -> Option<f64> {
         match *self {
             Value::F32(value) => Some(value.into()),
@@ -168,7 +168,7 @@ impl Value {
         }
     }
 
-    /// Its type for messages: `u32`, `array of 3 f32`.
+    /// Describes the type for messages: `u32`, `array of 3 f32`.
     pub(super) fn describe(&self) -> String {
         match self {
             Value::Array(array) => format!("array of {} {}", array.len(), array.kind()),
@@ -178,7 +178,7 @@ impl Value {
 }
 
 impl Array {
-    /// The type of its elements.
+    /// Type of the elements.
     pub fn kind(&self) -> ValueType {
         match self {
             Array::U8(_) => ValueType::U8,
@@ -197,7 +197,7 @@ impl Array {
         }
     }
 
-    /// How many elements it has.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         match self {
             Array::U8(values) => values.len(),
@@ -216,12 +216,12 @@ impl Array {
         }
     }
 
-    /// Whether it has no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One element; none if it is not there. A text that is not UTF-8 has replacement characters in it.
+    /// Returns one element, or `None` if the index is out of range. Invalid UTF-8 in a string becomes U+FFFD.
     pub fn get(&self, index: usize) -> Option<Value> {
         match self {
             Array::U8(values) => values.get(index).copied().map(Value::U8),
@@ -248,30 +248,30 @@ impl Strings {
         Strings { bytes: Vec::new(), ends: Vec::with_capacity(count) }
     }
 
-    /// Adds one.
+    /// Appends a string.
     pub fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
     }
 
-    /// How many there are.
+    /// Number of strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no strings.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// One of them.
+    /// Returns one string, or `None` if the index is out of range.
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         let end = *self.ends.get(index)?;
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.bytes.get(start..end)
     }
 
-    /// All of them.
+    /// Iterates over the strings.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index).unwrap_or_default())
     }

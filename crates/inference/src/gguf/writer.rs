@@ -1,4 +1,4 @@
-//! Writing files, front to back: what is in a tensor is asked for when its turn comes.
+//! Streaming writer: a callback writes the data of each tensor in file order.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use super::metadata::Metadata;
 use super::value::{Array, Value};
 use crate::weights::TensorType;
 
-/// A file that is to be written: keys, and tensors by their shape.
+/// Builder of a GGUF file: metadata, and the names, types and shapes of tensors.
 ///
 /// ```
 /// use inference::gguf::{Builder, Gguf};
@@ -23,17 +23,18 @@ use crate::weights::TensorType;
 pub struct Builder {
     version: u32,
     metadata: Metadata,
-    tensors: Vec<Tensor>,
+    tensors: Vec<TensorEntry>,
 }
 
 #[derive(Clone, Debug)]
-struct Tensor {
+struct TensorEntry {
     name: String,
     kind: TensorType,
     dimensions: Vec<u64>,
 }
 
-impl Tensor {
+impl TensorEntry {
+    /// Size in bytes. `None` if it overflows or a row is not a whole number of blocks.
     fn size(&self) -> Option<u64> {
         let rows = self.dimensions.iter().skip(1).try_fold(1u64, |product, &rows| product.checked_mul(rows))?;
         let columns = self.dimensions.first().copied().unwrap_or(1);
@@ -51,73 +52,73 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// A file of version 3 without anything in it.
+    /// Creates an empty file of GGUF version 3.
     pub fn new() -> Builder {
         Builder::default()
     }
 
-    /// In another version: 2 and 3 look the same.
+    /// Sets the version. Versions 2 and 3 have the same layout.
     #[must_use]
     pub fn version(mut self, version: u32) -> Builder {
         self.version = version;
         self
     }
 
-    /// With a key. `general.alignment`, a `u32`, decides where tensors begin.
+    /// Sets a metadata key. `general.alignment`, a `u32`, is the alignment of tensors.
     #[must_use]
     pub fn key(mut self, key: &str, value: impl Into<Value>) -> Builder {
         self.metadata.set(key, value);
         self
     }
 
-    /// With a tensor; the size of a row is first.
+    /// Adds a tensor. The first dimension is the length of a row.
     #[must_use]
     pub fn tensor(mut self, name: &str, kind: TensorType, dimensions: &[u64]) -> Builder {
-        self.tensors.push(Tensor { name: name.to_owned(), kind, dimensions: dimensions.to_vec() });
+        self.tensors.push(TensorEntry { name: name.to_owned(), kind, dimensions: dimensions.to_vec() });
         self
     }
 
-    /// How large the file will be.
+    /// Size of the file in bytes.
     pub fn size(&self) -> io::Result<u64> {
-        let (head, alignment) = self.head()?;
+        let (header, alignment) = self.header()?;
         let offsets = self.offsets(alignment)?;
-        Ok((head.len() as u64).next_multiple_of(alignment) + offsets.last().copied().unwrap_or(0))
+        Ok((header.len() as u64).next_multiple_of(alignment) + offsets.last().copied().unwrap_or(0))
     }
 
-    /// The file in memory; `fill` is called as by [`Builder::write`].
+    /// Writes the file to memory. `fill` is called as by [`Builder::write`].
     pub fn to_bytes(&self, mut fill: impl FnMut(usize, &mut dyn Write) -> io::Result<()>) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let size = usize::try_from(self.size()?).map_err(io::Error::other)?;
         bytes
             .try_reserve_exact(size)
-            .map_err(|error| io::Error::other(format!("no memory for {size} bytes: {error}")))?;
+            .map_err(|error| io::Error::other(format!("cannot allocate {size} bytes: {error}")))?;
         self.write(&mut bytes, &mut fill)?;
         Ok(bytes)
     }
 
-    /// Writes the file. `fill` writes the bytes of a tensor, by its number, in order; exactly as many as it has.
+    /// Writes the file. `fill` is called with the index of each tensor in order, and must write exactly its bytes.
     pub fn write(
         &self,
         out: &mut dyn Write,
         fill: &mut dyn FnMut(usize, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
-        let (head, alignment) = self.head()?;
-        out.write_all(&head)?;
-        pad(out, head.len() as u64, alignment)?;
+        let (header, alignment) = self.header()?;
+        out.write_all(&header)?;
+        pad(out, header.len() as u64, alignment)?;
         for (index, tensor) in self.tensors.iter().enumerate() {
-            let mut counted = Counted { out, bytes: 0 };
-            fill(index, &mut counted)?;
-            let (written, size) = (counted.bytes, tensor.size());
-            if size != Some(written) {
-                return invalid(format!("tensor '{}': {written} bytes were written of {size:?}", tensor.name));
+            let mut counting = CountingWriter { out, bytes: 0 };
+            fill(index, &mut counting)?;
+            let (written, size) = (counting.bytes, tensor.size().unwrap_or(0));
+            if size != written {
+                return invalid(format!("tensor '{}': expected {size} bytes, {written} were written", tensor.name));
             }
             pad(out, written, alignment)?;
         }
         Ok(())
     }
 
-    /// All before the data without the padding, and the alignment.
-    fn head(&self) -> io::Result<(Vec<u8>, u64)> {
+    /// Returns the header without its padding, and the alignment.
+    fn header(&self) -> io::Result<(Vec<u8>, u64)> {
         let alignment = match self.metadata.get_optional::<u32>(ALIGNMENT) {
             Ok(alignment) => alignment.map_or(DEFAULT_ALIGNMENT, u64::from),
             Err(error) => return invalid(error),
@@ -126,35 +127,35 @@ impl Builder {
             return invalid(format!("the alignment {alignment} is not a power of two"));
         }
         let offsets = self.offsets(alignment)?;
-        let mut head = b"GGUF".to_vec();
-        head.extend(self.version.to_le_bytes());
-        head.extend((self.tensors.len() as u64).to_le_bytes());
-        head.extend((self.metadata.len() as u64).to_le_bytes());
+        let mut header = b"GGUF".to_vec();
+        header.extend(self.version.to_le_bytes());
+        header.extend((self.tensors.len() as u64).to_le_bytes());
+        header.extend((self.metadata.len() as u64).to_le_bytes());
         for (key, value) in self.metadata.iter() {
-            put_string(&mut head, key.as_bytes());
-            head.extend((value.kind() as u32).to_le_bytes());
-            put_value(&mut head, value);
+            put_string(&mut header, key.as_bytes());
+            header.extend((value.kind() as u32).to_le_bytes());
+            put_value(&mut header, value);
         }
         for (tensor, offset) in self.tensors.iter().zip(offsets) {
-            put_string(&mut head, tensor.name.as_bytes());
-            head.extend((tensor.dimensions.len() as u32).to_le_bytes());
+            put_string(&mut header, tensor.name.as_bytes());
+            header.extend((tensor.dimensions.len() as u32).to_le_bytes());
             for dimension in &tensor.dimensions {
-                head.extend(dimension.to_le_bytes());
+                header.extend(dimension.to_le_bytes());
             }
-            head.extend(tensor.kind.code().to_le_bytes());
-            head.extend(offset.to_le_bytes());
+            header.extend(tensor.kind.code().to_le_bytes());
+            header.extend(offset.to_le_bytes());
         }
-        Ok((head, alignment))
+        Ok((header, alignment))
     }
 
-    /// Where each tensor begins in the data, and where the data ends.
+    /// Offset of each tensor in the data, and the size of the data.
     fn offsets(&self, alignment: u64) -> io::Result<Vec<u64>> {
         let mut offsets = vec![0u64];
         for tensor in &self.tensors {
             let end = tensor.size().and_then(|size| offsets.last()?.checked_add(size));
             let Some(end) = end.and_then(|end| end.checked_next_multiple_of(alignment)) else {
                 return invalid(format!(
-                    "tensor '{}' of {:?} cannot be {}",
+                    "tensor '{}': dimensions {:?} are invalid for {}",
                     tensor.name, tensor.dimensions, tensor.kind
                 ));
             };
@@ -172,48 +173,48 @@ fn pad(out: &mut dyn Write, written: u64, alignment: u64) -> io::Result<()> {
     io::copy(&mut io::Read::take(io::repeat(0), written.next_multiple_of(alignment) - written), out).map(drop)
 }
 
-fn put_string(head: &mut Vec<u8>, text: &[u8]) {
-    head.extend((text.len() as u64).to_le_bytes());
-    head.extend(text);
+fn put_string(header: &mut Vec<u8>, text: &[u8]) {
+    header.extend((text.len() as u64).to_le_bytes());
+    header.extend(text);
 }
 
-fn put_value(head: &mut Vec<u8>, value: &Value) {
+fn put_value(header: &mut Vec<u8>, value: &Value) {
     match value {
-        Value::U8(value) => head.push(*value),
-        Value::I8(value) => head.extend(value.to_le_bytes()),
-        Value::U16(value) => head.extend(value.to_le_bytes()),
-        Value::I16(value) => head.extend(value.to_le_bytes()),
-        Value::U32(value) => head.extend(value.to_le_bytes()),
-        Value::I32(value) => head.extend(value.to_le_bytes()),
-        Value::F32(value) => head.extend(value.to_le_bytes()),
-        Value::U64(value) => head.extend(value.to_le_bytes()),
-        Value::I64(value) => head.extend(value.to_le_bytes()),
-        Value::F64(value) => head.extend(value.to_le_bytes()),
-        Value::Bool(value) => head.push(u8::from(*value)),
-        Value::String(value) => put_string(head, value.as_bytes()),
-        Value::Array(array) => put_array(head, array),
+        Value::U8(value) => header.push(*value),
+        Value::I8(value) => header.extend(value.to_le_bytes()),
+        Value::U16(value) => header.extend(value.to_le_bytes()),
+        Value::I16(value) => header.extend(value.to_le_bytes()),
+        Value::U32(value) => header.extend(value.to_le_bytes()),
+        Value::I32(value) => header.extend(value.to_le_bytes()),
+        Value::F32(value) => header.extend(value.to_le_bytes()),
+        Value::U64(value) => header.extend(value.to_le_bytes()),
+        Value::I64(value) => header.extend(value.to_le_bytes()),
+        Value::F64(value) => header.extend(value.to_le_bytes()),
+        Value::Bool(value) => header.push(u8::from(*value)),
+        Value::String(value) => put_string(header, value.as_bytes()),
+        Value::Array(array) => put_array(header, array),
     }
 }
 
-fn put_array(head: &mut Vec<u8>, array: &Array) {
-    head.extend((array.kind() as u32).to_le_bytes());
-    head.extend((array.len() as u64).to_le_bytes());
+fn put_array(header: &mut Vec<u8>, array: &Array) {
+    header.extend((array.kind() as u32).to_le_bytes());
+    header.extend((array.len() as u64).to_le_bytes());
     match array {
-        Array::String(strings) => strings.iter().for_each(|text| put_string(head, text)),
-        Array::Array(arrays) => arrays.iter().for_each(|array| put_array(head, array)),
+        Array::String(strings) => strings.iter().for_each(|text| put_string(header, text)),
+        Array::Array(arrays) => arrays.iter().for_each(|array| put_array(header, array)),
         numbers => {
-            (0..numbers.len()).filter_map(|index| numbers.get(index)).for_each(|number| put_value(head, &number))
+            (0..numbers.len()).filter_map(|index| numbers.get(index)).for_each(|number| put_value(header, &number))
         }
     }
 }
 
-/// Counts what goes through.
-struct Counted<'a> {
+/// Writer that counts the bytes written.
+struct CountingWriter<'a> {
     out: &'a mut dyn Write,
     bytes: u64,
 }
 
-impl Write for Counted<'_> {
+impl Write for CountingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.bytes += written as u64;

@@ -6,17 +6,17 @@ use inference::weights::FileErrorKind;
 use crate::sample;
 
 fn model() -> Gguf {
-    Gguf::from_bytes(sample::bytes()).expect("it is whole")
+    Gguf::from_bytes(sample::bytes()).expect("the sample is valid")
 }
 
 #[track_caller]
 fn says<T: std::fmt::Debug>(result: Result<T, inference::weights::FileError>, kind: FileErrorKind, message: &str) {
-    let error = result.expect_err("it is not what is there");
+    let error = result.expect_err("the value has another type");
     assert_eq!((error.kind(), error.to_string().as_str()), (kind, message));
 }
 
 #[test]
-fn integers_of_any_width_fit_or_are_refused() {
+fn converts_integers_that_fit_and_rejects_others() {
     let model = model();
     assert_eq!(model.get::<usize>("t.u8"), Ok(200));
     assert_eq!(model.get::<u8>("t.u8"), Ok(200));
@@ -34,7 +34,7 @@ fn integers_of_any_width_fit_or_are_refused() {
 }
 
 #[test]
-fn other_types_are_told() {
+fn errors_name_expected_and_found_type() {
     let model = model();
     let wrong = FileErrorKind::WrongValue;
     says(model.get::<u32>("t.f32"), wrong, "key 't.f32': expected u32, found f32");
@@ -54,7 +54,7 @@ fn other_types_are_told() {
 }
 
 #[test]
-fn arrays_are_converted_like_their_elements() {
+fn converts_arrays_element_by_element() {
     let model = model();
     let wrong = FileErrorKind::WrongValue;
     assert_eq!(model.get::<Vec<i64>>("a.u8"), Ok(vec![1, 2, 3]));
@@ -72,12 +72,12 @@ fn arrays_are_converted_like_their_elements() {
         wrong,
         "key 'a.bytes': expected array of string, found array of 2 string: element 0 is not UTF-8",
     );
-    let nested = model.get::<&Array>("a.array").expect("it is there");
+    let nested = model.get::<&Array>("a.array").expect("the key exists");
     assert_eq!((nested.len(), nested.get(0)), (3, Some(vec![1i32, -2].into())));
 }
 
 #[test]
-fn a_key_that_is_missing_is_named_with_one_that_is_like_it() {
+fn error_of_a_missing_key_suggests_a_similar_one() {
     let model = model();
     assert_eq!(model.get_optional::<u32>("x"), Ok(None));
     let missing = FileErrorKind::MissingKey;

@@ -1,9 +1,9 @@
-//! How much memory a thread has allocated, at most, at a time.
+//! Allocator that tracks each thread's peak of allocated bytes.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-struct Counting;
+struct CountingAllocator;
 
 thread_local! {
     static NOW: Cell<isize> = const { Cell::new(0) };
@@ -11,18 +11,18 @@ thread_local! {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn add(bytes: isize) {
-    // A thread that ends frees memory after its counters are gone.
+    // An exiting thread frees memory after its counters are destroyed.
     let _ = NOW.try_with(|now| {
         now.set(now.get() + bytes);
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now.get())));
     });
 }
 
-// SAFETY: all is left to the system's allocator; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: every call is forwarded to the system allocator; counting does not allocate.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size() as isize);
         // SAFETY: as the caller promises.
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The most memory that a function had at a time, above what there was before.
+/// Returns the peak of bytes that a function allocated on this thread, and its result.
 pub(crate) fn peak_of<T>(function: impl FnOnce() -> T) -> (usize, T) {
     let before = NOW.get();
     PEAK.set(before);

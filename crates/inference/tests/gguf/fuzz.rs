@@ -1,4 +1,4 @@
-//! Any bytes at all: no panic, and no more memory than a multiple of the file.
+//! Arbitrary bytes: no panic, and memory bounded by a multiple of the file size.
 
 use inference::gguf::Gguf;
 use proptest::prelude::*;
@@ -7,9 +7,9 @@ use proptest::test_runner::RngSeed;
 use crate::allocations::peak_of;
 use crate::sample;
 
-/// Opens a file, goes through all of it, and sees how much memory that took.
+/// Opens a file, accesses all of its contents, and checks the peak of allocated memory.
 fn survives(bytes: Vec<u8>) {
-    // The table of an error's texts and the hash tables have a size of their own.
+    // The constant covers error messages and empty hash tables.
     let limit = 64 * bytes.len() + (64 << 10);
     let (peak, ()) = peak_of(|| {
         let Ok(model) = Gguf::from_bytes(bytes) else { return };
@@ -21,11 +21,11 @@ fn survives(bytes: Vec<u8>) {
             let _ = (model.get::<u8>(key), model.get::<Vec<f32>>(key), model.get::<Vec<&str>>(key));
         }
     });
-    assert!(peak <= limit, "{peak} bytes were allocated; {limit} are allowed");
+    assert!(peak <= limit, "allocated {peak} bytes; the limit is {limit}");
 }
 
 proptest! {
-    // The same cases in every run, of which there is nothing to note.
+    // Fixed seed: the same cases in every run, so failures need no persistence.
     #![proptest_config(ProptestConfig {
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: None,
@@ -33,12 +33,12 @@ proptest! {
     })]
 
     #[test]
-    fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn survives_random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         survives(bytes);
     }
 
     #[test]
-    fn random_bytes_after_a_good_beginning(
+    fn survives_random_bytes_after_a_valid_prefix(
         counts in (0u64..4, 0u64..4),
         bytes in prop::collection::vec(prop_oneof![3 => Just(0u8), 2 => 0u8..14, 1 => any::<u8>()], 0..400),
     ) {
@@ -46,7 +46,7 @@ proptest! {
     }
 
     #[test]
-    fn some_bytes_are_changed(
+    fn survives_changed_bytes(
         changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![0u8..16, any::<u8>()]), 1..8),
     ) {
         let mut bytes = sample::bytes();
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn some_numbers_are_changed(
+    fn survives_changed_integers(
         at in any::<prop::sample::Index>(),
         value in prop_oneof![Just(u64::MAX), Just(i64::MAX as u64), Just(1u64 << 60), Just(1 << 32), 0u64..2000, any::<u64>()],
     ) {
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn pieces_are_moved_left_out_and_repeated(
+    fn survives_moved_removed_and_repeated_ranges(
         from in any::<prop::sample::Index>(),
         to in any::<prop::sample::Index>(),
         len in 0usize..200,
@@ -85,9 +85,9 @@ proptest! {
     }
 }
 
-/// Every byte of the head, set to what does the most harm.
+/// Sets every byte of the file to each of a few extreme values.
 #[test]
-fn every_byte_is_changed() {
+fn survives_extreme_values_of_every_byte() {
     let bytes = sample::bytes();
     for at in 0..bytes.len() {
         for value in [0, 1, 0x7f, 0x80, 0xff, bytes[at].wrapping_add(1)] {
@@ -98,9 +98,9 @@ fn every_byte_is_changed() {
     }
 }
 
-/// The worst that arrays can do: as many as possible, each as small as possible.
+/// Worst cases for the ratio of memory to file size: as many items as possible, each as small as possible.
 #[test]
-fn memory_is_bounded_where_there_are_many_small_things() {
+fn memory_is_bounded_with_many_small_items() {
     for (kind, count) in [(8u32, 100_000u64), (9, 60_000)] {
         let raw = sample::Raw::new(0, 1).text("k").u32(9).u32(kind).u64(count);
         let element: &[u8] = if kind == 8 { &[0; 8] } else { &[0; 12] };

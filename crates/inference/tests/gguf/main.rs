@@ -1,4 +1,4 @@
-//! GGUF files: what is written is read again, and what is damaged is an error, never a crash.
+//! GGUF files: reading, writing, and errors for corrupt input.
 
 mod access;
 mod allocations;

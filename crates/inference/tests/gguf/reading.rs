@@ -1,4 +1,4 @@
-//! What is written is read again.
+//! Round trips: files that the builder writes, read back.
 
 use inference::formats::Format;
 use inference::gguf::{Builder, Gguf};
@@ -7,41 +7,42 @@ use inference::weights::{FileErrorKind, TensorType};
 use crate::sample::{self, Scratch};
 
 #[test]
-fn every_type_of_value_is_read_as_it_was_written() {
+fn reads_back_every_value_type() {
     for version in [2, 3] {
         let bytes = sample::filled(&sample::builder().version(version), &[204, 20, 296, 2, 0]);
-        let model = Gguf::from_bytes(bytes).expect("it is whole");
+        let model = Gguf::from_bytes(bytes).expect("the sample is valid");
         assert_eq!(model.version(), version);
         let again = model
             .metadata()
             .iter()
             .fold(Builder::new().version(version), |builder, (key, value)| builder.key(key, value.clone()));
-        let again = Gguf::from_bytes(again.to_bytes(|_, _| Ok(())).expect("no tensors")).expect("it is whole");
+        let again =
+            Gguf::from_bytes(again.to_bytes(|_, _| Ok(())).expect("no tensors")).expect("the copy is valid");
         assert!(again.metadata().iter().eq(model.metadata().iter()));
         assert_eq!(again.metadata().len(), 21);
     }
 }
 
 #[test]
-fn tensors_are_where_they_were_written() {
+fn reads_back_tensor_data() {
     let scratch = Scratch::new();
     let path = scratch.file("model.gguf", &sample::bytes());
-    let model = Gguf::open(&path).expect("it is whole");
+    let model = Gguf::open(&path).expect("the sample is valid");
     let weights = model.weights();
     let expected =
         [("token_embd.weight", "64×3", 204), ("norm", "5", 20), ("experts", "256×2×2", 296), ("one", "1", 2)];
     for (index, (name, shape, size)) in expected.into_iter().enumerate() {
-        let tensor = weights.tensor(name).expect("it is there");
+        let tensor = weights.tensor(name).expect("the tensor exists");
         assert_eq!((tensor.shape().as_str(), tensor.size()), (shape, size), "{name}");
         assert_eq!(weights.data(tensor), vec![index as u8 + 1; size as usize], "{name}");
         assert_eq!(weights.path(tensor), Some(path.as_path()));
         assert!(tensor.range.start.is_multiple_of(32));
     }
-    let none = weights.tensor("none").expect("it is there");
+    let none = weights.tensor("none").expect("the tensor exists");
     assert_eq!((none.elements(), none.size(), weights.data(none)), (0, 0, &[][..]));
     assert_eq!(model.parameters(), 192 + 5 + 1024 + 1);
     assert_eq!(weights.files().len(), 1);
-    let error = weights.tensor("nrom").expect_err("it is not there");
+    let error = weights.tensor("nrom").expect_err("the name is misspelled");
     assert_eq!(error.kind(), FileErrorKind::MissingTensor);
     assert!(error.to_string().ends_with("model.gguf: there is no tensor 'nrom' among its 5"), "{error}");
 }
@@ -49,19 +50,20 @@ fn tensors_are_where_they_were_written() {
 #[test]
 fn a_device_can_map_a_tensor() {
     let scratch = Scratch::new();
-    let model = Gguf::open(scratch.file("model.gguf", &sample::bytes())).expect("it is whole");
-    let tensor = model.weights().tensor("experts").expect("it is there");
-    let path = model.weights().path(tensor).expect("it is a file");
-    let device = compute::Device::system_default().expect("there is one");
-    let buffer = device.new_buffer_with_file(path, tensor.range.clone()).expect("it is there");
+    let model = Gguf::open(scratch.file("model.gguf", &sample::bytes())).expect("the sample is valid");
+    let tensor = model.weights().tensor("experts").expect("the tensor exists");
+    let path = model.weights().path(tensor).expect("the model is a file");
+    let device = compute::Device::system_default().expect("there is a device");
+    let buffer = device.new_buffer_with_file(path, tensor.range.clone()).expect("the range is in the file");
     assert_eq!(buffer.len(), 296);
 }
 
 #[test]
-fn types_that_do_not_run_are_refused_when_they_are_used() {
-    let model = Gguf::from_bytes(sample::bytes()).expect("it is whole");
-    assert_eq!(model.weights().tensor("norm").expect("it is there").format(), Ok(Format::F32));
-    let error = model.weights().tensor("experts").expect("it is there").format().expect_err("it does not run");
+fn rejects_types_without_kernels_on_use() {
+    let model = Gguf::from_bytes(sample::bytes()).expect("the sample is valid");
+    assert_eq!(model.weights().tensor("norm").expect("the tensor exists").format(), Ok(Format::F32));
+    let experts = model.weights().tensor("experts").expect("the tensor exists");
+    let error = experts.format().expect_err("no kernel reads IQ2_XS");
     assert_eq!(error.kind(), FileErrorKind::Unsupported);
     assert_eq!(
         error.to_string(),
@@ -71,26 +73,26 @@ fn types_that_do_not_run_are_refused_when_they_are_used() {
 }
 
 #[test]
-fn every_type_of_tensor_has_its_name_and_size() {
+fn reads_back_every_tensor_type() {
     for kind in TensorType::all() {
         let builder = Builder::new().tensor("x", kind, &[kind.block_len() * 2, 3]);
         let size = kind.block_size() * 6;
-        let model = Gguf::from_bytes(sample::filled(&builder, &[size as usize])).expect("it is whole");
-        let tensor = model.weights().tensor("x").expect("it is there");
+        let model = Gguf::from_bytes(sample::filled(&builder, &[size as usize])).expect("the file is valid");
+        let tensor = model.weights().tensor("x").expect("the tensor exists");
         assert_eq!((tensor.kind, tensor.size()), (kind, size));
     }
     assert_eq!(TensorType::MXFP4.bits(), 4.25);
 }
 
 #[test]
-fn the_alignment_is_the_one_of_the_file() {
+fn aligns_tensors_by_the_key_of_the_file() {
     for alignment in [1u32, 8, 64, 4096] {
         let builder = Builder::new().key("general.alignment", alignment).tensor("a", TensorType::I8, &[3]).tensor(
             "b",
             TensorType::I8,
             &[5],
         );
-        let model = Gguf::from_bytes(sample::filled(&builder, &[3, 5])).expect("it is whole");
+        let model = Gguf::from_bytes(sample::filled(&builder, &[3, 5])).expect("the file is valid");
         let tensors = model.weights().tensors();
         assert!(tensors.iter().all(|tensor| tensor.range.start.is_multiple_of(alignment.into())));
         assert_eq!(model.weights().data(&tensors[1]), [2; 5]);
@@ -98,10 +100,10 @@ fn the_alignment_is_the_one_of_the_file() {
 }
 
 #[test]
-fn a_writer_that_is_given_too_little_says_so() {
+fn builder_rejects_wrong_sizes() {
     let builder = Builder::new().tensor("a", TensorType::F32, &[2]);
     let error = builder.to_bytes(|_, out| out.write_all(&[0; 7])).expect_err("a byte is missing");
-    assert_eq!(error.to_string(), "tensor 'a': 7 bytes were written of Some(8)");
-    let error = Builder::new().tensor("a", TensorType::Q4_0, &[33]).size().expect_err("no whole blocks");
-    assert_eq!(error.to_string(), "tensor 'a' of [33] cannot be Q4_0");
+    assert_eq!(error.to_string(), "tensor 'a': expected 8 bytes, 7 were written");
+    let error = Builder::new().tensor("a", TensorType::Q4_0, &[33]).size().expect_err("a block has 32 elements");
+    assert_eq!(error.to_string(), "tensor 'a': dimensions [33] are invalid for Q4_0");
 }

@@ -1,4 +1,4 @@
-//! A file with one of everything, and files made by hand.
+//! Sample file with every value type, and files assembled byte by byte.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use inference::gguf::{Array, Builder, Strings, Value};
 use inference::weights::{FileError, TensorType};
 
-/// A key of every type, and tensors of several.
+/// Builds a file with a key of every type and tensors of several types.
 pub(crate) fn builder() -> Builder {
     let nested = Array::Array(vec![
         Array::I32(vec![1, -2]),
@@ -42,17 +42,17 @@ pub(crate) fn builder() -> Builder {
         .tensor("none", TensorType::BF16, &[8, 0])
 }
 
-/// The file; every byte of a tensor is its number and one.
+/// Returns the sample file. Every byte of a tensor is its index plus one.
 pub(crate) fn bytes() -> Vec<u8> {
     filled(&builder(), &[204, 20, 296, 2, 0])
 }
 
-/// A file whose tensors have these sizes.
+/// Returns a file whose tensors have these sizes in bytes.
 pub(crate) fn filled(builder: &Builder, sizes: &[usize]) -> Vec<u8> {
     builder.to_bytes(|index, out| out.write_all(&vec![index as u8 + 1; sizes[index]])).expect("the sizes are right")
 }
 
-/// A file that is written number by number.
+/// File assembled value by value.
 pub(crate) struct Raw(pub(crate) Vec<u8>);
 
 impl Raw {
@@ -79,20 +79,20 @@ impl Raw {
         self.u64(text.len() as u64).bytes(text.as_bytes())
     }
 
-    /// A line of the table of tensors, and room for a head.
+    /// Appends an entry of the tensor table.
     pub(crate) fn tensor(self, name: &str, dimensions: &[u64], kind: u32, offset: u64) -> Raw {
         let raw = self.text(name).u32(dimensions.len() as u32);
         dimensions.iter().fold(raw, |raw, &dimension| raw.u64(dimension)).u32(kind).u64(offset)
     }
 
-    /// What is wrong with it.
+    /// Returns the error of opening the file.
     #[track_caller]
     pub(crate) fn error(self) -> FileError {
-        inference::gguf::Gguf::from_bytes(self.0).expect_err("it is damaged")
+        inference::gguf::Gguf::from_bytes(self.0).expect_err("the file is invalid")
     }
 }
 
-/// A directory of its own for a test, removed at its end.
+/// Temporary folder of one test, removed on drop.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -100,7 +100,7 @@ impl Scratch {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("gguf-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&path).expect("a scratch directory can be made");
+        std::fs::create_dir_all(&path).expect("a scratch folder can be created");
         Scratch(path)
     }
 
