@@ -1,4 +1,4 @@
-//! Byte-level BPE (`gpt2`): words of bytes, merged by a list of pairs.
+//! Byte-level BPE (`gpt2`): merges the bytes of each word by a ranked list of pairs.
 
 use super::bytes::alphabet;
 use super::map::{self, Map};
@@ -8,15 +8,15 @@ use super::{TokenType, TokenizerError, Vocabulary};
 
 pub(super) struct Bpe {
     pre_tokenizer: PreTokenizer,
-    /// The token of each byte, or `NONE`.
+    /// Token of each byte, or `NONE`.
     bytes: [u32; 256],
     pairs: Pairs,
-    /// Words that are tokens, where those are not merged.
+    /// Words that are tokens as a whole. `Some` if the pre-tokenizer looks words up before it merges.
     words: Option<Map<Vec<u8>, u32>>,
 }
 
 impl Bpe {
-    /// The model, and whether texts begin with `bos` where the vocabulary does not say.
+    /// Returns the model, and true if it adds `bos` by default.
     pub(super) fn new(
         vocabulary: &Vocabulary<'_>,
         types: &[TokenType],
@@ -24,7 +24,7 @@ impl Bpe {
         piece: impl Fn(u32) -> Vec<u8>,
     ) -> Result<(Self, bool), TokenizerError> {
         let Some(pre) = vocabulary.pre else {
-            return Err(TokenizerError::vocabulary("it does not say which pre-tokenizer it is for"));
+            return Err(TokenizerError::vocabulary("it does not name its pre-tokenizer"));
         };
         let pre_tokenizer = PreTokenizer::named(pre)?;
         let mut buffer = [0; 4];
@@ -45,7 +45,7 @@ impl Bpe {
         Ok((Self { pre_tokenizer, bytes, pairs, words }, pre_tokenizer.adds_bos()))
     }
 
-    /// Appends the tokens of a text. A byte that has no token is left out, as llama.cpp does.
+    /// Appends the tokens of a text. Drops a byte that has no token, as llama.cpp does.
     pub(super) fn encode(&self, text: &str, merger: &mut Merger, tokens: &mut Vec<u32>) {
         self.pre_tokenizer.words(text, |word| {
             if let Some(&id) = self.words.as_ref().and_then(|words| words.get(word.as_bytes())) {
@@ -71,19 +71,19 @@ fn pairs(vocabulary: &Vocabulary<'_>, types: &[TokenType], ids: &Map<&str, u32>)
         let problem = |what: &str| TokenizerError::vocabulary(format!("merge {rank}, {merge:?}, {what}"));
         let token = |text: &str| ids.get(text).copied().filter(|&id| types[id as usize] == TokenType::Normal);
         let Some((left, right)) = merge.split_once(' ') else {
-            return Err(problem("is not two tokens with a space between them"));
+            return Err(problem("is not two tokens separated by a space"));
         };
         joined.clear();
         joined.push_str(left);
         joined.push_str(right);
         let (Some(left), Some(right)) = (token(left), token(right)) else {
-            return Err(problem("has a part that is no token"));
+            return Err(problem("has a part that is not a token"));
         };
-        let Some(result) = token(&joined) else { return Err(problem("makes no token")) };
-        let rank =
-            u32::try_from(rank).ok().filter(|&rank| rank != NONE).ok_or_else(|| problem("is one too many"))?;
+        let Some(result) = token(&joined) else { return Err(problem("results in no token")) };
+        let rank = u32::try_from(rank).ok().filter(|&rank| rank != NONE);
+        let rank = rank.ok_or_else(|| problem("exceeds the number of supported merges"))?;
         if !pairs.insert(left, right, rank, result) {
-            return Err(problem("is there twice"));
+            return Err(problem("is a duplicate"));
         }
     }
     Ok(pairs)

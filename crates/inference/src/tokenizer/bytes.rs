@@ -1,6 +1,6 @@
-//! The alphabet of byte-level BPE: vocabularies write every byte as a visible character.
+//! Alphabet of byte-level BPE: vocabularies write every byte as a visible character.
 
-/// The character that stands for a byte: itself if it is visible in Latin-1, otherwise one from U+0100 upwards.
+/// Character of each byte: itself if it is visible in Latin-1, otherwise the next one from U+0100 on.
 pub(super) fn alphabet() -> [char; 256] {
     let is_visible = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
     let mut others = '\u{100}'..;
@@ -10,9 +10,9 @@ pub(super) fn alphabet() -> [char; 256] {
     })
 }
 
-/// The way back from characters to bytes.
+/// Inverse map, from characters to bytes.
 pub(super) struct ByteAlphabet {
-    /// By the number of the character, which is small for all of them.
+    /// Indexed by code point; all are below 0x144.
     bytes: Vec<Option<u8>>,
 }
 
@@ -25,7 +25,7 @@ impl ByteAlphabet {
         Self { bytes }
     }
 
-    /// Appends the bytes that a token stands for. What is not written in the alphabet stands for itself.
+    /// Appends the bytes of a token. A token with a character outside of the alphabet is literal UTF-8.
     pub(super) fn decode(&self, token: &str, bytes: &mut Vec<u8>) {
         let start = bytes.len();
         for character in token.chars() {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_characters() {
+    fn alphabet_has_the_characters_of_gpt2() {
         let alphabet = alphabet();
         assert_eq!(alphabet[b' ' as usize], 'Ġ');
         assert_eq!(alphabet[b'\n' as usize], 'Ċ');
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_comes_back() {
+    fn decodes_every_byte() {
         let token: String = alphabet().into_iter().collect();
         let mut bytes = Vec::new();
         ByteAlphabet::new().decode(&token, &mut bytes);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_characters_stand_for_themselves() {
+    fn token_with_a_foreign_character_is_literal() {
         let mut bytes = b"before".to_vec();
         ByteAlphabet::new().decode("Ġa中", &mut bytes);
         assert_eq!(bytes, "beforeĠa中".as_bytes());

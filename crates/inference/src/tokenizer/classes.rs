@@ -1,10 +1,10 @@
-//! Classes of characters, as pre-tokenizers tell them apart.
+//! Character classes of pre-tokenizers.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// The class of a character. `\s` is `Space`, `\p{L}` is `Letter`, `\p{N}` is `Number`, `\p{M}` is `Mark`.
+/// Class of a character: `\p{L}`, `\p{M}`, `\p{N}`, `\s`, and all others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Class {
+pub(super) enum CharClass {
     Letter,
     Mark,
     Number,
@@ -12,24 +12,24 @@ pub(super) enum Class {
     Other,
 }
 
-/// The classes of ASCII, which most text is.
-static ASCII: [Class; 128] = {
-    let mut classes = [Class::Other; 128];
+/// Classes of ASCII characters: the fast path for most text.
+static ASCII: [CharClass; 128] = {
+    let mut classes = [CharClass::Other; 128];
     let mut byte = 0;
     while byte < 128 {
         classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
-            b'0'..=b'9' => Class::Number,
-            b' ' | b'\t'..=b'\r' => Class::Space,
-            _ => Class::Other,
+            b'a'..=b'z' | b'A'..=b'Z' => CharClass::Letter,
+            b'0'..=b'9' => CharClass::Number,
+            b' ' | b'\t'..=b'\r' => CharClass::Space,
+            _ => CharClass::Other,
         };
         byte += 1;
     }
     classes
 };
 
-/// The class of the first character, and how many bytes it has; nothing at the end of the text.
-pub(super) fn first(text: &str) -> Option<(Class, usize)> {
+/// Returns the class and the length in bytes of the first character, or `None` for an empty text.
+pub(super) fn first(text: &str) -> Option<(CharClass, usize)> {
     let byte = *text.as_bytes().first()?;
     match ASCII.get(byte as usize) {
         Some(&class) => Some((class, 1)),
@@ -37,16 +37,16 @@ pub(super) fn first(text: &str) -> Option<(Class, usize)> {
     }
 }
 
-fn of(character: char) -> Class {
+fn of(character: char) -> CharClass {
     use GeneralCategory::*;
     if character.is_whitespace() {
-        return Class::Space;
+        return CharClass::Space;
     }
     match get_general_category(character) {
-        UppercaseLetter | LowercaseLetter | TitlecaseLetter | ModifierLetter | OtherLetter => Class::Letter,
-        NonspacingMark | SpacingMark | EnclosingMark => Class::Mark,
-        DecimalNumber | LetterNumber | OtherNumber => Class::Number,
-        _ => Class::Other,
+        UppercaseLetter | LowercaseLetter | TitlecaseLetter | ModifierLetter | OtherLetter => CharClass::Letter,
+        NonspacingMark | SpacingMark | EnclosingMark => CharClass::Mark,
+        DecimalNumber | LetterNumber | OtherNumber => CharClass::Number,
+        _ => CharClass::Other,
     }
 }
 
@@ -55,23 +55,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ascii_is_like_the_rest() {
+    fn ascii_table_agrees_with_unicode() {
         for byte in 0..128u8 {
             assert_eq!(ASCII[byte as usize], of(byte as char), "{byte}");
         }
     }
 
     #[test]
-    fn classes_of_other_scripts() {
-        let cases = [('é', Class::Letter), ('中', Class::Letter), ('ٓ', Class::Mark), ('Ⅷ', Class::Number)];
+    fn classifies_characters_beyond_ascii() {
+        let cases =
+            [('é', CharClass::Letter), ('中', CharClass::Letter), ('ٓ', CharClass::Mark), ('Ⅷ', CharClass::Number)];
         for (character, class) in cases {
             assert_eq!(of(character), class, "{character}");
         }
         for space in ['\u{85}', '\u{a0}', '\u{2028}', '\u{3000}'] {
-            assert_eq!(of(space), Class::Space, "{space:?}");
+            assert_eq!(of(space), CharClass::Space, "{space:?}");
         }
         for other in ['\u{200b}', '\u{180e}', '\u{1c}', '\u{ad}', '€', '🦀', '\u{e000}', '\u{378}'] {
-            assert_eq!(of(other), Class::Other, "{other:?}");
+            assert_eq!(of(other), CharClass::Other, "{other:?}");
         }
     }
 }

@@ -1,22 +1,22 @@
-//! What can be wrong with a vocabulary or a token.
+//! Errors of vocabularies and tokens.
 
 use std::fmt;
 
-/// Why a tokenizer could not be made, or a token not be decoded.
+/// Error of creating a tokenizer or decoding a token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TokenizerError {
     /// The vocabulary contradicts itself. The model file's fault.
     Vocabulary(String),
-    /// A kind of tokenizer that is not there. A limit of ours.
+    /// Unsupported tokenizer model. A limit of ours.
     UnknownModel(String),
-    /// A way to divide text into words that is not there. A limit of ours.
+    /// Unsupported pre-tokenizer. A limit of ours.
     UnknownPreTokenizer(String),
-    /// The vocabulary has no token of that id. The caller's fault.
+    /// The vocabulary has no token with this id. The caller's fault.
     NoToken {
-        /// The id.
+        /// Id.
         id: u32,
-        /// How many tokens there are.
+        /// Number of tokens in the vocabulary.
         count: usize,
     },
 }
@@ -30,9 +30,9 @@ impl TokenizerError {
 impl fmt::Display for TokenizerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Vocabulary(problem) => write!(f, "the vocabulary is damaged: {problem}"),
+            Self::Vocabulary(problem) => write!(f, "the vocabulary is invalid: {problem}"),
             Self::UnknownModel(name) => {
-                write!(f, "tokenizers of the kind {name:?} are not supported, only \"gpt2\" and \"llama\"")
+                write!(f, "the tokenizer model {name:?} is not supported, only \"gpt2\" and \"llama\"")
             }
             Self::UnknownPreTokenizer(name) => {
                 write!(f, "the pre-tokenizer {name:?} is not supported, only {}", super::PRE_TOKENIZERS.join(", "))

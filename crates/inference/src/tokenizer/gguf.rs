@@ -1,4 +1,4 @@
-//! The vocabulary of a GGUF file.
+//! Vocabulary of a GGUF file.
 
 use crate::gguf::Metadata;
 use crate::weights::FileError;
@@ -6,7 +6,8 @@ use crate::weights::FileError;
 use super::Vocabulary;
 
 impl<'a> Vocabulary<'a> {
-    /// The vocabulary that a file has. What is in it is checked only when a tokenizer is made of it.
+    /// Reads the vocabulary of a file. Checks the types of its keys; [`Tokenizer::new`](super::Tokenizer::new) checks
+    /// the contents.
     pub fn from_metadata(metadata: &'a Metadata) -> Result<Self, FileError> {
         let id = |name: &str| metadata.get_optional::<u32>(&format!("tokenizer.ggml.{name}_token_id"));
         let flag = |name: &str| metadata.get_optional::<bool>(&format!("tokenizer.ggml.{name}"));

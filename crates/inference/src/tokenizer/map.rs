@@ -1,4 +1,4 @@
-//! Maps whose keys come from files.
+//! Hash maps with untrusted keys.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxSeededState;
 
-/// A map that is fast, and seeded, so that no file can be made whose keys all collide.
+/// Hash map with a fast, randomly seeded hash: a file cannot choose keys that all collide.
 pub(super) type Map<K, V> = HashMap<K, V, FxSeededState>;
 
 pub(super) fn with_capacity<K, V>(capacity: usize) -> Map<K, V> {

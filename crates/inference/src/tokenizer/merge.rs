@@ -1,9 +1,9 @@
-//! Merging neighbours, which both kinds of tokenizers come down to.
+//! Pair merging, the core of both tokenizer models.
 //!
-//! A text is a row of symbols, some pairs of symbols can be merged into one, and each such pair has a rank. The pair of
-//! the lowest rank is merged first, of equal ranks the leftmost, until no pair is left. A short row is searched for its
-//! lowest rank again and again, which is fastest up to some twenty symbols. A long row is a linked list with a heap of
-//! the pairs in it: n symbols take O(n log n) time and O(n) memory, whatever the text and the pairs are.
+//! A text is a row of symbols. Some pairs of symbols merge into one symbol, and each such pair has a rank. The pair
+//! with the lowest rank is merged first, the leftmost of equal ranks, until no pair is left. A short row is scanned for
+//! the lowest rank after every merge, which is fastest up to about twenty symbols. A long row is a linked list with a
+//! heap of its pairs: n symbols take O(n log n) time and O(n) memory for any text and any pairs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,14 +11,14 @@ use std::collections::hash_map::Entry;
 
 use super::map::{self, Map};
 
-/// Stands for a symbol that is part of no pair and no token, for the lack of a pair, and for the ends of a row.
+/// Symbol without a token that is in no pair; also the rank of a missing pair, and the link past the ends of a row.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A row that is longer than this is merged with a heap.
-const SHORT: usize = 24;
+/// Longest row merged by scanning; longer ones use a heap.
+const MAX_SCANNED: usize = 24;
 
-/// A row that is longer than this is merged in parts, so that positions have 32 bits.
-const LONGEST: usize = 1 << 30;
+/// Longest row merged as a whole; longer ones are merged in parts. Keeps positions within 32 bits.
+const MAX_ROW: usize = 1 << 30;
 
 #[derive(Clone, Copy)]
 struct Merge {
@@ -28,7 +28,7 @@ struct Merge {
 
 const NO_MERGE: Merge = Merge { rank: NONE, result: NONE };
 
-/// The pairs that can be merged.
+/// Pairs that merge, with their ranks and results.
 pub(super) struct Pairs {
     merges: Map<u64, Merge>,
 }
@@ -38,7 +38,7 @@ impl Pairs {
         Self { merges: map::with_capacity(capacity) }
     }
 
-    /// Adds a pair; false if it is there already, which changes nothing.
+    /// Adds a pair. Returns false and keeps the first one if the pair exists.
     pub(super) fn insert(&mut self, left: u32, right: u32, rank: u32, result: u32) -> bool {
         match self.merges.entry(key(left, right)) {
             Entry::Occupied(_) => false,
@@ -58,12 +58,12 @@ fn key(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-/// Memory for merging, to be used again for every row.
+/// Merges rows. Reuses its memory between rows.
 #[derive(Default)]
 pub(super) struct Merger {
-    /// The row: filled by the caller, merged by `merge`.
+    /// The row. The caller fills it, and `merge` replaces it by the result.
     pub(super) symbols: Vec<u32>,
-    /// What each symbol would become with the next one in the row.
+    /// Merge of each symbol with the next one in the row.
     merges: Vec<Merge>,
     next: Vec<u32>,
     previous: Vec<u32>,
@@ -71,17 +71,17 @@ pub(super) struct Merger {
 }
 
 impl Merger {
-    /// Merges the row, and leaves in `symbols` what it became.
+    /// Merges the row in `symbols`.
     pub(super) fn merge(&mut self, pairs: &Pairs) {
-        if self.symbols.len() <= SHORT {
+        if self.symbols.len() <= MAX_SCANNED {
             return self.merge_short(pairs);
         }
-        if self.symbols.len() <= LONGEST {
+        if self.symbols.len() <= MAX_ROW {
             return self.merge_long(pairs);
         }
         let row = std::mem::take(&mut self.symbols);
         let mut merged = Vec::new();
-        for part in row.chunks(LONGEST) {
+        for part in row.chunks(MAX_ROW) {
             self.symbols.clear();
             self.symbols.extend_from_slice(part);
             self.merge_long(pairs);
@@ -110,8 +110,8 @@ impl Merger {
         }
     }
 
-    /// The row as a linked list. `merges[i]` is what the pair that starts at `i` becomes; an entry of the heap whose rank
-    /// is not that pair's is out of date. A symbol that was merged into the one before has no pair.
+    /// Merges the row as a linked list. `merges[i]` is the merge of the pair that starts at `i`; a heap entry with
+    /// another rank is stale. A symbol that was merged into its predecessor has no pair.
     fn merge_long(&mut self, pairs: &Pairs) {
         let length = self.symbols.len() as u32;
         self.next.clear();
@@ -146,10 +146,10 @@ impl Merger {
             if after != NONE {
                 self.previous[after as usize] = left;
             }
-            self.pair_again(left, pairs);
+            self.update_pair(left, pairs);
             let before = self.previous[left as usize];
             if before != NONE {
-                self.pair_again(before, pairs);
+                self.update_pair(before, pairs);
             }
         }
 
@@ -163,8 +163,8 @@ impl Merger {
         self.symbols.truncate(count);
     }
 
-    /// Looks up the pair that starts at a symbol, one of whose parts has changed.
-    fn pair_again(&mut self, left: u32, pairs: &Pairs) {
+    /// Looks up the pair that starts at `left` after one of its symbols changed.
+    fn update_pair(&mut self, left: u32, pairs: &Pairs) {
         let right = self.next[left as usize];
         let merge = if right == NONE {
             NO_MERGE
@@ -182,7 +182,7 @@ impl Merger {
 mod tests {
     use super::*;
 
-    /// Straight from the definition.
+    /// Quadratic reference, straight from the definition.
     fn reference(mut symbols: Vec<u32>, pairs: &Pairs) -> Vec<u32> {
         loop {
             let merges = symbols.windows(2).map(|pair| pairs.get(pair[0], pair[1]));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_long_rows_are_merged_by_the_definition() {
+    fn merges_short_and_long_rows_like_the_reference() {
         let mut state = 1u32;
         let mut random = |limit: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -205,7 +205,7 @@ mod tests {
         for round in 0..300 {
             let mut pairs = Pairs::with_capacity(0);
             for result in 4..40 {
-                // Equal ranks, as scores of SentencePiece may be equal.
+                // Ranks repeat: tokens of SentencePiece may have equal scores.
                 let rank = random(30);
                 pairs.insert(random(result), random(result), rank, result);
             }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_row_of_the_same_takes_no_quadratic_time() {
+    fn merges_a_million_equal_symbols_in_reasonable_time() {
         let mut pairs = Pairs::with_capacity(0);
         for result in 1..20 {
             pairs.insert(result - 1, result - 1, 20 - result, result);

@@ -1,19 +1,19 @@
-//! Text to tokens and back, from the vocabulary of a model file.
+//! Tokenizer: encodes text to tokens and decodes tokens to text, with the vocabulary of a model file.
 //!
 //! ```text
-//! text ── special: parts that are special tokens ── words: parts that are merged alone ── merge ── tokens
-//!                                                   │ bpe: words of bytes (gpt2)
-//!                                                   └ sentencepiece: characters, bytes for strange ones (llama)
-//! tokens ── pieces: the bytes of each ── stream: whole characters ── text
+//! text ── special: split at special tokens ─┬─ bpe: split into words, bytes (gpt2) ──────────────┬─ merge ── tokens
+//!                                           └─ sentencepiece: characters, byte fallback (llama) ─┘
+//! tokens ── pieces: bytes of each token ── stream: whole characters ── text
 //! ```
 //!
-//! The tokens are those of llama.cpp and of the package `tokenizers`, which are the same in all but odd cases:
-//! - a byte that has no token (SmolLM2 has none for some control characters) is left out, and keeps its neighbours apart, as
-//!   in llama.cpp;
-//! - text is not normalized, as in llama.cpp; the original of Qwen does it (NFC);
-//! - of special tokens that overlap, the leftmost is found, as in `tokenizers`;
-//! - a token is special only where the file says so, as in `tokenizers`; llama.cpp takes Qwen's `</s>` for one by its looks;
-//! - merging never makes a token that is not a normal one.
+//! The tokens are those of llama.cpp and of the package `tokenizers`, which agree except in rare cases:
+//! - a byte without a token (SmolLM2 has none for some control characters) is dropped, and its neighbours do not merge,
+//!   as in llama.cpp;
+//! - text is not normalized, as in llama.cpp; Qwen's own tokenizer normalizes it (NFC);
+//! - of overlapping special tokens, the leftmost wins, as in `tokenizers`;
+//! - a token is special if the file says so, as in `tokenizers`; llama.cpp guesses that Qwen's `</s>` is one from its
+//!   text;
+//! - merging yields normal tokens only.
 
 mod bpe;
 mod bytes;
@@ -38,15 +38,16 @@ use bytes::ByteAlphabet;
 use map::Map;
 use merge::Merger;
 use sentencepiece::{SPACE, SentencePiece};
-use special::{Part, SpecialTokens};
+use special::{Segment, SpecialTokens};
 
-/// Turns text into tokens, and tokens into text.
+/// Encodes text to tokens and decodes tokens to text.
 pub struct Tokenizer {
     model: Model,
     special: SpecialTokens,
     types: Vec<TokenType>,
-    /// The bytes of all tokens one after the other, and where each ends.
+    /// Concatenated bytes of all tokens.
     pieces: Vec<u8>,
+    /// End of each token's bytes in `pieces`.
     piece_ends: Vec<u32>,
     bos: Option<u32>,
     eos: Option<u32>,
@@ -60,17 +61,17 @@ enum Model {
     SentencePiece(Box<SentencePiece>),
 }
 
-/// How text is to be read.
+/// Options of [`Tokenizer::encode`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct EncodeOptions {
-    /// Begin and end the tokens as the model wants texts to begin and end.
+    /// Add `bos` and `eos` if the model wants them.
     pub add_special: bool,
-    /// Find control tokens in the text, such as `<|im_end|>`. For text that was made from a template, never for what a user
-    /// has written.
+    /// Parse control tokens in the text, such as `<|im_end|>`. Meant for rendered templates: in text from a user, it
+    /// lets the user forge control tokens.
     pub parse_special: bool,
 }
 
-/// Tokens that end an answer wherever they are control tokens: files often name only one of several.
+/// Control tokens with these texts end generation too: files often name only one of several.
 const ENDS: [&str; 8] = [
     "<|im_end|>",
     "<|eot_id|>",
@@ -83,7 +84,7 @@ const ENDS: [&str; 8] = [
 ];
 
 impl Tokenizer {
-    /// Makes a tokenizer for a vocabulary, all of which is checked.
+    /// Creates a tokenizer. Checks the whole vocabulary.
     pub fn new(vocabulary: &Vocabulary<'_>) -> Result<Self, TokenizerError> {
         let types = vocabulary.check()?;
         let ids = ids(vocabulary)?;
@@ -99,7 +100,7 @@ impl Tokenizer {
                 Model::Bpe(Box::new(bpe))
             }
             "llama" => {
-                // Llama's own, which its files need not name.
+                // Llama's ids, which its files may omit.
                 bos = bos.or(default(1));
                 eos = eos.or(default(2));
                 adds_bos = true;
@@ -112,9 +113,7 @@ impl Tokenizer {
         let add_eos = vocabulary.add_eos.unwrap_or(false);
         for (add, id, name) in [(add_bos, bos, "bos"), (add_eos, eos, "eos")] {
             if add && id.is_none() {
-                return Err(TokenizerError::vocabulary(format!(
-                    "a {name} token is to be added, but there is none"
-                )));
+                return Err(TokenizerError::vocabulary(format!("it adds a {name} token, but has none")));
             }
         }
         let named = ENDS.iter().filter_map(|&token| ids.get(token).copied());
@@ -126,7 +125,7 @@ impl Tokenizer {
         Ok(Self { model, special, types, pieces, piece_ends, bos, eos, end_of_generation: ends, add_bos, add_eos })
     }
 
-    /// The tokens of a text.
+    /// Encodes a text.
     pub fn encode(&self, text: &str, options: EncodeOptions) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
         let mut merger = Merger::default();
@@ -134,15 +133,15 @@ impl Tokenizer {
             tokens.extend(self.bos);
         }
         let mut at_start = true;
-        self.special.parts(text, options.parse_special, |part| match part {
-            Part::Text(text) => {
+        self.special.split(text, options.parse_special, |segment| match segment {
+            Segment::Text(text) => {
                 match &self.model {
                     Model::Bpe(bpe) => bpe.encode(text, &mut merger, &mut tokens),
                     Model::SentencePiece(model) => model.encode(text, at_start, &mut merger, &mut tokens),
                 }
                 at_start = false;
             }
-            Part::Special(id) => {
+            Segment::Special(id) => {
                 tokens.push(id);
                 at_start = true;
             }
@@ -153,13 +152,13 @@ impl Tokenizer {
         tokens
     }
 
-    /// The bytes of tokens. Control tokens have none unless `show_special`; a space that was only put before the text is
-    /// taken away.
+    /// Decodes tokens to bytes. Leaves out control and unknown tokens unless `show_special`, and the space that
+    /// SentencePiece adds before a text.
     pub fn decode_bytes(&self, ids: &[u32], show_special: bool) -> Result<Vec<u8>, TokenizerError> {
         let mut bytes = Vec::new();
         let mut at_start = matches!(&self.model, Model::SentencePiece(model) if model.adds_space_prefix());
         for &id in ids {
-            let piece = self.shown(id, show_special)?;
+            let piece = self.decoded_piece(id, show_special)?;
             let is_text = matches!(self.types[id as usize], TokenType::Normal | TokenType::Byte);
             bytes.extend_from_slice(if at_start && is_text {
                 piece.strip_prefix(b" ").unwrap_or(piece)
@@ -171,55 +170,55 @@ impl Tokenizer {
         Ok(bytes)
     }
 
-    /// The text of tokens, as [`decode_bytes`](Self::decode_bytes), with U+FFFD for what is not UTF-8.
+    /// Decodes tokens to text, as [`decode_bytes`](Self::decode_bytes) does, with U+FFFD for invalid UTF-8.
     pub fn decode(&self, ids: &[u32], show_special: bool) -> Result<String, TokenizerError> {
         let bytes = self.decode_bytes(ids, show_special)?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    /// Decodes tokens one by one, as a continuation of text that was before: spaces are kept at the beginning, too.
+    /// Returns a stream that decodes tokens one by one, as the continuation of a text: it keeps a leading space.
     pub fn stream(&self, show_special: bool) -> TokenStream<'_> {
         TokenStream::new(self, show_special)
     }
 
-    /// The bytes of a token: a part of a text, or the name of a control token.
+    /// Bytes of a token: a piece of text, or the name of a control token.
     pub fn piece(&self, id: u32) -> Result<&[u8], TokenizerError> {
         self.check(id)?;
         Ok(&self.pieces[range(&self.piece_ends, id)])
     }
 
-    /// What a token is for.
+    /// Type of a token.
     pub fn token_type(&self, id: u32) -> Result<TokenType, TokenizerError> {
         self.check(id)?;
         Ok(self.types[id as usize])
     }
 
-    /// Whether a token ends an answer.
+    /// Returns true if a token ends generation.
     pub fn ends_generation(&self, id: u32) -> bool {
         self.end_of_generation.binary_search(&id).is_ok()
     }
 
-    /// The token that begins texts.
+    /// Token at the beginning of a text.
     pub fn bos(&self) -> Option<u32> {
         self.bos
     }
 
-    /// The token that ends texts.
+    /// Token at the end of a text.
     pub fn eos(&self) -> Option<u32> {
         self.eos
     }
 
-    /// Whether texts begin with [`bos`](Self::bos) by themselves.
+    /// Returns true if encoding with `add_special` adds [`bos`](Self::bos).
     pub fn adds_bos(&self) -> bool {
         self.add_bos
     }
 
-    /// How many tokens there are.
+    /// Number of tokens.
     pub fn vocabulary_size(&self) -> usize {
         self.types.len()
     }
 
-    /// Bytes that no token can stand for: they are left out of texts.
+    /// Bytes without a token: encoding drops them.
     pub fn missing_bytes(&self) -> Vec<u8> {
         match &self.model {
             Model::Bpe(bpe) => bpe.missing_bytes().collect(),
@@ -227,8 +226,8 @@ impl Tokenizer {
         }
     }
 
-    /// The bytes of a token that are shown. Those that are not in use have none.
-    fn shown(&self, id: u32, show_special: bool) -> Result<&[u8], TokenizerError> {
+    /// Bytes of a token in decoded text. Unused tokens have none; control and unknown tokens only with `show_special`.
+    fn decoded_piece(&self, id: u32, show_special: bool) -> Result<&[u8], TokenizerError> {
         let piece = self.piece(id)?;
         Ok(match self.types[id as usize] {
             TokenType::Normal | TokenType::UserDefined | TokenType::Byte => piece,
@@ -249,20 +248,20 @@ impl std::fmt::Debug for Tokenizer {
     }
 }
 
-/// The ids of all tokens by their text.
+/// Maps the texts of tokens to their ids. Rejects duplicates, except of the empty text.
 fn ids<'a>(vocabulary: &Vocabulary<'a>) -> Result<Map<&'a str, u32>, TokenizerError> {
     let mut ids = map::with_capacity(vocabulary.tokens.len());
     for (id, &token) in vocabulary.tokens.iter().enumerate() {
         if let Some(first) = ids.insert(token, id as u32)
             && !token.is_empty()
         {
-            return Err(TokenizerError::vocabulary(format!("the tokens {first} and {id} are both {token:?}")));
+            return Err(TokenizerError::vocabulary(format!("tokens {first} and {id} are both {token:?}")));
         }
     }
     Ok(ids)
 }
 
-/// The bytes that tokens stand for, one after the other, and where each ends.
+/// Returns the concatenated bytes of all tokens, and the end of each.
 fn pieces(vocabulary: &Vocabulary<'_>, types: &[TokenType]) -> Result<(Vec<u8>, Vec<u32>), TokenizerError> {
     let alphabet = ByteAlphabet::new();
     let mut pieces = Vec::new();

@@ -1,30 +1,30 @@
-//! SentencePiece's BPE (`llama`): characters, merged into tokens by the scores of what they make.
+//! SentencePiece BPE (`llama`): merges characters into tokens, the result with the highest score first.
 //!
-//! Any two neighbours can be merged that make a token when put together. So the pairs are all ways to divide a token into
-//! two parts, each of them a token or a single character; those of the highest score come first.
+//! Two neighbours merge if together they are a token. So the pairs are all splits of a token into two parts, each of
+//! them a token or a single character, ranked by the score of the token.
 
 use super::map::{self, Map};
 use super::merge::{Merger, NONE, Pairs};
 use super::{TokenType, TokenizerError, Vocabulary};
 
-/// What SentencePiece writes for a space.
+/// Character that stands for a space in tokens.
 pub(super) const SPACE: char = '▁';
 
-/// All ways to divide a token take time in the square of its length. The longest of Llama has 48 bytes.
-const LONGEST_TOKEN: usize = 512;
+/// Longest token in bytes: finding all splits takes quadratic time. Llama's longest token has 48 bytes.
+const MAX_TOKEN_LEN: usize = 512;
 
 pub(super) struct SentencePiece {
-    /// The symbols of characters that are in tokens: the token of that character, or from `first_character` upwards.
+    /// Symbol of each character that is in a token: its own token, or a symbol from `first_character` on.
     characters: Map<char, u32>,
     first_character: u32,
-    /// Characters that are in tokens and no token themselves: those from `first_character` upwards.
+    /// Characters that are in tokens but are not tokens: the symbols from `first_character` on.
     only_in_tokens: Vec<char>,
     pairs: Pairs,
-    /// The token of each byte, for characters that have none.
+    /// Token of each byte, the fallback for characters without a token.
     bytes: Option<Box<[u32; 256]>>,
     unknown: Option<u32>,
     add_space_prefix: bool,
-    /// Whether spaces are in tokens only at their beginning, so that text can be divided before them.
+    /// True if all spaces of a token are at its beginning, so text can be split before a run of spaces.
     spaces_begin_tokens: bool,
 }
 
@@ -36,12 +36,12 @@ impl SentencePiece {
         unknown: Option<u32>,
     ) -> Result<Self, TokenizerError> {
         if vocabulary.scores.is_empty() {
-            return Err(TokenizerError::vocabulary("it has no scores, which are needed to merge tokens"));
+            return Err(TokenizerError::vocabulary("it has no scores"));
         }
         let bytes = byte_tokens(vocabulary, types)?;
         if bytes.is_none() && unknown.is_none() {
             return Err(TokenizerError::vocabulary(
-                "it has neither tokens for all bytes nor an unknown token, so that some texts have no tokens",
+                "it has neither byte tokens nor an unknown token: some texts cannot be encoded",
             ));
         }
         let first_character = vocabulary.tokens.len() as u32;
@@ -77,9 +77,8 @@ impl SentencePiece {
         types: &[TokenType],
         ids: &Map<&str, u32>,
     ) -> Result<(), TokenizerError> {
-        if token.len() > LONGEST_TOKEN {
-            let problem =
-                format!("token {id} has {} bytes, and no more than {LONGEST_TOKEN} are supported", token.len());
+        if token.len() > MAX_TOKEN_LEN {
+            let problem = format!("token {id} has {} bytes, more than {MAX_TOKEN_LEN}", token.len());
             return Err(TokenizerError::vocabulary(problem));
         }
         self.spaces_begin_tokens &= !token.trim_start_matches(SPACE).contains(SPACE);
@@ -110,10 +109,10 @@ impl SentencePiece {
         }
     }
 
-    /// Appends the tokens of a text. `at_start` says that nothing or a special token comes before it.
+    /// Appends the tokens of a text. `at_start` is true at the beginning and after a special token.
     pub(super) fn encode(&self, text: &str, at_start: bool, merger: &mut Merger, tokens: &mut Vec<u32>) {
         let prefix = (self.add_space_prefix && at_start).then_some(SPACE);
-        // Characters that are in no token. They are never merged, so that they stay in order.
+        // Characters that are in no token. They do not merge, so they stay in order.
         let mut strangers = Vec::new();
         let mut last = SPACE;
         merger.symbols.clear();
@@ -132,7 +131,7 @@ impl SentencePiece {
         self.finish(&mut strangers, merger, tokens);
     }
 
-    /// Merges what has been read, and starts again.
+    /// Merges the symbols read so far, appends their tokens, and clears them.
     fn finish(&self, strangers: &mut Vec<char>, merger: &mut Merger, tokens: &mut Vec<u32>) {
         merger.merge(&self.pairs);
         let mut strangers = strangers.drain(..);
@@ -148,7 +147,7 @@ impl SentencePiece {
         }
     }
 
-    /// A character that is no token becomes its bytes, or else it is unknown, once for several in a row.
+    /// Encodes a character without a token: as its bytes, or else as one unknown token for several in a row.
     fn fall_back(&self, character: char, tokens: &mut Vec<u32>) {
         if let Some(bytes) = &self.bytes {
             tokens.extend(character.encode_utf8(&mut [0; 4]).bytes().map(|byte| bytes[byte as usize]));
@@ -166,7 +165,7 @@ fn symbol_of(text: &str, types: &[TokenType], ids: &Map<&str, u32>) -> Option<u3
     ids.get(text).copied().filter(|&id| types[id as usize] == TokenType::Normal)
 }
 
-/// The token of each byte; none if there are no such tokens at all.
+/// Token of each byte, or `None` if there are no byte tokens. Some but not all is an error.
 fn byte_tokens(
     vocabulary: &Vocabulary<'_>,
     types: &[TokenType],
@@ -181,17 +180,17 @@ fn byte_tokens(
     }
     match bytes.iter().position(|&id| id == NONE) {
         Some(missing) if found => {
-            Err(TokenizerError::vocabulary(format!("it has tokens for bytes, but none for <0x{missing:02X}>")))
+            Err(TokenizerError::vocabulary(format!("it has byte tokens, but none for <0x{missing:02X}>")))
         }
         _ => Ok(found.then_some(bytes)),
     }
 }
 
-/// The byte that a token such as `<0x0A>` stands for.
+/// Parses a byte token such as `<0x0A>`.
 pub(super) fn byte_of(token: &str, id: usize) -> Result<u8, TokenizerError> {
     let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>'));
     let digits = digits.filter(|digits| digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
     digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()).ok_or_else(|| {
-        TokenizerError::vocabulary(format!("token {id} is for a byte, but is {token:?} and not like \"<0x0A>\""))
+        TokenizerError::vocabulary(format!("byte token {id}: expected a form like \"<0x0A>\", found {token:?}"))
     })
 }

@@ -1,16 +1,16 @@
-//! Text from tokens as they come.
+//! Incremental decoding.
 
 use super::{Tokenizer, TokenizerError};
 
-/// Turns tokens into text one by one, and never gives out a part of a character.
+/// Decodes tokens one by one into whole characters.
 ///
-/// Characters may be spread over several tokens. Bytes that begin a character are held back until the rest of it has come;
-/// bytes that can no longer become one are U+FFFD.
+/// A character may span several tokens. The stream holds back the bytes of an incomplete character until the rest
+/// arrives; bytes that can no longer become a character are U+FFFD.
 #[derive(Clone, Debug)]
 pub struct TokenStream<'t> {
     tokenizer: &'t Tokenizer,
     show_special: bool,
-    /// The beginning of a character: at most three bytes between calls.
+    /// Bytes of an incomplete character: at most three between calls.
     held_back: Vec<u8>,
     text: String,
 }
@@ -20,28 +20,28 @@ impl<'t> TokenStream<'t> {
         Self { tokenizer, show_special, held_back: Vec::new(), text: String::new() }
     }
 
-    /// Takes the next token, and returns the text that has become certain by it, if any.
+    /// Decodes the next token. Returns the text that it completes, or `None` if no character is complete yet.
     pub fn push(&mut self, id: u32) -> Result<Option<&str>, TokenizerError> {
-        let piece = self.tokenizer.shown(id, self.show_special)?;
+        let piece = self.tokenizer.decoded_piece(id, self.show_special)?;
         self.text.clear();
         self.held_back.extend_from_slice(piece);
-        let mut certain = 0;
+        let mut decoded = 0;
         for chunk in self.held_back.utf8_chunks() {
             self.text.push_str(chunk.valid());
-            certain += chunk.valid().len();
+            decoded += chunk.valid().len();
             if !chunk.invalid().is_empty() {
-                if may_continue(chunk.invalid()) && certain + chunk.invalid().len() == self.held_back.len() {
+                if is_incomplete(chunk.invalid()) && decoded + chunk.invalid().len() == self.held_back.len() {
                     break;
                 }
                 self.text.push(char::REPLACEMENT_CHARACTER);
-                certain += chunk.invalid().len();
+                decoded += chunk.invalid().len();
             }
         }
-        self.held_back.drain(..certain);
+        self.held_back.drain(..decoded);
         Ok((!self.text.is_empty()).then_some(self.text.as_str()))
     }
 
-    /// Ends the text: a character that is not whole is U+FFFD. The stream can be used again.
+    /// Ends the text. Returns U+FFFD for an incomplete character. The stream can be reused.
     pub fn finish(&mut self) -> Option<&str> {
         self.text.clear();
         if self.held_back.is_empty() {
@@ -53,7 +53,7 @@ impl<'t> TokenStream<'t> {
     }
 }
 
-/// Whether more bytes may make a character of these.
-fn may_continue(bytes: &[u8]) -> bool {
+/// Returns true if the bytes are a proper prefix of a character.
+fn is_incomplete(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

@@ -1,65 +1,65 @@
-//! What a model file says about its tokens, as plain data.
+//! Vocabulary of a model, as plain data.
 
 use super::TokenizerError;
 
-/// The tokens of a model, and how text becomes them: the values below `tokenizer.ggml` in a GGUF file.
+/// Tokens of a model and settings of its tokenizer: the keys below `tokenizer.ggml` in a GGUF file.
 ///
-/// Nothing in it is trusted: [`Tokenizer::new`](super::Tokenizer::new) checks all of it.
+/// Untrusted: [`Tokenizer::new`](super::Tokenizer::new) checks it.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Vocabulary<'a> {
     /// `gpt2` (byte-level BPE) or `llama` (SentencePiece).
     pub model: &'a str,
-    /// How `gpt2` divides text into words, such as `smollm`; see [`PRE_TOKENIZERS`](super::PRE_TOKENIZERS).
+    /// Pre-tokenizer of `gpt2`, such as `smollm`; see [`PRE_TOKENIZERS`](super::PRE_TOKENIZERS).
     pub pre: Option<&'a str>,
-    /// The tokens in the order of their ids.
+    /// Tokens in the order of their ids.
     pub tokens: Vec<&'a str>,
-    /// The type of each token, by the numbers of GGUF; empty when all are normal.
+    /// Type code of each token; empty if all are normal.
     pub token_types: Vec<i32>,
-    /// The score of each token, which `llama` needs.
+    /// Score of each token; required by `llama`.
     pub scores: Vec<f32>,
-    /// Pairs of tokens with a space between them, the first to be merged first, which `gpt2` needs.
+    /// Pairs of tokens separated by a space, in the order of their ranks; used by `gpt2`.
     pub merges: Vec<&'a str>,
-    /// Begins a text.
+    /// Beginning of a text.
     pub bos: Option<u32>,
-    /// Ends a text.
+    /// End of a text.
     pub eos: Option<u32>,
-    /// Ends a turn of a conversation.
+    /// End of a turn.
     pub eot: Option<u32>,
-    /// Ends a message in a turn.
+    /// End of a message within a turn.
     pub eom: Option<u32>,
-    /// Stands for what has no token.
+    /// Replacement for text without tokens.
     pub unknown: Option<u32>,
-    /// Fills up.
+    /// Padding.
     pub padding: Option<u32>,
-    /// Whether texts begin with `bos`; the model's default if not said.
+    /// Begin texts with `bos`. Default: depends on the tokenizer.
     pub add_bos: Option<bool>,
-    /// Whether texts end with `eos`; not, if not said.
+    /// End texts with `eos`. Default: false.
     pub add_eos: Option<bool>,
-    /// Whether `llama` puts a space before texts; it does, if not said.
+    /// Add a space before texts (`llama`). Default: true.
     pub add_space_prefix: Option<bool>,
 }
 
-/// What a token is for.
+/// Type of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TokenType {
-    /// A part of text.
+    /// Piece of text.
     Normal,
-    /// Stands for what has no token.
+    /// Replacement for text without tokens.
     Unknown,
-    /// Not text but structure, such as the end of a turn. Text never becomes one unless that is asked for.
+    /// Structure, such as the end of a turn. Encoding parses these with `parse_special`.
     Control,
-    /// Text that is always one token, whatever is around it.
+    /// Text that is always one token, in any context.
     UserDefined,
     /// Not in use.
     Unused,
-    /// A single byte, written `<0x0A>`.
+    /// Single byte, written `<0x0A>`.
     Byte,
 }
 
 impl TokenType {
     fn from_gguf(number: i32) -> Option<Self> {
         Some(match number {
-            // Files of old conversions have 0, for tokens like any other.
+            // Old conversions write 0 for normal tokens.
             0 | 1 => Self::Normal,
             2 => Self::Unknown,
             3 => Self::Control,
@@ -71,11 +71,11 @@ impl TokenType {
     }
 }
 
-/// More bytes of tokens than any model has, and few enough for offsets of 32 bits.
+/// Most bytes of all tokens: more than any model has, and few enough for 32-bit offsets.
 const MAX_BYTES: usize = 1 << 30;
 
 impl Vocabulary<'_> {
-    /// Checks what both kinds of models rely on, and returns the types of all tokens.
+    /// Checks what both tokenizer models rely on. Returns the types of all tokens.
     pub(super) fn check(&self) -> Result<Vec<TokenType>, TokenizerError> {
         if self.tokens.is_empty() {
             return Err(TokenizerError::vocabulary("it has no tokens"));
@@ -86,14 +86,16 @@ impl Vocabulary<'_> {
         self.check_length("token types", self.token_types.len())?;
         self.check_length("scores", self.scores.len())?;
         if let Some(id) = self.scores.iter().position(|score| score.is_nan()) {
-            return Err(TokenizerError::vocabulary(format!("the score of token {id} is not a number")));
+            return Err(TokenizerError::vocabulary(format!("the score of token {id} is NaN")));
         }
         let names = ["bos", "eos", "eot", "eom", "unknown", "padding"];
         let ids = [self.bos, self.eos, self.eot, self.eom, self.unknown, self.padding];
         for (name, id) in names.into_iter().zip(ids) {
             if let Some(id) = id.filter(|&id| id as usize >= self.tokens.len()) {
                 let count = self.tokens.len();
-                return Err(TokenizerError::vocabulary(format!("the {name} token is {id}, of {count} tokens")));
+                return Err(TokenizerError::vocabulary(format!(
+                    "the {name} token is {id}, but it has {count} tokens"
+                )));
             }
         }
         self.types()
@@ -105,7 +107,7 @@ impl Vocabulary<'_> {
         }
         let types = self.token_types.iter().enumerate().map(|(id, &number)| {
             TokenType::from_gguf(number).ok_or_else(|| {
-                TokenizerError::vocabulary(format!("the type of token {id} is {number}, which is none of 0 to 6"))
+                TokenizerError::vocabulary(format!("the type of token {id} is {number}, expected 0 to 6"))
             })
         });
         types.collect()

@@ -1,25 +1,25 @@
-//! Pre-tokenizers: how text is divided into words before anything is merged.
+//! Pre-tokenizers: split text into words, which are then merged one by one.
 //!
-//! Each is given by a regular expression in the model's own files, and known by a name in GGUF files. They are scanners
-//! written by hand, and not run by a regular expression engine: the expressions need look-ahead, which only backtracking
-//! engines have, and those are several times slower and may overflow their stacks on hostile text. All of them look
-//! ahead no further than the end of a run of one class of characters, and so each takes time in proportion to the text.
+//! The model's own files define each by a regular expression; GGUF files name it. They are hand-written scanners: the
+//! expressions need look-ahead, which backtracking engines have, but those are several times slower and may overflow
+//! the stack on hostile text. The scanners look ahead to the end of a run of one character class at most, so each takes
+//! linear time.
 
 use super::TokenizerError;
-use super::classes::{Class, first};
+use super::classes::{CharClass, first};
 
-/// The pre-tokenizers that there are, by their names in GGUF files. Some have other names, too, for models of others.
+/// Supported pre-tokenizers by their names in GGUF files. Some have aliases, for other models.
 pub const PRE_TOKENIZERS: &[&str] = &["gpt-2", "llama-bpe", "qwen2", "qwen35", "smollm"];
 
-/// How text is divided into words.
+/// Rule that splits text into words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PreTokenizer {
     /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
     Gpt2,
-    /// First `\p{N}`, then like `Gpt2` in what is between the digits, where the end of a part is like the end of the text.
+    /// Splits off each `\p{N}`, then splits the parts in between like `Gpt2`, each as a text of its own.
     SmolLm,
     /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
-    /// with as many digits in a word as it says, and with marks (`\p{M}`) among the letters or not.
+    /// with up to `digits` digits in a word; with `marks`, marks (`\p{M}`) count as letters.
     Llama3 { digits: usize, marks: bool },
 }
 
@@ -35,25 +35,25 @@ impl PreTokenizer {
         })
     }
 
-    /// Whether a word that is a token is that token, even where merging would not lead to it.
+    /// Returns true if a word that is a token becomes that token without merging.
     pub(super) fn ignores_merges(self) -> bool {
         matches!(self, Self::Llama3 { digits: 3, .. })
     }
 
-    /// Whether texts begin with `bos` where the file does not say.
+    /// Returns true if texts begin with `bos` by default.
     pub(super) fn adds_bos(self) -> bool {
         matches!(self, Self::Llama3 { digits: 3, .. })
     }
 
-    /// Calls `each` with every word. They add up to the text.
+    /// Calls `each` with every word. The words concatenate to the text.
     pub(super) fn words<'t>(self, text: &'t str, mut each: impl FnMut(&'t str)) {
         match self {
-            Self::Gpt2 => divide(text, gpt2_word, each),
+            Self::Gpt2 => split(text, gpt2_word, each),
             Self::SmolLm => {
                 let mut rest = text;
                 while !rest.is_empty() {
-                    let end = run(rest, |class| class != Class::Number);
-                    divide(&rest[..end], gpt2_word, &mut each);
+                    let end = run(rest, |class| class != CharClass::Number);
+                    split(&rest[..end], gpt2_word, &mut each);
                     rest = &rest[end..];
                     if let Some((_, length)) = first(rest) {
                         each(&rest[..length]);
@@ -61,13 +61,13 @@ impl PreTokenizer {
                     }
                 }
             }
-            Self::Llama3 { digits, marks } => divide(text, |text| llama3_word(text, digits, marks), each),
+            Self::Llama3 { digits, marks } => split(text, |text| llama3_word(text, digits, marks), each),
         }
     }
 }
 
-/// Cuts words off the text until it is empty. No word is empty.
-fn divide<'t>(mut text: &'t str, first_word: impl Fn(&str) -> usize, mut each: impl FnMut(&'t str)) {
+/// Splits off first words until the text is empty. `first_word` returns the length of a word, at least 1.
+fn split<'t>(mut text: &'t str, first_word: impl Fn(&str) -> usize, mut each: impl FnMut(&'t str)) {
     while !text.is_empty() {
         let (word, rest) = text.split_at(first_word(text));
         each(word);
@@ -75,8 +75,8 @@ fn divide<'t>(mut text: &'t str, first_word: impl Fn(&str) -> usize, mut each: i
     }
 }
 
-/// How many bytes the characters have that the text begins with and whose classes are wanted.
-fn run(text: &str, wanted: impl Fn(Class) -> bool) -> usize {
+/// Length in bytes of the longest prefix whose characters are all of wanted classes.
+fn run(text: &str, wanted: impl Fn(CharClass) -> bool) -> usize {
     let mut end = 0;
     while let Some((class, length)) = first(&text[end..]) {
         if !wanted(class) {
@@ -94,12 +94,12 @@ fn gpt2_word(text: &str) -> usize {
     let space = usize::from(text.starts_with(' '));
     let word = &text[space..];
     match first(word) {
-        Some((Class::Letter, _)) => space + run(word, |class| class == Class::Letter),
-        Some((Class::Number, _)) => space + run(word, |class| class == Class::Number),
-        Some((Class::Other | Class::Mark, _)) => {
-            space + run(word, |class| matches!(class, Class::Other | Class::Mark))
+        Some((CharClass::Letter, _)) => space + run(word, |class| class == CharClass::Letter),
+        Some((CharClass::Number, _)) => space + run(word, |class| class == CharClass::Number),
+        Some((CharClass::Other | CharClass::Mark, _)) => {
+            space + run(word, |class| matches!(class, CharClass::Other | CharClass::Mark))
         }
-        Some((Class::Space, _)) | None => spaces(text),
+        Some((CharClass::Space, _)) | None => spaces(text),
     }
 }
 
@@ -107,22 +107,22 @@ fn llama3_word(text: &str, digits: usize, marks: bool) -> usize {
     if let Some(length) = contraction(text, |bytes, expected| bytes.eq_ignore_ascii_case(expected)) {
         return length;
     }
-    let is_letter = |class| class == Class::Letter || (marks && class == Class::Mark);
-    let is_other = |class| matches!(class, Class::Other | Class::Mark) && !is_letter(class);
+    let is_letter = |class| class == CharClass::Letter || (marks && class == CharClass::Mark);
+    let is_other = |class| matches!(class, CharClass::Other | CharClass::Mark) && !is_letter(class);
     let Some((class, length)) = first(text) else { return 0 };
 
     let newline = text.starts_with(['\r', '\n']);
-    if !newline && class != Class::Number {
-        // A mark may be the one character before the letters, or be a letter itself: the run is the same.
+    if !newline && class != CharClass::Number {
+        // With `marks`, a leading mark could also be the optional first character: the run is the same.
         let before = if is_letter(class) { 0 } else { length };
         let letters = run(&text[before..], is_letter);
         if letters > 0 {
             return before + letters;
         }
     }
-    if class == Class::Number {
+    if class == CharClass::Number {
         let numbers =
-            text.char_indices().take(digits).take_while(|&(at, _)| starts_with(&text[at..], Class::Number));
+            text.char_indices().take(digits).take_while(|&(at, _)| starts_with(&text[at..], CharClass::Number));
         return numbers.last().map_or(length, |(at, character)| at + character.len_utf8());
     }
     let space = usize::from(text.starts_with(' '));
@@ -131,16 +131,16 @@ fn llama3_word(text: &str, digits: usize, marks: bool) -> usize {
         let end = space + others;
         return end + newlines(&text[end..]);
     }
-    let spaces_end = run(text, |class| class == Class::Space);
+    let spaces_end = run(text, |class| class == CharClass::Space);
     match text[..spaces_end].rfind(['\r', '\n']) {
         Some(last) => last + 1,
         None => spaces(text),
     }
 }
 
-/// `\s+(?!\S)|\s+`: all spaces up to the end of the text, otherwise all but the last, which belongs to what follows.
+/// `\s+(?!\S)|\s+`: all spaces at the end of the text, otherwise all but the last, which belongs to the next word.
 fn spaces(text: &str) -> usize {
-    let end = run(text, |class| class == Class::Space);
+    let end = run(text, |class| class == CharClass::Space);
     if end == text.len() {
         return end;
     }
@@ -154,7 +154,7 @@ fn newlines(text: &str) -> usize {
     text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
 }
 
-fn starts_with(text: &str, wanted: Class) -> bool {
+fn starts_with(text: &str, wanted: CharClass) -> bool {
     first(text).is_some_and(|(class, _)| class == wanted)
 }
 
@@ -178,9 +178,9 @@ mod tests {
         words
     }
 
-    /// Against the regular expressions, as the package `tokenizers` runs them.
+    /// The references are from the package `tokenizers`, which runs the regular expressions.
     #[test]
-    fn words_are_those_of_the_regular_expressions() {
+    fn words_match_the_regular_expressions() {
         let texts: Value = serde_json::from_str(include_str!("../../tests/data/tokenizer/texts.json")).unwrap();
         let references: Value =
             serde_json::from_str(include_str!("../../tests/data/tokenizer/words.json")).unwrap();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn words_add_up_to_the_text() {
+    fn words_concatenate_to_the_text() {
         let mut state = 1u32;
         for &pre in PRE_TOKENIZERS {
             for _ in 0..200 {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_pre_tokenizer_is_named() {
+    fn error_names_an_unknown_pre_tokenizer() {
         let error = PreTokenizer::named("tekken").unwrap_err().to_string();
         assert!(error.contains("\"tekken\"") && error.contains("smollm"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! The committed references, and small vocabularies.
+//! Committed references, and small vocabularies.
 
 use inference::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 use serde_json::Value;
@@ -17,7 +17,7 @@ impl Reference {
         Self(serde_json::from_str(include_str!("../data/tokenizer/sentencepiece.json")).unwrap())
     }
 
-    /// The vocabulary; `pre` says of which kind.
+    /// Returns the vocabulary: `gpt2` with this pre-tokenizer, or `llama` for `None`.
     pub(crate) fn vocabulary(&self, pre: Option<&'static str>) -> Vocabulary<'_> {
         let strings = |key: &str| -> Vec<&str> {
             self.0[key].as_array().into_iter().flatten().map(|string| string.as_str().unwrap()).collect()
@@ -37,7 +37,7 @@ impl Reference {
         }
     }
 
-    /// What the texts became; `pre` says by which pre-tokenizer, where there are several.
+    /// Returns the expected tokens of each text. `pre` is the pre-tokenizer if the file has several.
     pub(crate) fn ids(&self, pre: Option<&str>) -> Vec<Vec<u32>> {
         let ids = pre.map_or(&self.0["ids"], |pre| &self.0["ids"][pre]);
         serde_json::from_value(ids.clone()).unwrap()
@@ -57,7 +57,7 @@ pub(crate) fn small_sentencepiece() -> Tokenizer {
     Tokenizer::new(&Reference::sentencepiece().vocabulary(None)).unwrap()
 }
 
-/// Numbers that are the same in every run.
+/// Pseudorandom numbers, the same in every run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -66,7 +66,7 @@ impl Random {
         (self.0 >> 33) % limit
     }
 
-    /// A text of characters from all of Unicode, mostly from its beginning.
+    /// Returns a text of up to `length` characters from all of Unicode, mostly from its beginning.
     pub(crate) fn text(&mut self, length: u64) -> String {
         let character = |random: &mut Self| {
             let limit = [0x20, 0x7f, 0x7f, 0x7f, 0x250, 0x3000, 0x11_0000][random.below(7) as usize];

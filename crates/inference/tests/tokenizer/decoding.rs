@@ -1,18 +1,18 @@
-//! Tokens to text.
+//! Decoding.
 
 use inference::tokenizer::{Tokenizer, TokenizerError};
 
 use crate::data::{PLAIN, Random, SPECIAL, small_bpe, small_sentencepiece, texts};
 
-/// Texts whose bytes all have tokens come back as they were.
+/// Holds for vocabularies with a token for every byte.
 #[test]
-fn texts_come_back() {
+fn decoding_inverts_encoding() {
     let mut random = Random(1);
     let more = (0..300).map(|round| random.text(round % 60)).collect::<Vec<_>>();
     for tokenizer in [small_bpe(), small_sentencepiece()] {
         assert!(tokenizer.missing_bytes().is_empty());
         for text in texts().iter().chain(&more) {
-            // What stands for a space is one in the end.
+            // SentencePiece decodes its space character as a space.
             let text = text.replace('▁', " ");
             for options in [PLAIN, SPECIAL] {
                 let ids = tokenizer.encode(&text, options);
@@ -30,9 +30,9 @@ fn is_special(tokenizer: &Tokenizer, id: u32) -> bool {
     matches!(tokenizer.token_type(id).unwrap(), Control | Unknown)
 }
 
-/// A stream gives the same text as all tokens at once, and no part of a character.
+/// A stream yields the same text as decoding all tokens at once, in whole characters.
 #[test]
-fn streams_never_split_a_character() {
+fn streams_yield_whole_characters() {
     let mut random = Random(2);
     for tokenizer in [small_bpe(), small_sentencepiece()] {
         for round in 0..300 {
@@ -44,19 +44,19 @@ fn streams_never_split_a_character() {
                 assert!(format!(" {text}").contains(found.trim_start()), "{found:?} is not in {text:?}");
             }
             assert_eq!(stream.finish(), None);
-            // The space before a text of SentencePiece is part of it in a stream.
+            // A stream keeps the space that SentencePiece adds before a text.
             assert!(found == text || found == format!(" {text}"), "{found:?} instead of {text:?}");
         }
     }
 }
 
-/// Any tokens in any order: what a stream gives out is what all bytes together are with U+FFFD for what is not UTF-8.
+/// Random tokens: a stream yields the lossy decoding of all their bytes.
 #[test]
-fn streams_replace_only_what_is_certainly_wrong() {
+fn streams_replace_invalid_utf8_like_decode() {
     let mut random = Random(3);
     let tokenizer = small_bpe();
     for _ in 0..2000 {
-        // Mostly single bytes, which come first after the special tokens.
+        // Tokens of single bytes, which follow the 3 special tokens.
         let ids: Vec<u32> = (0..random.below(12)).map(|_| 3 + random.below(256) as u32).collect();
         let mut stream = tokenizer.stream(false);
         let mut found = String::new();
@@ -69,7 +69,7 @@ fn streams_replace_only_what_is_certainly_wrong() {
 }
 
 #[test]
-fn a_character_of_four_tokens_comes_with_the_last() {
+fn streams_hold_back_incomplete_characters() {
     let tokenizer = small_bpe();
     let ids = tokenizer.encode("\u{10fffe}", PLAIN);
     let mut stream = tokenizer.stream(false);
@@ -87,7 +87,7 @@ fn a_character_of_four_tokens_comes_with_the_last() {
 }
 
 #[test]
-fn tokens_that_are_not_there_are_errors() {
+fn rejects_tokens_beyond_the_vocabulary() {
     let tokenizer = small_bpe();
     let count = tokenizer.vocabulary_size();
     let error = TokenizerError::NoToken { id: count as u32, count };

@@ -1,17 +1,17 @@
-//! Vocabularies that are wrong, and texts that are long.
+//! Invalid vocabularies, and long texts.
 
 use inference::tokenizer::{Tokenizer, TokenizerError, Vocabulary};
 
 use crate::data::{PLAIN, Random, Reference, SPECIAL, small_bpe, small_sentencepiece};
 
-/// Changes a good vocabulary, and expects an error that has the given words in it.
+/// Changes a valid vocabulary, and expects an error that contains `words`.
 #[track_caller]
 fn refused(change: impl FnOnce(&mut Vocabulary<'_>), pre: Option<&'static str>, words: &str) {
     let reference = if pre.is_some() { Reference::bpe() } else { Reference::sentencepiece() };
     let mut vocabulary = reference.vocabulary(pre);
     assert!(Tokenizer::new(&vocabulary).is_ok());
     change(&mut vocabulary);
-    let error = Tokenizer::new(&vocabulary).expect_err("is refused").to_string();
+    let error = Tokenizer::new(&vocabulary).expect_err("the vocabulary is invalid").to_string();
     assert!(error.contains(words), "{error:?} does not say {words:?}");
 }
 
@@ -19,35 +19,35 @@ const BPE: Option<&str> = Some("gpt-2");
 const LLAMA: Option<&str> = None;
 
 #[test]
-fn damaged_vocabularies_are_refused() {
+fn rejects_invalid_vocabularies() {
     for pre in [BPE, LLAMA] {
         refused(|it| *it = Vocabulary { model: it.model, pre: it.pre, ..Vocabulary::default() }, pre, "no tokens");
-        refused(|it| it.tokens[9] = it.tokens[8], pre, "the tokens 8 and 9 are both");
-        refused(|it| it.bos = Some(900), pre, "the bos token is 900, of 900 tokens");
-        refused(|it| it.eot = Some(u32::MAX), pre, "the eot token is 4294967295, of 900 tokens");
+        refused(|it| it.tokens[9] = it.tokens[8], pre, "tokens 8 and 9 are both");
+        refused(|it| it.bos = Some(900), pre, "the bos token is 900, but it has 900 tokens");
+        refused(|it| it.eot = Some(u32::MAX), pre, "the eot token is 4294967295, but it has 900 tokens");
         refused(|it| it.token_types.truncate(899), pre, "it has 900 tokens, but 899 token types");
         refused(|it| it.token_types[7] = 9, pre, "the type of token 7 is 9");
         refused(|it| it.scores = vec![0.0], pre, "900 tokens, but 1 scores");
-        refused(|it| it.scores = vec![f32::NAN; 900], pre, "the score of token 0 is not a number");
-        refused(|it| it.model = "bert", pre, "\"bert\" are not supported");
+        refused(|it| it.scores = vec![f32::NAN; 900], pre, "the score of token 0 is NaN");
+        refused(|it| it.model = "bert", pre, "\"bert\" is not supported");
         refused(
             |it| (it.token_types[20], it.tokens[20]) = (6, "<0xG0>"),
             pre,
-            "token 20 is for a byte, but is \"<0xG0>\"",
+            "byte token 20: expected a form like \"<0x0A>\", found \"<0xG0>\"",
         );
     }
 }
 
 #[test]
-fn damaged_merges_are_refused() {
+fn rejects_invalid_bpe_vocabularies() {
     refused(|it| it.merges[3] = "ab", BPE, "merge 3, \"ab\", is not two tokens");
-    refused(|it| it.merges[3] = "a 中", BPE, "merge 3, \"a 中\", has a part that is no token");
-    refused(|it| it.merges[3] = "! #", BPE, "merge 3, \"! #\", makes no token");
-    refused(|it| it.merges[3] = it.merges[2], BPE, "is there twice");
-    refused(|it| it.merges[3] = " ", BPE, "has a part that is no token");
+    refused(|it| it.merges[3] = "a 中", BPE, "merge 3, \"a 中\", has a part that is not a token");
+    refused(|it| it.merges[3] = "! #", BPE, "merge 3, \"! #\", results in no token");
+    refused(|it| it.merges[3] = it.merges[2], BPE, "is a duplicate");
+    refused(|it| it.merges[3] = " ", BPE, "has a part that is not a token");
     refused(|it| it.pre = Some("tekken"), BPE, "the pre-tokenizer \"tekken\" is not supported");
-    refused(|it| it.pre = None, BPE, "does not say which pre-tokenizer");
-    refused(|it| it.add_bos = Some(true), BPE, "a bos token is to be added, but there is none");
+    refused(|it| it.pre = None, BPE, "does not name its pre-tokenizer");
+    refused(|it| it.add_bos = Some(true), BPE, "it adds a bos token, but has none");
     refused(
         |it| {
             it.merges.clear();
@@ -59,24 +59,24 @@ fn damaged_merges_are_refused() {
 }
 
 #[test]
-fn damaged_sentencepiece_is_refused() {
+fn rejects_invalid_sentencepiece_vocabularies() {
     refused(|it| it.scores.clear(), LLAMA, "it has no scores");
-    refused(|it| it.token_types[50] = 1, LLAMA, "tokens for bytes, but none for <0x");
+    refused(|it| it.token_types[50] = 1, LLAMA, "it has byte tokens, but none for <0x");
     let long: &'static str = "long".repeat(200).leak();
     refused(|it| it.tokens[600] = long, LLAMA, "token 600 has 800 bytes");
-    // Without tokens for bytes there has to be one for what is unknown.
+    // Without byte tokens, an unknown token is required.
     refused(
         |it| {
             it.token_types = vec![1; 900];
             it.unknown = None;
         },
         LLAMA,
-        "neither tokens for all bytes nor an unknown token",
+        "neither byte tokens nor an unknown token",
     );
 }
 
 #[test]
-fn an_unknown_character_without_bytes_is_one_token_for_several() {
+fn consecutive_unknown_characters_are_one_token() {
     let vocabulary = Vocabulary {
         model: "llama",
         tokens: vec!["<unk>", "a", "ab"],
@@ -87,12 +87,12 @@ fn an_unknown_character_without_bytes_is_one_token_for_several() {
         ..Vocabulary::default()
     };
     let tokenizer = Tokenizer::new(&vocabulary).unwrap();
-    // The b is in a token, but is none itself.
+    // "b" is in a token but is not a token.
     assert_eq!(tokenizer.encode("abaxyzbab", PLAIN), [2, 1, 0, 2]);
 }
 
 #[test]
-fn a_byte_without_a_token_is_left_out_and_keeps_its_neighbours_apart() {
+fn drops_a_byte_without_a_token_and_does_not_merge_across_it() {
     let vocabulary = Vocabulary {
         model: "gpt2",
         pre: Some("gpt-2"),
@@ -106,9 +106,9 @@ fn a_byte_without_a_token_is_left_out_and_keeps_its_neighbours_apart() {
     assert_eq!(tokenizer.missing_bytes().len(), 254);
 }
 
-/// A megabyte without a place to divide it takes a moment, and not hours.
+/// Quadratic time would take hours.
 #[test]
-fn long_words_end() {
+fn encodes_long_words_in_reasonable_time() {
     let texts = [
         "a".repeat(1 << 20),
         " ".repeat(1 << 17),
@@ -125,14 +125,14 @@ fn long_words_end() {
 }
 
 #[test]
-fn errors_say_what_there_is() {
+fn error_lists_supported_pre_tokenizers() {
     let error = TokenizerError::UnknownPreTokenizer("x".into()).to_string();
     assert_eq!(error, "the pre-tokenizer \"x\" is not supported, only gpt-2, llama-bpe, qwen2, qwen35, smollm");
 }
 
-/// Vocabularies of anything: each is refused or tokenizes, and nothing else.
+/// Random vocabularies: each is an error or encodes and decodes without a panic.
 #[test]
-fn random_vocabularies_are_refused_or_work() {
+fn rejects_random_vocabularies_or_encodes_with_them() {
     let mut random = Random(7);
     let pieces =
         ["a", "b", "ab", "Ġ", "▁", "<0x41>", "<0x4", "é", "", "aa", "▁a", "a▁", "<s>", "Ã", "©", "中", " "];
@@ -140,7 +140,7 @@ fn random_vocabularies_are_refused_or_work() {
     let (mut refused, mut made) = (0, 0);
     for _ in 0..3000 {
         let piece = |random: &mut Random| pieces[random.below(pieces.len() as u64) as usize];
-        // Seldom the same twice, and often all there are.
+        // Most of the pieces, and sometimes a duplicate.
         let mut tokens: Vec<&str> = pieces.into_iter().filter(|_| random.below(8) > 0).collect();
         if random.below(8) == 0 {
             tokens.push(piece(&mut random));
@@ -188,7 +188,7 @@ fn random_vocabularies_are_refused_or_work() {
 }
 
 #[test]
-fn tokenizers_are_shared_between_threads() {
+fn tokenizers_and_templates_are_send_and_sync() {
     fn shared<T: Send + Sync>() {}
     shared::<Tokenizer>();
     shared::<inference::chat::ChatTemplate>();

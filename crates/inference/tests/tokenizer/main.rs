@@ -1,6 +1,6 @@
-//! Text to tokens and back, compared with the tokenizers of others.
+//! Encoding and decoding, compared with other tokenizers.
 //!
-//! `scripts/tokenizer-reference.py` made what is in `tests/data/tokenizer`.
+//! `scripts/tokenizer-reference.py` generates `tests/data/tokenizer`.
 
 mod data;
 mod decoding;

@@ -1,4 +1,4 @@
-//! The vocabularies of real models, in files that are downloaded: `make tokenizer`.
+//! Vocabularies of real models, in downloaded files: `make tokenizer`.
 
 #![allow(clippy::print_stdout, reason = "results of comparisons")]
 
@@ -13,7 +13,7 @@ use crate::data::{PLAIN, SPECIAL, texts};
 
 fn corpus() -> PathBuf {
     let folder = std::env::var_os("METALWORKS_TOKENIZER_CORPUS");
-    folder.expect("METALWORKS_TOKENIZER_CORPUS is set: run this by `make tokenizer`").into()
+    folder.expect("METALWORKS_TOKENIZER_CORPUS is set: run `make tokenizer`").into()
 }
 
 fn tokenizer(path: &Path) -> Tokenizer {
@@ -28,7 +28,7 @@ fn manifest() -> Value {
 
 #[test]
 #[ignore = "needs the model SmolLM2: make tokenizer"]
-fn smollm2_is_that_of_llama_cpp_and_of_tokenizers() {
+fn smollm2_encodes_like_llama_cpp_and_tokenizers() {
     let reference: Value = serde_json::from_str(include_str!("../data/tokenizer/smollm2.json")).unwrap();
     let tokenizer = tokenizer(Path::new(manifest()["smollm2"].as_str().unwrap()));
     for (name, options) in [("parse_special", SPECIAL), ("plain", PLAIN)] {
@@ -40,10 +40,10 @@ fn smollm2_is_that_of_llama_cpp_and_of_tokenizers() {
     }
 }
 
-/// Texts of megabytes, with vocabularies of all kinds.
+/// Texts of several megabytes, with vocabularies of both tokenizer models.
 #[test]
 #[ignore = "needs vocabularies and references: make tokenizer"]
-fn large_texts_are_those_of_llama_cpp_and_of_tokenizers() {
+fn encodes_large_texts_like_llama_cpp_and_tokenizers() {
     let folder = corpus();
     let manifest = manifest();
     let mut made: Option<(String, Tokenizer)> = None;
@@ -56,9 +56,9 @@ fn large_texts_are_those_of_llama_cpp_and_of_tokenizers() {
         let string = |key: &str| entry[key].as_str().unwrap().to_owned();
         let (model, text_name, by) = (string("model"), string("text"), string("by"));
         if made.as_ref().is_none_or(|(name, _)| *name != model) {
-            let start = processor_time();
+            let start = cpu_time();
             made = Some((model.clone(), tokenizer(Path::new(&model))));
-            println!("made in {:.1} ms", (processor_time() - start).as_secs_f64() * 1e3);
+            println!("loaded in {:.1} ms", (cpu_time() - start).as_secs_f64() * 1e3);
         }
         let (_, tokenizer) = made.as_ref().unwrap();
         let text = std::fs::read_to_string(folder.join(format!("{text_name}.txt"))).unwrap();
@@ -87,24 +87,24 @@ fn large_texts_are_those_of_llama_cpp_and_of_tokenizers() {
     assert!(wrong.is_empty(), "differ: {wrong:#?}");
 }
 
-/// What it returns, and the least time of the processor that it took.
+/// Runs a function three times. Returns its result and the shortest CPU time.
 fn fastest_of_three<T>(run: impl Fn() -> T) -> (T, Duration) {
     let timed = || {
-        let start = processor_time();
-        (run(), processor_time() - start)
+        let start = cpu_time();
+        (run(), cpu_time() - start)
     };
     (0..2).map(|_| timed()).fold(timed(), |best, next| if next.1 < best.1 { next } else { best })
 }
 
-/// The time that this thread has had, as others may use the processor too.
-fn processor_time() -> Duration {
+/// CPU time of this thread: other processes may use the CPU too.
+fn cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is there to be written to.
+    // SAFETY: the pointer is to a live, writable timespec.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The places where tokens differ: for each, the pieces from where both agree to where they agree again.
+/// Returns each difference: its offset in bytes, and the pieces of both sides up to where they agree again.
 fn differences(tokenizer: &Tokenizer, found: &[u32], expected: &[u32]) -> Vec<(usize, Vec<String>, Vec<String>)> {
     let length = |id: u32| tokenizer.piece(id).unwrap().len();
     let text = |ids: &[u32]| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Small vocabularies against the packages that trained them.
+//! Small vocabularies, compared with the packages that trained them.
 
 use inference::tokenizer::Tokenizer;
 
@@ -23,7 +23,7 @@ fn compare(tokenizer: &Tokenizer, ids: &[Vec<u32>], skip: impl Fn(&str) -> bool)
 }
 
 #[test]
-fn byte_level_bpe_is_that_of_the_package_tokenizers() {
+fn byte_level_bpe_encodes_like_tokenizers() {
     let reference = Reference::bpe();
     for pre in ["gpt-2", "smollm", "llama-bpe", "qwen2"] {
         let tokenizer = Tokenizer::new(&reference.vocabulary(Some(pre))).unwrap();
@@ -32,10 +32,10 @@ fn byte_level_bpe_is_that_of_the_package_tokenizers() {
 }
 
 #[test]
-fn sentencepiece_is_that_of_the_package_sentencepiece() {
+fn sentencepiece_encodes_like_its_package() {
     let reference = Reference::sentencepiece();
     let tokenizer = Tokenizer::new(&reference.vocabulary(None)).unwrap();
-    // The package takes no control tokens from text.
+    // The package does not parse control tokens in text.
     let special = ["<s>", "</s>", "<unk>"];
     compare(&tokenizer, &reference.ids(None), |text| special.iter().any(|token| text.contains(token)));
 }

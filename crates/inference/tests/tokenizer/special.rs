@@ -1,11 +1,11 @@
-//! Special tokens: found when asked for, never otherwise.
+//! Special tokens: parsed only with `parse_special`.
 
 use inference::tokenizer::{EncodeOptions, TokenType, Tokenizer, Vocabulary};
 
 use crate::data::{PLAIN, Random, Reference, SPECIAL, small_bpe, small_sentencepiece};
 
 #[test]
-fn control_tokens_are_found_only_when_asked_for() {
+fn parses_control_tokens_with_parse_special_only() {
     let tokenizer = small_bpe();
     let text = "<|im_start|>user\nHi<|im_end|>";
     let found = tokenizer.encode(text, SPECIAL);
@@ -19,13 +19,13 @@ fn control_tokens_are_found_only_when_asked_for() {
     assert_eq!(tokenizer.decode(&found, true).unwrap(), text);
 }
 
-/// Whatever is in a text, no control token comes out of it: also where merging could make one.
+/// Without `parse_special`, no text encodes to a control token, even where merging could result in one.
 #[test]
-fn no_text_becomes_a_control_token() {
+fn plain_text_encodes_to_no_control_token() {
     let mut random = Random(5);
     let reference = Reference::sentencepiece();
     let mut vocabulary = reference.vocabulary(None);
-    // All parts of </s> are tokens, and the score of </s> is above all others.
+    // All parts of </s> are tokens, and </s> has the highest score.
     for part in ["</", "</s", "s>", "/s>"] {
         if !vocabulary.tokens.contains(&part) {
             vocabulary.tokens.push(part);
@@ -49,7 +49,7 @@ fn no_text_becomes_a_control_token() {
 }
 
 #[test]
-fn user_defined_tokens_are_always_found() {
+fn user_defined_tokens_match_in_every_text() {
     let reference = Reference::bpe();
     let mut vocabulary = reference.vocabulary(Some("qwen2"));
     let id = vocabulary.tokens.len() as u32;
@@ -58,14 +58,14 @@ fn user_defined_tokens_are_always_found() {
     let tokenizer = Tokenizer::new(&vocabulary).unwrap();
     for options in [PLAIN, SPECIAL] {
         assert_eq!(tokenizer.encode("<think>", options), [id]);
-        // The longest of those that begin at a place.
+        // The longest match wins.
         assert_eq!(tokenizer.encode("<think>><think>", options), [id + 1, id]);
     }
     assert_eq!(tokenizer.decode(&[id], false).unwrap(), "<think>");
 }
 
 #[test]
-fn texts_begin_and_end_as_the_model_wants() {
+fn adds_bos_and_eos_as_configured() {
     let reference = Reference::bpe();
     let base = reference.vocabulary(Some("gpt-2"));
     let encode = |vocabulary: &Vocabulary<'_>, add_special| {
@@ -74,7 +74,7 @@ fn texts_begin_and_end_as_the_model_wants() {
     let both = Vocabulary { bos: Some(1), eos: Some(2), add_bos: Some(true), add_eos: Some(true), ..base.clone() };
     assert_eq!(encode(&both, true), [1, 2]);
     assert!(encode(&both, false).is_empty());
-    // What files do not say depends on the model.
+    // The default depends on the tokenizer.
     let silent = Vocabulary { bos: Some(1), eos: Some(2), add_bos: None, add_eos: None, ..base.clone() };
     assert!(encode(&silent, true).is_empty());
     assert_eq!(encode(&Vocabulary { pre: Some("llama-bpe"), ..silent.clone() }, true), [1]);
@@ -84,9 +84,9 @@ fn texts_begin_and_end_as_the_model_wants() {
     assert_eq!(Tokenizer::new(&llama).unwrap().eos(), Some(2));
 }
 
-/// As llama.cpp does, and not the package `sentencepiece`, which takes no special tokens from texts.
+/// Like llama.cpp. The package `sentencepiece` does not parse special tokens.
 #[test]
-fn sentencepiece_puts_a_space_after_special_tokens() {
+fn sentencepiece_adds_a_space_after_special_tokens() {
     let tokenizer = small_sentencepiece();
     let space = tokenizer.encode("the", SPECIAL);
     let mut expected = space.clone();
@@ -96,7 +96,7 @@ fn sentencepiece_puts_a_space_after_special_tokens() {
 }
 
 #[test]
-fn the_ends_of_answers() {
+fn named_control_tokens_end_generation() {
     let reference = Reference::bpe();
     let vocabulary = Vocabulary { eos: Some(0), ..reference.vocabulary(Some("smollm")) };
     let tokenizer = Tokenizer::new(&vocabulary).unwrap();
