@@ -1,29 +1,29 @@
-//! What can be wrong with a template, or with messages.
+//! Errors of chat templates.
 
 use std::fmt;
 
 use crate::weights::FileError;
 
-/// Why a conversation could not be turned into text.
+/// Error of parsing or rendering a chat template.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ChatError {
-    /// The model file has no template, so that it is not for conversations. The caller's to decide.
+    /// The model file has no template. The caller may continue text without one.
     NoTemplate,
-    /// The model file says something else where its template should be. The file's fault.
+    /// The template's key is not a string. The file's fault.
     File(FileError),
-    /// The template has a mistake, or something that is not supported. The model file's fault, or a limit of ours.
+    /// The template has an error, or is not supported. The model file's fault, or a limit of ours.
     Template {
-        /// What it is.
+        /// Message.
         problem: String,
-        /// Where it is.
+        /// Line in the template.
         line: Option<usize>,
     },
-    /// The template does not take these messages. The caller's fault, if the template is right.
+    /// The template rejects these messages. The caller's fault, if the template is right.
     Refused {
-        /// What the template says.
+        /// Message of the template.
         problem: String,
-        /// Where it says so.
+        /// Line in the template.
         line: Option<usize>,
     },
 }
@@ -34,10 +34,10 @@ impl ChatError {
     }
 
     pub(super) fn engine() -> Self {
-        Self::Template { problem: "it makes the template engine fail".to_owned(), line: None }
+        Self::Template { problem: "the template engine panicked".to_owned(), line: None }
     }
 
-    /// Of an error while a template ran: its own refusals, and the rest.
+    /// Converts an error of rendering: `raise_exception` is [`ChatError::Refused`].
     pub(super) fn rendering(error: &minijinja::Error) -> Self {
         use super::functions::Raised;
         let mut cause = std::error::Error::source(error);
@@ -67,15 +67,15 @@ impl fmt::Display for ChatError {
         let place = |line: &Option<usize>| line.map(|line| format!(" (line {line})")).unwrap_or_default();
         match self {
             Self::NoTemplate => f.write_str(
-                "the model has no chat template, so that it may not be made for conversations; \
-                 use --raw to have it continue the text as it is",
+                "the model has no chat template, so it may not be trained for conversations; \
+                 use --raw to continue the text as it is",
             ),
             Self::File(error) => error.fmt(f),
             Self::Template { problem, line } => {
-                write!(f, "the model's chat template does not work: {problem}{}", place(line))
+                write!(f, "the model's chat template failed: {problem}{}", place(line))
             }
             Self::Refused { problem, line } => {
-                write!(f, "the model's chat template does not take these messages: {problem}{}", place(line))
+                write!(f, "the model's chat template rejects these messages: {problem}{}", place(line))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What `transformers` adds to Jinja, and what Python writes differently.
+//! Functions that `transformers` adds to Jinja, and values formatted as in Python.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -10,7 +10,7 @@ use minijinja::{Environment, Error, ErrorKind, Output, State};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-/// The variable that has the time, if it is not the present.
+/// Variable that overrides the current time.
 pub(super) const NOW: &str = "__now";
 
 pub(super) fn add_to(environment: &mut Environment<'static>) {
@@ -20,7 +20,7 @@ pub(super) fn add_to(environment: &mut Environment<'static>) {
     environment.add_test("iterable", is_iterable);
 }
 
-/// What a template raised.
+/// Message of an exception that a template raised.
 #[derive(Debug)]
 pub(super) struct Raised(pub(super) String);
 
@@ -44,7 +44,7 @@ fn strftime_now(state: &State<'_, '_>, format: &str) -> Result<String, Error> {
         .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("strftime_now({format:?}): {error}")))
 }
 
-/// A time as the variable has it.
+/// Seconds since the Unix epoch, the value of [`NOW`].
 pub(super) fn seconds(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
@@ -52,13 +52,13 @@ pub(super) fn seconds(time: SystemTime) -> i64 {
     }
 }
 
-/// Unlike minijinja's, not for `none`: templates ask this of `tools` before they count them.
+/// Unlike minijinja's test, false for `none`: templates test `tools` before they count them.
 fn is_iterable(value: &Value) -> bool {
     use ValueKind::{Iterable, Map, Seq, String, Undefined};
     matches!(value.kind(), Undefined | String | Seq | Map | Iterable)
 }
 
-/// Writes a value as Python would.
+/// Formats a value as Python does.
 pub(super) fn format(output: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.kind() {
         ValueKind::Bool => Ok(output.write_str(if value.is_true() { "True" } else { "False" })?),

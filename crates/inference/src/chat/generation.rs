@@ -1,6 +1,6 @@
-//! `{% generation %}` … `{% endgeneration %}`, by which `transformers` finds the parts to train on.
+//! `{% generation %}` … `{% endgeneration %}`: mark the text to train on for `transformers`.
 
-/// The template without these tags. What takes their place keeps line numbers and the trimming of white space.
+/// Replaces these tags by an `if true`, which keeps line numbers and whitespace trimming.
 pub(super) fn without_tags(template: &str) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
@@ -40,7 +40,7 @@ mod tests {
     use super::without_tags;
 
     #[test]
-    fn only_these_tags_are_replaced() {
+    fn replaces_generation_tags_and_keeps_others() {
         let cases = [
             ("a{%- generation %}b{% endgeneration -%}c", "a{%- if true %}b{% endif -%}c"),
             ("{% set generation = 1 %}{{ generation }}", "{% set generation = 1 %}{{ generation }}"),

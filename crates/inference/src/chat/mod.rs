@@ -1,15 +1,15 @@
-//! Chat templates: messages to the text that a model was trained on.
+//! Chat templates: render messages to the prompt format that a model was trained on.
 //!
-//! A model file brings its template along (`tokenizer.chat_template`), written for Jinja as the Python package `transformers`
-//! sets it up. Here minijinja runs it, with the same settings and the same additions:
+//! A model file contains its template (`tokenizer.chat_template`), written for Jinja as the Python package
+//! `transformers` configures it. minijinja renders it with the same settings and extensions:
 //!
 //! ```text
-//! template ── generation: tags of transformers that Jinja lacks ── minijinja: parse, run ── text
-//!                                                                  ├ pycompat: the methods of Python's types
-//!                                                                  └ functions: tojson, raise_exception, strftime_now
+//! template ── generation: replace tags of transformers ── minijinja: parse, render ── text
+//!                                                         ├ pycompat: methods of Python's types
+//!                                                         └ functions: tojson, raise_exception, strftime_now
 //! ```
 //!
-//! A template is foreign code: it may run only so many instructions and write only so much.
+//! A template is untrusted code: its instructions and its output are limited.
 
 mod error;
 mod functions;
@@ -30,63 +30,64 @@ use crate::tokenizer::Tokenizer;
 
 pub use error::ChatError;
 
-/// How many instructions a template may run: about a second, and enough for tens of thousands of messages.
+/// Most instructions of a rendering: about a second, and enough for tens of thousands of messages.
 const FUEL: u64 = 10_000_000;
 
-/// How many bytes a template may write, far beyond any context.
-const LONGEST_TEXT: usize = 64 << 20;
+/// Longest rendered text in bytes, far beyond any context.
+const MAX_TEXT_LEN: usize = 64 << 20;
 
 const NAME: &str = "chat_template";
 
-/// The template of a model.
+/// Chat template of a model.
 pub struct ChatTemplate {
     environment: Environment<'static>,
     bos_token: String,
     eos_token: String,
 }
 
-/// A message of a conversation. Any other structure that has what the template asks for will do as well.
+/// Message of a conversation. [`ChatTemplate::render`] also takes other structures with the fields that the template
+/// reads.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Message {
-    /// Who speaks: `system`, `user` or `assistant`.
+    /// Role of the speaker, such as `system`, `user` or `assistant`.
     pub role: String,
-    /// What is said.
+    /// Text of the message.
     pub content: String,
 }
 
 impl Message {
-    /// A message.
+    /// Creates a message.
     pub fn new(role: impl Into<String>, content: impl Into<String>) -> Self {
         Self { role: role.into(), content: content.into() }
     }
 }
 
-/// Anything that a template may be given, such as JSON that was read. Unlike `serde_json::Value`, it keeps the order of keys,
-/// which templates write out for tools.
+/// Value of a template variable, such as parsed JSON. Unlike `serde_json::Value`, it keeps the order of keys, which
+/// templates write out for tools.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Variable(Value);
 
 impl Variable {
-    /// A variable with a value.
+    /// Creates a variable.
     pub fn new(value: impl Serialize) -> Self {
         Self(Value::from(Serde(value)))
     }
 }
 
-/// What a template is given beside the messages.
+/// Options of [`ChatTemplate::render`].
 #[derive(Clone, Default, Debug)]
 pub struct RenderOptions {
-    /// End with the beginning of the answer, so that the model goes on with it.
+    /// End the prompt with the header of an assistant message, which the model continues.
     pub add_generation_prompt: bool,
-    /// Variables that only some templates know, such as `tools` or `enable_thinking`.
+    /// Variables that some templates read, such as `tools` or `enable_thinking`.
     pub variables: BTreeMap<String, Variable>,
-    /// The time that a template finds, in UTC; the present, in the time zone of the system, if none is given.
+    /// Time for `strftime_now`, in UTC. Default: the current time in the system's time zone.
     pub now: Option<SystemTime>,
 }
 
 impl ChatTemplate {
-    /// Reads a template. The tokens are what it puts where it says `bos_token` and `eos_token`.
+    /// Parses a template. The tokens are the values of its variables `bos_token` and `eos_token`.
     pub fn new(
         template: &str,
         bos_token: impl Into<String>,
@@ -104,7 +105,7 @@ impl ChatTemplate {
         Ok(Self { environment, bos_token: bos_token.into(), eos_token: eos_token.into() })
     }
 
-    /// Reads the template of a model file.
+    /// Parses the template of a model file.
     pub fn from_metadata(metadata: &Metadata, tokenizer: &Tokenizer) -> Result<Self, ChatError> {
         let template = metadata.get_optional::<&str>("tokenizer.chat_template").map_err(ChatError::File)?;
         let Some(template) = template else { return Err(ChatError::NoTemplate) };
@@ -115,12 +116,12 @@ impl ChatTemplate {
         Self::new(template, text(tokenizer.bos()), text(tokenizer.eos()))
     }
 
-    /// The text of a conversation. Its special tokens are written out: encode it with `parse_special`, and without
-    /// `add_special`, as templates begin with `bos` themselves where models want that.
+    /// Renders a conversation. Encode the text with `parse_special`, because it contains special tokens, and without
+    /// `add_special`, because a template adds `bos` itself if the model wants it.
     pub fn render(&self, messages: &[impl Serialize], options: &RenderOptions) -> Result<String, ChatError> {
         let template = self.environment.get_template(NAME).map_err(|error| ChatError::template(&error))?;
         if messages.is_empty() {
-            return Err(ChatError::Refused { problem: "there are none".to_owned(), line: None });
+            return Err(ChatError::Refused { problem: "the list is empty".to_owned(), line: None });
         }
         let mut variables = BTreeMap::from([
             ("tools", Value::from(())),
@@ -132,8 +133,8 @@ impl ChatTemplate {
         variables.insert("messages", Value::from(Serde(messages)));
         variables.insert("add_generation_prompt", Value::from(options.add_generation_prompt));
         variables.insert(functions::NOW, Value::from(options.now.map(functions::seconds)));
-        let mut text = Limited(Vec::new());
-        // minijinja 3.0 panics on some templates, such as a list of nothing in reverse.
+        let mut text = LimitedWriter(Vec::new());
+        // minijinja 3.0 panics on some templates, such as `[][::-1] | list`.
         let run = AssertUnwindSafe(|| template.render_captured_to(Value::from(variables), &mut text).map(drop));
         match catch_unwind(run) {
             Ok(result) => result.map_err(|error| ChatError::rendering(&error))?,
@@ -149,13 +150,13 @@ impl std::fmt::Debug for ChatTemplate {
     }
 }
 
-/// Text that does not grow beyond a limit.
-struct Limited(Vec<u8>);
+/// Writer that fails beyond [`MAX_TEXT_LEN`] bytes.
+struct LimitedWriter(Vec<u8>);
 
-impl io::Write for Limited {
+impl io::Write for LimitedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > LONGEST_TEXT {
-            return Err(io::Error::other(format!("the text is longer than {LONGEST_TEXT} bytes")));
+        if self.0.len() + bytes.len() > MAX_TEXT_LEN {
+            return Err(io::Error::other(format!("the text is longer than {MAX_TEXT_LEN} bytes")));
         }
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())

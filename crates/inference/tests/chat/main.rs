@@ -1,6 +1,6 @@
-//! Chat templates, compared with Jinja as the package `transformers` sets it up.
+//! Chat templates, compared with Jinja as the package `transformers` configures it.
 //!
-//! `scripts/tokenizer-reference.py` made `tests/data/chat/rendered.json`.
+//! `scripts/tokenizer-reference.py` generates `tests/data/chat/rendered.json`.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -21,14 +21,14 @@ struct Conversation {
     variables: BTreeMap<String, Variable>,
 }
 
-/// What Jinja made of a conversation.
+/// Jinja's result for a conversation.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Rendered {
     Text(String),
-    /// The template raised an error.
+    /// The template called `raise_exception`.
     Raised(String),
-    /// The engine did not like something. minijinja takes some of it, such as a loop over nothing.
+    /// Jinja failed. minijinja accepts some of these, such as a loop over an undefined value.
     Error(IgnoredAny),
 }
 
@@ -53,7 +53,7 @@ fn render(template: &ChatTemplate, conversation: &Conversation) -> Result<String
     template.render(&conversation.messages, &options)
 }
 
-/// Compares one template; returns how many conversations were rendered, and what differs.
+/// Compares the renderings of one template. Returns the number of equal ones, and the differences.
 fn compare<'r>(
     template: &ChatTemplate,
     conversations: &[Conversation],
@@ -77,7 +77,7 @@ fn compare<'r>(
 }
 
 #[test]
-fn templates_are_rendered_as_by_jinja() {
+fn renders_templates_like_jinja() {
     let references = references();
     let conversations: Vec<Conversation> = references.conversations.into_iter().map(|(it,)| it).collect();
     let templates = [
@@ -104,15 +104,15 @@ fn one_message() -> Vec<Message> {
 fn fails(template: &str, expected: &str) {
     let rendered =
         ChatTemplate::new(template, "", "").and_then(|it| it.render(&one_message(), &RenderOptions::default()));
-    let error = rendered.expect_err("fails").to_string();
+    let error = rendered.expect_err("the template fails").to_string();
     assert!(error.contains(expected), "{error:?} does not say {expected:?}");
 }
 
 #[test]
-fn errors_say_the_line() {
-    fails("a\n{% if %}", "does not work: syntax error: unexpected end of block");
+fn errors_name_the_line() {
+    fails("a\n{% if %}", "chat template failed: syntax error: unexpected end of block");
     fails("a\n{% if %}", "(line 2)");
-    fails("a\n\n{{ raise_exception('no ' ~ messages[0].role) }}", "does not take these messages: no user (line 3)");
+    fails("a\n\n{{ raise_exception('no ' ~ messages[0].role) }}", "rejects these messages: no user (line 3)");
     fails("a\n{{ messages[0].content.nothing() }}", "(line 2)");
     fails("{{ nothing.more }}", "undefined value");
     fails("{{ strftime_now('%!') }}", "strftime_now(\"%!\")");
@@ -120,34 +120,34 @@ fn errors_say_the_line() {
 }
 
 #[test]
-fn a_template_may_not_run_or_write_for_ever() {
+fn limits_instructions_output_and_recursion() {
     fails("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "fuel");
     let long = vec![Message::new("user", "x".repeat(1 << 20))];
     let template = "{% for a in range(9999) %}{{ messages[0].content }}{% endfor %}";
     let error = ChatTemplate::new(template, "", "").unwrap().render(&long, &RenderOptions::default()).unwrap_err();
     assert!(error.to_string().contains("longer than"), "{error}");
-    // Deep nesting is an error as well, and overflows no stack.
+    // Deep nesting is an error, not a stack overflow.
     fails(&format!("{{{{ {}1{} }}}}", "(".repeat(100_000), ")".repeat(100_000)), "recursion");
-    fails("{{ [][::-1] | list }}", "makes the template engine fail");
+    fails("{{ [][::-1] | list }}", "the template engine panicked");
     fails("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "recursion");
 }
 
 #[test]
-fn no_messages_are_refused() {
+fn rejects_an_empty_conversation() {
     let template = ChatTemplate::new("{{ messages }}", "", "").unwrap();
     let error = template.render(&[] as &[Message], &RenderOptions::default()).unwrap_err().to_string();
-    assert_eq!(error, "the model's chat template does not take these messages: there are none");
+    assert_eq!(error, "the model's chat template rejects these messages: the list is empty");
 }
 
 #[test]
-fn the_present_is_that_of_the_system() {
+fn strftime_now_defaults_to_the_system_clock() {
     let template = ChatTemplate::new("{{ strftime_now('%Y') }}", "", "").unwrap();
     let year: u32 = template.render(&one_message(), &RenderOptions::default()).unwrap().parse().unwrap();
     assert!(year >= 2025, "{year}");
 }
 
 #[test]
-fn the_template_of_a_file() {
+fn reads_the_template_of_a_model_file() {
     let tokens = vec!["<s>", "</s>", "a"];
     let file = |template: Option<&str>| {
         let builder = Builder::new().key("general.architecture", "llama");

@@ -1,4 +1,4 @@
-//! The templates of real models, in files that are downloaded: `make tokenizer`.
+//! Templates of real models, in downloaded files: `make tokenizer`.
 
 #![allow(clippy::print_stdout, reason = "results of comparisons")]
 
@@ -12,17 +12,17 @@ use serde::Deserialize;
 
 use crate::{Conversation, Rendered, compare, references};
 
-/// Escapes text that it puts together with `|safe`, by an accident of Python's types.
-const DIFFERENT: [&str; 1] = ["meetkai-functionary-medium-v3.1.jinja"];
+/// Templates that render differently. This one concatenates with `|safe`, and Python's types then escape the text.
+const KNOWN_DIFFERENCES: [&str; 1] = ["meetkai-functionary-medium-v3.1.jinja"];
 
 fn corpus() -> PathBuf {
     let folder = std::env::var_os("METALWORKS_TOKENIZER_CORPUS");
-    folder.expect("METALWORKS_TOKENIZER_CORPUS is set: run this by `make tokenizer`").into()
+    folder.expect("METALWORKS_TOKENIZER_CORPUS is set: run `make tokenizer`").into()
 }
 
 #[test]
 #[ignore = "needs the model SmolLM2: make tokenizer"]
-fn smollm2_is_rendered_as_by_jinja() {
+fn renders_the_template_of_smollm2_like_jinja() {
     let manifest = std::fs::read_to_string(corpus().join("manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     let file = Gguf::open(manifest["smollm2"].as_str().unwrap()).unwrap();
@@ -36,20 +36,20 @@ fn smollm2_is_rendered_as_by_jinja() {
 }
 
 #[derive(Deserialize)]
-struct Many {
+struct TemplateCorpus {
     templates: BTreeMap<String, String>,
     rendered: BTreeMap<String, Vec<Rendered>>,
 }
 
 #[test]
 #[ignore = "needs the templates of many models: make tokenizer"]
-fn templates_of_many_models_are_rendered_as_by_jinja() {
+fn renders_templates_of_many_models_like_jinja() {
     let file = std::fs::read_to_string(corpus().join("chat.json")).unwrap();
-    let many: Many = serde_json::from_str(&file).unwrap();
+    let TemplateCorpus { templates, rendered } = serde_json::from_str(&file).unwrap();
     let conversations: Vec<Conversation> = references().conversations.into_iter().map(|(it,)| it).collect();
     let mut wrong = Vec::new();
     let mut total = 0;
-    for (name, text) in &many.templates {
+    for (name, text) in &templates {
         let template = match ChatTemplate::new(text, "<s>", "</s>") {
             Ok(template) => template,
             Err(error) => {
@@ -58,7 +58,7 @@ fn templates_of_many_models_are_rendered_as_by_jinja() {
                 continue;
             }
         };
-        let (count, differ) = compare(&template, &conversations, &many.rendered[name]);
+        let (count, differ) = compare(&template, &conversations, &rendered[name]);
         total += count;
         if !differ.is_empty() {
             println!("{name}: {} of {} differ", differ.len(), conversations.len());
@@ -66,10 +66,7 @@ fn templates_of_many_models_are_rendered_as_by_jinja() {
             wrong.push(name);
         }
     }
-    println!(
-        "{} templates, {total} conversations are the same, these templates differ: {wrong:?}",
-        many.templates.len()
-    );
+    println!("{} templates: {total} equal renderings; templates with differences: {wrong:?}", templates.len());
     assert!(total > 800);
-    assert_eq!(wrong, DIFFERENT);
+    assert_eq!(wrong, KNOWN_DIFFERENCES);
 }
