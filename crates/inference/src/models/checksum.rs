@@ -1,4 +1,4 @@
-//! SHA-256 of files.
+//! SHA-256 checksums.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{ModelError, Progress, Step};
+use super::{ModelError, PullProgress, PullStep};
 
-/// The SHA-256 of a file, in hexadecimal digits.
-pub(super) fn of_file(path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<String, ModelError> {
+/// Returns the SHA-256 of a file in hexadecimal digits.
+pub(super) fn of_file(path: &Path, progress: &mut dyn FnMut(PullProgress)) -> Result<String, ModelError> {
     let failed = |error: std::io::Error| ModelError::failed(format!("cannot read '{}': {error}", path.display()));
     let mut file = File::open(path).map_err(failed)?;
     let total = file.metadata().map_err(failed)?.len();
@@ -22,6 +22,6 @@ pub(super) fn of_file(path: &Path, progress: &mut dyn FnMut(Progress)) -> Result
         }
         hash.update(&buffer[..read]);
         done += read as u64;
-        progress(Progress { step: Step::Checking, done, total });
+        progress(PullProgress { step: PullStep::Checking, done, total });
     }
 }

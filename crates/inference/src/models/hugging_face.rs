@@ -1,4 +1,4 @@
-//! Models of Hugging Face, through curl. A download that was interrupted goes on where it was.
+//! Models on Hugging Face, downloaded with curl. An interrupted download resumes.
 
 use std::fmt;
 use std::fs;
@@ -6,23 +6,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::process::{self, Ended};
-use super::{ModelError, ModelErrorKind, Progress, Step, beside, checksum, put, space};
+use super::process::{self, Exited};
+use super::{ModelError, ModelErrorKind, PullProgress, PullStep, checksum, hidden_sibling, move_into_place, space};
 use crate::gguf::{self, PartName};
 
 pub(super) const PREFIX: &str = "hf:";
-/// Another place that has the same files, as for Hugging Face's own programs.
+/// Variable with the address of a mirror, as for Hugging Face's own programs.
 const ENDPOINT: &str = "HF_ENDPOINT";
-/// What models that are not for everybody need.
+/// Variable with the access token for gated and private models.
 const TOKEN: &str = "HF_TOKEN";
 
-/// A file of a repository.
+/// File of a repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct HuggingFace {
     user: String,
     repository: String,
     revision: String,
-    /// May be in a folder.
+    /// Path in the repository.
     file: String,
 }
 
@@ -32,28 +32,28 @@ impl fmt::Display for HuggingFace {
     }
 }
 
-/// What the server says about a file.
-struct Remote {
+/// Size and checksum of a file on the server.
+struct RemoteFile {
     size: u64,
-    /// Known of large files.
+    /// Known for files in large file storage.
     sha256: Option<String>,
 }
 
 impl HuggingFace {
-    /// `user/repo/file.gguf`, `user/repo@revision/folder/file.gguf`.
+    /// Parses `user/repo/file.gguf` or `user/repo@revision/folder/file.gguf`.
     pub(super) fn parse(text: &str) -> Result<HuggingFace, ModelError> {
         let wrong = |why: &str| {
             let form = "hf:USER/REPO/FILE.gguf or hf:USER/REPO@REVISION/FILE.gguf";
             ModelError::new(
                 ModelErrorKind::Name,
-                format!("'{PREFIX}{text}' names no model: {why}; it must be {form}"),
+                format!("'{PREFIX}{text}' is not a model name: {why}; expected {form}"),
             )
         };
         let parts: Vec<&str> = text.split('/').collect();
         let [user, repository, file @ ..] = &parts[..] else { return Err(wrong("it has no user and repository")) };
         let (repository, revision) = repository.split_once('@').unwrap_or((repository, "main"));
         let file = file.join("/");
-        // These are parts of a path and of an address: nothing that means something there.
+        // The parts go into a path and a URL: reject everything with a special meaning there.
         let is_plain = |part: &str| {
             let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
             !part.is_empty() && !part.starts_with(['.', '-']) && part.bytes().all(known)
@@ -64,7 +64,7 @@ impl HuggingFace {
         if let Some(part) =
             [*user, repository, revision].into_iter().chain(file.split('/')).find(|part| !is_plain(part))
         {
-            return Err(wrong(&format!("'{part}' has characters that it cannot have")));
+            return Err(wrong(&format!("'{part}' is empty or has invalid characters")));
         }
         let [user, repository, revision] = [*user, repository, revision].map(str::to_owned);
         Ok(HuggingFace { user, repository, revision, file })
@@ -77,7 +77,7 @@ impl HuggingFace {
         }
     }
 
-    /// Where the file belongs.
+    /// Path of the file in the folder of models.
     pub(super) fn path(&self, models: &Path) -> PathBuf {
         models.join("hf").join(&self.user).join(self.folder()).join(&self.file)
     }
@@ -88,73 +88,78 @@ impl HuggingFace {
         format!("{endpoint}/{}/{}/resolve/{}/{file}", self.user, self.repository, self.revision)
     }
 
-    /// Gets the file, and the other parts of the model if it is one of several; whether all were there.
-    pub(super) fn pull(&self, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<bool, ModelError> {
+    /// Downloads the file, or all parts if it is one part of a split model. Returns true if all were present.
+    pub(super) fn pull(&self, path: &Path, progress: &mut dyn FnMut(PullProgress)) -> Result<bool, ModelError> {
         let Some(parts) = PartName::of(path) else { return self.pull_file(&self.file, path, progress) };
         let names = PartName::of(Path::new(&self.file));
-        let mut were_there = true;
+        let mut were_present = true;
         for number in 0..parts.count {
             let name = names.as_ref().map_or_else(|| self.file.clone().into(), |names| names.part(number));
-            were_there &= self.pull_file(&name.to_string_lossy(), &parts.part(number), progress)?;
+            were_present &= self.pull_file(&name.to_string_lossy(), &parts.part(number), progress)?;
         }
-        Ok(were_there)
+        Ok(were_present)
     }
 
-    fn pull_file(&self, file: &str, path: &Path, progress: &mut dyn FnMut(Progress)) -> Result<bool, ModelError> {
+    fn pull_file(
+        &self,
+        file: &str,
+        path: &Path,
+        progress: &mut dyn FnMut(PullProgress),
+    ) -> Result<bool, ModelError> {
         if path.is_file() {
             return Ok(true);
         }
-        let curl = Curl { address: self.address(file), log: beside(path, "log") };
-        let remote = curl.ask()?;
-        let part = beside(path, "part");
-        let there = || fs::metadata(&part).map_or(0, |metadata| metadata.len());
-        if there() > remote.size {
+        let curl = Curl { address: self.address(file), log: hidden_sibling(path, "log") };
+        let remote = curl.remote_file()?;
+        let part = hidden_sibling(path, "part");
+        let received = || fs::metadata(&part).map_or(0, |metadata| metadata.len());
+        if received() > remote.size {
             let _ = fs::remove_file(&part);
         }
-        if there() < remote.size {
-            space::ensure(path.parent().unwrap_or(path), remote.size - there())?;
+        if received() < remote.size {
+            space::ensure(path.parent().unwrap_or(path), remote.size - received())?;
             curl.download(&part, remote.size, progress)?;
         }
         let wrong = match &remote.sha256 {
-            _ if there() != remote.size => Some(format!("{} bytes came of {}", there(), remote.size)),
+            _ if received() != remote.size => Some(format!("received {} of {} bytes", received(), remote.size)),
             Some(expected) if checksum::of_file(&part, progress)? != *expected => {
                 Some("its SHA-256 differs".into())
             }
             _ => gguf::check(&part).err().map(|error| error.to_string()),
         };
         if let Some(wrong) = wrong {
-            // Going on from here would never make it right.
+            // Resuming would append to corrupt data.
             let _ = fs::remove_file(&part);
             return Err(ModelError::failed(format!(
-                "what came from {} is not right: {wrong}; try again",
+                "the download from {} is corrupt: {wrong}; try again",
                 curl.address
             )));
         }
-        put(&part, path)?;
+        move_into_place(&part, path)?;
         Ok(false)
     }
 }
 
-/// An address that curl is to get.
+/// Runs curl on one URL.
 struct Curl {
     address: String,
     log: PathBuf,
 }
 
 impl Curl {
-    /// Asks for the head of the answer alone.
-    fn ask(&self) -> Result<Remote, ModelError> {
+    /// Queries size and checksum with a HEAD request.
+    fn remote_file(&self) -> Result<RemoteFile, ModelError> {
         let mut command = Command::new("curl");
         command.arg("--head");
-        let ended = self.run(&mut command, Path::new(""), &mut |_| {})?;
-        Remote::of_headers(&ended.output)
-            .ok_or_else(|| ModelError::failed(format!("{} does not say how large it is", self.address)))
+        let exited = self.run(&mut command, Path::new(""), &mut |_| {})?;
+        RemoteFile::from_headers(&exited.output)
+            .ok_or_else(|| ModelError::failed(format!("{}: the server did not send a size", self.address)))
     }
 
-    fn download(&self, part: &Path, total: u64, progress: &mut dyn FnMut(Progress)) -> Result<(), ModelError> {
+    fn download(&self, part: &Path, total: u64, progress: &mut dyn FnMut(PullProgress)) -> Result<(), ModelError> {
         let mut command = Command::new("curl");
         command.args(["--continue-at", "-", "--retry", "3", "--output"]).arg(part);
-        let mut on_bytes = |done| progress(Progress { step: Step::Downloading, done, total });
+        let mut on_bytes = |done| progress(PullProgress { step: PullStep::Downloading, done, total });
         self.run(&mut command, part, &mut on_bytes).map(drop)
     }
 
@@ -163,65 +168,63 @@ impl Curl {
         command: &mut Command,
         watched: &Path,
         on_bytes: &mut dyn FnMut(u64),
-    ) -> Result<Ended, ModelError> {
+    ) -> Result<Exited, ModelError> {
         command.args(["--silent", "--show-error", "--fail", "--location", "--connect-timeout", "30"]);
-        // Not as an argument, which every user of the machine can see.
+        // Pass the token on stdin: every user of the machine can see arguments.
         command.args(["--config", "-"]).arg(&self.address);
         let token = std::env::var(TOKEN)
             .ok()
             .filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"'));
         let config = token.map(|token| format!("header = \"Authorization: Bearer {token}\"\n")).unwrap_or_default();
-        let ended = process::run_with_input(command, &config, &self.log, watched, on_bytes);
+        let exited = process::run_with_input(command, &config, &self.log, watched, on_bytes);
         let _ = fs::remove_file(&self.log);
-        let ended = ended.map_err(|error| match error.kind() {
+        let exited = exited.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 ModelError::failed(format!("curl is not in PATH: install it, or download {} by hand", self.address))
             }
             _ => ModelError::failed(format!("cannot run curl: {error}")),
         })?;
-        match ended.succeeded() {
-            true => Ok(ended),
-            false => Err(self.failure(&ended)),
+        match exited.succeeded() {
+            true => Ok(exited),
+            false => Err(self.failure(&exited)),
         }
     }
 
-    fn failure(&self, ended: &Ended) -> ModelError {
-        let says = |code: &str| ended.output.contains(&format!("error: {code}"));
-        let advice = match ended.status {
+    fn failure(&self, exited: &Exited) -> ModelError {
+        let says = |code: &str| exited.output.contains(&format!("error: {code}"));
+        let advice = match exited.status {
             Some(22) if says("404") => {
-                "there is no such file: look at the names of user, repository and file".to_owned()
+                "there is no such file: check the names of user, repository and file".to_owned()
             }
             Some(22) if says("401") || says("403") => {
-                format!("it may not be had by everybody: set {TOKEN} to a token of Hugging Face that may")
+                format!("access denied: set {TOKEN} to a Hugging Face token that has access")
             }
-            Some(5..=7 | 35 | 60) => "is there a network?".to_owned(),
-            Some(23) => "it cannot be written: is the disk full?".to_owned(),
-            Some(18 | 28 | 52 | 55 | 56) => {
-                "the connection broke: try again, and it goes on where it was".to_owned()
-            }
-            Some(33 | 36) => "the server cannot go on where it was: remove the .part file and try again".to_owned(),
+            Some(5..=7 | 35 | 60) => "cannot connect: check the network".to_owned(),
+            Some(23) => "cannot write the file: check the disk space".to_owned(),
+            Some(18 | 28 | 52 | 55 | 56) => "the connection broke: try again to resume".to_owned(),
+            Some(33 | 36) => "the server cannot resume: remove the .part file and try again".to_owned(),
             _ => "curl failed".to_owned(),
         };
-        ModelError::failed(format!("cannot get {}: {advice} (it says: {})", self.address, ended.last_lines()))
+        ModelError::failed(format!("cannot download {}: {advice} (curl: {})", self.address, exited.last_lines()))
     }
 }
 
-impl Remote {
-    /// Reads the heads of all answers: those that only point elsewhere, and the last.
-    fn of_headers(headers: &str) -> Option<Remote> {
+impl RemoteFile {
+    /// Reads the headers of all responses: redirects, and the last.
+    fn from_headers(headers: &str) -> Option<RemoteFile> {
         let values = |name: &str| -> Vec<String> {
             let lines = headers.lines().filter_map(|line| line.split_once(':'));
             let found = lines.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.trim().trim_matches('"').to_owned()).collect()
         };
-        // The first answer knows the file itself; that of a pointer has a length of its own.
+        // The redirect's x-linked-size is the size of the file; its content-length is its own.
         let size = values("x-linked-size")
             .into_iter()
             .chain(values("content-length").pop())
             .find_map(|size| size.parse().ok());
         let is_sha256 = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let sha256 = values("x-linked-etag").into_iter().find(is_sha256).map(|hash| hash.to_ascii_lowercase());
-        size.map(|size| Remote { size, sha256 })
+        size.map(|size| RemoteFile { size, sha256 })
     }
 }
 
@@ -230,12 +233,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_files_of_repositories() {
+    fn parses_names_and_rejects_special_characters() {
         let parse = |text: &str| HuggingFace::parse(text);
-        let source = parse("user/repo-GGUF/sub/model.Q4_0.gguf").expect("it is a name");
+        let source = parse("user/repo-GGUF/sub/model.Q4_0.gguf").expect("the name is valid");
         assert_eq!(source.path(Path::new("/m")), Path::new("/m/hf/user/repo-GGUF/sub/model.Q4_0.gguf"));
         assert_eq!(source.to_string(), "hf:user/repo-GGUF/sub/model.Q4_0.gguf");
-        let source = parse("user/repo@v1.0/model.gguf").expect("it is a name");
+        let source = parse("user/repo@v1.0/model.gguf").expect("the name is valid");
         assert_eq!(source.path(Path::new("/m")), Path::new("/m/hf/user/repo@v1.0/model.gguf"));
         assert!(source.address("model.gguf").ends_with("/user/repo/resolve/v1.0/model.gguf"));
         for wrong in
@@ -247,22 +250,23 @@ mod tests {
             ["user/repo//x.gguf", "user/repo@/x.gguf", "user/repo/a b.gguf", "-o/repo/x.gguf", "u/r/x?y.gguf"]
         {
             assert!(
-                parse(wrong).expect_err(wrong).to_string().contains("characters that it cannot have"),
+                parse(wrong).expect_err(wrong).to_string().contains("is empty or has invalid characters"),
                 "{wrong}"
             );
         }
     }
 
     #[test]
-    fn the_head_of_the_first_answer_knows_the_file() {
+    fn reads_size_and_checksum_from_the_redirect() {
         let headers = "HTTP/2 302\r\ncontent-length: 1100\r\nX-Linked-Size: 98362432\r\n\
             x-linked-etag: \"B179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53\"\r\n\r\n\
             HTTP/2 200\r\ncontent-length: 98362432\r\netag: \"x\"\r\n\r\n";
-        let remote = Remote::of_headers(headers).expect("it says");
+        let remote = RemoteFile::from_headers(headers).expect("the headers have a size");
         assert_eq!(remote.size, 98_362_432);
         assert!(remote.sha256.is_some_and(|hash| hash.starts_with("b179c952")));
-        let plain = Remote::of_headers("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n").expect("it says");
+        let plain = RemoteFile::from_headers("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n");
+        let plain = plain.expect("the headers have a size");
         assert_eq!((plain.size, plain.sha256), (12, None));
-        assert!(Remote::of_headers("HTTP/1.1 200 OK\r\n\r\n").is_none());
+        assert!(RemoteFile::from_headers("HTTP/1.1 200 OK\r\n\r\n").is_none());
     }
 }

