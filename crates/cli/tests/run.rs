@@ -64,7 +64,7 @@ fn a_full_context_is_explained_or_shifted() {
     assert!(!text.is_empty() && longer.stdout.starts_with(text), "{} {text}", longer.stdout);
     longer.does_not_say("full");
     let long = "hello ".repeat(100);
-    run("run", &["--raw", "-p", &long, "-c", "32"]).exits(1).says("the context has room for 32 tokens");
+    run("run", &["--raw", "-p", &long, "-c", "32"]).exits(1).says("the context of 32 tokens is too small");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn what_cannot_be_run_is_explained() {
     run("run", &["-p", "x", "--temp", "-1"]).exits(2);
     run("run", &["-p", "x", "--temp=-1"]).exits(2).says("the temperature is -1: it must be 0 or above");
     run("run", &["-p", "x", "--top-p", "2"]).exits(2).says("top-p is 2");
-    run("run", &["--raw", "-p", ""]).exits(1).says("the text is empty");
+    run("run", &["--raw", "-p", ""]).exits(1).says("the prompt is empty");
     run("run", &["-p", "x", "-c", "0"]).exits(2).says("--context");
 }
 
@@ -164,6 +164,6 @@ fn perplexity_is_measured() {
     let windows = json["tokens"].as_u64().unwrap() / 64;
     assert_eq!(json["tokens_foretold"].as_u64(), Some(windows * 31), "{json}");
     let short = scratch.file("short.txt", "a");
-    run("perplexity", &["-f", &short]).exits(1).says("they must be 4 at least");
+    run("perplexity", &["-f", &short]).exits(1).says("a window must have 4 to");
     run("perplexity", &["-f", "no-such-file"]).exits(2).says("cannot read 'no-such-file'");
 }

@@ -1,43 +1,43 @@
-//! What the metadata of a file says about the sizes of a model.
+//! Hyperparameters of a model, from the metadata of its file.
 
 use super::Architecture;
 use crate::error::{Error, Result};
 use crate::gguf::{FromValue, Gguf};
 use crate::weights::FileError;
 
-/// How many of everything a model has.
+/// Hyperparameters of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Hyperparameters {
-    /// Its kind.
+    /// Architecture.
     pub architecture: &'static Architecture,
-    /// Layers.
+    /// Number of layers.
     pub layers: usize,
-    /// Numbers of a token between layers.
+    /// Width of the residual stream.
     pub width: usize,
-    /// Numbers inside of the feed-forward network.
+    /// Width of the feed-forward network.
     pub feed_forward: usize,
-    /// Heads of queries.
+    /// Number of query heads.
     pub heads: usize,
-    /// Heads of keys and values.
+    /// Number of key and value heads.
     pub kv_heads: usize,
-    /// Numbers of a head.
+    /// Dimension of a head.
     pub head_dim: usize,
-    /// Numbers of a head that are rotated.
+    /// Rotated dimensions of a head.
     pub rotary: usize,
-    /// What frequencies of rotations are powers of.
+    /// Base of the RoPE frequencies.
     pub rope_base: f64,
-    /// What positions are divided by.
+    /// Divisor of positions in RoPE.
     pub rope_scale: f64,
     /// ε of norms.
     pub epsilon: f32,
-    /// Tokens of the vocabulary.
+    /// Size of the vocabulary.
     pub vocabulary: usize,
-    /// Positions that the model was trained for.
+    /// Context length in training.
     pub context: usize,
 }
 
 impl Hyperparameters {
-    /// Reads and checks them.
+    /// Reads and checks the hyperparameters of a model.
     pub fn read(model: &Gguf) -> Result<Hyperparameters> {
         let architecture = Architecture::find(model.architecture()?)?;
         let keys = Keys { model, architecture: architecture.name };
@@ -48,10 +48,12 @@ impl Hyperparameters {
         };
         let values = keys.optional_count("attention.value_length")?.unwrap_or(head_dim);
         if values != head_dim {
-            return keys.refuse(format_args!("values have {values} numbers in a head, but keys have {head_dim}"));
+            return keys
+                .refuse(format_args!("the value heads have dimension {values}, but the key heads {head_dim}"));
         }
         if let Some(experts @ 1..) = keys.optional::<u64>("expert_count")? {
-            return keys.refuse(format_args!("it is a mixture of {experts} experts, which do not run here yet"));
+            return keys
+                .refuse(format_args!("mixtures of experts are not supported yet; it has {experts} experts"));
         }
         let embedding = model.weights().tensor("token_embd.weight")?;
         let hyperparameters = Hyperparameters {
@@ -73,12 +75,12 @@ impl Hyperparameters {
         Ok(hyperparameters)
     }
 
-    /// Numbers of all heads of queries.
+    /// Width of all query heads.
     pub fn q_width(&self) -> usize {
         self.heads * self.head_dim
     }
 
-    /// Numbers of all heads of keys, and of values.
+    /// Width of all key heads, and of all value heads.
     pub fn kv_width(&self) -> usize {
         self.kv_heads * self.head_dim
     }
@@ -86,32 +88,33 @@ impl Hyperparameters {
     fn check(&self, keys: &Keys<'_>) -> Result<()> {
         let Hyperparameters { heads, kv_heads, head_dim, rotary, .. } = *self;
         if !heads.is_multiple_of(kv_heads) {
-            return keys.refuse(format_args!("{heads} heads of queries cannot share {kv_heads} of keys alike"));
+            return keys.refuse(format_args!("{heads} query heads are not a multiple of {kv_heads} key heads"));
         }
         if !(32..=256).contains(&head_dim) || !head_dim.is_multiple_of(2) {
-            return keys.refuse(format_args!("heads of {head_dim} numbers: they must be even, 32 to 256"));
+            return keys.refuse(format_args!("the head dimension is {head_dim}: it must be even, 32 to 256"));
         }
         if !rotary.is_multiple_of(2) || rotary > head_dim {
-            return keys.refuse(format_args!("{rotary} of {head_dim} numbers of a head cannot be rotated"));
+            return keys
+                .refuse(format_args!("RoPE rotates {rotary} dimensions: it must be even, at most {head_dim}"));
         }
-        let widths = [("tokens", self.width), ("heads", self.q_width()), ("feed-forward", self.feed_forward)];
+        let widths = [("embedding", self.width), ("heads", self.q_width()), ("feed-forward", self.feed_forward)];
         if let Some((what, width)) = widths.iter().find(|(_, width)| !width.is_multiple_of(32)) {
-            return keys.refuse(format_args!("{what}: {width} numbers; kernels take multiples of 32"));
+            return keys.refuse(format_args!("the width of {what} is {width}: it must be a multiple of 32"));
         }
         if !(self.rope_base.is_finite() && self.rope_base > 0.0) {
-            return keys.refuse(format_args!("the base {} of its rotations must be above 0", self.rope_base));
+            return keys.refuse(format_args!("the RoPE base is {}: it must be above 0", self.rope_base));
         }
         if !(self.epsilon.is_finite() && self.epsilon >= 0.0) {
-            return keys.refuse(format_args!("ε of its norms is {}", self.epsilon));
+            return keys.refuse(format_args!("ε of norms is {}: it must be 0 or above", self.epsilon));
         }
         Ok(())
     }
 }
 
-/// More of anything is a mistake, and would only overflow later.
-const MOST: u64 = 1 << 24;
+/// Largest plausible count. Keeps later products from overflowing.
+const MAX_COUNT: u64 = 1 << 24;
 
-/// The keys that begin with the architecture.
+/// Reader of the keys with the architecture as prefix.
 struct Keys<'a> {
     model: &'a Gguf,
     architecture: &'static str,
@@ -141,27 +144,27 @@ impl<'a> Keys<'a> {
 
     fn checked(&self, name: &str, value: u64) -> Result<usize> {
         match value {
-            1..=MOST => Ok(value as usize),
-            _ => self.refuse(format_args!("'{}' is {value}: it must be 1 to {MOST}", self.key(name))),
+            1..=MAX_COUNT => Ok(value as usize),
+            _ => self.refuse(format_args!("'{}' is {value}: it must be 1 to {MAX_COUNT}", self.key(name))),
         }
     }
 
-    /// What positions are divided by. Llama 3 comes without it, with a tensor of factors.
+    /// Divisor of positions in RoPE: 1 for Llama 3, which has a tensor of factors instead.
     fn rope_scale(&self) -> Result<f64> {
         let old: Option<f64> = self.optional("rope.scale_linear")?;
         let kind = self.optional::<&str>("rope.scaling.type")?.unwrap_or("linear");
         let factor = match kind {
             "none" => 1.0,
             "linear" => self.optional("rope.scaling.factor")?.or(old).unwrap_or(1.0),
-            // Files of Llama 3 name the scheme as well as they have the tensor that it comes to.
+            // Files of Llama 3 may name the scheme; the tensor has its factors.
             "llama3" => 1.0,
-            _ => return self.refuse(format_args!("its rotations are scaled by '{kind}', which does not run yet")),
+            _ => return self.refuse(format_args!("RoPE scaling '{kind}' is not supported yet")),
         };
         // Old files have 0 for no scaling.
         match factor {
             0.0 => Ok(1.0),
             factor if factor.is_finite() && factor > 0.0 => Ok(factor),
-            factor => self.refuse(format_args!("its rotations are scaled by {factor}: it must be above 0")),
+            factor => self.refuse(format_args!("the RoPE scaling factor is {factor}: it must be above 0")),
         }
     }
 

@@ -1,26 +1,26 @@
-//! The tensors of a model, by the names that GGUF gives them.
+//! Tensors of a model, found by their names in GGUF files.
 
 use super::Hyperparameters;
 use crate::error::{Error, Result};
 use crate::weights::{TensorInfo, Weights};
 use std::collections::HashSet;
 
-/// All tensors of a model, each with the shape that it must have.
+/// Tensors of a model, their shapes checked.
 #[derive(Clone, Debug)]
 pub struct ModelTensors<'a> {
     /// `[vocabulary, width]`
     pub embedding: &'a TensorInfo,
-    /// One for each layer.
+    /// Tensors of each layer.
     pub layers: Vec<LayerTensors<'a>>,
     /// `[width]`
     pub output_norm: &'a TensorInfo,
-    /// `[vocabulary, width]`; models without it take the embedding.
+    /// `[vocabulary, width]`; `None` if it is tied to the embedding.
     pub output: Option<&'a TensorInfo>,
-    /// `[rotary / 2]`: what frequencies of rotations are divided by, from Llama 3 on.
+    /// `[rotary / 2]`: divisors of the RoPE frequencies (Llama 3).
     pub rope_factors: Option<&'a TensorInfo>,
 }
 
-/// The tensors of one layer. Matrices are `[results, numbers that are summed]`.
+/// Tensors of one layer. Matrices are `[outputs, inputs]`.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct LayerTensors<'a> {
@@ -28,9 +28,9 @@ pub struct LayerTensors<'a> {
     pub q: &'a TensorInfo,
     pub k: &'a TensorInfo,
     pub v: &'a TensorInfo,
-    /// Of q, k and v.
+    /// Biases of q, k and v.
     pub biases: Option<[&'a TensorInfo; 3]>,
-    /// Of q and k: `[head_dim]`
+    /// Norms of the q and k heads: `[head_dim]`
     pub head_norms: Option<[&'a TensorInfo; 2]>,
     pub attention_output: &'a TensorInfo,
     pub feed_forward_norm: &'a TensorInfo,
@@ -40,10 +40,9 @@ pub struct LayerTensors<'a> {
 }
 
 impl<'a> ModelTensors<'a> {
-    /// Finds them all. What is missing, of another shape, or left over is an error: a model that is run without some of its
-    /// tensors says something else.
+    /// Finds all tensors. A missing, misshapen or extra tensor is an error: ignoring tensors would change the output.
     pub fn find(weights: &'a Weights, model: &Hyperparameters) -> Result<ModelTensors<'a>> {
-        let mut finder = Finder { weights, model, used: HashSet::new() };
+        let mut finder = TensorFinder { weights, model, used: HashSet::new() };
         let (width, vocabulary) = (model.width, model.vocabulary);
         let tensors = ModelTensors {
             embedding: finder.required("token_embd.weight", &[width, vocabulary])?,
@@ -57,13 +56,13 @@ impl<'a> ModelTensors<'a> {
     }
 }
 
-struct Finder<'a, 'm> {
+struct TensorFinder<'a, 'm> {
     weights: &'a Weights,
     model: &'m Hyperparameters,
     used: HashSet<&'a str>,
 }
 
-impl<'a> Finder<'a, '_> {
+impl<'a> TensorFinder<'a, '_> {
     fn layer(&mut self, layer: usize) -> Result<LayerTensors<'a>> {
         let model = self.model;
         let (width, feed_forward) = (model.width, model.feed_forward);
@@ -108,13 +107,13 @@ impl<'a> Finder<'a, '_> {
 
     fn optional(&mut self, name: &str, shape: &[usize]) -> Result<Option<&'a TensorInfo>> {
         let Some(tensor) = self.weights.find(name) else { return Ok(None) };
-        // Files may end with dimensions of 1.
+        // Files may have trailing dimensions of 1.
         let found = tensor.dimensions.iter().rposition(|&size| size != 1).map_or(1, |last| last + 1);
         let (found, ones) = tensor.dimensions.split_at(found.max(shape.len()).min(tensor.dimensions.len()));
         if !ones.iter().all(|&size| size == 1) || !found.iter().copied().eq(shape.iter().map(|&size| size as u64)) {
             let expected: Vec<String> = shape.iter().map(usize::to_string).collect();
             return Err(Error::Model(format!(
-                "tensor '{name}' is {}, but by the metadata of the model ({}) it must be {}",
+                "tensor '{name}' is {}, but the metadata of the model ({}) requires {}",
                 tensor.shape(),
                 self.model.architecture.name,
                 expected.join("×")
@@ -126,12 +125,12 @@ impl<'a> Finder<'a, '_> {
     }
 
     fn check_all_used(&self) -> Result<()> {
-        // Old files have frequencies that follow from the metadata.
-        let harmless = |name: &str| name.ends_with("attn_rot_embd") || name.ends_with("rotary_emb.inv_freq");
-        let mut left = self.weights.tensors().iter().map(|tensor| tensor.name.as_str());
-        match left.find(|name| !self.used.contains(name) && !harmless(name)) {
+        // Old files have RoPE frequencies, which follow from the metadata.
+        let is_redundant = |name: &str| name.ends_with("attn_rot_embd") || name.ends_with("rotary_emb.inv_freq");
+        let mut names = self.weights.tensors().iter().map(|tensor| tensor.name.as_str());
+        match names.find(|name| !self.used.contains(name) && !is_redundant(name)) {
             Some(name) => Err(Error::Model(format!(
-                "tensor '{name}' has no place in a model of the architecture '{}' with {} layers",
+                "unexpected tensor '{name}' in a model of the architecture '{}' with {} layers",
                 self.model.architecture.name, self.model.layers
             ))),
             None => Ok(()),

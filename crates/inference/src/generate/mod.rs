@@ -1,4 +1,4 @@
-//! Text, token by token: how each is chosen, and when there are enough.
+//! Text generation: decode token by token until a stop condition.
 
 mod perplexity;
 mod sampling;
@@ -13,56 +13,56 @@ use crate::plan::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is asked for.
+/// Options of [`generate`].
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// Tokens at most; until the end of the text or of the context where it is none.
+pub struct TokenRequest<'a> {
+    /// Most tokens to generate. `None`: no limit.
     pub max_tokens: Option<usize>,
-    /// Tokens that are chosen at a time. What is chosen behind the end of the text was in vain.
+    /// Tokens to decode at a time. Those after the end of the text are discarded.
     pub steps: usize,
-    /// Where the context is full, forgets the older half of it and goes on.
+    /// Drop the older half of a full context and continue.
     pub context_shift: bool,
-    /// Whether a token ends the text.
+    /// Returns true for a token that ends the text.
     pub is_end: &'a dyn Fn(u32) -> bool,
-    /// Ends the text when it is set.
+    /// Set to true to stop.
     pub cancelled: &'a AtomicBool,
 }
 
-/// Why a text ended.
+/// Reason why generation stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopReason {
-    /// By a token that says so.
+    /// The model sampled a token that ends the text.
     End,
-    /// There were as many tokens as were asked for.
+    /// `max_tokens` tokens were generated.
     MaxTokens,
     /// The context is full.
     ContextFull,
-    /// It was cancelled.
+    /// The caller cancelled.
     Cancelled,
 }
 
-/// What became of a request.
+/// Result of [`generate`].
 #[derive(Clone, Copy, Debug)]
 pub struct Generated {
-    /// Why it ended.
+    /// Reason why generation stopped.
     pub stop: StopReason,
-    /// Tokens that had to be computed before the first one was chosen.
+    /// Tokens evaluated in prefill: the prompt without the part in the KV cache, at least 1.
     pub prompt_tokens: usize,
-    /// From the beginning to the first token.
+    /// Time from the call to the first token.
     pub prompt_time: Duration,
-    /// Tokens that were chosen, without one that ends the text.
+    /// Generated tokens, without the one that ends the text.
     pub tokens: usize,
-    /// From the first token to the last.
+    /// Time from the first token to the end.
     pub time: Duration,
 }
 
 impl Generated {
-    /// Tokens a second, of the prompt.
+    /// Prefill speed in tokens per second.
     pub fn prompt_speed(&self) -> f64 {
         self.prompt_tokens as f64 / self.prompt_time.as_secs_f64()
     }
 
-    /// Tokens a second behind the first one; 0 where there was no other.
+    /// Decode speed in tokens per second, without the first token; 0 if there was no other.
     pub fn speed(&self) -> f64 {
         match self.tokens {
             0 | 1 => 0.0,
@@ -71,9 +71,9 @@ impl Generated {
     }
 }
 
-/// Goes on from the tokens of a plan, and gives each token to `each` as soon as it is there. Tokens become a part of the
-/// plan's sequence, one that ends the text excepted.
-pub fn generate(plan: &mut Plan, request: &Request<'_>, mut each: impl FnMut(u32)) -> Result<Generated> {
+/// Continues the sequence of a plan. Calls `each` with every token, after each group of `steps`. The tokens become part
+/// of the sequence, except one that ends the text.
+pub fn generate(plan: &mut Plan, request: &TokenRequest<'_>, mut each: impl FnMut(u32)) -> Result<Generated> {
     let start = Instant::now();
     let prompt_tokens = plan.pending().max(1);
     let mut result = Generated {
@@ -84,7 +84,7 @@ pub fn generate(plan: &mut Plan, request: &Request<'_>, mut each: impl FnMut(u32
         time: Duration::ZERO,
     };
     let is_cancelled = || request.cancelled.load(Ordering::Relaxed);
-    // A long prompt can be cancelled.
+    // Prefill in chunks, so a long prompt can be cancelled.
     while plan.pending() > plan.chunk() && !is_cancelled() {
         plan.evaluate_chunk()?;
     }
@@ -108,7 +108,7 @@ pub fn generate(plan: &mut Plan, request: &Request<'_>, mut each: impl FnMut(u32
             plan.forget_older_half()?;
         }
         let room = plan.context() - plan.len();
-        // The first one is waited for.
+        // One token first, for a short time to first token.
         let count = if first.is_none() { 1 } else { steps }.min(wanted).min(room);
         let before = plan.len();
         tokens.clear();

@@ -1,22 +1,22 @@
-//! How well a model foretells a text.
+//! Perplexity: how well a model predicts a text.
 
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 
-/// How well a text was foretold.
+/// Perplexity of a text.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Perplexity {
-    /// e to the mean of −log of the probabilities of the tokens: as if each were one of so many equally probable ones.
+    /// Exponential of the mean negative log-likelihood of the tokens.
     pub value: f64,
-    /// The standard error of that.
+    /// Standard error of the value.
     pub error: f64,
-    /// Tokens that were looked at.
+    /// Number of predicted tokens.
     pub tokens: usize,
 }
 
-/// The perplexity of a text, in windows of so many tokens. Of each window the second half is looked at, so that every token
-/// has something before it, as llama.cpp does; the rest behind the last whole window is left out. A text that is shorter
-/// than a window is one. `bos` takes the place of the first token of each window, for models that want texts to begin so.
+/// Computes the perplexity of a text in windows of `window` tokens, like llama.cpp: the second half of each window
+/// counts, so every token has context, and the rest after the last whole window is left out. A text shorter than a
+/// window is one window. `bos` replaces the first token of each window, for models that expect it.
 pub fn perplexity(
     plan: &mut Plan,
     tokens: &[u32],
@@ -28,7 +28,7 @@ pub fn perplexity(
     if window < 4 || window > plan.context() {
         let context = plan.context();
         let problem = format!("a text of {} tokens in windows of {window}", tokens.len());
-        return Err(Error::Usage(format!("{problem}: they must be 4 at least, and {context} at most")));
+        return Err(Error::Usage(format!("{problem}: a window must have 4 to {context} tokens")));
     }
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0usize);
     let windows = tokens.len() / window;
@@ -37,12 +37,12 @@ pub fn perplexity(
         first[0] = bos.unwrap_or(first[0]);
         plan.truncate(0);
         plan.push(&first)?;
-        // The last token foretells what is not in the window.
+        // The last token predicts one outside of the window.
         plan.push(&window_tokens[1..window - 1])?;
         plan.logits_of_pending(window / 2, |position, logits| {
-            let surprise = surprise(logits, window_tokens[position + 1]);
-            sum += surprise;
-            squares += surprise * surprise;
+            let loss = negative_log_likelihood(logits, window_tokens[position + 1]);
+            sum += loss;
+            squares += loss * loss;
             count += 1;
         })?;
         progress(index + 1, windows);
@@ -53,8 +53,8 @@ pub fn perplexity(
     Ok(Perplexity { value, error: value * (variance / count.max(2) as f64).sqrt(), tokens: count })
 }
 
-/// −log of the probability of a token.
-fn surprise(logits: &[f32], token: u32) -> f64 {
+/// −log of the probability of a token, from the logits.
+fn negative_log_likelihood(logits: &[f32], token: u32) -> f64 {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let total: f64 = logits.iter().map(|logit| f64::from(logit - largest).exp()).sum();
     total.ln() - f64::from(logits[token as usize] - largest)

@@ -1,6 +1,6 @@
-//! Text in, text out: a plan with the tokenizer and the template of its model.
+//! Sessions: a plan with the tokenizer and the chat template of its model.
 
-use super::{Generated, Request, generate};
+use super::{Generated, TokenRequest, generate};
 use crate::chat::{ChatError, ChatTemplate, Message, RenderOptions};
 use crate::error::{Error, Result};
 use crate::gguf::Gguf;
@@ -8,37 +8,37 @@ use crate::plan::Plan;
 use crate::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
 use std::sync::atomic::AtomicBool;
 
-/// A model that reads and writes text.
+/// Model that completes texts and answers messages.
 pub struct Session {
     plan: Plan,
     tokenizer: Tokenizer,
-    /// Only who wants a conversation needs one.
+    /// An error here matters to conversations only.
     template: std::result::Result<ChatTemplate, ChatError>,
 }
 
-/// How long a text may be, and when it ends.
+/// Options of [`Session::complete`] and [`Session::answer`].
 #[derive(Clone, Copy, Debug)]
 pub struct TextRequest<'a> {
-    /// Tokens at most; until the end of the text or of the context where it is none.
+    /// Most tokens to generate. `None`: no limit.
     pub max_tokens: Option<usize>,
-    /// Tokens that are chosen at a time.
+    /// Tokens to decode at a time.
     pub steps: usize,
-    /// Where the context is full, forgets what is oldest and goes on.
+    /// Drop the oldest messages or tokens of a full context and continue.
     pub context_shift: bool,
-    /// Goes on over tokens that end a text.
+    /// Continue past tokens that end the text.
     pub ignore_end: bool,
-    /// Ends the text when it is set.
+    /// Set to true to stop.
     pub cancelled: &'a AtomicBool,
 }
 
 impl Session {
-    /// A plan, and the file that it was loaded from.
+    /// Creates a session from a plan and the file that it was loaded from.
     pub fn new(plan: Plan, model: &Gguf) -> Result<Session> {
         let vocabulary = Vocabulary::from_metadata(model.metadata())?;
         let tokenizer = Tokenizer::new(&vocabulary).map_err(|error| Error::Model(error.to_string()))?;
         let (tokens, rows) = (tokenizer.vocabulary_size(), plan.hyperparameters().vocabulary);
         if tokens > rows {
-            let problem = format!("the vocabulary has {tokens} tokens, but the model knows {rows}");
+            let problem = format!("the vocabulary has {tokens} tokens, but the embedding has {rows}");
             return Err(Error::Model(problem));
         }
         let template = ChatTemplate::from_metadata(model.metadata(), &tokenizer);
@@ -55,7 +55,7 @@ impl Session {
         &self.tokenizer
     }
 
-    /// Whether the model can hold a conversation; the error says why not.
+    /// Returns an error if the model has no usable chat template.
     pub fn check_chat(&self) -> Result<()> {
         match &self.template {
             Ok(_) => Ok(()),
@@ -63,17 +63,17 @@ impl Session {
         }
     }
 
-    /// Goes on with a text as it is. `each` is given what comes, in whole characters.
+    /// Continues a text. Calls `each` with the new text, in whole characters.
     pub fn complete(&mut self, text: &str, request: &TextRequest<'_>, each: impl FnMut(&str)) -> Result<Generated> {
         let options = EncodeOptions { add_special: true, parse_special: true };
         let tokens = self.tokenizer.encode(text, options);
         if tokens.is_empty() {
-            return Err(Error::Usage("the text is empty, so that there is nothing to go on from".into()));
+            return Err(Error::Usage("the prompt is empty: it needs at least one token".into()));
         }
-        self.go_on(&tokens, request, each)
+        self.continue_from(&tokens, request, each)
     }
 
-    /// Answers the last message of a conversation. `each` is given what comes, in whole characters.
+    /// Answers the last message of a conversation. Calls `each` with the new text, in whole characters.
     pub fn answer(
         &mut self,
         messages: &[Message],
@@ -82,14 +82,14 @@ impl Session {
     ) -> Result<Generated> {
         let mut messages = messages.to_vec();
         let mut tokens = self.conversation(&messages)?;
-        // One position at least is for the answer.
+        // Leave at least one position for the answer.
         while request.context_shift && tokens.len() >= self.plan.context() && drop_oldest(&mut messages) {
             tokens = self.conversation(&messages)?;
         }
-        self.go_on(&tokens, request, each)
+        self.continue_from(&tokens, request, each)
     }
 
-    /// The tokens of a conversation, up to where the answer begins.
+    /// Returns the tokens of a conversation, up to the beginning of the answer.
     pub fn conversation(&self, messages: &[Message]) -> Result<Vec<u32>> {
         let template = self.template.as_ref().map_err(|error| Error::Model(error.to_string()))?;
         let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
@@ -97,7 +97,7 @@ impl Session {
         Ok(self.tokenizer.encode(&text, EncodeOptions { add_special: false, parse_special: true }))
     }
 
-    fn go_on(
+    fn continue_from(
         &mut self,
         tokens: &[u32],
         request: &TextRequest<'_>,
@@ -107,32 +107,33 @@ impl Session {
         plan.resume(tokens)?;
         let TextRequest { max_tokens, steps, context_shift, ignore_end, cancelled } = *request;
         let is_end = |token| !ignore_end && tokenizer.ends_generation(token);
-        let request = Request { max_tokens, steps, context_shift, is_end: &is_end, cancelled };
+        let request = TokenRequest { max_tokens, steps, context_shift, is_end: &is_end, cancelled };
         let mut stream = tokenizer.stream(false);
         let mut failed = None;
         let generated = generate(plan, &request, |token| match stream.push(token) {
             Ok(Some(text)) => each(text),
             Ok(None) => {}
-            // A row of the head that is no token.
+            // The output matrix may have more rows than there are tokens.
             Err(error) => failed = Some(error),
         })?;
         if let Some(rest) = stream.finish() {
             each(rest);
         }
         match failed {
-            Some(error) => Err(Error::Model(format!("the model chose what is no token: {error}"))),
+            Some(error) => Err(Error::Model(format!("the model sampled an invalid token: {error}"))),
             None => Ok(generated),
         }
     }
 }
 
-/// Drops the oldest message that can be: not the first where that is of the system, and not the last.
+/// Drops the oldest user message and its answer. Keeps a leading system message and the last message. Returns false if
+/// nothing is left to drop.
 fn drop_oldest(messages: &mut Vec<Message>) -> bool {
     let first = usize::from(messages.first().is_some_and(|message| message.role == "system"));
     if messages.len() <= first + 1 {
         return false;
     }
-    // With the answer to it: templates want turns to alternate.
+    // Drop the answer too: templates require alternating roles.
     let last = messages.len().min(first + 3) - 1;
     messages.drain(first..last.max(first + 1));
     true
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_turn_goes_first() {
+    fn drops_the_oldest_turn() {
         let message = |role: &str| Message::new(role, role.to_uppercase());
         let roles = |messages: &[Message]| -> Vec<String> { messages.iter().map(|m| m.role.clone()).collect() };
         let mut messages: Vec<Message> =
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(roles(&messages), ["system", "user", "assistant", "user"]);
         assert!(drop_oldest(&mut messages));
         assert_eq!(roles(&messages), ["system", "user"]);
-        assert!(!drop_oldest(&mut messages), "what was asked stays");
+        assert!(!drop_oldest(&mut messages), "the last message stays");
         let mut messages = vec![message("user")];
         assert!(!drop_oldest(&mut messages));
     }

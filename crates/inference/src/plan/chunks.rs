@@ -1,27 +1,27 @@
-//! How many tokens are computed at once.
+//! Chunk sizes for prefill.
 //!
-//! There is a table of dispatches for a handful of sizes. What is left over is filled up with tokens that nobody looks at,
-//! if they are few: they come behind the others, which do not see them, and the next tokens take their places.
+//! There is a table of dispatches for each of a few sizes. The last chunk is padded if that wastes few rows: the
+//! padding follows the real tokens, which do not attend to it, and the next tokens overwrite it.
 
-/// Sizes for prompts, beside 1 for single tokens.
+/// Chunk sizes for prefill, besides 1 for decode.
 const SIZES: [usize; 4] = [512, 128, 32, 8];
 
-/// As many rows may be wasted as filling up the smallest chunk wastes.
-const MOST_WASTED: usize = 7;
+/// Most padding of a chunk: as much as one token in the smallest chunk needs.
+const MAX_PADDING: usize = 7;
 
-/// The sizes that a plan has, in falling order: at most `most` tokens at once, and no more than there are positions.
+/// Sizes of a plan in descending order: at most `most` tokens, and at most `capacity` positions.
 pub(super) fn sizes(most: usize, capacity: usize) -> Vec<usize> {
     SIZES.into_iter().filter(|&size| size <= most && size <= capacity).chain([1]).collect()
 }
 
-/// The size for the next chunk of `pending` tokens, of which there is at least one, where there is room for `room`.
+/// Size of the next chunk. At least one token is pending, and `room` positions are free.
 pub(super) fn next(sizes: &[usize], pending: usize, room: usize) -> usize {
     let fits = |size: usize| size <= room;
-    let filled_up = sizes.iter().rev().copied().find(|&size| size >= pending && fits(size));
-    let whole = sizes.iter().copied().find(|&size| size <= pending && fits(size)).unwrap_or(1);
-    match filled_up {
-        Some(size) if size - pending <= MOST_WASTED => size,
-        _ => whole,
+    let padded = sizes.iter().rev().copied().find(|&size| size >= pending && fits(size));
+    let full = sizes.iter().copied().find(|&size| size <= pending && fits(size)).unwrap_or(1);
+    match padded {
+        Some(size) if size - pending <= MAX_PADDING => size,
+        _ => full,
     }
 }
 
@@ -41,10 +41,10 @@ mod tests {
     }
 
     #[test]
-    fn prompts_are_divided() {
+    fn splits_prompts_into_chunks() {
         assert_eq!(chunks(1, 100), [1]);
         assert_eq!(chunks(2, 100), [8]);
-        assert_eq!(chunks(2, 7), [1, 1], "there is no room to fill up");
+        assert_eq!(chunks(2, 7), [1, 1], "there is no room for padding");
         assert_eq!(chunks(31, 100), [32]);
         assert_eq!(chunks(33, 100), [32, 1]);
         assert_eq!(chunks(20, 100), [8, 8, 8]);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn small_plans_have_small_chunks() {
+    fn limits_sizes_by_chunk_and_capacity() {
         assert_eq!(sizes(128, 64), [32, 8, 1]);
         assert_eq!(sizes(1, 4096), [1]);
     }

@@ -1,12 +1,12 @@
-//! Filling the buffers of weights, which were allocated before: pipelines are compiled meanwhile.
+//! Fills the weight buffers, which are already allocated, while other threads compile pipelines.
 //!
 //! ```text
-//! file ── lay out ─┬─ in the buffer itself, where the host and the device have the same memory
-//!                  └─ in a staging buffer ── copy_buffer ── private buffer, where they do not
+//! file ── lay out ─┬─ into the buffer itself, with unified memory
+//!                  └─ into a staging buffer ── copy_buffer ── private buffer, without
 //! ```
 //!
-//! Two staging buffers take turns: while the device copies one, the host lays out into the other. Large matrices go through in
-//! pieces, so that there is never more than the model and the staging buffers in memory.
+//! Two staging buffers alternate: while the device copies from one, the host lays out into the other. Large matrices go
+//! through in pieces, which bounds the size of the staging buffers.
 
 use super::weights::{Contents, Unfilled, floats};
 use crate::error::{Error, Result};
@@ -15,33 +15,33 @@ use crate::metal::layout::{Layout, TILE_ROWS};
 use crate::weights::Weights;
 use compute::{Buffer, CommandBuffer};
 
-/// Metal copies whole words.
+/// Alignment of sizes and offsets of copies in Metal.
 const COPY_ALIGNMENT: usize = 4;
 
-/// Bytes of a buffer that `bytes` bytes are copied to.
+/// Size of a copy of `bytes` bytes: a multiple of the alignment, at least one.
 pub(super) fn copied_bytes(bytes: usize) -> usize {
     bytes.max(1).next_multiple_of(COPY_ALIGNMENT)
 }
 
-/// Fills buffers one after the other. What was read of the file is given back at once.
+/// Fills buffers one after the other. Releases the pages of the file after each tensor.
 pub(super) struct Filler<'a> {
     weights: &'a Weights,
-    /// Is told how many bytes are done, of all.
+    /// Called with the bytes done and the total.
     progress: &'a mut dyn FnMut(u64, u64),
     done: u64,
     total: u64,
     route: Route,
 }
 
-/// How bytes get to a buffer.
+/// Path of bytes to a buffer.
 enum Route {
-    /// The host writes them there; bytes in between where it does not reach the memory.
+    /// The host writes the buffer; through this vector if it has no pointer to its memory.
     InPlace(Vec<u8>),
-    Staged(Box<Staging>),
+    Staged(Box<StagingBuffers>),
 }
 
 impl<'a> Filler<'a> {
-    /// `done` bytes need no filling.
+    /// Creates a filler. `done` bytes are mapped and need no filling.
     pub(super) fn new(
         device: &MetalDevice,
         weights: &'a Weights,
@@ -49,14 +49,14 @@ impl<'a> Filler<'a> {
         progress: &'a mut dyn FnMut(u64, u64),
     ) -> Filler<'a> {
         let route = match device.tuning().staging {
-            Some(size) => Route::Staged(Box::new(Staging::new(device, size))),
+            Some(size) => Route::Staged(Box::new(StagingBuffers::new(device, size))),
             None => Route::InPlace(Vec::new()),
         };
         let total = weights.tensors().iter().map(|tensor| tensor.size()).sum();
         Filler { weights, progress, done, total, route }
     }
 
-    /// Fills all buffers; when it returns, nothing is being copied any more.
+    /// Fills all buffers, and waits for all copies.
     pub(super) fn fill(mut self, tensors: &[Unfilled<'_>]) -> Result<()> {
         (self.progress)(self.done, self.total);
         for unfilled in tensors {
@@ -88,8 +88,8 @@ impl<'a> Filler<'a> {
         let data = self.weights.data(tensor);
         let in_file = |rows: usize| Layout::Blocks.matrix_bytes(format, rows, columns).map_err(failed);
         let on_device = |rows: usize| layout.matrix_bytes(format, rows, columns).map_err(failed);
-        // Parts that begin at a multiple of a tile's rows are laid out by themselves.
-        let tiles = self.route.most_bytes() / on_device(TILE_ROWS)?.max(1);
+        // Pieces that begin at a tile boundary can be laid out independently.
+        let tiles = self.route.max_piece() / on_device(TILE_ROWS)?.max(1);
         let piece = tiles.max(1).saturating_mul(TILE_ROWS);
         for first in (0..rows).step_by(piece) {
             let count = piece.min(rows - first);
@@ -103,15 +103,15 @@ impl<'a> Filler<'a> {
 }
 
 impl Route {
-    /// Bytes that go at once, unless a single tile has more.
-    fn most_bytes(&self) -> usize {
+    /// Largest piece in bytes, unless a single row of tiles is larger.
+    fn max_piece(&self) -> usize {
         match self {
             Route::InPlace(_) => usize::MAX,
             Route::Staged(staging) => staging.size,
         }
     }
 
-    /// Has `write` write `len` bytes that are to be in `buffer`, from the byte `offset` on.
+    /// Calls `write` to produce `len` bytes for `buffer` at the byte `offset`.
     fn put(
         &mut self,
         buffer: &Buffer,
@@ -127,27 +127,27 @@ impl Route {
 }
 
 /// Two buffers that the host writes and the device copies from.
-struct Staging {
+struct StagingBuffers {
     device: MetalDevice,
     size: usize,
-    /// The one that the host writes, and the one that the device copies from.
-    slots: [Slot; 2],
-    /// Bytes on their way to a buffer that the host does not reach.
+    /// The buffer that the host writes, then the one that the device copies from.
+    slots: [StagingSlot; 2],
+    /// Bytes for a buffer without a host pointer.
     between: Vec<u8>,
 }
 
 #[derive(Default)]
-struct Slot {
+struct StagingSlot {
     buffer: Option<Buffer>,
-    /// Bytes of it that are written.
+    /// Number of bytes written.
     used: usize,
-    /// The copies out of it.
+    /// Copies from this buffer.
     command_buffer: Option<CommandBuffer>,
 }
 
-impl Staging {
-    fn new(device: &MetalDevice, size: usize) -> Staging {
-        Staging { device: device.clone(), size, slots: Default::default(), between: Vec::new() }
+impl StagingBuffers {
+    fn new(device: &MetalDevice, size: usize) -> StagingBuffers {
+        StagingBuffers { device: device.clone(), size, slots: Default::default(), between: Vec::new() }
     }
 
     fn put(
@@ -159,12 +159,12 @@ impl Staging {
     ) -> Result<()> {
         let copied = copied_bytes(len);
         if self.slots[0].used > 0 && self.slots[0].used + copied > self.size {
-            self.take_turns()?;
+            self.swap()?;
         }
         let slot = &mut self.slots[0];
         let buffer = match &slot.buffer {
             Some(buffer) if buffer.len() >= slot.used + copied => buffer,
-            // It is empty: this is its first use, or a tile that is larger than all before.
+            // The slot is empty: this is its first use, or this tile is larger than all before.
             _ => {
                 let buffer = self.device.device().new_buffer(copied.max(copied_bytes(self.size)))?;
                 buffer.set_label("staging");
@@ -178,8 +178,8 @@ impl Staging {
         Ok(())
     }
 
-    /// Has the device copy what is written, and goes on with the other buffer when its copies are done.
-    fn take_turns(&mut self) -> Result<()> {
+    /// Commits the copies from the current buffer, and switches to the other one after its copies complete.
+    fn swap(&mut self) -> Result<()> {
         if let Some(command_buffer) = &self.slots[0].command_buffer {
             command_buffer.commit()?;
         }
@@ -194,12 +194,13 @@ impl Staging {
 
     /// Waits for all copies.
     fn finish(mut self) -> Result<()> {
-        self.take_turns()?;
-        self.take_turns()
+        self.swap()?;
+        self.swap()
     }
 }
 
-/// Has `write` write bytes of a buffer that nobody else uses: in place, or `between` where the host does not reach its memory.
+/// Calls `write` with the bytes of a buffer that is not in use: in place, or through `between` if it has no host
+/// pointer.
 fn write_at(
     buffer: &Buffer,
     offset: usize,
@@ -213,8 +214,8 @@ fn write_at(
         write(between)?;
         return Ok(buffer.write(offset, between)?);
     }
-    assert!(offset.checked_add(len).is_some_and(|end| end <= buffer.len()), "weights outside of their buffer");
-    // SAFETY: the bytes are inside of the buffer, whose memory is there as long as it. No kernel has it yet, and copies out of a
-    // staging buffer are waited for before it is written again.
+    assert!(offset.checked_add(len).is_some_and(|end| end <= buffer.len()), "weights exceed their buffer");
+    // SAFETY: the range is inside of the buffer, whose memory lives as long as the buffer. No command uses a weight
+    // buffer yet, and copies from a staging buffer complete before it is written again.
     write(unsafe { std::slice::from_raw_parts_mut(contents.add(offset), len) })
 }

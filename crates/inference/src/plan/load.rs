@@ -1,8 +1,8 @@
-//! Making a plan: memory first, then pipelines and weights at the same time, then its tables.
+//! Loading a plan: allocate memory, create pipelines while weights load, record tables.
 //!
 //! ```text
-//! buffers of weights, state ── declare ─┬─ pipelines, created on other threads ─┬─ record
-//!                                       └─ weights, read and laid out on this ──┘
+//! weight buffers, state ── declare ─┬─ pipelines: created on other threads ───────┬─ record
+//!                                   └─ weights: read and laid out on this thread ─┘
 //! ```
 
 use super::fill::Filler;
@@ -23,15 +23,15 @@ use compute::PipelineProgress;
 /// Options for a plan.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlanOptions {
-    /// Positions that there is room for; what the model was trained for, but 4,096 at most, where it is none.
+    /// Context length in positions. Default: that of training, at most 4,096.
     pub context: Option<usize>,
-    /// Tokens of a prompt that are computed at once, at most; what suits the device where it is none.
+    /// Largest prefill chunk in tokens. Default: depends on the device.
     pub chunk: Option<usize>,
-    /// The type of what flows between kernels.
+    /// Type of activations.
     pub activation: Activation,
-    /// The type of keys and values.
+    /// Type of the KV cache.
     pub cache: Activation,
-    /// How tokens are chosen.
+    /// Sampling parameters.
     pub sampling: Sampling,
 }
 
@@ -47,15 +47,15 @@ impl Default for PlanOptions {
     }
 }
 
-/// Positions that there is room for, unless more are asked for.
+/// Largest default context length.
 const DEFAULT_CONTEXT: usize = 4096;
 
-/// How far loading has come. Weights come first, although pipelines are created meanwhile.
+/// Progress of loading. All weights are reported before any pipeline, although both are in progress at the same time.
 #[derive(Debug)]
 pub enum LoadProgress<'a> {
-    /// Bytes of weights that are on the device, of all.
+    /// Bytes of weights done, and in total.
     Weights(u64, u64),
-    /// A pipeline that was created, perhaps a while ago.
+    /// A created pipeline.
     Pipelines(&'a PipelineProgress<'a>),
 }
 
@@ -72,7 +72,7 @@ impl Plan {
         let tensors = ModelTensors::find(model.weights(), &hyperparameters)?;
         let context = options.context.unwrap_or(hyperparameters.context.min(DEFAULT_CONTEXT));
         if context == 0 {
-            return Err(Error::Usage("a context of 0 positions: there must be room for at least one".into()));
+            return Err(Error::Usage("the context is 0 tokens: it must be 1 or above".into()));
         }
         let tuning = *device.tuning();
         let mut loader = Loader {
@@ -107,7 +107,7 @@ impl Plan {
         }
         declare(device, &mut pipelines, |tracer| parts.logits(tracer))?;
         declare(device, &mut pipelines, |tracer| parts.choose(tracer, &options.sampling))?;
-        // From here on, other threads compile.
+        // Other threads compile from here on.
         let pending = device.begin_load(&pipelines);
         let filled: u64 = unfilled.iter().map(|unfilled| unfilled.tensor.size()).sum();
         let done = parts.weights.memory.total() - filled;
@@ -131,7 +131,7 @@ impl Plan {
         })
     }
 
-    /// Chooses tokens in another way from now on. Pipelines that this needs are created now.
+    /// Changes the sampling parameters. Creates the pipelines that they need, and records the table again.
     pub fn set_sampling(&mut self, sampling: &Sampling) -> Result<()> {
         sampling.check()?;
         let mut pipelines = PipelineSet::new();

@@ -1,4 +1,4 @@
-//! The forward plan: all that a model computes for a token, as tables of dispatches that are made when it is loaded.
+//! Forward plan: the forward pass of a model as tables of dispatches, recorded when the model is loaded.
 //!
 //! ```text
 //! Gguf ── arch ── weights: tensors in buffers ─┐
@@ -9,10 +9,11 @@
 //!                      layers(1): single tokens ──┴─ logits, or choose ── history: the next token
 //! ```
 //!
-//! The tokens of the sequence are on the device, by position. A step is told its position and no more: it takes its tokens
-//! from there, and puts the token that it chose behind them. So many steps can be in one command buffer.
+//! The tokens of the sequence are on the device, indexed by position. A decode step depends on the host for its
+//! position only: it reads its token from there, and writes the sampled token after it. So one command buffer can have
+//! many steps.
 //!
-//! **Invariant:** after loading, nothing is compiled, and no memory is allocated for anything that stays.
+//! **Invariant:** after loading, evaluating and decoding compile nothing, and repeated steps do not grow memory.
 
 mod chunks;
 mod fill;
@@ -37,101 +38,103 @@ use compute::CommandBuffer;
 use layers::Parts;
 use table::{Table, Values};
 
-/// A model that is ready to run, with one sequence of tokens.
+/// Loaded model with one sequence of tokens.
 pub struct Plan {
     device: MetalDevice,
     parts: Parts,
     sampling: Sampling,
     context: usize,
-    /// Sizes of chunks, and the layers for as many tokens.
+    /// Chunk sizes in descending order.
     sizes: Vec<usize>,
+    /// Layers for each chunk size.
     layers: Vec<Table>,
     logits: Table,
+    /// Output matmul and sampling.
     choose: Table,
-    /// Tokens of the sequence.
+    /// Number of tokens in the sequence.
     len: usize,
-    /// Tokens whose keys and values are in the cache.
+    /// Number of tokens in the KV cache.
     evaluated: usize,
-    /// Where the last token of the sequence is in the residual stream, while it is there.
+    /// Row of the last token in the residual stream, if it is still there.
     row: Option<usize>,
 }
 
 impl Plan {
-    /// How tokens are chosen.
+    /// Sampling parameters.
     pub fn sampling(&self) -> &Sampling {
         &self.sampling
     }
 
-    /// The sizes and numbers of the model.
+    /// Hyperparameters of the model.
     pub fn hyperparameters(&self) -> &Hyperparameters {
         &self.parts.model
     }
 
-    /// Positions that there is room for.
+    /// Context length: most tokens of the sequence.
     pub fn context(&self) -> usize {
         self.context
     }
 
-    /// Tokens of the sequence.
+    /// Number of tokens in the sequence.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the sequence has not begun.
+    /// Returns true if the sequence has no tokens.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Tokens that are computed at once, at most.
+    /// Largest chunk in tokens.
     pub fn chunk(&self) -> usize {
         self.sizes[0]
     }
 
-    /// Tokens of the sequence that have yet to be computed.
+    /// Number of tokens that are not in the KV cache yet.
     pub fn pending(&self) -> usize {
         self.len - self.evaluated
     }
 
-    /// Where the weights are.
+    /// Bytes of weights in buffers and in mapped files.
     pub fn weight_memory(&self) -> WeightMemory {
         self.parts.weights.memory
     }
 
-    /// Tokens to choose at a time, as it suits the device.
+    /// Number of tokens to decode at a time that suits the device.
     pub fn steps(&self) -> usize {
         self.device.tuning().steps
     }
 
-    /// Bytes of all keys and values.
+    /// Size of the KV cache in bytes.
     pub fn cache_bytes(&self) -> usize {
         self.parts.state.cache_bytes()
     }
 
-    /// Dispatches of a step that chooses a token.
+    /// Dispatches of a decode step.
     pub fn dispatches_per_token(&self) -> usize {
         self.layers.last().map_or(0, Table::dispatch_count) + self.choose.dispatch_count()
     }
 
-    /// Memory barriers of a step that chooses a token: as many of its dispatches wait for those before them.
+    /// Memory barriers of a decode step: this many dispatches wait for earlier ones.
     pub fn barriers_per_token(&self) -> usize {
         self.layers.last().map_or(0, Table::barrier_count) + self.choose.barrier_count()
     }
 
-    /// How many of `count` steps [`Plan::generate`] has in each command buffer, in order.
+    /// Number of steps in each command buffer when [`Plan::generate`] decodes `count` tokens.
     pub fn steps_per_command_buffer(&self, count: usize) -> Vec<usize> {
         steps::groups(count, self.device.tuning().overlaps).collect()
     }
 
-    /// The tokens of the sequence.
+    /// Tokens of the sequence.
     pub fn tokens(&self) -> Result<Vec<u32>> {
         Ok(self.parts.state.history.read_at(0, self.len)?)
     }
 
-    /// Adds tokens to the sequence. Nothing is computed yet.
+    /// Appends tokens to the sequence, without evaluating them.
     pub fn push(&mut self, tokens: &[u32]) -> Result<()> {
         let vocabulary = self.parts.model.vocabulary;
         if let Some(token) = tokens.iter().find(|&&token| token as usize >= vocabulary) {
-            return Err(Error::Usage(format!("token {token} is not one of the {vocabulary} of the vocabulary")));
+            return Err(Error::Usage(format!("token {token} is not in the vocabulary of {vocabulary} tokens")));
         }
         self.check_room(tokens.len())?;
         self.parts.state.history.write(self.len * 4, tokens)?;
@@ -142,7 +145,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Shortens the sequence. What is left of it need not be computed again.
+    /// Shortens the sequence. Keeps the KV cache of the remaining tokens.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
             self.len = len;
@@ -151,33 +154,33 @@ impl Plan {
         }
     }
 
-    /// Goes on from these tokens. What the sequence begins with, if that is the same, need not be computed again.
+    /// Replaces the sequence by these tokens. Keeps the KV cache of the common prefix.
     pub fn resume(&mut self, tokens: &[u32]) -> Result<()> {
         let same = self.tokens()?.iter().zip(tokens).take_while(|(one, other)| one == other).count();
         self.truncate(same);
         self.push(&tokens[same..])
     }
 
-    /// Makes room: the older half of the sequence is forgotten, and the rest has to be computed again, as if it began there.
+    /// Drops the older half of the sequence to make room. The newer half moves to position 0 and is pending again.
     pub fn forget_older_half(&mut self) -> Result<()> {
         let tokens = self.tokens()?;
         self.truncate(0);
         self.push(&tokens[tokens.len().div_ceil(2)..])
     }
 
-    /// Whether so many more tokens find room.
+    /// Returns an error if the context has no room for so many more tokens.
     fn check_room(&self, tokens: usize) -> Result<()> {
         match self.len.checked_add(tokens) {
             Some(len) if len <= self.context => Ok(()),
             _ => Err(Error::Usage(format!(
-                "the context has room for {} tokens, {} are there, and {tokens} are to come; take a larger one",
+                "the context of {} tokens is too small: it has {}, and {tokens} more are needed; use a larger context",
                 self.context, self.len
             ))),
         }
     }
 
-    /// Computes one chunk of the tokens that are pending, and says how many remain. So those who wait for a long prompt can
-    /// show how far it is, and stop it.
+    /// Evaluates one chunk of the pending tokens. Returns the number of tokens still pending, so callers can show
+    /// progress of a long prompt, and cancel it.
     pub fn evaluate_chunk(&mut self) -> Result<usize> {
         if self.pending() > 0 {
             let command_buffer = self.device.command_buffer();
@@ -187,7 +190,7 @@ impl Plan {
         Ok(self.pending())
     }
 
-    /// Adds the layers for the next tokens that are pending to a command buffer; gives how many of them are real.
+    /// Encodes the layers for the next chunk of pending tokens. Returns the number of tokens in it, without padding.
     fn encode_chunk(&mut self, command_buffer: &CommandBuffer) -> Result<usize> {
         let first = self.evaluated;
         let size = chunks::next(&self.sizes, self.pending(), self.parts.state.capacity - first);
@@ -202,10 +205,11 @@ impl Plan {
         Ok(count)
     }
 
-    /// Adds the layers for all tokens that are pending, the last one at least; gives where that is.
+    /// Encodes the layers for all pending tokens, or for the last token if its row is gone. Returns the row of the last
+    /// token.
     fn encode_pending(&mut self, command_buffer: &CommandBuffer) -> Result<usize> {
         if self.len == 0 {
-            return Err(Error::Usage("there are no tokens to go on from; push some first".into()));
+            return Err(Error::Usage("the sequence is empty: push at least one token first".into()));
         }
         if let (0, Some(row)) = (self.pending(), self.row) {
             return Ok(row);
@@ -218,20 +222,20 @@ impl Plan {
         Ok(count - 1)
     }
 
-    /// Runs a command buffer. One that fails leaves nothing in the cache that could be relied on.
+    /// Runs a command buffer, and waits for it. A failure invalidates the KV cache.
     fn run(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
         command_buffer.commit().and_then(|()| command_buffer.wait_until_completed()).map_err(|error| {
-            self.distrust();
+            self.invalidate_cache();
             Error::Device(error)
         })
     }
 
-    /// Nothing that was computed is used again.
-    fn distrust(&mut self) {
+    /// Discards the KV cache and the residual stream: all tokens are pending again.
+    fn invalidate_cache(&mut self) {
         (self.evaluated, self.row) = (0, None);
     }
 
-    /// Computes what is pending, and the scores of all tokens to follow.
+    /// Evaluates pending tokens. Returns the logits for the next token.
     pub fn logits(&mut self) -> Result<Vec<f32>> {
         let command_buffer = self.device.command_buffer();
         let row = self.encode_pending(&command_buffer)?;
@@ -240,8 +244,7 @@ impl Plan {
         Ok(self.parts.state.logits.read_at(0, self.parts.model.vocabulary)?)
     }
 
-    /// Computes what is pending, and for each of these tokens from the position `from` on the scores of all tokens to follow;
-    /// `each` is given its position and these.
+    /// Evaluates pending tokens. Calls `each` with the position and the logits of every one of them from `from` on.
     pub fn logits_of_pending(&mut self, from: usize, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
         let mut logits = vec![0.0; self.parts.model.vocabulary];
         while self.pending() > 0 {
@@ -260,13 +263,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Computes what is pending, and chooses `count` tokens, one after the other, which become a part of the sequence. Nothing
-    /// waits for the host in between. They are appended to `tokens`.
+    /// Evaluates pending tokens, and decodes `count` tokens without waiting for the host in between. Appends them to
+    /// the sequence and to `tokens`.
     pub fn generate(&mut self, count: usize, tokens: &mut Vec<u32>) -> Result<()> {
         if count == 0 {
             return Ok(());
         }
-        // The last one has its place in the sequence, and none in the cache yet.
+        // The last token needs a position too, although it is not in the KV cache yet.
         self.check_room(count)?;
         let start = self.len;
         if let Err(error) = self.run_steps(count) {
@@ -293,15 +296,15 @@ impl Plan {
                 }
             }
         }
-        // All that run are waited for, whatever became of the others: what they compute on is used again.
+        // Wait for all committed command buffers, even after an error: they use the same memory as later ones.
         for command_buffer in running {
             let completed = command_buffer.wait_until_completed();
             result = result.and(completed.map_err(Error::Device));
         }
-        result.inspect_err(|_| self.distrust())
+        result.inspect_err(|_| self.invalidate_cache())
     }
 
-    /// Adds what is pending, and the choice of the next token.
+    /// Encodes one decode step: the layers for pending tokens, and sampling of the next token.
     fn encode_step(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
         let row = self.encode_pending(command_buffer)?;
         self.choose.replay(command_buffer, &Values { row, end: self.len, ..Values::default() })?;

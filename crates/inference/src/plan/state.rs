@@ -1,11 +1,12 @@
-//! The memory of a plan: activations, the KV cache, the tokens of the sequence. All of it is allocated when the plan is made.
+//! Memory of a plan: activations, KV cache, tokens of the sequence. All of it is allocated when the plan is loaded.
 //!
-//! The host reads logits, and reads and writes the tokens of the sequence: these are shared. All else is private to the device.
+//! The host reads logits, reads and writes the tokens of the sequence, and writes the RoPE frequencies: these buffers
+//! are shared. All others are private to the device.
 //!
-//! **Invariant:** nothing depends on what private buffers hold at first. Every step writes its activations before it reads them.
-//! Attention reads the values of positions that were written, and no others; of the keys it reads whole tiles of 32 positions, and
-//! replaces the scores of those behind the end, whatever they are. So nothing is filled, and the pages of a cache are not touched
-//! before there are tokens for them. A test begins with NaNs.
+//! **Invariant:** results do not depend on the initial contents of private buffers. Every step writes its activations
+//! before it reads them. Attention reads values at written positions only; it reads keys in whole tiles of 32
+//! positions, and masks the scores past the end. So buffers are not cleared, and pages of the cache stay untouched
+//! until there are tokens for them. A test starts with NaNs.
 
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
@@ -17,61 +18,62 @@ use crate::metal::operations::{AttentionSplit, decode_groups};
 use crate::metal::operations::{KEY_TILE, KvCache};
 use compute::{Buffer, Device, StorageMode};
 
-/// Recent tokens that a penalty looks at, at most.
+/// Most recent tokens that penalties apply to.
 pub(super) const MAX_RECENT: usize = 256;
 
 pub(super) struct State {
-    /// The residual stream: `[chunk, width]`, like those that follow in the width that they need.
+    /// Residual stream: `[chunk, width]`.
     pub(super) h: Buffer,
-    /// Normalized.
+    /// Normalized residual stream: `[chunk, width]`. The next five also have `chunk` rows.
     pub(super) x: Buffer,
     pub(super) q: Buffer,
     pub(super) k: Buffer,
     pub(super) v: Buffer,
-    /// The result of attention.
+    /// Output of attention.
     pub(super) attended: Buffer,
-    /// Inside of the feed-forward network.
+    /// Hidden layer of the feed-forward network.
     pub(super) gate: Buffer,
-    /// The other half of that, where the two are not computed at once.
+    /// Output of the up projection: `[chunk, feed_forward]`. `None` if it is always fused with the gate.
     pub(super) up: Option<Buffer>,
-    /// How many parts the cache has for a single token, and where they are, if it is divided.
+    /// Number of parts and scratch memory of split decode attention; `None` if it is not split.
     pub(super) parts: Option<(usize, Buffer)>,
-    /// `[width]`: the last token.
+    /// `[width]`: row of the last token.
     pub(super) row: Buffer,
     /// `[vocabulary]`
     pub(super) logits: Buffer,
-    /// For the best of them.
+    /// Scratch memory of the fused argmax.
     pub(super) argmax: Buffer,
-    /// `[vocabulary]`: the largest logits, and their tokens.
+    /// `[vocabulary]`: largest logits, and their tokens.
     pub(super) top_values: Buffer,
     pub(super) top_tokens: Buffer,
-    /// `[1]`: the token that was chosen.
+    /// `[1]`: sampled token.
     pub(super) sampled: Buffer,
+    /// Recent tokens for penalties.
     pub(super) recent: Buffer,
-    /// `[chunk]`: what is computed.
+    /// `[chunk]`: tokens of the chunk, and their positions.
     pub(super) tokens: Buffer,
     pub(super) positions: Buffer,
-    /// The tokens of the sequence. Behind its end there are tokens of some kind, too: chunks are filled up with them.
+    /// Tokens of the sequence. The entries after its end are valid tokens too: they pad chunks.
     pub(super) history: Buffer,
     /// `[rotary / 2]`
     pub(super) frequencies: Buffer,
     caches: Vec<[Buffer; 2]>,
     cache_type: Activation,
-    /// Positions that there is room for.
+    /// Number of positions: the context, rounded up to whole key tiles.
     pub(super) capacity: usize,
     kv_heads: usize,
     head_dim: usize,
 }
 
-/// How much of everything there is to be.
+/// Sizes and types of the buffers.
 pub(super) struct Sizes {
-    /// Tokens that are computed at once, at most.
+    /// Largest chunk in tokens.
     pub(super) chunk: usize,
-    /// Positions.
+    /// Context length in positions.
     pub(super) context: usize,
     pub(super) activation: Activation,
     pub(super) cache_type: Activation,
-    /// The halves of the feed-forward network are computed apart.
+    /// Some chunk size computes gate and up projection in separate dispatches.
     pub(super) split_gate: bool,
     pub(super) tuning: Tuning,
 }
@@ -85,8 +87,7 @@ impl State {
     ) -> Result<State> {
         let allocate = |label: &str, counts: &[usize], size: usize, storage: StorageMode| -> Result<Buffer> {
             let bytes = counts.iter().try_fold(size, |bytes, &count| bytes.checked_mul(count));
-            let bytes =
-                bytes.ok_or_else(|| Error::Model(format!("the buffer '{label}' is larger than any memory")))?;
+            let bytes = bytes.ok_or_else(|| Error::Model(format!("the size of the buffer '{label}' overflows")))?;
             let buffer = device.new_buffer_with_storage_mode(bytes.max(1), storage)?;
             buffer.set_label(label);
             Ok(buffer)
@@ -140,7 +141,7 @@ impl State {
         })
     }
 
-    /// The keys and values of a layer.
+    /// KV cache of a layer.
     pub(super) fn cache(&self, layer: usize) -> KvCache<'_> {
         let [keys, values] = &self.caches[layer];
         KvCache {
@@ -153,7 +154,7 @@ impl State {
         }
     }
 
-    /// The buffers that only the device reads and writes.
+    /// Private buffers: the host cannot read or write them.
     #[cfg(test)]
     pub(super) fn private_buffers(&self) -> impl Iterator<Item = &Buffer> {
         let State { h, x, q, k, v, attended, gate, up, parts, row, argmax, .. } = self;
@@ -165,13 +166,13 @@ impl State {
         some.into_iter().chain(up).chain(parts).chain(caches.iter().flatten())
     }
 
-    /// Bytes of all keys and values.
+    /// Size of the KV cache in bytes.
     pub(super) fn cache_bytes(&self) -> usize {
         self.caches.iter().flatten().map(Buffer::len).sum()
     }
 }
 
-/// The beginning of a buffer.
+/// First `counts` elements of `size` bytes each of a buffer.
 pub(super) fn first<'a>(buffer: &'a Buffer, counts: &[usize], size: usize) -> BufferSlice<'a> {
     BufferSlice::new(buffer, 0, counts.iter().product::<usize>() * size)
 }

@@ -1,15 +1,16 @@
-//! How many decode steps go into each command buffer.
+//! Number of decode steps in each command buffer.
 //!
-//! A device that executes while the host encodes is idle until the first command buffer is committed, so that one should be short;
-//! but each costs a commit, a wait and the driver's work. So the first has a single step, and each of the others is twice as long
-//! as the one before: the device runs n steps while the host encodes 2 n, and a command buffer is there when it is needed as long
-//! as encoding a step takes at most half of the time of running it. For any number of steps there are few command buffers.
+//! A device that executes while the host encodes is idle until the first command buffer is committed, so that one
+//! should be short. But each costs a commit, a wait and driver overhead. So the first has one step, and each other
+//! twice as many as the one before: the device runs n steps while the host encodes 2 n, and never waits as long as
+//! encoding a step takes at most half the time of running it. The number of command buffers is logarithmic in the
+//! number of steps.
 
-/// The number of steps of each command buffer, in order; one where nothing overlaps.
+/// Number of steps of each command buffer in order; a single command buffer if encoding and execution do not overlap.
 pub(super) fn groups(count: usize, overlaps: bool) -> impl Iterator<Item = usize> {
     let (mut left, mut next) = (count, if overlaps { 1 } else { count });
     std::iter::from_fn(move || {
-        // A rest that is shorter than this group joins it.
+        // A remainder shorter than this group joins it.
         let steps = if left - next.min(left) < next { left } else { next };
         left -= steps;
         next = next.saturating_mul(2);
@@ -22,7 +23,7 @@ mod tests {
     use super::groups;
 
     #[test]
-    fn a_device_that_does_not_overlap_gets_all_steps_at_once() {
+    fn one_command_buffer_without_overlap() {
         for count in [1, 2, 100] {
             assert!(groups(count, false).eq([count]));
         }
@@ -30,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_overlaps_begins_early_and_gets_few_command_buffers() {
+    fn few_growing_command_buffers_with_overlap() {
         let sizes = |count| groups(count, true).collect::<Vec<usize>>();
         assert!(sizes(0).is_empty());
         assert_eq!(sizes(1), [1]);

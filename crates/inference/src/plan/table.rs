@@ -1,7 +1,7 @@
-//! Tables of dispatches: recorded once, and replayed with a few numbers changed.
+//! Tables of dispatches: recorded once, replayed with a few values patched.
 //!
 //! ```text
-//! Tracer: operations of a part of the plan ── declare: the pipelines that it needs
+//! Tracer: operations of a part of the plan ── declare: add its pipelines to a set
 //!                                          └─ Table::record ── Table ── replay(Values)
 //! ```
 
@@ -10,20 +10,20 @@ use crate::metal::dispatch::{Changing, Encoding};
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::{BytesLocation, CommandBuffer, Patch, Recording};
 
-/// A number that changes from one replay to the next.
+/// Value that changes between replays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Quantity {
-    /// The position of the first token that is computed.
+    /// Position of the first token of the chunk.
     First,
-    /// Positions up to the last token that is computed.
+    /// Number of positions up to the end of the chunk.
     Length,
-    /// Which of the tokens that were computed is the last of the sequence.
+    /// Row of the last token in the chunk.
     Row,
-    /// Tokens in the sequence.
+    /// Number of tokens in the sequence.
     End,
 }
 
-/// The values of the quantities.
+/// Values of the quantities.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Values {
     pub(super) first: usize,
@@ -32,20 +32,20 @@ pub(super) struct Values {
     pub(super) end: usize,
 }
 
-/// Encodes operations, and remembers where they have what changes.
+/// Encodes operations, and collects the locations of their changing values.
 pub(super) struct Tracer<'a> {
     pub(super) encoding: Encoding<'a>,
     spots: Vec<(usize, Changing, Quantity)>,
 }
 
 impl Tracer<'_> {
-    /// In the next dispatch, a number changes.
+    /// Marks a changing value of the next dispatch.
     pub(super) fn changing(&mut self, number: Changing, quantity: Quantity) {
         self.spots.push((self.encoding.dispatch_count(), number, quantity));
     }
 }
 
-/// Adds the pipelines of a part of the plan, which is not encoded.
+/// Adds the pipelines of a part of the plan to a set, without encoding it.
 pub(super) fn declare(
     device: &MetalDevice,
     pipelines: &mut PipelineSet,
@@ -54,7 +54,7 @@ pub(super) fn declare(
     encode(&mut Tracer { encoding: Encoding::declaring(device, pipelines), spots: Vec::new() })
 }
 
-/// A part of the plan, ready to run.
+/// Recorded part of the plan.
 pub(super) struct Table {
     recording: Recording,
     spots: Vec<Spot>,
@@ -87,7 +87,7 @@ impl Table {
         Ok(Table { recording, spots })
     }
 
-    /// Adds the dispatches to a command buffer.
+    /// Replays the dispatches into a command buffer with these values.
     pub(super) fn replay(&self, command_buffer: &CommandBuffer, values: &Values) -> Result<()> {
         let Values { first, length, row, end } = *values;
         let bytes = [first, length, row, end].map(|value| (value as u32).to_ne_bytes());
@@ -107,7 +107,7 @@ impl Table {
         self.recording.dispatch_count()
     }
 
-    /// Dispatches that wait for those before them.
+    /// Number of dispatches that wait for earlier ones.
     pub(super) fn barrier_count(&self) -> usize {
         self.recording.barrier_count()
     }

@@ -1,4 +1,4 @@
-//! The inside of a plan: the memory that it begins with, and the barriers of its recordings.
+//! Unit tests of plans: uninitialized private memory, and barriers of recordings.
 
 use super::{Plan, PlanOptions};
 use crate::formats::Activation;
@@ -9,7 +9,7 @@ use crate::synthetic::SyntheticModel;
 use compute::{BinaryArchive, Device, StorageMode};
 
 fn model(name: &str) -> Gguf {
-    name.parse::<SyntheticModel>().expect("there is such a shape").open().expect("it can be made up")
+    name.parse::<SyntheticModel>().expect("the name is valid").open().expect("the model is valid")
 }
 
 fn load(tuning: Tuning, file: &Gguf, cache: Activation) -> Plan {
@@ -21,7 +21,7 @@ fn load(tuning: Tuning, file: &Gguf, cache: Activation) -> Plan {
     Plan::load(&device, file, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Sets all bytes of the private buffers.
+/// Sets all bytes of the private buffers to `value`.
 fn fill(plan: &Plan, value: u8) {
     let command_buffer = plan.device.command_buffer();
     for buffer in plan.parts.state.private_buffers() {
@@ -34,14 +34,14 @@ fn fill(plan: &Plan, value: u8) {
 
 #[test]
 #[cfg_attr(not(llvm), ignore = "kernels are compiled")]
-fn private_buffers_may_hold_anything_at_first() {
+fn results_do_not_depend_on_initial_private_memory() {
     let file = model("llama-tiny:q4_0");
     for tuning in [Tuning::CPU, Tuning::apple(7)] {
         for ty in [Activation::F32, Activation::F16] {
             let mut plan = load(tuning, &file, ty);
             let mut results = |value: u8| {
                 plan.truncate(0);
-                // 0xff: NaNs of either size, and tokens and positions that there are not.
+                // 0xff: NaN in f16 and f32, and invalid tokens and positions.
                 fill(&plan, value);
                 let prompt: Vec<u32> = (1..43).collect();
                 plan.push(&prompt).unwrap();
@@ -58,14 +58,14 @@ fn private_buffers_may_hold_anything_at_first() {
 
 #[test]
 #[cfg_attr(not(llvm), ignore = "kernels are compiled")]
-fn recordings_wait_where_they_must_and_nowhere_else() {
-    // Queries and keys are normalized by themselves, and products of a mixture of formats are apart.
+fn recordings_have_few_barriers() {
+    // Query and key norms are dispatches of their own, and matmuls of mixed formats are not fused.
     let plan = load(Tuning::CPU, &model("qwen3-tiny:q4_k_m"), Activation::F32);
     let layers = plan.parts.model.layers;
     for table in &plan.layers {
         let (dispatches, barriers) = (table.dispatch_count(), table.barrier_count());
         assert!(barriers + layers < dispatches, "{barriers} barriers for {dispatches} dispatches, {layers} layers");
-        // Norm, products, rotation, attention, product; norm, products, product.
+        // Norm, QKV matmuls, RoPE, attention, output matmul; norm, gate and up matmuls, down matmul.
         assert!(barriers >= 7 * layers, "{barriers} barriers, {layers} layers");
     }
     for table in [&plan.logits, &plan.choose] {

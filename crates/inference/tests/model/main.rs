@@ -1,16 +1,16 @@
-//! Whole models: tiny ones with random weights, against the same computed in plain Rust, in f64.
+//! Whole models: tiny ones with random weights, compared with a reference in plain Rust, in f64.
 //!
 //! ```text
-//! Shape ── Tiny: a GGUF file in memory, and its numbers
-//!            ├─ Plan: on the device
-//!            └─ reference: from the formulas
+//! TinyShape ── TinyModel: a GGUF file in memory, and its dequantized weights
+//!                ├─ Plan: on the device
+//!                └─ reference: from the formulas
 //! ```
 
 #[path = "../kernels/random.rs"]
 mod random;
 
 mod generate;
-// With a processor of its own.
+// Uses a CPU device.
 #[cfg(llvm)]
 mod memory;
 mod own_memory;
@@ -29,34 +29,34 @@ use inference::metal::{MetalDevice, Tuning};
 use inference::plan::{Plan, PlanOptions};
 use std::sync::OnceLock;
 
-/// The device, with its pipelines: all tests share them. What was compiled is kept from one run to the next, unless the
-/// environment says otherwise.
+/// Device shared by all tests, with its pipelines. Compiled kernels go to the user's cache, unless the environment
+/// disables it.
 fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let archive = BinaryArchive::user_cache().expect("the cache can be found");
         let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
-        MetalDevice::with_device(device, archive).expect("the library is right")
+        MetalDevice::with_device(device, archive).expect("the shader library is valid")
     })
 }
 
-/// The same device, used in another way.
+/// The same device with another tuning.
 fn device_with(tuning: Tuning) -> MetalDevice {
     let archive = BinaryArchive::user_cache().expect("the cache can be found");
-    MetalDevice::with_tuning(device().device().clone(), archive, tuning).expect("the library is right")
+    MetalDevice::with_tuning(device().device().clone(), archive, tuning).expect("the shader library is valid")
 }
 
-/// A plan for a model.
-fn load(model: &tiny::Tiny, options: &PlanOptions) -> Plan {
+/// Loads a model.
+fn load(model: &tiny::TinyModel, options: &PlanOptions) -> Plan {
     load_on(device(), model, options)
 }
 
-/// A plan for a model, on another device.
-fn load_on(device: &MetalDevice, model: &tiny::Tiny, options: &PlanOptions) -> Plan {
+/// Loads a model on a device.
+fn load_on(device: &MetalDevice, model: &tiny::TinyModel, options: &PlanOptions) -> Plan {
     Plan::load(device, &model.file, options, |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Takes so many tokens at once, and the rest one by one: the logits are as expected after each.
+/// Evaluates `prompt` tokens at once and the rest one by one, and compares the logits after each.
 #[track_caller]
 fn assert_logits(
     what: &str,
@@ -75,7 +75,7 @@ fn assert_logits(
     }
 }
 
-/// The largest difference relative to the largest number.
+/// Compares numbers; `tolerance` is relative to the largest expected one.
 #[track_caller]
 fn assert_close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len(), "{what}");

@@ -1,7 +1,7 @@
-//! After loading, nothing is compiled, and nothing that is allocated stays; what can stay in a file is not copied.
+//! Memory of plans: no compilation and no lasting allocation after loading; mapped weights are not copied.
 
 use crate::plan::{EXACT, random_tokens};
-use crate::tiny::{self, Shape, Tiny};
+use crate::tiny::{self, TinyModel, TinyShape};
 use compute::{BinaryArchive, CpuOptions, Device};
 use inference::formats::Format;
 use inference::generate::Sampling;
@@ -12,14 +12,15 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed, and how often it did.
+    /// Bytes that this thread allocated and did not free, and its number of allocations.
     static ALLOCATED: Cell<(isize, usize)> = const { Cell::new((0, 0)) };
 }
 
-struct Counting;
+struct CountingAllocator;
 
-// SAFETY: all is the system's; what is counted is a number of this thread's alone.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: every call is forwarded to the system allocator; the counters are thread-local, and counting does not
+// allocate.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATED.try_with(|count| count.set((count.get().0 + layout.size() as isize, count.get().1 + 1)));
         // SAFETY: the caller's promises are passed on.
@@ -34,17 +35,18 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
-fn nothing_is_compiled_and_no_memory_stays_after_loading() {
-    // A device of its own, since others load meanwhile; with one thread, or others would free what this one allocated.
+fn decoding_compiles_nothing_and_leaves_no_memory_allocated() {
+    // A separate device, because other tests load models at the same time. One thread, or others would free what this
+    // thread allocated.
     let device = MetalDevice::with_device(
-        Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("there is a processor"),
+        Device::cpu_with_options(&CpuOptions { threads: Some(1) }).expect("there is a CPU"),
         BinaryArchive::user_cache().expect("the cache can be found"),
     )
-    .expect("the library is right");
-    let model = Tiny::new(&Shape::new("qwen2"), 21);
+    .expect("the shader library is valid");
+    let model = TinyModel::new(&TinyShape::new("qwen2"), 21);
     let sampling = Sampling { temperature: 0.8, top_k: Some(20), repeat_penalty: 1.1, ..Sampling::GREEDY };
     let mut plan = Plan::load(&device, &model.file, &PlanOptions { sampling, ..EXACT }, |_| ()).unwrap();
     let before = device.stats();
@@ -58,8 +60,9 @@ fn nothing_is_compiled_and_no_memory_stays_after_loading() {
             plan.generate(5, tokens).unwrap();
         }
     };
-    // What is kept for the next command buffer is there after the first. What the queue's own thread is faster to execute, it
-    // frees, too, which counts as memory that stays; so the best of some rounds counts. What a step leaves, it leaves in all.
+    // The first round allocates what later command buffers reuse. If the queue's thread executes a command buffer, it
+    // also frees it, which counts as a leak here: so one round without a leak is enough. A leak of each step would show
+    // in all.
     round(&mut tokens);
     let allocated = [(); 5].map(|()| {
         let before = ALLOCATED.get();
@@ -67,7 +70,7 @@ fn nothing_is_compiled_and_no_memory_stays_after_loading() {
         let after = ALLOCATED.get();
         (after.0 - before.0, after.1 - before.1)
     });
-    assert!(allocated.iter().any(|(bytes, _)| *bytes < 512), "bytes that stay, and allocations: {allocated:?}");
+    assert!(allocated.iter().any(|(bytes, _)| *bytes < 512), "bytes not freed, and allocations: {allocated:?}");
     // Per step: the command buffer, and the patches of its tables.
     assert!(allocated.iter().all(|(_, times)| *times < 100 * 8), "{allocated:?} in 100 steps each");
     assert_eq!(tokens[..100], tokens[100..200]);
@@ -76,8 +79,9 @@ fn nothing_is_compiled_and_no_memory_stays_after_loading() {
 }
 
 #[test]
-fn tensors_that_need_no_other_layout_stay_in_their_file() {
-    let shape = Shape { untied: true, format: Format::Q8_0, other_format: Format::Q8_0, ..Shape::new("qwen3") };
+fn maps_tensors_that_need_no_other_layout() {
+    let shape =
+        TinyShape { untied: true, format: Format::Q8_0, other_format: Format::Q8_0, ..TinyShape::new("qwen3") };
     let tensors = tiny::tensors(&shape, 23);
     let folder = std::env::temp_dir().join(format!("metalworks-mapped-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("there is room for a folder");
@@ -94,14 +98,14 @@ fn tensors_that_need_no_other_layout_stay_in_their_file() {
         (plan.logits().unwrap(), plan.weight_memory(), mappings_of(&path))
     };
     let (mapped, copied) = (logits(true), logits(false));
-    std::fs::remove_dir_all(&folder).expect("it is ours");
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
 
-    assert_eq!(mapped.0, copied.0, "the same numbers, from wherever they are");
+    assert_eq!(mapped.0, copied.0, "mapped and copied weights give the same logits");
     let size = |names: &[&str]| {
         let of = |(name, ..): &&tiny::RawTensor| names.iter().any(|part| name.contains(part));
         tensors.iter().filter(of).map(|(.., bytes)| bytes.len() as u64).sum::<u64>()
     };
-    // Norms are numbers as they are, and the embedding is only looked up in: the head is another matrix.
+    // Norms are f32 in the file, and the embedding is only indexed: the output matrix is a separate tensor.
     let stays = size(&["norm", "token_embd"]);
     let all = size(&[""]);
     assert_eq!(mapped.1, WeightMemory { copied: all - stays, mapped: stays });
@@ -109,13 +113,13 @@ fn tensors_that_need_no_other_layout_stay_in_their_file() {
     #[cfg(target_os = "linux")]
     {
         let norms = tensors.iter().filter(|(name, ..)| name.contains("norm")).count();
-        // Parts that happen to be neighbours may be one mapping.
-        assert!((1..=norms + 1).contains(&mapped.2), "what is mapped is the file: {} of {norms} + 1", mapped.2);
+        // The system may merge adjacent ranges into one mapping.
+        assert!((1..=norms + 1).contains(&mapped.2), "{} mappings of the file for {norms} + 1 tensors", mapped.2);
         assert_eq!(copied.2, 0);
     }
 }
 
-/// How often a file is mapped by this process, where the system says it.
+/// Number of mappings of a file in this process; 0 on systems other than Linux.
 fn mappings_of(path: &std::path::Path) -> usize {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     maps.lines().filter(|line| line.ends_with(&*path.to_string_lossy())).count()

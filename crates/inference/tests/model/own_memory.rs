@@ -1,11 +1,11 @@
-//! Models on a device with memory of its own: the third back end of the crate `compute`'s tests, of which the host reaches no byte.
+//! Models on a device without unified memory: the toy back end of the tests of `compute`.
 #![cfg(llvm)]
 
 #[path = "../../../compute/tests/third_backend/toy/mod.rs"]
 mod toy;
 
 use crate::plan::{EXACT, random_tokens, shapes};
-use crate::tiny::Tiny;
+use crate::tiny::TinyModel;
 use crate::{assert_logits, load_on, reference};
 use compute::BinaryArchive;
 use inference::generate::Sampling;
@@ -13,22 +13,22 @@ use inference::metal::{MetalDevice, Tuning};
 use inference::plan::PlanOptions;
 use toy::{Toy, ToyOptions};
 
-/// A toy with as much of everything as the kernels need.
+/// Creates a toy device with the limits that the kernels need.
 fn toy() -> (Toy, MetalDevice) {
     let options = ToyOptions { max_threads: 1024, max_threadgroup_memory: 32 << 10, ..ToyOptions::default() };
-    let toy = Toy::new(&options).expect("a toy");
+    let toy = Toy::new(&options).expect("a toy device");
     let archive = BinaryArchive::user_cache().expect("the cache can be found");
-    let device = MetalDevice::with_device(toy.device().clone(), archive).expect("the library is right");
+    let device = MetalDevice::with_device(toy.device().clone(), archive).expect("the shader library is valid");
     (toy, device)
 }
 
 #[test]
-fn models_give_the_logits_of_the_formulas() {
+fn logits_match_the_reference_without_unified_memory() {
     let (toy, device) = toy();
     let tuning = *device.tuning();
     assert!(tuning.staging.is_some() && !tuning.maps_weights, "{tuning:?}");
     for (seed, shape) in shapes().iter().enumerate() {
-        let model = Tiny::new(shape, seed as u64);
+        let model = TinyModel::new(shape, seed as u64);
         let tokens = random_tokens(shape.vocabulary, 45, 7);
         let expected = reference::logits(&model, &tokens);
         let before = toy.counts();
@@ -42,13 +42,13 @@ fn models_give_the_logits_of_the_formulas() {
 }
 
 #[test]
-fn several_steps_are_one_submission_and_tokens_alone_come_back() {
+fn decoding_downloads_only_tokens_in_few_submissions() {
     let (toy, device) = toy();
     assert!(device.tuning().overlaps);
-    let model = Tiny::new(&shapes()[0], 5);
+    let model = TinyModel::new(&shapes()[0], 5);
     let prompt = random_tokens(model.shape.vocabulary, 20, 9);
-    let bold = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
-    let options = PlanOptions { sampling: bold, ..EXACT };
+    let hot = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
+    let options = PlanOptions { sampling: hot, ..EXACT };
     let mut plan = load_on(&device, &model, &options);
     plan.push(&prompt).unwrap();
     let mut tokens = Vec::new();
@@ -65,14 +65,14 @@ fn several_steps_are_one_submission_and_tokens_alone_come_back() {
     assert_eq!(
         (after.recordings, after.pipelines),
         (before.recordings, before.pipelines),
-        "all was made ready before"
+        "decoding creates no recordings and no pipelines"
     );
 
-    // The same tokens as where the host and the device share memory.
+    // The same tokens as with unified memory.
     let cpu = compute::Device::cpu().expect("a CPU");
     let archive = BinaryArchive::user_cache().expect("the cache can be found");
     let tuning = Tuning { staging: None, ..*device.tuning() };
-    let cpu = MetalDevice::with_tuning(cpu, archive, tuning).expect("the library is right");
+    let cpu = MetalDevice::with_tuning(cpu, archive, tuning).expect("the shader library is valid");
     let mut plan = load_on(&cpu, &model, &options);
     plan.push(&prompt).unwrap();
     let mut expected = Vec::new();

@@ -1,18 +1,18 @@
-//! Plans give what the formulas give, however the tokens come.
+//! Plans match the reference for any split of the tokens into chunks and steps.
 
 use crate::random::Random;
-use crate::tiny::{Shape, Tiny};
+use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_close, assert_logits, load, reference};
 use inference::formats::{Activation, Format};
 use inference::plan::PlanOptions;
 
-pub(crate) fn shapes() -> Vec<Shape> {
-    let llama = Shape::new("llama");
+pub(crate) fn shapes() -> Vec<TinyShape> {
+    let llama = TinyShape::new("llama");
     vec![
-        Shape { rope_factors: true, ..llama.clone() },
-        Shape { untied: true, heads: 3, kv_heads: 1, head_dim: 64, rope_base: 500_000.0, ..llama },
-        Shape { rope_base: 1_000_000.0, rope_scale: 4.0, ..Shape::new("qwen2") },
-        Shape { head_dim: 64, kv_heads: 1, ..Shape::new("qwen3") },
+        TinyShape { rope_factors: true, ..llama.clone() },
+        TinyShape { untied: true, heads: 3, kv_heads: 1, head_dim: 64, rope_base: 500_000.0, ..llama },
+        TinyShape { rope_base: 1_000_000.0, rope_scale: 4.0, ..TinyShape::new("qwen2") },
+        TinyShape { head_dim: 64, kv_heads: 1, ..TinyShape::new("qwen3") },
     ]
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn random_tokens(vocabulary: usize, count: usize, seed: u64) -> Vec<u
     (0..count).map(|_| (random.bits() % vocabulary as u64) as u32).collect()
 }
 
-/// Exact but for rounding, so that a mistake shows.
+/// Options with f32 everywhere, so errors are larger than rounding.
 pub(crate) const EXACT: PlanOptions = PlanOptions {
     context: Some(256),
     chunk: Some(32),
@@ -31,14 +31,14 @@ pub(crate) const EXACT: PlanOptions = PlanOptions {
 };
 
 #[test]
-fn prompts_and_steps_give_the_logits_of_the_formulas() {
+fn prefill_and_decode_match_the_reference() {
     for (seed, shape) in shapes().into_iter().enumerate() {
-        let model = Tiny::new(&shape, seed as u64);
+        let model = TinyModel::new(&shape, seed as u64);
         let tokens = random_tokens(shape.vocabulary, 47, 7);
         let expected = reference::logits(&model, &tokens);
         let mut plan = load(&model, &EXACT);
         assert_logits(&format!("{shape:?}"), &mut plan, &tokens, 40, &expected, 2e-5);
-        // Half numbers are near to that.
+        // f16 is close to that.
         for (activation, tolerance) in [(Activation::F32, 5e-3), (Activation::F16, 2e-2)] {
             let mut plan = load(&model, &PlanOptions { activation, cache: Activation::F16, ..EXACT });
             plan.push(&tokens).unwrap();
@@ -49,11 +49,11 @@ fn prompts_and_steps_give_the_logits_of_the_formulas() {
 }
 
 #[test]
-fn every_format_runs() {
+fn every_format_matches_the_reference() {
     for (seed, format) in Format::ALL.into_iter().enumerate() {
-        // Some matrices in another format, so that they cannot be computed at once.
+        // Every second model has matrices of another format, which cannot be fused.
         let other_format = if seed % 2 == 0 { format } else { Format::Q8_0 };
-        let shape = Shape {
+        let shape = TinyShape {
             layers: 1,
             width: 256,
             feed_forward: 256,
@@ -61,9 +61,9 @@ fn every_format_runs() {
             untied: true,
             format,
             other_format,
-            ..Shape::new("llama")
+            ..TinyShape::new("llama")
         };
-        let model = Tiny::new(&shape, 100 + seed as u64);
+        let model = TinyModel::new(&shape, 100 + seed as u64);
         let tokens = random_tokens(shape.vocabulary, 9, seed as u64);
         let expected = reference::logits(&model, &tokens);
         let mut plan = load(&model, &PlanOptions { chunk: Some(8), ..EXACT });
@@ -73,9 +73,10 @@ fn every_format_runs() {
 }
 
 #[test]
-fn a_prompt_is_as_good_as_single_steps() {
-    let shape = Shape { layers: 2, format: Format::Q4_1, other_format: Format::Q4_1, ..Shape::new("llama") };
-    let model = Tiny::new(&shape, 5);
+fn prefill_matches_single_steps() {
+    let shape =
+        TinyShape { layers: 2, format: Format::Q4_1, other_format: Format::Q4_1, ..TinyShape::new("llama") };
+    let model = TinyModel::new(&shape, 5);
     let mut at_once = load(&model, &PlanOptions { chunk: Some(128), ..EXACT });
     let mut in_steps = load(&model, &PlanOptions { chunk: Some(1), ..EXACT });
     for n in [1, 2, 31, 33, 200] {
@@ -90,8 +91,8 @@ fn a_prompt_is_as_good_as_single_steps() {
 }
 
 #[test]
-fn every_position_of_a_prompt_has_logits() {
-    let model = Tiny::new(&Shape::new("llama"), 2);
+fn logits_of_every_prompt_position_match_the_reference() {
+    let model = TinyModel::new(&TinyShape::new("llama"), 2);
     let tokens = random_tokens(model.shape.vocabulary, 21, 3);
     let expected = reference::logits(&model, &tokens);
     let mut plan = load(&model, &EXACT);
@@ -106,8 +107,8 @@ fn every_position_of_a_prompt_has_logits() {
 }
 
 #[test]
-fn a_sequence_can_be_shortened_and_goes_on() {
-    let model = Tiny::new(&Shape::new("qwen3"), 3);
+fn a_truncated_sequence_continues() {
+    let model = TinyModel::new(&TinyShape::new("qwen3"), 3);
     let tokens = random_tokens(model.shape.vocabulary, 30, 4);
     let mut plan = load(&model, &EXACT);
     plan.push(&tokens).unwrap();
@@ -119,7 +120,7 @@ fn a_sequence_can_be_shortened_and_goes_on() {
     assert_eq!(plan.tokens().unwrap(), all);
     let expected = reference::logits(&model, &all);
     assert_close("after shortening", &plan.logits().unwrap(), expected.last().unwrap(), 2e-5);
-    // Nothing is pending, and the last token is no longer at hand.
+    // Nothing is pending, and the row of the last token is gone.
     plan.truncate(16);
     assert_close("without new tokens", &plan.logits().unwrap(), &expected[15], 2e-5);
     assert_close("once more", &plan.logits().unwrap(), &expected[15], 2e-5);

@@ -1,9 +1,9 @@
-//! The forward pass from its formulas, all positions at once, in f64.
+//! Reference forward pass from the formulas, all positions at once, in f64.
 
-use crate::tiny::Tiny;
+use crate::tiny::TinyModel;
 
-/// The logits after each of the tokens.
-pub(crate) fn logits(model: &Tiny, tokens: &[u32]) -> Vec<Vec<f64>> {
+/// Returns the logits after each token.
+pub(crate) fn logits(model: &TinyModel, tokens: &[u32]) -> Vec<Vec<f64>> {
     let shape = &model.shape;
     let embedding = model.tensor("token_embd.weight");
     let mut stream: Vec<Vec<f64>> =
@@ -23,7 +23,7 @@ pub(crate) fn logits(model: &Tiny, tokens: &[u32]) -> Vec<Vec<f64>> {
     stream.iter().map(|h| multiply(head, &norm(h, model.tensor("output_norm.weight"), shape.epsilon()))).collect()
 }
 
-fn attention(model: &Tiny, name: &dyn Fn(&str) -> String, stream: &mut [Vec<f64>]) {
+fn attention(model: &TinyModel, name: &dyn Fn(&str) -> String, stream: &mut [Vec<f64>]) {
     let shape = &model.shape;
     let project = |x: &[f64], which: &str| {
         let mut result = multiply(model.tensor(&name(&format!("attn_{which}.weight"))), x);
@@ -66,7 +66,7 @@ fn attention(model: &Tiny, name: &dyn Fn(&str) -> String, stream: &mut [Vec<f64>
     }
 }
 
-fn rotate(model: &Tiny, head: &[f64], position: usize) -> Vec<f64> {
+fn rotate(model: &TinyModel, head: &[f64], position: usize) -> Vec<f64> {
     let (shape, mut rotated, half) = (&model.shape, head.to_vec(), head.len() / 2);
     for i in 0..half {
         let factor = if shape.rope_factors { model.tensor("rope_freqs.weight")[i] } else { 1.0 };
@@ -84,7 +84,7 @@ fn norm(x: &[f64], w: &[f64], epsilon: f32) -> Vec<f64> {
     x.iter().zip(w).map(|(x, w)| x * factor * w).collect()
 }
 
-/// A matrix with rows of the length of `x`, times `x`.
+/// Matrix-vector product; the rows of `w` are as long as `x`.
 fn multiply(w: &[f64], x: &[f64]) -> Vec<f64> {
     w.chunks(x.len()).map(|row| dot(row, x)).collect()
 }

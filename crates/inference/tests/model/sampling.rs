@@ -1,7 +1,7 @@
-//! Tokens are chosen on the device as they would be from the logits.
+//! Sampling on the device.
 
 use crate::plan::{EXACT, random_tokens};
-use crate::tiny::{Shape, Tiny};
+use crate::tiny::{TinyModel, TinyShape};
 use crate::{load, reference};
 use inference::generate::Sampling;
 use inference::plan::{Plan, PlanOptions};
@@ -22,8 +22,8 @@ fn generate(plan: &mut Plan, prompt: &[u32], count: usize, steps: usize) -> Vec<
 }
 
 #[test]
-fn greedy_tokens_are_the_best_however_many_steps_there_are_in_a_command_buffer() {
-    let model = Tiny::new(&Shape::new("llama"), 11);
+fn greedy_decoding_matches_the_reference_for_any_number_of_steps() {
+    let model = TinyModel::new(&TinyShape::new("llama"), 11);
     let prompt = random_tokens(model.shape.vocabulary, 13, 1);
     let mut expected = prompt.clone();
     for _ in 0..12 {
@@ -34,15 +34,15 @@ fn greedy_tokens_are_the_best_however_many_steps_there_are_in_a_command_buffer()
     for steps in [1, 4, 12] {
         assert_eq!(generate(&mut plan, &prompt, 12, steps), expected[13..], "{steps} steps at a time");
         assert_eq!(plan.tokens().unwrap(), expected);
-        assert_eq!(plan.pending(), 1, "the last token was only chosen");
+        assert_eq!(plan.pending(), 1, "the last token is sampled but not evaluated");
     }
 }
 
 #[test]
-fn repetition_can_be_penalized() {
-    let model = Tiny::new(&Shape::new("llama"), 12);
+fn penalties_prevent_repetition() {
+    let model = TinyModel::new(&TinyShape::new("llama"), 12);
     let prompt = random_tokens(model.shape.vocabulary, 5, 2);
-    // With such a penalty no recent token comes again.
+    // This penalty excludes every recent token.
     let sampling = Sampling { presence_penalty: 1000.0, repeat_last: 20, ..Sampling::GREEDY };
     let mut plan = load(&model, &PlanOptions { sampling, ..EXACT });
     let tokens: Vec<u32> = prompt.iter().copied().chain(generate(&mut plan, &prompt, 40, 8)).collect();
@@ -55,8 +55,8 @@ fn repetition_can_be_penalized() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_text() {
-    let model = Tiny::new(&Shape::new("llama"), 13);
+fn a_seed_determines_the_text() {
+    let model = TinyModel::new(&TinyShape::new("llama"), 13);
     let prompt = random_tokens(model.shape.vocabulary, 9, 3);
     let sampling = |seed| Sampling {
         temperature: 1.5,
@@ -69,12 +69,12 @@ fn the_same_seed_gives_the_same_text() {
     };
     let mut plan = load(&model, &PlanOptions { sampling: sampling(1), ..EXACT });
     let text = generate(&mut plan, &prompt, 40, 1);
-    assert_eq!(generate(&mut plan, &prompt, 40, 8), text, "however many steps at a time");
+    assert_eq!(generate(&mut plan, &prompt, 40, 8), text, "8 steps at a time");
     plan.set_sampling(&sampling(2)).unwrap();
     assert_ne!(generate(&mut plan, &prompt, 40, 8), text, "another seed");
     plan.set_sampling(&sampling(1)).unwrap();
     assert_eq!(generate(&mut plan, &prompt, 40, 8), text);
-    // One candidate is the best.
+    // One candidate is greedy decoding.
     plan.set_sampling(&Sampling { top_k: Some(1), repeat_penalty: 1.0, ..sampling(3) }).unwrap();
     let one = generate(&mut plan, &prompt, 10, 5);
     plan.set_sampling(&Sampling::GREEDY).unwrap();
@@ -82,8 +82,8 @@ fn the_same_seed_gives_the_same_text() {
 }
 
 #[test]
-fn draws_are_as_probable_as_the_logits_say() {
-    let model = Tiny::new(&Shape { layers: 1, vocabulary: 5, ..Shape::new("llama") }, 14);
+fn samples_follow_the_softmax_of_the_logits() {
+    let model = TinyModel::new(&TinyShape { layers: 1, vocabulary: 5, ..TinyShape::new("llama") }, 14);
     let prompt = [0, 1, 2];
     let logits = reference::logits(&model, &prompt).pop().unwrap();
     let weights: Vec<f64> = logits.iter().map(|logit| logit.exp()).collect();

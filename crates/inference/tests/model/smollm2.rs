@@ -1,6 +1,7 @@
-//! The default model against what llama.cpp makes of the same weights (`scripts/model-reference.py`): texts and logits with
-//! these in F32, because llama.cpp rounds activations to eight bits before products with quantized weights, which changes
-//! logits by several percent; texts, as far as that noise lets them agree, and the perplexity with the file as it is.
+//! The default model, compared with llama.cpp (`scripts/model-reference.py`). For texts and logits, llama.cpp ran with
+//! the weights dequantized to F32, because it rounds activations to 8 bits for matmuls with quantized weights, which
+//! changes logits by several percent. For perplexity, and for texts as far as that noise lets them agree, it ran the
+//! quantized file.
 
 #![allow(clippy::print_stderr, reason = "how near they are is worth reading")]
 
@@ -15,7 +16,7 @@ use serde_json::Value;
 const REFERENCE: &str = include_str!("../data/model/smollm2.json");
 const TEXT: &str = include_str!("../data/model/text.txt");
 
-/// What logits may differ by, relative to the largest: sums in another order, and keys and values in half precision.
+/// Tolerance of logits relative to the largest: the order of sums differs, and the KV cache is f16.
 const NOISE: f64 = 2e-3;
 
 fn session(context: usize) -> Session {
@@ -36,7 +37,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 #[test]
 #[ignore = "needs the default model: metalworks pull smollm2"]
-fn greedy_texts_and_logits_are_those_of_llama_cpp() {
+fn greedy_texts_and_logits_match_llama_cpp() {
     let reference: Value = serde_json::from_str(REFERENCE).unwrap();
     let mut session = session(256);
     let (mut same, mut worst, mut differences) = (0, 0.0f64, Vec::new());
@@ -71,8 +72,8 @@ fn greedy_texts_and_logits_are_those_of_llama_cpp() {
         }
     }
     let rounding = cases.iter().map(|case| case["rounding"].as_f64().unwrap()).fold(0.0, f64::max);
-    eprintln!("{same} of {} texts are the same; others from (token, lead): {differences:?}", cases.len());
-    eprintln!("logits after prompts differ by {worst:.5} of the largest at most");
+    eprintln!("{same} of {} texts are equal; the others differ at (token, margin): {differences:?}", cases.len());
+    eprintln!("logits after prompts differ by at most {worst:.5} of the largest");
     eprintln!("(rounded activations change those of llama.cpp by {rounding:.5})");
     assert!(worst < NOISE, "logits differ by {worst} of the largest");
     assert!(same * 2 > cases.len(), "only {same} texts are the same");
@@ -80,7 +81,7 @@ fn greedy_texts_and_logits_are_those_of_llama_cpp() {
 
 #[test]
 #[ignore = "needs the default model: metalworks pull smollm2"]
-fn greedy_texts_part_from_those_of_the_same_file_only_within_its_noise() {
+fn greedy_texts_differ_from_the_quantized_file_within_its_noise() {
     let reference: Value = serde_json::from_str(REFERENCE).unwrap();
     let mut session = session(256);
     let cases = reference["continuations"].as_array().unwrap();
@@ -95,20 +96,20 @@ fn greedy_texts_part_from_those_of_the_same_file_only_within_its_noise() {
         match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
             None => same += 1,
             Some(at) => {
-                // Far less than rounding changes a logit by, and each of the two best can be off by that.
+                // Half of the largest change by rounding, although both of the two best logits may change.
                 let noise = 0.5 * rounding * case["largest"].as_f64().unwrap();
                 differences.push(format!("{at}: {:.2} of {noise:.2}", margins[at]));
                 assert!(margins[at] < noise, "{} differs at token {at} by {}", case["prompt"], margins[at]);
             }
         }
     }
-    eprintln!("{same} of {} texts are those of the same file; others from (token: lead of noise)", cases.len());
+    eprintln!("{same} of {} texts are equal; the others differ at (token: margin of noise)", cases.len());
     eprintln!("{}", differences.join(", "));
 }
 
 #[test]
 #[ignore = "needs the default model: metalworks pull smollm2"]
-fn perplexity_is_that_of_llama_cpp() {
+fn perplexity_matches_llama_cpp() {
     let reference: Value = serde_json::from_str(REFERENCE).unwrap();
     let expected = &reference["perplexity"];
     let mut session = session(512);
@@ -123,7 +124,7 @@ fn perplexity_is_that_of_llama_cpp() {
 
 #[test]
 #[ignore = "needs the default model: metalworks pull smollm2"]
-fn prompts_are_as_good_as_single_steps() {
+fn prefill_matches_single_steps() {
     let mut at_once = session(256);
     let text = at_once.tokenizer().encode(TEXT, EncodeOptions::default());
     let path = models::default_model().unwrap();

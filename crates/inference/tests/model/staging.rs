@@ -1,17 +1,17 @@
-//! Weights that go through staging buffers into private ones, as on a device with memory of its own, are the same weights.
+//! Weights copied through staging buffers into private ones, as on a device without unified memory.
 
 use crate::plan::{EXACT, random_tokens, shapes};
-use crate::tiny::{Shape, Tiny, tensors};
+use crate::tiny::{TinyModel, TinyShape, tensors};
 use crate::{device, device_with, load_on};
 use inference::formats::Format;
 use inference::generate::Sampling;
 use inference::metal::Tuning;
 use inference::plan::{LoadProgress, Plan, PlanOptions, WeightMemory};
 
-/// Logits after a prompt, and tokens that are sampled behind it.
-fn results(tuning: Tuning, model: &Tiny) -> (Vec<f32>, Vec<u32>) {
-    let bold = Sampling { temperature: 2.0, repeat_penalty: 1.1, top_k: Some(50), seed: 5, ..Sampling::GREEDY };
-    let mut plan = load_on(&device_with(tuning), model, &PlanOptions { sampling: bold, ..EXACT });
+/// Returns the logits after a prompt, and tokens sampled after it.
+fn results(tuning: Tuning, model: &TinyModel) -> (Vec<f32>, Vec<u32>) {
+    let hot = Sampling { temperature: 2.0, repeat_penalty: 1.1, top_k: Some(50), seed: 5, ..Sampling::GREEDY };
+    let mut plan = load_on(&device_with(tuning), model, &PlanOptions { sampling: hot, ..EXACT });
     let all = tensors(&model.shape, 0).iter().map(|(.., bytes)| bytes.len() as u64).sum();
     assert_eq!(plan.weight_memory(), WeightMemory { copied: all, mapped: 0 });
     plan.push(&random_tokens(model.shape.vocabulary, 41, 3)).unwrap();
@@ -21,7 +21,7 @@ fn results(tuning: Tuning, model: &Tiny) -> (Vec<f32>, Vec<u32>) {
 }
 
 #[track_caller]
-fn assert_same(tuning: Tuning, model: &Tiny, sizes: &[usize]) {
+fn assert_same(tuning: Tuning, model: &TinyModel, sizes: &[usize]) {
     let tuning = Tuning { maps_weights: false, ..tuning };
     let in_place = results(Tuning { staging: None, ..tuning }, model);
     for &size in sizes {
@@ -34,17 +34,17 @@ fn assert_same(tuning: Tuning, model: &Tiny, sizes: &[usize]) {
 fn staged_weights_give_the_same_logits_and_tokens() {
     let tuning = *device().tuning();
     for (seed, shape) in shapes().iter().enumerate() {
-        // Less than a tile, a few tiles, and all.
-        assert_same(tuning, &Tiny::new(shape, seed as u64), &[1, 40_000, 1 << 20]);
+        // Less than a tile, a few tiles, and the whole model.
+        assert_same(tuning, &TinyModel::new(shape, seed as u64), &[1, 40_000, 1 << 20]);
     }
 }
 
 #[test]
-fn staged_weights_of_every_format_are_the_same() {
+fn staged_weights_of_every_format_give_the_same_logits_and_tokens() {
     for (seed, format) in Format::ALL.into_iter().enumerate() {
-        // In blocks, tensors of some formats are no whole words.
+        // In the block layout, the size of some tensors is not a multiple of 4.
         let (width, tiles) = if format.block_len() > 32 { (256, true) } else { (96, seed % 2 == 0) };
-        let shape = Shape {
+        let shape = TinyShape {
             layers: 1,
             width,
             feed_forward: 256,
@@ -52,16 +52,16 @@ fn staged_weights_of_every_format_are_the_same() {
             untied: true,
             format,
             other_format: format,
-            ..Shape::new("llama")
+            ..TinyShape::new("llama")
         };
         let tuning = Tuning { tiles, ..*device().tuning() };
-        assert_same(tuning, &Tiny::new(&shape, 300 + seed as u64), &[5000]);
+        assert_same(tuning, &TinyModel::new(&shape, 300 + seed as u64), &[5000]);
     }
 }
 
 #[test]
-fn loading_tells_weights_and_then_pipelines() {
-    let model = Tiny::new(&Shape::new("qwen2"), 4);
+fn loading_reports_weights_and_then_pipelines() {
+    let model = TinyModel::new(&TinyShape::new("qwen2"), 4);
     for staging in [None, Some(10_000)] {
         let device = device_with(Tuning { staging, ..*device().tuning() });
         let (mut weights, mut pipelines) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
-//! Models that are made up run, with numbers like those of real ones.
+//! Synthetic models run, with activations and logits of realistic magnitude.
 
 use crate::plan::{EXACT, random_tokens};
-use crate::tiny::{Shape, Tiny};
+use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_logits, device, device_with, load_on, reference};
 use inference::formats::dequantize;
 use inference::formats::{Activation, Format};
@@ -11,49 +11,49 @@ use inference::synthetic::SyntheticModel;
 use std::collections::BTreeSet;
 
 #[test]
-fn made_up_models_of_every_architecture_score_tokens_differently() {
+fn synthetic_models_have_realistic_logits() {
     for name in ["llama-tiny:q4_0", "llama3-tiny:q6_k", "qwen2-tiny:f16", "qwen3-tiny:q4_k"] {
-        let model: SyntheticModel = name.parse().expect("there is such a model");
-        let file = model.open().expect("it is whole");
-        // Half numbers, which end at 65504: what grows from layer to layer would show.
+        let model: SyntheticModel = name.parse().expect("the name is valid");
+        let file = model.open().expect("the model is valid");
+        // f16 ends at 65504: activations that grow from layer to layer would overflow.
         let options = PlanOptions { activation: Activation::F16, cache: Activation::F16, ..EXACT };
         let mut plan =
             Plan::load(device(), &file, &options, |_| ()).unwrap_or_else(|error| panic!("{name}: {error}"));
         plan.push(&random_tokens(384, 40, 3)).expect("there is room");
-        let logits = plan.logits().expect("it runs");
+        let logits = plan.logits().expect("the model runs");
         let mean = logits.iter().sum::<f32>() / logits.len() as f32;
         let deviation =
             (logits.iter().map(|logit| (logit - mean).powi(2)).sum::<f32>() / logits.len() as f32).sqrt();
-        assert!((2.0..4.5).contains(&deviation), "{name}: scores of {mean} and {deviation} around it");
+        assert!((2.0..4.5).contains(&deviation), "{name}: logits with mean {mean}, deviation {deviation}");
     }
 }
 
-/// A model that is made up, with what the reference needs to know of it.
-fn tiny(name: &str, shape: Shape) -> Tiny {
-    let model: SyntheticModel = name.parse().expect("there is such a model");
-    let file = model.open().expect("it is whole");
+/// Returns a synthetic model in the form that the reference takes.
+fn tiny(name: &str, shape: TinyShape) -> TinyModel {
+    let model: SyntheticModel = name.parse().expect("the name is valid");
+    let file = model.open().expect("the model is valid");
     let weights = file.weights();
     let numbers = weights
         .tensors()
         .iter()
-        .map(|tensor| (tensor.name.clone(), dequantize(tensor.format().expect("it runs"), weights.data(tensor))));
+        .map(|tensor| (tensor.name.clone(), dequantize(tensor.format().expect("supported"), weights.data(tensor))));
     let numbers = numbers.collect();
-    Tiny { shape, file, numbers }
+    TinyModel { shape, file, numbers }
 }
 
-/// As in most files that there are: tensors of one layer have several formats, and those of a name another in the next layer.
+/// As in most files: formats differ between the tensors of a layer, and between layers for the same tensor.
 #[test]
-fn mixed_formats_give_the_logits_of_the_formulas() {
-    let llama = Shape {
+fn mixed_formats_match_the_reference() {
+    let llama = TinyShape {
         layers: 2,
         width: 256,
         feed_forward: 512,
         head_dim: 64,
         vocabulary: 384,
         untied: true,
-        ..Shape::new("llama")
+        ..TinyShape::new("llama")
     };
-    let llama3 = Shape { untied: false, rope_base: 500_000.0, rope_factors: true, ..llama.clone() };
+    let llama3 = TinyShape { untied: false, rope_base: 500_000.0, rope_factors: true, ..llama.clone() };
     for (name, shape, most) in
         [("llama-tiny:q4_k_m", llama, Format::Q4_K), ("llama3-tiny:q5_k_m", llama3, Format::Q5_K)]
     {

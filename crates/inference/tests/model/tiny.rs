@@ -7,9 +7,9 @@ use inference::formats::dequantize;
 use inference::gguf::{Builder, Gguf};
 use std::collections::BTreeMap;
 
-/// What a tiny model is like.
+/// Hyperparameters and formats of a tiny model.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct TinyShape {
     pub(crate) architecture: &'static str,
     pub(crate) layers: usize,
     pub(crate) width: usize,
@@ -19,21 +19,21 @@ pub(crate) struct Shape {
     pub(crate) head_dim: usize,
     pub(crate) vocabulary: usize,
     pub(crate) rope_base: f64,
-    /// Positions are divided by it.
+    /// Divisor of positions in RoPE.
     pub(crate) rope_scale: f64,
-    /// The head is a matrix of its own.
+    /// The output matrix is not the embedding.
     pub(crate) untied: bool,
-    /// Frequencies are divided by factors, as in Llama 3.
+    /// RoPE frequencies are divided by factors, as in Llama 3.
     pub(crate) rope_factors: bool,
-    /// Matrices, but for `v`, `up` and the embedding.
+    /// Format of matrices except `v` and `up`. The embedding is F32 if its rows are not whole blocks.
     pub(crate) format: Format,
-    /// Of `v` and `up`, which quantizers like to have in another one.
+    /// Format of `v` and `up`, which mixed quantizations store in another format.
     pub(crate) other_format: Format,
 }
 
-impl Shape {
-    pub(crate) fn new(architecture: &'static str) -> Shape {
-        Shape {
+impl TinyShape {
+    pub(crate) fn new(architecture: &'static str) -> TinyShape {
+        TinyShape {
             architecture,
             layers: 3,
             width: 96,
@@ -60,23 +60,23 @@ impl Shape {
     }
 }
 
-/// A model in memory.
-pub(crate) struct Tiny {
-    pub(crate) shape: Shape,
+/// Model in memory.
+pub(crate) struct TinyModel {
+    pub(crate) shape: TinyShape,
     pub(crate) file: Gguf,
-    /// What each tensor is worth.
+    /// Dequantized tensors.
     pub(crate) numbers: BTreeMap<String, Vec<f64>>,
 }
 
 /// Name, format, dimensions, bytes.
 pub(crate) type RawTensor = (String, Format, Vec<u64>, Vec<u8>);
 
-impl Tiny {
-    pub(crate) fn new(shape: &Shape, seed: u64) -> Tiny {
+impl TinyModel {
+    pub(crate) fn new(shape: &TinyShape, seed: u64) -> TinyModel {
         let tensors = tensors(shape, seed);
         let numbers =
             tensors.iter().map(|(name, format, _, bytes)| (name.clone(), dequantize(*format, bytes))).collect();
-        Tiny { shape: shape.clone(), file: file(keys(shape), &tensors), numbers }
+        TinyModel { shape: shape.clone(), file: file(keys(shape), &tensors), numbers }
     }
 
     pub(crate) fn tensor(&self, name: &str) -> &[f64] {
@@ -84,8 +84,8 @@ impl Tiny {
     }
 }
 
-/// The metadata.
-pub(crate) fn keys(shape: &Shape) -> Builder {
+/// Builds the metadata.
+pub(crate) fn keys(shape: &TinyShape) -> Builder {
     let key = |name: &str| format!("{}.{name}", shape.architecture);
     let mut builder = Builder::new();
     if shape.rope_scale != 1.0 {
@@ -107,12 +107,12 @@ pub(crate) fn keys(shape: &Shape) -> Builder {
         .key(&key("context_length"), 512u32)
 }
 
-/// A file with these tensors.
+/// Returns a file with these tensors.
 pub(crate) fn file(builder: Builder, tensors: &[RawTensor]) -> Gguf {
     Gguf::from_bytes(bytes(builder, tensors)).expect("the file can be read")
 }
 
-/// The bytes of a file with these tensors.
+/// Returns the bytes of a file with these tensors.
 pub(crate) fn bytes(mut builder: Builder, tensors: &[RawTensor]) -> Vec<u8> {
     for (name, format, dimensions, _) in tensors {
         builder = builder.tensor(name, format.tensor_type(), dimensions);
@@ -120,8 +120,8 @@ pub(crate) fn bytes(mut builder: Builder, tensors: &[RawTensor]) -> Vec<u8> {
     builder.to_bytes(|index, out| out.write_all(&tensors[index].3)).expect("the file can be written")
 }
 
-/// All tensors of a model.
-pub(crate) fn tensors(shape: &Shape, seed: u64) -> Vec<RawTensor> {
+/// Returns the tensors of a model with random weights.
+pub(crate) fn tensors(shape: &TinyShape, seed: u64) -> Vec<RawTensor> {
     let mut random = Random::new(seed);
     let mut tensors: Vec<RawTensor> = Vec::new();
     let (width, feed_forward) = (shape.width, shape.feed_forward);
@@ -170,9 +170,9 @@ pub(crate) fn tensors(shape: &Shape, seed: u64) -> Vec<RawTensor> {
     tensors
 }
 
-/// Random numbers of about `size`, in whole blocks.
+/// Returns random weights of magnitude `size`.
 fn blocks(format: Format, count: usize, size: f64, random: &mut Random) -> Vec<u8> {
-    // Where scales are, and what they are for numbers of about 1.
+    // Offsets of the scales in a block, and their values for weights of magnitude 1.
     let scales: &[(usize, f64)] = match format {
         Format::F32 => return (0..count).flat_map(|_| ((random.normal() * size) as f32).to_le_bytes()).collect(),
         Format::F16 => {

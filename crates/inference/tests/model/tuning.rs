@@ -1,7 +1,7 @@
-//! Plans give the same whatever the tuning is: what is chosen for GPUs runs here, on whichever device there is.
+//! Plans match the reference with every tuning: those for GPUs run on any device.
 
 use crate::plan::{EXACT, random_tokens, shapes};
-use crate::tiny::{Shape, Tiny};
+use crate::tiny::{TinyModel, TinyShape};
 use crate::{assert_close, assert_logits, device, device_with, load_on, reference};
 use compute::DispatchType;
 use inference::formats::{Activation, Format};
@@ -9,7 +9,7 @@ use inference::generate::Sampling;
 use inference::metal::{GemmTuning, GemvTuning, RowTuning, Tuning};
 use inference::plan::PlanOptions;
 
-/// Those of Apple's GPUs, and one with all that neither these nor a CPU choose.
+/// Tunings of Apple GPUs, and one with values that neither these nor the CPU's have.
 fn tunings() -> [Tuning; 3] {
     let other = Tuning {
         simdgroups: 7,
@@ -25,9 +25,9 @@ fn tunings() -> [Tuning; 3] {
 }
 
 #[test]
-fn prompts_and_steps_give_the_logits_of_the_formulas() {
-    let models: Vec<Tiny> =
-        shapes().iter().enumerate().map(|(seed, shape)| Tiny::new(shape, seed as u64)).collect();
+fn prefill_and_decode_match_the_reference() {
+    let models: Vec<TinyModel> =
+        shapes().iter().enumerate().map(|(seed, shape)| TinyModel::new(shape, seed as u64)).collect();
     for tuning in tunings() {
         let device = device_with(tuning);
         for model in &models {
@@ -35,23 +35,23 @@ fn prompts_and_steps_give_the_logits_of_the_formulas() {
             let tokens = random_tokens(model.shape.vocabulary, 112, 7);
             let expected = reference::logits(model, &tokens);
             let mut plan = load_on(&device, model, &EXACT);
-            // Chunks of 32 tokens, one of 8, and single ones up to where the cache has several tiles.
+            // Chunks of 32 tokens, one of 8, and single tokens until the cache has several tiles.
             assert_logits(&what, &mut plan, &tokens, 104, &expected, 2e-5);
         }
         let ran = device.pipelines().keys();
         let has_run = |family: &str| ran.iter().any(|key| key.kernel().starts_with(family));
         for family in ["gemm_", "attention_decode_split_", "attention_reduce_"] {
-            assert!(has_run(family), "{tuning:?} is to use {family}");
+            assert!(has_run(family), "{tuning:?} did not use {family}");
         }
     }
 }
 
 #[test]
-fn every_format_runs() {
+fn every_format_matches_the_reference() {
     for (seed, format) in Format::ALL.into_iter().enumerate() {
-        // Gates are computed at once, or not.
+        // Gate and up projection are fused in every second model.
         let other_format = if seed % 2 == 0 { Format::Q8_0 } else { format };
-        let shape = Shape {
+        let shape = TinyShape {
             layers: 1,
             width: 256,
             feed_forward: 512,
@@ -59,9 +59,9 @@ fn every_format_runs() {
             untied: true,
             format,
             other_format,
-            ..Shape::new("qwen2")
+            ..TinyShape::new("qwen2")
         };
-        let model = Tiny::new(&shape, 200 + seed as u64);
+        let model = TinyModel::new(&shape, 200 + seed as u64);
         let tokens = random_tokens(shape.vocabulary, 41, seed as u64);
         let expected = reference::logits(&model, &tokens);
         let device = device_with(tunings()[seed % 3]);
@@ -77,10 +77,10 @@ fn every_format_runs() {
 }
 
 #[test]
-fn tokens_are_chosen() {
-    // Rows and a vocabulary that many simdgroups share.
-    let shape = Shape { width: 640, vocabulary: 5003, layers: 2, ..Shape::new("llama") };
-    let model = Tiny::new(&shape, 31);
+fn sampling_is_deterministic_with_every_tuning() {
+    // Rows and a vocabulary that are split over many simdgroups.
+    let shape = TinyShape { width: 640, vocabulary: 5003, layers: 2, ..TinyShape::new("llama") };
+    let model = TinyModel::new(&shape, 31);
     let prompt = random_tokens(model.shape.vocabulary, 45, 6);
     for tuning in tunings() {
         let device = device_with(tuning);
@@ -96,17 +96,17 @@ fn tokens_are_chosen() {
             tokens
         };
         let greedy = generate(&Sampling::GREEDY, tuning.steps);
-        // As one who is sure, which goes through other kernels.
-        let sure =
+        // A temperature near 0 is greedy too, but uses other kernels.
+        let cold =
             Sampling { temperature: 1e-6, top_k: Some(20), top_p: 0.9, repeat_penalty: 1.0, ..Sampling::GREEDY };
-        assert_eq!(generate(&sure, 1), greedy, "{tuning:?}");
-        let bold = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
-        let text = generate(&bold, 4);
-        assert_eq!(generate(&bold, 3), text, "{tuning:?}");
+        assert_eq!(generate(&cold, 1), greedy, "{tuning:?}");
+        let hot = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
+        let text = generate(&hot, 4);
+        assert_eq!(generate(&hot, 3), text, "{tuning:?}");
         assert_ne!(text, greedy, "{tuning:?}");
         let first = device.stats();
         assert_eq!((first.late_misses, first.failures), (0, 0), "{first}");
-        // It is the best one.
+        // The first greedy token has the largest logit.
         plan.truncate(45);
         let logits = plan.logits().unwrap();
         let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).unwrap();
@@ -115,13 +115,13 @@ fn tokens_are_chosen() {
 }
 
 #[test]
-fn steps_that_overlap_give_the_same_tokens_in_few_command_buffers() {
-    let model = Tiny::new(&Shape::new("llama"), 12);
+fn overlapping_steps_decode_the_same_tokens_in_few_command_buffers() {
+    let model = TinyModel::new(&TinyShape::new("llama"), 12);
     let prompt = random_tokens(model.shape.vocabulary, 20, 9);
-    let bold = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
+    let hot = Sampling { temperature: 2.0, repeat_penalty: 1.1, seed: 5, ..Sampling::GREEDY };
     let generate = |overlaps: bool, groups: &[usize]| {
         let device = device_with(Tuning { overlaps, ..*device().tuning() });
-        let mut plan = load_on(&device, &model, &PlanOptions { sampling: bold, ..EXACT });
+        let mut plan = load_on(&device, &model, &PlanOptions { sampling: hot, ..EXACT });
         assert_eq!(plan.steps_per_command_buffer(24), groups);
         plan.push(&prompt).unwrap();
         let mut tokens = Vec::new();
