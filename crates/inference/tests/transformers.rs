@@ -1,9 +1,9 @@
-//! Models that are made up, of every architecture and format, against what Hugging Face transformers computes with them.
+//! Synthetic models of every architecture and format, compared with Hugging Face transformers.
 //!
 //! ```text
-//! scripts/transformers-reference.py ── data/transformers: logits, and the SHA-256 of the tensors
-//!                                                           └─ compared
-//! SyntheticModel, the same by that ── Plan: prompts, steps ────┘
+//! scripts/transformers-reference.py ── data/transformers: SHA-256 of the tensors, logits ─┐
+//!                                                                                         ├─ compare
+//! SyntheticModel, checked by the SHA-256 ── Plan: prefill, decode ────────────────────────┘
 //! ```
 
 use compute::{BinaryArchive, Device};
@@ -18,11 +18,11 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Normalized mean square errors. References have 5 decimals, which is 1e-12; rounding to 32 bits is up to 1e-11. Mistakes are
-/// more: 2e-8 for rotations that are scaled from 3.9 turns on rather than from 4, 1e-3 and up for a missing bias or norm. An ε of
-/// 1e-6 rather than 1e-5 is less than the bound in some models; those in which it is 0.03 show it.
+/// Bound of the normalized mean square error. References have 5 decimals, an error of 1e-12; f32 rounding is up to
+/// 1e-11. Bugs are larger: 2e-8 for RoPE scaling from 3.9 instead of 4 turns on, 1e-3 and more for a missing bias or
+/// norm. An ε of 1e-6 instead of 1e-5 is below the bound in some models; cases with an ε of 0.03 catch it.
 const EXACT: f64 = 5e-11;
-/// Of keys and values in half numbers, as they are unless something else is asked for.
+/// Bound with an f16 KV cache, the default.
 const HALF_CACHE: f64 = 1e-6;
 
 #[derive(Deserialize)]
@@ -35,25 +35,25 @@ struct Reference {
 struct Case {
     model: String,
     seed: u64,
-    /// Of the names and bytes of all tensors.
+    /// SHA-256 of the names and bytes of all tensors.
     sha256_of_tensors: String,
-    /// Keys of the architecture that have other values than in the file.
+    /// Keys of the architecture to override.
     keys: BTreeMap<String, serde_json::Value>,
-    /// Of the text; the last one is its end.
+    /// Compared positions; the last one is the end of the text.
     positions: Vec<usize>,
-    /// The token with the highest score at each position.
+    /// Token with the largest logit at each position.
     best: Vec<usize>,
-    /// By how much it is higher than the next.
+    /// Difference between the two largest logits at each position.
     margins: Vec<f32>,
-    /// The scores at each position, of every `stride`th token.
+    /// Logits of every `stride`th token at each position.
     logits: Vec<Vec<f32>>,
 }
 
 impl Case {
-    /// The model, which must be the one that transformers ran.
+    /// Returns the model. Panics if transformers ran another one.
     fn open(&self) -> Gguf {
-        let model: SyntheticModel = self.model.parse().expect("there is such a model");
-        let model = model.with_seed(self.seed).open().expect("it is whole");
+        let model: SyntheticModel = self.model.parse().expect("the name is valid");
+        let model = model.with_seed(self.seed).open().expect("the model is valid");
         let mut hash = Sha256::new();
         for tensor in model.weights().tensors() {
             hash.update(&tensor.name);
@@ -62,7 +62,7 @@ impl Case {
         let sha256: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
             sha256, self.sha256_of_tensors,
-            "{} is made up differently by now: run scripts/transformers-reference.py again",
+            "{} has other weights than the reference: run scripts/transformers-reference.py again",
             self.model
         );
         self.with_keys(model)
@@ -74,7 +74,7 @@ impl Case {
         }
         let mut builder =
             model.metadata().iter().fold(Builder::new(), |builder, (key, value)| builder.key(key, value.clone()));
-        let architecture = model.architecture().expect("it is there");
+        let architecture = model.architecture().expect("the key exists");
         for (key, value) in &self.keys {
             let value = match value {
                 serde_json::Value::String(text) => Value::from(text.as_str()),
@@ -87,25 +87,24 @@ impl Case {
         }
         let weights = model.weights();
         for tensor in weights.tensors() {
-            builder =
-                builder.tensor(&tensor.name, tensor.format().expect("it runs").tensor_type(), &tensor.dimensions);
+            builder = builder.tensor(&tensor.name, tensor.format().expect("supported").tensor_type(), &tensor.dimensions);
         }
         let bytes = builder.to_bytes(|index, out| out.write_all(weights.data(&weights.tensors()[index])));
-        Gguf::from_bytes(bytes.expect("memory can be written to")).expect("it is whole")
+        Gguf::from_bytes(bytes.expect("memory can be written to")).expect("the copy is valid")
     }
 
-    /// The text: the same numbers as in the script.
+    /// Returns the tokens of the text, generated as in the script.
     fn tokens(&self, vocabulary: usize) -> Vec<u32> {
         let mut state = 1u64;
         let next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % vocabulary as u64) as u32
         };
-        std::iter::repeat_with(next).take(self.positions.last().expect("there is one") + 1).collect()
+        std::iter::repeat_with(next).take(self.positions.last().expect("a case has positions") + 1).collect()
     }
 }
 
-/// How far a model may be from a case.
+/// Compares logits with those of a case.
 struct Comparison<'a> {
     case: &'a Case,
     stride: usize,
@@ -124,21 +123,21 @@ impl Comparison<'_> {
             error += f64::from(found - expected).powi(2);
             size += f64::from(expected).powi(2);
         }
-        // NaN is no less than any bound.
+        // Fails for NaN too.
         assert!(error / size < self.bound, "{what}: normalized mean square error {:e}", error / size);
         let highest = found.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1));
         let highest = highest.map(|(token, _)| token);
-        assert_eq!(highest, Some(best[index]), "{what}: the best token, by {}", margins[index]);
+        assert_eq!(highest, Some(best[index]), "{what}: the best token, with a margin of {}", margins[index]);
     }
 }
 
-/// The device, with its pipelines, and what was compiled before.
+/// Device shared by all tests, with the user's cache of compiled kernels.
 fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
         let archive = BinaryArchive::user_cache().expect("the cache can be found");
         let device = Device::system_default().unwrap_or_else(|error| panic!("{error}"));
-        MetalDevice::with_device(device, archive).expect("the library is right")
+        MetalDevice::with_device(device, archive).expect("the shader library is valid")
     })
 }
 
@@ -154,7 +153,7 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
     let tokens = case.tokens(plan.hyperparameters().vocabulary);
     let comparison = Comparison { case, stride, bound };
 
-    // All positions of a prompt.
+    // Prefill of the whole text.
     plan.push(&tokens).expect("there is room");
     let mut rows = vec![Vec::new(); case.positions.len()];
     plan.logits_of_pending(0, |position, logits| {
@@ -162,25 +161,25 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
             rows[index] = logits.to_vec();
         }
     })
-    .expect("it runs");
+    .expect("the model runs");
     rows.iter().enumerate().for_each(|(index, row)| comparison.check("prompt", index, row));
 
-    // The first token, a prompt that goes on from it, and single steps to the end.
+    // The first token, prefill of a part, and single steps to the end.
     let [first, middle, last] = case.positions[..] else { panic!("there are three positions") };
     plan.truncate(0);
     for (index, part) in [&tokens[..=first], &tokens[first + 1..=middle]].into_iter().enumerate() {
         plan.push(part).expect("there is room");
-        comparison.check("a part of the prompt", index, &plan.logits().expect("it runs"));
+        comparison.check("a part of the prompt", index, &plan.logits().expect("the model runs"));
     }
     let mut logits = Vec::new();
     for position in middle + 1..=last {
         plan.push(&tokens[position..=position]).expect("there is room");
-        logits = plan.logits().expect("it runs");
+        logits = plan.logits().expect("the model runs");
     }
     comparison.check("single steps", 2, &logits);
 }
 
-/// All cases of one shape.
+/// Checks all cases of one shape.
 fn check(reference: &str) {
     let reference: Reference = serde_json::from_str(reference).expect("the reference can be read");
     let formats = Format::ALL.map(|format| format!(":{}", format.to_string().to_lowercase()));
@@ -196,21 +195,21 @@ fn check(reference: &str) {
 }
 
 #[test]
-fn llama_with_grouped_queries() {
+fn llama_matches_transformers() {
     check(include_str!("data/transformers/llama-tiny.json"));
 }
 
 #[test]
-fn llama_3_with_tied_embeddings_and_scaled_rotations() {
+fn llama_3_with_tied_embedding_and_scaled_rope_matches_transformers() {
     check(include_str!("data/transformers/llama3-tiny.json"));
 }
 
 #[test]
-fn qwen2_with_biases() {
+fn qwen2_with_biases_matches_transformers() {
     check(include_str!("data/transformers/qwen2-tiny.json"));
 }
 
 #[test]
-fn qwen3_with_norms_of_heads() {
+fn qwen3_with_head_norms_matches_transformers() {
     check(include_str!("data/transformers/qwen3-tiny.json"));
 }

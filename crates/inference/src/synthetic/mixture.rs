@@ -1,27 +1,27 @@
-//! Which tensors of a file have which format.
+//! Quantization formats of the tensors of a file.
 
 use std::fmt;
 
 use crate::formats::Format;
 
-/// The formats of a file, as `llama-quantize` names them.
+/// Quantization of a file, as `llama-quantize` names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mixture {
-    /// One for all matrices, but for tables that make the scores of tokens, which have 8 bits at least.
+    /// One format for all matrices, except a quantized tied embedding, which is Q8_0.
     One(Format),
-    /// Q4_K, and Q6_K where rounding harms most.
+    /// Q4_K, and Q6_K for the tensors most sensitive to rounding.
     Q4KM,
-    /// Q5_K, and Q6_K where rounding harms most.
+    /// Q5_K, and Q6_K for the tensors most sensitive to rounding.
     Q5KM,
 }
 
 impl Mixture {
-    /// All of them.
+    /// Iterates over all mixtures.
     pub(super) fn all() -> impl Iterator<Item = Mixture> {
         Format::ALL.into_iter().map(Mixture::One).chain([Mixture::Q4KM, Mixture::Q5KM])
     }
 
-    /// What most matrices have.
+    /// Format of most matrices.
     pub(super) fn most(self) -> Format {
         match self {
             Mixture::One(format) => format,
@@ -30,7 +30,7 @@ impl Mixture {
         }
     }
 
-    /// The table of embeddings, which makes the scores of tokens, too, where it is tied.
+    /// Format of the embedding. A tied one is also the output matrix.
     pub(super) fn table(self, tied: bool) -> Format {
         match self {
             Mixture::One(format) if format.is_plain() => format,
@@ -40,7 +40,7 @@ impl Mixture {
         }
     }
 
-    /// The matrix that makes the scores of tokens.
+    /// Format of the output matrix.
     pub(super) fn head(self) -> Format {
         match self {
             Mixture::One(format) => format,
@@ -48,8 +48,8 @@ impl Mixture {
         }
     }
 
-    /// Values, and what comes out of the feed-forward network: more bits in the first eighth of the layers, in the last one, and in
-    /// every third between them.
+    /// Format of the value and down projections: more bits in the first and the last eighth of the layers, and in every
+    /// third layer between them.
     pub(super) fn delicate(self, layer: u32, layers: u32) -> Format {
         let (first, last) = (layers / 8, 7 * layers / 8);
         let has_more = layer < first || layer >= last || (layer - first) % 3 == 2;
@@ -59,7 +59,7 @@ impl Mixture {
         }
     }
 
-    /// The number of llama.cpp for such files.
+    /// File type of llama.cpp (`general.file_type`).
     pub(super) fn file_type(self) -> u32 {
         match self {
             Mixture::One(format) => format.file_type(),

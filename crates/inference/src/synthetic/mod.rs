@@ -1,12 +1,12 @@
-//! Models that are made up from a seed: the shapes of real ones, to measure at sizes that are long to download, and tiny
-//! ones for tests.
+//! Synthetic models, generated from a seed: with the shapes of real models for benchmarks without a long download, and
+//! tiny ones for tests.
 //!
 //! ```text
 //! `llama-8b:q4_k_m` ── shapes, mixture ── metadata, vocabulary ─┐
 //!                             └────────── tensors ── numbers ───┴── gguf::Builder ── file or memory
 //! ```
 //!
-//! A name and a seed are always the same bytes. Weights are scaled such that activations stay near 1 in every layer.
+//! A name and a seed determine every byte. Weights are scaled so that activations stay near 1 in every layer.
 
 mod mixture;
 mod numbers;
@@ -27,7 +27,7 @@ use mixture::Mixture;
 use shapes::{SHAPES, Shape};
 use tensors::Tensor;
 
-/// A model that is made up.
+/// Synthetic model.
 ///
 /// ```
 /// let model: inference::synthetic::SyntheticModel = "llama-tiny:q4_0".parse()?;
@@ -41,7 +41,7 @@ pub struct SyntheticModel {
     seed: u64,
 }
 
-/// That a name is none.
+/// Error of an unknown shape or format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NameError(String);
 
@@ -56,7 +56,7 @@ impl std::error::Error for NameError {}
 impl FromStr for SyntheticModel {
     type Err = NameError;
 
-    /// `llama-8b:q4_0`: a shape, and a format or a mixture of some, such as `q4_k_m`.
+    /// Parses a shape, and a format or a mixture such as `q4_k_m`: `llama-8b:q4_0`.
     fn from_str(name: &str) -> Result<SyntheticModel, NameError> {
         let (shape, format) = name.split_once(':').ok_or_else(|| {
             NameError(format!(
@@ -83,30 +83,30 @@ impl fmt::Display for SyntheticModel {
 }
 
 impl SyntheticModel {
-    /// The names of all shapes.
+    /// Names of all shapes.
     pub fn shapes() -> Vec<&'static str> {
         SHAPES.iter().map(|shape| shape.name).collect()
     }
 
-    /// With other numbers; the seed is 0 otherwise.
+    /// Sets the seed. Default: 0.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> SyntheticModel {
         SyntheticModel { seed, ..self }
     }
 
-    /// How large its file is.
+    /// Size of the file in bytes.
     pub fn size(&self) -> io::Result<u64> {
         self.builder().0.size()
     }
 
-    /// The model in memory.
+    /// Generates the model in memory.
     pub fn open(&self) -> Result<Gguf, FileError> {
         let (builder, tensors) = self.builder();
         let bytes = builder.to_bytes(|index, out| tensors[index].fill(self.seed, out));
         Gguf::from_bytes(bytes.map_err(|error| FileError::new(FileErrorKind::Io, error.to_string()))?)
     }
 
-    /// Writes its file. After each tensor `progress` is told how many bytes of how many are done.
+    /// Writes the file. Calls `progress` after each tensor with the bytes done and the total.
     pub fn write(&self, out: &mut dyn Write, progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
         let (builder, tensors) = self.builder();
         let total = builder.size()?;
@@ -119,7 +119,7 @@ impl SyntheticModel {
         })
     }
 
-    /// Writes its file to a path, as a whole or not at all.
+    /// Writes the file to a path. Removes the incomplete file on failure.
     pub fn write_file(&self, path: &Path, progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
         let name = path.file_name().ok_or_else(|| io::Error::other("the path does not name a file"))?;
         let mut partial = name.to_owned();

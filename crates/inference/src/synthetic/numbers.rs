@@ -1,12 +1,12 @@
-//! Numbers that are the same in every run.
+//! Pseudorandom numbers.
 
-/// A stream of random numbers (SplitMix64).
+/// Stream of pseudorandom numbers (SplitMix64).
 pub(super) struct Numbers(u64);
 
 impl Numbers {
-    /// A stream for each seed and name.
+    /// Creates the stream of a seed and a name.
     pub(super) fn new(seed: u64, name: &str) -> Numbers {
-        // FNV-1a: names differ in few characters.
+        // FNV-1a: names that differ in one character get unrelated streams.
         let hash = name
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -21,14 +21,14 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// With mean 0 and variance 1: the sum of four uniform numbers, whose tails are short enough for every format.
+    /// Number with mean 0 and variance 1: the sum of four uniform ones, with tails short enough for every format.
     pub(super) fn normal(&mut self) -> f32 {
         let bits = self.bits();
         let sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
         (sum as f32 / 65_536.0 - 2.0) * 3f32.sqrt()
     }
 
-    /// Less than a bound.
+    /// Uniform number less than `bound`.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.bits()) * bound as u128) >> 64) as usize
     }

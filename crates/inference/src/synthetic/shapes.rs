@@ -1,11 +1,11 @@
-//! The shapes of models, as their makers published them, and tiny ones.
+//! Published shapes of real models, and tiny ones.
 
 use crate::arch::{self, Architecture};
 use crate::gguf::Builder;
 
 use super::mixture::Mixture;
 
-/// A model without its numbers.
+/// Hyperparameters and vocabulary of a model.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) name: &'static str,
@@ -20,14 +20,14 @@ pub(super) struct Shape {
     pub(super) context: u32,
     pub(super) rope_base: f32,
     pub(super) epsilon: f32,
-    /// The table of embeddings makes the scores of tokens, too.
+    /// The embedding is also the output matrix.
     pub(super) tied: bool,
-    /// By how much Llama 3 stretches low frequencies.
+    /// Scaling factor of low RoPE frequencies (Llama 3).
     pub(super) rope_stretch: Option<f64>,
     pub(super) pre_tokenizer: &'static str,
 }
 
-/// What the tiny models are, but for what each says: rows are whole blocks of every format.
+/// Base of the tiny models. Rows are whole blocks in every format.
 const TINY: Shape = Shape {
     name: "llama-tiny",
     architecture: arch::LLAMA,
@@ -107,7 +107,7 @@ const QWEN3: Shape = Shape {
     ..QWEN2
 };
 
-/// All of them.
+/// All shapes.
 pub(super) const SHAPES: [Shape; 14] = [
     TINY,
     Shape {
@@ -170,7 +170,7 @@ pub(super) const SHAPES: [Shape; 14] = [
 ];
 
 impl Shape {
-    /// The keys that describe the model, but for those of its tokenizer.
+    /// Returns a builder with the metadata of the model, without those of its tokenizer.
     pub(super) fn metadata(&self, mixture: Mixture) -> Builder {
         let key = |end: &str| format!("{}.{end}", self.architecture.name);
         Builder::new()

@@ -1,4 +1,4 @@
-//! The tensors of a model: names, shapes, formats, and how large their numbers are.
+//! Tensors of a synthetic model: names, shapes, formats, and the scale of their weights.
 
 use std::f64::consts::TAU;
 use std::io::{self, Write};
@@ -9,13 +9,13 @@ use super::shapes::Shape;
 use crate::formats::Format;
 use crate::formats::quantize;
 
-/// A matrix of more numbers than this is put together from pieces of so many: as good for measuring, and as fast to make as
-/// to write.
+/// Number of weights generated for a tensor. A larger matrix is assembled from pieces of them: as good for benchmarks,
+/// and much faster to generate.
 const POOL: usize = 1 << 18;
-/// Pieces of a row: with one, some rows would be the same, and their tokens have the same scores.
+/// Pieces per row. With one, some rows of the embedding would be equal, and so the logits of their tokens.
 const PIECES: usize = 4;
 
-/// A tensor that is to be filled.
+/// Tensor to generate.
 pub(super) struct Tensor {
     pub(super) name: String,
     pub(super) dimensions: Vec<u64>,
@@ -24,13 +24,13 @@ pub(super) struct Tensor {
 }
 
 enum Content {
-    /// With this mean and deviation.
+    /// Random weights with this mean and standard deviation.
     Random { mean: f32, deviation: f32 },
-    /// These numbers.
+    /// These weights.
     Exactly(Vec<f32>),
 }
 
-/// All tensors, in the order of the file.
+/// Returns all tensors in file order.
 pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
     let mut tensors = Vec::new();
     let format = mixture.most();
@@ -48,7 +48,7 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
     };
     let (width, feed_forward, vocabulary) = (shape.width, shape.feed_forward, shape.vocabulary as u64);
     let (queries, keys) = (shape.heads * shape.head_size, shape.kv_heads * shape.head_size);
-    // Scores of tokens should differ by more than noise, and each layer should add about as much as the others.
+    // Logits should differ by more than noise, and all layers should contribute about equally to the residual stream.
     let score_gain = 3.0;
     let layer_gain = 1.0 / f64::from(2 * shape.layers).sqrt();
     let gain_of_table = if shape.tied { score_gain } else { (width as f64).sqrt() };
@@ -74,7 +74,7 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
         tensors.push(vector(name("ffn_norm.weight"), width, 1.0));
         tensors.push(matrix(name("ffn_gate.weight"), width, feed_forward, format, 1.0));
         tensors.push(matrix(name("ffn_up.weight"), width, feed_forward, format, 1.0));
-        // What passes the gate is about half as large as what comes in.
+        // The gate about halves the activations.
         tensors.push(matrix(name("ffn_down.weight"), feed_forward, width, delicate, 2.0 * layer_gain));
     }
     tensors.push(vector("output_norm.weight".into(), width, 1.0));
@@ -84,7 +84,7 @@ pub(super) fn all(shape: &Shape, mixture: Mixture) -> Vec<Tensor> {
     tensors
 }
 
-/// The format, or what llama.cpp takes instead where rows are not whole blocks of it.
+/// Returns the format, or llama.cpp's fallback if rows are not whole blocks of it.
 fn fitting(format: Format, columns: u64) -> Format {
     match format {
         _ if columns.is_multiple_of(format.block_len() as u64) => format,
@@ -94,7 +94,7 @@ fn fitting(format: Format, columns: u64) -> Format {
     }
 }
 
-/// By how much the angle of each pair of a head turns slower: Llama 3.1's rule, for 8192 positions in training.
+/// Divisors of the RoPE frequencies: Llama 3.1's rule for an original context of 8192 positions.
 fn rope_frequencies(shape: &Shape, stretch: f64) -> Tensor {
     let (trained, low, high) = (8192.0, 1.0, 4.0);
     let pairs = shape.head_size / 2;
@@ -117,12 +117,12 @@ impl Tensor {
         self.dimensions.iter().product::<u64>() as usize
     }
 
-    /// Its bytes.
+    /// Size in bytes.
     pub(super) fn size(&self) -> u64 {
         self.format.row_size(self.elements()).unwrap_or(0) as u64
     }
 
-    /// Writes its bytes, which depend on nothing but the seed, its name and its shape.
+    /// Writes the bytes. They depend only on the seed, and on the name, shape, format and content of the tensor.
     pub(super) fn fill(&self, seed: u64, out: &mut dyn Write) -> io::Result<()> {
         let quantized = |numbers: &[f32]| {
             quantize(self.format, numbers)

@@ -1,27 +1,28 @@
-//! A vocabulary of any size: byte-level BPE with all bytes, merges of a few English words, and then of whatever there is.
+//! Byte-level BPE vocabulary of any size: all bytes, merges learned from a few English words, then merges of any
+//! tokens.
 
 use std::collections::{BTreeMap, HashSet};
 
 use crate::gguf::{Builder, Strings};
 
-/// What the first merges are learned from.
+/// Text that the first merges are learned from.
 const TEXT: &str = "the quick brown fox jumps over the lazy dog and then the other foxes think that there is nothing to \
     be done in the morning when it is raining so they stay at home and read the long story of the king who had three \
     daughters and the one of the hunter and of the bear that was there before them all";
-/// How many merges are learned from it, at most.
+/// Most merges learned from the text.
 const LEARNED: usize = 96;
-/// Control tokens, which are the last ones.
+/// Control tokens, at the end of the vocabulary.
 const SPECIAL: [&str; 3] = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
 /// ChatML.
 const CHAT_TEMPLATE: &str = "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + \
     message['content'] + '<|im_end|>' + '\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' \
     }}{% endif %}";
 
-/// A token is this type in files: one of text, or a control token.
+/// Type codes of normal and control tokens.
 const NORMAL: i32 = 1;
 const CONTROL: i32 = 3;
 
-/// Adds the keys of a tokenizer with so many tokens.
+/// Adds the metadata of a tokenizer with `size` tokens.
 pub(super) fn add(builder: Builder, size: usize, pre_tokenizer: &str) -> Builder {
     let (mut tokens, merges) = tokens_and_merges(size.saturating_sub(SPECIAL.len()));
     let mut types = vec![NORMAL; tokens.len()];
@@ -41,7 +42,7 @@ pub(super) fn add(builder: Builder, size: usize, pre_tokenizer: &str) -> Builder
         .key("tokenizer.chat_template", CHAT_TEMPLATE)
 }
 
-/// So many tokens, and the merges that make them, in order.
+/// Returns `size` tokens, and the merges that form them, in order.
 fn tokens_and_merges(size: usize) -> (Vec<String>, Vec<String>) {
     let mut tokens: Vec<String> = (0..=255).map(|byte| character(byte).to_string()).collect();
     let mut known: HashSet<String> = tokens.iter().cloned().collect();
@@ -56,7 +57,7 @@ fn tokens_and_merges(size: usize) -> (Vec<String>, Vec<String>) {
     for (left, right) in learned() {
         merge(&left, &right, &mut tokens);
     }
-    // Then all pairs of tokens, those of early tokens first.
+    // Then all pairs of tokens, in the order of the sum of their indices.
     let mut sum = 0;
     while tokens.len() < size {
         for left in 0..=sum {
@@ -68,7 +69,8 @@ fn tokens_and_merges(size: usize) -> (Vec<String>, Vec<String>) {
     (tokens, merges)
 }
 
-/// The pairs that BPE learns from the text: each the most frequent one, the first in the alphabet of several.
+/// Returns the pairs that BPE learns from the text: each time the most frequent one, the alphabetically first of
+/// equals.
 fn learned() -> Vec<(String, String)> {
     let space = character(b' ');
     let mut words: Vec<Vec<String>> = TEXT
@@ -94,7 +96,7 @@ fn learned() -> Vec<(String, String)> {
     pairs
 }
 
-/// The character that byte-level BPE writes for a byte: itself where it can be printed, or one from U+0100 up.
+/// Character of a byte in byte-level BPE: itself if it is printable, otherwise one from U+0100 on.
 fn character(byte: u8) -> char {
     let printed = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
     if printed(byte) {
