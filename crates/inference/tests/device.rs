@@ -1,4 +1,4 @@
-//! The device of a model: libraries, loading, running.
+//! `MetalDevice`: libraries, loading of pipelines, dispatch.
 #![cfg(llvm)]
 
 use compute::{
@@ -8,10 +8,10 @@ use compute::{
 use inference::metal::{MetalDevice, PipelineSet};
 
 fn device() -> MetalDevice {
-    MetalDevice::with_device(Device::cpu().expect("there is a processor"), None).expect("the library is right")
+    MetalDevice::with_device(Device::cpu().expect("there is a CPU"), None).expect("the shader library is valid")
 }
 
-/// Something small to add.
+/// Small library to add to a device.
 const OWN: &str = "
     constant uint FACTOR [[function_constant(0)]];
     kernel void times(device uint *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] *= FACTOR; }
@@ -29,7 +29,7 @@ fn with_own_library(archive: Option<BinaryArchive>) -> Result<MetalDevice> {
 }
 
 #[test]
-fn the_shader_library_is_there() -> Result<()> {
+fn a_device_has_all_kernels_of_the_shaders() -> Result<()> {
     let names = device().kernel_names();
     assert_eq!(names.len(), inference::metal::kernels::ALL.len());
     assert!(names.iter().any(|name| name == "add_f32"), "{names:?}");
@@ -37,7 +37,7 @@ fn the_shader_library_is_there() -> Result<()> {
 }
 
 #[test]
-fn libraries_say_where_their_kernels_come_from() -> Result<()> {
+fn library_origins_name_source_or_metallib() -> Result<()> {
     let device = with_own_library(None)?;
     let origins = device.library_origins();
     assert_eq!(origins.get("own"), Some(&LibraryOrigin::Source));
@@ -50,7 +50,7 @@ fn libraries_say_where_their_kernels_come_from() -> Result<()> {
 }
 
 #[test]
-fn kernels_of_ones_own_run() -> Result<()> {
+fn kernels_of_an_added_library_run() -> Result<()> {
     let device = with_own_library(None)?;
     let buffer = device.device().new_buffer_with_bytes(&[1, 0, 0, 0, 2, 0, 0, 0])?;
     let commands = device.command_buffer();
@@ -68,13 +68,13 @@ fn kernels_of_ones_own_run() -> Result<()> {
 }
 
 #[test]
-fn a_name_is_in_one_library_only() -> Result<()> {
+fn rejects_duplicate_kernel_names() -> Result<()> {
     let device = with_own_library(None)?;
     let count = device.kernel_names().len();
     let source = "kernel void other(device uint *x [[buffer(0)]]) { x[0] = 1; }
                   kernel void times(device uint *x [[buffer(0)]]) { x[0] = 2; }";
     let second = device.device().new_library_with_source(source, &CompileOptions::default())?;
-    let error = device.add_library("second", &second).expect_err("'times' is there");
+    let error = device.add_library("second", &second).expect_err("'times' exists");
     let text = "kernel 'times' of the library 'second' is in the library 'own' already: host names must differ";
     assert_eq!(error, Error::Usage(text.into()));
     assert_eq!(device.kernel_names().len(), count);
@@ -82,14 +82,14 @@ fn a_name_is_in_one_library_only() -> Result<()> {
 }
 
 #[test]
-fn a_wrong_name_is_an_error_with_a_hint() {
-    let error = device().get_or_create_pso("add_f", ()).expect_err("there is none").to_string();
+fn error_of_an_unknown_kernel_suggests_a_similar_one() {
+    let error = device().get_or_create_pso("add_f", ()).expect_err("the name is misspelled").to_string();
     let text = "pipeline add_f (kernel 'add_f'): the library has no kernel 'add_f'; did you mean 'add_f16'?";
     assert_eq!(error, text);
 }
 
 #[test]
-fn a_plan_is_loaded_and_sealed() -> Result<()> {
+fn loading_a_pipeline_set_seals_the_cache() -> Result<()> {
     let device = with_own_library(None)?;
     let mut plan = PipelineSet::new();
     assert!(plan.is_empty());
@@ -102,12 +102,12 @@ fn a_plan_is_loaded_and_sealed() -> Result<()> {
     assert_eq!(seen.iter().map(|seen| seen.0).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(device.get_or_create_pso("times", factor(2))?.label(), Some("times_factor2"));
     device.pipelines().seal_with(LateMisses::Refuse);
-    let error = device.get_or_create_pso("plus", factor(2)).expect_err("it was not declared").to_string();
+    let error = device.get_or_create_pso("plus", factor(2)).expect_err("the pipeline was not declared").to_string();
     assert!(error.contains("declare kernel 'plus' with FACTOR = 2 (uint) in the plan"), "{error}");
     let stats = device.stats();
     assert_eq!((stats.pipelines, stats.misses, stats.failures, stats.late_misses, stats.hits), (3, 4, 1, 1, 1));
     assert!(stats.code_bytes > 0 && !stats.compile_time.is_zero());
-    // Another model.
+    // The pipelines of a second model.
     let mut second = PipelineSet::new();
     second.declare("times", factor(1)).declare("plus", factor(2));
     device.load(&second, |_| {})?;
@@ -117,11 +117,11 @@ fn a_plan_is_loaded_and_sealed() -> Result<()> {
 }
 
 #[test]
-fn a_plan_with_mistakes_names_all_of_them() -> Result<()> {
+fn error_of_a_pipeline_set_names_all_failures() -> Result<()> {
     let device = with_own_library(None)?;
     let mut plan = PipelineSet::new();
     plan.declare("times", factor(1)).declare("times", ()).declare("tims", ());
-    let error = device.load(&plan, |_| {}).expect_err("two are wrong").to_string();
+    let error = device.load(&plan, |_| {}).expect_err("two pipelines are invalid").to_string();
     assert_eq!(
         error,
         "2 of 3 pipelines could not be created\n\
@@ -135,18 +135,18 @@ fn a_plan_with_mistakes_names_all_of_them() -> Result<()> {
 }
 
 #[test]
-fn a_plan_is_loaded_in_the_background() -> Result<()> {
+fn pipelines_load_in_the_background() -> Result<()> {
     let device = with_own_library(None)?;
     let mut plan = PipelineSet::new();
     plan.declare("times", factor(1)).declare("plus", factor(1)).declare("times", factor(2));
     let pending = device.begin_load(&plan);
-    // Nobody waits for them, and they are created all the same.
+    // They are created without a call that waits for them.
     let start = std::time::Instant::now();
     while !pending.is_done() {
         assert!(start.elapsed().as_secs() < 120, "{pending:?}");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert!(!device.pipelines().is_sealed(), "the loading has not ended");
+    assert!(!device.pipelines().is_sealed(), "loading is not finished");
     let (this, mut done) = (std::thread::current().id(), 0);
     pending.finish(|progress| {
         assert_eq!(std::thread::current().id(), this);
@@ -158,11 +158,11 @@ fn a_plan_is_loaded_in_the_background() -> Result<()> {
 }
 
 #[test]
-fn a_plan_with_mistakes_that_is_loaded_in_the_background_names_them() -> Result<()> {
+fn background_loading_reports_failures() -> Result<()> {
     let device = with_own_library(None)?;
     let mut plan = PipelineSet::new();
     plan.declare("times", factor(1)).declare("tims", ());
-    let error = device.begin_load(&plan).finish(|_| {}).expect_err("one is wrong").to_string();
+    let error = device.begin_load(&plan).finish(|_| {}).expect_err("one pipeline is invalid").to_string();
     assert_eq!(
         error,
         "1 of 2 pipelines could not be created\npipeline tims (kernel 'tims'): the library has no kernel 'tims'"
@@ -172,7 +172,7 @@ fn a_plan_with_mistakes_that_is_loaded_in_the_background_names_them() -> Result<
 }
 
 #[test]
-fn an_archive_saves_compiling() -> Result<()> {
+fn archived_pipelines_are_not_compiled_again() -> Result<()> {
     let archive = BinaryArchive::new();
     let mut plan = PipelineSet::new();
     plan.declare("times", factor(1)).declare("plus", factor(1)).declare("silu_f32", ());
@@ -212,7 +212,8 @@ fn many_threads_share_a_device() -> Result<()> {
     Ok(())
 }
 
-/// The folder of the archive, and how many pipelines are to come from it. Set for the processes of the next test only.
+/// Variable with the number of pipelines that must come from the archive. The next test sets it for its child
+/// processes.
 const FROM_ARCHIVE: &str = "METALWORKS_TEST_FROM_ARCHIVE";
 
 #[test]
@@ -234,9 +235,10 @@ fn a_second_process_compiles_nothing() -> std::result::Result<(), Box<dyn std::e
 }
 
 #[test]
-#[ignore = "a_second_process_compiles_nothing runs it, in processes of its own"]
+#[ignore = "a_second_process_compiles_nothing runs it in child processes"]
 fn loads_from_the_users_cache() -> Result<()> {
-    let expected: u64 = std::env::var(FROM_ARCHIVE).ok().and_then(|text| text.parse().ok()).expect("it is set");
+    let expected: u64 =
+        std::env::var(FROM_ARCHIVE).ok().and_then(|text| text.parse().ok()).expect("variable is set");
     let device = MetalDevice::system_default()?;
     let mut plan = PipelineSet::new();
     plan.declare("silu_f32", ()).declare("silu_f16", ()).declare("add_f32", ()).declare("copy_f16_f32", ());

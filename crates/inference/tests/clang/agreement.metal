@@ -1,12 +1,12 @@
-// Every function that `include` declares for clang, called. Our own front end and clang must both accept all of it: so
-// the two sets of declarations agree in names, in how many arguments there are, and in the types of results.
+// A call of every function that `include` declares for clang. Our front end and clang must both accept this file, so
+// the two sets of declarations agree in names, numbers of arguments, and types of results.
 #include <metal_stdlib>
 using namespace metal;
 
-// That an expression has a type.
+// Asserts the type of an expression.
 #define IS(T, ...) static_assert(is_same<T, decltype(__VA_ARGS__)>::value, "type");
 
-// The functions of floating point, for one type.
+// Floating-point functions, for one type.
 #define ALIKE_1(T, x) \
     IS(T, abs(x)) IS(T, acos(x)) IS(T, acosh(x)) IS(T, asin(x)) IS(T, asinh(x)) IS(T, atan(x)) IS(T, atanh(x)) \
     IS(T, ceil(x)) IS(T, cos(x)) IS(T, cosh(x)) IS(T, cospi(x)) IS(T, exp(x)) IS(T, exp10(x)) IS(T, exp2(x)) \
@@ -29,7 +29,7 @@ using namespace metal;
         y[0] += float(Width<T>::of(exp(x))); \
     }
 
-// The functions of integers, for one type.
+// Integer functions, for one type.
 #define INTEGER(T, B) \
     { \
         T x = T(1); \
@@ -40,7 +40,7 @@ using namespace metal;
         y[0] += float(Width<T>::of(max(x, x))); \
     }
 
-// What a value of any type is good for: a number to write somewhere.
+// Turns a value of any type into a number, so results are used.
 template <typename T> struct Width {
     static float of(T) { return float(sizeof(T)); }
 };

@@ -1,16 +1,15 @@
-//! A second opinion on the shaders: clang reads every one of them as C++14, with declarations of Metal's library
-//! (`include`) that were written for this test. What our own front end accepts although it is not even C++, or although
-//! types or address spaces do not fit, is refused here.
+//! A second front end for the shaders: clang checks each of them as C++14, with declarations of Metal's library
+//! (`include`) written for this test. It catches invalid C++ and mismatched types or address spaces that our front end
+//! misses.
 //!
 //! ```text
-//! Shader::source ── rewrite: three things that C++ cannot be told ── clang -fsyntax-only -Werror
-//! mistakes ──┬──────────────────────────────────────────────────── clang must refuse
-//!            └─ our front end must refuse
-//! traps ── of fast mathematics: right, but not what a GPU should be asked; clang must refuse
-//! agreement.metal: every function of `include`, accepted by clang and by our front end
+//! Shader::source ── rewrite: three constructs that C++ lacks ── clang -fsyntax-only -Werror must accept
+//! mistakes ── clang and our front end must reject
+//! traps of fast math: valid Metal that fails on GPUs ── clang must reject
+//! agreement.metal: a call of every function in `include` ── clang and our front end must accept
 //! ```
 //!
-//! On a Mac, Apple's own compiler has this say.
+//! On a Mac, Apple's compiler does this.
 #![cfg(not(target_os = "macos"))]
 
 mod compiler;
@@ -22,7 +21,7 @@ use inference::metal::kernels;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What our front end says of a text, warnings included; nothing where it accepts it.
+/// Returns the diagnostics of our front end, including warnings; empty if it accepts the text.
 fn front_end(name: &str, text: &str) -> String {
     let options = msl::Options { warnings: true, ..msl::Options::default() };
     let compilation = msl::compile_source(name, text, &options);
@@ -30,7 +29,7 @@ fn front_end(name: &str, text: &str) -> String {
 }
 
 #[test]
-fn every_shader_is_accepted() {
+fn clang_accepts_every_shader() {
     let clang = Clang::find();
     let mut shaders: BTreeMap<String, String> =
         kernels::ALL.iter().map(|kernel| (kernel.shader.name.into(), kernel.shader.source.into())).collect();
@@ -44,20 +43,16 @@ fn every_shader_is_accepted() {
         }
     }
     assert!(shaders.contains_key("add_arrays"), "{:?}", shaders.keys());
-    let complaints = in_parallel(shaders.iter(), |(name, source)| (name, clang.check(&rewrite::for_clang(source))));
-    for (name, complaint) in complaints {
-        assert!(complaint.is_none(), "clang refuses {name}.metal:\n{}", complaint.unwrap_or_default());
+    let results = in_parallel(shaders.iter(), |(name, source)| (name, clang.check(&rewrite::for_clang(source))));
+    for (name, diagnostics) in results {
+        assert!(diagnostics.is_none(), "clang rejects {name}.metal:\n{}", diagnostics.unwrap_or_default());
     }
 }
 
 #[test]
-fn mistakes_are_refused() {
+fn clang_and_front_end_reject_mistakes() {
     let clang = Clang::find();
-    assert_eq!(
-        clang.check(&rewrite::for_clang(mistakes::RIGHT)),
-        None,
-        "what mistakes are made in is right itself"
-    );
+    assert_eq!(clang.check(&rewrite::for_clang(mistakes::RIGHT)), None, "the kernel without a mistake is valid");
     assert_eq!(front_end("right.metal", mistakes::RIGHT), "");
     let found = in_parallel(mistakes::MISTAKES.iter(), |mistake| {
         let text = mistake.text();
@@ -78,9 +73,9 @@ fn mistakes_are_refused() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Metal that compiles and then fails on GPUs alone: the processor's fast functions are better than Apple's.
+/// Metal that compiles but fails on GPUs only: the CPU's fast functions are more precise than Apple's.
 #[test]
-fn traps_of_fast_mathematics_are_refused() {
+fn clang_rejects_traps_of_fast_math() {
     let clang = Clang::find();
     let traps =
         ["tanh(four.x)", "sin(four.x)", "cos(four.x)", "tan(four.x)", "sincos(four.x, sine)", "isnan(four.x)"];
@@ -95,13 +90,13 @@ fn traps_of_fast_mathematics_are_refused() {
 }
 
 #[test]
-fn the_declarations_agree_with_those_of_the_front_end() {
+fn declarations_agree_with_those_of_the_front_end() {
     let calls = include_str!("agreement.metal");
     assert_eq!(front_end("agreement.metal", calls), "", "our front end declares these differently");
-    // Those that no shader should call are there all the same.
+    // agreement.metal also calls the traps, which are deprecated.
     let all = format!("#pragma clang diagnostic ignored \"-Wdeprecated-declarations\"\n{calls}");
-    let complaint = Clang::find().check(&rewrite::for_clang(&all));
-    assert_eq!(complaint, None, "clang was told of these differently");
+    let diagnostics = Clang::find().check(&rewrite::for_clang(&all));
+    assert_eq!(diagnostics, None, "the headers for clang declare these differently");
 
     let called: BTreeSet<&str> = words(calls).collect();
     let declared = compiler::headers().into_iter().flat_map(|(_, text)| function_names(&text));
@@ -113,7 +108,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Words before a parenthesis that are names of functions: macros are in capitals, helpers of our own in `OWN`.
+/// Returns the names of the functions in a header: lowercase words before a parenthesis, except those in `OWN` and
+/// `CPP`.
 fn function_names(header: &str) -> Vec<String> {
     const OWN: &[&str] = &[
         "address_space",

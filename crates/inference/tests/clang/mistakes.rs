@@ -1,7 +1,6 @@
-//! Mistakes that clang must find: that it finds nothing in the shaders means something then. Our own front end must find
-//! them, too.
+//! Mistakes that clang and our front end must find: they show that an accepted shader was really checked.
 
-/// A kernel without a mistake.
+/// Kernel without a mistake.
 pub(crate) const RIGHT: &str = "#include <metal_stdlib>
 using namespace metal;
 
@@ -49,18 +48,18 @@ template [[host_name(\"right_f32\")]] [[kernel]] decltype(right<float>) right<fl
 template [[host_name(\"right_f16\")]] [[kernel]] decltype(right<half>) right<half>;
 ";
 
-/// A part of [`RIGHT`] and what is there instead.
+/// Replacement of a part of [`RIGHT`].
 pub(crate) struct Mistake {
     pub(crate) name: &'static str,
     right: &'static str,
     wrong: &'static str,
-    /// A part of clang's message.
+    /// Part of clang's message.
     pub(crate) clang_says: &'static str,
 }
 
 impl Mistake {
     pub(crate) fn text(&self) -> String {
-        assert_eq!(RIGHT.matches(self.right).count(), 1, "{}: which place is meant?", self.name);
+        assert_eq!(RIGHT.matches(self.right).count(), 1, "{}: the replaced part must be unique", self.name);
         RIGHT.replace(self.right, self.wrong)
     }
 }
@@ -80,23 +79,18 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     mistake("a missing brace", "    return sum;\n}", "    return sum;\n", "expected"),
     mistake("a missing parenthesis", "exp(four.x)", "exp(four.x", "expected ')'"),
     // Names
-    mistake(
-        "a function that is not there",
-        "exp(four.x)",
-        "exponential(four.x)",
-        "undeclared identifier 'exponential'",
-    ),
-    mistake("a variable that is not there", "float(K)", "float(L)", "undeclared identifier 'L'"),
-    mistake("a member that is not there", "own.factor", "own.scale", "no member named 'scale'"),
-    mistake("a component that is not there", "four.x", "four.q", "illegal vector component name"),
-    mistake("a name twice", "float4 four", "float own", "redefinition of 'own'"),
+    mistake("an undeclared function", "exp(four.x)", "exponential(four.x)", "undeclared identifier 'exponential'"),
+    mistake("an undeclared variable", "float(K)", "float(L)", "undeclared identifier 'L'"),
+    mistake("an unknown member", "own.factor", "own.scale", "no member named 'scale'"),
+    mistake("an unknown component", "four.x", "four.q", "illegal vector component name"),
+    mistake("a redefinition", "float4 four", "float own", "redefinition of 'own'"),
     // Arguments
     mistake("an argument too many", "total(staged, WIDTH)", "total(staged, WIDTH, 1u)", "no matching function"),
     mistake("an argument too few", "exp(four.x)", "exp()", "no matching function"),
     mistake("too many components", "0.0f, 0.0f, 1.0f)", "0.0f, 0.0f, 0.0f, 1.0f)", "as many as it has components"),
-    mistake("no memory to order", "(mem_flags::mem_threadgroup)", "()", "no matching function"),
-    mistake("a sum of 64 bits", "simd_sum(four.w)", "float(simd_sum(ulong(i)))", "no matching function"),
-    mistake("a sum of truths", "simd_sum(four.w)", "float(simd_sum(i > 1u))", "no matching function"),
+    mistake("a barrier without flags", "(mem_flags::mem_threadgroup)", "()", "no matching function"),
+    mistake("a sum of 64-bit integers", "simd_sum(four.w)", "float(simd_sum(ulong(i)))", "no matching function"),
+    mistake("a sum of bools", "simd_sum(four.w)", "float(simd_sum(i > 1u))", "no matching function"),
     mistake("an ambiguous call", "exp(four.x)", "max(1.0f, 2u)", "ambiguous"),
     mistake(
         "a matrix of another type",
@@ -119,8 +113,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "cannot initialize",
     ),
     mistake("a vector as a number", "exp(four.x) *", "four *", "is not allowed"),
-    mistake("bits of another size", "exp(four.x)", "as_type<float>(ushort(1))", "different sizes"),
-    mistake("lost digits", "exp(four.x)", "half(1.0f) + half{four.x}", "cannot be narrowed"),
+    mistake("as_type of another size", "exp(four.x)", "as_type<float>(ushort(1))", "different sizes"),
+    mistake("narrowing of a float", "exp(four.x)", "half(1.0f) + half{four.x}", "cannot be narrowed"),
     // Address spaces
     mistake(
         "device memory as threadgroup memory",
@@ -135,7 +129,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "cannot initialize",
     ),
     mistake(
-        "threadgroup memory as the thread's",
+        "threadgroup memory as thread memory",
         "simdgroup_store(a, y, 8);",
         "thread float* z = staged; y[0] = T(*z);",
         "cannot initialize",
@@ -146,8 +140,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "device const Params& z = p; y[0] = T(z.n);",
         "address space",
     ),
-    // What is read-only
-    mistake("writing what is const", "staged[lane] = float(x[i])", "x[i] = T(staged[lane])", "read-only"),
+    // Read-only memory
+    mistake("writing through a const pointer", "staged[lane] = float(x[i])", "x[i] = T(staged[lane])", "read-only"),
     mistake(
         "writing constant memory",
         "Params own = {p.n, p.factor};",
@@ -155,7 +149,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         "const",
     ),
     mistake("writing a function constant", "counts[i] = int(", "K = uint(", "const"),
-    // Function constants are no constant expressions
+    // Function constants are not constant expressions
     mistake("a function constant as the size of an array", "staged[WIDTH]", "staged[K]", "variable length array"),
     mistake(
         "a function constant as the argument of a template",

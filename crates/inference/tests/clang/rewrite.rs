@@ -1,16 +1,16 @@
-//! Metal as C++: what no header can make clang read.
+//! Rewrites Metal as C++ where headers are not enough.
 //!
-//! * Metal has attributes after `template`; C++ has no place for them there. They are left out.
-//! * A variable in threadgroup memory is declared in a function, where C++ has memory of the thread alone: it becomes
-//!   `static`. (Of structs that would need a constructor for that memory; none of ours has any there.)
-//! * A function constant gets its value from the host, but a constant of C++ is initialized where it is defined: it
-//!   becomes a declaration, `extern`. So it is no constant expression either, as in Metal.
+//! * Metal allows attributes after `template`; C++ does not. They are removed.
+//! * A threadgroup variable is declared in a function, where C++ has thread memory only: it becomes `static`. (A struct
+//!   would need a constructor for that address space; our shaders have none there.)
+//! * The host sets a function constant, but a C++ constant is initialized in its definition: it becomes a declaration,
+//!   `extern`. So it is not a constant expression either, as in Metal.
 //!
-//! All three go by the beginning of a line, which is how our shaders are written. What is missed is an error of clang's.
+//! All three match the beginning of a line, as our shaders are written. clang rejects what they miss.
 
 use std::borrow::Cow;
 
-/// The text for clang; lines stay where they are.
+/// Rewrites a shader for clang. Keeps line numbers.
 pub(crate) fn for_clang(shader: &str) -> String {
     shader.lines().map(line_for_clang).collect::<Vec<_>>().join("\n") + "\n"
 }
@@ -31,7 +31,7 @@ fn line_for_clang(line: &str) -> Cow<'_, str> {
     if declares { format!("static {line}").into() } else { line.into() }
 }
 
-/// `template [[…]] [[…]] rest` as `template rest`.
+/// Rewrites `template [[…]] [[…]] rest` as `template rest`.
 fn without_attributes(line: &str) -> String {
     let mut rest = line.trim_start().trim_start_matches("template").trim_start();
     while let Some(attribute) = rest.strip_prefix("[[") {
@@ -41,7 +41,7 @@ fn without_attributes(line: &str) -> String {
 }
 
 #[test]
-fn lines_that_clang_cannot_read_are_changed_and_no_others() {
+fn rewrites_three_constructs_and_keeps_other_lines() {
     let changed = [
         ("constant uint K [[function_constant(0)]]; // K", "extern constant uint K [[function_constant(0)]]; // K"),
         ("    threadgroup float scratch[32];", "static     threadgroup float scratch[32];"),
