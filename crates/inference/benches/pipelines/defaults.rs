@@ -1,11 +1,11 @@
-//! Every kernel of the library with values for its constants, as in a model of 8 billion weights.
+//! Every kernel of the library with function constants as in a model of 8 billion parameters.
 
 use compute::{ConstantBits, PipelineConfig, Simdgroups};
 use inference::metal::kernels;
 use inference::metal::library::Shader;
 use msl::reflect::{FunctionConstant, Kernel};
 
-/// Values for constants: in kernels whose names begin with something, a constant, its value. The first that fits counts.
+/// Prefix of kernel names, constant, value. The first match counts.
 const VALUES: &[(&str, &str, f64)] = &[
     ("head_rms_norm", "DIM", 128.0),
     ("", "DIM", 4096.0),
@@ -35,22 +35,22 @@ const VALUES: &[(&str, &str, f64)] = &[
     ("", "ARGMAX", 0.0),
 ];
 
-/// For a constant that is not in the table: small enough for a count of anything.
+/// Value of a constant that is not in the table: small enough for any count.
 const GUESS: f64 = 4.0;
 
-/// A kernel, and which of its constants are guesses.
-pub(crate) struct Default {
+/// Configuration of a kernel, and the names of its constants that are guesses.
+pub(crate) struct KernelDefaults {
     pub(crate) config: PipelineConfig,
     pub(crate) guessed: Vec<String>,
 }
 
-/// The kernels of a shader; the error is a type of constants that is new here.
-pub(crate) fn of_shader(shader: &Shader) -> Result<Vec<Default>, String> {
+/// Returns the kernels of a shader. A constant of an unknown type is an error.
+pub(crate) fn of_shader(shader: &Shader) -> Result<Vec<KernelDefaults>, String> {
     let reflection = msl::compile_source(shader.name, shader.source, &msl::Options::default()).reflect();
     reflection.kernels.iter().map(|kernel| default(kernel, &reflection.function_constants)).collect()
 }
 
-/// All kernels.
+/// Returns all kernels.
 pub(crate) fn all() -> Result<Vec<PipelineConfig>, String> {
     let mut all = Vec::new();
     for shader in kernels::SHADERS {
@@ -59,7 +59,7 @@ pub(crate) fn all() -> Result<Vec<PipelineConfig>, String> {
     Ok(all)
 }
 
-fn default(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<Default, String> {
+fn default(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<KernelDefaults, String> {
     let mut values: Vec<(&str, ConstantBits)> = Vec::new();
     let mut guessed = Vec::new();
     for constant in constants.iter().filter(|constant| kernel.function_constants.contains(&constant.index)) {
@@ -78,15 +78,12 @@ fn default(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<Default, S
             "int" => (value as i32).into(),
             "float" => (value as f32).into(),
             _ => {
-                return Err(format!(
-                    "the constant {name} of '{}' has a type new to defaults.rs: {ty}",
-                    kernel.name
-                ));
+                return Err(format!("the constant {name} of '{}' has an unknown type: {ty}", kernel.name));
             }
         };
         values.push((name, value));
     }
     let config = PipelineConfig::new(&kernel.name, values.as_slice());
-    // As operations declare them.
-    Ok(Default { config: config.with_simdgroups(Simdgroups::Rows), guessed })
+    // Operations declare their pipelines this way.
+    Ok(KernelDefaults { config: config.with_simdgroups(Simdgroups::Rows), guessed })
 }

@@ -1,7 +1,7 @@
-//! Encoding and replaying, what the host pays for a dispatch.
+//! Cost of a dispatch on the host, encoded and replayed.
 
 use super::Failure;
-use super::report::{Report, Target, Times};
+use super::report::{PerformanceTarget, Report, Timings};
 use compute::{
     Buffer, CompileOptions, ComputeCommandEncoder, ConstantBits, CpuOptions, Device, DispatchType, Error, Patch,
     Simdgroups, Size,
@@ -9,7 +9,7 @@ use compute::{
 use inference::metal::MetalDevice;
 use std::time::Instant;
 
-/// As many as a language model has for one token.
+/// About as many as a language model has for one token.
 const DISPATCHES: usize = 300;
 
 const SOURCE: &str = "
@@ -20,7 +20,7 @@ const SOURCE: &str = "
         if (i < N) { out[i] = a[i] * b[i] + c[i] + float(step); }
     }";
 
-/// One dispatch as every operation encodes it: find the pipeline, bind, set bytes, dispatch.
+/// Encodes one dispatch like an operation: look up the pipeline, bind buffers, set bytes, dispatch.
 fn encode(
     device: &MetalDevice,
     encoder: &mut ComputeCommandEncoder,
@@ -42,7 +42,7 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
         "encoding",
         &[
             "300 dispatches of one threadgroup, each with its pipeline from the cache, 4 buffers and set_bytes; a device with",
-            "one thread; a replay is 300 recorded dispatches with 2 patches: until commit is back, and until all have run",
+            "one thread; a replay is 300 recorded dispatches with 2 patches: until commit returns, and until completion",
         ],
     )?;
     let device = MetalDevice::with_device(Device::cpu_with_options(&CpuOptions { threads: Some(1) })?, None)?;
@@ -54,12 +54,12 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
         encode(&device, &mut recorder, &buffers, number)?;
     }
     let recording = recorder.finish()?;
-    let location = |dispatch| recording.bytes_location(dispatch, 4).ok_or("there are no bytes");
+    let location = |dispatch| recording.bytes_location(dispatch, 4).ok_or("the dispatch has no bytes at index 4");
     let (first, last) = (location(0)?, location(DISPATCHES - 1)?);
 
     let kinds = [(DispatchType::Serial, "serial encoder"), (DispatchType::Concurrent, "concurrent encoder")];
-    let mut encoded: [Times; 2] = Default::default();
-    let (mut replayed, mut done) = (Times::default(), Times::default());
+    let mut encoded: [Timings; 2] = Default::default();
+    let (mut replayed, mut done) = (Timings::default(), Timings::default());
     for round in 0..if quick { 51 } else { 501u32 } {
         for ((kind, _), times) in kinds.iter().zip(&mut encoded) {
             let commands = device.command_buffer();
@@ -84,8 +84,8 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
         done.add(start.elapsed(), DISPATCHES);
     }
     for ((_, name), times) in kinds.iter().zip(&encoded) {
-        report.time(&format!("encode, per dispatch, {name}"), times, Target::Below(500.0))?;
+        report.time(&format!("encode, per dispatch, {name}"), times, PerformanceTarget::Below(500.0))?;
     }
-    report.time("replay, per dispatch, until commit is back", &replayed, Target::Below(100.0))?;
-    report.time("replay, per dispatch, until all have run", &done, Target::None)
+    report.time("replay, per dispatch, until commit returns", &replayed, PerformanceTarget::Below(100.0))?;
+    report.time("replay, per dispatch, until completion", &done, PerformanceTarget::None)
 }

@@ -1,23 +1,23 @@
-//! An archive on disk that is gone afterwards.
+//! Temporary archive on disk.
 
 use compute::{BinaryArchive, FolderOptions};
 use std::path::PathBuf;
 
-/// A folder of its own in the system's folder for such things.
-pub(crate) struct Folder(PathBuf);
+/// Folder of an archive in the system's temporary folder, removed on drop.
+pub(crate) struct ArchiveFolder(PathBuf);
 
-impl Folder {
-    pub(crate) fn new(name: &str) -> Folder {
-        Folder(std::env::temp_dir().join(format!("metalworks-bench-{name}-{}", std::process::id())))
+impl ArchiveFolder {
+    pub(crate) fn new(name: &str) -> ArchiveFolder {
+        ArchiveFolder(std::env::temp_dir().join(format!("metalworks-bench-{name}-{}", std::process::id())))
     }
 
-    /// Opened anew, it knows nothing but what is on disk.
+    /// Opens the archive anew: it reads everything from disk.
     pub(crate) fn archive(&self) -> BinaryArchive {
         BinaryArchive::folder(&self.0, FolderOptions::default())
     }
 }
 
-impl Drop for Folder {
+impl Drop for ArchiveFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

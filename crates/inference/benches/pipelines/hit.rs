@@ -1,7 +1,7 @@
-//! Finding a pipeline that is there.
+//! Cache hits.
 
 use super::Failure;
-use super::report::{Report, Target, Times};
+use super::report::{PerformanceTarget, Report, Timings};
 use compute::{
     ComputePipelineState, ConstantBits, ConstantName, Device, KernelConstants, PipelineCache, PipelineConfig,
 };
@@ -10,21 +10,21 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-/// Pipelines that are asked for in turn.
+/// Number of pipelines, looked up in turn.
 const KEYS: u32 = 16;
 
-/// Times that each is asked for in one run.
+/// Lookups of each pipeline in one run.
 const ROUNDS: usize = 64;
 
-/// As many constants as a kernel has, not few.
-struct Constants {
+/// Function constants of a typical kernel.
+struct GemvConstants {
     k: u32,
     batch: u32,
     split: u32,
     use_bias: bool,
 }
 
-impl KernelConstants for Constants {
+impl KernelConstants for GemvConstants {
     fn for_each(&self, mut each: impl FnMut(ConstantName<'_>, ConstantBits)) {
         each(ConstantName::Name("K"), self.k.into());
         each(ConstantName::Name("BATCH"), self.batch.into());
@@ -33,29 +33,29 @@ impl KernelConstants for Constants {
     }
 }
 
-fn constants(number: u32) -> Constants {
-    Constants { k: 256 * number, batch: 1, split: 4, use_bias: number.is_multiple_of(2) }
+fn constants(number: u32) -> GemvConstants {
+    GemvConstants { k: 256 * number, batch: 1, split: 4, use_bias: number.is_multiple_of(2) }
 }
 
-/// One way to ask, by number.
-type Ask<'a> = &'a (dyn Fn(u32) + Sync);
+/// Looks up a pipeline by its number.
+type Lookup<'a> = &'a (dyn Fn(u32) + Sync);
 
-fn run(ask: Ask<'_>) -> Duration {
+fn run(lookup: Lookup<'_>) -> Duration {
     let start = Instant::now();
     for _ in 0..ROUNDS {
         for number in 0..KEYS {
-            ask(number);
+            lookup(number);
         }
     }
     start.elapsed()
 }
 
-/// Runs of two threads at once.
-fn run_two(ask: Ask<'_>, runs: usize, times: &mut Times) {
+/// Times runs on two threads at once.
+fn run_two(lookup: Lookup<'_>, runs: usize, times: &mut Timings) {
     let start = Barrier::new(2);
     let one = || {
         start.wait();
-        (0..runs).map(|_| run(ask)).collect::<Vec<Duration>>()
+        (0..runs).map(|_| run(lookup)).collect::<Vec<Duration>>()
     };
     let both = std::thread::scope(|scope| {
         let other = scope.spawn(one);
@@ -66,7 +66,7 @@ fn run_two(ask: Ask<'_>, runs: usize, times: &mut Times) {
     both.into_iter().for_each(|time| times.add(time, ROUNDS * KEYS as usize));
 }
 
-/// Any pipeline: which one makes no difference here.
+/// Returns some pipeline: lookups do not depend on it.
 fn pipeline() -> Result<ComputePipelineState, Failure> {
     let device = MetalDevice::with_device(Device::cpu()?, None)?;
     Ok(device.get_or_create_pso("add_f32", ())?.clone())
@@ -75,7 +75,7 @@ fn pipeline() -> Result<ComputePipelineState, Failure> {
 pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     report.section(
         "cache hit",
-        &["16 pipelines of one kernel with 4 constants, asked for in turn, 64 times in a run; two threads ask for", "the same ones"],
+        &["16 pipelines of one kernel with 4 constants, looked up in turn, 64 times in a run; two threads look up", "the same ones"],
     )?;
     let made = pipeline()?;
     let cache = PipelineCache::new(move |_| Ok(made.clone()));
@@ -89,22 +89,22 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     let by_config = |number: u32| {
         let _ = black_box(cache.get_or_create(black_box(&configs[number as usize])));
     };
-    let ways: [(&str, Ask<'_>); 2] =
-        [("kernel and typed constants", &by_constants), ("configuration that was kept", &by_config)];
-    let mut times: [[Times; 2]; 2] = Default::default();
+    let ways: [(&str, Lookup<'_>); 2] =
+        [("kernel and typed constants", &by_constants), ("reused configuration", &by_config)];
+    let mut times: [[Timings; 2]; 2] = Default::default();
     let turns = if quick { 20 } else { 200 };
     for _ in 0..turns {
-        for ((_, ask), [one, two]) in ways.iter().zip(&mut times) {
+        for ((_, lookup), [one, two]) in ways.iter().zip(&mut times) {
             for _ in 0..10 {
-                one.add(run(*ask), ROUNDS * KEYS as usize);
+                one.add(run(*lookup), ROUNDS * KEYS as usize);
             }
-            run_two(*ask, 10, two);
+            run_two(*lookup, 10, two);
         }
     }
     for ((name, _), [one, two]) in ways.iter().zip(&times) {
-        report.time(&format!("{name}, 1 thread"), one, Target::Below(50.0))?;
-        report.time(&format!("{name}, 2 threads"), two, Target::Below(200.0))?;
-        report.number("  2 threads : 1 thread", two.median() / one.median(), "x", Target::Below(4.0))?;
+        report.time(&format!("{name}, 1 thread"), one, PerformanceTarget::Below(50.0))?;
+        report.time(&format!("{name}, 2 threads"), two, PerformanceTarget::Below(200.0))?;
+        report.number("  2 threads : 1 thread", two.median() / one.median(), "x", PerformanceTarget::Below(4.0))?;
     }
     Ok(())
 }

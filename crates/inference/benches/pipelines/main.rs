@@ -1,11 +1,11 @@
-//! What pipelines cost: finding one, creating one with and without an archive, creating many, encoding with them.
+//! Cost of pipelines: cache hits, creation with and without an archive, creation of many, encoding.
 //!
 //! ```text
 //! cargo bench -p metalworks-inference --bench pipelines -- [--quick] [--json FILE] [hit] [miss] [many] [encode]
 //! ```
 //!
-//! Every number is a median, with the fastest run beside it. What is compared runs in turns, in the same process, so that a
-//! machine that is busy for a while slows both down.
+//! Every number is a median, with the fastest run beside it. Compared variants alternate in the same process, so load
+//! on the machine slows down all of them.
 
 mod defaults;
 mod encode;
@@ -20,7 +20,7 @@ use std::io::Write;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What was asked for.
+/// Command-line options.
 struct Options {
     quick: bool,
     json: Option<String>,
@@ -34,12 +34,15 @@ fn options() -> Result<Options, Failure> {
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            // Cargo says so to every benchmark.
+            // Cargo passes this to every benchmark.
             "--bench" => {}
             "--quick" => options.quick = true,
             "--json" => options.json = Some(arguments.next().ok_or("--json needs the name of a file")?),
             part if PARTS.contains(&part) => options.parts.push(part.into()),
-            other => return Err(format!("'{other}' is none of --quick, --json FILE, {}", PARTS.join(", ")).into()),
+            other => {
+                let expected = format!("expected --quick, --json FILE, {}", PARTS.join(", "));
+                return Err(format!("unknown argument '{other}': {expected}").into());
+            }
         }
     }
     if options.parts.is_empty() {

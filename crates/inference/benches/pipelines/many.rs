@@ -1,7 +1,7 @@
-//! Creating many pipelines, one after the other and all at once.
+//! Creation of many pipelines, one after the other and in parallel.
 
-use super::folder::Folder;
-use super::report::{Report, Target, Times};
+use super::folder::ArchiveFolder;
+use super::report::{PerformanceTarget, Report, Timings};
 use super::{Failure, defaults};
 use compute::{Device, PipelineConfig};
 use inference::metal::{MetalDevice, PipelineSet};
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 const COUNT: usize = 32;
 
-/// Pipelines from all over the library.
+/// Returns configurations evenly spread over the library.
 fn configs() -> Result<Vec<PipelineConfig>, Failure> {
     let all = defaults::all()?;
     let step = (all.len() / COUNT).max(1);
@@ -21,10 +21,10 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
     let plan: PipelineSet = configs.iter().cloned().collect();
     report.section(
         "creation of many pipelines",
-        &["kernels from all over the library, on a device that has read none of its sources: as when a model is loaded"],
+        &["kernels from all over the library, on a new device that has not read its sources: as when a model is loaded"],
     )?;
-    let folder = Folder::new("many");
-    let (mut serial, mut parallel, mut archived) = (Times::default(), Times::default(), Times::default());
+    let folder = ArchiveFolder::new("many");
+    let (mut serial, mut parallel, mut archived) = (Timings::default(), Timings::default(), Timings::default());
     for _ in 0..if quick { 1 } else { 5 } {
         let one = MetalDevice::with_device(Device::cpu()?, None)?;
         let start = Instant::now();
@@ -36,22 +36,27 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
         let start = Instant::now();
         all.pipelines().create_all(&configs, |_| {}).into_pipelines()?;
         parallel.add(start.elapsed(), 1);
-        // The first time fills it.
+        // Fill the archive in the first round.
         MetalDevice::with_device(Device::cpu()?, folder.archive())?.load(&plan, |_| {})?;
         let start = Instant::now();
         let kept = MetalDevice::with_device(Device::cpu()?, folder.archive())?;
         kept.load(&plan, |_| {})?;
         archived.add(start.elapsed(), 1);
         if kept.stats().compiled() > 0 {
-            return Err(format!("compiled in spite of the archive: {}", kept.stats()).into());
+            return Err(format!("compiled despite the archive: {}", kept.stats()).into());
         }
     }
-    report.time(&format!("{} pipelines, one after the other", configs.len()), &serial, Target::None)?;
-    report.time(&format!("{} pipelines, create_all", configs.len()), &parallel, Target::None)?;
+    report.time(&format!("{} pipelines, one after the other", configs.len()), &serial, PerformanceTarget::None)?;
+    report.time(&format!("{} pipelines, create_all", configs.len()), &parallel, PerformanceTarget::None)?;
     report.time(
         &format!("{} pipelines, create_all, from an archive on disk", configs.len()),
         &archived,
-        Target::None,
+        PerformanceTarget::None,
     )?;
-    report.number("one after the other : create_all", serial.median() / parallel.median(), "x", Target::None)
+    report.number(
+        "one after the other : create_all",
+        serial.median() / parallel.median(),
+        "x",
+        PerformanceTarget::None,
+    )
 }

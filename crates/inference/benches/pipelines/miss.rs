@@ -1,7 +1,7 @@
-//! Creating a pipeline that is not there: compiled, and from an archive.
+//! Cache misses: a pipeline is compiled, or comes from an archive.
 
-use super::folder::Folder;
-use super::report::{Report, Target, Times};
+use super::folder::ArchiveFolder;
+use super::report::{PerformanceTarget, Report, Timings};
 use super::{Failure, defaults};
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, FunctionDescriptor, Library, PipelineCache,
@@ -11,7 +11,7 @@ use inference::metal::kernels;
 use inference::metal::library::Shader;
 use std::time::{Duration, Instant};
 
-/// The time of one miss, and where the code came from.
+/// Returns the time of one miss, and the origin of the code.
 fn miss(
     device: &Device,
     library: &Library,
@@ -35,7 +35,7 @@ fn miss(
     Ok((start.elapsed(), pipeline.origin()))
 }
 
-/// A library, and how long the front end took to read it.
+/// Returns a library, and the time that the front end took to read it.
 fn read(device: &Device, shader: &Shader) -> (Library, Duration) {
     let options = CompileOptions { name: format!("{}.metal", shader.name), ..CompileOptions::default() };
     let library = device.new_library_with_checked_source(shader.source, &options);
@@ -44,24 +44,24 @@ fn read(device: &Device, shader: &Shader) -> (Library, Duration) {
     (library, start.elapsed())
 }
 
-/// The times of one kernel.
+/// Returns the times of one kernel: compiled, and from an archive.
 fn kernel(
     device: &Device,
     library: &Library,
     config: &PipelineConfig,
-    folder: &Folder,
+    folder: &ArchiveFolder,
     runs: usize,
-) -> Result<(Times, Times), Failure> {
-    let (mut cold, mut archived) = (Times::default(), Times::default());
+) -> Result<(Timings, Timings), Failure> {
+    let (mut cold, mut archived) = (Timings::default(), Timings::default());
     // The first run fills the archive.
     miss(device, library, config, Some(&folder.archive()))?;
     for _ in 0..runs {
         cold.add(miss(device, library, config, None)?.0, 1);
-        // It takes so little time that more runs cost nothing.
+        // Cheap enough for more runs.
         for _ in 0..4 {
             let (time, origin) = miss(device, library, config, Some(&folder.archive()))?;
             if origin != PipelineOrigin::Archive {
-                return Err(format!("{config} was compiled in spite of the archive").into());
+                return Err(format!("{config} was compiled despite the archive").into());
             }
             archived.add(time, 1);
         }
@@ -75,18 +75,18 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
         &[
             "every kernel of the library with default constants, code for rows of simdgroups; the archive is opened anew for",
             "each run; the front end is not counted: it reads a file once for all of its kernels, and an archive makes it",
-            "needless",
+            "unnecessary",
         ],
     )?;
     let device = Device::cpu()?;
-    let folder = Folder::new("miss");
+    let folder = ArchiveFolder::new("miss");
     let runs = if quick { 1 } else { 3 };
-    let mut all: Vec<(Times, Times)> = Vec::new();
+    let mut all: Vec<(Timings, Timings)> = Vec::new();
     let mut failed = 0u32;
     for shader in kernels::SHADERS {
         let (library, front_end) = read(&device, shader);
         report.note(&format!("{}.metal (front end {:.1} ms)", shader.name, front_end.as_secs_f64() * 1e3))?;
-        for defaults::Default { config, guessed } in defaults::of_shader(shader)? {
+        for defaults::KernelDefaults { config, guessed } in defaults::of_shader(shader)? {
             match kernel(&device, &library, &config, &folder, runs) {
                 Ok((cold, archived)) => {
                     let remark = match guessed.is_empty() {
@@ -103,20 +103,30 @@ pub(crate) fn measure(report: &mut Report, quick: bool) -> Result<(), Failure> {
             }
         }
     }
-    report.number("kernels that failed", f64::from(failed), "", Target::Below(1.0))?;
+    report.number("kernels that failed", f64::from(failed), "", PerformanceTarget::Below(1.0))?;
     summary(report, &all)
 }
 
-fn summary(report: &mut Report, all: &[(Times, Times)]) -> Result<(), Failure> {
-    let sum = |number: &dyn Fn(&(Times, Times)) -> f64| all.iter().map(number).sum::<f64>();
+fn summary(report: &mut Report, all: &[(Timings, Timings)]) -> Result<(), Failure> {
+    let sum = |number: &dyn Fn(&(Timings, Timings)) -> f64| all.iter().map(number).sum::<f64>();
     let count = all.len();
     let (cold, archived) = (sum(&|times| times.0.median()), sum(&|times| times.1.median()));
-    report.number(&format!("all {count} kernels, cold"), cold / 1e6, "ms", Target::None)?;
-    report.number(&format!("all {count} kernels, from the archive"), archived / 1e6, "ms", Target::None)?;
-    report.number("cold : archive, all kernels, medians", cold / archived, "x", Target::AtLeast(20.0))?;
-    // A busy machine makes long runs longer than short ones: the fastest run is the fair one.
+    report.number(&format!("all {count} kernels, cold"), cold / 1e6, "ms", PerformanceTarget::None)?;
+    report.number(
+        &format!("all {count} kernels, from the archive"),
+        archived / 1e6,
+        "ms",
+        PerformanceTarget::None,
+    )?;
+    report.number(
+        "cold : archive, all kernels, medians",
+        cold / archived,
+        "x",
+        PerformanceTarget::AtLeast(20.0),
+    )?;
+    // Load on the machine affects long runs more than short ones: the fastest cold run is the fair one.
     let least = sum(&|times| times.0.min()) / archived;
-    report.number("cold : archive, all kernels, fastest cold run", least, "x", Target::AtLeast(20.0))?;
+    report.number("cold : archive, all kernels, fastest cold run", least, "x", PerformanceTarget::AtLeast(20.0))?;
     let worst = all.iter().map(|(cold, archived)| cold.min() / archived.median()).fold(f64::INFINITY, f64::min);
-    report.number("cold : archive, worst kernel, fastest cold run", worst, "x", Target::AtLeast(20.0))
+    report.number("cold : archive, worst kernel, fastest cold run", worst, "x", PerformanceTarget::AtLeast(20.0))
 }

@@ -1,17 +1,17 @@
-//! Numbers with their targets, as a table and as JSON.
+//! Measurements and their targets, as a table and as JSON.
 
 use super::Failure;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Duration;
 
-/// Runs of one thing: nanoseconds each.
+/// Times of repeated runs, in nanoseconds.
 #[derive(Clone, Default)]
-pub(crate) struct Times {
+pub(crate) struct Timings {
     nanos: Vec<f64>,
 }
 
-impl Times {
+impl Timings {
     pub(crate) fn add(&mut self, time: Duration, items: usize) {
         self.nanos.push(time.as_nanos() as f64 / items as f64);
     }
@@ -31,33 +31,33 @@ impl Times {
     }
 }
 
-/// What a number should be.
+/// Target of a measurement.
 #[derive(Clone, Copy)]
-pub(crate) enum Target {
+pub(crate) enum PerformanceTarget {
     Below(f64),
     AtLeast(f64),
     None,
 }
 
-impl Target {
+impl PerformanceTarget {
     fn is_met(self, value: f64) -> Option<bool> {
         match self {
-            Target::Below(limit) => Some(value < limit),
-            Target::AtLeast(limit) => Some(value >= limit),
-            Target::None => None,
+            PerformanceTarget::Below(limit) => Some(value < limit),
+            PerformanceTarget::AtLeast(limit) => Some(value >= limit),
+            PerformanceTarget::None => None,
         }
     }
 
     fn text(self, unit: &str) -> String {
         match self {
-            Target::Below(limit) => format!("< {limit} {unit}"),
-            Target::AtLeast(limit) => format!(">= {limit} {unit}"),
-            Target::None => String::new(),
+            PerformanceTarget::Below(limit) => format!("< {limit} {unit}"),
+            PerformanceTarget::AtLeast(limit) => format!(">= {limit} {unit}"),
+            PerformanceTarget::None => String::new(),
         }
     }
 }
 
-/// All that was measured.
+/// Prints measurements as they come, and collects them.
 pub(crate) struct Report {
     device: String,
     rows: Vec<Value>,
@@ -74,14 +74,11 @@ impl Report {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let build = if cfg!(debug_assertions) { "debug build: these numbers mean little" } else { "release build" };
         writeln!(std::io::stdout(), "{}, {cores} cores, {build}", self.device)?;
-        writeln!(
-            std::io::stdout(),
-            "medians; what is compared runs in turns; the fastest run is in the column min"
-        )?;
+        writeln!(std::io::stdout(), "medians; compared variants alternate; the column min has the fastest run")?;
         Ok(())
     }
 
-    /// Begins a table; `method` says how its numbers were found, in lines.
+    /// Begins a table. `method` describes in lines how it was measured.
     pub(crate) fn section(&mut self, title: &str, method: &[&str]) -> Result<(), Failure> {
         let mut out = std::io::stdout();
         writeln!(out, "\n{title}\n  {}", method.join("\n  "))?;
@@ -90,8 +87,8 @@ impl Report {
         Ok(())
     }
 
-    /// A time.
-    pub(crate) fn time(&mut self, name: &str, times: &Times, target: Target) -> Result<(), Failure> {
+    /// Adds a time.
+    pub(crate) fn time(&mut self, name: &str, times: &Timings, target: PerformanceTarget) -> Result<(), Failure> {
         let (median, min, runs) = (times.median(), times.min(), times.runs());
         let (shown, met) = (duration(median), self.judge(target, median));
         let target = target.text("ns");
@@ -102,8 +99,14 @@ impl Report {
         Ok(())
     }
 
-    /// A ratio or another number.
-    pub(crate) fn number(&mut self, name: &str, value: f64, unit: &str, target: Target) -> Result<(), Failure> {
+    /// Adds a ratio or another number.
+    pub(crate) fn number(
+        &mut self,
+        name: &str,
+        value: f64,
+        unit: &str,
+        target: PerformanceTarget,
+    ) -> Result<(), Failure> {
         let met = self.judge(target, value);
         let target = target.text(unit);
         writeln!(std::io::stdout(), "  {name:<52} {:>12} {:>20} {target}{met}", format!("{value:.2} {unit}"), "")?;
@@ -111,12 +114,12 @@ impl Report {
         Ok(())
     }
 
-    /// A kernel, compiled and from an archive.
+    /// Adds the times of a kernel, compiled and from an archive.
     pub(crate) fn kernel(
         &mut self,
         name: &str,
-        cold: &Times,
-        archived: &Times,
+        cold: &Timings,
+        archived: &Timings,
         remark: &str,
     ) -> Result<(), Failure> {
         let (cold, archived, runs) = (cold.median(), archived.median(), cold.runs());
@@ -127,14 +130,14 @@ impl Report {
         Ok(())
     }
 
-    /// A remark.
+    /// Adds a remark.
     pub(crate) fn note(&mut self, text: &str) -> Result<(), Failure> {
         writeln!(std::io::stdout(), "  {text}")?;
         self.rows.push(json!({ "note": text }));
         Ok(())
     }
 
-    fn judge(&mut self, target: Target, value: f64) -> &'static str {
+    fn judge(&mut self, target: PerformanceTarget, value: f64) -> &'static str {
         match target.is_met(value) {
             Some(true) => {
                 self.met += 1;
