@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Downloads Metal shaders that others wrote, to try the front end on. They stay in a cache and are never committed.
+# Downloads Metal shaders of other projects to test the front end. They stay in a cache and are not committed.
 #
-#   scripts/corpus.sh         make the corpus, or leave it alone when it is there, and say what is in it
-#   scripts/corpus.sh --dir   print where it is, and do nothing else
+#   scripts/corpus.sh         create or update the corpus, and list its contents
+#   scripts/corpus.sh --dir   print its folder only
 #
-# What it makes, in ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/corpus:
+# Contents of ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/corpus:
 #
 #   candle/*.metal                     from the crate candle-metal-kernels
 #   ggml/ggml-metal/kernels/*.metal    from the sdist of llama-cpp-python; search ggml and ggml/ggml-metal for includes
 #   mlx/mlx/backend/metal/kernels/     headers from the wheel mlx-metal; search mlx for includes
 #   mlx/mlx.metallib                   its kernels, compiled by Apple's compiler
 #
-# Each part is made aside and then renamed, and has a stamp of what it was made from: a part is whole or not there,
-# and one whose pin changed is made again. Needs cargo and python3. An archive put into the corpus directory by hand
-# is used instead of a download.
+# Each part is created in a temporary folder and then renamed, so it is complete or absent. Its stamp names its source: a
+# part whose pinned version changed is created again. Needs cargo and python3. An archive copied into the corpus folder
+# replaces a download.
 set -euo pipefail
 
 CANDLE_VERSION=0.11.1
@@ -23,7 +23,7 @@ LLAMA_SHA256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
 MLX_VERSION=0.32.4
 MLX_ARCHIVE=mlx_metal-$MLX_VERSION-py3-none-macosx_14_0_arm64.whl
 MLX_SHA256=8019b2db622599267d66cc168b2f0dbf5af929790a6c3b3913e00eabc42a7947
-LAYOUT=1 # to be raised when what is extracted, or where to, changes
+LAYOUT=1 # increment when the set of extracted files or their paths change
 
 cache=${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}
 corpus=$cache/corpus
@@ -33,34 +33,34 @@ fail() {
   exit 1
 }
 
-# Whether part $1 was made from $2.
+# Succeeds if part $1 was created from $2.
 is_current() {
   [ "$(cat "$corpus/$1/.stamp" 2>/dev/null)" = "$2 layout $LAYOUT" ]
 }
 
-# Runs $3 with a new directory to fill, and makes that directory the part $1, stamped as made from $2.
+# Calls $3 to fill a new folder, and renames the folder to part $1, stamped with its source $2.
 make_part() {
   local part=$1 stamp=$2 fill=$3
   if is_current "$part" "$stamp"; then
     return
   fi
-  printf 'corpus: getting %s\n' "$stamp" >&2
+  printf 'corpus: downloading %s\n' "$stamp" >&2
   mkdir "$temporary/$part"
   "$fill" "$temporary/$part"
   printf '%s layout %s\n' "$stamp" "$LAYOUT" >"$temporary/$part/.stamp"
   if [ -e "$corpus/$part" ]; then
     mv "$corpus/$part" "$temporary/old-$part"
   fi
-  # Not mv, which would move it into a directory that another run has just put there.
+  # Not mv, which would move it into a folder that another run just created.
   python3 -c 'import os, sys; os.rename(sys.argv[1], sys.argv[2])' "$temporary/$part" "$corpus/$part" 2>/dev/null ||
     is_current "$part" "$stamp" || fail "cannot move $part into $corpus"
 }
 
-# Sets pip to a command that works, as an array.
+# Sets the array pip to a working command.
 find_pip() {
   pip=(python3 -m pip)
   "${pip[@]}" --version >/dev/null 2>&1 && return
-  # Debian's python3 comes without pip; a virtual environment has one, where python3-venv is installed.
+  # Debian's python3 has no pip, but a virtual environment has one if python3-venv is installed.
   if python3 -m venv "$temporary/venv" >/dev/null 2>&1; then
     pip=("$temporary/venv/bin/python3" -m pip)
     "${pip[@]}" --version >/dev/null 2>&1 && return
@@ -79,8 +79,8 @@ sha256() {
   python3 -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' "$1"
 }
 
-# Sets archive to the path of the archive $1 with the checksum $2: the one in the corpus directory, or else the one
-# that `pip download` gets with the other arguments.
+# Sets archive to the path of the archive $1 with the checksum $2: the one in the corpus folder, or else the result of
+# `pip download` with the other arguments.
 get_archive() {
   local name=$1 checksum=$2
   shift 2
@@ -91,13 +91,13 @@ get_archive() {
   find_pip
   "${pip[@]}" download --quiet --disable-pip-version-check --no-deps --dest "$temporary" "$@" \
     >"$temporary/pip.log" 2>&1 ||
-    { tail -n 5 "$temporary/pip.log" >&2; fail "cannot download $name: is there a network? (or put it into $corpus)"; }
+    { tail -n 5 "$temporary/pip.log" >&2; fail "cannot download $name: check the network, or copy it into $corpus"; }
   archive=$temporary/$name
-  [ -f "$archive" ] || fail "pip did not download $name but: $(cd "$temporary" && echo *.tar.gz *.whl)"
-  [ "$(sha256 "$archive")" = "$checksum" ] || fail "$name is not the file that was pinned: its SHA-256 differs"
+  [ -f "$archive" ] || fail "expected pip to download $name, found: $(cd "$temporary" && echo *.tar.gz *.whl)"
+  [ "$(sha256 "$archive")" = "$checksum" ] || fail "$name is not the pinned file: its SHA-256 differs"
 }
 
-# Cargo checks the checksum of the crate and knows where it has unpacked it.
+# Cargo verifies the checksum of the crate, and reports where it unpacked it.
 fill_candle() {
   local package=$temporary/candle-package manifest
   mkdir -p "$package/src"
@@ -106,7 +106,7 @@ fill_candle() {
     "candle-metal-kernels = \"=$CANDLE_VERSION\"" >"$package/Cargo.toml"
   cargo metadata --quiet --format-version 1 --manifest-path "$package/Cargo.toml" \
     >"$temporary/metadata.json" 2>"$temporary/cargo.log" ||
-    { tail -n 5 "$temporary/cargo.log" >&2; fail 'cannot download candle-metal-kernels: is there a network?'; }
+    { tail -n 5 "$temporary/cargo.log" >&2; fail 'cannot download candle-metal-kernels: check the network'; }
   manifest=$(python3 -c '
 import json, sys
 packages = json.load(open(sys.argv[1]))["packages"]
@@ -114,7 +114,7 @@ print(next(p["manifest_path"] for p in packages if p["name"] == "candle-metal-ke
   cp "$(dirname "$manifest")"/src/metal_src/*.metal "$1"
 }
 
-# Not `--no-binary :all:`, with which pip would build even cmake from its source.
+# Not `--no-binary :all:`: pip would build even cmake from source.
 fill_ggml() {
   get_archive "$LLAMA_ARCHIVE" "$LLAMA_SHA256" --no-binary llama-cpp-python "llama-cpp-python==$LLAMA_VERSION"
   extract "$archive" 'vendor/llama.cpp/ggml/src/' '^(ggml-common\.h|ggml-metal/.*\.(metal|h))$' "$1"
@@ -126,7 +126,7 @@ fill_mlx() {
   extract "$archive" 'mlx/lib/' '^mlx\.metallib$' "$1"
 }
 
-# Extracts from archive $1 the files below the directory $2 whose path from there matches $3, into $4.
+# Extracts files of archive $1 into $4: those below the folder $2 whose relative path matches $3.
 extract() {
   python3 - "$@" <<'PYTHON'
 import os, re, sys, tarfile, zipfile

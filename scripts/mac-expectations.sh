@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Prints the GPU family that a Mac must have, and "no" where nothing is expected of it: `7` for an M1, `9` for an M4.
+# Prints the GPU family that a Mac must have, such as `7` for an M1 and `9` for an M4, or "no" if tests may fail on it.
 #
-# It goes by the name of the machine and the version of macOS alone, never by the program under test: one that fails to
-# recognize a GPU must not be excused by that.
+# It depends on the names of CPU and macOS only, not on the program under test: a program that fails to recognize the GPU
+# must fail the tests.
 #
 #   scripts/mac-expectations.sh                            this Mac
 #   scripts/mac-expectations.sh 'Apple M2 Pro' 0 14.5      one with this CPU, 1 for a virtual machine, this macOS
@@ -16,7 +16,7 @@ else
   version=$(sw_vers -productVersion)
 fi
 
-# Metal is used from macOS 14 on. The GPU of a virtual machine lacks simdgroup matrices, whatever its CPU is.
+# Metal is used from macOS 14 on. The GPU of a virtual machine lacks simdgroup matrices, on any CPU.
 if [ "${version%%.*}" -lt 14 ] || [ "$is_virtual" != 0 ]; then
   echo no
   exit
@@ -25,7 +25,7 @@ case $cpu in
   *Virtual*) echo no ;;
   'Apple M1' | 'Apple M1 '*) echo 7 ;;
   'Apple M2' | 'Apple M2 '*) echo 8 ;;
-  # M3 and M4; later ones have all that these have.
+  # M3, M4, and later ones, which have at least the same features.
   'Apple M'[0-9]*) echo 9 ;;
   *) echo no ;;
 esac

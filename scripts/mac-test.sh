@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# What only a Mac can show: Apple's compiler on every shader, the tests, and every kernel on the GPU, as it is and under
-# Metal's own validation. `make mac-test` runs it; all parts run, and those that failed are named at the end.
+# Tests on a Mac: Apple's compiler on every shader, the test suites, and every kernel on the GPU, with and without Metal's
+# validation. `make mac-test` runs it. All parts run; the end lists those that failed.
 #
-# The kernels are made for Apple7 (an M1) and later. Every Mac that has such a GPU by its name and version of macOS
-# (scripts/mac-expectations.sh) must pass, whatever the program under test says about it. Another GPU, such as the virtual one
-# of hosted runners, is tried all the same, but its failures do not count. Needs Xcode, with its Metal toolchain, and Rust; no
-# LLVM.
+# The kernels are written for Apple7 (M1) and later. A Mac that must have such a GPU (scripts/mac-expectations.sh) must
+# pass, even if the program under test does not recognize the GPU. Another GPU, such as the virtual one of hosted runners,
+# is tested too, but its failures do not count. Needs Xcode with its Metal toolchain, and Rust; no LLVM.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -15,13 +14,13 @@ cd "$(dirname "$0")/.." || exit
 }
 
 METALWORKS=${CARGO_TARGET_DIR:-target}/release/metalworks
-# The tests that run kernels on the device; all others run on the host alone.
+# Tests that run kernels on the device, and tests that run on the host.
 DEVICE_TESTS='--test kernels --test model --test selftest --test shader_bench --test transformers'
 HOST_TESTS='--lib --test chat --test gguf --test shader_build --test synthetic --test tokenizer'
 
 failed='' uncounted=''
 
-# Runs a part: what it is called, and its command.
+# Runs a part: its name, then its command.
 part() {
   local name=$1
   shift
@@ -30,7 +29,7 @@ part() {
 "
 }
 
-# Runs a part on the GPU.
+# Runs a part on the GPU. A failure counts if this Mac must pass.
 on_gpu() {
   local name=$1
   shift
@@ -45,7 +44,7 @@ on_gpu() {
   fi
 }
 
-# As the build compiles them, with more warnings. Constants of a header that one shader has no use for are no mistake.
+# Compiles like the build, with more warnings. A shader need not use every constant of its includes.
 compile_shaders() {
   local shader status=0
   xcrun -sdk macosx metal --version || {
@@ -60,7 +59,7 @@ compile_shaders() {
   return $status
 }
 
-# Whether the program recognizes the GPU that this Mac must have.
+# Succeeds if the program recognizes the GPU that this Mac must have.
 recognizes_gpu() {
   "$METALWORKS" doctor --device metal --quick --json | EXPECTED=$expected python3 -c '
 import json, os, sys
@@ -77,7 +76,7 @@ if chosen["kind"] != "metal" or missing or family < int(os.environ["EXPECTED"]):
 part 'every shader, by the compiler of Apple' compile_shaders
 part 'the program, without LLVM' cargo build --release -p metalworks-cli
 part 'tests on the host' cargo test --workspace --exclude metalworks-inference --exclude metalworks-compute
-# Words are flags.
+# Word splitting is intended.
 # shellcheck disable=SC2086
 part 'tests on the host, of models' cargo test -p metalworks-inference $HOST_TESTS
 part 'what this Mac has' "$METALWORKS" doctor --quick
@@ -98,7 +97,7 @@ export MTL_DEBUG_LAYER=1 MTL_SHADER_VALIDATION=1
 on_gpu 'tests of the back end, validated by Metal' cargo test -p metalworks-compute --no-fail-fast --test every_device
 on_gpu 'tests on the GPU, validated by Metal' cargo test -p metalworks-inference --no-fail-fast --test kernels --test selftest
 on_gpu 'every kernel on the GPU, validated by Metal' "$METALWORKS" doctor --no-speed
-# As on a Mac that had no Metal toolchain when the program was built: the embedded source is compiled at run time.
+# Like a build on a Mac without the Metal toolchain: compiles the embedded source at run time.
 on_gpu 'every kernel on the GPU, from source' \
   env METALWORKS_METALLIB=0 cargo run --release -p metalworks-cli -- doctor --no-speed
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# A Rust that type-checks code for macOS, on Linux and without anything of Apple's. Nothing is linked or run with it.
+# A Rust toolchain that type-checks code for macOS on Linux, without Apple's SDK. It does not link.
 #
-#   scripts/mac-toolchain.sh              make it, or leave it alone when it is there, and say what it is
-#   scripts/mac-toolchain.sh --dir        print where it is, and do nothing else
-#   scripts/mac-toolchain.sh COMMAND...   make it where it is missing, and run a command with it: cargo clippy --target ...
+#   scripts/mac-toolchain.sh              create it unless it exists, and print its version
+#   scripts/mac-toolchain.sh --dir        print its folder only
+#   scripts/mac-toolchain.sh COMMAND...   create it unless it exists, and run a command with it: cargo clippy --target ...
 #
-# Where the Rust in PATH has the target (`rustup target add aarch64-apple-darwin`), it is taken as it is. Else one is made
-# from the newest Rust that apt has, which is unpacked and not installed, with a standard library that is checked from its
-# source: about 120 MB of downloads, a minute of computing, 500 MB in
+# If the Rust in PATH has the target (`rustup target add aarch64-apple-darwin`), that one is used. Otherwise the newest Rust
+# packages of apt are unpacked, not installed, and the standard library is checked from its source: a download of about
+# 120 MB, a minute of CPU time, 500 MB in
 #
 #   ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/mac/VERSION
 #
-# It is made aside and renamed at the end: a toolchain is whole or not there. Needs no root, and neither reads nor changes
-# the package lists of the system: apt works on lists of its own, from the system's sources.
+# The toolchain is created in a temporary folder and then renamed, so it is complete or absent. Needs no root, and neither
+# reads nor changes the system's package lists: apt uses separate lists, from the system's sources.
 #
-# Packages, by their names and what they were last seen to have:
+# Packages, and their versions when last checked:
 #   Debian 12                  rustc-web     1.96    what continuous integration runs
 #   Debian 13                  rustc-web     1.96    looked at, not run
 #   Debian unstable            rustc         1.97    looked at, not run
@@ -23,7 +23,7 @@
 set -euo pipefail
 
 TARGET=aarch64-apple-darwin
-LAYOUT=1 # to be raised when what is made, or how, changes
+LAYOUT=1 # increment when the contents of the toolchain change
 
 cache=${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}/mac
 wanted=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$(dirname "$0")/../Cargo.toml")
@@ -34,16 +34,16 @@ say() {
 
 fail() {
   say "error: $1"
-  printf '%s\n' "or have the Rust in PATH do it: rustup target add $TARGET" >&2
+  printf '%s\n' "or add the target to the Rust in PATH: rustup target add $TARGET" >&2
   exit 1
 }
 
-# Whether version $1 is at least $2.
+# Succeeds if version $1 is at least $2.
 at_least() {
   [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
 }
 
-# Sets folder to that of a toolchain that is there, with bin/rustc in it: the one in PATH, or the newest of ours.
+# Sets folder to the root of an existing toolchain (with bin/rustc): the one in PATH, or the newest of ours.
 find_toolchain() {
   local candidate version
   folder=
@@ -62,13 +62,13 @@ find_toolchain() {
   [ -n "$folder" ]
 }
 
-# Debian has Rust in /usr, Ubuntu each of its versions in a folder of its own.
+# Debian has Rust in /usr, Ubuntu each version in a separate folder.
 toolchain_in() {
   dirname "$(dirname "$(find "$1"/usr/bin "$1"/usr/lib/rust-*/bin -name rustc 2>/dev/null | head -n 1)")"
 }
 
-# Runs a command with the toolchain. Build scripts that compile C for the target get a compiler that does nothing: what it
-# would make is for linking.
+# Runs a command with the toolchain. Build scripts that compile C for the target get a compiler that does nothing: objects
+# are needed for linking only.
 with_toolchain() {
   if [ "$folder" != "$in_path" ]; then
     local libraries
@@ -80,7 +80,7 @@ with_toolchain() {
   "$@"
 }
 
-# apt with lists and archives of its own, below the temporary folder.
+# apt with its lists and archives in the temporary folder.
 apt_get() {
   apt-get -qq -o Dir::State="$temporary/apt" -o Dir::State::status=/var/lib/dpkg/status -o Dir::Cache="$temporary/apt" \
     -o Debug::NoLocking=1 -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::Retries=2 "$@"
@@ -90,7 +90,7 @@ apt_cache() {
   apt-cache -o Dir::State="$temporary/apt" -o Dir::State::status=/var/lib/dpkg/status -o Dir::Cache="$temporary/apt" "$@"
 }
 
-# Sets suffix and version to those of the newest rustc that there is, of all the ways in which it is called.
+# Sets suffix and version to those of the newest rustc package, under any of its names.
 choose_packages() {
   local name candidate
   suffix='' version=0
@@ -100,11 +100,11 @@ choose_packages() {
       suffix=${name#rustc} version=$candidate
     fi
   done < <(apt_cache pkgnames rustc | grep -E '^rustc(-web|-[0-9.]+)?$')
-  [ "$version" != 0 ] || { tail -n 3 "$temporary/log" >&2; fail 'apt finds no package rustc: is there a network?'; }
-  at_least "$version" "$wanted" || fail "the newest Rust that apt has is $version, and $wanted is needed;"
+  [ "$version" != 0 ] || { tail -n 3 "$temporary/log" >&2; fail 'apt finds no package rustc: check the network;'; }
+  at_least "$version" "$wanted" || fail "the newest Rust of apt is $version, but $wanted is needed;"
 }
 
-# Downloads the packages and those that they need and that are not installed, and unpacks them into $1.
+# Downloads the packages and their missing dependencies, and unpacks them into $1.
 unpack() {
   local packages package
   packages=$(apt_get -s install --reinstall --no-install-recommends \
@@ -112,24 +112,24 @@ unpack() {
     sed -n 's/^Inst \([^ ]*\).*(\([^ ]*\) .*/\1=\2/p')
   [ -n "$packages" ] || { tail -n 5 "$temporary/log" >&2; fail "apt cannot install rustc$suffix;"; }
   mkdir "$temporary/packages"
-  # Words are packages.
+  # Word splitting is intended.
   # shellcheck disable=SC2086
   (cd "$temporary/packages" && apt_get download $packages) >"$temporary/log" 2>&1 ||
-    { tail -n 5 "$temporary/log" >&2; fail 'cannot download packages: is there a network?'; }
+    { tail -n 5 "$temporary/log" >&2; fail 'cannot download packages: check the network;'; }
   for package in "$temporary"/packages/*.deb; do
     case $package in
-      # The compiler's own source is large, and nothing needs it.
+      # Skip the compiler's source, which is large and not needed.
       */rust*-src_*) dpkg --fsys-tarfile "$package" | tar -x -C "$1" --wildcards './usr/src/rustc-*/library' ;;
       *) dpkg -x "$package" "$1" ;;
     esac
   done
 }
 
-# Checks the standard library in $1 for the target. Metadata is all that checking needs; it is a third of the work of building.
+# Checks the standard library in $1 for the target. Type checking needs metadata only, a third of the work of a build.
 make_standard_library() {
   local library
   library=$(find "$1"/usr/src -maxdepth 2 -name library | head -n 1)
-  [ -f "$library/sysroot/Cargo.toml" ] || fail "rust$suffix-src has its library elsewhere than in usr/src/rustc-*/library;"
+  [ -f "$library/sysroot/Cargo.toml" ] || fail "rust$suffix-src has no library in usr/src/rustc-*/library;"
   folder=$(toolchain_in "$1")
   RUSTC_BOOTSTRAP=1 CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never RUSTFLAGS='-Zforce-unstable-if-unmarked -Awarnings' \
     with_toolchain cargo check -q --locked --target "$TARGET" --target-dir "$temporary/std" \
@@ -141,7 +141,7 @@ make_standard_library() {
   rm -rf "$made"/libsysroot-* "${1:?}/usr/src" "${1:?}/usr/share"
 }
 
-# Whether the toolchain in $1 does what it is for.
+# Succeeds if the toolchain in $1 works.
 try_toolchain() {
   printf 'fn main() { println!("{:?}", std::env::args().collect::<Vec<_>>()); }\n' >"$temporary/main.rs"
   folder=$(toolchain_in "$1")
@@ -158,23 +158,23 @@ make_toolchain() {
   temporary=$(mktemp -d "$cache/.making.XXXXXX")
   trap 'rm -rf "$temporary"' EXIT
   mkdir -p "$temporary/apt/lists/partial" "$temporary/apt/archives/partial" "$temporary/root"
-  say 'asking apt for the newest Rust'
-  apt_get update >"$temporary/log" 2>&1 || { tail -n 5 "$temporary/log" >&2; fail 'apt-get update failed: is there a network?'; }
+  say 'looking for the newest Rust of apt'
+  apt_get update >"$temporary/log" 2>&1 || { tail -n 5 "$temporary/log" >&2; fail 'apt-get update failed: check the network;'; }
   choose_packages
   made=$cache/$version-layout$LAYOUT
-  say "getting rustc$suffix $version"
+  say "downloading rustc$suffix $version"
   unpack "$temporary/root"
   say "checking its standard library for $TARGET"
   make_standard_library "$temporary/root"
-  try_toolchain "$temporary/root" || fail 'what was made does not work;'
-  # Another run may have put it there meanwhile, which is as good.
+  try_toolchain "$temporary/root" || fail 'the new toolchain does not work;'
+  # Another run may have created it meanwhile; use that one.
   mv -T "$temporary/root" "$made" 2>/dev/null || [ -d "$made" ] || fail "cannot move it to $made;"
-  find_toolchain || fail "made $made, and cannot find it;"
+  find_toolchain || fail "created $made, but cannot find it;"
 }
 
 case ${1:-} in
   --dir)
-    find_toolchain || fail 'there is none yet: run scripts/mac-toolchain.sh;'
+    find_toolchain || fail 'there is no toolchain yet: run scripts/mac-toolchain.sh;'
     printf '%s\n' "$folder"
     ;;
   -*)
@@ -188,7 +188,7 @@ case ${1:-} in
   *)
     find_toolchain || make_toolchain
     if [ "$folder" != "$in_path" ]; then
-      # For Cargo, all that were made of one version are the same, and what one compiled is of no use to the next.
+      # Cargo cannot tell apart toolchains of one version, but their metadata is incompatible: vary a flag.
       RUSTFLAGS="${RUSTFLAGS:-} --cfg=toolchain_of_$(stat -c %Y "$folder/lib/rustlib/$TARGET/lib")"
       export RUSTFLAGS
     fi

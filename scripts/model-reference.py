@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the default model with llama.cpp, to compare with.
+"""Generates reference results of the default model with llama.cpp.
 
   scripts/model-reference.py [MODEL.gguf]   write crates/inference/tests/data/model/smollm2.json, which is committed
 
-For each prompt: its tokens, the tokens that follow when the most probable one is always taken, how much larger the best
-logit was than the second, and some logits after the prompt. These are made with the weights written out as F32, because
-llama.cpp rounds activations to eight bits before it multiplies them with quantized weights; the same prompts with the file
-as it is show how much that is ("rounding": the largest difference of a logit, relative to the largest logit), and how the
-texts go on then ("file").
-For the text beside the file: its perplexity with the file as it is, in windows of 512 tokens of which the second half
-counts. llama-cpp-python comes from the virtual environment that scripts/tokenizer-reference.py makes.
+For each prompt: its tokens, the greedy continuation, the margin of the best logit over the second at each token, and some
+logits after the prompt. These are computed with the weights dequantized to F32, because llama.cpp rounds activations to 8
+bits for matmuls with quantized weights. The same prompts with the quantized file show the effect ("rounding": the largest
+difference of a logit, relative to the largest logit), and its greedy continuation ("file").
+For text.txt in the same folder: its perplexity with the quantized file, in windows of 512 tokens of which the second half
+counts. llama-cpp-python comes from the virtual environment of scripts/tokenizer-reference.py.
 """
 
 import ctypes
@@ -56,8 +55,8 @@ BEGINNINGS = [
 ]
 
 
-def write_out(path, folder, cache):
-    """The same model with all weights in F32."""
+def write_f32(path, folder, cache):
+    """Writes the model with all weights in F32. Returns its path."""
     package = cache / "python/gguf-0.19.0"
     if not package.exists():
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(package)]
@@ -97,7 +96,7 @@ def main():
         pointer = ctypes.cast(found, ctypes.POINTER(ctypes.c_float))
         return numpy.ctypeslib.as_array(pointer, (model.n_vocab(),)).copy()
 
-    def go_on(model):
+    def decode_greedily(model):
         greedy, margins = [], []
         for _ in range(TOKENS):
             now = logits(model)
@@ -112,7 +111,7 @@ def main():
     quantized = load(path)
     continuations = []
     with tempfile.TemporaryDirectory() as folder:
-        model = load(write_out(path, folder, shared.CACHE))
+        model = load(write_f32(path, folder, shared.CACHE))
         for prompt in prompts:
             tokens = model.tokenize(prompt.encode(), add_bos=False, special=True)
             for each in (model, quantized):
@@ -122,7 +121,7 @@ def main():
             largest = numpy.abs(first).max()
             best = numpy.argsort(first)[::-1][:16]
             some = sorted(set(best.tolist()) | set(range(0, model.n_vocab(), 1999)))
-            (greedy, margins), file = go_on(model), go_on(quantized)
+            (greedy, margins), file = decode_greedily(model), decode_greedily(quantized)
             continuations.append({
                 "prompt": prompt,
                 "tokens": tokens,
@@ -140,7 +139,7 @@ def main():
     model = llama_cpp.Llama(path, n_ctx=WINDOW, n_batch=WINDOW, n_threads=1, logits_all=True, verbose=False)
     text = (DATA / "text.txt").read_text(encoding="utf-8")
     tokens = model.tokenize(text.encode(), add_bos=False, special=False)
-    surprises = []
+    losses = []
     for start in range(0, len(tokens) - WINDOW + 1, WINDOW):
         window = tokens[start : start + WINDOW]
         model.reset()
@@ -148,16 +147,16 @@ def main():
         for position in range(WINDOW // 2, WINDOW - 1):
             row = model.scores[position].astype(numpy.float64)
             largest = row.max()
-            surprises.append(math.log(numpy.exp(row - largest).sum()) - (row[window[position + 1]] - largest))
+            losses.append(math.log(numpy.exp(row - largest).sum()) - (row[window[position + 1]] - largest))
     result = {
         "made_by": f"llama-cpp-python {llama_cpp.__version__}, one thread; continuations from the weights in F32",
         "model": Path(path).name,
         "continuations": continuations,
         "perplexity": {
             "tokens": len(tokens),
-            "foretold": len(surprises),
+            "foretold": len(losses),
             "window": WINDOW,
-            "value": math.exp(sum(surprises) / len(surprises)),
+            "value": math.exp(sum(losses) / len(losses)),
         },
     }
     lines = json.dumps(result, ensure_ascii=False, separators=(",", ":")).replace('{"prompt"', '\n{"prompt"')

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tokenizes texts and renders chat templates with the packages of others, to compare with.
+"""Generates reference tokens and rendered chat templates with other packages.
 
   scripts/tokenizer-reference.py references   write crates/inference/tests/data/{tokenizer,chat}, which are committed
-  scripts/tokenizer-reference.py corpus       write large texts and their tokens, and conversations in the templates of many
-                                              models, into the cache, and print where
+  scripts/tokenizer-reference.py corpus       write large texts and their tokens, and conversations rendered with the
+                                              templates of many models, into the cache, and print the folder
 
-The packages (PACKAGES below) are installed into a virtual environment in the cache, never into the system's Python;
+The packages (PACKAGES below) are installed into a virtual environment in the cache, not into the system's Python;
 llama-cpp-python is compiled there, which takes some minutes once (PIP_FIND_LINKS may name a folder with a wheel).
-Vocabularies and templates come from the sdist of llama-cpp-python, which pip downloads; SmolLM2 was pulled before
+Vocabularies and templates come from the sdist of llama-cpp-python, which pip downloads; SmolLM2 must be downloaded
 (`metalworks pull smollm2`). Both are checked against their SHA-256, and not committed. The cache is
 ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
 """
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "crates/inference/tests/data/tokenizer"
 CHAT = ROOT / "crates/inference/tests/data/chat"
 
-# The regular expressions that models were published with.
+# Regular expressions from the published tokenizers.
 ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 LLAMA3 = ENDINGS + r"|[^\r\n\p{L}\p{N}]?LETTERS+|DIGITS| ?[^\sNOT\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 EXPRESSIONS = {
@@ -49,7 +49,7 @@ EXPRESSIONS = {
 
 
 def in_environment():
-    """Runs this script again where its packages are; other scripts share them."""
+    """Runs this script again in its virtual environment, which other scripts share."""
     enter("tokenizer", PACKAGES)
 
 
@@ -57,13 +57,13 @@ def model_file():
     folder = os.environ.get("METALWORKS_MODELS") or CACHE / "models"
     path = Path(folder) / MODEL
     if not path.exists():
-        sys.exit(f"{path} is not there: get it with 'metalworks pull smollm2'")
+        sys.exit(f"{path} does not exist: run 'metalworks pull smollm2'")
     return checked(path, MODEL_SHA256)
 
 
 def checked(path, sha256):
     if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-        sys.exit(f"{path} is not the file that was pinned: its SHA-256 differs")
+        sys.exit(f"{path} is not the pinned file: its SHA-256 differs")
     return path
 
 
@@ -91,7 +91,7 @@ def vocabulary_files():
 
 
 def metadata(path):
-    """The keys and values of a GGUF file."""
+    """Returns the metadata of a GGUF file."""
     formats = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
     with open(path, "rb") as file:
 
@@ -115,7 +115,7 @@ def metadata(path):
 
 
 def splitter(pre):
-    """The pre-tokenizer that a model was published with, without the change of bytes to visible characters."""
+    """Returns the published pre-tokenizer, without the mapping of bytes to visible characters."""
     from tokenizers import Regex
     from tokenizers.pre_tokenizers import Digits, Sequence, Split
 
@@ -141,7 +141,7 @@ def byte_level_bpe(pre, tokens, merges, types):
     return tokenizer
 
 
-# What goes wrong most often: runs of white space, digits, contractions, marks, scripts without spaces.
+# Frequent causes of bugs: runs of whitespace, digits, contractions, marks, scripts without spaces.
 TEXTS = [
     "", " ", "  ", "   ", "\n", "\n\n", "\t", "\r\n", " \n ", "\n \n", "a", " a", "  a", "   a", "a ", "a  ", "\ta", "\n a", " \na",
     "Hello, world!", "Hello World", " Hello World!", "HELLO", "hello\nworld", "hello\n\n\nworld", "trailing spaces   \n  ",
@@ -171,7 +171,7 @@ def random_texts(count, seed, pieces):
 
 
 def write(name, versions, folder=DATA, **values):
-    """One line for each value, or each element of one, so that changes can be read."""
+    """Writes one line per value, or per element of a list, for readable diffs."""
     made_by = {package: PACKAGES[package] for package in versions}
 
     def lines(value, indent):
@@ -294,7 +294,7 @@ CONVERSATIONS = [
 
 
 def render(template, conversation):
-    """What a template makes of a conversation, or why it does not, by Jinja as `transformers` sets it up."""
+    """Renders a conversation, or returns the error, with Jinja as `transformers` configures it."""
     import datetime
 
     import jinja2
@@ -344,7 +344,7 @@ def chat():
 
 
 def corpus_texts():
-    """Large texts: what is on every machine that can build this, and random characters."""
+    """Returns large texts: files of this repository, Python and Rust, and random characters."""
     import encodings
 
     def joined(paths, limit):
@@ -365,7 +365,7 @@ def corpus_texts():
         "rust": joined((ROOT / "crates").glob("*/src/**/*.rs"), 600_000),
         "python": joined(Path(encodings.__file__).parent.parent.glob("*.py"), 600_000),
         "licenses": joined(Path(sysroot).glob("share/doc/**/*.html") if sysroot else [], 300_000),
-        # llama.cpp takes </s> for a special token also where it is none.
+        # llama.cpp treats </s> as a special token even in models where it is not.
         "scripts": "\n".join(text for text in TEXTS * 20 if text != "</s>"),
         "mixed": "\n".join(random_texts(4000, 3, 60)),
         "random": "".join(scalar(0x30000) for _ in range(60_000)),
@@ -387,7 +387,7 @@ def corpus():
 
     def add(model, by, name, encode):
         text = texts[name]
-        times = []  # of the processor, as others may use it too
+        times = []  # CPU time: other processes may use the CPU too
         for _ in range(3):
             start = time.process_time()
             ids = encode(text)
@@ -402,7 +402,7 @@ def corpus():
         llama = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
         theirs = values["tokenizer.ggml.model"] == "gpt2" and byte_level_bpe(pre, tokens, values["tokenizer.ggml.merges"], types)
         for name in texts:
-            # Its own queue of strings makes llama.cpp slow on long words.
+            # llama.cpp's queue of strings is slow on long words.
             if name != "no-spaces":
                 add(path, "llama.cpp", name, lambda text: llama.tokenize(text.encode(), add_bos=False, special=True))
             if theirs:

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Runs tiny models of each architecture and format with Hugging Face transformers, to compare with.
+"""Generates reference logits of tiny models of each architecture and format with Hugging Face transformers.
 
   scripts/transformers-reference.py   write crates/inference/tests/data/transformers, which is committed
 
-The models are made up from a seed by `metalworks synthesize`. Their tensors are dequantized by the package gguf, and put into a
-model of transformers with the same configuration, which runs in 64 bits, but for norms, rotations and the softmax, which
-transformers computes in 32 bits.
+`metalworks synthesize` generates the models from a seed. The package gguf dequantizes their tensors, and a transformers
+model with the same configuration runs them in f64, except norms, RoPE and softmax, which transformers computes in f32.
 
-The packages (PACKAGES below) are installed into a virtual environment in the cache, never into the system's Python. On Linux,
-torch does not load without the libraries of CUDA, though nothing here needs them: 3.1 GB to download, 5.6 GB on disk. The cache is
-${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
+The packages (PACKAGES below) are installed into a virtual environment in the cache, not into the system's Python. On
+Linux, torch does not load without the CUDA libraries, although this script does not use them: 3.1 GB to download, 5.6 GB
+on disk. The cache is ${METALWORKS_DOWNLOADS:-${XDG_CACHE_HOME:-$HOME/.cache}/metalworks}.
 """
 
 import hashlib
@@ -28,9 +27,9 @@ DATA = ROOT / "crates/inference/tests/data/transformers"
 
 FORMATS = ["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q4_k", "q5_k", "q6_k"]
 TOKENS = 41
-# Of 384 tokens; the best one is looked for among all.
+# Stride of the written logits; the best token is the best of all 384.
 STRIDE = 3
-# Llama 3.1's own, which files have in the form of a tensor of factors.
+# RoPE scaling of Llama 3.1. GGUF files have a tensor of factors instead.
 LLAMA3_ROPE = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 
 
@@ -41,8 +40,8 @@ def heads(count, kv_count, size):
     }
 
 
-# The shapes, and variants: a format, how many tokens, and keys whose values are others. ε is large, to matter. Long texts show
-# what the scaling of slow rotations does.
+# Shapes and their variants: format, number of tokens, overridden keys. ε is large enough to show in the logits; long texts
+# show the scaling of low RoPE frequencies.
 EPSILON = {"attention.layer_norm_rms_epsilon": 0.03125}
 SHAPES = {
     "llama-tiny": [
@@ -56,7 +55,7 @@ SHAPES = {
 
 
 def random_tokens(vocabulary, count):
-    """The same in every run, and in the test."""
+    """Returns pseudorandom tokens, the same as in the test."""
     state, tokens = 1, []
     for _ in range(count):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -73,7 +72,7 @@ def synthesize(model, seed, folder):
 
 
 def configuration(shape, values, tied):
-    """What transformers calls the keys of a file."""
+    """Converts the metadata of a file to a transformers configuration."""
     from transformers import LlamaConfig, Qwen2Config, Qwen3Config
 
     rope = {"rope_type": values.get("rope.scaling.type", "default"), "rope_theta": values["rope.freq_base"]}
@@ -88,7 +87,7 @@ def configuration(shape, values, tied):
         num_key_value_heads=values["attention.head_count_kv"], max_position_embeddings=131_072,
         rms_norm_eps=values["attention.layer_norm_rms_epsilon"],
     )
-    # Heads of Qwen2 have no size of their own.
+    # Qwen2Config has no head dimension.
     if kind is Qwen2Config:
         assert values["attention.key_length"] * sizes["num_attention_heads"] == sizes["hidden_size"]
     else:
@@ -112,14 +111,14 @@ def name_in_transformers(name):
     return f"model.layers.{layer}.{NAMES[part]}.{kind}"
 
 
-def half_by_half(rows, head_count):
-    """Files for llama.cpp have the two numbers that are rotated together side by side, transformers in the halves of a head."""
+def pairs_to_halves(rows, head_count):
+    """Permutes rows: llama.cpp's files pair neighbours in RoPE, transformers pairs the two halves of a head."""
     heads = rows.reshape(head_count, -1, 2, *rows.shape[1:])
     return heads.swapaxes(1, 2).reshape(rows.shape)
 
 
 def load(shape, path, keys):
-    """The model of transformers with the numbers of a file, and other values for some keys; its vocabulary, and what it is."""
+    """Loads a file with overridden keys into transformers. Returns the model, the vocabulary size and the tensors' SHA-256."""
     import torch
     from gguf import GGUFReader
     from gguf.quants import dequantize
@@ -130,27 +129,27 @@ def load(shape, path, keys):
     values = {name.removeprefix(architecture + "."): field.contents() for name, field in reader.fields.items()} | keys
     weights = {}
     for tensor in reader.tensors:
-        # Transformers has a rule instead.
+        # transformers computes these factors itself.
         if tensor.name == "rope_freqs.weight":
             continue
         numbers = dequantize(tensor.data, tensor.tensor_type).reshape([int(size) for size in reversed(tensor.shape)])
         if architecture == "llama" and ".attn_q." in tensor.name:
-            numbers = half_by_half(numbers, values["attention.head_count"])
+            numbers = pairs_to_halves(numbers, values["attention.head_count"])
         if architecture == "llama" and ".attn_k." in tensor.name:
-            numbers = half_by_half(numbers, values["attention.head_count_kv"])
+            numbers = pairs_to_halves(numbers, values["attention.head_count_kv"])
         weights[name_in_transformers(tensor.name)] = torch.tensor(numbers, dtype=torch.float64)
     tied = "lm_head.weight" not in weights
     if tied:
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
     model = AutoModelForCausalLM.from_config(configuration(shape, values, tied)).to(torch.float64).eval()
     model.load_state_dict(weights, strict=True)
-    # Not of the file: its vocabulary may become another one, and nothing here depends on it.
+    # Hash the tensors only: the results do not depend on the vocabulary, which may change.
     sha256 = hashlib.sha256(b"".join(tensor.name.encode() + tensor.data.tobytes() for tensor in reader.tensors)).hexdigest()
     return model, values["vocab_size"], sha256
 
 
 def case(shape, format, seed, count, keys, folder):
-    """The scores of some tokens after the first, a middle and the last one of a text, and the best of all."""
+    """Returns the logits of some tokens and the best token, after the first, the middle and the last token of a text."""
     import torch
 
     path = synthesize(f"{shape}:{format}", seed, folder)
@@ -168,7 +167,7 @@ def case(shape, format, seed, count, keys, folder):
 
 
 def text(cases):
-    """A line for each value of a case, and for each row of numbers, so that changes can be read."""
+    """Formats one line per value of a case, and per row of logits, for readable diffs."""
     def line(value):
         return json.dumps(value, separators=(",", ":"))
 

@@ -1,4 +1,4 @@
-"""Where scripts keep what they download, and the virtual environments in which they run."""
+"""Cache folder of downloads, and virtual environments of the scripts."""
 
 import hashlib
 import importlib.util
@@ -14,14 +14,14 @@ CACHE = Path(
 
 
 def enter(name, packages):
-    """Runs this script again in a virtual environment with these versions, which is made if it is not there."""
+    """Runs this script again in a virtual environment with these packages. Creates it if it does not exist."""
     pins = [f"{package}=={version}" for package, version in packages.items()]
     environment = CACHE / "python" / (f"{name}-" + hashlib.sha256(" ".join(pins).encode()).hexdigest()[:12])
     python = environment / "bin/python"
     if Path(sys.prefix) == environment:
         return
     if not (environment / "complete").exists():
-        print(f"making {environment}", file=sys.stderr)
+        print(f"creating {environment}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins], check=True)
         (environment / "complete").touch()
@@ -29,7 +29,7 @@ def enter(name, packages):
 
 
 def llama_cpp():
-    """The module of scripts/tokenizer-reference.py, in whose environment this script goes on, and llama-cpp-python."""
+    """Enters the environment of scripts/tokenizer-reference.py. Returns that script as a module, and llama_cpp."""
     path = Path(__file__).resolve().parent / "tokenizer-reference.py"
     spec = importlib.util.spec_from_file_location("tokenizer_reference", path)
     shared = importlib.util.module_from_spec(spec)

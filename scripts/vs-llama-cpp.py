@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the speed of metalworks with that of llama.cpp on the same file, in one run, the two by turns.
+"""Compares the speed of metalworks and llama.cpp on the same file, in alternating rounds.
 
   scripts/vs-llama-cpp.py [MODEL.gguf] [--threads 1,2] [--rounds 3]
 
-Prints tokens per second, medians of the rounds: a prompt of 512 tokens (pp512), and 32 tokens one after the other behind 8
-and behind 512 others (tg32). Both take the most probable token. metalworks is target/release/metalworks (or METALWORKS);
-llama-cpp-python comes from the virtual environment that scripts/tokenizer-reference.py makes. On a machine that is busy,
-only the ratios say something.
+Prints tokens per second, medians of the rounds: prefill of 512 tokens (pp512), and decode of 32 tokens after 8 and after
+512 others (tg32). metalworks samples greedily; llama.cpp evaluates given tokens, without sampling. metalworks is
+target/release/metalworks (or METALWORKS); llama-cpp-python comes from the virtual environment of
+scripts/tokenizer-reference.py. On a busy machine, only the ratios are meaningful.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def theirs(llama_cpp, path, threads):
     tokens = [(index * 7919 + 13) % model.n_vocab() for index in range(1024)]
     speeds = {}
     for name, (depth, prompt, count) in TESTS.items():
-        # The first time is not counted.
+        # The first run is a warm-up.
         for _ in range(2):
             model.reset()
             if depth:
