@@ -1,23 +1,23 @@
-# make demo, make test: all that is needed is Rust, python3 (for the corpus of shaders) and this file.
+# Needs Rust, and python3 for the corpus of shaders. Start with make demo and make test.
 
-# A Rust that was just installed is not always in PATH yet.
+# A new installation of Rust may not be in PATH yet.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 MAKEFLAGS += --no-print-directory
 CARGO ?= cargo
 TARGET_DIR = $(or $(CARGO_TARGET_DIR),target)
 METALWORKS = $(TARGET_DIR)/release/metalworks
 EXAMPLES = $(sort $(wildcard examples/*.metal))
-# On a Mac, Metal compiles kernels, and nothing here needs LLVM 22. Elsewhere it comes with every default build.
+# On a Mac, Metal compiles kernels, and LLVM 22 is not needed. Elsewhere every default build needs it.
 ifeq ($(shell uname),Darwin)
 LLVM =
 CLANG =
-# Without a shell, the make of a Mac looks for programs in the PATH that it was started with.
+# Without a shell, macOS make looks for programs in the PATH that it was started with.
 SHELL = /bin/bash
 else
 LLVM = llvm
 CLANG = clang
 endif
-# Whether kernels can be compiled, for the shell.
+# Shell condition: true if kernels can be compiled.
 CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config; }
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
@@ -27,8 +27,8 @@ LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev li
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-# Where LLVM is neither there nor to be had, everything but running is shown.
-demo: cargo ## Check the examples, print their interface, run them, have a model answer
+# Without LLVM, and if it cannot be installed, the demo leaves out running kernels.
+demo: cargo ## Check the examples, print their interface, run them, run a model
 	@$(if $(LLVM),$(MAKE) llvm || true,true)
 	$(CARGO) build --release -p metalworks-cli $$($(CAN_COMPILE) || echo --no-default-features)
 	@printf '\n=== metalworks check: what is wrong with these shaders? ===\n\n'
@@ -48,14 +48,14 @@ demo-exec:
 	  --arg weights=rand:f32:1024x4096:1 --arg x=rand:f32:4096:2 --arg bias=ones:f32:1024 --arg y=zeros:f32:1024 \
 	  --print y --repeat 100 --time
 
-# Without a network, and without the model, that is said.
+# Fails with an error without a network and without the model.
 demo-run:
 	@printf '\n=== metalworks pull: get a model of 98 MB, unless it is there ===\n\n'
 	$(METALWORKS) pull smollm2
 	@printf '\n=== metalworks run: have it answer (the first time, kernels are compiled) ===\n\n'
 	$(METALWORKS) run --temp 0 -n 200 --stats -p 'What is the capital of France, and what is it known for?'
 
-# One after the other, the quickest to fail first; the tests of the corpus come last.
+# In order, the quickest to fail first; tests with downloads come last.
 test: ## Run all checks and tests
 	$(MAKE) fmt-check
 	$(MAKE) clippy
@@ -70,43 +70,43 @@ test: ## Run all checks and tests
 	$(if $(LLVM),$(MAKE) thirdparty)
 	$(if $(LLVM),$(MAKE) mlx)
 
-corpus: cargo ## Download the shaders of others and check them
+corpus: cargo ## Download shaders of other projects and check them
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-msl --test corpus -- --ignored --nocapture
 
-# Where there is no network, a model that is in the folder already will do for all but the tests of pulling.
-models: cargo ## Download the default model, read it, and compare what it says with llama.cpp
+# Without a network, all but the tests of pulling work if the model is already downloaded.
+models: cargo ## Download the default model, and compare its results with llama.cpp
 	$(CARGO) run --profile corpus -p metalworks-cli -- pull smollm2
 	$(CARGO) test --profile corpus -p metalworks-cli --test pull -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --test model -- --ignored --nocapture
 
-air: cargo $(LLVM) ## Compile the shaders of others to AIR, and read Apple's library
+air: cargo $(LLVM) ## Compile shaders of other projects to AIR, and read Apple's library
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-air -- --ignored --nocapture
 
-thirdparty: cargo $(LLVM) ## Run kernels of others and compare what they compute
+thirdparty: cargo $(LLVM) ## Run kernels of other projects and compare their results
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-compute --test thirdparty -- --ignored --nocapture
 
 # Every 41st function of the library must compile; docs/mlx-sweep.md is about all of them.
-mlx: cargo $(LLVM) ## Run kernels that Apple's compiler made, and compile a sample of 421
+mlx: cargo $(LLVM) ## Run kernels compiled by Apple's compiler, and compile a sample of 421
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx -- --ignored --nocapture
 	$(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
 	  "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
 
-# The first time compiles llama.cpp, which takes some minutes; so it is no part of `make test`.
+# Not part of `make test`: the first run compiles llama.cpp, which takes some minutes.
 tokenizer: cargo $(LLVM) ## Compare tokens and chat templates with llama.cpp, tokenizers and Jinja
 	$(CARGO) run -q -p metalworks-cli -- pull smollm2
 	METALWORKS_TOKENIZER_CORPUS="$$(scripts/tokenizer-reference.py corpus)" \
 	  $(CARGO) test --profile corpus -p metalworks-inference --test tokenizer --test chat -- --ignored --nocapture
 
-# What the crate `air` is built with; the variable names another place where LLVM 22 is.
+# Installs LLVM 22 for the crate `air`, unless LLVM_SYS_221_PREFIX names its folder.
 llvm:
 	@test -n "$$LLVM_SYS_221_PREFIX" || test -x /usr/lib/llvm-22/bin/llvm-config || { \
 	  echo 'installing LLVM 22'; \
@@ -114,7 +114,7 @@ llvm:
 	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(LLVM_PACKAGES) >/dev/null || { \
 	    echo 'cannot install LLVM 22: install $(LLVM_PACKAGES), or set LLVM_SYS_221_PREFIX' >&2; exit 1; }; }
 
-# What reads the shaders as a second opinion; the variables name another place where clang 22 is. (A Mac has Apple's own.)
+# Installs clang 22, a second front end for the shaders, unless the variables name it. (A Mac has Apple's compiler.)
 clang:
 	@test -n "$$METALWORKS_CLANG" || test -x "$${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}/bin/clang" || command -v clang-22 >/dev/null || { \
 	  echo 'installing clang 22'; \
@@ -139,20 +139,20 @@ clippy: cargo $(LLVM)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p metalworks-compute -p metalworks-cli --no-default-features -- -D warnings
 
-# The code for macOS, as a Mac builds it by default and with LLVM for the processor. Nothing is linked.
+# Checks the code for macOS with default features, and with LLVM for the CPU back end. Does not link.
 mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets -- -D warnings
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets --features cpu -- -D warnings
 	RUSTDOCFLAGS='-D warnings' scripts/mac-toolchain.sh cargo doc $(FOR_MAC) --no-deps
 
-# The shaders by Apple's compiler, the tests, and every kernel on the GPU, under Metal's validation too.
+# Apple's compiler on the shaders, the test suites, and every kernel on the GPU, with and without Metal's validation.
 mac-test: cargo ## Test on a Mac: shaders, kernels on the GPU, validation
 	scripts/mac-test.sh
 
 unit-test: cargo $(LLVM) $(CLANG)
 	$(CARGO) test --workspace
 
-# What the program compiled, run by one that has no compiler in it.
+# Archives of a build with the compiler, run by a build without it.
 ARCHIVES = $(abspath $(TARGET_DIR))/without-compiler
 without-compiler: cargo $(LLVM)
 	rm -rf $(ARCHIVES) && mkdir -p $(ARCHIVES)
