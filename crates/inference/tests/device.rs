@@ -212,8 +212,8 @@ fn many_threads_share_a_device() -> Result<()> {
     Ok(())
 }
 
-/// Variable with the number of pipelines that must come from the archive. The next test sets it for its child
-/// processes.
+/// Environment variable with the number of pipelines that must come from the archive. The next test sets it for its
+/// child processes.
 const FROM_ARCHIVE: &str = "METALWORKS_TEST_FROM_ARCHIVE";
 
 #[test]

@@ -49,11 +49,11 @@ impl Hyperparameters {
         let values = keys.optional_count("attention.value_length")?.unwrap_or(head_dim);
         if values != head_dim {
             return keys
-                .refuse(format_args!("the value heads have dimension {values}, but the key heads {head_dim}"));
+                .reject(format_args!("the value heads have dimension {values}, but the key heads {head_dim}"));
         }
         if let Some(experts @ 1..) = keys.optional::<u64>("expert_count")? {
             return keys
-                .refuse(format_args!("mixtures of experts are not supported yet; it has {experts} experts"));
+                .reject(format_args!("mixtures of experts are not supported yet; it has {experts} experts"));
         }
         let embedding = model.weights().tensor("token_embd.weight")?;
         let hyperparameters = Hyperparameters {
@@ -88,24 +88,24 @@ impl Hyperparameters {
     fn check(&self, keys: &Keys<'_>) -> Result<()> {
         let Hyperparameters { heads, kv_heads, head_dim, rotary, .. } = *self;
         if !heads.is_multiple_of(kv_heads) {
-            return keys.refuse(format_args!("{heads} query heads are not a multiple of {kv_heads} key heads"));
+            return keys.reject(format_args!("{heads} query heads are not a multiple of {kv_heads} key heads"));
         }
         if !(32..=256).contains(&head_dim) || !head_dim.is_multiple_of(2) {
-            return keys.refuse(format_args!("the head dimension is {head_dim}: it must be even, 32 to 256"));
+            return keys.reject(format_args!("the head dimension is {head_dim}: it must be even, 32 to 256"));
         }
         if !rotary.is_multiple_of(2) || rotary > head_dim {
             return keys
-                .refuse(format_args!("RoPE rotates {rotary} dimensions: it must be even, at most {head_dim}"));
+                .reject(format_args!("RoPE rotates {rotary} dimensions: it must be even, at most {head_dim}"));
         }
         let widths = [("embedding", self.width), ("heads", self.q_width()), ("feed-forward", self.feed_forward)];
         if let Some((what, width)) = widths.iter().find(|(_, width)| !width.is_multiple_of(32)) {
-            return keys.refuse(format_args!("the width of {what} is {width}: it must be a multiple of 32"));
+            return keys.reject(format_args!("the width of {what} is {width}: it must be a multiple of 32"));
         }
         if !(self.rope_base.is_finite() && self.rope_base > 0.0) {
-            return keys.refuse(format_args!("the RoPE base is {}: it must be above 0", self.rope_base));
+            return keys.reject(format_args!("the RoPE base is {}: it must be above 0", self.rope_base));
         }
         if !(self.epsilon.is_finite() && self.epsilon >= 0.0) {
-            return keys.refuse(format_args!("ε of norms is {}: it must be 0 or above", self.epsilon));
+            return keys.reject(format_args!("ε of norms is {}: it must be 0 or above", self.epsilon));
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl<'a> Keys<'a> {
     fn checked(&self, name: &str, value: u64) -> Result<usize> {
         match value {
             1..=MAX_COUNT => Ok(value as usize),
-            _ => self.refuse(format_args!("'{}' is {value}: it must be 1 to {MAX_COUNT}", self.key(name))),
+            _ => self.reject(format_args!("'{}' is {value}: it must be 1 to {MAX_COUNT}", self.key(name))),
         }
     }
 
@@ -158,17 +158,17 @@ impl<'a> Keys<'a> {
             "linear" => self.optional("rope.scaling.factor")?.or(old).unwrap_or(1.0),
             // Files of Llama 3 may name the scheme; the tensor has its factors.
             "llama3" => 1.0,
-            _ => return self.refuse(format_args!("RoPE scaling '{kind}' is not supported yet")),
+            _ => return self.reject(format_args!("RoPE scaling '{kind}' is not supported yet")),
         };
         // Old files have 0 for no scaling.
         match factor {
             0.0 => Ok(1.0),
             factor if factor.is_finite() && factor > 0.0 => Ok(factor),
-            factor => self.refuse(format_args!("the RoPE scaling factor is {factor}: it must be above 0")),
+            factor => self.reject(format_args!("the RoPE scaling factor is {factor}: it must be above 0")),
         }
     }
 
-    fn refuse<T>(&self, problem: std::fmt::Arguments<'_>) -> Result<T> {
+    fn reject<T>(&self, problem: std::fmt::Arguments<'_>) -> Result<T> {
         let path = self.model.path().map(|path| format!("{}: ", path.display())).unwrap_or_default();
         Err(Error::Model(format!("{path}the model ({}): {problem}", self.architecture)))
     }

@@ -21,7 +21,7 @@ pub struct Sampling {
     pub frequency_penalty: f32,
     /// Number of recent tokens for penalties; more than 256 count as 256.
     pub repeat_last: usize,
-    /// Seed of the random numbers.
+    /// Seed: with the same seed, a prompt gets the same text.
     pub seed: u64,
 }
 

@@ -126,7 +126,7 @@ impl Session {
     }
 }
 
-/// Drops the oldest user message and its answer. Keeps a leading system message and the last message. Returns false if
+/// Drops the oldest message and its answer, but not a leading system message nor the last message. Returns false if
 /// nothing is left to drop.
 fn drop_oldest(messages: &mut Vec<Message>) -> bool {
     let first = usize::from(messages.first().is_some_and(|message| message.role == "system"));

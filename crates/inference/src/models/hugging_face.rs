@@ -11,9 +11,9 @@ use super::{ModelError, ModelErrorKind, PullProgress, PullStep, checksum, hidden
 use crate::gguf::{self, PartName};
 
 pub(super) const PREFIX: &str = "hf:";
-/// Variable with the address of a mirror, as for Hugging Face's own programs.
+/// Environment variable with the address of a mirror, as for Hugging Face's own programs.
 const ENDPOINT: &str = "HF_ENDPOINT";
-/// Variable with the access token for gated and private models.
+/// Environment variable with the access token for gated and private models.
 const TOKEN: &str = "HF_TOKEN";
 
 /// File of a repository.

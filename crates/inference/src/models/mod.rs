@@ -22,7 +22,7 @@ use std::str::FromStr;
 
 use hugging_face::HuggingFace;
 
-/// Variable with the folder of models, which overrides the user's cache.
+/// Environment variable with the folder of models, which overrides the user's cache.
 const FOLDER: &str = "METALWORKS_MODELS";
 
 /// Model that can be downloaded.

@@ -100,7 +100,7 @@ impl Plan {
         self.parts.weights.memory
     }
 
-    /// Number of tokens to decode at a time that suits the device.
+    /// Recommended number of tokens to decode at a time on this device.
     pub fn steps(&self) -> usize {
         self.device.tuning().steps
     }

@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxSeededState;
 
-/// Hash map with a fast, randomly seeded hash: a file cannot choose keys that all collide.
+/// Hash map with a fast hash. The random seed makes it harder to craft a file whose keys collide.
 pub(super) type Map<K, V> = HashMap<K, V, FxSeededState>;
 
 pub(super) fn with_capacity<K, V>(capacity: usize) -> Map<K, V> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// Variable with the path of a clang, which overrides the search.
+/// Environment variable with the path of a clang, which overrides the search.
 const VARIABLE: &str = "METALWORKS_CLANG";
 
 /// Types as on Apple's CPUs on any machine; no headers but ours.

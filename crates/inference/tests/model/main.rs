@@ -9,6 +9,7 @@
 #[path = "../kernels/random.rs"]
 mod random;
 
+mod errors;
 mod generate;
 // Uses a CPU device.
 #[cfg(llvm)]
@@ -16,7 +17,6 @@ mod memory;
 mod own_memory;
 mod plan;
 mod reference;
-mod refused;
 mod sampling;
 mod smollm2;
 mod staging;

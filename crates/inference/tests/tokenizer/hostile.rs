@@ -6,7 +6,7 @@ use crate::data::{PLAIN, Random, Reference, SPECIAL, small_bpe, small_sentencepi
 
 /// Changes a valid vocabulary, and expects an error that contains `words`.
 #[track_caller]
-fn refused(change: impl FnOnce(&mut Vocabulary<'_>), pre: Option<&'static str>, words: &str) {
+fn rejects(change: impl FnOnce(&mut Vocabulary<'_>), pre: Option<&'static str>, words: &str) {
     let reference = if pre.is_some() { Reference::bpe() } else { Reference::sentencepiece() };
     let mut vocabulary = reference.vocabulary(pre);
     assert!(Tokenizer::new(&vocabulary).is_ok());
@@ -21,16 +21,16 @@ const LLAMA: Option<&str> = None;
 #[test]
 fn rejects_invalid_vocabularies() {
     for pre in [BPE, LLAMA] {
-        refused(|it| *it = Vocabulary { model: it.model, pre: it.pre, ..Vocabulary::default() }, pre, "no tokens");
-        refused(|it| it.tokens[9] = it.tokens[8], pre, "tokens 8 and 9 are both");
-        refused(|it| it.bos = Some(900), pre, "the bos token is 900, but it has 900 tokens");
-        refused(|it| it.eot = Some(u32::MAX), pre, "the eot token is 4294967295, but it has 900 tokens");
-        refused(|it| it.token_types.truncate(899), pre, "it has 900 tokens, but 899 token types");
-        refused(|it| it.token_types[7] = 9, pre, "the type of token 7 is 9");
-        refused(|it| it.scores = vec![0.0], pre, "900 tokens, but 1 scores");
-        refused(|it| it.scores = vec![f32::NAN; 900], pre, "the score of token 0 is NaN");
-        refused(|it| it.model = "bert", pre, "\"bert\" is not supported");
-        refused(
+        rejects(|it| *it = Vocabulary { model: it.model, pre: it.pre, ..Vocabulary::default() }, pre, "no tokens");
+        rejects(|it| it.tokens[9] = it.tokens[8], pre, "tokens 8 and 9 are both");
+        rejects(|it| it.bos = Some(900), pre, "the bos token is 900, but it has 900 tokens");
+        rejects(|it| it.eot = Some(u32::MAX), pre, "the eot token is 4294967295, but it has 900 tokens");
+        rejects(|it| it.token_types.truncate(899), pre, "it has 900 tokens, but 899 token types");
+        rejects(|it| it.token_types[7] = 9, pre, "the type of token 7 is 9");
+        rejects(|it| it.scores = vec![0.0], pre, "900 tokens, but 1 scores");
+        rejects(|it| it.scores = vec![f32::NAN; 900], pre, "the score of token 0 is NaN");
+        rejects(|it| it.model = "bert", pre, "\"bert\" is not supported");
+        rejects(
             |it| (it.token_types[20], it.tokens[20]) = (6, "<0xG0>"),
             pre,
             "byte token 20: expected a form like \"<0x0A>\", found \"<0xG0>\"",
@@ -40,15 +40,15 @@ fn rejects_invalid_vocabularies() {
 
 #[test]
 fn rejects_invalid_bpe_vocabularies() {
-    refused(|it| it.merges[3] = "ab", BPE, "merge 3, \"ab\", is not two tokens");
-    refused(|it| it.merges[3] = "a 中", BPE, "merge 3, \"a 中\", has a part that is not a token");
-    refused(|it| it.merges[3] = "! #", BPE, "merge 3, \"! #\", results in no token");
-    refused(|it| it.merges[3] = it.merges[2], BPE, "is a duplicate");
-    refused(|it| it.merges[3] = " ", BPE, "has a part that is not a token");
-    refused(|it| it.pre = Some("tekken"), BPE, "the pre-tokenizer \"tekken\" is not supported");
-    refused(|it| it.pre = None, BPE, "does not name its pre-tokenizer");
-    refused(|it| it.add_bos = Some(true), BPE, "it adds a bos token, but has none");
-    refused(
+    rejects(|it| it.merges[3] = "ab", BPE, "merge 3, \"ab\", is not two tokens");
+    rejects(|it| it.merges[3] = "a 中", BPE, "merge 3, \"a 中\", has a part that is not a token");
+    rejects(|it| it.merges[3] = "! #", BPE, "merge 3, \"! #\", results in no token");
+    rejects(|it| it.merges[3] = it.merges[2], BPE, "is a duplicate");
+    rejects(|it| it.merges[3] = " ", BPE, "has a part that is not a token");
+    rejects(|it| it.pre = Some("tekken"), BPE, "the pre-tokenizer \"tekken\" is not supported");
+    rejects(|it| it.pre = None, BPE, "does not name its pre-tokenizer");
+    rejects(|it| it.add_bos = Some(true), BPE, "it adds a bos token, but has none");
+    rejects(
         |it| {
             it.merges.clear();
             it.token_types = vec![3; 900];
@@ -60,12 +60,12 @@ fn rejects_invalid_bpe_vocabularies() {
 
 #[test]
 fn rejects_invalid_sentencepiece_vocabularies() {
-    refused(|it| it.scores.clear(), LLAMA, "it has no scores");
-    refused(|it| it.token_types[50] = 1, LLAMA, "it has byte tokens, but none for <0x");
+    rejects(|it| it.scores.clear(), LLAMA, "it has no scores");
+    rejects(|it| it.token_types[50] = 1, LLAMA, "it has byte tokens, but none for <0x");
     let long: &'static str = "long".repeat(200).leak();
-    refused(|it| it.tokens[600] = long, LLAMA, "token 600 has 800 bytes");
+    rejects(|it| it.tokens[600] = long, LLAMA, "token 600 has 800 bytes");
     // Without byte tokens, an unknown token is required.
-    refused(
+    rejects(
         |it| {
             it.token_types = vec![1; 900];
             it.unknown = None;
@@ -137,7 +137,7 @@ fn rejects_random_vocabularies_or_encodes_with_them() {
     let pieces =
         ["a", "b", "ab", "Ġ", "▁", "<0x41>", "<0x4", "é", "", "aa", "▁a", "a▁", "<s>", "Ã", "©", "中", " "];
     const TYPES: [i32; 14] = [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 0];
-    let (mut refused, mut made) = (0, 0);
+    let (mut rejected, mut made) = (0, 0);
     for _ in 0..3000 {
         let piece = |random: &mut Random| pieces[random.below(pieces.len() as u64) as usize];
         // Most of the pieces, and sometimes a duplicate.
@@ -169,7 +169,7 @@ fn rejects_random_vocabularies_or_encodes_with_them() {
             ..Vocabulary::default()
         };
         let Ok(tokenizer) = Tokenizer::new(&vocabulary) else {
-            refused += 1;
+            rejected += 1;
             continue;
         };
         made += 1;
@@ -184,7 +184,7 @@ fn rejects_random_vocabularies_or_encodes_with_them() {
             }
         }
     }
-    assert!(refused > 500 && made > 500, "{refused} refused, {made} made");
+    assert!(rejected > 500 && made > 500, "{rejected} rejected, {made} created");
 }
 
 #[test]
