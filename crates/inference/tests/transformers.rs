@@ -87,7 +87,8 @@ impl Case {
         }
         let weights = model.weights();
         for tensor in weights.tensors() {
-            builder = builder.tensor(&tensor.name, tensor.format().expect("supported").tensor_type(), &tensor.dimensions);
+            builder =
+                builder.tensor(&tensor.name, tensor.format().expect("supported").tensor_type(), &tensor.dimensions);
         }
         let bytes = builder.to_bytes(|index, out| out.write_all(weights.data(&weights.tensors()[index])));
         Gguf::from_bytes(bytes.expect("memory can be written to")).expect("the copy is valid")

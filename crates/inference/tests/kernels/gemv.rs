@@ -9,8 +9,6 @@ use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
 use inference::metal::library::BufferSlice;
 use inference::metal::operations::*;
-use inference::metal::operations::*;
-use inference::metal::operations::*;
 
 const LAYOUTS: [Layout; 2] = [Layout::Tiles, Layout::Blocks];
 
