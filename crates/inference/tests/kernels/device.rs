@@ -44,7 +44,7 @@ pub(crate) fn adversely<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// All tests share the device: those that want the usual order run at a time, the others one by one.
-fn in_order<R>(adverse: bool, work: impl FnOnce() -> R) -> R {
+pub(crate) fn in_order<R>(adverse: bool, work: impl FnOnce() -> R) -> R {
     static ORDER: RwLock<()> = RwLock::new(());
     if !adverse {
         let _usual = ORDER.read().unwrap_or_else(PoisonError::into_inner);

@@ -18,6 +18,7 @@ mod tensor;
 mod weights;
 
 mod attention;
+mod cases;
 mod elementwise;
 mod embedding;
 mod gemm;

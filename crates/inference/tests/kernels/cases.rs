@@ -1,0 +1,22 @@
+//! Every case of every operation against its formula, in the usual order and backwards. A new operation needs no test of
+//! its own for this; those of the other files cover edges that its cases do not have.
+
+use crate::device::{device, in_order};
+use inference::cases;
+use inference::selftest::{Check, Verdict};
+
+#[test]
+fn every_case_computes_its_formula() {
+    let cases = cases::checked().expect("the tables of operations are right");
+    assert!(cases.len() > 200, "{} cases", cases.len());
+    for case in &cases {
+        for adverse in [false, true] {
+            let what =
+                format!("{} {}, {}", case.name(), case.shape, if adverse { "backwards" } else { "in order" });
+            let check = Check::new(device(), case).unwrap_or_else(|problem| panic!("{what}: {problem}"));
+            in_order(adverse, || check.run(device())).unwrap_or_else(|problem| panic!("{what}: {problem}"));
+            let (_, verdict) = check.verdict();
+            assert_eq!(verdict, Verdict::Passed, "{what}");
+        }
+    }
+}
