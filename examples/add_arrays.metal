@@ -1,6 +1,6 @@
 // add_arrays: result[i] = a[i] + b[i].
 // buffers  0 a device const float [N]   1 b device const float [N]   2 result device float [N]
-// grid     N threads, in threadgroups of any size (dispatchThreads: there is no partial last one to mask)
+// grid     N threads, in threadgroups of any size (dispatchThreads: no partial threadgroup to mask)
 // moves    12·N bytes
 #include <metal_stdlib>
 using namespace metal;

@@ -1,9 +1,9 @@
 // gemv: y[n] = Σ_k W[n,k] · x[k] (+ bias[n]), one vector against a float matrix.
 // buffers    0 weights device const float [N, K], rows contiguous   1 x device const float [K]
 //            2 y device float [N]                                   3 bias device const float [N], with USE_BIAS only
-// constants  0 K uint, the length of a row                          1 USE_BIAS bool, whether bias is bound and added
-// grid       N threadgroups of 32 threads: one simdgroup a row
-// needs      N ≥ 1; any K, the lanes past its end add nothing       sums  float, per lane, then simd_sum
+// constants  0 K uint, the length of a row                          1 USE_BIAS bool, true: bias is bound and added
+// grid       N threadgroups of 32 threads: one simdgroup per row
+// needs      N ≥ 1; any K, lanes past its end add nothing           sums  float, per lane, then simd_sum
 // moves      4·(N·K + K + N) bytes, and 4·N more with USE_BIAS
 #include <metal_stdlib>
 using namespace metal;
