@@ -24,7 +24,7 @@ fn files(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
         }
     }
     found.sort();
-    assert!(found.len() > 10, "{} files in {folder}", found.len());
+    assert!(!found.is_empty(), "no files in {folder}");
     found
 }
 
