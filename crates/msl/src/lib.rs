@@ -22,6 +22,7 @@ pub mod walk;
 
 mod check;
 mod compile;
+mod evaluate;
 mod fold;
 
 pub use compile::{Compilation, Options, ReadError, Timings, compile_file, compile_source};

@@ -1,8 +1,8 @@
 //! Constant expressions: the evaluator, fed with bodies as it needs them.
 
-use super::evaluate::{self, Failure};
 use super::{BodyState, Checker};
 use crate::diagnostics::Diagnostic;
+use crate::evaluate::{self, Failure};
 use crate::program::{Expr, Value};
 use crate::types::Ty;
 

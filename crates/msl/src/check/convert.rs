@@ -365,7 +365,7 @@ impl<'a> Checker<'a> {
             _ => match value.kind {
                 // Constants are converted right away, so that literals stay literals.
                 ExprKind::Constant(ref constant) => {
-                    match super::evaluate::convert(self.types(), constant, from, to) {
+                    match crate::evaluate::convert(self.types(), constant, from, to) {
                         Some(converted) => Expr::constant(converted, to, span),
                         None => cast(CastKind::Number, value),
                     }

@@ -277,7 +277,7 @@ impl<'a> Checker<'a> {
             // Inside the braces an enumerator is a plain number.
             let number = Symbol::Value(underlying, Value::Int(next));
             self.scopes.insert(scope, enumerator.name.name.clone(), number);
-            let fits = super::evaluate::fits(self.types(), &Value::Int(next), underlying);
+            let fits = crate::evaluate::fits(self.types(), &Value::Int(next), underlying);
             if decl.underlying.is_some() && !fits {
                 let message = format!(
                     "enumerator value {next} is not representable in the underlying type '{}'",

@@ -1,8 +1,8 @@
 //! Expressions: names, literals, casts and the way from a tree to a typed expression.
 
 use super::convert::Purpose;
-use super::evaluate::{self};
 use super::{Checker, EntityId};
+use crate::evaluate;
 use crate::lex::token::FloatSuffix;
 use crate::parse::ast::{self, ExprKind as Ast};
 use crate::program::{Expr, ExprKind, Value};

@@ -8,8 +8,7 @@
 //!    │     statements   locals, switch, range_for
 //!    │     expressions  paths, members, operators, arithmetic, assignment, casts, lambda
 //!    │     calls        overload, deduce_call, constructors, convert, initialize, aggregates
-//!    ├─ kernels ─── what entry points may look like, and what their parameters are bound to
-//!    └─ evaluate/ ─ constant expressions, on the checked program itself
+//!    └─ kernels ─── what entry points may look like, and what their parameters are bound to
 //! ```
 //!
 //! A template is checked twice: once as written, with its parameters unknown ([`Ty::DEPENDENT`] fits everywhere), so
@@ -34,7 +33,6 @@ mod constructors;
 mod convert;
 mod declare;
 mod deduce_call;
-pub(crate) mod evaluate;
 mod expressions;
 mod function_values;
 mod functions;

@@ -1,7 +1,8 @@
 //! Narrowing: inside braces a number must keep its value.
 
-use super::{Checker, evaluate};
+use super::Checker;
 use crate::diagnostics::Diagnostic;
+use crate::evaluate;
 use crate::program::{Expr, Value};
 use crate::types::Ty;
 

@@ -1,7 +1,7 @@
 //! The interface of a kernel whose function constants have values: what stands under a false one is gone.
 
 use super::{Kernel, kernel};
-use crate::check::evaluate::{Specialization, evaluate_with};
+use crate::evaluate::{Specialization, evaluate_with};
 use crate::program::{EntryPoint, GlobalId, Program, Value};
 use crate::source::SourceMap;
 use std::collections::BTreeMap;

@@ -1,8 +1,9 @@
 //! Template arguments: what is written between the angle brackets, fitted to the parameters.
 
 use crate::check::scope::{ScopeId, ScopeKind, Symbol};
-use crate::check::{Checker, TemplateArg, evaluate};
+use crate::check::{Checker, TemplateArg};
 use crate::diagnostics::Diagnostic;
+use crate::evaluate;
 use crate::parse::ast::{self, TemplateParamKind};
 use crate::program::{ExprKind, Value};
 use crate::source::Span;
