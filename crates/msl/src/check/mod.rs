@@ -1,14 +1,16 @@
 //! From the syntax tree to a checked [`Program`].
 //!
 //! ```text
-//! declare ─ every declaration in order: scopes, classes, functions, templates
-//!    │  type_names   what a written type means           lookup       what a name means
-//!    │  templates/   deduction, specialization, instantiation
-//!    ├─ functions ─ signatures when a function is declared or chosen, bodies when they are needed
-//!    │     statements   locals, switch, range_for
-//!    │     expressions  paths, members, operators, arithmetic, assignment, casts, lambda
-//!    │     calls        overload, deduce_call, constructors, convert, initialize, aggregates
-//!    └─ kernels ─── what entry points may look like, and what their parameters are bound to
+//! declarations ─── namespaces, aliases, enums, variables, functions, in order
+//!    ├─ classes         members, bases, layout            kernels       entry points and their bindings
+//!    └─ statements ──── bodies, when they are needed
+//!         └─ expressions ──┬── initialization             brace lists, aggregates, auto
+//!                          ├── calls                      overloads, constructors, operators
+//!                          └── conversions                ranks, and the code that converts
+//! names                    what names and written types mean
+//! templates                arguments, deduction, specialization, instantiation
+//! ───────────────────────────────────────────────────────────────────────────────────
+//! tables                   what is declared               state         the function at hand
 //! ```
 //!
 //! A template is checked twice: once as written, with its parameters unknown ([`Ty::DEPENDENT`] fits everywhere), so
@@ -16,62 +18,44 @@
 //! scope where the parameters are bound. **Invariant:** [`Ty::ERROR`] and [`Ty::DEPENDENT`] silence every complaint that
 //! involves them, so that one mistake gives one error.
 
-mod access;
-mod aggregates;
-mod arithmetic;
-mod assignment;
-mod attributes;
-mod auto_types;
-mod bodies;
 mod calls;
-mod casts;
 mod classes;
-mod compose;
-mod conditional;
-mod constants;
-mod constructors;
-mod convert;
-mod declare;
-mod deduce_call;
+mod conversions;
+mod declarations;
 mod expressions;
-mod function_values;
-mod functions;
-mod initialize;
+mod initialization;
 mod kernels;
-mod lambda;
-mod locals;
-mod lookup;
-mod members;
-mod narrowing;
-mod native;
-mod operator_functions;
-mod operators;
-mod overload;
-mod packs;
-mod paths;
-mod range_for;
-mod recursion;
-mod scope;
-mod signatures;
+mod names;
+mod state;
 mod statements;
-mod suggest;
-mod switch;
+mod tables;
 mod templates;
-mod type_names;
-mod type_traits;
 
-use crate::diagnostics::{Diagnostic, Severity};
+use crate::check::declarations::GlobalInit;
+use crate::check::state::FunctionState;
+use crate::check::tables::Entity;
+use crate::check::tables::EntityId;
+use crate::check::tables::Instance;
+use crate::check::tables::ScopeId;
+use crate::check::tables::Scopes;
+use crate::check::tables::{AliasTemplate, Class, ClassTemplate, ScopeKind, VarTemplate};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::Severity;
 use crate::parse::ast;
 use crate::preprocess::LanguageVersion;
-use crate::program::{FunctionId, LocalId, Program, Value};
-use crate::source::{SourceMap, Span};
-use crate::types::{AddressSpace, QualTy, StructId, Ty, Types};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use scope::{ScopeId, Scopes};
-use smol_str::SmolStr;
+use crate::program::FunctionId;
+use crate::program::LocalId;
+use crate::program::Program;
+use crate::source::SourceMap;
+use crate::source::Span;
+use crate::types::AddressSpace;
+use crate::types::QualTy;
+use crate::types::StructId;
+use crate::types::Ty;
+use crate::types::Types;
+use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::FxHashSet as HashSet;
 use std::collections::VecDeque;
-use std::rc::Rc;
-
 /// How the checker is to work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckOptions {
@@ -93,207 +77,6 @@ pub(crate) fn check(
     checker.program
 }
 
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident,)*) => { $(
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        struct $name(u32);
-    )* };
-}
-
-ids! {
-    /// A function or function template, before its template arguments are known.
-    EntityId,
-    /// A class template.
-    ClassTemplateId,
-    /// An alias template.
-    AliasTemplateId,
-    /// A variable template.
-    VarTemplateId,
-}
-
-/// A template argument.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum TemplateArg {
-    Type(QualTy),
-    /// A value of an integer, enum or `bool` type.
-    Int(Ty, i128),
-    /// A value that depends on a parameter not known yet.
-    UnknownValue,
-    /// A function, for a parameter that is a function pointer.
-    Function(FunctionId),
-    Template(ClassTemplateId),
-    Pack(Vec<TemplateArg>),
-}
-
-/// A function or function template.
-struct Entity<'a> {
-    name: SmolStr,
-    /// What stands before the name in messages: `metal::`, `Tile<8>::`.
-    prefix: SmolStr,
-    source: FunctionSource<'a>,
-    /// The scope it is declared in.
-    scope: ScopeId,
-    /// The class it is a member of.
-    class: Option<StructId>,
-    /// The parameters of a template; `None` for an ordinary function.
-    header: Option<&'a ast::TemplateHeader>,
-    /// The types of an overload family of the standard library (`template <__each_floatn T> …`).
-    family: Option<Rc<[Ty]>>,
-    /// For a function of the standard library without a body.
-    builtin: Option<SmolStr>,
-    /// Explicit specializations.
-    specializations: Vec<(Vec<TemplateArg>, EntityId)>,
-    /// The signature for each set of template arguments; `None` where substitution failed.
-    signatures: HashMap<Vec<TemplateArg>, Option<Rc<Signature<'a>>>>,
-    /// The function for each set of template arguments.
-    functions: HashMap<Vec<TemplateArg>, FunctionId>,
-    access: ast::Access,
-    span: Span,
-}
-
-/// Where a function's parameters and body come from.
-#[derive(Clone, Copy)]
-enum FunctionSource<'a> {
-    Declared {
-        /// The first declaration: default arguments, attributes.
-        declaration: &'a ast::FunctionDecl,
-        /// The declaration with the body, once it is seen.
-        definition: Option<&'a ast::FunctionDecl>,
-    },
-    Lambda(&'a ast::Lambda),
-}
-
-impl<'a> FunctionSource<'a> {
-    fn params(&self) -> &'a [ast::Param] {
-        match self {
-            FunctionSource::Declared { declaration, .. } => &declaration.params,
-            FunctionSource::Lambda(lambda) => &lambda.params,
-        }
-    }
-
-    /// The declaration that holds the body, or the only one.
-    fn latest(&self) -> Option<&'a ast::FunctionDecl> {
-        match self {
-            FunctionSource::Declared { declaration, definition } => Some(definition.unwrap_or(declaration)),
-            FunctionSource::Lambda(_) => None,
-        }
-    }
-
-    fn first(&self) -> Option<&'a ast::FunctionDecl> {
-        match self {
-            FunctionSource::Declared { declaration, .. } => Some(declaration),
-            FunctionSource::Lambda(_) => None,
-        }
-    }
-}
-
-/// The parameters and result of a function, with template arguments filled in.
-struct Signature<'a> {
-    params: Vec<SignatureParam<'a>>,
-    /// What it returns; `None` while `auto` is not deduced.
-    result: Option<Ty>,
-    /// For a method: what `this` points to, with the qualifiers behind the parameter list.
-    this: Option<QualTy>,
-    /// The scope in which template parameters are bound.
-    scope: ScopeId,
-}
-
-struct SignatureParam<'a> {
-    ty: QualTy,
-    name: Option<&'a ast::Ident>,
-    default: Option<&'a ast::Expr>,
-    /// It is a part of this parameter pack.
-    pack: Option<&'a ast::Ident>,
-    span: Span,
-}
-
-/// What the checker knows about a [`crate::program::Function`] besides what the program says.
-struct Instance<'a> {
-    entity: EntityId,
-    args: Vec<TemplateArg>,
-    signature: Rc<Signature<'a>>,
-    body: BodyState,
-    /// How many instantiations led to this one.
-    depth: usize,
-    /// Where it was first needed, and in which instantiation.
-    request: Option<(Span, Option<Rc<Request>>)>,
-}
-
-/// What asked for an instantiation, and what that was itself made for.
-struct Request {
-    note: String,
-    span: Span,
-    parent: Option<Rc<Request>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum BodyState {
-    /// Nobody needs it yet.
-    Unneeded,
-    /// It is waiting in the queue.
-    Queued,
-    /// It is being checked right now.
-    InProgress,
-    Done,
-}
-
-/// What the checker knows about a struct besides what [`Types`] says.
-struct Class<'a> {
-    decl: Option<&'a ast::ClassDecl>,
-    scope: ScopeId,
-    /// Where the members of an instantiation are, and the arguments it was made with.
-    template: Option<(ClassTemplateId, Vec<TemplateArg>)>,
-    bases: Vec<StructId>,
-    constructors: Vec<EntityId>,
-    conversions: Vec<EntityId>,
-    /// Parallel to the fields: the default initializers.
-    field_inits: Vec<Option<&'a ast::Init>>,
-    field_access: Vec<ast::Access>,
-    /// Initializers of its base see these arguments unknown.
-    has_dependent_base: bool,
-    /// `S() = default;` stands beside other constructors.
-    has_default_constructor: bool,
-    /// Classes and functions that may use private members.
-    friends: Vec<SmolStr>,
-    state: ClassState,
-    /// Variables captured by a lambda's closure.
-    closure: Option<lambda::Closure>,
-    /// What made it necessary: for notes.
-    requested_at: Span,
-    /// It is the pattern of a template, looked at with unknown arguments.
-    is_pattern: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ClassState {
-    Declared,
-    InProgress,
-    Complete,
-}
-
-/// The function whose body is being checked.
-struct FunctionState {
-    id: Option<FunctionId>,
-    locals: Vec<crate::program::Local>,
-    /// What it returns; `None` while `auto` is not deduced.
-    result: Option<Ty>,
-    this: Option<LocalId>,
-    loops: u32,
-    switches: u32,
-    /// How many instantiations led to this function.
-    depth: usize,
-    /// The instantiation that it is.
-    request: Option<Rc<Request>>,
-    /// The result was deduced from a return statement.
-    is_deduced: bool,
-    is_kernel: bool,
-    is_lambda: bool,
-    used_locals: HashSet<LocalId>,
-    /// The values of constants, for array sizes and template arguments.
-    known_locals: HashMap<LocalId, Value>,
-}
-
 struct Checker<'a> {
     sources: &'a SourceMap,
     options: CheckOptions,
@@ -304,14 +87,14 @@ struct Checker<'a> {
     entities: Vec<Entity<'a>>,
     instances: Vec<Instance<'a>>,
     classes: Vec<Class<'a>>,
-    class_templates: Vec<templates::ClassTemplate<'a>>,
-    alias_templates: Vec<templates::AliasTemplate<'a>>,
-    var_templates: Vec<templates::VarTemplate<'a>>,
+    class_templates: Vec<ClassTemplate<'a>>,
+    alias_templates: Vec<AliasTemplate<'a>>,
+    var_templates: Vec<VarTemplate<'a>>,
     /// Functions whose bodies are wanted.
     queue: VecDeque<FunctionId>,
     function: FunctionState,
     /// Globals declared `extern` or as members, by the place where they are declared.
-    global_inits: HashMap<crate::program::GlobalId, declare::GlobalInit<'a>>,
+    global_inits: HashMap<crate::program::GlobalId, GlobalInit<'a>>,
     diagnostics: Vec<Diagnostic>,
     /// The instantiations we are in, outermost first, for notes.
     instantiations: Vec<(String, Span)>,
@@ -340,10 +123,6 @@ struct Checker<'a> {
     in_pattern: bool,
 }
 
-/// Nested instantiations at most, as clang has it.
-const MAX_INSTANTIATION_DEPTH: usize = 256;
-/// Instantiations in all: more is a runaway template.
-const MAX_INSTANTIATIONS: u32 = 200_000;
 /// Errors after which we stop, as clang does.
 const MAX_ERRORS: usize = 200;
 
@@ -398,8 +177,6 @@ impl<'a> Checker<'a> {
             self.diagnostics.push(limit);
         }
     }
-
-    // --- diagnostics -------------------------------------------------------------------------------------------
 
     /// Reports `diagnostic` with the instantiations that led to it.
     fn report(&mut self, mut diagnostic: Diagnostic) {
@@ -489,7 +266,7 @@ impl<'a> Checker<'a> {
 
     /// Does `work` in a new block inside the current scope.
     fn in_block<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let scope = self.scopes.add(self.scope, scope::ScopeKind::Block);
+        let scope = self.scopes.add(self.scope, ScopeKind::Block);
         self.in_scope(scope, work)
     }
 
@@ -534,38 +311,5 @@ impl<'a> Checker<'a> {
 
     fn class_mut(&mut self, id: StructId) -> &mut Class<'a> {
         &mut self.classes[id.0 as usize]
-    }
-}
-
-impl FunctionState {
-    /// Not inside a function.
-    fn outside() -> FunctionState {
-        FunctionState {
-            id: None,
-            locals: Vec::new(),
-            result: None,
-            this: None,
-            loops: 0,
-            switches: 0,
-            depth: 0,
-            request: None,
-            is_deduced: false,
-            is_kernel: false,
-            is_lambda: false,
-            used_locals: HashSet::default(),
-            known_locals: HashMap::default(),
-        }
-    }
-}
-
-/// The truth of a constant, where it is known.
-fn truth(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(b) => Some(*b),
-        Value::Int(i) => Some(*i != 0),
-        Value::Float(f) => Some(*f != 0.0),
-        Value::Null => Some(false),
-        Value::Function(_) => Some(true),
-        _ => None,
     }
 }

@@ -1,9 +1,11 @@
 //! Which of two templates is more specialized: the one whose parameters, filled with made-up types, fit the other.
 
-use super::Specialization;
 use super::deduce::{Deduction, Match};
-use crate::check::{Checker, EntityId, TemplateArg};
-use crate::parse::ast::{self, TemplateParamKind};
+use crate::check::Checker;
+use crate::check::tables::ScopeId;
+use crate::check::tables::{EntityId, Specialization, TemplateArg};
+use crate::parse::ast;
+use crate::parse::ast::TemplateParamKind;
 use crate::types::{QualTy, Ty, TyKind};
 
 /// Values from here on are made up.
@@ -17,7 +19,7 @@ impl<'a> Checker<'a> {
             let arg = match &param.kind {
                 TemplateParamKind::Type { .. } => {
                     let name = param.name.as_ref().map_or("T", |name| name.name.as_str());
-                    let id = self.add_class(name.into(), param.span, crate::check::scope::ScopeId::GLOBAL);
+                    let id = self.add_class(name.into(), param.span, ScopeId::GLOBAL);
                     TemplateArg::Type(QualTy::plain(self.struct_type(id)))
                 }
                 TemplateParamKind::Value { .. } => TemplateArg::Int(Ty::INT, MADE_UP + index as i128),
@@ -29,11 +31,7 @@ impl<'a> Checker<'a> {
     }
 
     /// `a` fits `b`, and not the other way round: asked both ways by the caller.
-    pub(in crate::check) fn is_more_specialized<D>(
-        &mut self,
-        a: &Specialization<'a, D>,
-        b: &Specialization<'a, D>,
-    ) -> bool {
+    pub(super) fn is_more_specialized<D>(&mut self, a: &Specialization<'a, D>, b: &Specialization<'a, D>) -> bool {
         if a.header.params.is_empty() {
             return !b.header.params.is_empty();
         }

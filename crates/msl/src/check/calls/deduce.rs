@@ -1,0 +1,411 @@
+//! Template arguments of functions: from explicit ones, the arguments of a call, a conversion's target or a function type.
+
+use super::overload::plural;
+use crate::check::Checker;
+use crate::check::expressions::Operand;
+use crate::check::tables::{EntityId, FunctionSource, ScopeId, ScopeKind, Signature, TemplateArg};
+use crate::check::templates::{Deduction, Match};
+use crate::parse::ast;
+use crate::parse::ast::TypeExprKind;
+use crate::program::Expr;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use std::rc::Rc;
+
+impl<'a> Checker<'a> {
+    /// The template arguments and signature for a call, or why there are none.
+    pub(super) fn deduce_for_operands(
+        &mut self,
+        id: EntityId,
+        explicit: Option<&'a [ast::TemplateArg]>,
+        args: &[Operand<'a>],
+    ) -> Result<(Vec<TemplateArg>, Rc<Signature<'a>>), String> {
+        if let FunctionSource::Lambda(lambda) = self.entity(id).source {
+            return self.lambda_signature(id, lambda, args);
+        }
+        let Some(header) = self.entity(id).header else {
+            if explicit.is_some() {
+                return Err("it is not a template".into());
+            }
+            let signature = self.attempt(|this| this.signature(id, &[])).ok().flatten();
+            return signature.map(|signature| (Vec::new(), signature)).ok_or("its declaration has errors".into());
+        };
+        let declared_in = self.entity(id).scope;
+        let mut deduction = Deduction::new(header, declared_in);
+        self.bind_explicit(header, declared_in, explicit, &mut deduction)?;
+        let params = self.entity(id).source.params();
+        let mut rest = args.iter();
+        for param in params {
+            let is_pack = param.is_pack || matches!(param.ty.kind, TypeExprKind::PackExpansion(_));
+            if is_pack {
+                self.deduce_pack_param(param, rest.as_slice(), &mut deduction)?;
+                rest = [].iter();
+                break;
+            }
+            let Some(arg) = rest.next() else { break };
+            if !self.deduce_param(&param.ty, arg, &mut deduction) {
+                if let Some((index, old, new)) = &deduction.conflict {
+                    let name = deduction.params[*index].name.as_ref().map_or("", |name| name.name.as_str());
+                    let (old, new) = (self.arg_text(old), self.arg_text(new));
+                    return Err(format!("deduced conflicting types for parameter '{name}' ('{old}' vs. '{new}')"));
+                }
+                let shown = match arg {
+                    Operand::Value(expr) => self.name_of_expr(expr),
+                    _ => "this argument".into(),
+                };
+                return Err(format!("could not match '{}' against '{shown}'", self.sources.text(param.ty.span)));
+            }
+        }
+        if rest.next().is_some() && !params.iter().any(|p| p.is_pack) {
+            let most = params.len();
+            return Err(format!(
+                "requires at most {most} argument{}, but {} were provided",
+                plural(most),
+                args.len()
+            ));
+        }
+        self.finish_deduction(id, header, declared_in, deduction)
+    }
+
+    /// The same for expressions alone.
+    pub(in crate::check) fn deduce_for_exprs(
+        &mut self,
+        id: EntityId,
+        explicit: Option<&'a [ast::TemplateArg]>,
+        args: &[Expr],
+    ) -> Option<(Vec<TemplateArg>, Rc<Signature<'a>>)> {
+        let operands: Vec<Operand<'a>> = args.iter().cloned().map(Operand::Value).collect();
+        self.deduce_for_operands(id, explicit, &operands).ok()
+    }
+
+    /// The arguments with which a conversion function gives `to`.
+    pub(in crate::check) fn deduce_conversion(
+        &mut self,
+        id: EntityId,
+        to: Ty,
+    ) -> Option<(Vec<TemplateArg>, Rc<Signature<'a>>)> {
+        let Some(header) = self.entity(id).header else {
+            return self.signature(id, &[]).map(|signature| (Vec::new(), signature));
+        };
+        let declared_in = self.entity(id).scope;
+        let mut deduction = Deduction::new(header, declared_in);
+        let result = &self.entity(id).source.first()?.result;
+        if !self.deduce_type(result, QualTy::plain(to), Match::Convertible, &mut deduction) {
+            return None;
+        }
+        self.finish_deduction(id, header, declared_in, deduction).ok()
+    }
+
+    /// The template arguments with which a template has exactly these parameter types: for specializations, explicit
+    /// instantiations and pointers to functions.
+    pub(in crate::check) fn deduce_from_types(
+        &mut self,
+        id: EntityId,
+        explicit: Option<&'a [ast::TemplateArg]>,
+        types: &[QualTy],
+        result: Option<Ty>,
+    ) -> Option<Vec<TemplateArg>> {
+        let header = self.entity(id).header?;
+        let declared_in = self.entity(id).scope;
+        let mut deduction = Deduction::new(header, declared_in);
+        self.bind_explicit(header, declared_in, explicit, &mut deduction).ok()?;
+        let params = self.entity(id).source.params();
+        let has_pack = params.iter().any(|p| p.is_pack);
+        if params.len() != types.len() && !has_pack {
+            return None;
+        }
+        for (param, ty) in params.iter().zip(types.iter().map(|ty| QualTy::plain(ty.ty))) {
+            let pattern = without_top_level_quals(&param.ty);
+            let fits = match (&pattern.kind, self.types().pointee(ty.ty)) {
+                (TypeExprKind::Array { element, .. }, Some(pointee)) => {
+                    self.deduce_array_element(element, pointee, &mut deduction)
+                }
+                _ => self.deduce_type(pattern, ty, Match::Exact, &mut deduction),
+            };
+            if !fits {
+                return None;
+            }
+        }
+        // What no parameter says, the result may.
+        if let (Some(result), Some(decl)) = (result, self.entity(id).source.first()) {
+            let before = deduction.clone();
+            if !self.deduce_type(&decl.result, QualTy::plain(result), Match::Exact, &mut deduction) {
+                deduction = before;
+            }
+        }
+        let (args, signature) = self.finish_deduction(id, header, declared_in, deduction).ok()?;
+        let same_result = match (result, signature.result) {
+            (Some(wanted), Some(actual)) => wanted == actual || wanted.is_unknown() || actual.is_unknown(),
+            _ => true,
+        };
+        let same = same_result
+            && signature.params.len() == types.len()
+            && signature.params.iter().zip(types).all(|(param, ty)| param.ty.ty == ty.ty || ty.ty.is_unknown());
+        same.then_some(args)
+    }
+
+    fn bind_explicit(
+        &mut self,
+        header: &'a ast::TemplateHeader,
+        declared_in: ScopeId,
+        explicit: Option<&'a [ast::TemplateArg]>,
+        deduction: &mut Deduction<'a>,
+    ) -> Result<(), String> {
+        let Some(explicit) = explicit else { return Ok(()) };
+        if explicit.len() > header.params.len() && !header.params.iter().any(|p| p.is_pack) {
+            return Err("too many template arguments".into());
+        }
+        let fitted = self.attempt(|this| this.fit_explicit_args(header, declared_in, explicit));
+        match fitted {
+            Ok(Some(args)) => {
+                deduction.explicit = args.len();
+                for (slot, arg) in deduction.bound.iter_mut().zip(args) {
+                    *slot = Some(arg);
+                }
+                Ok(())
+            }
+            Ok(None) => Err("invalid explicitly-specified template argument".into()),
+            Err(first) => Err(first.message),
+        }
+    }
+
+    /// Explicit arguments for the first parameters; the rest is left to deduction.
+    fn fit_explicit_args(
+        &mut self,
+        header: &'a ast::TemplateHeader,
+        declared_in: ScopeId,
+        explicit: &'a [ast::TemplateArg],
+    ) -> Option<Vec<TemplateArg>> {
+        let given = self.expand_given(explicit)?;
+        let scope = self.scopes.add(declared_in, ScopeKind::Template);
+        let mut given = given.into_iter();
+        let mut fitted = Vec::new();
+        for param in &header.params {
+            if param.is_pack {
+                let mut pack = Vec::new();
+                for one in given.by_ref() {
+                    pack.push(self.fit_one(param, one, scope)?);
+                }
+                // More of the pack may be deduced.
+                if !pack.is_empty() {
+                    fitted.push(TemplateArg::Pack(pack));
+                }
+                break;
+            }
+            let Some(one) = given.next() else { break };
+            let arg = self.fit_one(param, one, scope)?;
+            self.bind_param(scope, param, &arg);
+            fitted.push(arg);
+        }
+        Some(fitted)
+    }
+
+    fn finish_deduction(
+        &mut self,
+        id: EntityId,
+        header: &'a ast::TemplateHeader,
+        declared_in: ScopeId,
+        deduction: Deduction<'a>,
+    ) -> Result<(Vec<TemplateArg>, Rc<Signature<'a>>), String> {
+        let scope = self.scopes.add(declared_in, ScopeKind::Template);
+        let mut args = Vec::with_capacity(header.params.len());
+        let headers = self.headers_of(id, header);
+        for (index, (param, bound)) in header.params.iter().zip(deduction.bound).enumerate() {
+            let arg = match bound {
+                Some(arg) => arg,
+                None if param.is_pack => TemplateArg::Pack(Vec::new()),
+                None => {
+                    let default = self.attempt(|this| this.default_arg(&headers, index, scope));
+                    match default {
+                        Ok(Some(Some(arg))) => arg,
+                        Ok(_) => {
+                            let name = param.name.as_ref().map_or("", |name| name.name.as_str());
+                            return Err(format!("couldn't infer template argument '{name}'"));
+                        }
+                        Err(first) => return Err(format!("substitution failure: {}", first.message)),
+                    }
+                }
+            };
+            self.bind_param(scope, param, &arg);
+            args.push(arg);
+        }
+        match self.attempt(|this| this.signature(id, &args)) {
+            Ok(Some(signature)) => Ok((args, signature)),
+            Ok(None) => Err("substitution failure".into()),
+            Err(first) => Err(format!("substitution failure: {}", first.message)),
+        }
+    }
+
+    /// The headers of a function template's declarations, which may hold default arguments.
+    fn headers_of(&self, id: EntityId, header: &'a ast::TemplateHeader) -> Vec<&'a ast::TemplateHeader> {
+        let mut headers = vec![header];
+        if let FunctionSource::Declared { definition: Some(definition), .. } = self.entity(id).source {
+            headers.extend(definition.templates.last());
+        }
+        headers
+    }
+
+    fn deduce_param(
+        &mut self,
+        pattern: &'a ast::TypeExpr,
+        arg: &Operand<'a>,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        match arg {
+            Operand::Value(expr) => {
+                let actual = self.argument_type(pattern, expr);
+                let pattern = strip_top_level(pattern);
+                let mentions = self.mentions_param(pattern, deduction);
+                let before = deduction.clone();
+                let by_value = !matches!(self.types().kind(actual.ty), TyKind::Array { .. });
+                let fits = match (&pattern.kind, self.types().pointee(actual.ty)) {
+                    // A parameter written as an array is a pointer.
+                    (TypeExprKind::Array { element, .. }, Some(pointee)) if by_value => {
+                        self.deduce_array_element(element, pointee, deduction)
+                    }
+                    _ => self.deduce_type(pattern, actual, Match::Convertible, deduction),
+                };
+                if !fits && !mentions {
+                    // Nothing to deduce here: a conversion will do.
+                    *deduction = before;
+                    return true;
+                }
+                fits
+            }
+            Operand::Functions(set) => {
+                // A single function has a type to deduce from.
+                if set.entities.len() == 1
+                    && let Some(id) = self.attempt(|this| this.only_function(set)).ok().flatten()
+                {
+                    let ty = self.function_pointer_type(id);
+                    return self.deduce_type(
+                        strip_top_level(pattern),
+                        QualTy::plain(ty),
+                        Match::Convertible,
+                        deduction,
+                    );
+                }
+                true
+            }
+            Operand::Braces(..) | Operand::Type(_) => true,
+        }
+    }
+
+    /// `T x[N]` takes a pointer to the thread's memory where it does not say otherwise.
+    fn deduce_array_element(
+        &mut self,
+        element: &'a ast::TypeExpr,
+        pointee: QualTy,
+        deduction: &mut Deduction<'a>,
+    ) -> bool {
+        let names_space = match &element.kind {
+            TypeExprKind::Qualified { quals, .. } => quals.space.is_some(),
+            _ => false,
+        };
+        let actual = match names_space {
+            true => pointee,
+            false if pointee.space == Some(AddressSpace::Thread) => QualTy { space: None, ..pointee },
+            false => return false,
+        };
+        self.deduce_type(element, actual, Match::Convertible, deduction)
+    }
+
+    /// The type that deduction sees of an argument.
+    fn argument_type(&mut self, pattern: &ast::TypeExpr, expr: &Expr) -> QualTy {
+        if let TypeExprKind::Reference { .. } = strip_qualifiers(pattern).kind {
+            let space =
+                if expr.is_place { expr.ty.space.unwrap_or(AddressSpace::Thread) } else { AddressSpace::Thread };
+            return expr.ty.in_space(space);
+        }
+        QualTy::plain(self.decayed(expr.ty))
+    }
+
+    /// The pattern names a parameter that can be deduced from it.
+    fn mentions_param(&self, pattern: &ast::TypeExpr, deduction: &Deduction<'a>) -> bool {
+        match &pattern.kind {
+            TypeExprKind::Named(path) => {
+                let is_param = |name: &str| {
+                    let open = &deduction.params[deduction.explicit.min(deduction.params.len())..];
+                    open.iter().any(|param| param.name.as_ref().is_some_and(|n| n.name == name))
+                };
+                if path.segments.len() > 1 {
+                    return false;
+                }
+                let last = path.last();
+                is_param(&last.name)
+                    || last.args.iter().flatten().any(|arg| match arg {
+                        ast::TemplateArg::Type(ty) => self.mentions_param(ty, deduction),
+                        ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) => {
+                            path.as_ident().is_some_and(|name| is_param(name))
+                        }
+                        ast::TemplateArg::Expr(_) => false,
+                    })
+            }
+            TypeExprKind::Pointer(inner)
+            | TypeExprKind::Reference { inner, .. }
+            | TypeExprKind::Qualified { inner, .. }
+            | TypeExprKind::PackExpansion(inner) => self.mentions_param(inner, deduction),
+            TypeExprKind::Array { element, .. } => self.mentions_param(element, deduction),
+            TypeExprKind::Function { result, params } => {
+                self.mentions_param(result, deduction)
+                    || params.iter().any(|p| self.mentions_param(&p.ty, deduction))
+            }
+            _ => false,
+        }
+    }
+
+    fn deduce_pack_param(
+        &mut self,
+        param: &'a ast::Param,
+        args: &[Operand<'a>],
+        deduction: &mut Deduction<'a>,
+    ) -> Result<(), String> {
+        let pattern = match &param.ty.kind {
+            TypeExprKind::PackExpansion(inner) => &**inner,
+            _ => &param.ty,
+        };
+        let packs: Vec<usize> = (0..deduction.params.len())
+            .filter(|&index| deduction.params[index].is_pack && deduction.bound[index].is_none())
+            .collect();
+        let mut collected: Vec<Vec<TemplateArg>> = vec![Vec::new(); packs.len()];
+        for arg in args {
+            let mut one = deduction.clone();
+            if !self.deduce_param(pattern, arg, &mut one) {
+                return Err(format!("could not match '{}'", self.sources.text(param.span)));
+            }
+            for (slot, &index) in collected.iter_mut().zip(&packs) {
+                slot.extend(one.bound[index].take());
+            }
+        }
+        for (pack, index) in collected.into_iter().zip(packs) {
+            deduction.bound[index] = Some(TemplateArg::Pack(pack));
+        }
+        Ok(())
+    }
+}
+
+fn strip_qualifiers(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
+    match &pattern.kind {
+        TypeExprKind::Qualified { inner, .. } => strip_qualifiers(inner),
+        _ => pattern,
+    }
+}
+
+/// `const T x` and `T x` are the same parameter.
+fn without_top_level_quals(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
+    match &pattern.kind {
+        TypeExprKind::Qualified { quals, inner } if quals.space.is_none() => without_top_level_quals(inner),
+        _ => pattern,
+    }
+}
+
+/// A parameter's type without what does not count in deduction: its own qualifiers, or the reference.
+fn strip_top_level(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
+    let unqualified = match &pattern.kind {
+        TypeExprKind::Qualified { inner, .. } => strip_top_level(inner),
+        _ => pattern,
+    };
+    match &unqualified.kind {
+        TypeExprKind::Reference { inner, .. } => inner,
+        _ => unqualified,
+    }
+}

@@ -1,0 +1,17 @@
+//! Calls: of functions, methods, operators, constructors, lambdas and function pointers.
+//!
+//! ```text
+//! call ── arguments ── overload ── deduce ── chosen
+//!  callee   as written   ranking    template   conversion of the arguments, the call itself
+//!                                   arguments
+//! operator_functions, constructors, function_values: other ways into overload resolution
+//! ```
+
+mod arguments;
+mod call;
+mod chosen;
+mod constructors;
+mod deduce;
+mod function_values;
+mod operator_functions;
+mod overload;

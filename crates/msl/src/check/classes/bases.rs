@@ -1,0 +1,52 @@
+//! Base classes.
+
+use crate::check::Checker;
+use crate::check::tables::{ClassState, ScopeId};
+use crate::types::{StructId, Ty};
+
+impl<'a> Checker<'a> {
+    /// A texture, sampler or other type of the graphics library.
+    pub(in crate::check) fn is_opaque(&self, ty: Ty) -> bool {
+        self.types().struct_id(ty).is_some_and(|id| self.types().struct_(id).is_opaque)
+    }
+
+    /// It can be initialized from a list of its members.
+    pub(in crate::check) fn is_aggregate(&self, id: StructId) -> bool {
+        let class = self.class(id);
+        class.constructors.is_empty() && class.closure.is_none() && class.state == ClassState::Complete
+    }
+
+    /// The fields that lead from `class` to its base or anonymous member `target`, outermost first.
+    pub(in crate::check) fn path_to_base(&self, class: StructId, target: StructId) -> Option<Vec<u32>> {
+        if class == target {
+            return Some(Vec::new());
+        }
+        let fields = &self.types().struct_(class).fields;
+        for (index, field) in fields.iter().enumerate() {
+            if !(field.is_base || field.name.is_empty()) {
+                continue;
+            }
+            if let Some(inner) = self.types().struct_id(field.ty.ty)
+                && let Some(mut path) = self.path_to_base(inner, target)
+            {
+                path.insert(0, index as u32);
+                return Some(path);
+            }
+        }
+        None
+    }
+
+    /// `derived` has `base` among its base classes.
+    pub(in crate::check) fn derives_from(&mut self, derived: Ty, base: Ty) -> bool {
+        let (Some(derived), Some(base)) = (self.types().struct_id(derived), self.types().struct_id(base)) else {
+            return false;
+        };
+        self.complete_class(derived);
+        derived != base && self.path_to_base(derived, base).is_some()
+    }
+
+    /// The scope around a class in which friends and associated functions are found.
+    pub(in crate::check) fn namespace_of_class(&self, id: StructId) -> ScopeId {
+        self.scopes.enclosing_namespace(self.class(id).scope)
+    }
+}

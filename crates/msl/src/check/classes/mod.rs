@@ -1,0 +1,18 @@
+//! Structs, classes and unions.
+//!
+//! ```text
+//! declare ──┬── define ── fields      members, bases, layout
+//!           └── templates             primary templates and specializations, as written
+//! outside                             members that are defined after their class
+//! bases, access                       inheritance; private and protected members
+//! ```
+//!
+//! The members of an ordinary class are checked when it is defined, those of an instantiation when they are used.
+
+mod access;
+mod bases;
+mod declare;
+mod define;
+mod fields;
+mod outside;
+mod templates;

@@ -1,0 +1,188 @@
+//! Class templates and their specializations, as they are declared.
+
+use crate::check::Checker;
+use crate::check::names::native_template;
+use crate::check::tables::{ClassState, ClassTemplate, ClassTemplateId, Specialization, Symbol, TemplateArg};
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+use crate::parse::names_in::{names_in_expr, names_in_type};
+use crate::source::Span;
+use rustc_hash::FxHashMap as HashMap;
+
+impl<'a> Checker<'a> {
+    pub(super) fn declare_class_template(&mut self, decl: &'a ast::ClassDecl, header: &'a ast::TemplateHeader) {
+        let Some(path) = &decl.name else {
+            self.error("template", decl.span, "a class template needs a name");
+            return;
+        };
+        let name = &path.last().name;
+        let found = match path.segments.len() {
+            1 => self.scopes.find_in(self.scope, name),
+            _ => self.resolve_path(path).ok().flatten().map(|found| found.symbol),
+        };
+        let existing = match found {
+            Some(Symbol::ClassTemplate(id)) => Some(id),
+            _ => None,
+        };
+        self.refuse_duplicate_params(header);
+        let Some(args) = &path.last().args else {
+            return self.declare_primary_template(decl, header, path, existing);
+        };
+        let Some(id) = existing else {
+            if found_native(name) {
+                return;
+            }
+            let message = format!("no template named '{name}' to specialize");
+            self.error("specialization", path.last().span, message);
+            return;
+        };
+        let scope = self.scope;
+        if header.params.is_empty() {
+            self.refuse_late_specialization(id, args, path.span);
+        } else {
+            self.check_specialization_params(header, args);
+            let primary = &self.class_templates[id.0 as usize].header.params;
+            let is_primary = header.params.len() == args.len()
+                && primary.len() == args.len()
+                && !primary.iter().any(|param| param.is_pack)
+                && header.params.iter().zip(args).all(|(param, arg)| names_param(param, arg));
+            if is_primary {
+                let message = "class template partial specialization does not specialize any template argument; to define \
+                               the primary template, remove the template argument list";
+                self.error("specialization", path.span, message);
+                return;
+            }
+        }
+        let specialization = Specialization { header, args, decl, scope };
+        self.class_templates[id.0 as usize].specializations.push(specialization);
+    }
+
+    /// `template <typename T, typename T>`
+    pub(in crate::check) fn refuse_duplicate_params(&mut self, header: &'a ast::TemplateHeader) {
+        for (index, param) in header.params.iter().enumerate() {
+            let Some(name) = &param.name else { continue };
+            let earlier =
+                header.params[..index].iter().filter_map(|p| p.name.as_ref()).find(|n| n.name == name.name);
+            if let Some(earlier) = earlier {
+                let message = format!("redefinition of '{}'", name.name);
+                let diagnostic = Diagnostic::error("redefinition", name.span, message);
+                self.report(diagnostic.note(earlier.span, "template parameter is declared here"));
+            }
+        }
+    }
+
+    /// An explicit specialization must come before the first use that would have made the class.
+    fn refuse_late_specialization(&mut self, id: ClassTemplateId, args: &'a [ast::TemplateArg], span: Span) {
+        let template = &self.class_templates[id.0 as usize];
+        let mut headers = vec![template.header];
+        headers.extend(&template.other_headers);
+        let (scope, name) = (template.scope, template.name.clone());
+        let Some(args) = self.fit_template_args(&headers, scope, args, span, &name) else { return };
+        let instance = self.class_templates[id.0 as usize].instances.get(&args).copied();
+        if let Some(instance) = instance
+            && self.class(instance).state == ClassState::Complete
+        {
+            let message =
+                format!("explicit specialization of '{}' after instantiation", self.types().struct_(instance).name);
+            let diagnostic = Diagnostic::error("specialization", span, message);
+            let at = self.class(instance).requested_at;
+            self.report(diagnostic.note(at, "implicit instantiation first required here"));
+        }
+    }
+
+    /// Every parameter of a partial specialization must show in its arguments.
+    fn check_specialization_params(&mut self, header: &'a ast::TemplateHeader, args: &'a [ast::TemplateArg]) {
+        let mut used = Vec::new();
+        for arg in args {
+            match arg {
+                ast::TemplateArg::Type(ty) => names_in_type(ty, &mut used),
+                ast::TemplateArg::Expr(expr) => names_in_expr(expr, &mut used),
+            }
+        }
+        for param in &header.params {
+            let Some(name) = &param.name else { continue };
+            if !used.contains(&&name.name) {
+                let message = format!(
+                    "class template partial specialization contains a template parameter that cannot be deduced: '{}'",
+                    name.name
+                );
+                self.error("specialization", name.span, message);
+            }
+        }
+    }
+
+    fn declare_primary_template(
+        &mut self,
+        decl: &'a ast::ClassDecl,
+        header: &'a ast::TemplateHeader,
+        path: &'a ast::Path,
+        existing: Option<ClassTemplateId>,
+    ) {
+        let name = &path.last().name;
+        let id = match existing {
+            Some(id) => {
+                let template = &mut self.class_templates[id.0 as usize];
+                if decl.members.is_some() {
+                    if let Some(previous) = template.definition {
+                        let diagnostic =
+                            Diagnostic::error("redefinition", path.span, format!("redefinition of '{name}'"));
+                        self.report(diagnostic.note(previous.span, "previous definition is here"));
+                        return;
+                    }
+                    template.other_headers.push(template.header);
+                    template.header = header;
+                    template.definition = Some(decl);
+                    template.span = path.span;
+                } else {
+                    template.other_headers.push(header);
+                }
+                id
+            }
+            None => {
+                let definition = decl.members.is_some().then_some(decl);
+                self.class_templates.push(ClassTemplate {
+                    name: name.clone(),
+                    scope: self.scope,
+                    header,
+                    other_headers: Vec::new(),
+                    definition,
+                    specializations: Vec::new(),
+                    instances: HashMap::default(),
+                    outside_members: Vec::new(),
+                    span: path.span,
+                });
+                let id = ClassTemplateId(self.class_templates.len() as u32 - 1);
+                self.insert_once(name, Symbol::ClassTemplate(id), path.span);
+                id
+            }
+        };
+        if decl.members.is_some() && !self.sources.file(decl.span.file).builtin {
+            self.check_class_pattern(id, header, decl.span);
+        }
+    }
+
+    /// Looks at a class template as written, with its parameters unknown.
+    fn check_class_pattern(&mut self, id: ClassTemplateId, header: &'a ast::TemplateHeader, span: Span) {
+        let args: Vec<TemplateArg> = self.unknown_args(header);
+        if args.is_empty() {
+            return;
+        }
+        let Some(pattern) = self.new_class_instance(id, args, span) else { return };
+        self.complete_class(pattern);
+    }
+}
+
+/// Specializations of templates that are native here (as in third-party copies of Apple's headers) change nothing.
+fn found_native(name: &str) -> bool {
+    native_template(name).is_some()
+}
+
+/// The argument is just the parameter's name.
+fn names_param(param: &ast::TemplateParam, arg: &ast::TemplateArg) -> bool {
+    let path = match arg {
+        ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::Named(path), .. }) => path,
+        ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) => path,
+        _ => return false,
+    };
+    !param.is_pack && path.as_ident().is_some_and(|name| param.name.as_ref().is_some_and(|p| p.name == *name))
+}

@@ -1,0 +1,231 @@
+//! Conversions as code: the expression that makes a value fit.
+
+use super::rank::Conversion;
+use crate::check::Checker;
+use crate::program::{CastKind, Expr, ExprKind, Value};
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+
+/// Where a conversion happens, for the message when there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::check) enum Purpose {
+    Variable,
+    Member,
+    Element,
+    Parameter,
+    Return,
+    Assign,
+}
+
+impl<'a> Checker<'a> {
+    /// `expr` as `to`; complains where it does not fit.
+    pub(in crate::check) fn convert(&mut self, expr: Expr, to: QualTy, purpose: Purpose) -> Expr {
+        match self.conversion(&expr, to) {
+            Some(conversion) => self.apply(expr, to, conversion),
+            None => {
+                self.cannot_convert(&expr, to, purpose);
+                Expr::error(expr.span)
+            }
+        }
+    }
+
+    /// `expr` as `to`, by a conversion that was found to exist.
+    pub(in crate::check) fn apply(&mut self, expr: Expr, to: QualTy, conversion: Conversion) -> Expr {
+        let span = expr.span;
+        if expr.ty.ty.is_unknown() || to.ty.is_unknown() {
+            // Only the pattern of a template, or a program with an error, goes this way.
+            let ty = if to.ty.is_unknown() { expr.ty.ty } else { to.ty };
+            let ty = if expr.ty.ty == Ty::ERROR || to.ty == Ty::ERROR { Ty::ERROR } else { ty };
+            return Expr { kind: ExprKind::Error, ty: QualTy::plain(ty), is_place: false, span };
+        }
+        if let TyKind::Reference { to: target, .. } = *self.types().kind(to.ty) {
+            let has_address = expr.is_place && !self.is_vector_element(&expr) && !self.is_bit_field(&expr);
+            if expr.is_place && !has_address && !target.is_const && expr.ty.ty == target.ty {
+                self.cannot_convert(&expr, to, Purpose::Parameter);
+                return Expr::error(span);
+            }
+            let place = if has_address && (expr.ty.ty == target.ty || self.derives_from(expr.ty.ty, target.ty)) {
+                self.upcast_place(expr, target.ty)
+            } else {
+                let value = self.apply(expr, QualTy::plain(target.ty), conversion);
+                self.temporary(value)
+            };
+            return Expr::value(ExprKind::AddressOf(Box::new(place)), to.ty, span);
+        }
+        if let Some(via) = conversion.via {
+            return self.apply_user(expr, to.ty, via);
+        }
+        let value = self.load(expr);
+        self.convert_value(value, to.ty)
+    }
+
+    /// A value as another type, where a standard conversion leads there.
+    pub(in crate::check) fn convert_value(&mut self, value: Expr, to: Ty) -> Expr {
+        let (from, span) = (value.ty.ty, value.span);
+        if from == to || from.is_unknown() || to.is_unknown() {
+            return Expr { ty: QualTy::plain(if from.is_unknown() { from } else { to }), ..value };
+        }
+        let cast =
+            |kind: CastKind, value: Expr| Expr::value(ExprKind::Cast { kind, operand: Box::new(value) }, to, span);
+        match (self.types().kind(from).clone(), self.types().kind(to).clone()) {
+            (TyKind::Pointer(_), TyKind::Bool) => cast(CastKind::PointerToBool, value),
+            (TyKind::NullPtr, TyKind::Bool) => Expr::constant(Value::Bool(false), to, span),
+            (TyKind::NullPtr | TyKind::Int(_), TyKind::Pointer(_)) => cast(CastKind::NullPointer, value),
+            (TyKind::Pointer(_), TyKind::Pointer(_)) => cast(CastKind::Pointer, value),
+            (TyKind::Vector { .. }, TyKind::PackedVector { .. })
+            | (TyKind::PackedVector { .. }, TyKind::Vector { .. }) => cast(CastKind::Packing, value),
+            (TyKind::Struct(derived), TyKind::Struct(base)) => {
+                let path = self.path_to_base(derived, base).unwrap_or_default();
+                self.field_path(value, derived, &path)
+            }
+            (_, TyKind::Vector { element, .. } | TyKind::PackedVector { element, .. })
+                if self.types().vector_parts(from).is_none() =>
+            {
+                let element = self.convert_value(value, element);
+                Expr::value(ExprKind::Splat(Box::new(element)), to, span)
+            }
+            _ => match value.kind {
+                // Constants are converted right away, so that literals stay literals.
+                ExprKind::Constant(ref constant) => {
+                    match crate::evaluate::convert(self.types(), constant, from, to) {
+                        Some(converted) => Expr::constant(converted, to, span),
+                        None => cast(CastKind::Number, value),
+                    }
+                }
+                _ => cast(CastKind::Number, value),
+            },
+        }
+    }
+
+    /// A place as the base class's part of it.
+    pub(in crate::check) fn upcast_place(&mut self, place: Expr, to: Ty) -> Expr {
+        match (self.types().struct_id(place.ty.ty), self.types().struct_id(to)) {
+            (Some(derived), Some(base)) if derived != base => {
+                let path = self.path_to_base(derived, base).unwrap_or_default();
+                self.field_path(place, derived, &path)
+            }
+            _ => place,
+        }
+    }
+
+    fn field_path(&mut self, mut expr: Expr, mut class: crate::types::StructId, path: &[u32]) -> Expr {
+        for &field in path {
+            let ty = self.types().struct_(class).fields[field as usize].ty.ty;
+            let (quals, is_place, span) = (expr.ty, expr.is_place, expr.span);
+            expr = Expr {
+                kind: ExprKind::Field { base: Box::new(expr), field },
+                ty: quals.with_ty(ty),
+                is_place,
+                span,
+            };
+            class = self.types().struct_id(ty).expect("a base class");
+        }
+        expr
+    }
+
+    /// The value of an expression: places are read, arrays become pointers.
+    pub(in crate::check) fn load(&mut self, expr: Expr) -> Expr {
+        if !expr.is_place {
+            return expr;
+        }
+        let span = expr.span;
+        match *self.types().kind(expr.ty.ty) {
+            TyKind::Array { element, .. } => {
+                let ty = self.types_mut().pointer(expr.ty.with_ty(element));
+                Expr::value(ExprKind::Decay(Box::new(expr)), ty, span)
+            }
+            TyKind::Atomic(_) => {
+                let message =
+                    format!("'{}' cannot be read directly; use atomic_load_explicit", self.name_of(expr.ty.ty));
+                self.error("atomic", span, message);
+                Expr::error(span)
+            }
+            _ => {
+                // A constant that is known is as good as a literal.
+                if let ExprKind::Global(id) = expr.kind
+                    && let Some(value) = self.known_scalar(id)
+                {
+                    return Expr::constant(value, expr.ty.ty, span);
+                }
+                let ty = expr.ty.ty;
+                Expr::value(ExprKind::Load(Box::new(expr)), ty, span)
+            }
+        }
+    }
+
+    fn known_scalar(&mut self, id: crate::program::GlobalId) -> Option<Value> {
+        self.force_global(id);
+        match &self.program.global(id).value {
+            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// A place of the thread that holds `value`.
+    pub(in crate::check) fn temporary(&mut self, value: Expr) -> Expr {
+        if value.is_place {
+            return value;
+        }
+        let (ty, span) = (value.ty.ty, value.span);
+        let ty = QualTy::plain(ty).in_space(AddressSpace::Thread);
+        Expr::place(ExprKind::Temporary(Box::new(value)), ty, span)
+    }
+
+    /// What a pointer value points to.
+    pub(in crate::check) fn deref(&mut self, pointer: Expr, span: Span) -> Expr {
+        match *self.types().kind(pointer.ty.ty) {
+            TyKind::Pointer(to) | TyKind::Reference { to, .. } => {
+                Expr::place(ExprKind::Deref(Box::new(pointer)), to, span)
+            }
+            _ => Expr { kind: ExprKind::Error, ty: pointer.ty, is_place: true, span },
+        }
+    }
+
+    pub(in crate::check) fn cannot_convert(&mut self, expr: &Expr, to: QualTy, purpose: Purpose) {
+        let from = self.name_of_expr(expr);
+        let target = self.name_of(to.ty);
+        let category = if expr.is_place { "lvalue" } else { "rvalue" };
+        let is_vector = |this: &Self, ty: Ty| this.types().vector_parts(ty).is_some();
+        let is_class = |this: &Self, ty: Ty| this.types().struct_id(ty).is_some();
+        let is_reference = matches!(self.types().kind(to.ty), TyKind::Reference { .. });
+        let message = if is_vector(self, expr.ty.ty) && is_vector(self, to.ty) {
+            format!("implicit conversions between vector types ('{from}' and '{target}') are not permitted")
+        } else if is_reference && expr.is_place && self.is_vector_element(expr) {
+            "non-const reference cannot bind to vector element".into()
+        } else if is_reference && expr.is_place && self.is_bit_field(expr) {
+            "non-const reference cannot bind to bit-field".into()
+        } else if is_reference && expr.is_place {
+            format!("reference of type '{target}' cannot bind to an lvalue of type '{from}'")
+        } else if is_reference {
+            format!("non-const lvalue reference to type '{target}' cannot bind to a temporary of type '{from}'")
+        } else if is_class(self, expr.ty.ty) || is_class(self, to.ty) {
+            format!("no viable conversion from '{from}' to '{target}'")
+        } else {
+            match purpose {
+                Purpose::Assign => format!("assigning to '{target}' from incompatible type '{from}'"),
+                Purpose::Variable => {
+                    format!("cannot initialize a variable of type '{target}' with an {category} of type '{from}'")
+                }
+                Purpose::Member => {
+                    format!(
+                        "cannot initialize a member subobject of type '{target}' with an {category} of type '{from}'"
+                    )
+                }
+                Purpose::Element => {
+                    format!(
+                        "cannot initialize an array element of type '{target}' with an {category} of type '{from}'"
+                    )
+                }
+                Purpose::Parameter => {
+                    format!("cannot initialize a parameter of type '{target}' with an {category} of type '{from}'")
+                }
+                Purpose::Return => {
+                    format!(
+                        "cannot initialize return object of type '{target}' with an {category} of type '{from}'"
+                    )
+                }
+            }
+        };
+        self.error("no-conversion", expr.span, message);
+    }
+}

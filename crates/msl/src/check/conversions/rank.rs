@@ -1,0 +1,214 @@
+//! Conversion sequences: the way from an expression to a type, and its rank.
+
+use crate::check::Checker;
+use crate::check::tables::EntityId;
+use crate::program::{Expr, ExprKind, Value};
+use crate::types::{AddressSpace, FloatKind, IntKind, QualTy, Ty, TyKind};
+
+/// How good a conversion is: less is better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(in crate::check) enum Rank {
+    Exact,
+    Promotion,
+    Conversion,
+    /// A scalar spread over a vector: the last of the standard conversions.
+    Splat,
+    User,
+}
+
+/// A way to make a value fit a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::check) struct Conversion {
+    pub(in crate::check) rank: Rank,
+    /// Qualifiers that were added, for ties between otherwise equal conversions.
+    pub(in crate::check) added_quals: u8,
+    /// The constructor or conversion function of a user-defined conversion.
+    pub(in crate::check) via: Option<EntityId>,
+}
+
+impl Conversion {
+    pub(in crate::check) const EXACT: Conversion = Conversion { rank: Rank::Exact, added_quals: 0, via: None };
+
+    fn of(rank: Rank) -> Conversion {
+        Conversion { rank, ..Conversion::EXACT }
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// How `expr` fits `to`; `None` where it does not.
+    pub(in crate::check) fn conversion(&mut self, expr: &Expr, to: QualTy) -> Option<Conversion> {
+        self.conversion_with(expr, to, true)
+    }
+
+    pub(super) fn conversion_with(&mut self, expr: &Expr, to: QualTy, user: bool) -> Option<Conversion> {
+        if expr.ty.ty.is_unknown() || to.ty.is_unknown() {
+            return Some(Conversion::EXACT);
+        }
+        if let TyKind::Reference { to: target, rvalue } = *self.types().kind(to.ty) {
+            return self.reference_conversion(expr, target, rvalue, user);
+        }
+        let from = self.decayed(expr.ty);
+        if let Some(conversion) = self.standard_conversion(from, to.ty, expr) {
+            return Some(conversion);
+        }
+        if user { self.user_conversion(expr, to.ty) } else { None }
+    }
+
+    fn reference_conversion(&mut self, expr: &Expr, to: QualTy, rvalue: bool, user: bool) -> Option<Conversion> {
+        let space = |ty: QualTy| ty.space.unwrap_or(AddressSpace::Thread);
+        if expr.is_place {
+            let related = expr.ty.ty == to.ty || to.ty.is_unknown() || self.derives_from(expr.ty.ty, to.ty);
+            let has_address = !self.is_vector_element(expr) && !self.is_bit_field(expr);
+            if related && (has_address || !to.is_const) {
+                let loses_const = expr.ty.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
+                let loses_volatile = expr.ty.is_volatile && !to.is_volatile;
+                if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue {
+                    return None;
+                }
+                let added_quals = u8::from(to.is_const && !expr.ty.is_const);
+                let rank = if expr.ty.ty == to.ty { Rank::Exact } else { Rank::Conversion };
+                return Some(Conversion { rank, added_quals, via: None });
+            }
+        }
+        // Otherwise a temporary of the thread is made, which only a constant or rvalue reference may name.
+        if !(to.is_const || rvalue) || space(to) != AddressSpace::Thread {
+            return None;
+        }
+        let conversion = self.conversion_with(expr, QualTy::plain(to.ty), user)?;
+        Some(Conversion { added_quals: u8::from(!rvalue), ..conversion })
+    }
+
+    /// A place's type once it is read: arrays and functions become pointers, qualifiers go.
+    pub(in crate::check) fn decayed(&mut self, ty: QualTy) -> Ty {
+        match *self.types().kind(ty.ty) {
+            TyKind::Array { element, .. } => self.types_mut().pointer(ty.with_ty(element)),
+            TyKind::Function { .. } => self.types_mut().pointer(QualTy::plain(ty.ty)),
+            _ => ty.ty,
+        }
+    }
+
+    pub(super) fn standard_conversion(&mut self, from: Ty, to: Ty, expr: &Expr) -> Option<Conversion> {
+        if from == to {
+            return Some(Conversion::EXACT);
+        }
+        if let Some(rank) = self.number_conversion(from, to) {
+            return Some(Conversion::of(rank));
+        }
+        match (self.types().kind(from).clone(), self.types().kind(to).clone()) {
+            (TyKind::Pointer(from), TyKind::Pointer(to)) => self.pointer_conversion(from, to),
+            (TyKind::NullPtr, TyKind::Pointer(_)) => Some(Conversion::of(Rank::Conversion)),
+            (TyKind::Int(_), TyKind::Pointer(_)) if is_literal_zero(expr) => Some(Conversion::of(Rank::Conversion)),
+            (TyKind::Pointer(_), TyKind::Bool) => Some(Conversion::of(Rank::Conversion)),
+            (TyKind::Vector { element: a, len: m }, TyKind::PackedVector { element: b, len: n })
+            | (TyKind::PackedVector { element: a, len: m }, TyKind::Vector { element: b, len: n })
+                if a == b && m == n =>
+            {
+                Some(Conversion::of(Rank::Conversion))
+            }
+            (_, TyKind::Vector { element, .. } | TyKind::PackedVector { element, .. }) if self.is_number(from) => {
+                (from == element || self.number_conversion(from, element).is_some())
+                    .then_some(Conversion::of(Rank::Splat))
+            }
+            (TyKind::Struct(_), TyKind::Struct(_)) if self.derives_from(from, to) => {
+                Some(Conversion::of(Rank::Conversion))
+            }
+            _ => None,
+        }
+    }
+
+    /// A scalar: `bool`, an integer, a floating-point number or an unscoped enum.
+    fn is_number(&self, ty: Ty) -> bool {
+        self.types().is_arithmetic(ty) || self.is_integral_or_unscoped(ty)
+    }
+
+    /// Between scalars, enums included.
+    fn number_conversion(&self, from: Ty, to: Ty) -> Option<Rank> {
+        let types = self.types();
+        if !types.is_arithmetic(to) {
+            return None;
+        }
+        if let Some(id) = types.enum_id(from) {
+            let definition = types.enum_(id);
+            if definition.scoped {
+                return None;
+            }
+            let promoted = self.promoted(definition.underlying);
+            return Some(if to == promoted || to == definition.underlying {
+                Rank::Promotion
+            } else {
+                Rank::Conversion
+            });
+        }
+        if !types.is_arithmetic(from) {
+            return None;
+        }
+        match (types.float_kind(from), types.float_kind(to)) {
+            // Into `bfloat` only a cast leads; out of it, `float` alone.
+            (Some(FloatKind::Half | FloatKind::Float), Some(FloatKind::BFloat)) => None,
+            (Some(FloatKind::BFloat), Some(FloatKind::Half)) => None,
+            _ if from != to && self.promoted(from) == to => Some(Rank::Promotion),
+            _ => Some(Rank::Conversion),
+        }
+    }
+
+    /// The type in which small integers are computed.
+    pub(in crate::check) fn promoted(&self, ty: Ty) -> Ty {
+        match self.types().kind(ty) {
+            TyKind::Bool => Ty::INT,
+            TyKind::Int(kind) if kind.bits() < 32 => Ty::INT,
+            TyKind::Enum(id) if !self.types().enum_(*id).scoped => {
+                self.promoted(self.types().enum_(*id).underlying)
+            }
+            _ => ty,
+        }
+    }
+
+    fn pointer_conversion(&mut self, from: QualTy, to: QualTy) -> Option<Conversion> {
+        // What is in the constant address space is `const` without saying so.
+        let loses_const = from.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
+        if from.space != to.space || loses_const || (from.is_volatile && !to.is_volatile) {
+            return None;
+        }
+        let added_quals = u8::from(to.is_const && !from.is_const) + u8::from(to.is_volatile && !from.is_volatile);
+        if from.ty == to.ty || from.ty.is_unknown() || to.ty.is_unknown() {
+            return Some(Conversion { rank: Rank::Exact, added_quals, via: None });
+        }
+        if to.ty == Ty::VOID || self.derives_from(from.ty, to.ty) {
+            return Some(Conversion { rank: Rank::Conversion, added_quals, via: None });
+        }
+        None
+    }
+
+    /// The common type of two numbers in an expression; `None` for `half` with `bfloat`, and for what is no number.
+    pub(in crate::check) fn common_number(&self, a: Ty, b: Ty) -> Option<Ty> {
+        let (a, b) = (self.promoted(a), self.promoted(b));
+        let types = self.types();
+        match (types.float_kind(a), types.float_kind(b)) {
+            (Some(x), Some(y)) if x == y => Some(a),
+            (Some(FloatKind::Float), Some(_)) => Some(a),
+            (Some(_), Some(FloatKind::Float)) => Some(b),
+            (Some(_), Some(_)) => None,
+            (Some(_), None) if types.is_arithmetic(b) => Some(a),
+            (None, Some(_)) if types.is_arithmetic(a) => Some(b),
+            (None, None) => {
+                let (x, y) = (types.int_kind(a)?, types.int_kind(b)?);
+                Some(Ty::int(common_int(x, y)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The usual arithmetic conversions of two promoted integers.
+fn common_int(a: IntKind, b: IntKind) -> IntKind {
+    match a.bits().cmp(&b.bits()) {
+        std::cmp::Ordering::Greater => a,
+        std::cmp::Ordering::Less => b,
+        std::cmp::Ordering::Equal if a.is_signed() => b,
+        std::cmp::Ordering::Equal => a,
+    }
+}
+
+fn is_literal_zero(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Constant(Value::Int(0)))
+}

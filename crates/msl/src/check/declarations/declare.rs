@@ -1,0 +1,210 @@
+//! Declarations at namespace scope, and those that mean the same everywhere: aliases, enums, assertions.
+
+use crate::check::Checker;
+use crate::check::expressions::truth;
+use crate::check::tables::{AliasTemplate, AliasTemplateId, ScopeKind, Symbol};
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+use crate::parse::ast::DeclKind;
+use crate::source::Span;
+use rustc_hash::FxHashMap as HashMap;
+use smol_str::SmolStr;
+
+impl<'a> Checker<'a> {
+    pub(in crate::check) fn declare_all(&mut self, decls: &'a [ast::Decl]) {
+        for decl in decls {
+            self.declare(decl);
+            if !matches!(decl.kind, DeclKind::Namespace { .. }) {
+                self.check_queued_bodies();
+            }
+        }
+    }
+
+    /// A declaration at namespace scope.
+    fn declare(&mut self, decl: &'a ast::Decl) {
+        match &decl.kind {
+            DeclKind::Namespace { name, inline, decls } => self.declare_namespace(name.as_ref(), *inline, decls),
+            DeclKind::Function(function) => {
+                self.declare_function(function);
+            }
+            DeclKind::Var(var) => self.declare_namespace_var(var),
+            DeclKind::Instantiation(instantiation) => self.declare_instantiation(instantiation),
+            _ => self.declare_anywhere(decl),
+        }
+    }
+
+    /// What means the same at namespace scope, in a class and in a function.
+    pub(in crate::check) fn declare_anywhere(&mut self, decl: &'a ast::Decl) {
+        match &decl.kind {
+            DeclKind::UsingNamespace(path) => {
+                if let Some(namespace) = self.resolve_namespace(path) {
+                    self.scopes.add_using(self.scope, namespace);
+                }
+            }
+            DeclKind::Using(path) => self.declare_using(path),
+            DeclKind::NamespaceAlias(name, path) => {
+                if let Some(namespace) = self.resolve_namespace(path) {
+                    self.scopes.insert(self.scope, name.name.clone(), Symbol::Namespace(namespace));
+                }
+            }
+            DeclKind::Alias(alias) => self.declare_alias(alias),
+            DeclKind::Class(class) => {
+                self.declare_class(class);
+            }
+            DeclKind::Enum(decl) => {
+                self.declare_enum(decl);
+            }
+            DeclKind::StaticAssert { condition, message } => self.check_static_assert(condition, message.as_ref()),
+            DeclKind::Friend(inner) => {
+                let namespace = self.scopes.enclosing_namespace(self.scope);
+                let ScopeKind::Class(class) = self.scopes.get(self.scope).kind else { return };
+                match &inner.kind {
+                    DeclKind::Function(function) => {
+                        self.class_mut(class).friends.push(function.name.last().name.clone());
+                        // The pattern of a template declares nothing: each instance has a friend of its own.
+                        if !self.class(class).is_pattern {
+                            self.declare_friend(function, namespace);
+                        }
+                    }
+                    DeclKind::Class(ast::ClassDecl { name: Some(name), .. }) => {
+                        self.class_mut(class).friends.push(name.last().name.clone());
+                    }
+                    _ => {}
+                }
+            }
+            DeclKind::Access(_) | DeclKind::Empty => {}
+            DeclKind::Namespace { .. } => {
+                self.error("namespace", decl.span, "namespaces can only be defined in global or namespace scope");
+            }
+            DeclKind::Instantiation(_) => {
+                self.error("instantiation", decl.span, "explicit instantiation must occur at namespace scope");
+            }
+            DeclKind::Function(function) => {
+                self.error("function", function.name.span, "function declaration is not allowed here");
+            }
+            DeclKind::Var(var) => {
+                let span = var.name.as_ref().map_or(decl.span, |name| name.span);
+                self.error("variable", span, "variable declaration is not allowed here");
+            }
+        }
+    }
+
+    fn declare_namespace(&mut self, name: Option<&'a ast::Ident>, inline: bool, decls: &'a [ast::Decl]) {
+        let parent = self.scope;
+        let text = name.map_or(SmolStr::new_static("(anonymous)"), |name| name.name.clone());
+        let existing = match self.scopes.own(parent, &text) {
+            Some(Symbol::Namespace(scope)) => Some(*scope),
+            Some(other) => {
+                let other = other.clone();
+                if let Some(name) = name {
+                    let message = format!("redefinition of '{text}' as different kind of symbol");
+                    let diagnostic = Diagnostic::error("redefinition", name.span, message);
+                    let previous = self.declared_at(&other);
+                    self.report(match previous {
+                        Some(span) => diagnostic.note(span, "previous definition is here"),
+                        None => diagnostic,
+                    });
+                }
+                None
+            }
+            None => None,
+        };
+        let scope = existing.unwrap_or_else(|| {
+            let full_name = format!("{}{text}", self.scopes.namespace_prefix(parent));
+            let scope = self.scopes.add(parent, ScopeKind::Namespace(full_name.into()));
+            self.scopes.insert(parent, text, Symbol::Namespace(scope));
+            scope
+        });
+        if inline || name.is_none() {
+            self.scopes.add_using(parent, scope);
+        }
+        self.in_scope(scope, |this| this.declare_all(decls));
+    }
+
+    fn declare_using(&mut self, path: &'a ast::Path) {
+        let name = path.last().name.clone();
+        match self.resolve_path(path) {
+            Ok(Some(found)) => match found.symbol {
+                Symbol::Functions(entities) => {
+                    for entity in entities {
+                        self.scopes.add_function(self.scope, &name, entity);
+                    }
+                }
+                symbol => {
+                    self.scopes.insert(self.scope, name, symbol);
+                }
+            },
+            Ok(None) => self.undeclared(path, false),
+            Err(()) => {}
+        }
+    }
+
+    fn declare_alias(&mut self, alias: &'a ast::AliasDecl) {
+        let name = &alias.name.name;
+        if let Some(header) = &alias.template {
+            let scope = self.scope;
+            self.alias_templates.push(AliasTemplate { decl: alias, header, scope, instances: HashMap::default() });
+            let id = AliasTemplateId(self.alias_templates.len() as u32 - 1);
+            self.insert_once(name, Symbol::AliasTemplate(id), alias.name.span);
+            return;
+        }
+        let ty = self.resolve_type(&alias.ty);
+        // `typedef struct { … } name;` gives the struct its name.
+        if let ast::TypeExprKind::Class(_) = alias.ty.kind
+            && let Some(id) = self.types().struct_id(ty.ty)
+            && self.types().struct_(id).name.starts_with('(')
+        {
+            self.types_mut().struct_mut(id).name = name.clone();
+        }
+        if let ast::TypeExprKind::Enum(_) = alias.ty.kind
+            && let Some(id) = self.types().enum_id(ty.ty)
+            && self.types().enum_(id).name.starts_with('(')
+        {
+            self.types_mut().enum_mut(id).name = name.clone();
+        }
+        match self.scopes.own(self.scope, name) {
+            Some(Symbol::Type(old)) if *old == ty || old.ty.is_unknown() || ty.ty.is_unknown() => {}
+            Some(Symbol::Type(old)) => {
+                let message = format!(
+                    "typedef redefinition with different types ('{}' vs '{}')",
+                    self.name_of_qual(ty),
+                    self.name_of_qual(*old)
+                );
+                self.error("redefinition", alias.name.span, message);
+            }
+            _ => self.insert_once(name, Symbol::Type(ty), alias.name.span),
+        }
+    }
+
+    /// Declares `name`; complains where it is taken in this scope.
+    pub(in crate::check) fn insert_once(&mut self, name: &SmolStr, symbol: Symbol, span: Span) {
+        if let Some(old) = self.scopes.insert(self.scope, name.clone(), symbol) {
+            let message = format!("redefinition of '{name}'");
+            let diagnostic = Diagnostic::error("redefinition", span, message);
+            let previous = self.declared_at(&old);
+            self.report(match previous {
+                Some(span) => diagnostic.note(span, "previous definition is here"),
+                None => diagnostic,
+            });
+        }
+    }
+
+    fn check_static_assert(&mut self, condition: &'a ast::Expr, message: Option<&SmolStr>) {
+        let checked = self.check_condition_value(condition);
+        if checked.ty.ty.is_unknown() {
+            return;
+        }
+        let Some(value) =
+            self.evaluate_or_report(&checked, "static assertion expression is not an integral constant expression")
+        else {
+            return;
+        };
+        if truth(&value) == Some(false) {
+            let text = match message {
+                Some(message) => format!("static assertion failed: {message}"),
+                None => "static assertion failed".to_string(),
+            };
+            self.error("static-assert", condition.span, text);
+        }
+    }
+}

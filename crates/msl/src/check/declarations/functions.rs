@@ -1,0 +1,222 @@
+//! Declarations of functions.
+
+use crate::check::Checker;
+use crate::check::names::native_type;
+use crate::check::tables::{BodyState, Entity, EntityId, FunctionSource, ScopeId, Symbol, TemplateArg};
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+use crate::parse::ast::{Access, TemplateParamKind, TypeExprKind};
+use crate::program::FunctionId;
+use crate::stdlib::families;
+use crate::types::{QualTy, StructId, Ty};
+use rustc_hash::FxHashMap as HashMap;
+use smol_str::SmolStr;
+use std::rc::Rc;
+
+impl<'a> Checker<'a> {
+    /// A function at namespace scope, or the definition of a member outside its class.
+    pub(super) fn declare_function(&mut self, function: &'a ast::FunctionDecl) {
+        if function.name.segments.len() > 1 {
+            self.define_outside_member(function);
+        } else {
+            self.declare_function_here(function);
+        }
+    }
+
+    pub(in crate::check) fn declare_function_here(&mut self, function: &'a ast::FunctionDecl) {
+        let name = &function.name.last().name;
+        let is_specialization = function.templates.last().is_some_and(|header| header.params.is_empty());
+        if is_specialization {
+            self.declare_function_specialization(function);
+            return;
+        }
+        let scope = self.scope;
+        let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
+        if self.merge_redeclaration(scope, name, entity) {
+            return;
+        }
+        if let Some(other) = self.scopes.add_function(scope, name, entity) {
+            let message = format!("redefinition of '{name}' as different kind of symbol");
+            let diagnostic = Diagnostic::error("redefinition", function.name.span, message);
+            let previous = self.declared_at(&other);
+            self.report(match previous {
+                Some(span) => diagnostic.note(span, "previous definition is here"),
+                None => diagnostic,
+            });
+            return;
+        }
+        if !self.sources.file(function.span.file).builtin {
+            self.check_declared_function(entity);
+        }
+    }
+
+    pub(super) fn declare_friend(&mut self, function: &'a ast::FunctionDecl, namespace: ScopeId) {
+        // The body sees the class; the name belongs to the namespace.
+        let scope = self.scope;
+        let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
+        let name = function.name.last().name.clone();
+        if !self.merge_redeclaration(namespace, &name, entity) {
+            self.scopes.add_function(namespace, &name, entity);
+        }
+    }
+
+    /// Makes an entity for a declaration, without a place in a scope yet.
+    pub(in crate::check) fn add_function_entity(
+        &mut self,
+        function: &'a ast::FunctionDecl,
+        scope: ScopeId,
+        class: Option<StructId>,
+        access: Access,
+    ) -> Option<EntityId> {
+        let header = function.templates.last().filter(|header| !header.params.is_empty());
+        if let Some(header) = header {
+            self.refuse_duplicate_params(header);
+        }
+        let name = function.name.last().name.clone();
+        let is_builtin_file = self.sources.file(function.span.file).builtin;
+        let family = if is_builtin_file { header.and_then(|header| self.family_of(header)) } else { None };
+        let prefix: SmolStr = match class {
+            Some(class) => format!("{}::", self.types().struct_(class).name).into(),
+            None => self.scopes.namespace_prefix(scope).into(),
+        };
+        let builtin = (is_builtin_file && function.body.is_none() && !function.is_deleted)
+            .then(|| format!("{prefix}{name}").trim_start_matches("metal::").into());
+        self.entities.push(Entity {
+            name,
+            prefix,
+            source: FunctionSource::Declared {
+                declaration: function,
+                definition: function.body.as_ref().map(|_| function),
+            },
+            scope,
+            class,
+            header,
+            family,
+            builtin,
+            specializations: Vec::new(),
+            signatures: HashMap::default(),
+            functions: HashMap::default(),
+            access,
+            span: function.name.last().span,
+        });
+        Some(EntityId(self.entities.len() as u32 - 1))
+    }
+
+    fn family_of(&mut self, header: &'a ast::TemplateHeader) -> Option<Rc<[Ty]>> {
+        let [param] = &*header.params else { return None };
+        let TemplateParamKind::Value { ty, .. } = &param.kind else { return None };
+        let TypeExprKind::Named(path) = &ty.kind else { return None };
+        let family = families::family(&path.last().name)?;
+        let mut types = Vec::new();
+        for &element in family.elements {
+            let element = native_type(self.types_mut(), element)?;
+            for &width in family.widths {
+                types.push(self.types_mut().vector(element, width));
+            }
+        }
+        Some(types.into())
+    }
+
+    pub(in crate::check) fn set_definition(&mut self, entity: EntityId, function: &'a ast::FunctionDecl) {
+        let entity = &mut self.entities[entity.0 as usize];
+        if let FunctionSource::Declared { definition, .. } = &mut entity.source {
+            *definition = Some(function);
+        }
+        entity.builtin = None;
+        // Functions that were called before the body was known are waiting for it.
+        let mut waiting: Vec<FunctionId> = entity.functions.values().copied().collect();
+        waiting.sort();
+        for id in waiting {
+            if self.instances[id.0 as usize].body == BodyState::Done && self.program.function(id).body.is_none() {
+                self.instances[id.0 as usize].body = BodyState::Queued;
+                self.queue.push_back(id);
+            }
+        }
+    }
+
+    /// `template <> void f<float>(…) { … }`
+    fn declare_function_specialization(&mut self, function: &'a ast::FunctionDecl) {
+        let path = &function.name;
+        let name = path.last().name.clone();
+        let found = self.scopes.find_in(self.scope, &name);
+        let Some(Symbol::Functions(candidates)) = found else {
+            let message = format!("no function template named '{name}' to specialize");
+            self.error("specialization", path.last().span, message);
+            return;
+        };
+        let params: Vec<QualTy> = function.params.iter().map(|param| self.param_type(param)).collect();
+        let result = self.resolve_type(&function.result).ty;
+        if result == Ty::ERROR || params.iter().any(|ty| ty.ty == Ty::ERROR) {
+            return;
+        }
+        for candidate in candidates {
+            if self.entity(candidate).header.is_none() || self.entity(candidate).family.is_some() {
+                continue;
+            }
+            let explicit = path.last().args.as_deref();
+            let Some(args) = self.deduce_from_types(candidate, explicit, &params, Some(result)) else { continue };
+            if let Some(earlier) = self.specialization_of(candidate, &args) {
+                let has_body = self.entity(earlier).source.latest().is_some_and(|decl| decl.body.is_some());
+                if has_body && function.body.is_some() {
+                    let message = format!("redefinition of '{name}{}'", self.args_text(&args));
+                    let diagnostic = Diagnostic::error("redefinition", path.last().span, message);
+                    let span = self.entity(earlier).span;
+                    self.report(diagnostic.note(span, "previous definition is here"));
+                } else if function.body.is_some() {
+                    self.set_definition(earlier, function);
+                    self.check_declared_function(earlier);
+                }
+                return;
+            }
+            let scope = self.scope;
+            let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
+            self.entities[candidate.0 as usize].specializations.push((args, entity));
+            self.check_declared_function(entity);
+            return;
+        }
+        let message = format!("no function template matches function template specialization '{name}'");
+        self.error("specialization", path.last().span, message);
+    }
+
+    /// Checks what can be checked when a function is declared: an ordinary function whole, a template as written.
+    pub(in crate::check) fn check_declared_function(&mut self, entity: EntityId) {
+        let has_definition = match self.entity(entity).source {
+            FunctionSource::Declared { definition, .. } => definition.is_some(),
+            FunctionSource::Lambda(_) => true,
+        };
+        match self.entity(entity).header {
+            None => {
+                let Some(signature) = self.signature(entity, &[]) else { return };
+                let is_member_of_pattern =
+                    self.entity(entity).class.is_some_and(|class| self.class(class).is_pattern);
+                if is_member_of_pattern {
+                    if has_definition {
+                        self.check_function_pattern(entity, &[]);
+                    }
+                    return;
+                }
+                let id = self.function_for(entity, Vec::new(), signature);
+                if has_definition {
+                    self.need_body(id);
+                }
+                self.declare_entry_point(entity, id);
+            }
+            Some(header) => {
+                if self.entity(entity).family.is_none() && has_definition {
+                    let args = self.unknown_args(header);
+                    self.check_function_pattern(entity, &args);
+                }
+            }
+        }
+    }
+
+    /// Looks at a template's function as written, with its parameters unknown. Nothing of it stays in the program.
+    fn check_function_pattern(&mut self, entity: EntityId, args: &[TemplateArg]) {
+        let saved = std::mem::replace(&mut self.in_pattern, true);
+        if let Some(signature) = self.signature(entity, args) {
+            let mut function = self.new_function(entity, args, &signature);
+            self.check_body_into(entity, args, &signature, &mut function, None);
+        }
+        self.in_pattern = saved;
+    }
+}

@@ -1,0 +1,129 @@
+//! Functions of the program, one for each set of template arguments.
+
+use crate::check::Checker;
+use crate::check::tables::{BodyState, EntityId, FunctionSource, Instance, ScopeId, Signature, TemplateArg};
+use crate::program::{Function, FunctionId, Local, LocalId, TemplateArgument, Value};
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use smol_str::SmolStr;
+use std::rc::Rc;
+
+impl<'a> Checker<'a> {
+    /// The program's function for an entity and its template arguments.
+    pub(in crate::check) fn function_for(
+        &mut self,
+        entity: EntityId,
+        args: Vec<TemplateArg>,
+        signature: Rc<Signature<'a>>,
+    ) -> FunctionId {
+        if let Some(id) = self.entity(entity).functions.get(&args) {
+            return *id;
+        }
+        if let Some(by) = self.specialization_of(entity, &args)
+            && let Some(signature) = self.signature(by, &[])
+        {
+            return self.function_for(by, Vec::new(), signature);
+        }
+        let function = self.new_function(entity, &args, &signature);
+        let id = FunctionId(self.program.functions.len() as u32);
+        self.program.functions.push(function);
+        let depth = self.function.depth + usize::from(!args.is_empty());
+        self.instances.push(Instance {
+            entity,
+            args: args.clone(),
+            signature,
+            body: BodyState::Unneeded,
+            depth,
+            request: None,
+        });
+        self.entities[entity.0 as usize].functions.insert(args, id);
+        id
+    }
+
+    /// The explicit specialization of a function template for these arguments.
+    pub(in crate::check) fn specialization_of(&self, entity: EntityId, args: &[TemplateArg]) -> Option<EntityId> {
+        self.entity(entity).specializations.iter().find(|(of, _)| of == args).map(|(_, by)| *by)
+    }
+
+    pub(super) fn new_function(
+        &mut self,
+        entity: EntityId,
+        args: &[TemplateArg],
+        signature: &Signature<'a>,
+    ) -> Function {
+        let description = self.entity(entity);
+        let has_args = description.header.is_some() && description.family.is_none();
+        let text = if has_args { self.args_text(args) } else { String::new() };
+        let name: SmolStr = format!("{}{}{text}", description.prefix, description.name).into();
+        let builtin = description.builtin.clone();
+        let span = description.span;
+        let no_inline = description.source.first().is_some_and(|decl| {
+            decl.attributes
+                .iter()
+                .any(|a| matches!(a.name.as_str(), "noinline" | "clang::noinline" | "gnu::noinline"))
+        });
+        let is_lambda = matches!(description.source, FunctionSource::Lambda(_));
+        let is_constexpr = is_lambda
+            || description.source.first().is_some_and(|decl| decl.specifiers.is_constexpr)
+            || description.source.latest().is_some_and(|decl| decl.specifiers.is_constexpr);
+        let builtin_args = match builtin.is_some() && has_args {
+            true => args.iter().filter_map(builtin_argument).collect(),
+            false => Vec::new(),
+        };
+        let mut locals = Vec::new();
+        if let Some(this) = signature.this {
+            let ty = QualTy::plain(self.types_mut().pointer(this)).constant();
+            locals.push(Local { name: "this".into(), ty, space: AddressSpace::Thread, span });
+        }
+        for param in &signature.params {
+            let name = param.name.map(|name| name.name.clone()).unwrap_or_default();
+            locals.push(Local { name, ty: param.ty, space: AddressSpace::Thread, span: param.span });
+        }
+        Function {
+            name,
+            builtin,
+            builtin_args,
+            params: (0..locals.len() as u32).map(LocalId).collect(),
+            result: signature.result.unwrap_or(Ty::DEPENDENT),
+            locals,
+            body: None,
+            is_constexpr,
+            no_inline,
+            fp_pragmas: Vec::new(),
+            span,
+        }
+    }
+
+    /// The type `R (*)(P…)` of a function.
+    pub(in crate::check) fn function_pointer_type(&mut self, id: FunctionId) -> Ty {
+        let function = self.program.function(id);
+        let params = function.params.iter().map(|p| function.locals[p.0 as usize].ty.ty).collect();
+        let kind = TyKind::Function { result: function.result, params };
+        let ty = self.types_mut().intern(kind);
+        self.types_mut().pointer(QualTy::plain(ty))
+    }
+
+    /// A place in the list of instances for a function that no declaration stands behind.
+    pub(in crate::check) fn add_synthetic_instance(&mut self) {
+        let signature =
+            Rc::new(Signature { params: Vec::new(), result: Some(Ty::VOID), this: None, scope: ScopeId::GLOBAL });
+        let entity = EntityId(u32::MAX);
+        let depth = self.function.depth;
+        self.instances.push(Instance {
+            entity,
+            args: Vec::new(),
+            signature,
+            body: BodyState::Done,
+            depth,
+            request: None,
+        });
+    }
+}
+
+fn builtin_argument(arg: &TemplateArg) -> Option<TemplateArgument> {
+    Some(match arg {
+        TemplateArg::Type(ty) => TemplateArgument::Type(*ty),
+        TemplateArg::Int(Ty::BOOL, value) => TemplateArgument::Value(Value::Bool(*value != 0)),
+        TemplateArg::Int(_, value) => TemplateArgument::Value(Value::Int(*value)),
+        _ => return None,
+    })
+}

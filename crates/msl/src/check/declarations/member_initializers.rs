@@ -1,0 +1,76 @@
+//! Member initializers: the bases and members that a constructor sets before its body runs.
+
+use crate::check::Checker;
+use crate::check::tables::Symbol;
+use crate::parse::ast;
+use crate::program::{Stmt, StmtKind};
+use crate::types::{QualTy, StructId};
+
+impl<'a> Checker<'a> {
+    /// What a constructor does before its body: bases and members, in their order.
+    pub(super) fn member_inits(&mut self, class: StructId, decl: &'a ast::FunctionDecl, stmts: &mut Vec<Stmt>) {
+        let fields = self.types().struct_(class).fields.clone();
+        let class_ty = self.struct_type(class);
+        let mut used = vec![false; decl.member_inits.len()];
+        for (index, field) in fields.iter().enumerate() {
+            let mut written = None;
+            for (position, init) in decl.member_inits.iter().enumerate() {
+                let matches = match field.is_base {
+                    false => init.name.as_ident().is_some_and(|name| *name == field.name && !name.is_empty()),
+                    true => {
+                        let found = self.resolve_path(&init.name).ok().flatten().map(|found| found.symbol);
+                        match found {
+                            Some(
+                                symbol @ (Symbol::Type(_) | Symbol::ClassTemplate(_) | Symbol::AliasTemplate(_)),
+                            ) => {
+                                let last = init.name.last();
+                                self.symbol_as_type(&symbol, last.args.as_deref(), last.span).ty == field.ty.ty
+                            }
+                            _ => false,
+                        }
+                    }
+                };
+                if matches {
+                    used[position] = true;
+                    written = Some(init);
+                }
+            }
+            let span = written.map_or(field.span, |init| init.name.span);
+            let default = self.class(class).field_inits[index];
+            let value = match (written, default) {
+                (Some(init), _) => self.initialize(field.ty, &init.init),
+                (None, Some(init)) => {
+                    let scope = self.class(class).scope;
+                    self.in_scope(scope, |this| this.initialize(field.ty, init))
+                }
+                (None, None) => match self.default_initialize(field.ty, span) {
+                    Some(value) => value,
+                    None => continue,
+                },
+            };
+            let place = self.this_field(class_ty, index as u32, span);
+            stmts.push(Stmt { kind: StmtKind::Init { place, value }, span });
+        }
+        for (position, init) in decl.member_inits.iter().enumerate() {
+            if used[position] || self.class(class).has_dependent_base {
+                continue;
+            }
+            // A delegating constructor: `S(int x) : S(x, 0) {}`.
+            let names_self = init.name.as_ident().is_some_and(|name| decl.name.last().name == *name);
+            if names_self {
+                let span = init.name.span;
+                let value = self.initialize(QualTy::plain(class_ty), &init.init);
+                let this = self.this_value(span);
+                let place = self.deref(this, span);
+                stmts.clear();
+                stmts.push(Stmt { kind: StmtKind::Init { place, value }, span });
+                continue;
+            }
+            let message = format!(
+                "member initializer '{}' does not name a non-static data member or base class",
+                init.name.last().name
+            );
+            self.error("member-init", init.name.span, message);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Declarations: namespaces, aliases, enums, variables and functions, in the order of the source.
+//!
+//! ```text
+//! declare ─┬─ enums, globals        constants are evaluated when they are declared or first used
+//!          └─ functions ── signatures ── instances ── bodies ── member_initializers
+//!               │            parameters    one function    checked when it is needed
+//!               │            and result    per argument set
+//!               └─ redeclarations           recursion: refused at the end, over all calls
+//! ```
+//!
+//! A signature is computed when a function is declared or chosen, and kept for each set of template arguments. A body
+//! waits in a queue until the declaration at hand is done.
+
+mod attributes;
+mod bodies;
+mod declare;
+mod enums;
+mod functions;
+mod globals;
+mod instances;
+mod member_initializers;
+mod recursion;
+mod redeclarations;
+mod signatures;
+
+pub(super) use globals::GlobalInit;

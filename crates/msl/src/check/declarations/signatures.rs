@@ -1,0 +1,209 @@
+//! Signatures: the parameters and result of a function, for given template arguments.
+
+use crate::check::Checker;
+use crate::check::initialization::contains_auto;
+use crate::check::state::FunctionState;
+use crate::check::tables::{EntityId, FunctionSource, Signature, SignatureParam, Symbol, TemplateArg};
+use crate::parse::ast;
+use crate::parse::ast::{FunctionKind, TypeExprKind};
+use crate::program::{Local, LocalId};
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use std::rc::Rc;
+
+impl<'a> Checker<'a> {
+    /// The signature for these template arguments; `None` where they do not make sense. Complains the first time.
+    pub(in crate::check) fn signature(&mut self, id: EntityId, args: &[TemplateArg]) -> Option<Rc<Signature<'a>>> {
+        if let Some(known) = self.entity(id).signatures.get(args) {
+            return known.clone();
+        }
+        let signature = self.make_signature(id, args).map(Rc::new);
+        self.entities[id.0 as usize].signatures.insert(args.to_vec(), signature.clone());
+        signature
+    }
+
+    fn make_signature(&mut self, id: EntityId, args: &[TemplateArg]) -> Option<Signature<'a>> {
+        let entity = self.entity(id);
+        let (source, declared_in, class, span) = (entity.source, entity.scope, entity.class, entity.span);
+        let scope = match self.entity(id).header {
+            Some(header) => self.bind_all(header, args, declared_in),
+            None => declared_in,
+        };
+        let before = self.diagnostics.len();
+        let params = self.in_scope(scope, |this| match source {
+            FunctionSource::Declared { .. } => this.signature_params(source.params(), &[], true),
+            FunctionSource::Lambda(_) => this.signature_params(source.params(), args, false),
+        });
+        if self.entity(id).header.is_none() {
+            self.check_param_list(source.params());
+        }
+        let result = self.in_scope(scope, |this| match source {
+            FunctionSource::Declared { declaration, .. } => match &declaration.kind {
+                FunctionKind::Constructor => Some(Ty::VOID),
+                _ => this.result_type_among(&declaration.result, source.params(), &params),
+            },
+            FunctionSource::Lambda(lambda) => lambda.result.as_ref().and_then(|written| this.result_type(written)),
+        });
+        let this = match (class, source) {
+            (Some(class), FunctionSource::Declared { declaration, .. }) if !declaration.specifiers.is_static => {
+                let quals = declaration.method_quals;
+                let space = quals.space.unwrap_or(AddressSpace::Thread);
+                let ty = self.struct_type(class);
+                Some(QualTy { ty, is_const: quals.is_const, is_volatile: quals.is_volatile, space: Some(space) })
+            }
+            (Some(class), FunctionSource::Lambda(lambda)) => {
+                let ty = self.struct_type(class);
+                let space = Some(AddressSpace::Thread);
+                Some(QualTy { ty, is_const: !lambda.is_mutable, is_volatile: false, space })
+            }
+            _ => None,
+        };
+        let result = match result {
+            Some(ty) if matches!(self.types().kind(ty), TyKind::Array { .. } | TyKind::Function { .. }) => {
+                let message = format!("function cannot return type '{}'", self.name_of(ty));
+                self.error("return-type", span, message);
+                None?
+            }
+            result => result,
+        };
+        let failed = self.diagnostics[before..].iter().any(|d| d.severity == crate::diagnostics::Severity::Error);
+        // An ordinary function with a mistake in its parameters still has a body to look at.
+        let is_plain = self.entity(id).header.is_none();
+        (!failed || is_plain).then_some(Signature { params, result, this, scope })
+    }
+
+    fn check_param_list(&mut self, params: &'a [ast::Param]) {
+        let mut default: Option<Span> = None;
+        for (index, param) in params.iter().enumerate() {
+            default = default.or(param.default.as_ref().map(|default| default.span));
+            if param.default.is_none() && default.is_some() && !param.is_pack {
+                self.error("default-argument", param.span, "missing default argument on parameter");
+            }
+            let Some(name) = &param.name else { continue };
+            if params[..index].iter().filter_map(|p| p.name.as_ref()).any(|n| n.name == name.name) {
+                self.error("redefinition", name.span, format!("redefinition of parameter '{}'", name.name));
+            }
+        }
+    }
+
+    /// `-> decltype(x + y)` sees the parameters.
+    fn result_type_among(
+        &mut self,
+        written: &'a ast::TypeExpr,
+        params: &'a [ast::Param],
+        types: &[SignatureParam<'a>],
+    ) -> Option<Ty> {
+        if !contains_decltype(written) || params.len() != types.len() {
+            return self.result_type(written);
+        }
+        let local = |param: &SignatureParam<'a>| Local {
+            name: param.name.map(|name| name.name.clone()).unwrap_or_default(),
+            ty: param.ty,
+            space: AddressSpace::Thread,
+            span: param.span,
+        };
+        let state = FunctionState { locals: types.iter().map(local).collect(), ..FunctionState::outside() };
+        let outer = std::mem::replace(&mut self.function, state);
+        let result = self.in_block(|this| {
+            for (index, param) in params.iter().enumerate() {
+                if let Some(name) = &param.name {
+                    this.scopes.insert(this.scope, name.name.clone(), Symbol::Local(LocalId(index as u32)));
+                }
+            }
+            this.result_type(written)
+        });
+        self.function = outer;
+        result
+    }
+
+    /// `None` for `auto`.
+    fn result_type(&mut self, written: &'a ast::TypeExpr) -> Option<Ty> {
+        match self.type_without_qualifiers(written) {
+            TypeExprKind::Auto => None,
+            _ => {
+                let ty = self.resolve_type(written);
+                self.refuse_space_of_value(ty, "return type", written.span);
+                Some(ty.ty)
+            }
+        }
+    }
+
+    /// `device float x` as a parameter: only what is pointed to lives in an address space.
+    fn refuse_space_of_value(&mut self, ty: QualTy, what: &str, span: Span) {
+        let space = ty.space.filter(|space| *space != AddressSpace::Thread);
+        if space.is_some() && !ty.ty.is_unknown() {
+            self.error("address-space", span, format!("{what} may not be qualified with an address space"));
+        }
+    }
+
+    pub(in crate::check) fn type_without_qualifiers(&self, written: &'a ast::TypeExpr) -> &'a TypeExprKind {
+        match &written.kind {
+            TypeExprKind::Qualified { inner, .. } => self.type_without_qualifiers(inner),
+            kind => kind,
+        }
+    }
+
+    fn signature_params(
+        &mut self,
+        params: &'a [ast::Param],
+        autos: &[TemplateArg],
+        is_declared: bool,
+    ) -> Vec<SignatureParam<'a>> {
+        let mut autos = autos.iter();
+        let mut result = Vec::with_capacity(params.len());
+        for param in params {
+            // `f(void)`
+            if params.len() == 1
+                && param.name.is_none()
+                && matches!(param.ty.kind, TypeExprKind::Builtin(ast::BuiltinType::Void))
+            {
+                break;
+            }
+            if param.is_pack || matches!(param.ty.kind, TypeExprKind::PackExpansion(_)) {
+                let pattern = match &param.ty.kind {
+                    TypeExprKind::PackExpansion(inner) => &**inner,
+                    _ => &param.ty,
+                };
+                let Some(bindings) = self.pack_bindings_in_type(pattern, param.span) else { continue };
+                for binding in bindings {
+                    let scope = self.pack_scope(&binding);
+                    let ty = self.in_scope(scope, |this| this.resolve_type(pattern));
+                    let ty = self.adjust_param_type(ty, param.span);
+                    let span = param.span;
+                    result.push(SignatureParam { ty, name: None, default: None, pack: param.name.as_ref(), span });
+                }
+                continue;
+            }
+            let ty = self.lambda_param_type(param, &mut autos);
+            self.refuse_space_of_value(ty, "parameter", param.span);
+            if is_declared && contains_auto(&param.ty) {
+                self.error("auto-not-allowed", param.span, "'auto' not allowed in function prototype");
+            }
+            if ty.ty == Ty::VOID {
+                let message = "argument may not have 'void' type";
+                self.error("void", param.span, message);
+            }
+            let (name, default) = (param.name.as_ref(), param.default.as_ref());
+            result.push(SignatureParam { ty, name, default, pack: None, span: param.span });
+        }
+        result
+    }
+}
+
+fn contains_decltype(written: &ast::TypeExpr) -> bool {
+    match &written.kind {
+        TypeExprKind::Decltype(_) => true,
+        TypeExprKind::Qualified { inner, .. }
+        | TypeExprKind::Pointer(inner)
+        | TypeExprKind::Reference { inner, .. }
+        | TypeExprKind::PackExpansion(inner) => contains_decltype(inner),
+        TypeExprKind::Named(path) => path.segments.iter().any(|segment| {
+            segment.name == "decltype"
+                || segment.args.iter().flatten().any(|arg| match arg {
+                    ast::TemplateArg::Type(ty) => contains_decltype(ty),
+                    ast::TemplateArg::Expr(_) => false,
+                })
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,164 @@
+//! Casts: `(T)e`, `static_cast<T>(e)`, `T(e)`.
+
+use crate::check::Checker;
+use crate::check::conversions::Purpose;
+use crate::parse::ast;
+use crate::program::{CastKind, Expr, ExprKind};
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+
+impl<'a> Checker<'a> {
+    /// `(T)e`, `static_cast<T>(e)`, `T(e)`
+    pub(in crate::check) fn explicit_cast(
+        &mut self,
+        value: Expr,
+        to: QualTy,
+        span: Span,
+        kind: ast::CastKind,
+    ) -> Expr {
+        if value.ty.ty.is_unknown() || to.ty.is_unknown() {
+            let ty = if value.ty.ty == Ty::ERROR { Ty::ERROR } else { to.ty };
+            return Expr::value(ExprKind::Error, ty, span);
+        }
+        if to.ty == Ty::VOID {
+            let kind = ExprKind::Cast { kind: CastKind::Discard, operand: Box::new(value) };
+            return Expr::value(kind, Ty::VOID, span);
+        }
+        self.complete_type(to.ty);
+        let is_address = matches!(self.types().kind(to.ty), TyKind::Pointer(_) | TyKind::Reference { .. });
+        if kind == ast::CastKind::Const && !is_address {
+            let message = format!("const_cast to '{}', which is not a reference or pointer", self.name_of(to.ty));
+            self.error("no-cast", span, message);
+            return Expr::error(span);
+        }
+        if let TyKind::Reference { to: target, .. } = *self.types().kind(to.ty) {
+            return self.reference_cast(value, to.ty, target, span, kind);
+        }
+        if kind != ast::CastKind::Reinterpret
+            && kind != ast::CastKind::Const
+            && let Some(conversion) = self.conversion(&value, QualTy::plain(to.ty))
+        {
+            let converted = self.apply(value, QualTy::plain(to.ty), conversion);
+            return Expr { span, ..converted };
+        }
+        let from = self.decayed(value.ty);
+        let cast = |kind: CastKind, operand: Expr| {
+            Expr::value(ExprKind::Cast { kind, operand: Box::new(operand) }, to.ty, span)
+        };
+        if kind != ast::CastKind::Reinterpret
+            && let Some(class) = self.types().struct_id(to.ty)
+        {
+            return self.construct_exprs(class, vec![value], span);
+        }
+        let operand = self.load(value.clone());
+        match (self.types().kind(from).clone(), self.types().kind(to.ty).clone()) {
+            (TyKind::Pointer(a), TyKind::Pointer(b)) => {
+                let same_space = a.space == b.space;
+                let related = a.ty == b.ty || kind == ast::CastKind::Reinterpret || kind == ast::CastKind::CStyle;
+                let related = related || a.ty == Ty::VOID || self.derives_from(b.ty, a.ty);
+                let loses_const = a.is_const && !b.is_const;
+                let const_ok = !loses_const || matches!(kind, ast::CastKind::CStyle | ast::CastKind::Const);
+                if same_space && related && const_ok {
+                    return cast(CastKind::Pointer, operand);
+                }
+                if !same_space {
+                    let message = format!(
+                        "cast from '{}' to '{}' changes the address space",
+                        self.name_of(from),
+                        self.name_of(to.ty)
+                    );
+                    self.error("address-space", span, message);
+                    return Expr::error(span);
+                }
+            }
+            (TyKind::Pointer(_), TyKind::Int(_)) if kind != ast::CastKind::Static => {
+                let size = self.types().layout(to.ty).map_or(0, |layout| layout.size);
+                if size == 8 {
+                    return cast(CastKind::PointerToInt, operand);
+                }
+                let message =
+                    format!("cast from pointer to smaller type '{}' loses information", self.name_of(to.ty));
+                self.error("no-cast", span, message);
+                return Expr::error(span);
+            }
+            (TyKind::Int(_), TyKind::Pointer(_)) if kind != ast::CastKind::Static => {
+                return cast(CastKind::IntToPointer, operand);
+            }
+            (TyKind::Enum(_), TyKind::Enum(_)) => return cast(CastKind::Number, operand),
+            (TyKind::Enum(_), _) if self.types().is_arithmetic(to.ty) => return self.convert_value(operand, to.ty),
+            (_, TyKind::Enum(_)) if self.types().is_arithmetic(from) => return self.convert_value(operand, to.ty),
+            (
+                TyKind::Vector { len: m, .. } | TyKind::PackedVector { len: m, .. },
+                TyKind::Vector { element, len: n } | TyKind::PackedVector { element, len: n },
+            ) if m == n => {
+                // Between components of different types, through the plain forms.
+                let plain_from = self.types_mut().unpacked(from);
+                let plain = self.convert_value(operand, plain_from);
+                let plain_to = self.types_mut().vector(element, n);
+                let converted = self.convert_value(plain, plain_to);
+                return self.convert_value(converted, to.ty);
+            }
+            (_, TyKind::Vector { .. } | TyKind::PackedVector { .. }) if self.types().is_arithmetic(from) => {
+                return self.convert_value(operand, to.ty);
+            }
+            (TyKind::Matrix { .. }, TyKind::Matrix { .. }) => {
+                return self.compose_matrix(to.ty, vec![operand], span);
+            }
+            (_, TyKind::Matrix { .. }) => return self.compose_matrix(to.ty, vec![operand], span),
+            (_, TyKind::SimdgroupMatrix { element }) if self.types().is_arithmetic(from) => {
+                let element = self.convert(operand, QualTy::plain(element), Purpose::Element);
+                return Expr::value(ExprKind::Splat(Box::new(element)), to.ty, span);
+            }
+            (TyKind::Float(_), TyKind::Float(_)) => {
+                // Into `bfloat`, and between it and `half`, through `float`.
+                let float = self.convert_value(operand, Ty::FLOAT);
+                return self.convert_value(float, to.ty);
+            }
+            _ if from == to.ty => return operand,
+            _ => {}
+        }
+        let what = match kind {
+            ast::CastKind::CStyle => "C-style cast",
+            ast::CastKind::Static => "static_cast",
+            ast::CastKind::Reinterpret => "reinterpret_cast",
+            ast::CastKind::Const => "const_cast",
+        };
+        let message =
+            format!("{what} from '{}' to '{}' is not allowed", self.name_of_qual(value.ty), self.name_of(to.ty));
+        self.error("no-cast", span, message);
+        Expr::error(span)
+    }
+
+    /// `(thread T &)e`: the same memory seen as another type.
+    fn reference_cast(&mut self, value: Expr, to: Ty, target: QualTy, span: Span, kind: ast::CastKind) -> Expr {
+        if let Some(conversion) = self.conversion(&value, QualTy::plain(to))
+            && kind != ast::CastKind::Reinterpret
+        {
+            let reference = self.apply(value, QualTy::plain(to), conversion);
+            return self.deref(reference, span);
+        }
+        let space = value.ty.space.unwrap_or(AddressSpace::Thread);
+        let is_rvalue = matches!(*self.types().kind(to), TyKind::Reference { rvalue: true, .. });
+        if is_rvalue
+            && value.is_place
+            && value.ty.ty == target.ty
+            && target.space.is_none_or(|wanted| wanted == space)
+        {
+            // `static_cast<T &&>(x)`, as in move(): the same place.
+            return value;
+        }
+        if !value.is_place || target.space.unwrap_or(AddressSpace::Thread) != space || kind == ast::CastKind::Static
+        {
+            let message =
+                format!("cast from '{}' to '{}' is not allowed", self.name_of_qual(value.ty), self.name_of(to));
+            self.error("no-cast", span, message);
+            return Expr::error(span);
+        }
+        let from_pointer = self.types_mut().pointer(value.ty.in_space(space));
+        let to_pointer = self.types_mut().pointer(target.in_space(space));
+        let address = Expr::value(ExprKind::AddressOf(Box::new(value)), from_pointer, span);
+        let kind = ExprKind::Cast { kind: CastKind::Pointer, operand: Box::new(address) };
+        let pointer = Expr::value(kind, to_pointer, span);
+        self.deref(pointer, span)
+    }
+}

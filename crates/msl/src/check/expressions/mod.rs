@@ -1,0 +1,28 @@
+//! Expressions: from the syntax tree to typed expressions of the program.
+//!
+//! ```text
+//! operand ──┬── paths, this, members, index            names and parts of objects
+//!           ├── operators ── arithmetic, assignment     built-in operators
+//!           ├── casts, conditional, lambda
+//!           ├── unevaluated                             decltype, sizeof
+//!           └── constants                               constant expressions, by the evaluator
+//! ```
+//!
+//! Calls are in `calls`, brace lists in `initialization`.
+
+mod arithmetic;
+mod assignment;
+mod casts;
+mod conditional;
+mod constants;
+mod index;
+mod lambda;
+mod members;
+mod operand;
+mod operators;
+mod paths;
+mod this;
+mod unevaluated;
+
+pub(super) use constants::truth;
+pub(super) use operand::{FunctionSet, Operand};

@@ -1,0 +1,132 @@
+//! Names as expressions.
+
+use super::operand::{FunctionSet, Operand};
+use crate::check::Checker;
+use crate::check::tables::Symbol;
+use crate::parse::ast;
+use crate::program::{Expr, ExprKind, LocalId, Value};
+use crate::source::Span;
+use crate::types::{QualTy, Ty, TyKind};
+
+impl<'a> Checker<'a> {
+    pub(super) fn check_path(&mut self, path: &'a ast::Path) -> Operand<'a> {
+        let span = path.span;
+        if let Some(answer) = self.check_type_trait(path) {
+            return Operand::Value(answer);
+        }
+        let found = match self.resolve_path(path) {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                self.undeclared(path, false);
+                return Operand::Value(Expr::error(span));
+            }
+            Err(()) => return Operand::Value(Expr::error(span)),
+        };
+        let last = path.last();
+        let qualified = path.segments.len() > 1 || path.global;
+        Operand::Value(match found.symbol {
+            Symbol::Functions(entities) => {
+                let object = match found.class {
+                    Some(class) => self.implicit_object(class, span),
+                    None => None,
+                };
+                return Operand::Functions(FunctionSet {
+                    name: last.name.clone(),
+                    entities,
+                    explicit: last.args.as_deref(),
+                    object,
+                    span: last.span,
+                    allows_adl: !qualified && found.class.is_none(),
+                });
+            }
+            symbol @ (Symbol::Type(_)
+            | Symbol::ClassTemplate(_)
+            | Symbol::AliasTemplate(_)
+            | Symbol::NativeTemplate(_)) => {
+                return match self.symbol_as_type(&symbol, last.args.as_deref(), last.span) {
+                    QualTy { ty: Ty::ERROR, .. } => Operand::Value(Expr::error(span)),
+                    ty => Operand::Type(ty),
+                };
+            }
+            Symbol::Local(id) => self.local(id, span),
+            Symbol::Capture(field) => self.capture_place(field, span),
+            Symbol::Global(id) => {
+                self.force_global(id);
+                let ty = self.program.global(id).ty;
+                let place = Expr::place(ExprKind::Global(id), ty, span);
+                self.through_reference(place)
+            }
+            Symbol::Value(ty, value) => Expr::constant(value, ty, span),
+            Symbol::Field(field) => {
+                let class = found.class.expect("a field belongs to a class");
+                self.implicit_field(class, field, path)
+            }
+            Symbol::VarTemplate(id) => {
+                let Some(args) = &last.args else {
+                    let message = format!("use of variable template '{}' requires template arguments", last.name);
+                    self.error("template-arguments", last.span, message);
+                    return Operand::Value(Expr::error(span));
+                };
+                match self.var_template_instance(id, args, last.span) {
+                    None => Expr::error(span),
+                    Some(None) => {
+                        let decl = self.var_templates[id.0 as usize].decl;
+                        self.dependent_variable(decl, span)
+                    }
+                    Some(Some(global)) => {
+                        let ty = self.program.global(global).ty;
+                        Expr::place(ExprKind::Global(global), ty, span)
+                    }
+                }
+            }
+            Symbol::Dependent => Expr::value(ExprKind::Error, Ty::DEPENDENT, span),
+            Symbol::Ambiguous => {
+                self.error("ambiguous-name", span, format!("reference to '{}' is ambiguous", last.name));
+                Expr::error(span)
+            }
+            Symbol::Namespace(_) => {
+                let message = format!("unexpected namespace name '{}': expected expression", last.name);
+                self.error("expected-expression", span, message);
+                Expr::error(span)
+            }
+            Symbol::Pack(_) | Symbol::LocalPack(_) => {
+                self.error("pack", span, "expression contains an unexpanded parameter pack");
+                Expr::error(span)
+            }
+        })
+    }
+
+    /// A variable template with arguments that are not known yet: its type may be.
+    fn dependent_variable(&mut self, decl: &'a ast::VarDecl, span: Span) -> Expr {
+        let ty = match self.type_without_qualifiers(&decl.ty) {
+            ast::TypeExprKind::Builtin(builtin) => self.builtin_type(*builtin, span).ty,
+            _ => return Expr::value(ExprKind::Error, Ty::DEPENDENT, span),
+        };
+        Expr::constant(Value::Unknown, ty, span)
+    }
+
+    pub(in crate::check) fn local(&mut self, id: LocalId, span: Span) -> Expr {
+        self.function.used_locals.insert(id);
+        let Some(local) = self.function.locals.get(id.0 as usize) else {
+            self.error("local", span, "a variable of the surrounding function cannot be used here");
+            return Expr::error(span);
+        };
+        let ty = local.ty.in_space(local.space);
+        // Constants that are known are as good as literals, and stay places for those who want their address.
+        let place = Expr::place(ExprKind::Local(id), ty, span);
+        self.through_reference(place)
+    }
+
+    /// A variable of reference type stands for what it refers to.
+    pub(super) fn through_reference(&mut self, place: Expr) -> Expr {
+        let span = place.span;
+        match self.types().kind(place.ty.ty) {
+            TyKind::Reference { .. } => {
+                let ty = place.ty.ty;
+                let address = Expr::value(ExprKind::Load(Box::new(place)), ty, span);
+                self.deref(address, span)
+            }
+            _ => place,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `auto`: what it stands for.
+
+use crate::check::Checker;
+use crate::check::conversions::Purpose;
+use crate::parse::ast;
+use crate::parse::ast::{Init, TypeExprKind};
+use crate::program::Expr;
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+
+impl<'a> Checker<'a> {
+    pub(in crate::check) fn deduce_auto_variable(
+        &mut self,
+        var: &'a ast::VarDecl,
+    ) -> Option<(QualTy, Option<Expr>)> {
+        let span = variable_span(var);
+        let expr = match &var.init {
+            Some(Init::Equal(expr)) => expr,
+            Some(Init::Paren(exprs, _) | Init::Brace(exprs, _)) if exprs.len() == 1 => &exprs[0],
+            Some(_) => {
+                self.error("auto", span, "cannot deduce type for variable with 'auto' from this initializer");
+                return None;
+            }
+            None => {
+                let name = var.name.as_ref().map(|name| name.last().name.clone()).unwrap_or_default();
+                let message =
+                    format!("declaration of variable '{name}' with deduced type 'auto' requires an initializer");
+                self.error("auto", span, message);
+                return None;
+            }
+        };
+        let value = self.check_expr(expr);
+        if value.ty.ty == Ty::ERROR {
+            return None;
+        }
+        if value.ty.ty == Ty::VOID {
+            self.error("auto", expr.span, "variable has incomplete type 'void'");
+            return None;
+        }
+        let mut ty = self.auto_type(&var.ty, &value)?;
+        ty.is_const |= var.specifiers.is_constexpr;
+        let value = self.convert(value, ty, Purpose::Variable);
+        Some((ty, Some(value)))
+    }
+
+    /// What a type with `auto` in it means for this initializer.
+    pub(in crate::check) fn auto_type(&mut self, written: &'a ast::TypeExpr, value: &Expr) -> Option<QualTy> {
+        let is_reference = matches!(self.type_without_qualifiers(written), TypeExprKind::Reference { .. });
+        let actual = if is_reference {
+            let space = value.ty.space.unwrap_or(AddressSpace::Thread);
+            value.ty.in_space(space)
+        } else {
+            QualTy::plain(self.decayed(value.ty))
+        };
+        let Some(auto) = self.match_auto(written, actual) else {
+            let message = format!(
+                "variable has deduced type that does not fit an initializer of type '{}'",
+                self.name_of_qual(value.ty)
+            );
+            self.error("auto", value.span, message);
+            return None;
+        };
+        let saved = self.auto_binding.replace(auto);
+        let ty = self.resolve_type(written);
+        self.auto_binding = saved;
+        (ty.ty != Ty::ERROR).then_some(ty)
+    }
+
+    /// What `auto` stands for when `written` means `actual`.
+    pub(in crate::check) fn match_auto(&mut self, written: &'a ast::TypeExpr, actual: QualTy) -> Option<QualTy> {
+        match &written.kind {
+            TypeExprKind::Auto => Some(actual),
+            TypeExprKind::Qualified { quals, inner } => {
+                if let Some(space) = quals.space {
+                    let fits = actual.space.is_none_or(|actual| actual == space);
+                    if !fits && !actual.ty.is_unknown() {
+                        return None;
+                    }
+                }
+                let space = if quals.space.is_some() { None } else { actual.space };
+                self.match_auto(inner, QualTy { is_const: actual.is_const && !quals.is_const, space, ..actual })
+            }
+            TypeExprKind::Reference { inner, .. } => {
+                let to = self.types().referent(actual);
+                self.match_auto(inner, to)
+            }
+            TypeExprKind::Pointer(inner) => match *self.types().kind(actual.ty) {
+                TyKind::Pointer(pointee) => self.match_auto(inner, pointee),
+                TyKind::Dependent => Some(actual),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+pub(in crate::check) fn contains_auto(written: &ast::TypeExpr) -> bool {
+    match &written.kind {
+        TypeExprKind::Auto => true,
+        TypeExprKind::Qualified { inner, .. } | TypeExprKind::Pointer(inner) => contains_auto(inner),
+        TypeExprKind::Reference { inner, .. } => contains_auto(inner),
+        _ => false,
+    }
+}
+
+pub(super) fn variable_span(var: &ast::VarDecl) -> Span {
+    var.name.as_ref().map_or(var.ty.span, |name| name.last().span)
+}

@@ -1,0 +1,213 @@
+//! Brace lists.
+
+use crate::check::Checker;
+use crate::check::conversions::Purpose;
+use crate::parse::ast;
+use crate::program::{Expr, ExprKind};
+use crate::source::Span;
+use crate::types::{QualTy, StructId, Ty, TyKind};
+
+/// One item of a brace list: as written, or already checked while braces were elided.
+pub(in crate::check) enum Item<'a> {
+    Written(Option<&'a ast::Ident>, &'a ast::Expr),
+    /// `[i] = e`, `[i ... j] = e`
+    At(&'a ast::Expr, Option<&'a ast::Expr>, &'a ast::Expr),
+    Checked(Expr),
+}
+
+/// The items of a brace list that are still to be used.
+pub(super) struct Items<'a> {
+    pub(in crate::check) rest: std::collections::VecDeque<Item<'a>>,
+}
+
+impl<'a> Items<'a> {
+    pub(in crate::check) fn of_exprs(exprs: &'a [ast::Expr]) -> Items<'a> {
+        Items { rest: exprs.iter().map(|expr| Item::Written(None, expr)).collect() }
+    }
+
+    pub(in crate::check) fn of_list(items: &'a [ast::InitItem]) -> Items<'a> {
+        let item = |item: &'a ast::InitItem| match &item.index {
+            Some((from, to)) => Item::At(from, to.as_ref(), &item.value),
+            None => Item::Written(item.designator.as_ref(), &item.value),
+        };
+        Items { rest: items.iter().map(item).collect() }
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// `T x{…}`, `T{…}`
+    pub(in crate::check) fn list_initialize_exprs(
+        &mut self,
+        ty: QualTy,
+        args: &'a [ast::Expr],
+        span: Span,
+    ) -> Expr {
+        // Designators keep their own list: `T{.a = 1}` arrives as `{{.a = 1}}`.
+        if let [ast::Expr { kind: ast::ExprKind::InitList(items), .. }] = args
+            && items.iter().any(|item| item.designator.is_some() || item.index.is_some())
+        {
+            return self.list_initialize_items(ty, items, span);
+        }
+        self.list_initialize(ty, Items::of_exprs(args), span)
+    }
+
+    pub(in crate::check) fn list_initialize_items(
+        &mut self,
+        ty: QualTy,
+        items: &'a [ast::InitItem],
+        span: Span,
+    ) -> Expr {
+        self.list_initialize(ty, Items::of_list(items), span)
+    }
+
+    pub(super) fn list_initialize(&mut self, ty: QualTy, items: Items<'a>, span: Span) -> Expr {
+        let result = self.nested(span, |this| this.list_initialize_nested(ty, items, span));
+        result.unwrap_or(Expr::error(span))
+    }
+
+    fn list_initialize_nested(&mut self, ty: QualTy, items: Items<'a>, span: Span) -> Expr {
+        let mut items = self.expand_packs(items);
+        if self.is_dependent_type(ty.ty) || ty.ty == Ty::ERROR {
+            self.check_unknown_items(items);
+            return Expr::value(ExprKind::Error, ty.ty, span);
+        }
+        self.complete_type(ty.ty);
+        let value = match *self.types().kind(ty.ty) {
+            TyKind::Struct(class) if !self.is_aggregate(class) => {
+                return self.construct_from_list(class, items, span);
+            }
+            TyKind::Struct(class) => {
+                // `T{other}` with another T is a copy.
+                if items.rest.len() == 1
+                    && let Some(Item::Written(None, expr)) = items.rest.front()
+                    && !matches!(expr.kind, ast::ExprKind::InitList(_))
+                {
+                    let value = self.check_expr(expr);
+                    if value.ty.ty == ty.ty || self.derives_from(value.ty.ty, ty.ty) || value.ty.ty == Ty::DEPENDENT
+                    {
+                        return self.convert(value, QualTy::plain(ty.ty), Purpose::Variable);
+                    }
+                    items.rest = [Item::Checked(value)].into();
+                }
+                self.fill_struct(class, &mut items, span)
+            }
+            TyKind::Array { element, len } => self.fill_array(element, len, &mut items, span),
+            TyKind::Vector { .. } | TyKind::PackedVector { .. } => {
+                let args = self.check_rest(items);
+                return match args.len() {
+                    0 => Expr::value(ExprKind::Zero, ty.ty, span),
+                    _ => self.compose_vector_from_list(ty.ty, args, span),
+                };
+            }
+            TyKind::Matrix { columns, rows, element } => {
+                return self.matrix_from_list(ty.ty, (columns, rows, element), items, span);
+            }
+            TyKind::Reference { .. } => {
+                let mut args = self.check_rest_places(items);
+                return match args.len() {
+                    1 => self.convert(args.remove(0), ty, Purpose::Variable),
+                    _ => {
+                        self.error("reference", span, "a reference is initialized with exactly one value");
+                        Expr::error(span)
+                    }
+                };
+            }
+            _ => {
+                return match items.rest.len() {
+                    0 => Expr::value(ExprKind::Zero, ty.ty, span),
+                    1 => self.list_initialize_scalar(ty, items),
+                    _ => {
+                        self.check_rest(items);
+                        self.error("excess-elements", span, "excess elements in scalar initializer");
+                        Expr::error(span)
+                    }
+                };
+            }
+        };
+        if let Some(extra) = items.rest.front() {
+            let at = match extra {
+                Item::Written(_, expr) | Item::At(_, _, expr) => expr.span,
+                Item::Checked(expr) => expr.span,
+            };
+            let what = if self.types().struct_id(ty.ty).is_some() { "struct" } else { "array" };
+            self.error("excess-elements", at, format!("excess elements in {what} initializer"));
+        }
+        value
+    }
+
+    fn list_initialize_scalar(&mut self, ty: QualTy, mut items: Items<'a>) -> Expr {
+        let value = match items.rest.pop_front().expect("one item") {
+            Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), span }) => {
+                return self.list_initialize_items(ty, inner, *span);
+            }
+            Item::Written(_, expr) | Item::At(_, _, expr) => self.check_for_type(expr, ty),
+            Item::Checked(value) => value,
+        };
+        self.refuse_narrowing(&value, ty.ty);
+        self.convert(value, ty, Purpose::Variable)
+    }
+
+    /// `{N...}`: one item for each element of the pack.
+    fn expand_packs(&mut self, items: Items<'a>) -> Items<'a> {
+        let mut rest = std::collections::VecDeque::new();
+        for item in items.rest {
+            match item {
+                Item::Written(None, ast::Expr { kind: ast::ExprKind::PackExpansion(inner), span }) => {
+                    for binding in self.pack_bindings_in_expr(inner, *span).unwrap_or_default() {
+                        let scope = self.pack_scope(&binding);
+                        rest.push_back(Item::Checked(self.in_scope(scope, |this| this.check_expr(inner))));
+                    }
+                }
+                item => rest.push_back(item),
+            }
+        }
+        Items { rest }
+    }
+
+    /// Items for something whose type is not known: what can be wrong with them is only in themselves.
+    fn check_unknown_items(&mut self, items: Items<'a>) {
+        for item in items.rest {
+            match item {
+                Item::Written(_, ast::Expr { kind: ast::ExprKind::InitList(inner), .. })
+                | Item::At(_, _, ast::Expr { kind: ast::ExprKind::InitList(inner), .. }) => {
+                    self.check_unknown_items(Items::of_list(inner));
+                }
+                Item::Written(_, expr) | Item::At(_, _, expr) => {
+                    self.check_operand(expr);
+                }
+                Item::Checked(_) => {}
+            }
+        }
+    }
+
+    fn check_rest(&mut self, items: Items<'a>) -> Vec<Expr> {
+        self.check_rest_places(items).into_iter().map(|expr| self.load(expr)).collect()
+    }
+
+    fn check_rest_places(&mut self, items: Items<'a>) -> Vec<Expr> {
+        items
+            .rest
+            .into_iter()
+            .map(|item| match item {
+                Item::Written(_, expr) | Item::At(_, _, expr) => self.check_expr(expr),
+                Item::Checked(expr) => expr,
+            })
+            .collect()
+    }
+
+    fn construct_from_list(&mut self, class: StructId, items: Items<'a>, span: Span) -> Expr {
+        let ty = self.struct_type(class);
+        let args = self.check_rest_places(items);
+        // `T{other}` with another T is a copy.
+        if let [only] = &*args
+            && only.ty.ty == ty
+        {
+            let only = only.clone();
+            return self.load(only);
+        }
+        if args.is_empty() && self.class(class).constructors.is_empty() {
+            return Expr::value(ExprKind::Zero, ty, span);
+        }
+        self.construct_exprs(class, args, span)
+    }
+}

@@ -1,0 +1,89 @@
+//! Types and initial values of variables.
+
+use super::auto_types::{contains_auto, variable_span};
+use crate::check::Checker;
+use crate::check::tables::ClassState;
+use crate::parse::ast;
+use crate::parse::ast::Init;
+use crate::program::Expr;
+use crate::source::Span;
+use crate::types::{QualTy, Ty, TyKind};
+
+impl<'a> Checker<'a> {
+    /// The type of a variable, with `auto` and array lengths filled in, and its initial value.
+    /// `None` after a complaint that leaves no type.
+    pub(in crate::check) fn variable_type_and_init(
+        &mut self,
+        var: &'a ast::VarDecl,
+    ) -> Option<(QualTy, Option<Expr>)> {
+        if contains_auto(&var.ty) {
+            return self.deduce_auto_variable(var);
+        }
+        let ty = self.variable_type(var)?;
+        Some(self.variable_init(var, ty))
+    }
+
+    /// The type of a variable that says it; `None` after a complaint.
+    pub(in crate::check) fn variable_type(&mut self, var: &'a ast::VarDecl) -> Option<QualTy> {
+        let mut ty = self.resolve_type(&var.ty);
+        if ty.ty == Ty::ERROR {
+            if let Some(init) = &var.init {
+                self.check_init_alone(init);
+            }
+            return None;
+        }
+        ty.is_const |= var.specifiers.is_constexpr;
+        self.complete_type(ty.ty);
+        self.can_be_variable(ty, variable_span(var)).then_some(ty)
+    }
+
+    /// The initial value of a variable, and its type with the length that the value gives an array.
+    pub(in crate::check) fn variable_init(
+        &mut self,
+        var: &'a ast::VarDecl,
+        mut ty: QualTy,
+    ) -> (QualTy, Option<Expr>) {
+        let Some(init) = &var.init else { return (ty, None) };
+        let value = self.initialize(ty, init);
+        // `float a[] = {1, 2}` takes its length from the list.
+        if let TyKind::Array { element, len: None } = *self.types().kind(ty.ty)
+            && let TyKind::Array { len: Some(len), .. } = *self.types().kind(value.ty.ty)
+        {
+            ty.ty = self.types_mut().array(element, Some(len));
+        }
+        (ty, Some(value))
+    }
+
+    fn can_be_variable(&mut self, ty: QualTy, span: Span) -> bool {
+        let incomplete = match *self.types().kind(ty.ty) {
+            TyKind::Void | TyKind::Function { .. } => true,
+            TyKind::Struct(id) => self.class(id).state != ClassState::Complete,
+            _ => false,
+        };
+        if let TyKind::SimdgroupMatrix { element } = *self.types().kind(ty.ty)
+            && self.types().float_kind(element).is_none()
+        {
+            self.error("simdgroup-matrix", span, "a simdgroup_matrix is 8x8, of half, bfloat or float");
+            return false;
+        }
+        if incomplete {
+            let message = format!("variable has incomplete type '{}'", self.name_of(ty.ty));
+            self.error("incomplete", span, message);
+        }
+        !incomplete
+    }
+
+    /// Checks an initializer whose variable has no type, for the mistakes in itself.
+    fn check_init_alone(&mut self, init: &'a Init) {
+        match init {
+            Init::Equal(expr) => {
+                self.check_operand(expr);
+            }
+            Init::Paren(exprs, _) | Init::Brace(exprs, _) => {
+                for expr in exprs {
+                    self.check_operand(expr);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Bindings: the resource or built-in value behind each parameter of a kernel.
+
+use super::inputs::{InputKind, builtin_input};
+use crate::check::Checker;
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+use crate::parse::ast::Stage;
+use crate::program::{Binding, BindingKind, FunctionId, GlobalId, LocalId};
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use smol_str::SmolStr;
+
+/// Indices of one kind of argument: given, then filled up in order.
+#[derive(Default)]
+struct Slots {
+    taken: Vec<(u32, SmolStr, Span, bool)>,
+}
+
+/// Buffers 0 to 30, textures 0 to 127, samplers 0 to 15, threadgroup memory 0 to 30.
+const MAX_BUFFER: u32 = 30;
+
+const MAX_TEXTURE: u32 = 127;
+
+const MAX_SAMPLER: u32 = 15;
+
+/// What a parameter is, by its type alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ParamClass {
+    Buffer,
+    Threadgroup,
+    Texture,
+    Sampler,
+    Other,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn bind_params(
+        &mut self,
+        id: FunctionId,
+        decl: &'a ast::FunctionDecl,
+        stage: Stage,
+    ) -> Vec<Binding> {
+        let types: Vec<QualTy> = {
+            let function = self.program.function(id);
+            function.params.iter().map(|param| function.locals[param.0 as usize].ty).collect()
+        };
+        let mut slots: [Slots; 4] = Default::default();
+        let mut kinds: Vec<Option<BindingKind>> = Vec::new();
+        let mut conditions = Vec::new();
+        let mut classes = Vec::new();
+        let mut grid_width: Option<(u8, Span)> = None;
+        // First what is given, then the rest in order: automatic indices avoid those that are taken.
+        for (param, &ty) in decl.params.iter().zip(&types) {
+            self.complete_type(ty.ty);
+            let pointee = match *self.types().kind(ty.ty) {
+                TyKind::Pointer(to) | TyKind::Reference { to, .. } => to.ty,
+                _ => ty.ty,
+            };
+            self.complete_type(pointee);
+            let class = self.param_class(ty.ty);
+            let condition = self.condition_of(param);
+            kinds.push(self.given_binding(
+                param,
+                ty,
+                class,
+                stage,
+                condition.is_some(),
+                &mut slots,
+                &mut grid_width,
+            ));
+            conditions.push(condition);
+            classes.push(class);
+        }
+        let mut bindings = Vec::new();
+        for (index, param) in decl.params.iter().enumerate().take(types.len()) {
+            let kind = match kinds[index].take() {
+                Some(kind) => kind,
+                None => {
+                    let slot = match classes[index] {
+                        ParamClass::Buffer => 0,
+                        ParamClass::Threadgroup => 1,
+                        ParamClass::Texture => 2,
+                        ParamClass::Sampler => 3,
+                        ParamClass::Other => {
+                            bindings.push(self.unbound(
+                                param,
+                                types[index],
+                                LocalId(index as u32),
+                                stage,
+                                conditions[index],
+                            ));
+                            continue;
+                        }
+                    };
+                    let next = slots[slot].next_free();
+                    let name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
+                    slots[slot].taken.push((next, name, param.span, conditions[index].is_some()));
+                    match classes[index] {
+                        ParamClass::Buffer => {
+                            if next > MAX_BUFFER {
+                                self.error(
+                                    "buffer-index",
+                                    param.span,
+                                    format!("there are only {} buffers", MAX_BUFFER + 1),
+                                );
+                            }
+                            BindingKind::Buffer(next)
+                        }
+                        ParamClass::Threadgroup => BindingKind::Threadgroup(next),
+                        ParamClass::Texture => BindingKind::Texture(next),
+                        _ => BindingKind::Sampler(next),
+                    }
+                }
+            };
+            bindings.push(Binding { param: LocalId(index as u32), kind, condition: conditions[index] });
+        }
+        bindings
+    }
+
+    /// A parameter that nothing is bound to.
+    fn unbound(
+        &mut self,
+        param: &'a ast::Param,
+        ty: QualTy,
+        id: LocalId,
+        stage: Stage,
+        condition: Option<GlobalId>,
+    ) -> Binding {
+        let binding = Binding { param: id, kind: BindingKind::Other(SmolStr::default()), condition };
+        let known_attribute = param.attributes.iter().any(|a| a.name != "function_constant");
+        if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute {
+            let shown = self.name_of_qual(ty);
+            let message = format!("invalid type '{shown}' for input declaration in a kernel function");
+            let span = param.name.as_ref().map_or(param.span, |name| name.span);
+            let diagnostic = Diagnostic::error("kernel-parameter", span, message);
+            let hint = "a kernel takes pointers and references to device, constant or threadgroup memory, textures, \
+                        samplers, and built-in values with an attribute such as [[thread_position_in_grid]]";
+            self.report(diagnostic.note(span, hint));
+        }
+        binding
+    }
+
+    fn param_class(&self, ty: Ty) -> ParamClass {
+        match *self.types().kind(ty) {
+            TyKind::Pointer(to) | TyKind::Reference { to, .. } => match to.space {
+                Some(AddressSpace::Device | AddressSpace::Constant) => ParamClass::Buffer,
+                Some(AddressSpace::Threadgroup) => ParamClass::Threadgroup,
+                _ => ParamClass::Other,
+            },
+            TyKind::Struct(id) if self.types().struct_(id).is_opaque => {
+                if self.types().struct_(id).name.starts_with("sampler") {
+                    ParamClass::Sampler
+                } else {
+                    ParamClass::Texture
+                }
+            }
+            // `array<texture2d<float>, 4>`
+            TyKind::Struct(id) => match &*self.types().struct_(id).fields {
+                [field] => match *self.types().kind(field.ty.ty) {
+                    TyKind::Array { element, .. } => match self.param_class(element) {
+                        class @ (ParamClass::Texture | ParamClass::Sampler) => class,
+                        _ => ParamClass::Other,
+                    },
+                    _ => ParamClass::Other,
+                },
+                _ => ParamClass::Other,
+            },
+            _ => ParamClass::Other,
+        }
+    }
+
+    /// `[[function_constant(name)]]`
+    fn condition_of(&mut self, param: &'a ast::Param) -> Option<GlobalId> {
+        let attribute = param.attributes.iter().find(|attribute| attribute.name == "function_constant")?;
+        let [arg] = &*attribute.args else {
+            self.error(
+                "attribute",
+                attribute.span,
+                "'function_constant' attribute takes the name of a function constant",
+            );
+            return None;
+        };
+        let checked = self.check_expr(arg);
+        if checked.ty.ty.is_unknown() {
+            return None;
+        }
+        let is_bool = checked.ty.ty == Ty::BOOL;
+        match checked.kind {
+            crate::program::ExprKind::Global(id) if is_bool => {
+                let global = self.program.global(id);
+                if global.function_constant.is_some() || global.init.is_some() {
+                    return Some(id);
+                }
+                // A constant that is always true or false needs no condition at run time; refuse it like Apple's.
+                self.error(
+                    "function-constant",
+                    arg.span,
+                    "the condition of an argument must be a function constant",
+                );
+                None
+            }
+            _ => {
+                self.error(
+                    "function-constant",
+                    arg.span,
+                    "the condition of an argument must be a function constant of type 'bool'",
+                );
+                None
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the state of binding one kernel's parameters")]
+    fn given_binding(
+        &mut self,
+        param: &'a ast::Param,
+        ty: QualTy,
+        class: ParamClass,
+        stage: Stage,
+        conditional: bool,
+        slots: &mut [Slots; 4],
+        grid_width: &mut Option<(u8, Span)>,
+    ) -> Option<BindingKind> {
+        let mut result = None;
+        for attribute in &param.attributes {
+            let name = attribute.name.as_str();
+            if name == "function_constant" || self.refuse_unknown_input(attribute) {
+                continue;
+            }
+            let (slot, most, wanted) = match name {
+                "buffer" => (0, MAX_BUFFER, ParamClass::Buffer),
+                "threadgroup" => (1, MAX_BUFFER, ParamClass::Threadgroup),
+                "texture" => (2, MAX_TEXTURE, ParamClass::Texture),
+                "sampler" => (3, MAX_SAMPLER, ParamClass::Sampler),
+                "maybe_unused" | "unused" => continue,
+                _ => {
+                    if let (Some(_), Some(BindingKind::Builtin(other))) = (builtin_input(name), &result) {
+                        let message = format!("'{name}' and '{other}' attributes are not compatible");
+                        self.error("attribute", attribute.span, message);
+                        continue;
+                    }
+                    if let Some(kind) = builtin_input(name) {
+                        if stage == Stage::Kernel {
+                            self.check_builtin_type(kind, attribute, ty, grid_width);
+                        }
+                        result = Some(BindingKind::Builtin(attribute.name.clone()));
+                    } else {
+                        result = Some(BindingKind::Other(attribute.name.clone()));
+                    }
+                    continue;
+                }
+            };
+            let index = self.attribute_index(attribute, most);
+            if class != wanted && !ty.ty.is_unknown() {
+                let message = format!(
+                    "'{name}' attribute cannot be applied to a parameter of type '{}'",
+                    self.name_of(ty.ty)
+                );
+                self.error("attribute-type", attribute.span, message);
+            }
+            let index = index?;
+            let param_name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
+            if let Some((_, other, span, _)) =
+                slots[slot].taken.iter().find(|(taken, _, _, other)| *taken == index && !(*other && conditional))
+            {
+                let message =
+                    format!("cannot reserve '{name}' resource location at index {index}: '{other}' has it");
+                let diagnostic = Diagnostic::error("duplicate-index", attribute.span, message);
+                let diagnostic = diagnostic.note(*span, format!("'{other}' is declared here"));
+                self.report(diagnostic);
+            }
+            slots[slot].taken.push((index, param_name, param.span, conditional));
+            result = Some(match name {
+                "buffer" => BindingKind::Buffer(index),
+                "threadgroup" => BindingKind::Threadgroup(index),
+                "texture" => BindingKind::Texture(index),
+                _ => BindingKind::Sampler(index),
+            });
+        }
+        result
+    }
+
+    fn check_builtin_type(
+        &mut self,
+        kind: InputKind,
+        attribute: &'a ast::Attribute,
+        ty: QualTy,
+        grid_width: &mut Option<(u8, Span)>,
+    ) {
+        if ty.ty.is_unknown() {
+            return;
+        }
+        let (element, width) = self.types().vector_parts(ty.ty).unwrap_or((ty.ty, 1));
+        let is_packed = matches!(self.types().kind(ty.ty), TyKind::PackedVector { .. });
+        let most = if kind == InputKind::Grid { 3 } else { 1 };
+        if !matches!(element, Ty::UINT | Ty::USHORT) || width > most || is_packed {
+            let allowed = match kind {
+                InputKind::Grid => "'ushort', 'ushort2', 'ushort3', 'uint', 'uint2' or 'uint3'",
+                InputKind::Scalar => "'ushort' or 'uint'",
+            };
+            let message = format!(
+                "type '{}' is not valid for attribute '{}': it must be {allowed}",
+                self.name_of(ty.ty),
+                attribute.name
+            );
+            self.error("attribute-type", attribute.span, message);
+            return;
+        }
+        if kind == InputKind::Grid && width > 1 {
+            match *grid_width {
+                Some((other, span)) if other != width => {
+                    let message = format!(
+                        "'{}' has {width} components, but another position or size of this kernel has {other}: \
+                         vectors must have the same number",
+                        attribute.name
+                    );
+                    let diagnostic = Diagnostic::error("attribute-type", attribute.span, message);
+                    self.report(diagnostic.note(span, "the other one is here"));
+                }
+                Some(_) => {}
+                None => *grid_width = Some((width, attribute.span)),
+            }
+        }
+    }
+}
+
+impl Slots {
+    fn next_free(&self) -> u32 {
+        (0..).find(|index| self.taken.iter().all(|(taken, ..)| taken != index)).unwrap_or(u32::MAX)
+    }
+}

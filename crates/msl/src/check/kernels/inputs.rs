@@ -1,0 +1,108 @@
+//! The attributes that bind the inputs of an entry point.
+
+use crate::check::Checker;
+use crate::check::names::closest;
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+
+/// The built-in inputs of a kernel with three dimensions: a 16- or 32-bit unsigned scalar or vector.
+const GRID_INPUTS: &[&str] = &[
+    "thread_position_in_grid",
+    "thread_position_in_threadgroup",
+    "threadgroup_position_in_grid",
+    "threadgroups_per_grid",
+    "threads_per_grid",
+    "threads_per_threadgroup",
+    "dispatch_threads_per_threadgroup",
+    "grid_origin",
+    "grid_size",
+];
+
+/// The built-in inputs of a kernel that are a single number.
+const SCALAR_INPUTS: &[&str] = &[
+    "thread_index_in_threadgroup",
+    "thread_index_in_simdgroup",
+    "thread_index_in_quadgroup",
+    "thread_execution_width",
+    "threads_per_simdgroup",
+    "simdgroup_index_in_threadgroup",
+    "simdgroups_per_threadgroup",
+    "dispatch_simdgroups_per_threadgroup",
+    "quadgroup_index_in_threadgroup",
+    "quadgroups_per_threadgroup",
+    "dispatch_quadgroups_per_threadgroup",
+];
+
+/// Attributes that say where an argument of an entry point comes from, besides the built-in inputs.
+const OTHER_INPUTS: &[&str] = &[
+    "buffer",
+    "texture",
+    "sampler",
+    "threadgroup",
+    "function_constant",
+    "stage_in",
+    "position",
+    "vertex_id",
+    "instance_id",
+    "base_vertex",
+    "base_instance",
+    "front_facing",
+    "point_coord",
+    "sample_id",
+    "sample_mask",
+    "color",
+    "primitive_id",
+    "barycentric_coord",
+    "viewport_array_index",
+    "render_target_array_index",
+    "amplification_id",
+    "amplification_count",
+    "patch_id",
+    "position_in_patch",
+    "thread_index_in_mesh",
+    "payload",
+    "raster_order_group",
+    "id",
+    "maybe_unused",
+    "unused",
+    "imageblock",
+    "user",
+    "origin",
+    "direction",
+    "primitive_data",
+];
+
+/// What kind of built-in input an attribute names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum InputKind {
+    /// Up to three dimensions.
+    Grid,
+    /// One number.
+    Scalar,
+}
+
+/// The built-in input that an attribute names.
+pub(super) fn builtin_input(name: &str) -> Option<InputKind> {
+    if GRID_INPUTS.contains(&name) {
+        return Some(InputKind::Grid);
+    }
+    SCALAR_INPUTS.contains(&name).then_some(InputKind::Scalar)
+}
+
+impl<'a> Checker<'a> {
+    /// Complains about an attribute of a parameter that does not exist.
+    pub(super) fn refuse_unknown_input(&mut self, attribute: &ast::Attribute) -> bool {
+        let name = attribute.name.as_str();
+        let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || name.contains("::");
+        if known {
+            return false;
+        }
+        let all = GRID_INPUTS.iter().chain(SCALAR_INPUTS).chain(OTHER_INPUTS).copied();
+        let near = closest(name, all);
+        let diagnostic =
+            Diagnostic::error("unknown-attribute", attribute.span, format!("unknown attribute '{name}'"));
+        let diagnostic = self.did_you_mean(diagnostic, near);
+        self.report(diagnostic);
+        true
+    }
+}

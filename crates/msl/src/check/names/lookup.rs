@@ -1,0 +1,170 @@
+//! What a name means: unqualified names from the innermost scope outwards, qualified ones inside what stands before `::`.
+
+use super::native::{native_template, native_type};
+use crate::check::Checker;
+use crate::check::tables::{ScopeId, ScopeKind, Symbol};
+use crate::parse::ast;
+use crate::types::{QualTy, StructId, Ty, TyKind};
+
+/// What a path leads to.
+#[derive(Clone, Debug)]
+pub(in crate::check) struct Found {
+    pub(in crate::check) symbol: Symbol,
+    /// For a member: the class it belongs to.
+    pub(in crate::check) class: Option<StructId>,
+}
+
+/// What stands before `::`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Qualifier {
+    Namespace(ScopeId),
+    Type(Ty),
+    Dependent,
+}
+
+impl<'a> Checker<'a> {
+    /// What `name` means here; `None` where it is not declared.
+    pub(in crate::check) fn lookup(&mut self, name: &str) -> Option<Found> {
+        let mut scope = Some(self.scope);
+        while let Some(id) = scope {
+            let found = match self.scopes.get(id).kind {
+                ScopeKind::Class(class) => self.lookup_member(class, name),
+                _ => self.scopes.find_in(id, name).map(|symbol| Found { symbol, class: None }),
+            };
+            if found.is_some() {
+                return found;
+            }
+            scope = self.scopes.get(id).parent;
+        }
+        self.lookup_native(name)
+    }
+
+    fn lookup_native(&mut self, name: &str) -> Option<Found> {
+        let symbol = match native_template(name) {
+            Some(template) => Symbol::NativeTemplate(template),
+            None => Symbol::Type(QualTy::plain(native_type(self.types_mut(), name)?)),
+        };
+        Some(Found { symbol, class: None })
+    }
+
+    /// A member of a class or of its bases.
+    pub(in crate::check) fn lookup_member(&mut self, class: StructId, name: &str) -> Option<Found> {
+        let scope = self.class(class).scope;
+        if let Some(symbol) = self.scopes.own(scope, name) {
+            return Some(Found { symbol: symbol.clone(), class: Some(class) });
+        }
+        for base in self.class(class).bases.clone() {
+            if let Some(found) = self.lookup_member(base, name) {
+                return Some(found);
+            }
+        }
+        self.class(class).has_dependent_base.then_some(Found { symbol: Symbol::Dependent, class: Some(class) })
+    }
+
+    /// What a path means; complains where a part before `::` has no meaning. `None` where the last name is not
+    /// declared: the caller knows what it expected there.
+    pub(in crate::check) fn resolve_path(&mut self, path: &'a ast::Path) -> Result<Option<Found>, ()> {
+        let (last, qualifiers) = path.segments.split_last().expect("a path has a segment");
+        if qualifiers.is_empty() && !path.global {
+            return Ok(self.lookup(&last.name));
+        }
+        let Some(qualifier) = self.resolve_qualifier(path, qualifiers)? else { return Ok(None) };
+        Ok(self.lookup_in(qualifier, &last.name))
+    }
+
+    pub(super) fn resolve_qualifier(
+        &mut self,
+        path: &'a ast::Path,
+        segments: &'a [ast::PathSegment],
+    ) -> Result<Option<Qualifier>, ()> {
+        let mut qualifier = path.global.then_some(Qualifier::Namespace(ScopeId::GLOBAL));
+        for (position, segment) in segments.iter().enumerate() {
+            // `decltype(e)::x` is kept as a first segment with the expression as its argument.
+            if position == 0
+                && segment.name == "decltype"
+                && let Some([ast::TemplateArg::Expr(expr)]) = segment.args.as_deref()
+            {
+                let ty = self.resolve_decltype(expr);
+                qualifier = Some(match self.types().referent(ty).ty {
+                    Ty::ERROR => return Err(()),
+                    Ty::DEPENDENT => Qualifier::Dependent,
+                    ty => Qualifier::Type(ty),
+                });
+                continue;
+            }
+            let found = match qualifier {
+                None => self.lookup(&segment.name),
+                Some(qualifier) => self.lookup_in(qualifier, &segment.name),
+            };
+            let Some(found) = found else {
+                self.undeclared_qualifier(segment);
+                return Err(());
+            };
+            qualifier = Some(match found.symbol {
+                Symbol::Namespace(scope) => Qualifier::Namespace(scope),
+                Symbol::Dependent => Qualifier::Dependent,
+                symbol @ (Symbol::Type(_)
+                | Symbol::ClassTemplate(_)
+                | Symbol::AliasTemplate(_)
+                | Symbol::NativeTemplate(_)) => {
+                    let ty = self.symbol_as_type(&symbol, segment.args.as_deref(), segment.span);
+                    match ty.ty {
+                        Ty::ERROR => return Err(()),
+                        Ty::DEPENDENT => Qualifier::Dependent,
+                        ty => Qualifier::Type(ty),
+                    }
+                }
+                _ => {
+                    let message = format!("'{}' is not a class, namespace, or enumeration", segment.name);
+                    self.error("not-a-scope", segment.span, message);
+                    return Err(());
+                }
+            });
+        }
+        Ok(qualifier)
+    }
+
+    fn lookup_in(&mut self, qualifier: Qualifier, name: &str) -> Option<Found> {
+        match qualifier {
+            Qualifier::Dependent => Some(Found { symbol: Symbol::Dependent, class: None }),
+            Qualifier::Namespace(scope) => {
+                if let Some(symbol) = self.scopes.find_in(scope, name) {
+                    return Some(Found { symbol, class: None });
+                }
+                let has_natives = match &self.scopes.get(scope).kind {
+                    ScopeKind::Namespace(namespace) => namespace.is_empty() || namespace == "metal",
+                    _ => false,
+                };
+                if has_natives { self.lookup_native(name) } else { None }
+            }
+            Qualifier::Type(ty) => match *self.types().kind(ty) {
+                TyKind::Struct(id) => {
+                    self.complete_class(id);
+                    self.lookup_member(id, name)
+                }
+                TyKind::Enum(id) => {
+                    let value = self.types().enum_(id).enumerators.iter().find(|(n, _)| n == name)?.1;
+                    Some(Found { symbol: Symbol::Value(ty, crate::program::Value::Int(value)), class: None })
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// The scope of a namespace path, for `using namespace`.
+    pub(in crate::check) fn resolve_namespace(&mut self, path: &'a ast::Path) -> Option<ScopeId> {
+        match self.resolve_path(path) {
+            Ok(Some(Found { symbol: Symbol::Namespace(scope), .. })) => Some(scope),
+            Ok(_) => {
+                let name = &path.last().name;
+                let mut message = format!("expected namespace name, found '{name}'");
+                if name == "metal" {
+                    message = "namespace 'metal' is not declared; did you forget '#include <metal_stdlib>'?".into();
+                }
+                self.error("not-a-namespace", path.last().span, message);
+                None
+            }
+            Err(()) => None,
+        }
+    }
+}

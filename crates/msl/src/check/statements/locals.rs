@@ -1,0 +1,247 @@
+//! Variables of functions.
+
+use crate::check::Checker;
+use crate::check::initialization::contains_auto;
+use crate::check::tables::Symbol;
+use crate::parse::ast;
+use crate::parse::ast::DeclKind;
+use crate::program::{Expr, Local, LocalId, Stmt, StmtKind, Value};
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use smol_str::SmolStr;
+
+impl<'a> Checker<'a> {
+    pub(super) fn check_local_decl(&mut self, decl: &'a ast::Decl, out: &mut Vec<Stmt>) {
+        match &decl.kind {
+            DeclKind::Var(var) => {
+                self.check_local_var(var, out);
+            }
+            DeclKind::Function(function) => {
+                // A prototype inside a function is allowed, and useless.
+                let message = "function declarations inside functions are not supported";
+                self.error("function", function.name.span, message);
+            }
+            _ => self.declare_anywhere(decl),
+        }
+    }
+
+    /// `auto a = 1, b = 2.0f;`: one `auto` is one type.
+    pub(super) fn refuse_different_autos(&mut self, decls: &'a [ast::Decl]) {
+        let mut first: Option<(SmolStr, Ty)> = None;
+        for decl in decls {
+            let DeclKind::Var(var) = &decl.kind else { continue };
+            let Some(path) = var.name.as_ref() else { continue };
+            let name = &path.last().name;
+            let is_auto = matches!(self.type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
+            let Some(Symbol::Local(id)) = self.scopes.own(self.scope, name) else { continue };
+            let ty = self.function.locals[id.0 as usize].ty.ty;
+            match &first {
+                _ if !is_auto || ty.is_unknown() => {}
+                None => first = Some((name.clone(), ty)),
+                Some((earlier, other)) if *other != ty => {
+                    let message = format!(
+                        "'auto' deduced as '{}' in declaration of '{earlier}' and deduced as '{}' in declaration of '{name}'",
+                        self.name_of(*other),
+                        self.name_of(ty)
+                    );
+                    self.error("auto", path.span, message);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    pub(super) fn check_local_var(&mut self, var: &'a ast::VarDecl, out: &mut Vec<Stmt>) -> Option<LocalId> {
+        let path = var.name.as_ref()?;
+        let name = &path.last().name;
+        let span = path.last().span;
+        let deduced = if contains_auto(&var.ty) { Some(self.deduce_auto_variable(var)) } else { None };
+        let ty = match &deduced {
+            Some(deduced) => deduced.as_ref().map(|(ty, _)| *ty),
+            None => self.variable_type(var),
+        };
+        let Some(ty) = ty else {
+            self.poison(name);
+            return None;
+        };
+        let space = Self::space_or_thread(ty);
+        self.check_local_space(var, ty, space, span);
+        if space == AddressSpace::Constant {
+            self.check_local_constant(var, ty, deduced.flatten().and_then(|(_, init)| init), span);
+            return None;
+        }
+        // The name means the variable from here on, its own initializer included.
+        let id = self.add_local(name.clone(), ty, space, span);
+        self.declare_local(name, id, span);
+        let (ty, init) = match deduced {
+            Some(deduced) => deduced?,
+            None => self.variable_init(var, ty),
+        };
+        self.function.locals[id.0 as usize].ty = ty;
+        let init = match init {
+            Some(init) => Some(init),
+            None => self.uninitialized(var, ty, space, span),
+        };
+        if var.specifiers.is_constexpr || (ty.is_const && !ty.is_volatile) {
+            self.remember_constant(id, init.as_ref(), var.specifiers.is_constexpr, ty, span);
+        }
+        // What is known need not be computed again: a constexpr function may be one that no GPU could run.
+        let init = match self.function.known_locals.get(&id) {
+            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => {
+                Some(Expr::constant(value.clone(), ty.ty, span))
+            }
+            _ => init,
+        };
+        out.push(Stmt { kind: StmtKind::Local(id, init), span });
+        Some(id)
+    }
+
+    /// A table that every thread shares is a global with a local name.
+    fn check_local_constant(&mut self, var: &'a ast::VarDecl, ty: QualTy, deduced: Option<Expr>, span: Span) {
+        let Some(path) = &var.name else { return };
+        let name = path.last().name.clone();
+        let (ty, init) = match deduced {
+            Some(init) => (ty, Some(init)),
+            None => self.variable_init(var, ty),
+        };
+        let Some(init) = init else {
+            self.error("uninitialized", span, "variable in constant address space must be initialized");
+            return;
+        };
+        let id = self.add_global(name.clone(), ty.constant(), span);
+        let message = "initializer of a variable in constant address space must be a constant expression";
+        let value = self.evaluate_or_report(&init, message);
+        self.program.globals[id.0 as usize].value = value;
+        self.scopes.insert(self.scope, name, Symbol::Global(id));
+    }
+
+    /// After an error in its declaration, a name fits everywhere.
+    pub(super) fn poison(&mut self, name: &SmolStr) {
+        let symbol = Symbol::Value(Ty::ERROR, Value::Unknown);
+        self.scopes.insert(self.scope, name.clone(), symbol);
+    }
+
+    fn check_local_space(&mut self, var: &'a ast::VarDecl, ty: QualTy, space: AddressSpace, span: Span) {
+        match space {
+            AddressSpace::Thread | AddressSpace::Constant => {}
+            AddressSpace::Threadgroup => {
+                if !self.function.is_kernel && !self.in_pattern {
+                    let message =
+                        "variable in threadgroup address space can only be declared inside a kernel function";
+                    self.error("threadgroup-variable", span, message);
+                }
+                if var.init.is_some() {
+                    let message = "variables in the threadgroup address space cannot have an initializer";
+                    self.error("threadgroup-variable", span, message);
+                }
+            }
+            _ => {
+                let message = format!("a local variable cannot be in the {} address space", space.text());
+                self.error("address-space", span, message);
+            }
+        }
+        if var.specifiers.is_static && space == AddressSpace::Thread && !ty.ty.is_unknown() {
+            let message = "static local variable must reside in constant address space";
+            self.error("address-space", span, message);
+        }
+    }
+
+    /// What a variable without an initializer holds.
+    fn uninitialized(
+        &mut self,
+        var: &'a ast::VarDecl,
+        ty: QualTy,
+        space: AddressSpace,
+        span: Span,
+    ) -> Option<Expr> {
+        if ty.ty.is_unknown() || space == AddressSpace::Threadgroup {
+            return None;
+        }
+        match self.types().kind(ty.ty) {
+            TyKind::Reference { .. } => {
+                let name = var.name.as_ref().map(|name| name.last().name.clone()).unwrap_or_default();
+                let message = format!("declaration of reference variable '{name}' requires an initializer");
+                self.error("uninitialized", span, message);
+                return None;
+            }
+            TyKind::Array { len: None, .. } => {
+                self.error(
+                    "array-size",
+                    span,
+                    "definition of variable with array type needs an explicit size or an initializer",
+                );
+                return None;
+            }
+            _ => {}
+        }
+        if let Some(class) = self.types().struct_id(ty.ty)
+            && self.class(class).constructors.is_empty()
+            && self.has_uninitialized_const(class)
+        {
+            let message = format!("call to implicitly-deleted default constructor of '{}'", self.name_of(ty.ty));
+            self.error("deleted", span, message);
+            return None;
+        }
+        let value = self.default_initialize(ty, span);
+        if value.is_none()
+            && (ty.is_const || var.specifiers.is_constexpr)
+            && self.types().struct_id(ty.ty).is_none()
+        {
+            let message = format!("default initialization of an object of const type '{}'", self.name_of_qual(ty));
+            self.error("uninitialized", span, message);
+        }
+        value
+    }
+
+    /// A member that must have a value and has none.
+    fn has_uninitialized_const(&self, class: crate::types::StructId) -> bool {
+        let fields = &self.types().struct_(class).fields;
+        fields.iter().zip(&self.class(class).field_inits).any(|(field, init)| {
+            let needs_value =
+                field.ty.is_const || matches!(self.types().kind(field.ty.ty), TyKind::Reference { .. });
+            needs_value && init.is_none() && !field.is_base
+        })
+    }
+
+    /// Keeps the value of a constant for array sizes and template arguments.
+    fn remember_constant(&mut self, id: LocalId, init: Option<&Expr>, required: bool, ty: QualTy, span: Span) {
+        let Some(init) = init else { return };
+        if init.ty.ty.is_unknown() {
+            if init.ty.ty == Ty::DEPENDENT || self.in_pattern {
+                self.function.known_locals.insert(id, Value::Unknown);
+            }
+            return;
+        }
+        if matches!(self.types().kind(ty.ty), TyKind::Reference { .. }) {
+            return;
+        }
+        if required {
+            let name = self.function.locals[id.0 as usize].name.clone();
+            let message = format!("constexpr variable '{name}' must be initialized by a constant expression");
+            let is_pointer = self.types().pointee(ty.ty).is_some();
+            if is_pointer || self.is_opaque(ty.ty) {
+                return;
+            }
+            let before = self.diagnostics.len();
+            let value = self.evaluate_or_report(init, &message);
+            if let Some(diagnostic) = self.diagnostics.get_mut(before) {
+                diagnostic.span = Some(span);
+            }
+            self.function.known_locals.insert(id, value.unwrap_or(Value::Unknown));
+            return;
+        }
+        let is_number = self.types().is_arithmetic(ty.ty) || self.types().enum_id(ty.ty).is_some();
+        if is_number && let Ok(value) = self.try_evaluate(init) {
+            self.function.known_locals.insert(id, value);
+        }
+    }
+
+    pub(super) fn add_local(&mut self, name: SmolStr, ty: QualTy, space: AddressSpace, span: Span) -> LocalId {
+        self.function.locals.push(Local { name, ty, space, span });
+        LocalId(self.function.locals.len() as u32 - 1)
+    }
+
+    pub(super) fn declare_local(&mut self, name: &SmolStr, id: LocalId, span: Span) {
+        self.insert_once(name, Symbol::Local(id), span);
+    }
+}

@@ -1,0 +1,114 @@
+//! `for (T x : array)`
+
+use crate::check::Checker;
+use crate::check::conversions::Purpose;
+use crate::check::initialization::contains_auto;
+use crate::parse::ast;
+use crate::program::{Expr, ExprKind, Stmt, StmtKind, Value};
+use crate::source::Span;
+use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+
+impl<'a> Checker<'a> {
+    /// `for (T x : array)`: a counted loop over an array, or over something with `size()` and `[]`.
+    pub(super) fn check_range_for(
+        &mut self,
+        variable: &'a ast::VarDecl,
+        range: &'a ast::Expr,
+        body: &'a ast::Stmt,
+        pragmas: &[crate::program::Pragma],
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let mut block = Vec::new();
+        self.in_block(|this| {
+            let range = this.check_expr(range);
+            let range_span = range.span;
+            let (len, array, element) = match this.range_parts(&range) {
+                Some(parts) => parts,
+                None => {
+                    if range.ty.ty != Ty::ERROR && range.ty.ty != Ty::DEPENDENT {
+                        let message = format!("invalid range expression of type '{}'", this.name_of(range.ty.ty));
+                        this.error("range-for", range_span, message);
+                    }
+                    this.function.loops += 1;
+                    this.declare_range_variable(variable, None, &mut Vec::new());
+                    this.check_nested_block(body);
+                    this.function.loops -= 1;
+                    return;
+                }
+            };
+            let counter = this.add_local("(index)".into(), QualTy::plain(Ty::ULONG), AddressSpace::Thread, span);
+            let zero = Expr::constant(Value::Int(0), Ty::ULONG, span);
+            block.push(Stmt { kind: StmtKind::Local(counter, Some(zero)), span });
+            let place = |_: &mut Self| {
+                let ty = QualTy::plain(Ty::ULONG).in_space(AddressSpace::Thread);
+                Expr::place(ExprKind::Local(counter), ty, span)
+            };
+            let (counter_place, counter_again) = (place(this), place(this));
+            let index = this.load(counter_place.clone());
+            let end = Expr::constant(Value::Int(i128::from(len)), Ty::ULONG, span);
+            let kind =
+                ExprKind::Binary { op: ast::BinaryOp::Less, lhs: Box::new(index.clone()), rhs: Box::new(end) };
+            let condition = Expr::value(kind, Ty::BOOL, span);
+            let kind = ExprKind::Increment { place: Box::new(counter_again), is_decrement: false, is_prefix: true };
+            let step = Expr::place(kind, counter_place.ty, span);
+            let quals = array.ty.with_ty(element);
+            let kind = ExprKind::Index { base: Box::new(array), index: Box::new(index) };
+            let item = Expr::place(kind, quals, range_span);
+            let mut stmts = Vec::new();
+            this.in_block(|this| {
+                this.declare_range_variable(variable, Some(item), &mut stmts);
+                stmts.extend(this.check_loop_body(body));
+            });
+            let kind = StmtKind::Loop {
+                condition: Some(condition),
+                test_first: true,
+                step: Some(step),
+                body: stmts,
+                pragmas: pragmas.to_vec(),
+            };
+            block.push(Stmt { kind, span });
+        });
+        out.push(Stmt { kind: StmtKind::Block(block), span });
+    }
+
+    /// The length, the array itself and its element, of an array or of a class that wraps one (`metal::array`).
+    fn range_parts(&mut self, range: &Expr) -> Option<(u64, Expr, Ty)> {
+        match *self.types().kind(range.ty.ty) {
+            TyKind::Array { element, len: Some(len) } => Some((len, range.clone(), element)),
+            TyKind::Struct(class) => {
+                self.complete_class(class);
+                let fields = &self.types().struct_(class).fields;
+                let [field] = &**fields else { return None };
+                let TyKind::Array { element, len: Some(len) } = *self.types().kind(field.ty.ty) else {
+                    return None;
+                };
+                let place = self.temporary(range.clone());
+                let array = self.field_of(place, class, class, 0, range.span);
+                Some((len, array, element))
+            }
+            _ => None,
+        }
+    }
+
+    fn declare_range_variable(&mut self, variable: &'a ast::VarDecl, item: Option<Expr>, out: &mut Vec<Stmt>) {
+        let Some(path) = &variable.name else { return };
+        let (name, span) = (path.last().name.clone(), path.last().span);
+        let Some(item) = item else {
+            self.poison(&name);
+            return;
+        };
+        let ty = match contains_auto(&variable.ty) {
+            true => self.auto_type(&variable.ty, &item),
+            false => Some(self.resolve_type(&variable.ty)).filter(|ty| ty.ty != Ty::ERROR),
+        };
+        let Some(ty) = ty else {
+            self.poison(&name);
+            return;
+        };
+        let value = self.convert(item, ty, Purpose::Variable);
+        let id = self.add_local(name.clone(), ty, AddressSpace::Thread, span);
+        self.declare_local(&name, id, span);
+        out.push(Stmt { kind: StmtKind::Local(id, Some(value)), span });
+    }
+}

@@ -1,0 +1,139 @@
+//! `switch`
+
+use crate::check::Checker;
+use crate::check::conversions::Purpose;
+use crate::diagnostics::Diagnostic;
+use crate::parse::ast;
+use crate::parse::ast::{Condition, StmtKind as Ast};
+use crate::program::{Case, Stmt, StmtKind, Value};
+use crate::source::Span;
+use crate::types::{QualTy, Ty};
+
+impl<'a> Checker<'a> {
+    pub(super) fn check_switch(
+        &mut self,
+        condition: &'a Condition,
+        body: &'a ast::Stmt,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let mut block = Vec::new();
+        self.in_block(|this| {
+            let value = this.condition_value(condition, &mut block);
+            let value = this.load(value);
+            let value = this.scalar_from_class(value);
+            let integral = this.is_integral_or_unscoped(value.ty.ty) || this.types().enum_id(value.ty.ty).is_some();
+            if !integral && !value.ty.ty.is_unknown() {
+                let message = format!(
+                    "statement requires expression of integer type ('{}' invalid)",
+                    this.name_of(value.ty.ty)
+                );
+                this.error("switch", value.span, message);
+            }
+            let ty = value.ty.ty;
+            let promoted = this.promoted(ty);
+            let compare_ty = if this.types().enum_id(ty).is_some() { ty } else { promoted };
+            let value = if integral { this.convert_value(value, compare_ty) } else { value };
+            this.function.switches += 1;
+            let cases = this.switch_cases(body, compare_ty);
+            this.function.switches -= 1;
+            block.push(Stmt { kind: StmtKind::Switch { value, cases }, span });
+        });
+        match block.len() {
+            1 => out.append(&mut block),
+            _ => out.push(Stmt { kind: StmtKind::Block(block), span }),
+        }
+    }
+
+    fn switch_cases(&mut self, body: &'a ast::Stmt, ty: Ty) -> Vec<Case> {
+        let single = std::slice::from_ref(body);
+        let stmts: &'a [ast::Stmt] = match &body.kind {
+            Ast::Block(block) => &block.stmts,
+            _ => single,
+        };
+        let mut cases: Vec<Case> = Vec::new();
+        let mut seen: Vec<(Option<i128>, Span)> = Vec::new();
+        let mut initialized: Option<Span> = None;
+        self.in_block(|this| {
+            for stmt in stmts {
+                let mut labels = Vec::new();
+                let mut inner = stmt;
+                loop {
+                    match &inner.kind {
+                        Ast::Case { value, body } => {
+                            if let Some(label) = this.case_value(value, ty) {
+                                this.refuse_second_label(Some(label), value.span, &mut seen);
+                                labels.push(Some(label));
+                            }
+                            inner = body;
+                        }
+                        Ast::Default(body) => {
+                            this.refuse_second_label(None, inner.span, &mut seen);
+                            labels.push(None);
+                            inner = body;
+                        }
+                        _ => break,
+                    }
+                }
+                let starts_case = !std::ptr::eq(inner, stmt);
+                if starts_case && let Some(variable) = initialized {
+                    let message = "cannot jump from switch statement to this case label";
+                    let diagnostic = Diagnostic::error("jump", stmt.span, message);
+                    this.report(diagnostic.note(variable, "jump bypasses variable initialization"));
+                    initialized = None;
+                }
+                if starts_case {
+                    // Labels that stand together share a body.
+                    match cases.last_mut() {
+                        Some(last) if last.body.is_empty() => last.labels.append(&mut labels),
+                        _ => cases.push(Case { labels, body: Vec::new() }),
+                    }
+                }
+                match cases.last_mut() {
+                    Some(case) => {
+                        let mut body = std::mem::take(&mut case.body);
+                        let before = body.len();
+                        this.check_stmt(inner, &mut body);
+                        let variable = body[before.min(body.len())..].iter().find_map(|stmt| match stmt.kind {
+                            StmtKind::Local(_, Some(_)) => Some(stmt.span),
+                            _ => None,
+                        });
+                        initialized = initialized.or(variable);
+                        if let Some(case) = cases.last_mut() {
+                            case.body = body;
+                        }
+                    }
+                    None => {
+                        // Before the first case: never runs, but must be right.
+                        let mut unreachable = Vec::new();
+                        this.check_stmt(inner, &mut unreachable);
+                    }
+                }
+            }
+        });
+        cases
+    }
+
+    fn case_value(&mut self, value: &'a ast::Expr, ty: Ty) -> Option<i128> {
+        let checked = self.check_value(value);
+        let converted =
+            if ty.is_unknown() { checked } else { self.convert(checked, QualTy::plain(ty), Purpose::Variable) };
+        match self.evaluate_or_report(&converted, "case value is not a constant expression")? {
+            Value::Int(value) => Some(value),
+            Value::Bool(value) => Some(i128::from(value)),
+            _ => None,
+        }
+    }
+
+    fn refuse_second_label(&mut self, label: Option<i128>, span: Span, seen: &mut Vec<(Option<i128>, Span)>) {
+        if let Some((_, first)) = seen.iter().find(|(old, _)| *old == label) {
+            let message = match label {
+                Some(value) => format!("duplicate case value '{value}'"),
+                None => "multiple default labels in one switch".into(),
+            };
+            let diagnostic = Diagnostic::error("duplicate-case", span, message);
+            self.report(diagnostic.note(*first, "previous case defined here"));
+        }
+        seen.push((label, span));
+    }
+}

@@ -1,0 +1,216 @@
+//! Scopes and what names mean in them.
+
+use super::ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
+use super::templates::TemplateArg;
+use crate::check::names::NativeTemplate;
+use crate::program::{GlobalId, LocalId, Value};
+use crate::types::{QualTy, StructId, Ty};
+use rustc_hash::FxHashMap as HashMap;
+use smol_str::SmolStr;
+
+/// A scope in [`Scopes`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(in crate::check) struct ScopeId(pub(super) u32);
+
+impl ScopeId {
+    /// The global namespace.
+    pub(in crate::check) const GLOBAL: ScopeId = ScopeId(0);
+}
+
+/// What kind of scope it is.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::check) enum ScopeKind {
+    /// A namespace, with its full name (empty for the global one).
+    Namespace(SmolStr),
+    /// The members of a class.
+    Class(StructId),
+    /// The parameters of a template.
+    Template,
+    /// A function's parameters, or a block.
+    Block,
+}
+
+#[derive(Debug)]
+pub(in crate::check) struct Scope {
+    pub(in crate::check) parent: Option<ScopeId>,
+    pub(in crate::check) kind: ScopeKind,
+    names: HashMap<SmolStr, Symbol>,
+    /// Namespaces named by `using namespace`, and inline ones.
+    using: Vec<ScopeId>,
+}
+
+/// What a name means.
+#[derive(Clone, Debug)]
+pub(in crate::check) enum Symbol {
+    Namespace(ScopeId),
+    Type(QualTy),
+    ClassTemplate(ClassTemplateId),
+    AliasTemplate(AliasTemplateId),
+    VarTemplate(VarTemplateId),
+    NativeTemplate(NativeTemplate),
+    Functions(Vec<EntityId>),
+    Global(GlobalId),
+    Local(LocalId),
+    /// A captured variable inside a lambda: a field of the closure.
+    Capture(u32),
+    /// An enumerator or a template's value parameter.
+    Value(Ty, Value),
+    /// A data member, by its position in the class that owns the scope.
+    Field(u32),
+    /// A template parameter pack.
+    Pack(Vec<TemplateArg>),
+    /// A function parameter pack.
+    LocalPack(Vec<LocalId>),
+    /// Different things in several namespaces that are in use.
+    Ambiguous,
+    /// Something whose meaning depends on template parameters.
+    Dependent,
+}
+
+impl Symbol {
+    /// The very same thing, found twice.
+    fn is_same(&self, other: &Symbol) -> bool {
+        match (self, other) {
+            (Symbol::Global(a), Symbol::Global(b)) => a == b,
+            (Symbol::Type(a), Symbol::Type(b)) => a == b,
+            (Symbol::Value(a, x), Symbol::Value(b, y)) => a == b && x == y,
+            (Symbol::ClassTemplate(a), Symbol::ClassTemplate(b)) => a == b,
+            (Symbol::AliasTemplate(a), Symbol::AliasTemplate(b)) => a == b,
+            (Symbol::VarTemplate(a), Symbol::VarTemplate(b)) => a == b,
+            (Symbol::Namespace(a), Symbol::Namespace(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(in crate::check) struct Scopes {
+    scopes: Vec<Scope>,
+}
+
+impl Scopes {
+    pub(in crate::check) fn new() -> Scopes {
+        let kind = ScopeKind::Namespace(SmolStr::default());
+        Scopes { scopes: vec![Scope { parent: None, kind, names: HashMap::default(), using: Vec::new() }] }
+    }
+
+    pub(in crate::check) fn add(&mut self, parent: ScopeId, kind: ScopeKind) -> ScopeId {
+        self.scopes.push(Scope { parent: Some(parent), kind, names: HashMap::default(), using: Vec::new() });
+        ScopeId(self.scopes.len() as u32 - 1)
+    }
+
+    pub(in crate::check) fn get(&self, id: ScopeId) -> &Scope {
+        &self.scopes[id.0 as usize]
+    }
+
+    /// Sets what `name` means; gives what it meant in this very scope.
+    pub(in crate::check) fn insert(&mut self, scope: ScopeId, name: SmolStr, symbol: Symbol) -> Option<Symbol> {
+        self.scopes[scope.0 as usize].names.insert(name, symbol)
+    }
+
+    /// What `name` means in this very scope.
+    pub(in crate::check) fn own(&self, scope: ScopeId, name: &str) -> Option<&Symbol> {
+        self.get(scope).names.get(name)
+    }
+
+    /// All names of this very scope, for suggestions; in no particular order.
+    pub(in crate::check) fn names(&self, scope: ScopeId) -> impl Iterator<Item = &SmolStr> {
+        self.get(scope).names.keys()
+    }
+
+    pub(in crate::check) fn add_using(&mut self, scope: ScopeId, namespace: ScopeId) {
+        let using = &mut self.scopes[scope.0 as usize].using;
+        if scope != namespace && !using.contains(&namespace) {
+            using.push(namespace);
+        }
+    }
+
+    /// Adds a function to the overloads of `name`. Gives what stands in the way, if it is not a function.
+    pub(in crate::check) fn add_function(
+        &mut self,
+        scope: ScopeId,
+        name: &SmolStr,
+        entity: EntityId,
+    ) -> Option<Symbol> {
+        match self.scopes[scope.0 as usize].names.entry(name.clone()).or_insert(Symbol::Functions(Vec::new())) {
+            Symbol::Functions(entities) => {
+                entities.push(entity);
+                None
+            }
+            // A constructor-like name hides nothing: a function may share its name with a class.
+            symbol @ Symbol::Type(_) => {
+                *symbol = Symbol::Functions(vec![entity]);
+                None
+            }
+            other => Some(other.clone()),
+        }
+    }
+
+    /// What `name` means in a namespace or block scope and in the namespaces it uses; overloads are merged.
+    pub(in crate::check) fn find_in(&self, scope: ScopeId, name: &str) -> Option<Symbol> {
+        let own = self.own(scope, name);
+        if self.get(scope).using.is_empty() {
+            return own.cloned();
+        }
+        if let Some(symbol) = own
+            && !matches!(symbol, Symbol::Functions(_))
+        {
+            return Some(symbol.clone());
+        }
+        let mut visited = vec![scope];
+        let mut functions = Vec::new();
+        let mut other = None;
+        self.collect(scope, name, &mut visited, &mut functions, &mut other);
+        if functions.is_empty() { other } else { Some(Symbol::Functions(functions)) }
+    }
+
+    fn collect(
+        &self,
+        scope: ScopeId,
+        name: &str,
+        visited: &mut Vec<ScopeId>,
+        functions: &mut Vec<EntityId>,
+        other: &mut Option<Symbol>,
+    ) {
+        match self.own(scope, name) {
+            Some(Symbol::Functions(entities)) => {
+                for entity in entities {
+                    if !functions.contains(entity) {
+                        functions.push(*entity);
+                    }
+                }
+            }
+            Some(symbol) => match other {
+                Some(earlier) if !earlier.is_same(symbol) => *other = Some(Symbol::Ambiguous),
+                Some(_) => {}
+                None => *other = Some(symbol.clone()),
+            },
+            None => {}
+        }
+        for &used in &self.get(scope).using {
+            if !visited.contains(&used) {
+                visited.push(used);
+                self.collect(used, name, visited, functions, other);
+            }
+        }
+    }
+
+    /// The innermost namespace around `scope`.
+    pub(in crate::check) fn enclosing_namespace(&self, mut scope: ScopeId) -> ScopeId {
+        loop {
+            let this = self.get(scope);
+            match (&this.kind, this.parent) {
+                (ScopeKind::Namespace(_), _) | (_, None) => return scope,
+                (_, Some(parent)) => scope = parent,
+            }
+        }
+    }
+
+    /// The full name of a namespace with a trailing `::`, empty for the global one.
+    pub(in crate::check) fn namespace_prefix(&self, scope: ScopeId) -> String {
+        match &self.get(self.enclosing_namespace(scope)).kind {
+            ScopeKind::Namespace(name) if !name.is_empty() => format!("{name}::"),
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Templates and their arguments.
+
+use super::ids::ClassTemplateId;
+use super::scopes::ScopeId;
+use crate::parse::ast;
+use crate::program::{FunctionId, GlobalId};
+use crate::source::Span;
+use crate::types::{QualTy, StructId, Ty};
+use rustc_hash::FxHashMap as HashMap;
+use smol_str::SmolStr;
+
+/// A class template.
+pub(in crate::check) struct ClassTemplate<'a> {
+    pub(in crate::check) name: SmolStr,
+    /// The scope it is declared in.
+    pub(in crate::check) scope: ScopeId,
+    /// Its parameters, as the definition names them once it is seen.
+    pub(in crate::check) header: &'a ast::TemplateHeader,
+    /// Other declarations, which may hold default arguments.
+    pub(in crate::check) other_headers: Vec<&'a ast::TemplateHeader>,
+    /// The definition.
+    pub(in crate::check) definition: Option<&'a ast::ClassDecl>,
+    pub(in crate::check) specializations: Vec<Specialization<'a, &'a ast::ClassDecl>>,
+    pub(in crate::check) instances: HashMap<Vec<TemplateArg>, StructId>,
+    /// Members defined outside the class.
+    pub(in crate::check) outside_members: Vec<&'a ast::FunctionDecl>,
+    pub(in crate::check) span: Span,
+}
+
+impl ClassTemplate<'_> {
+    pub(in crate::check) fn all_params_have_defaults(&self) -> bool {
+        self.header.params.iter().enumerate().all(|(index, param)| {
+            let has_default = |p: &ast::TemplateParam| match &p.kind {
+                ast::TemplateParamKind::Type { default } => default.is_some(),
+                ast::TemplateParamKind::Value { default, .. } => default.is_some(),
+                ast::TemplateParamKind::Template { default, .. } => default.is_some(),
+            };
+            let elsewhere =
+                self.other_headers.iter().filter_map(|header| header.params.get(index)).any(has_default);
+            param.is_pack || has_default(param) || elsewhere
+        })
+    }
+}
+
+/// A partial or explicit specialization: `header` has no parameters for an explicit one.
+pub(in crate::check) struct Specialization<'a, D> {
+    pub(in crate::check) header: &'a ast::TemplateHeader,
+    pub(in crate::check) args: &'a [ast::TemplateArg],
+    pub(in crate::check) decl: D,
+    pub(in crate::check) scope: ScopeId,
+}
+
+/// An alias template.
+pub(in crate::check) struct AliasTemplate<'a> {
+    pub(in crate::check) decl: &'a ast::AliasDecl,
+    pub(in crate::check) header: &'a ast::TemplateHeader,
+    pub(in crate::check) scope: ScopeId,
+    pub(in crate::check) instances: HashMap<Vec<TemplateArg>, QualTy>,
+}
+
+/// A variable template.
+pub(in crate::check) struct VarTemplate<'a> {
+    pub(in crate::check) name: SmolStr,
+    pub(in crate::check) decl: &'a ast::VarDecl,
+    pub(in crate::check) header: &'a ast::TemplateHeader,
+    pub(in crate::check) scope: ScopeId,
+    pub(in crate::check) specializations: Vec<Specialization<'a, &'a ast::VarDecl>>,
+    pub(in crate::check) instances: HashMap<Vec<TemplateArg>, Option<GlobalId>>,
+}
+
+impl TemplateArg {
+    /// It depends on a parameter that is not known yet.
+    pub(in crate::check) fn is_dependent(&self) -> bool {
+        match self {
+            TemplateArg::Type(ty) => ty.ty == Ty::DEPENDENT,
+            TemplateArg::UnknownValue => true,
+            TemplateArg::Pack(args) => args.iter().any(TemplateArg::is_dependent),
+            TemplateArg::Int(..) | TemplateArg::Function(_) | TemplateArg::Template(_) => false,
+        }
+    }
+}
+
+/// A template argument.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(in crate::check) enum TemplateArg {
+    Type(QualTy),
+    /// A value of an integer, enum or `bool` type.
+    Int(Ty, i128),
+    /// A value that depends on a parameter not known yet.
+    UnknownValue,
+    /// A function, for a parameter that is a function pointer.
+    Function(FunctionId),
+    Template(ClassTemplateId),
+    Pack(Vec<TemplateArg>),
+}

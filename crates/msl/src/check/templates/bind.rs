@@ -1,0 +1,67 @@
+//! Template parameters bound to arguments in a scope of their own.
+
+use crate::check::Checker;
+use crate::check::tables::{ScopeId, ScopeKind, Symbol, TemplateArg};
+use crate::parse::ast;
+use crate::parse::ast::TemplateParamKind;
+use crate::program::Value;
+use crate::types::{QualTy, Ty};
+
+impl<'a> Checker<'a> {
+    /// Lets a parameter's name mean its argument in `scope`.
+    pub(in crate::check) fn bind_param(
+        &mut self,
+        scope: ScopeId,
+        param: &'a ast::TemplateParam,
+        arg: &TemplateArg,
+    ) {
+        let Some(name) = &param.name else { return };
+        let symbol = match arg {
+            TemplateArg::Type(ty) => Symbol::Type(*ty),
+            TemplateArg::Int(Ty::BOOL, value) => Symbol::Value(Ty::BOOL, Value::Bool(*value != 0)),
+            TemplateArg::Int(ty, value) => Symbol::Value(*ty, Value::Int(*value)),
+            TemplateArg::Function(id) => {
+                let ty = self.function_pointer_type(*id);
+                Symbol::Value(ty, Value::Function(*id))
+            }
+            TemplateArg::Template(id) => Symbol::ClassTemplate(*id),
+            TemplateArg::Pack(args) => Symbol::Pack(args.clone()),
+            TemplateArg::UnknownValue => match &param.kind {
+                TemplateParamKind::Value { ty, .. } if !matches!(ty.kind, ast::TypeExprKind::Auto) => {
+                    let resolved = self.attempt(|this| this.in_scope(scope, |this| this.value_param_type(ty)));
+                    let ty = resolved.ok().flatten().flatten().unwrap_or(Ty::DEPENDENT);
+                    Symbol::Value(ty, Value::Unknown)
+                }
+                _ => Symbol::Dependent,
+            },
+        };
+        self.scopes.insert(scope, name.name.clone(), symbol);
+    }
+
+    /// A scope below `parent` in which the parameters of `header` mean `args`.
+    pub(in crate::check) fn bind_all(
+        &mut self,
+        header: &'a ast::TemplateHeader,
+        args: &[TemplateArg],
+        parent: ScopeId,
+    ) -> ScopeId {
+        let scope = self.scopes.add(parent, ScopeKind::Template);
+        for (param, arg) in header.params.iter().zip(args) {
+            self.bind_param(scope, param, arg);
+        }
+        scope
+    }
+
+    /// The arguments that stand for "not known yet" when a template is checked as written.
+    pub(in crate::check) fn unknown_args(&self, header: &ast::TemplateHeader) -> Vec<TemplateArg> {
+        let unknown = |param: &ast::TemplateParam| match param.kind {
+            TemplateParamKind::Type { .. } => TemplateArg::Type(QualTy::plain(Ty::DEPENDENT)),
+            TemplateParamKind::Value { .. } | TemplateParamKind::Template { .. } => TemplateArg::UnknownValue,
+        };
+        let arg = |param: &ast::TemplateParam| match param.is_pack {
+            true => TemplateArg::Pack(vec![unknown(param)]),
+            false => unknown(param),
+        };
+        header.params.iter().map(arg).collect()
+    }
+}
