@@ -3,7 +3,7 @@
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::Operand;
-use crate::check::tables::{EntityId, Signature, Symbol, TemplateArg};
+use crate::check::tables::{EntityId, Signature, Symbol, Tables, TemplateArg};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
@@ -30,15 +30,65 @@ impl<'a> Checker<'a> {
         match self.check_operand(arg) {
             Operand::Type(_) => {
                 let message = "expected an expression, found a type";
-                self.error("expected-expression", arg.span, message);
+                self.diagnostics.error("expected-expression", arg.span, message);
                 Operand::Value(Expr::error(arg.span))
             }
             operand => operand,
         }
     }
 
+    /// The arguments that were not given, from the declaration.
+    pub(super) fn fill_defaults(&mut self, signature: &Signature<'a>, converted: &mut Vec<Expr>, given: usize) {
+        for param in signature.params.iter().skip(given) {
+            let Some(default) = param.default else { continue };
+            // A default argument is not evaluated in a method: it has no object.
+            let this = self.function.replace_this(None);
+            let value = self.in_scope(signature.scope, |checker| checker.check_for_type(default, param.ty));
+            self.function.replace_this(this);
+            converted.push(self.convert(value, param.ty, Purpose::Parameter));
+        }
+    }
+
+    /// An argument as its parameter's type.
+    pub(super) fn argument(&mut self, arg: Operand<'a>, to: QualTy) -> Expr {
+        match arg {
+            Operand::Value(expr) => self.convert(expr, to, Purpose::Parameter),
+            Operand::Braces(items, span) => match *self.tables.types().kind(to.ty) {
+                TyKind::Reference { to: target, .. } => {
+                    let value = self.list_initialize_items(QualTy::plain(target.ty), items, span);
+                    self.convert(value, to, Purpose::Parameter)
+                }
+                _ => self.list_initialize_items(to, items, span),
+            },
+            Operand::Functions(ref set) => {
+                let span = set.span;
+                let Some(pointee) = self.tables.types().pointee(to.ty) else { return Expr::error(span) };
+                self.operand_as_function(arg, pointee.ty, span).unwrap_or(Expr::error(span))
+            }
+            Operand::Type(_) => Expr::error(Span::default()),
+        }
+    }
+
+    /// The arguments as the parameters' types, for a function that cannot be overloaded.
+    pub(super) fn fit_args(
+        &mut self,
+        name: &str,
+        args: Vec<Operand<'a>>,
+        params: &[QualTy],
+        span: Span,
+    ) -> Option<Vec<Expr>> {
+        if args.len() != params.len() {
+            let message = format!("{name} takes {} arguments, but {} were provided", params.len(), args.len());
+            self.diagnostics.error("argument-count", span, message);
+            return None;
+        }
+        Some(args.into_iter().zip(params).map(|(arg, ty)| self.argument(arg, *ty)).collect())
+    }
+}
+
+impl<'a> Tables<'a> {
     /// Functions of the namespaces that the arguments' classes belong to.
-    pub(super) fn add_associated(&mut self, name: &str, args: &[Operand<'a>], entities: &mut Vec<EntityId>) {
+    pub(super) fn add_associated(&self, name: &str, args: &[Operand<'a>], entities: &mut Vec<EntityId>) {
         for arg in args {
             let Operand::Value(expr) = arg else { continue };
             let mut ty = expr.ty.ty;
@@ -57,7 +107,7 @@ impl<'a> Checker<'a> {
                 }
             }
             for space in spaces {
-                if let Some(Symbol::Functions(found)) = self.scopes.own(space, name) {
+                if let Some(Symbol::Functions(found)) = self.scopes().own(space, name) {
                     for &entity in found {
                         if !entities.contains(&entity) {
                             entities.push(entity);
@@ -65,38 +115,6 @@ impl<'a> Checker<'a> {
                     }
                 }
             }
-        }
-    }
-
-    /// The arguments that were not given, from the declaration.
-    pub(super) fn fill_defaults(&mut self, signature: &Signature<'a>, converted: &mut Vec<Expr>, given: usize) {
-        for param in signature.params.iter().skip(given) {
-            let Some(default) = param.default else { continue };
-            // A default argument is not evaluated in a method: it has no object.
-            let this = self.function.this.take();
-            let value = self.in_scope(signature.scope, |checker| checker.check_for_type(default, param.ty));
-            self.function.this = this;
-            converted.push(self.convert(value, param.ty, Purpose::Parameter));
-        }
-    }
-
-    /// An argument as its parameter's type.
-    pub(super) fn argument(&mut self, arg: Operand<'a>, to: QualTy) -> Expr {
-        match arg {
-            Operand::Value(expr) => self.convert(expr, to, Purpose::Parameter),
-            Operand::Braces(items, span) => match *self.types().kind(to.ty) {
-                TyKind::Reference { to: target, .. } => {
-                    let value = self.list_initialize_items(QualTy::plain(target.ty), items, span);
-                    self.convert(value, to, Purpose::Parameter)
-                }
-                _ => self.list_initialize_items(to, items, span),
-            },
-            Operand::Functions(ref set) => {
-                let span = set.span;
-                let Some(pointee) = self.types().pointee(to.ty) else { return Expr::error(span) };
-                self.operand_as_function(arg, pointee.ty, span).unwrap_or(Expr::error(span))
-            }
-            Operand::Type(_) => Expr::error(Span::default()),
         }
     }
 
@@ -109,21 +127,5 @@ impl<'a> Checker<'a> {
         let place = self.upcast_place(place, class_ty);
         let ty = self.types_mut().pointer(place.ty);
         Expr::value(ExprKind::AddressOf(Box::new(place)), ty, span)
-    }
-
-    /// The arguments as the parameters' types, for a function that cannot be overloaded.
-    pub(super) fn fit_args(
-        &mut self,
-        name: &str,
-        args: Vec<Operand<'a>>,
-        params: &[QualTy],
-        span: Span,
-    ) -> Option<Vec<Expr>> {
-        if args.len() != params.len() {
-            let message = format!("{name} takes {} arguments, but {} were provided", params.len(), args.len());
-            self.error("argument-count", span, message);
-            return None;
-        }
-        Some(args.into_iter().zip(params).map(|(arg, ty)| self.argument(arg, *ty)).collect())
     }
 }

@@ -3,7 +3,7 @@
 use super::overload::CallSite;
 use crate::check::Checker;
 use crate::check::expressions::{FunctionSet, Operand};
-use crate::check::tables::Symbol;
+use crate::check::tables::{Symbol, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, FunctionId};
@@ -31,7 +31,11 @@ impl<'a> Checker<'a> {
             // `m.thread_elements()` of a simdgroup matrix is the only method of a native type.
             Operand::Functions(FunctionSet { entities, object: Some(object), .. }) if entities.is_empty() => {
                 if let Some(arg) = args.first() {
-                    self.error("argument-count", arg.span, "too many arguments to function call, expected 0");
+                    self.diagnostics.error(
+                        "argument-count",
+                        arg.span,
+                        "too many arguments to function call, expected 0",
+                    );
                 }
                 object
             }
@@ -44,7 +48,7 @@ impl<'a> Checker<'a> {
                 self.call_object(object, operands, span)
             }
             Operand::Braces(_, at) => {
-                self.error("call", at, "an initializer list cannot be called");
+                self.diagnostics.error("call", at, "an initializer list cannot be called");
                 Expr::error(span)
             }
         }
@@ -55,21 +59,23 @@ impl<'a> Checker<'a> {
         if path.segments.len() > 1 || path.global {
             return None;
         }
-        (self.late_calls.contains(&path.span) || self.lookup(&path.last().name).is_none()).then_some(path)
+        (self.tables.is_late_call(path.span)
+            || self.tables.lookup(self.position.scope(), &path.last().name).is_none())
+        .then_some(path)
     }
 
     fn call_by_argument_types(&mut self, path: &'a ast::Path, args: Vec<Operand<'a>>, span: Span) -> Expr {
         let name = &path.last().name;
         let mut entities = Vec::new();
-        self.add_associated(name, &args, &mut entities);
-        let dependent = args.iter().any(|arg| self.is_dependent_operand(arg));
+        self.tables.add_associated(name, &args, &mut entities);
+        let dependent = args.iter().any(|arg| self.tables.is_dependent_operand(arg));
         if entities.is_empty() && dependent {
-            if self.in_pattern {
-                self.late_calls.insert(path.span);
+            if self.position.in_pattern() {
+                self.tables.add_late_call(path.span);
             }
             return Expr::value(ExprKind::Error, Ty::DEPENDENT, span);
         }
-        if entities.is_empty() && self.late_calls.contains(&path.span) {
+        if entities.is_empty() && self.tables.is_late_call(path.span) {
             self.report_late_call(path);
             return Expr::error(span);
         }
@@ -90,14 +96,16 @@ impl<'a> Checker<'a> {
 
     fn report_late_call(&mut self, path: &'a ast::Path) {
         let name = &path.last().name;
-        let Some(found) = self.lookup(name) else { return self.undeclared(path, false) };
+        let Some(found) = self.tables.lookup(self.position.scope(), name) else {
+            return self.undeclared(path, false);
+        };
         let message = format!(
             "call to function '{name}' that is neither visible in the template definition nor found by \
              argument-dependent lookup"
         );
         let diagnostic = Diagnostic::error("late-declaration", path.span, message);
         let declared = self.declared_at(&found.symbol);
-        self.report(match declared {
+        self.diagnostics.report(match declared {
             Some(span) => diagnostic.note(span, format!("'{name}' should be declared prior to the call site")),
             None => diagnostic,
         });
@@ -109,7 +117,7 @@ impl<'a> Checker<'a> {
         args: Vec<Operand<'a>>,
         span: Span,
     ) -> Expr {
-        let dependent = args.iter().any(|arg| self.is_dependent_operand(arg))
+        let dependent = args.iter().any(|arg| self.tables.is_dependent_operand(arg))
             || set.explicit.is_some_and(|explicit| self.explicit_args_are_dependent(explicit));
         if dependent {
             return self.dependent_call(&set, span);
@@ -118,7 +126,7 @@ impl<'a> Checker<'a> {
             return Expr::error(span);
         }
         if set.allows_adl && set.object.is_none() {
-            self.add_associated(&set.name.clone(), &args, &mut set.entities);
+            self.tables.add_associated(&set.name.clone(), &args, &mut set.entities);
         }
         let name = set.name.clone();
         let site = CallSite {
@@ -137,7 +145,7 @@ impl<'a> Checker<'a> {
     fn dependent_call(&mut self, set: &FunctionSet<'a>, span: Span) -> Expr {
         let mut result = None;
         for &entity in &set.entities {
-            let ty = match self.entity(entity).header {
+            let ty = match self.tables.entity(entity).header {
                 None => self.attempt(|this| this.signature(entity, &[])).ok().flatten().and_then(|s| s.result),
                 Some(_) => None,
             };
@@ -147,22 +155,22 @@ impl<'a> Checker<'a> {
             result = ty;
         }
         match result {
-            Some(ty) if set.entities.len() == 1 => self.result_expr(ExprKind::Error, ty, span),
+            Some(ty) if set.entities.len() == 1 => self.tables.result_expr(ExprKind::Error, ty, span),
             _ => Expr::value(ExprKind::Error, Ty::DEPENDENT, span),
         }
     }
 
     fn explicit_args_are_dependent(&mut self, explicit: &'a [ast::TemplateArg]) -> bool {
-        if !self.in_pattern {
+        if !self.position.in_pattern() {
             return false;
         }
         explicit.iter().any(|arg| match arg {
             ast::TemplateArg::Type(ty) => {
-                self.attempt(|this| this.resolve_type(ty)).is_ok_and(|ty| self.is_dependent_type(ty.ty))
+                self.attempt(|this| this.resolve_type(ty)).is_ok_and(|ty| self.tables.is_dependent_type(ty.ty))
             }
             ast::TemplateArg::Expr(expr) => {
                 let checked = self.attempt(|this| match this.expr_as_type(expr) {
-                    Some(ty) => this.is_dependent_type(ty.ty),
+                    Some(ty) => this.tables.is_dependent_type(ty.ty),
                     None => {
                         let value = this.check_value(expr);
                         value.ty.ty == Ty::DEPENDENT
@@ -174,20 +182,6 @@ impl<'a> Checker<'a> {
         })
     }
 
-    pub(super) fn is_dependent_operand(&self, operand: &Operand<'a>) -> bool {
-        matches!(operand, Operand::Value(expr) if self.is_dependent_type(expr.ty.ty))
-    }
-
-    pub(in crate::check) fn is_dependent_type(&self, ty: Ty) -> bool {
-        match self.types().kind(ty) {
-            TyKind::Dependent => true,
-            TyKind::Pointer(to) | TyKind::Reference { to, .. } => self.is_dependent_type(to.ty),
-            TyKind::Array { element, .. } => self.is_dependent_type(*element),
-            TyKind::Struct(id) => self.class(*id).is_pattern,
-            _ => false,
-        }
-    }
-
     /// `object(args)`: a function pointer that is a template parameter, or `operator()`.
     fn call_object(&mut self, object: Expr, args: Vec<Operand<'a>>, span: Span) -> Expr {
         if object.ty.ty.is_unknown() {
@@ -196,20 +190,22 @@ impl<'a> Checker<'a> {
         if let ExprKind::Function(id) | ExprKind::Constant(crate::program::Value::Function(id)) = object.kind {
             return self.call_known_function(id, args, span);
         }
-        if let Some(pointee) = self.types().pointee(object.ty.ty)
-            && let TyKind::Function { result, params } = self.types().kind(pointee.ty).clone()
+        if let Some(pointee) = self.tables.types().pointee(object.ty.ty)
+            && let TyKind::Function { result, params } = self.tables.types().kind(pointee.ty).clone()
         {
-            if matches!(object.kind, ExprKind::Constant(crate::program::Value::Unknown)) || self.in_pattern {
-                return self.result_expr(ExprKind::Error, result, span);
+            if matches!(object.kind, ExprKind::Constant(crate::program::Value::Unknown))
+                || self.position.in_pattern()
+            {
+                return self.tables.result_expr(ExprKind::Error, result, span);
             }
             let params: Vec<QualTy> = params.iter().map(|&ty| QualTy::plain(ty)).collect();
             let Some(args) = self.fit_args("the function", args, &params, span) else { return Expr::error(span) };
             let pointer = Box::new(self.load(object));
-            return self.result_expr(ExprKind::CallPointer { pointer, args }, result, span);
+            return self.tables.result_expr(ExprKind::CallPointer { pointer, args }, result, span);
         }
-        if let Some(class) = self.types().struct_id(object.ty.ty) {
+        if let Some(class) = self.tables.types().struct_id(object.ty.ty) {
             self.complete_class(class);
-            match self.lookup_member(class, "operator()").map(|found| found.symbol) {
+            match self.tables.lookup_member(class, "operator()").map(|found| found.symbol) {
                 Some(Symbol::Functions(entities)) => {
                     let name = "operator()".into();
                     let at = object.span;
@@ -227,17 +223,25 @@ impl<'a> Checker<'a> {
                 _ => {}
             }
         }
-        let message =
-            format!("called object type '{}' is not a function or function pointer", self.name_of(object.ty.ty));
-        self.error("not-callable", object.span, message);
+        let message = format!(
+            "called object type '{}' is not a function or function pointer",
+            self.tables.name_of(object.ty.ty)
+        );
+        self.diagnostics.error("not-callable", object.span, message);
         Expr::error(span)
     }
 
     fn call_known_function(&mut self, id: FunctionId, args: Vec<Operand<'a>>, span: Span) -> Expr {
-        let function = self.program.function(id);
+        let function = self.tables.function(id);
         let params: Vec<QualTy> = function.params.iter().map(|p| function.locals[p.0 as usize].ty).collect();
         let name = format!("'{}'", function.name);
         let Some(args) = self.fit_args(&name, args, &params, span) else { return Expr::error(span) };
         self.call_function(id, args, span)
+    }
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn is_dependent_operand(&self, operand: &Operand<'a>) -> bool {
+        matches!(operand, Operand::Value(expr) if self.is_dependent_type(expr.ty.ty))
     }
 }

@@ -4,7 +4,7 @@ use super::overload::Candidate;
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::Operand;
-use crate::check::tables::{BodyState, EntityId, TemplateArg};
+use crate::check::tables::{BodyState, EntityId, Tables, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::program::{Expr, ExprKind, FunctionId};
 use crate::source::Span;
@@ -20,32 +20,32 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Expr {
         let Candidate { entity, args: targs, signature, .. } = candidate;
-        let meant = self.specialization_of(entity, &targs).unwrap_or(entity);
-        if self.entity(meant).source.first().is_some_and(|decl| decl.is_deleted) {
-            let message = format!("attempt to use a deleted function '{}'", self.entity(entity).name);
-            let declared = self.entity(entity).span;
+        let meant = self.tables.specialization_of(entity, &targs).unwrap_or(entity);
+        if self.tables.entity(meant).source.first().is_some_and(|decl| decl.is_deleted) {
+            let message = format!("attempt to use a deleted function '{}'", self.tables.entity(entity).name);
+            let declared = self.tables.entity(entity).span;
             let diagnostic = Diagnostic::error("deleted", span, message);
-            self.report(diagnostic.note(declared, "it is deleted here"));
+            self.diagnostics.report(diagnostic.note(declared, "it is deleted here"));
             return Expr::error(span);
         }
-        let stage = self.entity(meant).source.first().and_then(|decl| decl.specifiers.stage);
-        if stage.is_some() && self.function.is_kernel {
+        let stage = self.tables.entity(meant).source.first().and_then(|decl| decl.specifiers.stage);
+        if stage.is_some() && self.function.is_kernel() {
             let message = format!(
                 "'{}' is a kernel or graphics function and cannot be called by another one",
-                self.entity(meant).name
+                self.tables.entity(meant).name
             );
-            self.error("kernel-call", span, message);
+            self.diagnostics.error("kernel-call", span, message);
         }
         let mut converted = Vec::with_capacity(signature.params.len() + 1);
         if signature.this.is_some() {
             match object {
-                Some(object) => converted.push(self.object_argument(object, entity)),
+                Some(object) => converted.push(self.tables.object_argument(object, entity)),
                 None => {
                     let message = format!(
                         "call to non-static member function '{}' without an object",
-                        self.entity(entity).name
+                        self.tables.entity(entity).name
                     );
-                    self.error("no-object", span, message);
+                    self.diagnostics.error("no-object", span, message);
                     return Expr::error(span);
                 }
             }
@@ -66,55 +66,46 @@ impl<'a> Checker<'a> {
             return refused;
         }
         let result = self.result_of(id, span);
-        self.result_expr(ExprKind::Call { function: id, args }, result, span)
+        self.tables.result_expr(ExprKind::Call { function: id, args }, result, span)
     }
 
     /// Remembers who calls whom, and asks for the body.
     pub(super) fn note_call(&mut self, id: FunctionId, span: Span) {
-        if let Some(caller) = self.function.id
-            && !self.unevaluated
+        if let Some(caller) = self.function.id()
+            && !self.position.is_unevaluated()
         {
-            self.call_sites.entry((caller, id)).or_insert(span);
+            self.tables.add_call_site(caller, id, span);
         }
-        if !self.unevaluated && !self.in_pattern {
+        if !self.position.is_unevaluated() && !self.position.in_pattern() {
             self.request(id, span);
-            self.need_body(id);
+            self.tables.need_body(id);
         }
     }
 
     /// Remembers what first needed a function.
     pub(in crate::check) fn request(&mut self, id: FunctionId, span: Span) {
-        let parent = self.function.request.clone();
-        self.instances[id.0 as usize].request.get_or_insert((span, parent));
+        let parent = self.function.request();
+        self.tables.instance_mut(id).request.get_or_insert((span, parent));
     }
 
     /// What a function returns; for `auto` its body is checked first.
     pub(in crate::check) fn result_of(&mut self, id: FunctionId, span: Span) -> Ty {
-        if self.instances[id.0 as usize].signature.result.is_none() {
-            let state = self.instances[id.0 as usize].body;
+        if self.tables.instance(id).signature.result.is_none() {
+            let state = self.tables.instance(id).body;
             if state == BodyState::InProgress {
-                if self.in_pattern {
+                if self.position.in_pattern() {
                     return Ty::DEPENDENT;
                 }
                 let message = format!(
                     "function '{}' with deduced return type cannot be used before it is defined",
-                    self.program.function(id).name
+                    self.tables.function(id).name
                 );
-                self.error("auto", span, message);
+                self.diagnostics.error("auto", span, message);
                 return Ty::ERROR;
             }
             self.check_body(id);
         }
-        self.program.function(id).result
-    }
-
-    /// A call's result: a place where it is a reference.
-    pub(super) fn result_expr(&mut self, kind: ExprKind, result: Ty, span: Span) -> Expr {
-        let value = Expr::value(kind, result, span);
-        match self.types().kind(result) {
-            TyKind::Reference { .. } => self.deref(value, span),
-            _ => value,
-        }
+        self.tables.function(id).result
     }
 
     /// Calls a method that is already chosen, with arguments that fit.
@@ -127,7 +118,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Expr {
         let Some(signature) = self.signature(entity, &targs) else { return Expr::error(span) };
-        let mut converted = vec![self.object_argument(object, entity)];
+        let mut converted = vec![self.tables.object_argument(object, entity)];
         for (arg, param) in args.into_iter().zip(&signature.params) {
             converted.push(self.convert(arg, param.ty, Purpose::Parameter));
         }
@@ -137,18 +128,18 @@ impl<'a> Checker<'a> {
 
     /// What the declarations in the headers cannot say about a call. `Some` replaces the call.
     fn check_builtin_call(&mut self, id: FunctionId, args: &[Expr], span: Span) -> Option<Expr> {
-        let function = self.program.function(id);
+        let function = self.tables.function(id);
         let builtin = function.builtin.clone()?;
-        if builtin == "is_function_constant_defined" && !self.in_pattern {
+        if builtin == "is_function_constant_defined" && !self.position.in_pattern() {
             let names_constant = match args.first().map(|arg| &arg.kind) {
                 Some(ExprKind::AddressOf(place)) => match place.kind {
-                    ExprKind::Global(id) => self.program.global(id).function_constant.is_some(),
+                    ExprKind::Global(id) => self.tables.global(id).function_constant.is_some(),
                     _ => false,
                 },
                 _ => false,
             };
             if !names_constant {
-                self.error(
+                self.diagnostics.error(
                     "function-constant",
                     span,
                     "is_function_constant_defined takes the name of a function constant",
@@ -158,22 +149,33 @@ impl<'a> Checker<'a> {
         }
         if builtin == "as_type" {
             let (to, from) = (function.result, args.first()?.ty.ty);
-            let (a, b) = (self.types().layout(to), self.types().layout(from));
+            let (a, b) = (self.tables.types().layout(to), self.tables.types().layout(from));
             if let (Some(a), Some(b)) = (a, b)
-                && (a.size != b.size || !self.can_reinterpret(to) || !self.can_reinterpret(from))
+                && (a.size != b.size || !self.tables.can_reinterpret(to) || !self.tables.can_reinterpret(from))
             {
                 let message = format!(
                     "as_type cast from '{}' to '{}' is not allowed: the sizes are {} and {} bytes",
-                    self.name_of(from),
-                    self.name_of(to),
+                    self.tables.name_of(from),
+                    self.tables.name_of(to),
                     b.size,
                     a.size
                 );
-                self.error("as-type", span, message);
+                self.diagnostics.error("as-type", span, message);
                 return Some(Expr::error(span));
             }
         }
         None
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// A call's result: a place where it is a reference.
+    pub(super) fn result_expr(&self, kind: ExprKind, result: Ty, span: Span) -> Expr {
+        let value = Expr::value(kind, result, span);
+        match self.types().kind(result) {
+            TyKind::Reference { .. } => self.deref(value, span),
+            _ => value,
+        }
     }
 
     fn can_reinterpret(&self, ty: Ty) -> bool {

@@ -41,10 +41,10 @@ impl<'a> Checker<'a> {
     }
 
     fn construct_operands(&mut self, class: StructId, args: Vec<Operand<'a>>, span: Span) -> Expr {
-        let ty = self.struct_type(class);
-        if self.class(class).state != ClassState::Complete {
-            let message = format!("initialization of incomplete type '{}'", self.name_of(ty));
-            self.error("incomplete", span, message);
+        let ty = self.tables.struct_type(class);
+        if self.tables.class(class).state != ClassState::Complete {
+            let message = format!("initialization of incomplete type '{}'", self.tables.name_of(ty));
+            self.diagnostics.error("incomplete", span, message);
             return Expr::error(span);
         }
         // A copy needs no constructor.
@@ -53,14 +53,14 @@ impl<'a> Checker<'a> {
         {
             let only = only.clone();
             let value = self.load(only);
-            return self.convert_value(value, ty);
+            return self.tables.convert_value(value, ty);
         }
-        let constructors = self.class(class).constructors.clone();
+        let constructors = self.tables.class(class).constructors.clone();
         let dependent = args.iter().any(|arg| matches!(arg, Operand::Value(e) if e.ty.ty.is_unknown()));
         if dependent {
             return Expr::value(ExprKind::Error, ty, span);
         }
-        if args.is_empty() && self.class(class).has_default_constructor {
+        if args.is_empty() && self.tables.class(class).has_default_constructor {
             return self.value_initialize(ty, span);
         }
         if constructors.is_empty() {
@@ -74,24 +74,26 @@ impl<'a> Checker<'a> {
                     return self.convert(only, QualTy::plain(ty), Purpose::Variable);
                 }
             }
-            let message = format!("no matching constructor for initialization of '{}'", self.name_of(ty));
-            self.error("no-constructor", span, message);
+            let message = format!("no matching constructor for initialization of '{}'", self.tables.name_of(ty));
+            self.diagnostics.error("no-constructor", span, message);
             return Expr::error(span);
         }
-        let name = self.name_of(ty);
+        let name = self.tables.name_of(ty);
         let mut in_thread = constructors.clone();
-        in_thread.retain(|&c| self.object_fits(c, AddressSpace::Thread) || self.entity(c).builtin.is_some());
+        in_thread.retain(|&c| {
+            self.tables.object_fits(c, AddressSpace::Thread) || self.tables.entity(c).builtin.is_some()
+        });
         // Outside functions objects are made in the constant address space.
-        if in_thread.is_empty() && self.function.id.is_none() {
+        if in_thread.is_empty() && self.function.id().is_none() {
             in_thread = constructors;
         }
         let site = CallSite { name: &name, explicit: None, object: None, is_constructor: true, span };
         let Some(candidate) = self.choose(&in_thread, &site, &args) else { return Expr::error(span) };
         let operands = args;
         let Candidate { entity, args: targs, signature, .. } = candidate;
-        if self.entity(entity).source.first().is_some_and(|decl| decl.is_deleted) {
+        if self.tables.entity(entity).source.first().is_some_and(|decl| decl.is_deleted) {
             let message = format!("call to deleted constructor of '{name}'");
-            self.error("deleted", span, message);
+            self.diagnostics.error("deleted", span, message);
             return Expr::error(span);
         }
         self.refuse_inaccessible(entity, span);

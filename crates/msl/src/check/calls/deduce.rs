@@ -3,10 +3,9 @@
 use super::overload::plural;
 use crate::check::Checker;
 use crate::check::expressions::Operand;
-use crate::check::tables::{EntityId, FunctionSource, ScopeId, ScopeKind, Signature, TemplateArg};
+use crate::check::tables::{EntityId, FunctionSource, ScopeId, ScopeKind, Signature, Tables, TemplateArg};
 use crate::check::templates::{Deduction, Match};
-use crate::parse::ast;
-use crate::parse::ast::TypeExprKind;
+use crate::parse::ast::{self, TypeExprKind};
 use crate::program::Expr;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use std::rc::Rc;
@@ -19,20 +18,20 @@ impl<'a> Checker<'a> {
         explicit: Option<&'a [ast::TemplateArg]>,
         args: &[Operand<'a>],
     ) -> Result<(Vec<TemplateArg>, Rc<Signature<'a>>), String> {
-        if let FunctionSource::Lambda(lambda) = self.entity(id).source {
+        if let FunctionSource::Lambda(lambda) = self.tables.entity(id).source {
             return self.lambda_signature(id, lambda, args);
         }
-        let Some(header) = self.entity(id).header else {
+        let Some(header) = self.tables.entity(id).header else {
             if explicit.is_some() {
                 return Err("it is not a template".into());
             }
             let signature = self.attempt(|this| this.signature(id, &[])).ok().flatten();
             return signature.map(|signature| (Vec::new(), signature)).ok_or("its declaration has errors".into());
         };
-        let declared_in = self.entity(id).scope;
+        let declared_in = self.tables.entity(id).scope;
         let mut deduction = Deduction::new(header, declared_in);
         self.bind_explicit(header, declared_in, explicit, &mut deduction)?;
-        let params = self.entity(id).source.params();
+        let params = self.tables.entity(id).source.params();
         let mut rest = args.iter();
         for param in params {
             let is_pack = param.is_pack || matches!(param.ty.kind, TypeExprKind::PackExpansion(_));
@@ -45,14 +44,17 @@ impl<'a> Checker<'a> {
             if !self.deduce_param(&param.ty, arg, &mut deduction) {
                 if let Some((index, old, new)) = &deduction.conflict {
                     let name = deduction.params[*index].name.as_ref().map_or("", |name| name.name.as_str());
-                    let (old, new) = (self.arg_text(old), self.arg_text(new));
+                    let (old, new) = (self.tables.arg_text(old), self.tables.arg_text(new));
                     return Err(format!("deduced conflicting types for parameter '{name}' ('{old}' vs. '{new}')"));
                 }
                 let shown = match arg {
-                    Operand::Value(expr) => self.name_of_expr(expr),
+                    Operand::Value(expr) => self.tables.name_of_expr(expr),
                     _ => "this argument".into(),
                 };
-                return Err(format!("could not match '{}' against '{shown}'", self.sources.text(param.ty.span)));
+                return Err(format!(
+                    "could not match '{}' against '{shown}'",
+                    self.tables.sources().text(param.ty.span)
+                ));
             }
         }
         if rest.next().is_some() && !params.iter().any(|p| p.is_pack) {
@@ -83,12 +85,12 @@ impl<'a> Checker<'a> {
         id: EntityId,
         to: Ty,
     ) -> Option<(Vec<TemplateArg>, Rc<Signature<'a>>)> {
-        let Some(header) = self.entity(id).header else {
+        let Some(header) = self.tables.entity(id).header else {
             return self.signature(id, &[]).map(|signature| (Vec::new(), signature));
         };
-        let declared_in = self.entity(id).scope;
+        let declared_in = self.tables.entity(id).scope;
         let mut deduction = Deduction::new(header, declared_in);
-        let result = &self.entity(id).source.first()?.result;
+        let result = &self.tables.entity(id).source.first()?.result;
         if !self.deduce_type(result, QualTy::plain(to), Match::Convertible, &mut deduction) {
             return None;
         }
@@ -104,18 +106,18 @@ impl<'a> Checker<'a> {
         types: &[QualTy],
         result: Option<Ty>,
     ) -> Option<Vec<TemplateArg>> {
-        let header = self.entity(id).header?;
-        let declared_in = self.entity(id).scope;
+        let header = self.tables.entity(id).header?;
+        let declared_in = self.tables.entity(id).scope;
         let mut deduction = Deduction::new(header, declared_in);
         self.bind_explicit(header, declared_in, explicit, &mut deduction).ok()?;
-        let params = self.entity(id).source.params();
+        let params = self.tables.entity(id).source.params();
         let has_pack = params.iter().any(|p| p.is_pack);
         if params.len() != types.len() && !has_pack {
             return None;
         }
         for (param, ty) in params.iter().zip(types.iter().map(|ty| QualTy::plain(ty.ty))) {
             let pattern = without_top_level_quals(&param.ty);
-            let fits = match (&pattern.kind, self.types().pointee(ty.ty)) {
+            let fits = match (&pattern.kind, self.tables.types().pointee(ty.ty)) {
                 (TypeExprKind::Array { element, .. }, Some(pointee)) => {
                     self.deduce_array_element(element, pointee, &mut deduction)
                 }
@@ -126,7 +128,7 @@ impl<'a> Checker<'a> {
             }
         }
         // What no parameter says, the result may.
-        if let (Some(result), Some(decl)) = (result, self.entity(id).source.first()) {
+        if let (Some(result), Some(decl)) = (result, self.tables.entity(id).source.first()) {
             let before = deduction.clone();
             if !self.deduce_type(&decl.result, QualTy::plain(result), Match::Exact, &mut deduction) {
                 deduction = before;
@@ -176,7 +178,7 @@ impl<'a> Checker<'a> {
         explicit: &'a [ast::TemplateArg],
     ) -> Option<Vec<TemplateArg>> {
         let given = self.expand_given(explicit)?;
-        let scope = self.scopes.add(declared_in, ScopeKind::Template);
+        let scope = self.tables.scopes_mut().add(declared_in, ScopeKind::Template);
         let mut given = given.into_iter();
         let mut fitted = Vec::new();
         for param in &header.params {
@@ -206,9 +208,9 @@ impl<'a> Checker<'a> {
         declared_in: ScopeId,
         deduction: Deduction<'a>,
     ) -> Result<(Vec<TemplateArg>, Rc<Signature<'a>>), String> {
-        let scope = self.scopes.add(declared_in, ScopeKind::Template);
+        let scope = self.tables.scopes_mut().add(declared_in, ScopeKind::Template);
         let mut args = Vec::with_capacity(header.params.len());
-        let headers = self.headers_of(id, header);
+        let headers = self.tables.headers_of(id, header);
         for (index, (param, bound)) in header.params.iter().zip(deduction.bound).enumerate() {
             let arg = match bound {
                 Some(arg) => arg,
@@ -235,15 +237,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The headers of a function template's declarations, which may hold default arguments.
-    fn headers_of(&self, id: EntityId, header: &'a ast::TemplateHeader) -> Vec<&'a ast::TemplateHeader> {
-        let mut headers = vec![header];
-        if let FunctionSource::Declared { definition: Some(definition), .. } = self.entity(id).source {
-            headers.extend(definition.templates.last());
-        }
-        headers
-    }
-
     fn deduce_param(
         &mut self,
         pattern: &'a ast::TypeExpr,
@@ -252,12 +245,12 @@ impl<'a> Checker<'a> {
     ) -> bool {
         match arg {
             Operand::Value(expr) => {
-                let actual = self.argument_type(pattern, expr);
+                let actual = self.tables.argument_type(pattern, expr);
                 let pattern = strip_top_level(pattern);
-                let mentions = self.mentions_param(pattern, deduction);
+                let mentions = mentions_param(pattern, deduction);
                 let before = deduction.clone();
-                let by_value = !matches!(self.types().kind(actual.ty), TyKind::Array { .. });
-                let fits = match (&pattern.kind, self.types().pointee(actual.ty)) {
+                let by_value = !matches!(self.tables.types().kind(actual.ty), TyKind::Array { .. });
+                let fits = match (&pattern.kind, self.tables.types().pointee(actual.ty)) {
                     // A parameter written as an array is a pointer.
                     (TypeExprKind::Array { element, .. }, Some(pointee)) if by_value => {
                         self.deduce_array_element(element, pointee, deduction)
@@ -276,7 +269,7 @@ impl<'a> Checker<'a> {
                 if set.entities.len() == 1
                     && let Some(id) = self.attempt(|this| this.only_function(set)).ok().flatten()
                 {
-                    let ty = self.function_pointer_type(id);
+                    let ty = self.tables.function_pointer_type(id);
                     return self.deduce_type(
                         strip_top_level(pattern),
                         QualTy::plain(ty),
@@ -309,50 +302,6 @@ impl<'a> Checker<'a> {
         self.deduce_type(element, actual, Match::Convertible, deduction)
     }
 
-    /// The type that deduction sees of an argument.
-    fn argument_type(&mut self, pattern: &ast::TypeExpr, expr: &Expr) -> QualTy {
-        if let TypeExprKind::Reference { .. } = strip_qualifiers(pattern).kind {
-            let space =
-                if expr.is_place { expr.ty.space.unwrap_or(AddressSpace::Thread) } else { AddressSpace::Thread };
-            return expr.ty.in_space(space);
-        }
-        QualTy::plain(self.decayed(expr.ty))
-    }
-
-    /// The pattern names a parameter that can be deduced from it.
-    fn mentions_param(&self, pattern: &ast::TypeExpr, deduction: &Deduction<'a>) -> bool {
-        match &pattern.kind {
-            TypeExprKind::Named(path) => {
-                let is_param = |name: &str| {
-                    let open = &deduction.params[deduction.explicit.min(deduction.params.len())..];
-                    open.iter().any(|param| param.name.as_ref().is_some_and(|n| n.name == name))
-                };
-                if path.segments.len() > 1 {
-                    return false;
-                }
-                let last = path.last();
-                is_param(&last.name)
-                    || last.args.iter().flatten().any(|arg| match arg {
-                        ast::TemplateArg::Type(ty) => self.mentions_param(ty, deduction),
-                        ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) => {
-                            path.as_ident().is_some_and(|name| is_param(name))
-                        }
-                        ast::TemplateArg::Expr(_) => false,
-                    })
-            }
-            TypeExprKind::Pointer(inner)
-            | TypeExprKind::Reference { inner, .. }
-            | TypeExprKind::Qualified { inner, .. }
-            | TypeExprKind::PackExpansion(inner) => self.mentions_param(inner, deduction),
-            TypeExprKind::Array { element, .. } => self.mentions_param(element, deduction),
-            TypeExprKind::Function { result, params } => {
-                self.mentions_param(result, deduction)
-                    || params.iter().any(|p| self.mentions_param(&p.ty, deduction))
-            }
-            _ => false,
-        }
-    }
-
     fn deduce_pack_param(
         &mut self,
         param: &'a ast::Param,
@@ -370,7 +319,7 @@ impl<'a> Checker<'a> {
         for arg in args {
             let mut one = deduction.clone();
             if !self.deduce_param(pattern, arg, &mut one) {
-                return Err(format!("could not match '{}'", self.sources.text(param.span)));
+                return Err(format!("could not match '{}'", self.tables.sources().text(param.span)));
             }
             for (slot, &index) in collected.iter_mut().zip(&packs) {
                 slot.extend(one.bound[index].take());
@@ -380,6 +329,60 @@ impl<'a> Checker<'a> {
             deduction.bound[index] = Some(TemplateArg::Pack(pack));
         }
         Ok(())
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// The headers of a function template's declarations, which may hold default arguments.
+    fn headers_of(&self, id: EntityId, header: &'a ast::TemplateHeader) -> Vec<&'a ast::TemplateHeader> {
+        let mut headers = vec![header];
+        if let FunctionSource::Declared { definition: Some(definition), .. } = self.entity(id).source {
+            headers.extend(definition.templates.last());
+        }
+        headers
+    }
+
+    /// The type that deduction sees of an argument.
+    fn argument_type(&mut self, pattern: &ast::TypeExpr, expr: &Expr) -> QualTy {
+        if let TypeExprKind::Reference { .. } = strip_qualifiers(pattern).kind {
+            let space =
+                if expr.is_place { expr.ty.space.unwrap_or(AddressSpace::Thread) } else { AddressSpace::Thread };
+            return expr.ty.in_space(space);
+        }
+        QualTy::plain(self.decayed(expr.ty))
+    }
+}
+
+/// The pattern names a parameter that can be deduced from it.
+fn mentions_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>) -> bool {
+    match &pattern.kind {
+        TypeExprKind::Named(path) => {
+            let is_param = |name: &str| {
+                let open = &deduction.params[deduction.explicit.min(deduction.params.len())..];
+                open.iter().any(|param| param.name.as_ref().is_some_and(|n| n.name == name))
+            };
+            if path.segments.len() > 1 {
+                return false;
+            }
+            let last = path.last();
+            is_param(&last.name)
+                || last.args.iter().flatten().any(|arg| match arg {
+                    ast::TemplateArg::Type(ty) => mentions_param(ty, deduction),
+                    ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) => {
+                        path.as_ident().is_some_and(|name| is_param(name))
+                    }
+                    ast::TemplateArg::Expr(_) => false,
+                })
+        }
+        TypeExprKind::Pointer(inner)
+        | TypeExprKind::Reference { inner, .. }
+        | TypeExprKind::Qualified { inner, .. }
+        | TypeExprKind::PackExpansion(inner) => mentions_param(inner, deduction),
+        TypeExprKind::Array { element, .. } => mentions_param(element, deduction),
+        TypeExprKind::Function { result, params } => {
+            mentions_param(result, deduction) || params.iter().any(|p| mentions_param(&p.ty, deduction))
+        }
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions as values: the name of a function where a pointer to one is needed.
 
 use crate::check::Checker;
-use crate::check::conversions::Purpose;
+use crate::check::conversions::{Purpose, cannot_convert};
 use crate::check::expressions::{FunctionSet, Operand};
 use crate::check::tables::{Signature, TemplateArg};
 use crate::diagnostics::Diagnostic;
@@ -14,10 +14,10 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn only_function(&mut self, set: &FunctionSet<'a>) -> Option<FunctionId> {
         let mut found = None;
         for &entity in &set.entities {
-            let args = match (self.entity(entity).header, set.explicit) {
+            let args = match (self.tables.entity(entity).header, set.explicit) {
                 (None, None) => Vec::new(),
                 (Some(header), Some(explicit)) => {
-                    let scope = self.entity(entity).scope;
+                    let scope = self.tables.entity(entity).scope;
                     let name = set.name.clone();
                     let fitted =
                         self.attempt(|this| this.fit_template_args(&[header], scope, explicit, set.span, &name));
@@ -53,22 +53,28 @@ impl<'a> Checker<'a> {
                 if expr.ty.ty.is_unknown() {
                     return Some(expr);
                 }
-                let pointer = self.types_mut().pointer(QualTy::plain(ty));
+                let pointer = self.tables.types_mut().pointer(QualTy::plain(ty));
                 if expr.ty.ty == pointer || ty == Ty::DEPENDENT {
                     return Some(expr);
                 }
-                self.cannot_convert(&expr, QualTy::plain(pointer), Purpose::Parameter);
+                cannot_convert(
+                    &self.tables,
+                    &mut self.diagnostics,
+                    &expr,
+                    QualTy::plain(pointer),
+                    Purpose::Parameter,
+                );
                 return None;
             }
             Operand::Braces(..) | Operand::Type(_) => {
-                self.error("function-pointer", span, "expected the name of a function");
+                self.diagnostics.error("function-pointer", span, "expected the name of a function");
                 return None;
             }
         };
         if ty == Ty::DEPENDENT {
             return Some(Expr::value(ExprKind::Error, Ty::DEPENDENT, span));
         }
-        let TyKind::Function { result, params } = self.types().kind(ty).clone() else { return None };
+        let TyKind::Function { result, params } = self.tables.types().kind(ty).clone() else { return None };
         let wanted: Vec<QualTy> = params.iter().map(|&p| QualTy::plain(p)).collect();
         let unknown = result.is_unknown() || params.iter().any(|p| p.is_unknown());
         if unknown {
@@ -76,7 +82,7 @@ impl<'a> Checker<'a> {
         }
         let mut found: Option<(bool, FunctionId)> = None;
         for &entity in &set.entities {
-            let args = match (self.entity(entity).header, self.entity(entity).family.clone()) {
+            let args = match (self.tables.entity(entity).header, self.tables.entity(entity).family.clone()) {
                 (_, Some(family)) => {
                     let member = family.iter().copied().find(|&ty| {
                         let targs = [TemplateArg::Type(QualTy::plain(ty))];
@@ -97,35 +103,35 @@ impl<'a> Checker<'a> {
             if !same_params(&signature, &wanted) {
                 continue;
             }
-            let is_template = self.entity(entity).header.is_some();
+            let is_template = self.tables.entity(entity).header.is_some();
             if found.is_none_or(|(was_template, _)| was_template && !is_template) {
                 let id = self.function_for(entity, args, signature);
                 found = Some((is_template, id));
             }
         }
         let Some((_, id)) = found else {
-            let message = format!("no function '{}' has type '{}'", set.name, self.name_of(ty));
+            let message = format!("no function '{}' has type '{}'", set.name, self.tables.name_of(ty));
             let mut diagnostic = Diagnostic::error("function-pointer", span, message);
             for &entity in set.entities.iter().take(4) {
-                diagnostic = diagnostic.note(self.entity(entity).span, "candidate function");
+                diagnostic = diagnostic.note(self.tables.entity(entity).span, "candidate function");
             }
-            self.report(diagnostic);
+            self.diagnostics.report(diagnostic);
             return None;
         };
         self.request(id, span);
-        self.need_body(id);
-        let actual = self.program.function(id).result;
+        self.tables.need_body(id);
+        let actual = self.tables.function(id).result;
         if actual != result && !actual.is_unknown() {
             let message = format!(
                 "function '{}' returns '{}', not '{}'",
                 set.name,
-                self.name_of(actual),
-                self.name_of(result)
+                self.tables.name_of(actual),
+                self.tables.name_of(result)
             );
-            self.error("function-pointer", span, message);
+            self.diagnostics.error("function-pointer", span, message);
             return None;
         }
-        let pointer = self.types_mut().pointer(QualTy::plain(ty));
+        let pointer = self.tables.types_mut().pointer(QualTy::plain(ty));
         Some(Expr::value(ExprKind::Function(id), pointer, span))
     }
 }

@@ -2,18 +2,13 @@
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
-use crate::check::expressions::{FunctionSet, Operand};
-use crate::check::tables::{EntityId, Symbol};
+use crate::check::expressions::{FunctionSet, Operand, invalid_operands};
+use crate::check::tables::{EntityId, ScopeId, Symbol, Tables};
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
-    /// A type for which operators can be defined.
-    pub(in crate::check) fn is_overloadable(&self, ty: Ty) -> bool {
-        matches!(self.types().kind(ty), TyKind::Struct(_) | TyKind::Enum(_) | TyKind::SimdgroupMatrix { .. })
-    }
-
     /// Calls `operator…` for these operands, where one is declared that fits; `None` leaves it to the built-in ones.
     pub(in crate::check) fn call_operator(
         &mut self,
@@ -23,15 +18,15 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<Expr> {
         let operands: Vec<Operand<'a>> = args.iter().cloned().map(Operand::Value).collect();
-        let mut free: Vec<EntityId> = match self.lookup_operator(name) {
+        let mut free: Vec<EntityId> = match self.tables.lookup_operator(self.position.scope(), name) {
             Some(Symbol::Functions(entities)) => entities,
             _ => Vec::new(),
         };
-        self.add_associated(name, &operands, &mut free);
+        self.tables.add_associated(name, &operands, &mut free);
         let mut methods = Vec::new();
-        if let Some(class) = self.types().struct_id(args[0].ty.ty) {
+        if let Some(class) = self.tables.types().struct_id(args[0].ty.ty) {
             self.complete_class(class);
-            match self.lookup_member(class, name).map(|found| found.symbol) {
+            match self.tables.lookup_member(class, name).map(|found| found.symbol) {
                 Some(Symbol::Functions(found)) => methods = found,
                 Some(Symbol::Dependent) => return Some(Expr::value(ExprKind::Error, Ty::DEPENDENT, span)),
                 _ => {}
@@ -75,13 +70,13 @@ impl<'a> Checker<'a> {
                     false => Some(self.call_set(method_set(methods), rest, span)),
                     true => {
                         if args.len() == 2 {
-                            self.invalid_operands(&args[0], &args[1], op_span);
+                            invalid_operands(&self.tables, &mut self.diagnostics, &args[0], &args[1], op_span);
                         } else {
                             let message = format!(
                                 "invalid argument type '{}' to unary expression",
-                                self.name_of(args[0].ty.ty)
+                                self.tables.name_of(args[0].ty.ty)
                             );
-                            self.error("invalid-operand", op_span, message);
+                            self.diagnostics.error("invalid-operand", op_span, message);
                         }
                         Some(Expr::error(span))
                     }
@@ -90,35 +85,24 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Operators are looked up past the members of the class we are in.
-    fn lookup_operator(&mut self, name: &str) -> Option<Symbol> {
-        let namespace = self.scopes.enclosing_namespace(self.scope);
-        let mut scope = Some(namespace);
-        let mut all: Vec<EntityId> = Vec::new();
-        while let Some(id) = scope {
-            if let Some(Symbol::Functions(found)) = self.scopes.find_in(id, name) {
-                all.extend(found);
-                break;
-            }
-            scope = self.scopes.get(id).parent;
-        }
-        (!all.is_empty()).then_some(Symbol::Functions(all))
-    }
-
     /// Every operand is a number, or a class that converts to one.
     fn has_builtin_meaning(&mut self, args: &[Expr]) -> bool {
         args.iter().all(|arg| {
             let ty = arg.ty.ty;
-            self.is_number_like(self.types().element_of(ty))
-                || self.types().enum_id(ty).is_some()
-                || self.types().pointee(ty).is_some()
-                || self.types().struct_id(ty).is_some_and(|class| self.number_conversion_of(class, arg).is_some())
+            self.tables.is_number_like(self.tables.types().element_of(ty))
+                || self.tables.types().enum_id(ty).is_some()
+                || self.tables.types().pointee(ty).is_some()
+                || self
+                    .tables
+                    .types()
+                    .struct_id(ty)
+                    .is_some_and(|class| self.number_conversion_of(class, arg).is_some())
         })
     }
 
     /// The number that an object converts to, for the built-in operators.
     pub(in crate::check) fn scalar_from_class(&mut self, value: Expr) -> Expr {
-        let Some(class) = self.types().struct_id(value.ty.ty) else { return value };
+        let Some(class) = self.tables.types().struct_id(value.ty.ty) else { return value };
         match self.number_conversion_of(class, &value) {
             Some(ty) => self.convert(value, QualTy::plain(ty), Purpose::Variable),
             None => value,
@@ -127,22 +111,46 @@ impl<'a> Checker<'a> {
 
     fn number_conversion_of(&mut self, class: crate::types::StructId, object: &Expr) -> Option<Ty> {
         self.complete_class(class);
-        for entity in self.class(class).conversions.clone() {
-            if self.entity(entity).header.is_some() {
+        for entity in self.tables.class(class).conversions.clone() {
+            if self.tables.entity(entity).header.is_some() {
                 continue;
             }
             let signature = self.signature(entity, &[])?;
             let (Some(result), Some(this)) = (signature.result, signature.this) else { continue };
-            if self.is_number_like(self.types().element_of(result)) && self.object_converts(object, this, entity) {
+            if self.tables.is_number_like(self.tables.types().element_of(result))
+                && self.tables.object_converts(object, this, entity)
+            {
                 return Some(result);
             }
         }
         // A conversion template gives whatever is asked for; `float` is what the built-in operators would ask.
-        for entity in self.class(class).conversions.clone() {
-            if self.entity(entity).header.is_some() && self.deduce_conversion(entity, Ty::FLOAT).is_some() {
+        for entity in self.tables.class(class).conversions.clone() {
+            if self.tables.entity(entity).header.is_some() && self.deduce_conversion(entity, Ty::FLOAT).is_some() {
                 return Some(Ty::FLOAT);
             }
         }
         None
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// A type for which operators can be defined.
+    pub(in crate::check) fn is_overloadable(&self, ty: Ty) -> bool {
+        matches!(self.types().kind(ty), TyKind::Struct(_) | TyKind::Enum(_) | TyKind::SimdgroupMatrix { .. })
+    }
+
+    /// Operators are looked up past the members of the class we are in.
+    fn lookup_operator(&self, scope: ScopeId, name: &str) -> Option<Symbol> {
+        let namespace = self.scopes().enclosing_namespace(scope);
+        let mut scope = Some(namespace);
+        let mut all: Vec<EntityId> = Vec::new();
+        while let Some(id) = scope {
+            if let Some(Symbol::Functions(found)) = self.scopes().find_in(id, name) {
+                all.extend(found);
+                break;
+            }
+            scope = self.scopes().get(id).parent;
+        }
+        (!all.is_empty()).then_some(Symbol::Functions(all))
     }
 }

@@ -3,7 +3,8 @@
 use crate::check::Checker;
 use crate::check::conversions::{Conversion, Rank};
 use crate::check::expressions::Operand;
-use crate::check::tables::{EntityId, Signature, TemplateArg};
+use crate::check::state::Diagnostics;
+use crate::check::tables::{EntityId, Signature, Tables, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::Expr;
@@ -54,14 +55,14 @@ impl<'a> Checker<'a> {
                 && !matches!(ty.kind, ast::TypeExprKind::PackExpansion(_))
                 && let Err(first) = self.attempt(|this| this.resolve_type(ty))
             {
-                self.report(*first);
+                self.diagnostics.report(*first);
                 return None;
             }
         }
         let mut viable: Vec<Candidate<'a>> = Vec::new();
         let mut reasons: Vec<(Span, String)> = Vec::new();
         for &entity in entities {
-            if let Some(family) = self.entity(entity).family.clone() {
+            if let Some(family) = self.tables.entity(entity).family.clone() {
                 let mut reason = None;
                 for &ty in family.iter() {
                     let targs = vec![TemplateArg::Type(QualTy::plain(ty))];
@@ -74,7 +75,8 @@ impl<'a> Checker<'a> {
                     }
                 }
                 if let Some(why) = reason {
-                    reasons.push((self.entity(entity).span, format!("candidate function not viable: {why}")));
+                    reasons
+                        .push((self.tables.entity(entity).span, format!("candidate function not viable: {why}")));
                 }
                 continue;
             }
@@ -82,10 +84,15 @@ impl<'a> Checker<'a> {
                 Ok((targs, signature)) => match self.fit(entity, targs, signature, site, args) {
                     Ok(candidate) => viable.push(candidate),
                     Err(why) => {
-                        reasons.push((self.entity(entity).span, format!("candidate function not viable: {why}")));
+                        reasons.push((
+                            self.tables.entity(entity).span,
+                            format!("candidate function not viable: {why}"),
+                        ));
                     }
                 },
-                Err(why) => reasons.push((self.entity(entity).span, format!("candidate template ignored: {why}"))),
+                Err(why) => {
+                    reasons.push((self.tables.entity(entity).span, format!("candidate template ignored: {why}")))
+                }
             }
         }
         self.best_of(viable, reasons, site, args)
@@ -103,10 +110,10 @@ impl<'a> Checker<'a> {
         }
         let mut exact = None;
         for &entity in entities {
-            let family = self.entity(entity).family.clone();
+            let family = self.tables.entity(entity).family.clone();
             let Some(family) = family else {
                 // Another overload of the same number of parameters may be as good.
-                let count = self.entity(entity).source.params().len();
+                let count = self.tables.entity(entity).source.params().len();
                 if count >= args.len() {
                     return None;
                 }
@@ -154,8 +161,8 @@ impl<'a> Checker<'a> {
         }
         let mut conversions = Vec::with_capacity(args.len() + 1);
         if let (Some(object), Some(this)) = (site.object, signature.this) {
-            if !object.ty.ty.is_unknown() && !self.object_converts(object, this, entity) {
-                return Err(self.object_mismatch(object, this));
+            if !object.ty.ty.is_unknown() && !self.tables.object_converts(object, this, entity) {
+                return Err(self.tables.object_mismatch(object, this));
             }
             let added_quals = u8::from(this.is_const && !object.ty.is_const);
             conversions.push(Conversion { added_quals, ..Conversion::EXACT });
@@ -166,9 +173,9 @@ impl<'a> Checker<'a> {
             match self.operand_conversion(arg, param.ty) {
                 Some(conversion) => conversions.push(conversion),
                 None => {
-                    let to = self.name_of(param.ty.ty);
+                    let to = self.tables.name_of(param.ty.ty);
                     let from = match arg {
-                        Operand::Value(expr) => self.name_of_expr(expr),
+                        Operand::Value(expr) => self.tables.name_of_expr(expr),
                         Operand::Braces(..) => "initializer list".into(),
                         _ => "overloaded function".into(),
                     };
@@ -182,30 +189,18 @@ impl<'a> Checker<'a> {
         Ok(Candidate { entity, args: targs, signature, conversions })
     }
 
-    fn object_mismatch(&self, object: &Expr, this: QualTy) -> String {
-        let space = object.ty.space.unwrap_or(AddressSpace::Thread);
-        if this.space != Some(space) && object.is_place {
-            return format!(
-                "'this' argument has type '{}', but the method is not marked '{}'",
-                self.name_of_qual(object.ty),
-                space.text()
-            );
-        }
-        format!("'this' argument has type '{}', but the method is not marked const", self.name_of_qual(object.ty))
-    }
-
     fn operand_conversion(&mut self, operand: &Operand<'a>, to: QualTy) -> Option<Conversion> {
         match operand {
             Operand::Value(expr) => self.conversion(expr, to),
             Operand::Braces(items, span) => {
                 // A list fits what it can initialize.
-                let target = self.types().referent(to);
+                let target = self.tables.types().referent(to);
                 let works =
                     self.attempt(|this| this.list_initialize_items(QualTy::plain(target.ty), items, *span)).is_ok();
                 works.then_some(Conversion { rank: Rank::User, ..Conversion::EXACT })
             }
             Operand::Functions(_) => {
-                let pointee = self.types().pointee(to.ty)?;
+                let pointee = self.tables.types().pointee(to.ty)?;
                 let function =
                     self.attempt(|this| this.operand_as_function(operand.clone(), pointee.ty, Span::default()));
                 function.ok().flatten().map(|_| Conversion::EXACT)
@@ -222,7 +217,7 @@ impl<'a> Checker<'a> {
         args: &[Operand<'a>],
     ) -> Option<Candidate<'a>> {
         if viable.is_empty() {
-            self.no_match(reasons, site, args);
+            no_match(&mut self.diagnostics, reasons, site, args);
             return None;
         }
         let mut best = 0;
@@ -237,47 +232,19 @@ impl<'a> Checker<'a> {
                 rivals.push(index);
             }
         }
-        let dependent = args.iter().any(|arg| self.is_dependent_operand(arg));
+        let dependent = args.iter().any(|arg| self.tables.is_dependent_operand(arg));
         if rivals.is_empty() || dependent {
             return viable.into_iter().nth(best);
         }
         let message = format!("call to '{}' is ambiguous", site.name);
         let mut diagnostic = Diagnostic::error("ambiguous-call", site.span, message);
         for index in std::iter::once(best).chain(rivals).take(4) {
-            let text = self.signature_text(&viable[index]);
-            diagnostic =
-                diagnostic.note(self.entity(viable[index].entity).span, format!("candidate function '{text}'"));
+            let text = self.tables.signature_text(&viable[index]);
+            diagnostic = diagnostic
+                .note(self.tables.entity(viable[index].entity).span, format!("candidate function '{text}'"));
         }
-        self.report(diagnostic);
+        self.diagnostics.report(diagnostic);
         None
-    }
-
-    fn signature_text(&self, candidate: &Candidate<'a>) -> String {
-        let params: Vec<String> = candidate.signature.params.iter().map(|p| self.name_of_qual(p.ty)).collect();
-        let result = candidate.signature.result.map_or("auto".into(), |ty| self.name_of(ty));
-        format!("{result} {}({})", self.entity(candidate.entity).name, params.join(", "))
-    }
-
-    fn no_match(&mut self, reasons: Vec<(Span, String)>, site: &CallSite<'a, '_>, args: &[Operand<'a>]) {
-        let failed = |arg: &Operand<'a>| matches!(arg, Operand::Value(expr) if expr.ty.ty == Ty::ERROR);
-        if args.iter().any(failed) {
-            return;
-        }
-        let message = match (site.is_constructor, site.object) {
-            (true, _) => format!("no matching constructor for initialization of '{}'", site.name),
-            (false, Some(_)) => format!("no matching member function for call to '{}'", site.name),
-            (false, None) => format!("no matching function for call to '{}'", site.name),
-        };
-        let mut diagnostic = Diagnostic::error("no-matching-function", site.span, message);
-        let hidden = reasons.len().saturating_sub(5);
-        for (span, reason) in reasons.into_iter().take(5) {
-            diagnostic = diagnostic.note(span, reason);
-        }
-        if hidden > 0 {
-            let plural = if hidden == 1 { "" } else { "s" };
-            diagnostic = diagnostic.note(site.span, format!("{hidden} more candidate{plural} not shown"));
-        }
-        self.report(diagnostic);
     }
 
     /// `a` is a better choice than `b`.
@@ -302,14 +269,62 @@ impl<'a> Checker<'a> {
         if some_better {
             return true;
         }
-        let is_template =
-            |this: &Self, id: EntityId| this.entity(id).header.is_some() && this.entity(id).family.is_none();
+        let is_template = |this: &Self, id: EntityId| {
+            this.tables.entity(id).header.is_some() && this.tables.entity(id).family.is_none()
+        };
         match (is_template(self, a.entity), is_template(self, b.entity)) {
             (false, true) => true,
             (true, true) => self.is_more_specialized_function(a.entity, b.entity),
             _ => false,
         }
     }
+}
+
+impl<'a> Tables<'a> {
+    fn object_mismatch(&self, object: &Expr, this: QualTy) -> String {
+        let space = object.ty.space.unwrap_or(AddressSpace::Thread);
+        if this.space != Some(space) && object.is_place {
+            return format!(
+                "'this' argument has type '{}', but the method is not marked '{}'",
+                self.name_of_qual(object.ty),
+                space.text()
+            );
+        }
+        format!("'this' argument has type '{}', but the method is not marked const", self.name_of_qual(object.ty))
+    }
+
+    fn signature_text(&self, candidate: &Candidate<'a>) -> String {
+        let params: Vec<String> = candidate.signature.params.iter().map(|p| self.name_of_qual(p.ty)).collect();
+        let result = candidate.signature.result.map_or("auto".into(), |ty| self.name_of(ty));
+        format!("{result} {}({})", self.entity(candidate.entity).name, params.join(", "))
+    }
+}
+
+fn no_match<'a>(
+    diagnostics: &mut Diagnostics,
+    reasons: Vec<(Span, String)>,
+    site: &CallSite<'a, '_>,
+    args: &[Operand<'a>],
+) {
+    let failed = |arg: &Operand<'a>| matches!(arg, Operand::Value(expr) if expr.ty.ty == Ty::ERROR);
+    if args.iter().any(failed) {
+        return;
+    }
+    let message = match (site.is_constructor, site.object) {
+        (true, _) => format!("no matching constructor for initialization of '{}'", site.name),
+        (false, Some(_)) => format!("no matching member function for call to '{}'", site.name),
+        (false, None) => format!("no matching function for call to '{}'", site.name),
+    };
+    let mut diagnostic = Diagnostic::error("no-matching-function", site.span, message);
+    let hidden = reasons.len().saturating_sub(5);
+    for (span, reason) in reasons.into_iter().take(5) {
+        diagnostic = diagnostic.note(span, reason);
+    }
+    if hidden > 0 {
+        let plural = if hidden == 1 { "" } else { "s" };
+        diagnostic = diagnostic.note(site.span, format!("{hidden} more candidate{plural} not shown"));
+    }
+    diagnostics.report(diagnostic);
 }
 
 /// Which of two conversions is better, as far as ranks go.

@@ -1,15 +1,23 @@
 //! Base classes.
 
 use crate::check::Checker;
-use crate::check::tables::{ClassState, ScopeId};
+use crate::check::tables::{ClassState, ScopeId, Tables};
 use crate::types::{StructId, Ty};
 
 impl<'a> Checker<'a> {
-    /// A texture, sampler or other type of the graphics library.
-    pub(in crate::check) fn is_opaque(&self, ty: Ty) -> bool {
-        self.types().struct_id(ty).is_some_and(|id| self.types().struct_(id).is_opaque)
+    /// `derived` has `base` among its base classes.
+    pub(in crate::check) fn derives_from(&mut self, derived: Ty, base: Ty) -> bool {
+        let (Some(derived), Some(base)) =
+            (self.tables.types().struct_id(derived), self.tables.types().struct_id(base))
+        else {
+            return false;
+        };
+        self.complete_class(derived);
+        derived != base && self.tables.path_to_base(derived, base).is_some()
     }
+}
 
+impl<'a> Tables<'a> {
     /// It can be initialized from a list of its members.
     pub(in crate::check) fn is_aggregate(&self, id: StructId) -> bool {
         let class = self.class(id);
@@ -36,17 +44,8 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// `derived` has `base` among its base classes.
-    pub(in crate::check) fn derives_from(&mut self, derived: Ty, base: Ty) -> bool {
-        let (Some(derived), Some(base)) = (self.types().struct_id(derived), self.types().struct_id(base)) else {
-            return false;
-        };
-        self.complete_class(derived);
-        derived != base && self.path_to_base(derived, base).is_some()
-    }
-
     /// The scope around a class in which friends and associated functions are found.
     pub(in crate::check) fn namespace_of_class(&self, id: StructId) -> ScopeId {
-        self.scopes.enclosing_namespace(self.class(id).scope)
+        self.scopes().enclosing_namespace(self.class(id).scope)
     }
 }

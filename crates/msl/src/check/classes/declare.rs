@@ -3,8 +3,7 @@
 use crate::check::Checker;
 use crate::check::tables::{ClassState, Symbol};
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::ClassKey;
+use crate::parse::ast::{self, ClassKey};
 use crate::types::{QualTy, StructId, Ty};
 use smol_str::SmolStr;
 
@@ -18,21 +17,21 @@ impl<'a> Checker<'a> {
         let id = match &decl.name {
             None => {
                 let key = if decl.key == ClassKey::Union { "(anonymous union)" } else { "(anonymous struct)" };
-                self.add_class(SmolStr::new_static(key), decl.span, self.scope)
+                self.tables.add_class(SmolStr::new_static(key), decl.span, self.position.scope())
             }
             Some(path) => self.named_class(path)?,
         };
         if decl.members.is_some() {
-            if self.class(id).state != ClassState::Declared {
-                let message = format!("redefinition of '{}'", self.types().struct_(id).name);
-                let previous = self.types().struct_(id).span;
+            if self.tables.class(id).state != ClassState::Declared {
+                let message = format!("redefinition of '{}'", self.tables.types().struct_(id).name);
+                let previous = self.tables.types().struct_(id).span;
                 let diagnostic = Diagnostic::error("redefinition", decl.span, message);
-                self.report(diagnostic.note(previous, "previous definition is here"));
+                self.diagnostics.report(diagnostic.note(previous, "previous definition is here"));
                 return None;
             }
             self.define_class(id, decl);
         }
-        Some(self.struct_type(id))
+        Some(self.tables.struct_type(id))
     }
 
     fn named_class(&mut self, path: &'a ast::Path) -> Option<StructId> {
@@ -41,7 +40,7 @@ impl<'a> Checker<'a> {
             // `struct Outer::Inner { … }`
             return match self.resolve_path(path) {
                 Ok(Some(found)) => match found.symbol {
-                    Symbol::Type(ty) => self.types().struct_id(ty.ty),
+                    Symbol::Type(ty) => self.tables.types().struct_id(ty.ty),
                     _ => None,
                 },
                 Ok(None) => {
@@ -51,15 +50,15 @@ impl<'a> Checker<'a> {
                 Err(()) => None,
             };
         }
-        if let Some(Symbol::Type(ty)) = self.scopes.own(self.scope, name)
-            && let Some(id) = self.types().struct_id(ty.ty)
+        if let Some(Symbol::Type(ty)) = self.tables.scopes().own(self.position.scope(), name)
+            && let Some(id) = self.tables.types().struct_id(ty.ty)
         {
             return Some(id);
         }
-        let id = self.add_class(name.clone(), path.span, self.scope);
-        let ty = self.struct_type(id);
+        let id = self.tables.add_class(name.clone(), path.span, self.position.scope());
+        let ty = self.tables.struct_type(id);
         // A function of the same name may stand beside it.
-        if !matches!(self.scopes.own(self.scope, name), Some(Symbol::Functions(_))) {
+        if !matches!(self.tables.scopes().own(self.position.scope(), name), Some(Symbol::Functions(_))) {
             self.insert_once(name, Symbol::Type(QualTy::plain(ty)), path.span);
         }
         Some(id)

@@ -1,29 +1,29 @@
 //! Definitions of classes: bases, members, methods, layout.
 
 use crate::check::Checker;
+use crate::check::declarations::add_function_entity;
 use crate::check::tables::{ClassState, EntityId, Symbol};
-use crate::parse::ast;
-use crate::parse::ast::{Access, ClassKey, DeclKind, FunctionKind};
+use crate::parse::ast::{self, Access, ClassKey, DeclKind, FunctionKind};
 use crate::types::{QualTy, StructId, Ty};
 use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
     /// Fills in bases, members and layout.
     pub(in crate::check) fn define_class(&mut self, id: StructId, decl: &'a ast::ClassDecl) {
-        self.class_mut(id).state = ClassState::InProgress;
-        self.class_mut(id).decl = Some(decl);
-        let scope = self.class(id).scope;
-        let is_builtin = self.sources.file(decl.span.file).builtin;
-        let definition = self.types_mut().struct_mut(id);
+        self.tables.class_mut(id).state = ClassState::InProgress;
+        self.tables.class_mut(id).decl = Some(decl);
+        let scope = self.tables.class(id).scope;
+        let is_builtin = self.tables.is_in_stdlib(decl.span);
+        let definition = self.tables.types_mut().struct_mut(id);
         definition.is_union = decl.key == ClassKey::Union;
         let name = definition.name.clone();
         if is_builtin {
             let opaque = ["texture", "depth", "sampler"].iter().any(|prefix| name.starts_with(prefix));
-            self.types_mut().struct_mut(id).is_opaque = opaque;
+            self.tables.types_mut().struct_mut(id).is_opaque = opaque;
         }
         if let Some(path) = &decl.name {
-            let ty = self.struct_type(id);
-            self.scopes.insert(scope, path.last().name.clone(), Symbol::Type(QualTy::plain(ty)));
+            let ty = self.tables.struct_type(id);
+            self.tables.scopes_mut().insert(scope, path.last().name.clone(), Symbol::Type(QualTy::plain(ty)));
         }
         let mut methods = Vec::new();
         self.in_scope(scope, |this| {
@@ -36,12 +36,12 @@ impl<'a> Checker<'a> {
             }
         });
         let min_align = self.class_alignment(decl);
-        self.types_mut().lay_out(id, min_align);
-        self.class_mut(id).state = ClassState::Complete;
+        self.tables.types_mut().lay_out(id, min_align);
+        self.tables.class_mut(id).state = ClassState::Complete;
         self.attach_outside_members(id);
         // The members of an ordinary class are checked now; those of an instantiation when they are used.
-        let is_instance = self.class(id).template.is_some();
-        let is_pattern = self.class(id).is_pattern;
+        let is_instance = self.tables.class(id).template.is_some();
+        let is_pattern = self.tables.class(id).is_pattern;
         if is_builtin || (is_instance && !is_pattern) {
             return;
         }
@@ -53,30 +53,30 @@ impl<'a> Checker<'a> {
     fn declare_base(&mut self, id: StructId, base: &'a ast::TypeExpr) {
         let ty = self.resolve_type(base);
         if ty.ty == Ty::DEPENDENT {
-            self.class_mut(id).has_dependent_base = true;
+            self.tables.class_mut(id).has_dependent_base = true;
             return;
         }
         if ty.ty == Ty::ERROR {
             return;
         }
-        let base_id = match self.types().struct_id(ty.ty) {
+        let base_id = match self.tables.types().struct_id(ty.ty) {
             Some(base_id) if base_id != id => base_id,
             _ => {
-                self.error("base", base.span, "base specifier must name a class");
+                self.diagnostics.error("base", base.span, "base specifier must name a class");
                 return;
             }
         };
         self.complete_class(base_id);
-        if self.class(base_id).state != ClassState::Complete {
-            self.error(
+        if self.tables.class(base_id).state != ClassState::Complete {
+            self.diagnostics.error(
                 "incomplete",
                 base.span,
-                format!("base class '{}' has incomplete type", self.name_of(ty.ty)),
+                format!("base class '{}' has incomplete type", self.tables.name_of(ty.ty)),
             );
             return;
         }
-        self.class_mut(id).bases.push(base_id);
-        self.add_field(id, SmolStr::default(), ty, None, base.span, true, None, Access::Public);
+        self.tables.class_mut(id).bases.push(base_id);
+        self.tables.add_field(id, SmolStr::default(), ty, None, base.span, true, None, Access::Public);
     }
 
     fn declare_member(
@@ -89,7 +89,7 @@ impl<'a> Checker<'a> {
         match &member.kind {
             DeclKind::Access(new) => *access = *new,
             DeclKind::Var(var) if var.specifiers.is_static => {
-                let name = self.types().struct_(id).name.clone();
+                let name = self.tables.types().struct_(id).name.clone();
                 match (&var.template, &var.name) {
                     (Some(header), Some(path)) => self.declare_var_template(var, header, path),
                     _ => self.declare_static_member(var, &name),
@@ -104,11 +104,20 @@ impl<'a> Checker<'a> {
             DeclKind::Class(class) if class.name.is_none() && class.members.is_some() => {
                 // An anonymous struct or union: its members are ours.
                 if let Some(ty) = self.declare_class(class)
-                    && let Some(inner) = self.types().struct_id(ty)
+                    && let Some(inner) = self.tables.types().struct_id(ty)
                 {
-                    self.class_mut(id).bases.push(inner);
+                    self.tables.class_mut(id).bases.push(inner);
                     let span = class.span;
-                    self.add_field(id, SmolStr::default(), QualTy::plain(ty), None, span, false, None, *access);
+                    self.tables.add_field(
+                        id,
+                        SmolStr::default(),
+                        QualTy::plain(ty),
+                        None,
+                        span,
+                        false,
+                        None,
+                        *access,
+                    );
                 }
             }
             // `using Base::f;`: members of a base are found anyway.
@@ -128,12 +137,12 @@ impl<'a> Checker<'a> {
     ) -> Option<EntityId> {
         if let FunctionKind::Destructor = function.kind {
             if !function.is_defaulted {
-                self.error("destructor", function.name.span, "destructors are not supported in Metal");
+                self.diagnostics.error("destructor", function.name.span, "destructors are not supported in Metal");
             }
             return None;
         }
         if function.specifiers.stage.is_some() {
-            self.error(
+            self.diagnostics.error(
                 "kernel-method",
                 function.name.span,
                 "a kernel or graphics function cannot be a member of a class",
@@ -142,20 +151,27 @@ impl<'a> Checker<'a> {
         // A defaulted constructor or assignment is what the language does anyway.
         if function.is_defaulted {
             if matches!(function.kind, FunctionKind::Constructor) && function.params.is_empty() {
-                self.class_mut(id).has_default_constructor = true;
+                self.tables.class_mut(id).has_default_constructor = true;
             }
             return None;
         }
-        let entity = self.add_function_entity(function, self.scope, Some(id), access)?;
+        let entity = add_function_entity(
+            &mut self.tables,
+            &mut self.diagnostics,
+            function,
+            self.position.scope(),
+            Some(id),
+            access,
+        )?;
         match function.kind {
-            FunctionKind::Constructor => self.class_mut(id).constructors.push(entity),
-            FunctionKind::Conversion => self.class_mut(id).conversions.push(entity),
+            FunctionKind::Constructor => self.tables.class_mut(id).constructors.push(entity),
+            FunctionKind::Conversion => self.tables.class_mut(id).conversions.push(entity),
             _ => {
-                let name = self.entity(entity).name.clone();
-                if !self.merge_redeclaration(self.scope, &name, entity)
-                    && self.scopes.add_function(self.scope, &name, entity).is_some()
+                let name = self.tables.entity(entity).name.clone();
+                if !self.merge_redeclaration(self.position.scope(), &name, entity)
+                    && self.tables.scopes_mut().add_function(self.position.scope(), &name, entity).is_some()
                 {
-                    self.error("redefinition", function.name.span, format!("redefinition of '{name}'"));
+                    self.diagnostics.error("redefinition", function.name.span, format!("redefinition of '{name}'"));
                 }
             }
         }

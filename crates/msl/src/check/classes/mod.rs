@@ -16,3 +16,4 @@ mod define;
 mod fields;
 mod outside;
 mod templates;
+pub(super) use templates::refuse_duplicate_params;

@@ -1,16 +1,16 @@
 //! Members that are defined outside their class.
 
 use crate::check::Checker;
+use crate::check::state::Diagnostics;
 use crate::check::tables::{ClassState, EntityId, Symbol};
-use crate::parse::ast;
-use crate::parse::ast::FunctionKind;
+use crate::parse::ast::{self, FunctionKind};
 use crate::types::StructId;
 
 impl<'a> Checker<'a> {
     /// Gives members that were declared in the class the definitions that stand outside.
     pub(super) fn attach_outside_members(&mut self, id: StructId) {
-        let Some((template, _)) = self.class(id).template else { return };
-        for function in self.class_templates[template.0 as usize].outside_members.clone() {
+        let Some((template, _)) = self.tables.class(id).template else { return };
+        for function in self.tables.class_template(template).outside_members.clone() {
             self.attach_definition(id, function, false);
         }
     }
@@ -20,36 +20,39 @@ impl<'a> Checker<'a> {
         let path = &function.name;
         let owner = &path.segments[..path.segments.len() - 1];
         let last_owner = owner.last().expect("the name is qualified");
-        let found = if owner.len() == 1 { self.lookup(&last_owner.name) } else { None };
+        let found =
+            if owner.len() == 1 { self.tables.lookup(self.position.scope(), &last_owner.name) } else { None };
         match found.map(|found| found.symbol) {
             // `template <> void Tile<float>::load() { … }`: for one instance alone.
             Some(symbol @ Symbol::ClassTemplate(_)) if function.templates.iter().all(|h| h.params.is_empty()) => {
                 let ty = self.symbol_as_type(&symbol, last_owner.args.as_deref(), last_owner.span);
-                if let Some(id) = self.types().struct_id(ty.ty) {
+                if let Some(id) = self.tables.types().struct_id(ty.ty) {
                     self.complete_class(id);
                     self.define_member(id, function, true);
                 }
             }
             Some(Symbol::ClassTemplate(template)) => {
-                self.class_templates[template.0 as usize].outside_members.push(function);
+                self.tables.class_template_mut(template).outside_members.push(function);
                 let mut instances: Vec<StructId> =
-                    self.class_templates[template.0 as usize].instances.values().copied().collect();
+                    self.tables.class_template(template).instances.values().copied().collect();
                 instances.sort();
                 for instance in instances {
-                    if self.class(instance).state == ClassState::Complete {
+                    if self.tables.class(instance).state == ClassState::Complete {
                         self.attach_definition(instance, function, false);
                     }
                 }
             }
-            Some(Symbol::Type(ty)) => match self.types().struct_id(ty.ty) {
+            Some(Symbol::Type(ty)) => match self.tables.types().struct_id(ty.ty) {
                 Some(id) => self.define_member(id, function, false),
-                None => self.error("out-of-line", path.span, "expected a class before '::'"),
+                None => self.diagnostics.error("out-of-line", path.span, "expected a class before '::'"),
             },
             Some(Symbol::Namespace(namespace)) => {
                 self.in_scope(namespace, |this| this.declare_function_here(function));
             }
-            Some(_) => self.error("out-of-line", path.span, "expected a class or namespace before '::'"),
-            None => self.undeclared_owner(last_owner),
+            Some(_) => {
+                self.diagnostics.error("out-of-line", path.span, "expected a class or namespace before '::'")
+            }
+            None => undeclared_owner(&mut self.diagnostics, last_owner),
         }
     }
 
@@ -61,29 +64,24 @@ impl<'a> Checker<'a> {
         let message = format!(
             "out-of-line definition of '{}' does not match any declaration in '{}'",
             member.name,
-            self.types().struct_(id).name
+            self.tables.types().struct_(id).name
         );
-        self.error("out-of-line", member.span, message);
-    }
-
-    fn undeclared_owner(&mut self, segment: &ast::PathSegment) {
-        let message = format!("use of undeclared identifier '{}'", segment.name);
-        self.error("undeclared-identifier", segment.span, message);
+        self.diagnostics.error("out-of-line", member.span, message);
     }
 
     /// Finds the member that `function` defines and gives it the body; `replaces` allows that it has one.
     fn attach_definition(&mut self, id: StructId, function: &'a ast::FunctionDecl, replaces: bool) -> bool {
         let name = &function.name.last().name;
         let candidates = match function.kind {
-            FunctionKind::Constructor => self.class(id).constructors.clone(),
-            FunctionKind::Conversion => self.class(id).conversions.clone(),
-            _ => match self.scopes.own(self.class(id).scope, name) {
+            FunctionKind::Constructor => self.tables.class(id).constructors.clone(),
+            FunctionKind::Conversion => self.tables.class(id).conversions.clone(),
+            _ => match self.tables.scopes().own(self.tables.class(id).scope, name) {
                 Some(Symbol::Functions(entities)) => entities.clone(),
                 _ => Vec::new(),
             },
         };
         let same_shape = |this: &Self, entity: EntityId| {
-            this.entity(entity).source.first().is_some_and(|declared| {
+            this.tables.entity(entity).source.first().is_some_and(|declared| {
                 (replaces || declared.body.is_none())
                     && declared.params.len() == function.params.len()
                     && declared.method_quals == function.method_quals
@@ -91,21 +89,27 @@ impl<'a> Checker<'a> {
                         .params
                         .iter()
                         .zip(&function.params)
-                        .all(|(a, b)| this.same_text(a.ty.span, b.ty.span))
+                        .all(|(a, b)| this.tables.same_text(a.ty.span, b.ty.span))
             })
         };
         let exact = candidates.iter().copied().find(|&entity| same_shape(self, entity));
         let by_count = candidates.iter().copied().find(|&entity| {
-            self.entity(entity)
+            self.tables
+                .entity(entity)
                 .source
                 .first()
                 .is_some_and(|d| (replaces || d.body.is_none()) && d.params.len() == function.params.len())
         });
         let Some(entity) = exact.or(by_count) else { return false };
-        self.set_definition(entity, function);
-        if self.class(id).template.is_none() {
+        self.tables.set_definition(entity, function);
+        if self.tables.class(id).template.is_none() {
             self.check_declared_function(entity);
         }
         true
     }
+}
+
+fn undeclared_owner(diagnostics: &mut Diagnostics, segment: &ast::PathSegment) {
+    let message = format!("use of undeclared identifier '{}'", segment.name);
+    diagnostics.error("undeclared-identifier", segment.span, message);
 }

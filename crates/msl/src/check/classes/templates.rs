@@ -2,6 +2,7 @@
 
 use crate::check::Checker;
 use crate::check::names::native_template;
+use crate::check::state::Diagnostics;
 use crate::check::tables::{ClassState, ClassTemplate, ClassTemplateId, Specialization, Symbol, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
@@ -12,19 +13,19 @@ use rustc_hash::FxHashMap as HashMap;
 impl<'a> Checker<'a> {
     pub(super) fn declare_class_template(&mut self, decl: &'a ast::ClassDecl, header: &'a ast::TemplateHeader) {
         let Some(path) = &decl.name else {
-            self.error("template", decl.span, "a class template needs a name");
+            self.diagnostics.error("template", decl.span, "a class template needs a name");
             return;
         };
         let name = &path.last().name;
         let found = match path.segments.len() {
-            1 => self.scopes.find_in(self.scope, name),
+            1 => self.tables.scopes().find_in(self.position.scope(), name),
             _ => self.resolve_path(path).ok().flatten().map(|found| found.symbol),
         };
         let existing = match found {
             Some(Symbol::ClassTemplate(id)) => Some(id),
             _ => None,
         };
-        self.refuse_duplicate_params(header);
+        refuse_duplicate_params(&mut self.diagnostics, header);
         let Some(args) = &path.last().args else {
             return self.declare_primary_template(decl, header, path, existing);
         };
@@ -33,15 +34,15 @@ impl<'a> Checker<'a> {
                 return;
             }
             let message = format!("no template named '{name}' to specialize");
-            self.error("specialization", path.last().span, message);
+            self.diagnostics.error("specialization", path.last().span, message);
             return;
         };
-        let scope = self.scope;
+        let scope = self.position.scope();
         if header.params.is_empty() {
             self.refuse_late_specialization(id, args, path.span);
         } else {
-            self.check_specialization_params(header, args);
-            let primary = &self.class_templates[id.0 as usize].header.params;
+            check_specialization_params(&mut self.diagnostics, header, args);
+            let primary = &self.tables.class_template(id).header.params;
             let is_primary = header.params.len() == args.len()
                 && primary.len() == args.len()
                 && !primary.iter().any(|param| param.is_pack)
@@ -49,65 +50,32 @@ impl<'a> Checker<'a> {
             if is_primary {
                 let message = "class template partial specialization does not specialize any template argument; to define \
                                the primary template, remove the template argument list";
-                self.error("specialization", path.span, message);
+                self.diagnostics.error("specialization", path.span, message);
                 return;
             }
         }
         let specialization = Specialization { header, args, decl, scope };
-        self.class_templates[id.0 as usize].specializations.push(specialization);
-    }
-
-    /// `template <typename T, typename T>`
-    pub(in crate::check) fn refuse_duplicate_params(&mut self, header: &'a ast::TemplateHeader) {
-        for (index, param) in header.params.iter().enumerate() {
-            let Some(name) = &param.name else { continue };
-            let earlier =
-                header.params[..index].iter().filter_map(|p| p.name.as_ref()).find(|n| n.name == name.name);
-            if let Some(earlier) = earlier {
-                let message = format!("redefinition of '{}'", name.name);
-                let diagnostic = Diagnostic::error("redefinition", name.span, message);
-                self.report(diagnostic.note(earlier.span, "template parameter is declared here"));
-            }
-        }
+        self.tables.class_template_mut(id).specializations.push(specialization);
     }
 
     /// An explicit specialization must come before the first use that would have made the class.
     fn refuse_late_specialization(&mut self, id: ClassTemplateId, args: &'a [ast::TemplateArg], span: Span) {
-        let template = &self.class_templates[id.0 as usize];
+        let template = self.tables.class_template(id);
         let mut headers = vec![template.header];
         headers.extend(&template.other_headers);
         let (scope, name) = (template.scope, template.name.clone());
         let Some(args) = self.fit_template_args(&headers, scope, args, span, &name) else { return };
-        let instance = self.class_templates[id.0 as usize].instances.get(&args).copied();
+        let instance = self.tables.class_template(id).instances.get(&args).copied();
         if let Some(instance) = instance
-            && self.class(instance).state == ClassState::Complete
+            && self.tables.class(instance).state == ClassState::Complete
         {
-            let message =
-                format!("explicit specialization of '{}' after instantiation", self.types().struct_(instance).name);
+            let message = format!(
+                "explicit specialization of '{}' after instantiation",
+                self.tables.types().struct_(instance).name
+            );
             let diagnostic = Diagnostic::error("specialization", span, message);
-            let at = self.class(instance).requested_at;
-            self.report(diagnostic.note(at, "implicit instantiation first required here"));
-        }
-    }
-
-    /// Every parameter of a partial specialization must show in its arguments.
-    fn check_specialization_params(&mut self, header: &'a ast::TemplateHeader, args: &'a [ast::TemplateArg]) {
-        let mut used = Vec::new();
-        for arg in args {
-            match arg {
-                ast::TemplateArg::Type(ty) => names_in_type(ty, &mut used),
-                ast::TemplateArg::Expr(expr) => names_in_expr(expr, &mut used),
-            }
-        }
-        for param in &header.params {
-            let Some(name) = &param.name else { continue };
-            if !used.contains(&&name.name) {
-                let message = format!(
-                    "class template partial specialization contains a template parameter that cannot be deduced: '{}'",
-                    name.name
-                );
-                self.error("specialization", name.span, message);
-            }
+            let at = self.tables.class(instance).requested_at;
+            self.diagnostics.report(diagnostic.note(at, "implicit instantiation first required here"));
         }
     }
 
@@ -121,12 +89,12 @@ impl<'a> Checker<'a> {
         let name = &path.last().name;
         let id = match existing {
             Some(id) => {
-                let template = &mut self.class_templates[id.0 as usize];
+                let template = self.tables.class_template_mut(id);
                 if decl.members.is_some() {
                     if let Some(previous) = template.definition {
                         let diagnostic =
                             Diagnostic::error("redefinition", path.span, format!("redefinition of '{name}'"));
-                        self.report(diagnostic.note(previous.span, "previous definition is here"));
+                        self.diagnostics.report(diagnostic.note(previous.span, "previous definition is here"));
                         return;
                     }
                     template.other_headers.push(template.header);
@@ -140,9 +108,9 @@ impl<'a> Checker<'a> {
             }
             None => {
                 let definition = decl.members.is_some().then_some(decl);
-                self.class_templates.push(ClassTemplate {
+                let id = self.tables.add_class_template(ClassTemplate {
                     name: name.clone(),
-                    scope: self.scope,
+                    scope: self.position.scope(),
                     header,
                     other_headers: Vec::new(),
                     definition,
@@ -151,24 +119,61 @@ impl<'a> Checker<'a> {
                     outside_members: Vec::new(),
                     span: path.span,
                 });
-                let id = ClassTemplateId(self.class_templates.len() as u32 - 1);
                 self.insert_once(name, Symbol::ClassTemplate(id), path.span);
                 id
             }
         };
-        if decl.members.is_some() && !self.sources.file(decl.span.file).builtin {
+        if decl.members.is_some() && !self.tables.is_in_stdlib(decl.span) {
             self.check_class_pattern(id, header, decl.span);
         }
     }
 
     /// Looks at a class template as written, with its parameters unknown.
     fn check_class_pattern(&mut self, id: ClassTemplateId, header: &'a ast::TemplateHeader, span: Span) {
-        let args: Vec<TemplateArg> = self.unknown_args(header);
+        let args: Vec<TemplateArg> = self.tables.unknown_args(header);
         if args.is_empty() {
             return;
         }
         let Some(pattern) = self.new_class_instance(id, args, span) else { return };
         self.complete_class(pattern);
+    }
+}
+
+/// `template <typename T, typename T>`
+pub(in crate::check) fn refuse_duplicate_params(diagnostics: &mut Diagnostics, header: &ast::TemplateHeader) {
+    for (index, param) in header.params.iter().enumerate() {
+        let Some(name) = &param.name else { continue };
+        let earlier = header.params[..index].iter().filter_map(|p| p.name.as_ref()).find(|n| n.name == name.name);
+        if let Some(earlier) = earlier {
+            let message = format!("redefinition of '{}'", name.name);
+            let diagnostic = Diagnostic::error("redefinition", name.span, message);
+            diagnostics.report(diagnostic.note(earlier.span, "template parameter is declared here"));
+        }
+    }
+}
+
+/// Every parameter of a partial specialization must show in its arguments.
+fn check_specialization_params(
+    diagnostics: &mut Diagnostics,
+    header: &ast::TemplateHeader,
+    args: &[ast::TemplateArg],
+) {
+    let mut used = Vec::new();
+    for arg in args {
+        match arg {
+            ast::TemplateArg::Type(ty) => names_in_type(ty, &mut used),
+            ast::TemplateArg::Expr(expr) => names_in_expr(expr, &mut used),
+        }
+    }
+    for param in &header.params {
+        let Some(name) = &param.name else { continue };
+        if !used.contains(&&name.name) {
+            let message = format!(
+                "class template partial specialization contains a template parameter that cannot be deduced: '{}'",
+                name.name
+            );
+            diagnostics.error("specialization", name.span, message);
+        }
     }
 }
 

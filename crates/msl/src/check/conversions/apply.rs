@@ -2,6 +2,8 @@
 
 use super::rank::Conversion;
 use crate::check::Checker;
+use crate::check::state::Diagnostics;
+use crate::check::tables::Tables;
 use crate::program::{CastKind, Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -23,7 +25,7 @@ impl<'a> Checker<'a> {
         match self.conversion(&expr, to) {
             Some(conversion) => self.apply(expr, to, conversion),
             None => {
-                self.cannot_convert(&expr, to, purpose);
+                cannot_convert(&self.tables, &mut self.diagnostics, &expr, to, purpose);
                 Expr::error(expr.span)
             }
         }
@@ -38,17 +40,18 @@ impl<'a> Checker<'a> {
             let ty = if expr.ty.ty == Ty::ERROR || to.ty == Ty::ERROR { Ty::ERROR } else { ty };
             return Expr { kind: ExprKind::Error, ty: QualTy::plain(ty), is_place: false, span };
         }
-        if let TyKind::Reference { to: target, .. } = *self.types().kind(to.ty) {
-            let has_address = expr.is_place && !self.is_vector_element(&expr) && !self.is_bit_field(&expr);
+        if let TyKind::Reference { to: target, .. } = *self.tables.types().kind(to.ty) {
+            let has_address =
+                expr.is_place && !self.tables.is_vector_element(&expr) && !self.tables.is_bit_field(&expr);
             if expr.is_place && !has_address && !target.is_const && expr.ty.ty == target.ty {
-                self.cannot_convert(&expr, to, Purpose::Parameter);
+                cannot_convert(&self.tables, &mut self.diagnostics, &expr, to, Purpose::Parameter);
                 return Expr::error(span);
             }
             let place = if has_address && (expr.ty.ty == target.ty || self.derives_from(expr.ty.ty, target.ty)) {
-                self.upcast_place(expr, target.ty)
+                self.tables.upcast_place(expr, target.ty)
             } else {
                 let value = self.apply(expr, QualTy::plain(target.ty), conversion);
-                self.temporary(value)
+                self.tables.temporary(value)
             };
             return Expr::value(ExprKind::AddressOf(Box::new(place)), to.ty, span);
         }
@@ -56,11 +59,53 @@ impl<'a> Checker<'a> {
             return self.apply_user(expr, to.ty, via);
         }
         let value = self.load(expr);
-        self.convert_value(value, to.ty)
+        self.tables.convert_value(value, to.ty)
     }
 
+    /// The value of an expression: places are read, arrays become pointers.
+    pub(in crate::check) fn load(&mut self, expr: Expr) -> Expr {
+        if !expr.is_place {
+            return expr;
+        }
+        let span = expr.span;
+        match *self.tables.types().kind(expr.ty.ty) {
+            TyKind::Array { element, .. } => {
+                let ty = self.tables.types_mut().pointer(expr.ty.with_ty(element));
+                Expr::value(ExprKind::Decay(Box::new(expr)), ty, span)
+            }
+            TyKind::Atomic(_) => {
+                let message = format!(
+                    "'{}' cannot be read directly; use atomic_load_explicit",
+                    self.tables.name_of(expr.ty.ty)
+                );
+                self.diagnostics.error("atomic", span, message);
+                Expr::error(span)
+            }
+            _ => {
+                // A constant that is known is as good as a literal.
+                if let ExprKind::Global(id) = expr.kind
+                    && let Some(value) = self.known_scalar(id)
+                {
+                    return Expr::constant(value, expr.ty.ty, span);
+                }
+                let ty = expr.ty.ty;
+                Expr::value(ExprKind::Load(Box::new(expr)), ty, span)
+            }
+        }
+    }
+
+    fn known_scalar(&mut self, id: crate::program::GlobalId) -> Option<Value> {
+        self.force_global(id);
+        match &self.tables.global(id).value {
+            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Tables<'a> {
     /// A value as another type, where a standard conversion leads there.
-    pub(in crate::check) fn convert_value(&mut self, value: Expr, to: Ty) -> Expr {
+    pub(in crate::check) fn convert_value(&self, value: Expr, to: Ty) -> Expr {
         let (from, span) = (value.ty.ty, value.span);
         if from == to || from.is_unknown() || to.is_unknown() {
             return Expr { ty: QualTy::plain(if from.is_unknown() { from } else { to }), ..value };
@@ -98,7 +143,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A place as the base class's part of it.
-    pub(in crate::check) fn upcast_place(&mut self, place: Expr, to: Ty) -> Expr {
+    pub(in crate::check) fn upcast_place(&self, place: Expr, to: Ty) -> Expr {
         match (self.types().struct_id(place.ty.ty), self.types().struct_id(to)) {
             (Some(derived), Some(base)) if derived != base => {
                 let path = self.path_to_base(derived, base).unwrap_or_default();
@@ -108,7 +153,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn field_path(&mut self, mut expr: Expr, mut class: crate::types::StructId, path: &[u32]) -> Expr {
+    fn field_path(&self, mut expr: Expr, mut class: crate::types::StructId, path: &[u32]) -> Expr {
         for &field in path {
             let ty = self.types().struct_(class).fields[field as usize].ty.ty;
             let (quals, is_place, span) = (expr.ty, expr.is_place, expr.span);
@@ -123,46 +168,8 @@ impl<'a> Checker<'a> {
         expr
     }
 
-    /// The value of an expression: places are read, arrays become pointers.
-    pub(in crate::check) fn load(&mut self, expr: Expr) -> Expr {
-        if !expr.is_place {
-            return expr;
-        }
-        let span = expr.span;
-        match *self.types().kind(expr.ty.ty) {
-            TyKind::Array { element, .. } => {
-                let ty = self.types_mut().pointer(expr.ty.with_ty(element));
-                Expr::value(ExprKind::Decay(Box::new(expr)), ty, span)
-            }
-            TyKind::Atomic(_) => {
-                let message =
-                    format!("'{}' cannot be read directly; use atomic_load_explicit", self.name_of(expr.ty.ty));
-                self.error("atomic", span, message);
-                Expr::error(span)
-            }
-            _ => {
-                // A constant that is known is as good as a literal.
-                if let ExprKind::Global(id) = expr.kind
-                    && let Some(value) = self.known_scalar(id)
-                {
-                    return Expr::constant(value, expr.ty.ty, span);
-                }
-                let ty = expr.ty.ty;
-                Expr::value(ExprKind::Load(Box::new(expr)), ty, span)
-            }
-        }
-    }
-
-    fn known_scalar(&mut self, id: crate::program::GlobalId) -> Option<Value> {
-        self.force_global(id);
-        match &self.program.global(id).value {
-            Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => Some(value.clone()),
-            _ => None,
-        }
-    }
-
     /// A place of the thread that holds `value`.
-    pub(in crate::check) fn temporary(&mut self, value: Expr) -> Expr {
+    pub(in crate::check) fn temporary(&self, value: Expr) -> Expr {
         if value.is_place {
             return value;
         }
@@ -172,7 +179,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What a pointer value points to.
-    pub(in crate::check) fn deref(&mut self, pointer: Expr, span: Span) -> Expr {
+    pub(in crate::check) fn deref(&self, pointer: Expr, span: Span) -> Expr {
         match *self.types().kind(pointer.ty.ty) {
             TyKind::Pointer(to) | TyKind::Reference { to, .. } => {
                 Expr::place(ExprKind::Deref(Box::new(pointer)), to, span)
@@ -180,52 +187,54 @@ impl<'a> Checker<'a> {
             _ => Expr { kind: ExprKind::Error, ty: pointer.ty, is_place: true, span },
         }
     }
+}
 
-    pub(in crate::check) fn cannot_convert(&mut self, expr: &Expr, to: QualTy, purpose: Purpose) {
-        let from = self.name_of_expr(expr);
-        let target = self.name_of(to.ty);
-        let category = if expr.is_place { "lvalue" } else { "rvalue" };
-        let is_vector = |this: &Self, ty: Ty| this.types().vector_parts(ty).is_some();
-        let is_class = |this: &Self, ty: Ty| this.types().struct_id(ty).is_some();
-        let is_reference = matches!(self.types().kind(to.ty), TyKind::Reference { .. });
-        let message = if is_vector(self, expr.ty.ty) && is_vector(self, to.ty) {
-            format!("implicit conversions between vector types ('{from}' and '{target}') are not permitted")
-        } else if is_reference && expr.is_place && self.is_vector_element(expr) {
-            "non-const reference cannot bind to vector element".into()
-        } else if is_reference && expr.is_place && self.is_bit_field(expr) {
-            "non-const reference cannot bind to bit-field".into()
-        } else if is_reference && expr.is_place {
-            format!("reference of type '{target}' cannot bind to an lvalue of type '{from}'")
-        } else if is_reference {
-            format!("non-const lvalue reference to type '{target}' cannot bind to a temporary of type '{from}'")
-        } else if is_class(self, expr.ty.ty) || is_class(self, to.ty) {
-            format!("no viable conversion from '{from}' to '{target}'")
-        } else {
-            match purpose {
-                Purpose::Assign => format!("assigning to '{target}' from incompatible type '{from}'"),
-                Purpose::Variable => {
-                    format!("cannot initialize a variable of type '{target}' with an {category} of type '{from}'")
-                }
-                Purpose::Member => {
-                    format!(
-                        "cannot initialize a member subobject of type '{target}' with an {category} of type '{from}'"
-                    )
-                }
-                Purpose::Element => {
-                    format!(
-                        "cannot initialize an array element of type '{target}' with an {category} of type '{from}'"
-                    )
-                }
-                Purpose::Parameter => {
-                    format!("cannot initialize a parameter of type '{target}' with an {category} of type '{from}'")
-                }
-                Purpose::Return => {
-                    format!(
-                        "cannot initialize return object of type '{target}' with an {category} of type '{from}'"
-                    )
-                }
+pub(in crate::check) fn cannot_convert(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    expr: &Expr,
+    to: QualTy,
+    purpose: Purpose,
+) {
+    let from = tables.name_of_expr(expr);
+    let target = tables.name_of(to.ty);
+    let category = if expr.is_place { "lvalue" } else { "rvalue" };
+    let is_vector = |ty: Ty| tables.types().vector_parts(ty).is_some();
+    let is_class = |ty: Ty| tables.types().struct_id(ty).is_some();
+    let is_reference = matches!(tables.types().kind(to.ty), TyKind::Reference { .. });
+    let message = if is_vector(expr.ty.ty) && is_vector(to.ty) {
+        format!("implicit conversions between vector types ('{from}' and '{target}') are not permitted")
+    } else if is_reference && expr.is_place && tables.is_vector_element(expr) {
+        "non-const reference cannot bind to vector element".into()
+    } else if is_reference && expr.is_place && tables.is_bit_field(expr) {
+        "non-const reference cannot bind to bit-field".into()
+    } else if is_reference && expr.is_place {
+        format!("reference of type '{target}' cannot bind to an lvalue of type '{from}'")
+    } else if is_reference {
+        format!("non-const lvalue reference to type '{target}' cannot bind to a temporary of type '{from}'")
+    } else if is_class(expr.ty.ty) || is_class(to.ty) {
+        format!("no viable conversion from '{from}' to '{target}'")
+    } else {
+        match purpose {
+            Purpose::Assign => format!("assigning to '{target}' from incompatible type '{from}'"),
+            Purpose::Variable => {
+                format!("cannot initialize a variable of type '{target}' with an {category} of type '{from}'")
             }
-        };
-        self.error("no-conversion", expr.span, message);
-    }
+            Purpose::Member => {
+                format!(
+                    "cannot initialize a member subobject of type '{target}' with an {category} of type '{from}'"
+                )
+            }
+            Purpose::Element => {
+                format!("cannot initialize an array element of type '{target}' with an {category} of type '{from}'")
+            }
+            Purpose::Parameter => {
+                format!("cannot initialize a parameter of type '{target}' with an {category} of type '{from}'")
+            }
+            Purpose::Return => {
+                format!("cannot initialize return object of type '{target}' with an {category} of type '{from}'")
+            }
+        }
+    };
+    diagnostics.error("no-conversion", expr.span, message);
 }

@@ -13,4 +13,5 @@ mod rank;
 mod user;
 
 pub(super) use apply::Purpose;
+pub(super) use apply::cannot_convert;
 pub(super) use rank::{Conversion, Rank};

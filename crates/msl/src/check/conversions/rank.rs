@@ -1,7 +1,7 @@
 //! Conversion sequences: the way from an expression to a type, and its rank.
 
 use crate::check::Checker;
-use crate::check::tables::EntityId;
+use crate::check::tables::{EntityId, Tables};
 use crate::program::{Expr, ExprKind, Value};
 use crate::types::{AddressSpace, FloatKind, IntKind, QualTy, Ty, TyKind};
 
@@ -44,10 +44,10 @@ impl<'a> Checker<'a> {
         if expr.ty.ty.is_unknown() || to.ty.is_unknown() {
             return Some(Conversion::EXACT);
         }
-        if let TyKind::Reference { to: target, rvalue } = *self.types().kind(to.ty) {
+        if let TyKind::Reference { to: target, rvalue } = *self.tables.types().kind(to.ty) {
             return self.reference_conversion(expr, target, rvalue, user);
         }
-        let from = self.decayed(expr.ty);
+        let from = self.tables.decayed(expr.ty);
         if let Some(conversion) = self.standard_conversion(from, to.ty, expr) {
             return Some(conversion);
         }
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
         let space = |ty: QualTy| ty.space.unwrap_or(AddressSpace::Thread);
         if expr.is_place {
             let related = expr.ty.ty == to.ty || to.ty.is_unknown() || self.derives_from(expr.ty.ty, to.ty);
-            let has_address = !self.is_vector_element(expr) && !self.is_bit_field(expr);
+            let has_address = !self.tables.is_vector_element(expr) && !self.tables.is_bit_field(expr);
             if related && (has_address || !to.is_const) {
                 let loses_const = expr.ty.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
                 let loses_volatile = expr.ty.is_volatile && !to.is_volatile;
@@ -78,23 +78,14 @@ impl<'a> Checker<'a> {
         Some(Conversion { added_quals: u8::from(!rvalue), ..conversion })
     }
 
-    /// A place's type once it is read: arrays and functions become pointers, qualifiers go.
-    pub(in crate::check) fn decayed(&mut self, ty: QualTy) -> Ty {
-        match *self.types().kind(ty.ty) {
-            TyKind::Array { element, .. } => self.types_mut().pointer(ty.with_ty(element)),
-            TyKind::Function { .. } => self.types_mut().pointer(QualTy::plain(ty.ty)),
-            _ => ty.ty,
-        }
-    }
-
     pub(super) fn standard_conversion(&mut self, from: Ty, to: Ty, expr: &Expr) -> Option<Conversion> {
         if from == to {
             return Some(Conversion::EXACT);
         }
-        if let Some(rank) = self.number_conversion(from, to) {
+        if let Some(rank) = self.tables.number_conversion(from, to) {
             return Some(Conversion::of(rank));
         }
-        match (self.types().kind(from).clone(), self.types().kind(to).clone()) {
+        match (self.tables.types().kind(from).clone(), self.tables.types().kind(to).clone()) {
             (TyKind::Pointer(from), TyKind::Pointer(to)) => self.pointer_conversion(from, to),
             (TyKind::NullPtr, TyKind::Pointer(_)) => Some(Conversion::of(Rank::Conversion)),
             (TyKind::Int(_), TyKind::Pointer(_)) if is_literal_zero(expr) => Some(Conversion::of(Rank::Conversion)),
@@ -105,8 +96,10 @@ impl<'a> Checker<'a> {
             {
                 Some(Conversion::of(Rank::Conversion))
             }
-            (_, TyKind::Vector { element, .. } | TyKind::PackedVector { element, .. }) if self.is_number(from) => {
-                (from == element || self.number_conversion(from, element).is_some())
+            (_, TyKind::Vector { element, .. } | TyKind::PackedVector { element, .. })
+                if self.tables.is_number(from) =>
+            {
+                (from == element || self.tables.number_conversion(from, element).is_some())
                     .then_some(Conversion::of(Rank::Splat))
             }
             (TyKind::Struct(_), TyKind::Struct(_)) if self.derives_from(from, to) => {
@@ -116,6 +109,24 @@ impl<'a> Checker<'a> {
         }
     }
 
+    fn pointer_conversion(&mut self, from: QualTy, to: QualTy) -> Option<Conversion> {
+        // What is in the constant address space is `const` without saying so.
+        let loses_const = from.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
+        if from.space != to.space || loses_const || (from.is_volatile && !to.is_volatile) {
+            return None;
+        }
+        let added_quals = u8::from(to.is_const && !from.is_const) + u8::from(to.is_volatile && !from.is_volatile);
+        if from.ty == to.ty || from.ty.is_unknown() || to.ty.is_unknown() {
+            return Some(Conversion { rank: Rank::Exact, added_quals, via: None });
+        }
+        if to.ty == Ty::VOID || self.derives_from(from.ty, to.ty) {
+            return Some(Conversion { rank: Rank::Conversion, added_quals, via: None });
+        }
+        None
+    }
+}
+
+impl<'a> Tables<'a> {
     /// A scalar: `bool`, an integer, a floating-point number or an unscoped enum.
     fn is_number(&self, ty: Ty) -> bool {
         self.types().is_arithmetic(ty) || self.is_integral_or_unscoped(ty)
@@ -149,34 +160,6 @@ impl<'a> Checker<'a> {
             _ if from != to && self.promoted(from) == to => Some(Rank::Promotion),
             _ => Some(Rank::Conversion),
         }
-    }
-
-    /// The type in which small integers are computed.
-    pub(in crate::check) fn promoted(&self, ty: Ty) -> Ty {
-        match self.types().kind(ty) {
-            TyKind::Bool => Ty::INT,
-            TyKind::Int(kind) if kind.bits() < 32 => Ty::INT,
-            TyKind::Enum(id) if !self.types().enum_(*id).scoped => {
-                self.promoted(self.types().enum_(*id).underlying)
-            }
-            _ => ty,
-        }
-    }
-
-    fn pointer_conversion(&mut self, from: QualTy, to: QualTy) -> Option<Conversion> {
-        // What is in the constant address space is `const` without saying so.
-        let loses_const = from.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
-        if from.space != to.space || loses_const || (from.is_volatile && !to.is_volatile) {
-            return None;
-        }
-        let added_quals = u8::from(to.is_const && !from.is_const) + u8::from(to.is_volatile && !from.is_volatile);
-        if from.ty == to.ty || from.ty.is_unknown() || to.ty.is_unknown() {
-            return Some(Conversion { rank: Rank::Exact, added_quals, via: None });
-        }
-        if to.ty == Ty::VOID || self.derives_from(from.ty, to.ty) {
-            return Some(Conversion { rank: Rank::Conversion, added_quals, via: None });
-        }
-        None
     }
 
     /// The common type of two numbers in an expression; `None` for `half` with `bfloat`, and for what is no number.

@@ -2,20 +2,20 @@
 
 use super::rank::{Conversion, Rank};
 use crate::check::Checker;
-use crate::check::tables::{EntityId, TemplateArg};
+use crate::check::tables::{EntityId, Tables, TemplateArg};
 use crate::program::{Expr, ExprKind};
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     pub(super) fn user_conversion(&mut self, expr: &Expr, to: Ty) -> Option<Conversion> {
-        if let TyKind::Struct(class) = *self.types().kind(to) {
+        if let TyKind::Struct(class) = *self.tables.types().kind(to) {
             self.complete_class(class);
-            let constructors = self.class(class).constructors.clone();
+            let constructors = self.tables.class(class).constructors.clone();
             if let Some(via) = self.converting_constructor(&constructors, expr) {
                 return Some(Conversion { rank: Rank::User, added_quals: 0, via: Some(via) });
             }
         }
-        if let TyKind::Struct(class) = *self.types().kind(expr.ty.ty) {
+        if let TyKind::Struct(class) = *self.tables.types().kind(expr.ty.ty) {
             self.complete_class(class);
             let via = self.conversion_function(class, expr, to)?;
             return Some(Conversion { rank: Rank::User, added_quals: 0, via: Some(via.0) });
@@ -26,7 +26,8 @@ impl<'a> Checker<'a> {
     fn converting_constructor(&mut self, constructors: &[EntityId], expr: &Expr) -> Option<EntityId> {
         let mut best: Option<(EntityId, Conversion)> = None;
         for &constructor in constructors {
-            let is_explicit = self.entity(constructor).source.first().is_some_and(|d| d.specifiers.is_explicit);
+            let is_explicit =
+                self.tables.entity(constructor).source.first().is_some_and(|d| d.specifiers.is_explicit);
             if is_explicit {
                 continue;
             }
@@ -37,7 +38,7 @@ impl<'a> Checker<'a> {
             if signature.params.is_empty() || required > 1 {
                 continue;
             }
-            if !self.object_fits(constructor, AddressSpace::Thread) {
+            if !self.tables.object_fits(constructor, AddressSpace::Thread) {
                 continue;
             }
             let Some(conversion) = self.conversion_with(expr, signature.params[0].ty, false) else { continue };
@@ -48,12 +49,6 @@ impl<'a> Checker<'a> {
         best.map(|(constructor, _)| constructor)
     }
 
-    /// A constructor that makes objects in `space`.
-    pub(in crate::check) fn object_fits(&self, constructor: EntityId, space: AddressSpace) -> bool {
-        let quals = self.entity(constructor).source.first().map(|decl| decl.method_quals);
-        quals.and_then(|quals| quals.space).unwrap_or(AddressSpace::Thread) == space
-    }
-
     /// The conversion function that gives `to`, or something that converts to it.
     fn conversion_function(
         &mut self,
@@ -61,15 +56,15 @@ impl<'a> Checker<'a> {
         object: &Expr,
         to: Ty,
     ) -> Option<(EntityId, Vec<TemplateArg>)> {
-        let mut candidates = self.class(class).conversions.clone();
-        for base in self.class(class).bases.clone() {
-            candidates.extend(self.class(base).conversions.iter().copied());
+        let mut candidates = self.tables.class(class).conversions.clone();
+        for base in self.tables.class(class).bases.clone() {
+            candidates.extend(self.tables.class(base).conversions.iter().copied());
         }
         let mut best: Option<(Rank, EntityId, Vec<TemplateArg>)> = None;
         for candidate in candidates {
             let Some((args, signature)) = self.deduce_conversion(candidate, to) else { continue };
             let Some(this) = signature.this else { continue };
-            if !self.object_converts(object, this, candidate) {
+            if !self.tables.object_converts(object, this, candidate) {
                 continue;
             }
             let Some(result) = signature.result else { continue };
@@ -82,18 +77,10 @@ impl<'a> Checker<'a> {
         best.map(|(_, entity, args)| (entity, args))
     }
 
-    /// A method whose `this` points to `this` may be called on `object`.
-    pub(in crate::check) fn object_converts(&self, object: &Expr, this: QualTy, method: EntityId) -> bool {
-        let space =
-            if object.is_place { object.ty.space.unwrap_or(AddressSpace::Thread) } else { AddressSpace::Thread };
-        let is_builtin = self.entity(method).builtin.is_some();
-        let space_fits = is_builtin || this.space == Some(space);
-        space_fits && (this.is_const || !object.ty.is_const || !object.is_place || is_builtin)
-    }
-
     pub(super) fn apply_user(&mut self, expr: Expr, to: Ty, via: EntityId) -> Expr {
         let span = expr.span;
         let is_constructor = self
+            .tables
             .entity(via)
             .source
             .first()
@@ -101,10 +88,27 @@ impl<'a> Checker<'a> {
         if is_constructor {
             return self.construct_with(via, None, vec![expr], to, span);
         }
-        let class = self.types().struct_id(expr.ty.ty).expect("a class with a conversion function");
+        let class = self.tables.types().struct_id(expr.ty.ty).expect("a class with a conversion function");
         let Some((entity, args)) = self.conversion_function(class, &expr, to) else { return Expr::error(span) };
         let result = self.call_method(entity, args, expr, Vec::new(), span);
         let result = self.load(result);
-        self.convert_value(result, to)
+        self.tables.convert_value(result, to)
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// A constructor that makes objects in `space`.
+    pub(in crate::check) fn object_fits(&self, constructor: EntityId, space: AddressSpace) -> bool {
+        let quals = self.entity(constructor).source.first().map(|decl| decl.method_quals);
+        quals.and_then(|quals| quals.space).unwrap_or(AddressSpace::Thread) == space
+    }
+
+    /// A method whose `this` points to `this` may be called on `object`.
+    pub(in crate::check) fn object_converts(&self, object: &Expr, this: QualTy, method: EntityId) -> bool {
+        let space =
+            if object.is_place { object.ty.space.unwrap_or(AddressSpace::Thread) } else { AddressSpace::Thread };
+        let is_builtin = self.entity(method).builtin.is_some();
+        let space_fits = is_builtin || this.space == Some(space);
+        space_fits && (this.is_const || !object.ty.is_const || !object.is_place || is_builtin)
     }
 }

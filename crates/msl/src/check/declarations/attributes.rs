@@ -9,7 +9,7 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn attribute_index(&mut self, attribute: &'a ast::Attribute, most: u32) -> Option<u32> {
         let [arg] = &*attribute.args else {
             let message = format!("'{}' attribute takes one argument", attribute.name);
-            self.error("attribute", attribute.span, message);
+            self.diagnostics.error("attribute", attribute.span, message);
             return None;
         };
         let checked = self.check_value(arg);
@@ -21,12 +21,12 @@ impl<'a> Checker<'a> {
                     "'{}' attribute parameter is out of bounds: {value} is not between 0 and {most}",
                     attribute.name
                 );
-                self.error("attribute-range", arg.span, message);
+                self.diagnostics.error("attribute-range", arg.span, message);
                 None
             }
             Value::Unknown => None,
             _ => {
-                self.error("attribute", arg.span, message);
+                self.diagnostics.error("attribute", arg.span, message);
                 None
             }
         }

@@ -1,56 +1,45 @@
 //! Bodies of functions: checked when they are needed, in the scope of their template arguments and parameters.
 
 use crate::check::Checker;
-use crate::check::state::FunctionState;
+use crate::check::state::{Diagnostics, FunctionStart, FunctionState};
 use crate::check::tables::{
     BodyState, EntityId, FunctionSource, Request, ScopeId, ScopeKind, Signature, Symbol, TemplateArg,
 };
 use crate::check::templates::MAX_INSTANTIATION_DEPTH;
-use crate::parse::ast;
-use crate::parse::ast::{FunctionKind, TypeExprKind};
-use crate::program;
-use crate::program::{ExprKind, Function, FunctionId, LocalId, Stmt, StmtKind, Value};
+use crate::parse::ast::{self, FunctionKind, TypeExprKind};
+use crate::program::{self, ExprKind, Function, FunctionId, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{Ty, TyKind};
 use std::rc::Rc;
 
 impl<'a> Checker<'a> {
-    /// Puts a function's body into the queue, unless it was there before.
-    pub(in crate::check) fn need_body(&mut self, id: FunctionId) {
-        let instance = &mut self.instances[id.0 as usize];
-        if instance.body == BodyState::Unneeded {
-            instance.body = BodyState::Queued;
-            self.queue.push_back(id);
-        }
-    }
-
     pub(in crate::check) fn check_queued_bodies(&mut self) {
-        while let Some(id) = self.queue.pop_front() {
+        while let Some(id) = self.tables.next_body() {
             self.check_body(id);
         }
     }
 
     /// Checks a body now: its result type or its value is asked for.
     pub(in crate::check) fn check_body(&mut self, id: FunctionId) {
-        let instance = &mut self.instances[id.0 as usize];
+        let instance = self.tables.instance_mut(id);
         if matches!(instance.body, BodyState::InProgress | BodyState::Done) {
             return;
         }
         instance.body = BodyState::InProgress;
         let (entity, args, signature) = (instance.entity, instance.args.clone(), instance.signature.clone());
         if instance.depth > MAX_INSTANTIATION_DEPTH {
-            let span =
-                instance.request.as_ref().map_or(self.program.functions[id.0 as usize].span, |(span, _)| *span);
+            let request = instance.request.as_ref().map(|(span, _)| *span);
+            let span = request.unwrap_or(self.tables.function(id).span);
             let message =
                 format!("recursive template instantiation exceeded maximum depth of {MAX_INSTANTIATION_DEPTH}");
-            self.give_up("template-depth", span, message);
-            self.instances[id.0 as usize].body = BodyState::Done;
+            self.diagnostics.give_up("template-depth", span, message);
+            self.tables.instance_mut(id).body = BodyState::Done;
             return;
         }
-        let mut function = self.program.functions[id.0 as usize].clone();
+        let mut function = self.tables.function(id).clone();
         self.check_body_into(entity, &args, &signature, &mut function, Some(id));
-        self.program.functions[id.0 as usize] = function;
-        self.instances[id.0 as usize].body = BodyState::Done;
+        *self.tables.function_mut(id) = function;
+        self.tables.instance_mut(id).body = BodyState::Done;
     }
 
     pub(super) fn check_body_into(
@@ -61,7 +50,7 @@ impl<'a> Checker<'a> {
         function: &mut Function,
         id: Option<FunctionId>,
     ) {
-        let source = self.entity(entity).source;
+        let source = self.tables.entity(entity).source;
         let (params, body): (&'a [ast::Param], &'a ast::Block) = match source {
             FunctionSource::Declared { definition: Some(definition), .. } => {
                 let Some(body) = &definition.body else { return };
@@ -74,79 +63,79 @@ impl<'a> Checker<'a> {
             return;
         }
         let scope = self.body_scope(entity, args);
-        let is_template =
-            !args.is_empty() || self.entity(entity).class.is_some_and(|class| self.class(class).template.is_some());
-        let note = (is_template && !self.in_pattern).then(|| {
-            let what = if self.entity(entity).class.is_some() {
+        let is_template = !args.is_empty()
+            || self.tables.entity(entity).class.is_some_and(|class| self.tables.class(class).template.is_some());
+        let note = (is_template && !self.position.in_pattern()).then(|| {
+            let what = if self.tables.entity(entity).class.is_some() {
                 "member function"
             } else {
                 "function template specialization"
             };
             format!("in instantiation of {what} '{}' requested here", function.name)
         });
-        let (span, parent) = match id.and_then(|id| self.instances[id.0 as usize].request.clone()) {
+        let (span, parent) = match id.and_then(|id| self.tables.instance(id).request.clone()) {
             Some(request) => request,
             None => (function.span, None),
         };
         let request = note.map(|note| Rc::new(Request { note, span, parent }));
-        let outer_instantiations = id.map(|_| std::mem::replace(&mut self.instantiations, chain(request.as_ref())));
+        let outer_instantiations = id.map(|_| self.diagnostics.replace_instantiations(chain(request.as_ref())));
         let stage = source.first().and_then(|decl| decl.specifiers.stage);
-        let state = FunctionState {
+        let state = FunctionState::new(FunctionStart {
             id,
             locals: std::mem::take(&mut function.locals),
             result: signature.result,
             this: signature.this.map(|_| LocalId(0)),
-            depth: id.map_or(self.function.depth, |id| self.instances[id.0 as usize].depth),
+            depth: id.map_or(self.function.depth(), |id| self.tables.instance(id).depth),
             request,
             is_kernel: stage.is_some(),
             is_lambda: matches!(source, FunctionSource::Lambda(_)),
-            ..FunctionState::outside()
-        };
+        });
         let outer = std::mem::replace(&mut self.function, state);
-        let saved_unevaluated = std::mem::replace(&mut self.unevaluated, false);
-        let saved_depth = self.depth;
-        self.depth += 8;
-        let block = self.scopes.add(scope, ScopeKind::Block);
+        let saved_unevaluated = self.position.set_unevaluated(false);
+        let saved_depth = self.position.descend(8);
+        let block = self.tables.scopes_mut().add(scope, ScopeKind::Block);
         let mut stmts = Vec::new();
         self.in_scope(block, |this| {
             this.declare_params(params, signature);
             if let Some(decl) = source.latest()
                 && let FunctionKind::Constructor = decl.kind
-                && let Some(class) = this.entity(entity).class
+                && let Some(class) = this.tables.entity(entity).class
             {
                 this.member_inits(class, decl, &mut stmts);
             }
             this.check_block_into(&body.stmts, &mut stmts);
         });
-        self.depth = saved_depth;
-        self.unevaluated = saved_unevaluated;
+        self.position.ascend_to(saved_depth);
+        self.position.set_unevaluated(saved_unevaluated);
         let state = std::mem::replace(&mut self.function, outer);
-        let result = state.result.unwrap_or(Ty::VOID);
-        if result != Ty::VOID && !result.is_unknown() && !self.in_pattern && can_fall_off(&stmts) {
+        let result = state.result().unwrap_or(Ty::VOID);
+        if result != Ty::VOID && !result.is_unknown() && !self.position.in_pattern() && can_fall_off(&stmts) {
             let end = Span { start: body.span.end.saturating_sub(1), ..body.span };
             let message = "non-void function does not return a value in all control paths";
-            self.warn("return", end, message);
+            self.diagnostics.warn("return", end, message);
         }
         if let Some(outer) = outer_instantiations {
-            self.instantiations = outer;
+            self.diagnostics.replace_instantiations(outer);
         }
         function.fp_pragmas = source.latest().map(|decl| decl.fp_pragmas.clone()).unwrap_or_default();
-        self.warn_about_unused(&state, function.params.len());
-        function.locals = state.locals;
+        if !self.position.in_pattern() {
+            warn_about_unused(&mut self.diagnostics, &state, function.params.len());
+        }
+        function.locals = state.into_locals();
         function.result = result;
         function.body = Some(stmts);
     }
 
     /// The scope in which the names of the *definition's* template parameters are bound.
     fn body_scope(&mut self, entity: EntityId, args: &[TemplateArg]) -> ScopeId {
-        let description = self.entity(entity);
+        let description = self.tables.entity(entity);
         let (mut scope, class, header) = (description.scope, description.class, description.header);
         let definition = description.source.latest();
         let outside = definition.filter(|definition| definition.name.segments.len() > 1);
         if let (Some(definition), Some(class)) = (outside, class) {
-            scope = self.class(class).scope;
+            scope = self.tables.class(class).scope;
             // `template <typename U> void Tile<U>::load()`: U means what the class's own parameter means.
-            let class_args = self.class(class).template.clone().map(|(_, args)| args);
+            let class_args = self.tables.class(class).template.clone().map(|(_, args)| args);
             if let (Some(class_args), Some(class_header)) = (class_args, definition.templates.first()) {
                 scope = self.bind_all(class_header, &class_args, scope);
             }
@@ -170,7 +159,11 @@ impl<'a> Checker<'a> {
                 let ids = (0..count as u32).map(|i| LocalId(first + next + i)).collect();
                 next += count as u32;
                 if let Some(name) = &param.name {
-                    self.scopes.insert(self.scope, name.name.clone(), Symbol::LocalPack(ids));
+                    self.tables.scopes_mut().insert(
+                        self.position.scope(),
+                        name.name.clone(),
+                        Symbol::LocalPack(ids),
+                    );
                 }
                 continue;
             }
@@ -180,28 +173,37 @@ impl<'a> Checker<'a> {
             let id = LocalId(first + next);
             next += 1;
             if let Some(name) = &param.name {
-                let local = &mut self.function.locals[id.0 as usize];
+                let local = self.function.local_mut(id);
                 local.name = name.name.clone();
                 local.span = name.span;
-                if self.scopes.own(self.scope, &name.name).is_some() {
+                if self.tables.scopes().own(self.position.scope(), &name.name).is_some() {
                     continue;
                 }
-                self.scopes.insert(self.scope, name.name.clone(), Symbol::Local(id));
+                self.tables.scopes_mut().insert(self.position.scope(), name.name.clone(), Symbol::Local(id));
             }
             self.complete_param_type(id, param.span);
         }
     }
 
     fn complete_param_type(&mut self, id: LocalId, span: Span) {
-        let ty = self.function.locals[id.0 as usize].ty.ty;
+        let ty = self.function.local(id).ty.ty;
         self.complete_type(ty);
-        if let TyKind::Struct(class) = *self.types().kind(ty)
-            && !self.types().struct_(class).is_complete
-            && !self.types().struct_(class).is_opaque
+        if let TyKind::Struct(class) = *self.tables.types().kind(ty)
+            && !self.tables.types().struct_(class).is_complete
+            && !self.tables.types().struct_(class).is_opaque
         {
-            let message = format!("variable has incomplete type '{}'", self.name_of(ty));
-            self.error("incomplete", span, message);
+            let message = format!("variable has incomplete type '{}'", self.tables.name_of(ty));
+            self.diagnostics.error("incomplete", span, message);
         }
+    }
+}
+
+fn warn_about_unused(diagnostics: &mut Diagnostics, function: &FunctionState, params: usize) {
+    if !diagnostics.shows_warnings() {
+        return;
+    }
+    for local in function.unused_locals(params) {
+        diagnostics.warn("unused-variable", local.span, format!("unused variable '{}'", local.name));
     }
 }
 

@@ -2,10 +2,9 @@
 
 use crate::check::Checker;
 use crate::check::expressions::truth;
-use crate::check::tables::{AliasTemplate, AliasTemplateId, ScopeKind, Symbol};
+use crate::check::tables::{AliasTemplate, ScopeKind, Symbol};
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::DeclKind;
+use crate::parse::ast::{self, DeclKind};
 use crate::source::Span;
 use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
@@ -38,13 +37,17 @@ impl<'a> Checker<'a> {
         match &decl.kind {
             DeclKind::UsingNamespace(path) => {
                 if let Some(namespace) = self.resolve_namespace(path) {
-                    self.scopes.add_using(self.scope, namespace);
+                    self.tables.scopes_mut().add_using(self.position.scope(), namespace);
                 }
             }
             DeclKind::Using(path) => self.declare_using(path),
             DeclKind::NamespaceAlias(name, path) => {
                 if let Some(namespace) = self.resolve_namespace(path) {
-                    self.scopes.insert(self.scope, name.name.clone(), Symbol::Namespace(namespace));
+                    self.tables.scopes_mut().insert(
+                        self.position.scope(),
+                        name.name.clone(),
+                        Symbol::Namespace(namespace),
+                    );
                 }
             }
             DeclKind::Alias(alias) => self.declare_alias(alias),
@@ -56,43 +59,51 @@ impl<'a> Checker<'a> {
             }
             DeclKind::StaticAssert { condition, message } => self.check_static_assert(condition, message.as_ref()),
             DeclKind::Friend(inner) => {
-                let namespace = self.scopes.enclosing_namespace(self.scope);
-                let ScopeKind::Class(class) = self.scopes.get(self.scope).kind else { return };
+                let namespace = self.tables.scopes().enclosing_namespace(self.position.scope());
+                let ScopeKind::Class(class) = self.tables.scopes().get(self.position.scope()).kind else { return };
                 match &inner.kind {
                     DeclKind::Function(function) => {
-                        self.class_mut(class).friends.push(function.name.last().name.clone());
+                        self.tables.class_mut(class).friends.push(function.name.last().name.clone());
                         // The pattern of a template declares nothing: each instance has a friend of its own.
-                        if !self.class(class).is_pattern {
+                        if !self.tables.class(class).is_pattern {
                             self.declare_friend(function, namespace);
                         }
                     }
                     DeclKind::Class(ast::ClassDecl { name: Some(name), .. }) => {
-                        self.class_mut(class).friends.push(name.last().name.clone());
+                        self.tables.class_mut(class).friends.push(name.last().name.clone());
                     }
                     _ => {}
                 }
             }
             DeclKind::Access(_) | DeclKind::Empty => {}
             DeclKind::Namespace { .. } => {
-                self.error("namespace", decl.span, "namespaces can only be defined in global or namespace scope");
+                self.diagnostics.error(
+                    "namespace",
+                    decl.span,
+                    "namespaces can only be defined in global or namespace scope",
+                );
             }
             DeclKind::Instantiation(_) => {
-                self.error("instantiation", decl.span, "explicit instantiation must occur at namespace scope");
+                self.diagnostics.error(
+                    "instantiation",
+                    decl.span,
+                    "explicit instantiation must occur at namespace scope",
+                );
             }
             DeclKind::Function(function) => {
-                self.error("function", function.name.span, "function declaration is not allowed here");
+                self.diagnostics.error("function", function.name.span, "function declaration is not allowed here");
             }
             DeclKind::Var(var) => {
                 let span = var.name.as_ref().map_or(decl.span, |name| name.span);
-                self.error("variable", span, "variable declaration is not allowed here");
+                self.diagnostics.error("variable", span, "variable declaration is not allowed here");
             }
         }
     }
 
     fn declare_namespace(&mut self, name: Option<&'a ast::Ident>, inline: bool, decls: &'a [ast::Decl]) {
-        let parent = self.scope;
+        let parent = self.position.scope();
         let text = name.map_or(SmolStr::new_static("(anonymous)"), |name| name.name.clone());
-        let existing = match self.scopes.own(parent, &text) {
+        let existing = match self.tables.scopes().own(parent, &text) {
             Some(Symbol::Namespace(scope)) => Some(*scope),
             Some(other) => {
                 let other = other.clone();
@@ -100,7 +111,7 @@ impl<'a> Checker<'a> {
                     let message = format!("redefinition of '{text}' as different kind of symbol");
                     let diagnostic = Diagnostic::error("redefinition", name.span, message);
                     let previous = self.declared_at(&other);
-                    self.report(match previous {
+                    self.diagnostics.report(match previous {
                         Some(span) => diagnostic.note(span, "previous definition is here"),
                         None => diagnostic,
                     });
@@ -110,13 +121,13 @@ impl<'a> Checker<'a> {
             None => None,
         };
         let scope = existing.unwrap_or_else(|| {
-            let full_name = format!("{}{text}", self.scopes.namespace_prefix(parent));
-            let scope = self.scopes.add(parent, ScopeKind::Namespace(full_name.into()));
-            self.scopes.insert(parent, text, Symbol::Namespace(scope));
+            let full_name = format!("{}{text}", self.tables.scopes().namespace_prefix(parent));
+            let scope = self.tables.scopes_mut().add(parent, ScopeKind::Namespace(full_name.into()));
+            self.tables.scopes_mut().insert(parent, text, Symbol::Namespace(scope));
             scope
         });
         if inline || name.is_none() {
-            self.scopes.add_using(parent, scope);
+            self.tables.scopes_mut().add_using(parent, scope);
         }
         self.in_scope(scope, |this| this.declare_all(decls));
     }
@@ -127,11 +138,11 @@ impl<'a> Checker<'a> {
             Ok(Some(found)) => match found.symbol {
                 Symbol::Functions(entities) => {
                     for entity in entities {
-                        self.scopes.add_function(self.scope, &name, entity);
+                        self.tables.scopes_mut().add_function(self.position.scope(), &name, entity);
                     }
                 }
                 symbol => {
-                    self.scopes.insert(self.scope, name, symbol);
+                    self.tables.scopes_mut().insert(self.position.scope(), name, symbol);
                 }
             },
             Ok(None) => self.undeclared(path, false),
@@ -142,35 +153,35 @@ impl<'a> Checker<'a> {
     fn declare_alias(&mut self, alias: &'a ast::AliasDecl) {
         let name = &alias.name.name;
         if let Some(header) = &alias.template {
-            let scope = self.scope;
-            self.alias_templates.push(AliasTemplate { decl: alias, header, scope, instances: HashMap::default() });
-            let id = AliasTemplateId(self.alias_templates.len() as u32 - 1);
+            let scope = self.position.scope();
+            let template = AliasTemplate { decl: alias, header, scope, instances: HashMap::default() };
+            let id = self.tables.add_alias_template(template);
             self.insert_once(name, Symbol::AliasTemplate(id), alias.name.span);
             return;
         }
         let ty = self.resolve_type(&alias.ty);
         // `typedef struct { … } name;` gives the struct its name.
         if let ast::TypeExprKind::Class(_) = alias.ty.kind
-            && let Some(id) = self.types().struct_id(ty.ty)
-            && self.types().struct_(id).name.starts_with('(')
+            && let Some(id) = self.tables.types().struct_id(ty.ty)
+            && self.tables.types().struct_(id).name.starts_with('(')
         {
-            self.types_mut().struct_mut(id).name = name.clone();
+            self.tables.types_mut().struct_mut(id).name = name.clone();
         }
         if let ast::TypeExprKind::Enum(_) = alias.ty.kind
-            && let Some(id) = self.types().enum_id(ty.ty)
-            && self.types().enum_(id).name.starts_with('(')
+            && let Some(id) = self.tables.types().enum_id(ty.ty)
+            && self.tables.types().enum_(id).name.starts_with('(')
         {
-            self.types_mut().enum_mut(id).name = name.clone();
+            self.tables.types_mut().enum_mut(id).name = name.clone();
         }
-        match self.scopes.own(self.scope, name) {
+        match self.tables.scopes().own(self.position.scope(), name) {
             Some(Symbol::Type(old)) if *old == ty || old.ty.is_unknown() || ty.ty.is_unknown() => {}
             Some(Symbol::Type(old)) => {
                 let message = format!(
                     "typedef redefinition with different types ('{}' vs '{}')",
-                    self.name_of_qual(ty),
-                    self.name_of_qual(*old)
+                    self.tables.name_of_qual(ty),
+                    self.tables.name_of_qual(*old)
                 );
-                self.error("redefinition", alias.name.span, message);
+                self.diagnostics.error("redefinition", alias.name.span, message);
             }
             _ => self.insert_once(name, Symbol::Type(ty), alias.name.span),
         }
@@ -178,11 +189,11 @@ impl<'a> Checker<'a> {
 
     /// Declares `name`; complains where it is taken in this scope.
     pub(in crate::check) fn insert_once(&mut self, name: &SmolStr, symbol: Symbol, span: Span) {
-        if let Some(old) = self.scopes.insert(self.scope, name.clone(), symbol) {
+        if let Some(old) = self.tables.scopes_mut().insert(self.position.scope(), name.clone(), symbol) {
             let message = format!("redefinition of '{name}'");
             let diagnostic = Diagnostic::error("redefinition", span, message);
             let previous = self.declared_at(&old);
-            self.report(match previous {
+            self.diagnostics.report(match previous {
                 Some(span) => diagnostic.note(span, "previous definition is here"),
                 None => diagnostic,
             });
@@ -204,7 +215,7 @@ impl<'a> Checker<'a> {
                 Some(message) => format!("static assertion failed: {message}"),
                 None => "static assertion failed".to_string(),
             };
-            self.error("static-assert", condition.span, text);
+            self.diagnostics.error("static-assert", condition.span, text);
         }
     }
 }

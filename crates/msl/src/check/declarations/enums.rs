@@ -14,25 +14,25 @@ impl<'a> Checker<'a> {
         let underlying = match &decl.underlying {
             Some(written) => {
                 let ty = self.resolve_type(written).ty;
-                if !ty.is_unknown() && !self.types().is_integral(ty) {
-                    self.error("enum", written.span, "non-integral type is an invalid underlying type");
+                if !ty.is_unknown() && !self.tables.types().is_integral(ty) {
+                    self.diagnostics.error("enum", written.span, "non-integral type is an invalid underlying type");
                     return None;
                 }
                 ty
             }
             None => Ty::INT,
         };
-        let existing = match self.scopes.own(self.scope, &name) {
-            Some(Symbol::Type(ty)) if self.types().enum_id(ty.ty).is_some() => Some(ty.ty),
+        let existing = match self.tables.scopes().own(self.position.scope(), &name) {
+            Some(Symbol::Type(ty)) if self.tables.types().enum_id(ty.ty).is_some() => Some(ty.ty),
             _ => None,
         };
         let ty = existing.unwrap_or_else(|| {
             let scoped = decl.scoped;
             let span = decl.name.as_ref().map_or(decl.span, |name| name.span);
-            let qualifier = self.qualifier(self.scope);
+            let qualifier = self.tables.qualifier(self.position.scope());
             let definition =
                 Enum { name: name.clone(), qualifier, scoped, underlying, enumerators: Vec::new(), span };
-            self.types_mut().add_enum(definition).1
+            self.tables.types_mut().add_enum(definition).1
         });
         if existing.is_none()
             && let Some(name) = &decl.name
@@ -40,22 +40,22 @@ impl<'a> Checker<'a> {
             self.insert_once(&name.name, Symbol::Type(QualTy::plain(ty)), name.span);
         }
         let enumerators = decl.enumerators.as_ref()?;
-        let id = self.types().enum_id(ty)?;
-        if !self.types().enum_(id).enumerators.is_empty() {
-            let previous = self.types().enum_(id).span;
+        let id = self.tables.types().enum_id(ty)?;
+        if !self.tables.types().enum_(id).enumerators.is_empty() {
+            let previous = self.tables.types().enum_(id).span;
             let diagnostic = Diagnostic::error("redefinition", decl.span, format!("redefinition of '{name}'"));
-            self.report(diagnostic.note(previous, "previous definition is here"));
+            self.diagnostics.report(diagnostic.note(previous, "previous definition is here"));
             return Some(ty);
         }
         let mut next: i128 = 0;
-        let scope = self.scopes.add(self.scope, ScopeKind::Block);
+        let scope = self.tables.scopes_mut().add(self.position.scope(), ScopeKind::Block);
         for enumerator in enumerators {
             if let Some(written) = &enumerator.value {
                 let checked = self.in_scope(scope, |this| this.check_value(written));
-                if !checked.ty.ty.is_unknown() && !self.is_integral_or_unscoped(checked.ty.ty) {
+                if !checked.ty.ty.is_unknown() && !self.tables.is_integral_or_unscoped(checked.ty.ty) {
                     let message =
-                        format!("enumerator value has non-integral type '{}'", self.name_of(checked.ty.ty));
-                    self.error("enum", written.span, message);
+                        format!("enumerator value has non-integral type '{}'", self.tables.name_of(checked.ty.ty));
+                    self.diagnostics.error("enum", written.span, message);
                     continue;
                 }
                 let value = self.evaluate_or_report(&checked, "enumerator value is not a constant expression");
@@ -68,30 +68,31 @@ impl<'a> Checker<'a> {
             let value = Symbol::Value(ty, Value::Int(next));
             // Inside the braces an enumerator is a plain number.
             let number = Symbol::Value(underlying, Value::Int(next));
-            self.scopes.insert(scope, enumerator.name.name.clone(), number);
-            let fits = crate::evaluate::fits(self.types(), &Value::Int(next), underlying);
+            self.tables.scopes_mut().insert(scope, enumerator.name.name.clone(), number);
+            let fits = crate::evaluate::fits(self.tables.types(), &Value::Int(next), underlying);
             if decl.underlying.is_some() && !fits {
                 let message = format!(
                     "enumerator value {next} is not representable in the underlying type '{}'",
-                    self.name_of(underlying)
+                    self.tables.name_of(underlying)
                 );
-                self.error("enum", enumerator.name.span, message);
+                self.diagnostics.error("enum", enumerator.name.span, message);
             }
             if !decl.scoped {
                 self.insert_once(&enumerator.name.name, value, enumerator.name.span);
             }
-            self.types_mut().enum_mut(id).enumerators.push((enumerator.name.name.clone(), next));
+            self.tables.types_mut().enum_mut(id).enumerators.push((enumerator.name.name.clone(), next));
             next += 1;
         }
         // Without a type of its own an enum takes the first that holds its values.
         if decl.underlying.is_none() && !decl.scoped {
-            let values: Vec<i128> = self.types().enum_(id).enumerators.iter().map(|(_, value)| *value).collect();
+            let values: Vec<i128> =
+                self.tables.types().enum_(id).enumerators.iter().map(|(_, value)| *value).collect();
             let (low, high) =
                 (values.iter().min().copied().unwrap_or(0), values.iter().max().copied().unwrap_or(0));
             let fits = |kind: crate::types::IntKind| kind.wrap(low) == low && kind.wrap(high) == high;
             use crate::types::IntKind::{Int, Long, UInt, ULong};
             let kind = if low < 0 { [Int, Long] } else { [UInt, ULong] }.into_iter().find(|&kind| fits(kind));
-            self.types_mut().enum_mut(id).underlying = Ty::int(kind.unwrap_or(Long));
+            self.tables.types_mut().enum_mut(id).underlying = Ty::int(kind.unwrap_or(Long));
         }
         Some(ty)
     }

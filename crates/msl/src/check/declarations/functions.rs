@@ -1,12 +1,12 @@
 //! Declarations of functions.
 
 use crate::check::Checker;
+use crate::check::classes::refuse_duplicate_params;
 use crate::check::names::native_type;
-use crate::check::tables::{BodyState, Entity, EntityId, FunctionSource, ScopeId, Symbol, TemplateArg};
+use crate::check::state::Diagnostics;
+use crate::check::tables::{Entity, EntityId, FunctionSource, ScopeId, Symbol, Tables, TemplateArg};
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::{Access, TemplateParamKind, TypeExprKind};
-use crate::program::FunctionId;
+use crate::parse::ast::{self, Access, TemplateParamKind, TypeExprKind};
 use crate::stdlib::families;
 use crate::types::{QualTy, StructId, Ty};
 use rustc_hash::FxHashMap as HashMap;
@@ -30,78 +30,136 @@ impl<'a> Checker<'a> {
             self.declare_function_specialization(function);
             return;
         }
-        let scope = self.scope;
-        let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
+        let scope = self.position.scope();
+        let Some(entity) =
+            add_function_entity(&mut self.tables, &mut self.diagnostics, function, scope, None, Access::Public)
+        else {
+            return;
+        };
         if self.merge_redeclaration(scope, name, entity) {
             return;
         }
-        if let Some(other) = self.scopes.add_function(scope, name, entity) {
+        if let Some(other) = self.tables.scopes_mut().add_function(scope, name, entity) {
             let message = format!("redefinition of '{name}' as different kind of symbol");
             let diagnostic = Diagnostic::error("redefinition", function.name.span, message);
             let previous = self.declared_at(&other);
-            self.report(match previous {
+            self.diagnostics.report(match previous {
                 Some(span) => diagnostic.note(span, "previous definition is here"),
                 None => diagnostic,
             });
             return;
         }
-        if !self.sources.file(function.span.file).builtin {
+        if !self.tables.is_in_stdlib(function.span) {
             self.check_declared_function(entity);
         }
     }
 
     pub(super) fn declare_friend(&mut self, function: &'a ast::FunctionDecl, namespace: ScopeId) {
         // The body sees the class; the name belongs to the namespace.
-        let scope = self.scope;
-        let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
+        let scope = self.position.scope();
+        let Some(entity) =
+            add_function_entity(&mut self.tables, &mut self.diagnostics, function, scope, None, Access::Public)
+        else {
+            return;
+        };
         let name = function.name.last().name.clone();
         if !self.merge_redeclaration(namespace, &name, entity) {
-            self.scopes.add_function(namespace, &name, entity);
+            self.tables.scopes_mut().add_function(namespace, &name, entity);
         }
     }
 
-    /// Makes an entity for a declaration, without a place in a scope yet.
-    pub(in crate::check) fn add_function_entity(
-        &mut self,
-        function: &'a ast::FunctionDecl,
-        scope: ScopeId,
-        class: Option<StructId>,
-        access: Access,
-    ) -> Option<EntityId> {
-        let header = function.templates.last().filter(|header| !header.params.is_empty());
-        if let Some(header) = header {
-            self.refuse_duplicate_params(header);
-        }
-        let name = function.name.last().name.clone();
-        let is_builtin_file = self.sources.file(function.span.file).builtin;
-        let family = if is_builtin_file { header.and_then(|header| self.family_of(header)) } else { None };
-        let prefix: SmolStr = match class {
-            Some(class) => format!("{}::", self.types().struct_(class).name).into(),
-            None => self.scopes.namespace_prefix(scope).into(),
+    /// `template <> void f<float>(…) { … }`
+    fn declare_function_specialization(&mut self, function: &'a ast::FunctionDecl) {
+        let path = &function.name;
+        let name = path.last().name.clone();
+        let found = self.tables.scopes().find_in(self.position.scope(), &name);
+        let Some(Symbol::Functions(candidates)) = found else {
+            let message = format!("no function template named '{name}' to specialize");
+            self.diagnostics.error("specialization", path.last().span, message);
+            return;
         };
-        let builtin = (is_builtin_file && function.body.is_none() && !function.is_deleted)
-            .then(|| format!("{prefix}{name}").trim_start_matches("metal::").into());
-        self.entities.push(Entity {
-            name,
-            prefix,
-            source: FunctionSource::Declared {
-                declaration: function,
-                definition: function.body.as_ref().map(|_| function),
-            },
-            scope,
-            class,
-            header,
-            family,
-            builtin,
-            specializations: Vec::new(),
-            signatures: HashMap::default(),
-            functions: HashMap::default(),
-            access,
-            span: function.name.last().span,
-        });
-        Some(EntityId(self.entities.len() as u32 - 1))
+        let params: Vec<QualTy> = function.params.iter().map(|param| self.param_type(param)).collect();
+        let result = self.resolve_type(&function.result).ty;
+        if result == Ty::ERROR || params.iter().any(|ty| ty.ty == Ty::ERROR) {
+            return;
+        }
+        for candidate in candidates {
+            if self.tables.entity(candidate).header.is_none() || self.tables.entity(candidate).family.is_some() {
+                continue;
+            }
+            let explicit = path.last().args.as_deref();
+            let Some(args) = self.deduce_from_types(candidate, explicit, &params, Some(result)) else { continue };
+            if let Some(earlier) = self.tables.specialization_of(candidate, &args) {
+                let has_body = self.tables.entity(earlier).source.latest().is_some_and(|decl| decl.body.is_some());
+                if has_body && function.body.is_some() {
+                    let message = format!("redefinition of '{name}{}'", self.tables.args_text(&args));
+                    let diagnostic = Diagnostic::error("redefinition", path.last().span, message);
+                    let span = self.tables.entity(earlier).span;
+                    self.diagnostics.report(diagnostic.note(span, "previous definition is here"));
+                } else if function.body.is_some() {
+                    self.tables.set_definition(earlier, function);
+                    self.check_declared_function(earlier);
+                }
+                return;
+            }
+            let scope = self.position.scope();
+            let Some(entity) =
+                add_function_entity(&mut self.tables, &mut self.diagnostics, function, scope, None, Access::Public)
+            else {
+                return;
+            };
+            self.tables.entity_mut(candidate).specializations.push((args, entity));
+            self.check_declared_function(entity);
+            return;
+        }
+        let message = format!("no function template matches function template specialization '{name}'");
+        self.diagnostics.error("specialization", path.last().span, message);
     }
 
+    /// Checks what can be checked when a function is declared: an ordinary function whole, a template as written.
+    pub(in crate::check) fn check_declared_function(&mut self, entity: EntityId) {
+        let has_definition = match self.tables.entity(entity).source {
+            FunctionSource::Declared { definition, .. } => definition.is_some(),
+            FunctionSource::Lambda(_) => true,
+        };
+        match self.tables.entity(entity).header {
+            None => {
+                let Some(signature) = self.signature(entity, &[]) else { return };
+                let is_member_of_pattern =
+                    self.tables.entity(entity).class.is_some_and(|class| self.tables.class(class).is_pattern);
+                if is_member_of_pattern {
+                    if has_definition {
+                        self.check_function_pattern(entity, &[]);
+                    }
+                    return;
+                }
+                let id = self.function_for(entity, Vec::new(), signature);
+                if has_definition {
+                    self.tables.need_body(id);
+                }
+                self.declare_entry_point(entity, id);
+            }
+            Some(header) => {
+                if self.tables.entity(entity).family.is_none() && has_definition {
+                    let args = self.tables.unknown_args(header);
+                    self.check_function_pattern(entity, &args);
+                }
+            }
+        }
+    }
+
+    /// Looks at a template's function as written, with its parameters unknown. Nothing of it stays in the program.
+    fn check_function_pattern(&mut self, entity: EntityId, args: &[TemplateArg]) {
+        let saved = self.position.set_in_pattern(true);
+        if let Some(signature) = self.signature(entity, args) {
+            let mut function = self.tables.new_function(entity, args, &signature);
+            self.check_body_into(entity, args, &signature, &mut function, None);
+        }
+        self.position.set_in_pattern(saved);
+    }
+}
+
+impl<'a> Tables<'a> {
     fn family_of(&mut self, header: &'a ast::TemplateHeader) -> Option<Rc<[Ty]>> {
         let [param] = &*header.params else { return None };
         let TemplateParamKind::Value { ty, .. } = &param.kind else { return None };
@@ -116,107 +174,46 @@ impl<'a> Checker<'a> {
         }
         Some(types.into())
     }
+}
 
-    pub(in crate::check) fn set_definition(&mut self, entity: EntityId, function: &'a ast::FunctionDecl) {
-        let entity = &mut self.entities[entity.0 as usize];
-        if let FunctionSource::Declared { definition, .. } = &mut entity.source {
-            *definition = Some(function);
-        }
-        entity.builtin = None;
-        // Functions that were called before the body was known are waiting for it.
-        let mut waiting: Vec<FunctionId> = entity.functions.values().copied().collect();
-        waiting.sort();
-        for id in waiting {
-            if self.instances[id.0 as usize].body == BodyState::Done && self.program.function(id).body.is_none() {
-                self.instances[id.0 as usize].body = BodyState::Queued;
-                self.queue.push_back(id);
-            }
-        }
+/// Makes an entity for a declaration, without a place in a scope yet.
+pub(in crate::check) fn add_function_entity<'a>(
+    tables: &mut Tables<'a>,
+    diagnostics: &mut Diagnostics,
+    function: &'a ast::FunctionDecl,
+    scope: ScopeId,
+    class: Option<StructId>,
+    access: Access,
+) -> Option<EntityId> {
+    let header = function.templates.last().filter(|header| !header.params.is_empty());
+    if let Some(header) = header {
+        refuse_duplicate_params(diagnostics, header);
     }
-
-    /// `template <> void f<float>(…) { … }`
-    fn declare_function_specialization(&mut self, function: &'a ast::FunctionDecl) {
-        let path = &function.name;
-        let name = path.last().name.clone();
-        let found = self.scopes.find_in(self.scope, &name);
-        let Some(Symbol::Functions(candidates)) = found else {
-            let message = format!("no function template named '{name}' to specialize");
-            self.error("specialization", path.last().span, message);
-            return;
-        };
-        let params: Vec<QualTy> = function.params.iter().map(|param| self.param_type(param)).collect();
-        let result = self.resolve_type(&function.result).ty;
-        if result == Ty::ERROR || params.iter().any(|ty| ty.ty == Ty::ERROR) {
-            return;
-        }
-        for candidate in candidates {
-            if self.entity(candidate).header.is_none() || self.entity(candidate).family.is_some() {
-                continue;
-            }
-            let explicit = path.last().args.as_deref();
-            let Some(args) = self.deduce_from_types(candidate, explicit, &params, Some(result)) else { continue };
-            if let Some(earlier) = self.specialization_of(candidate, &args) {
-                let has_body = self.entity(earlier).source.latest().is_some_and(|decl| decl.body.is_some());
-                if has_body && function.body.is_some() {
-                    let message = format!("redefinition of '{name}{}'", self.args_text(&args));
-                    let diagnostic = Diagnostic::error("redefinition", path.last().span, message);
-                    let span = self.entity(earlier).span;
-                    self.report(diagnostic.note(span, "previous definition is here"));
-                } else if function.body.is_some() {
-                    self.set_definition(earlier, function);
-                    self.check_declared_function(earlier);
-                }
-                return;
-            }
-            let scope = self.scope;
-            let Some(entity) = self.add_function_entity(function, scope, None, Access::Public) else { return };
-            self.entities[candidate.0 as usize].specializations.push((args, entity));
-            self.check_declared_function(entity);
-            return;
-        }
-        let message = format!("no function template matches function template specialization '{name}'");
-        self.error("specialization", path.last().span, message);
-    }
-
-    /// Checks what can be checked when a function is declared: an ordinary function whole, a template as written.
-    pub(in crate::check) fn check_declared_function(&mut self, entity: EntityId) {
-        let has_definition = match self.entity(entity).source {
-            FunctionSource::Declared { definition, .. } => definition.is_some(),
-            FunctionSource::Lambda(_) => true,
-        };
-        match self.entity(entity).header {
-            None => {
-                let Some(signature) = self.signature(entity, &[]) else { return };
-                let is_member_of_pattern =
-                    self.entity(entity).class.is_some_and(|class| self.class(class).is_pattern);
-                if is_member_of_pattern {
-                    if has_definition {
-                        self.check_function_pattern(entity, &[]);
-                    }
-                    return;
-                }
-                let id = self.function_for(entity, Vec::new(), signature);
-                if has_definition {
-                    self.need_body(id);
-                }
-                self.declare_entry_point(entity, id);
-            }
-            Some(header) => {
-                if self.entity(entity).family.is_none() && has_definition {
-                    let args = self.unknown_args(header);
-                    self.check_function_pattern(entity, &args);
-                }
-            }
-        }
-    }
-
-    /// Looks at a template's function as written, with its parameters unknown. Nothing of it stays in the program.
-    fn check_function_pattern(&mut self, entity: EntityId, args: &[TemplateArg]) {
-        let saved = std::mem::replace(&mut self.in_pattern, true);
-        if let Some(signature) = self.signature(entity, args) {
-            let mut function = self.new_function(entity, args, &signature);
-            self.check_body_into(entity, args, &signature, &mut function, None);
-        }
-        self.in_pattern = saved;
-    }
+    let name = function.name.last().name.clone();
+    let is_builtin_file = tables.is_in_stdlib(function.span);
+    let family = if is_builtin_file { header.and_then(|header| tables.family_of(header)) } else { None };
+    let prefix: SmolStr = match class {
+        Some(class) => format!("{}::", tables.types().struct_(class).name).into(),
+        None => tables.scopes().namespace_prefix(scope).into(),
+    };
+    let builtin = (is_builtin_file && function.body.is_none() && !function.is_deleted)
+        .then(|| format!("{prefix}{name}").trim_start_matches("metal::").into());
+    Some(tables.add_entity(Entity {
+        name,
+        prefix,
+        source: FunctionSource::Declared {
+            declaration: function,
+            definition: function.body.as_ref().map(|_| function),
+        },
+        scope,
+        class,
+        header,
+        family,
+        builtin,
+        specializations: Vec::new(),
+        signatures: HashMap::default(),
+        functions: HashMap::default(),
+        access,
+        span: function.name.last().span,
+    }))
 }

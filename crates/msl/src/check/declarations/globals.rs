@@ -1,22 +1,17 @@
 //! Variables at namespace scope, static members and function constants.
 
+use super::signatures::type_without_qualifiers;
 use crate::check::Checker;
 use crate::check::initialization::contains_auto;
 use crate::check::state::FunctionState;
-use crate::check::tables::{ScopeId, Specialization, Symbol, VarTemplate, VarTemplateId};
+use crate::check::tables::{GlobalInit, Specialization, Symbol, Tables, VarTemplate};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
-use crate::program::{FunctionConstant, Global, GlobalId};
+use crate::program::{FunctionConstant, GlobalId};
 use crate::source::Span;
-use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use crate::types::{AddressSpace, Ty, TyKind};
 use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
-
-/// The initializer of a static member that nobody has asked for yet.
-pub(in crate::check) struct GlobalInit<'a> {
-    pub(in crate::check) decl: &'a ast::VarDecl,
-    pub(in crate::check) scope: ScopeId,
-}
 
 impl<'a> Checker<'a> {
     pub(super) fn declare_namespace_var(&mut self, var: &'a ast::VarDecl) {
@@ -31,19 +26,19 @@ impl<'a> Checker<'a> {
         }
         if var.specifiers.is_extern && var.init.is_none() {
             let ty = self.resolve_type(&var.ty);
-            let id = self.add_global(name.clone(), ty, path.span);
-            self.scopes.insert(self.scope, name.clone(), Symbol::Global(id));
+            let id = self.tables.add_global(name.clone(), ty, path.span);
+            self.tables.scopes_mut().insert(self.position.scope(), name.clone(), Symbol::Global(id));
             return;
         }
-        let prefix = self.scopes.namespace_prefix(self.scope);
+        let prefix = self.tables.scopes().namespace_prefix(self.position.scope());
         let Some(id) = self.declare_global(var, format!("{prefix}{name}").into()) else {
-            self.scopes.insert(self.scope, name.clone(), Symbol::Dependent);
+            self.tables.scopes_mut().insert(self.position.scope(), name.clone(), Symbol::Dependent);
             return;
         };
-        if let Some(Symbol::Global(old)) = self.scopes.own(self.scope, name) {
+        if let Some(Symbol::Global(old)) = self.tables.scopes().own(self.position.scope(), name) {
             let old = *old;
-            if self.program.global(old).value.is_none() && self.program.global(old).init.is_none() {
-                self.scopes.insert(self.scope, name.clone(), Symbol::Global(id));
+            if self.tables.global(old).value.is_none() && self.tables.global(old).init.is_none() {
+                self.tables.scopes_mut().insert(self.position.scope(), name.clone(), Symbol::Global(id));
                 return;
             }
         }
@@ -57,108 +52,95 @@ impl<'a> Checker<'a> {
         path: &'a ast::Path,
     ) {
         let name = path.last().name.clone();
-        let existing = match self.scopes.own(self.scope, &name) {
+        let existing = match self.tables.scopes().own(self.position.scope(), &name) {
             Some(Symbol::VarTemplate(id)) => Some(*id),
             _ => None,
         };
         match (&path.last().args, existing) {
             (Some(args), Some(id)) => {
-                let scope = self.scope;
+                let scope = self.position.scope();
                 let specialization = Specialization { header, args, decl: var, scope };
-                self.var_templates[id.0 as usize].specializations.push(specialization);
+                self.tables.var_template_mut(id).specializations.push(specialization);
             }
             (Some(_), None) => {
                 let message = format!("explicit specialization of undeclared template variable '{name}'");
-                self.error("specialization", path.span, message);
+                self.diagnostics.error("specialization", path.span, message);
             }
             (None, _) => {
                 let template = VarTemplate {
                     name: name.clone(),
                     decl: var,
                     header,
-                    scope: self.scope,
+                    scope: self.position.scope(),
                     specializations: Vec::new(),
                     instances: HashMap::default(),
                 };
-                self.var_templates.push(template);
-                let id = VarTemplateId(self.var_templates.len() as u32 - 1);
+                let id = self.tables.add_var_template(template);
                 self.insert_once(&name, Symbol::VarTemplate(id), path.span);
-                let args = self.unknown_args(header);
-                let scope = self.bind_all(header, &args, self.scope);
+                let args = self.tables.unknown_args(header);
+                let scope = self.bind_all(header, &args, self.position.scope());
                 let ty = self.attempt(|this| this.in_scope(scope, |this| this.resolve_type(&var.ty)));
                 if let Ok(ty) = ty
                     && ty.space != Some(AddressSpace::Constant)
                     && !contains_auto(&var.ty)
                 {
                     let message = "program scope variable must reside in constant address space";
-                    self.error("address-space", path.span, message);
+                    self.diagnostics.error("address-space", path.span, message);
                 }
             }
         }
-    }
-
-    pub(in crate::check) fn add_global(&mut self, name: SmolStr, ty: QualTy, span: Span) -> GlobalId {
-        self.program.globals.push(Global { name, ty, value: None, function_constant: None, init: None, span });
-        GlobalId(self.program.globals.len() as u32 - 1)
     }
 
     /// A constant at namespace scope; `None` after a complaint.
     pub(in crate::check) fn declare_global(&mut self, var: &'a ast::VarDecl, name: SmolStr) -> Option<GlobalId> {
         let span = var.name.as_ref().map_or(var.ty.span, |name| name.last().span);
         let (mut ty, init) = self.variable_type_and_init(var)?;
-        let is_sampler = self.is_opaque(ty.ty);
+        let is_sampler = self.tables.is_opaque(ty.ty);
         // The parser has complained about `thread_local`.
         if var.specifiers.is_thread_local {
             return None;
         }
         if ty.space != Some(AddressSpace::Constant) && !is_sampler && !ty.ty.is_unknown() {
             let message = "program scope variable must reside in constant address space";
-            self.error("address-space", span, message);
+            self.diagnostics.error("address-space", span, message);
             return None;
         }
         ty.is_const = true;
-        let id = self.add_global(name, ty, span);
+        let id = self.tables.add_global(name, ty, span);
         if let Some(attribute) = var.attributes.iter().find(|a| a.name == "function_constant") {
             self.declare_function_constant(id, attribute, var, span);
             return Some(id);
         }
         match init {
             Some(init) => self.set_global_value(id, init),
-            None if var.init.is_none() && !is_sampler && !ty.ty.is_unknown() && !self.has_default_value(ty.ty) => {
-                self.error("uninitialized", span, "variable in constant address space must be initialized");
+            None if var.init.is_none()
+                && !is_sampler
+                && !ty.ty.is_unknown()
+                && !self.tables.has_default_value(ty.ty) =>
+            {
+                self.diagnostics.error(
+                    "uninitialized",
+                    span,
+                    "variable in constant address space must be initialized",
+                );
             }
             None => {}
         }
         Some(id)
     }
 
-    fn has_default_value(&mut self, ty: Ty) -> bool {
-        self.types().struct_id(ty).is_some_and(|id| self.types().struct_(id).fields.is_empty())
-    }
-
     fn set_global_value(&mut self, id: GlobalId, init: crate::program::Expr) {
-        let is_opaque = self.is_opaque(self.program.global(id).ty.ty);
+        let is_opaque = self.tables.is_opaque(self.tables.global(id).ty.ty);
         if is_opaque || init.ty.ty == Ty::ERROR {
             return;
         }
-        if self.depends_on_function_constant(&init) {
-            self.program.globals[id.0 as usize].init = Some(init);
+        if self.tables.depends_on_function_constant(&init) {
+            self.tables.global_mut(id).init = Some(init);
             return;
         }
         let message = "initializer of a variable in constant address space must be a constant expression";
         let value = self.evaluate_or_report(&init, message);
-        self.program.globals[id.0 as usize].value = value;
-    }
-
-    fn depends_on_function_constant(&self, expr: &crate::program::Expr) -> bool {
-        let mut depends = false;
-        crate::walk::walk_expr(expr, &mut |e| {
-            if let crate::program::ExprKind::Global(id) = e.kind {
-                let global = self.program.global(id);
-                depends |= global.function_constant.is_some() || global.init.is_some();
-            }
-        });
-        depends
+        self.tables.global_mut(id).value = value;
     }
 
     fn declare_function_constant(
@@ -170,21 +152,24 @@ impl<'a> Checker<'a> {
     ) {
         let Some(index) = self.attribute_index(attribute, 65_535) else { return };
         if var.init.is_some() {
-            self.error("function-constant", span, "a function constant cannot have an initializer");
+            self.diagnostics.error("function-constant", span, "a function constant cannot have an initializer");
         }
-        let ty = self.program.global(id).ty.ty;
-        let element = self.types().element_of(ty);
-        let allowed = self.types().is_arithmetic(element) && !matches!(element, Ty::LONG | Ty::ULONG | Ty::BFLOAT)
-            || self.types().enum_id(ty).is_some()
+        let ty = self.tables.global(id).ty.ty;
+        let element = self.tables.types().element_of(ty);
+        let allowed = self.tables.types().is_arithmetic(element)
+            && !matches!(element, Ty::LONG | Ty::ULONG | Ty::BFLOAT)
+            || self.tables.types().enum_id(ty).is_some()
             || ty.is_unknown();
         let allowed = allowed || matches!(element, Ty::LONG | Ty::ULONG);
-        if !allowed || matches!(self.types().kind(ty), TyKind::PackedVector { .. }) {
-            let message = format!("type '{}' is not valid for attribute 'function_constant'", self.name_of(ty));
-            self.error("function-constant", span, message);
+        if !allowed || matches!(self.tables.types().kind(ty), TyKind::PackedVector { .. }) {
+            let message =
+                format!("type '{}' is not valid for attribute 'function_constant'", self.tables.name_of(ty));
+            self.diagnostics.error("function-constant", span, message);
             return;
         }
         let duplicate = self
-            .program
+            .tables
+            .program()
             .globals
             .iter()
             .find(|g| g.function_constant.is_some_and(|constant| constant.index == index) && g.span != span);
@@ -192,10 +177,10 @@ impl<'a> Checker<'a> {
             let message = format!("function constant index {index} is already used by '{}'", duplicate.name);
             let diagnostic = Diagnostic::error("function-constant", attribute.span, message);
             let diagnostic = diagnostic.note(duplicate.span, "previous function constant is here");
-            self.report(diagnostic);
+            self.diagnostics.report(diagnostic);
             return;
         }
-        self.program.globals[id.0 as usize].function_constant = Some(FunctionConstant { index });
+        self.tables.global_mut(id).function_constant = Some(FunctionConstant { index });
     }
 
     /// A static data member: its value is found out when someone asks.
@@ -203,7 +188,7 @@ impl<'a> Checker<'a> {
         let Some(path) = &var.name else { return };
         let name = path.last().name.clone();
         let full_name: SmolStr = format!("{class_name}::{name}").into();
-        let deduced = matches!(self.type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
+        let deduced = matches!(type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
         let unsized_array = matches!(&var.ty.kind, ast::TypeExprKind::Array { length: None, .. });
         if deduced || unsized_array {
             if let Some(id) = self.declare_global(var, full_name) {
@@ -214,22 +199,39 @@ impl<'a> Checker<'a> {
         let mut ty = self.resolve_type(&var.ty);
         if ty.space != Some(AddressSpace::Constant) && !ty.ty.is_unknown() {
             let message = "static data member must reside in constant address space";
-            self.error("address-space", path.span, message);
+            self.diagnostics.error("address-space", path.span, message);
         }
         ty.is_const = true;
-        let id = self.add_global(full_name, ty, path.span);
-        self.global_inits.insert(id, GlobalInit { decl: var, scope: self.scope });
+        let id = self.tables.add_global(full_name, ty, path.span);
+        self.tables.defer_init(id, GlobalInit { decl: var, scope: self.position.scope() });
         self.insert_once(&name, Symbol::Global(id), path.span);
     }
 
     /// Finds out the value of a static member, the first time it is used.
     pub(in crate::check) fn force_global(&mut self, id: GlobalId) {
-        let Some(GlobalInit { decl, scope }) = self.global_inits.remove(&id) else { return };
+        let Some(GlobalInit { decl, scope }) = self.tables.take_deferred_init(id) else { return };
         let Some(init) = &decl.init else { return };
-        let ty = self.program.global(id).ty;
+        let ty = self.tables.global(id).ty;
         let saved = std::mem::replace(&mut self.function, FunctionState::outside());
         let value = self.in_scope(scope, |this| this.initialize(ty, init));
         self.function = saved;
         self.set_global_value(id, value);
+    }
+}
+
+impl<'a> Tables<'a> {
+    fn has_default_value(&self, ty: Ty) -> bool {
+        self.types().struct_id(ty).is_some_and(|id| self.types().struct_(id).fields.is_empty())
+    }
+
+    fn depends_on_function_constant(&self, expr: &crate::program::Expr) -> bool {
+        let mut depends = false;
+        crate::walk::walk_expr(expr, &mut |e| {
+            if let crate::program::ExprKind::Global(id) = e.kind {
+                let global = self.global(id);
+                depends |= global.function_constant.is_some() || global.init.is_some();
+            }
+        });
+        depends
     }
 }

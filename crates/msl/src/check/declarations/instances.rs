@@ -1,9 +1,9 @@
 //! Functions of the program, one for each set of template arguments.
 
 use crate::check::Checker;
-use crate::check::tables::{BodyState, EntityId, FunctionSource, Instance, ScopeId, Signature, TemplateArg};
+use crate::check::tables::{BodyState, EntityId, FunctionSource, Instance, Signature, Tables, TemplateArg};
 use crate::program::{Function, FunctionId, Local, LocalId, TemplateArgument, Value};
-use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use crate::types::{AddressSpace, QualTy, Ty};
 use smol_str::SmolStr;
 use std::rc::Rc;
 
@@ -15,35 +15,25 @@ impl<'a> Checker<'a> {
         args: Vec<TemplateArg>,
         signature: Rc<Signature<'a>>,
     ) -> FunctionId {
-        if let Some(id) = self.entity(entity).functions.get(&args) {
+        if let Some(id) = self.tables.entity(entity).functions.get(&args) {
             return *id;
         }
-        if let Some(by) = self.specialization_of(entity, &args)
+        if let Some(by) = self.tables.specialization_of(entity, &args)
             && let Some(signature) = self.signature(by, &[])
         {
             return self.function_for(by, Vec::new(), signature);
         }
-        let function = self.new_function(entity, &args, &signature);
-        let id = FunctionId(self.program.functions.len() as u32);
-        self.program.functions.push(function);
-        let depth = self.function.depth + usize::from(!args.is_empty());
-        self.instances.push(Instance {
-            entity,
-            args: args.clone(),
-            signature,
-            body: BodyState::Unneeded,
-            depth,
-            request: None,
-        });
-        self.entities[entity.0 as usize].functions.insert(args, id);
+        let function = self.tables.new_function(entity, &args, &signature);
+        let depth = self.function.depth() + usize::from(!args.is_empty());
+        let body = BodyState::Unneeded;
+        let instance = Instance { entity, args: args.clone(), signature, body, depth, request: None };
+        let id = self.tables.add_function(function, instance);
+        self.tables.entity_mut(entity).functions.insert(args, id);
         id
     }
+}
 
-    /// The explicit specialization of a function template for these arguments.
-    pub(in crate::check) fn specialization_of(&self, entity: EntityId, args: &[TemplateArg]) -> Option<EntityId> {
-        self.entity(entity).specializations.iter().find(|(of, _)| of == args).map(|(_, by)| *by)
-    }
-
+impl<'a> Tables<'a> {
     pub(super) fn new_function(
         &mut self,
         entity: EntityId,
@@ -91,31 +81,6 @@ impl<'a> Checker<'a> {
             fp_pragmas: Vec::new(),
             span,
         }
-    }
-
-    /// The type `R (*)(P…)` of a function.
-    pub(in crate::check) fn function_pointer_type(&mut self, id: FunctionId) -> Ty {
-        let function = self.program.function(id);
-        let params = function.params.iter().map(|p| function.locals[p.0 as usize].ty.ty).collect();
-        let kind = TyKind::Function { result: function.result, params };
-        let ty = self.types_mut().intern(kind);
-        self.types_mut().pointer(QualTy::plain(ty))
-    }
-
-    /// A place in the list of instances for a function that no declaration stands behind.
-    pub(in crate::check) fn add_synthetic_instance(&mut self) {
-        let signature =
-            Rc::new(Signature { params: Vec::new(), result: Some(Ty::VOID), this: None, scope: ScopeId::GLOBAL });
-        let entity = EntityId(u32::MAX);
-        let depth = self.function.depth;
-        self.instances.push(Instance {
-            entity,
-            args: Vec::new(),
-            signature,
-            body: BodyState::Done,
-            depth,
-            request: None,
-        });
     }
 }
 

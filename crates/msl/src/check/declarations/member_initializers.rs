@@ -9,8 +9,8 @@ use crate::types::{QualTy, StructId};
 impl<'a> Checker<'a> {
     /// What a constructor does before its body: bases and members, in their order.
     pub(super) fn member_inits(&mut self, class: StructId, decl: &'a ast::FunctionDecl, stmts: &mut Vec<Stmt>) {
-        let fields = self.types().struct_(class).fields.clone();
-        let class_ty = self.struct_type(class);
+        let fields = self.tables.types().struct_(class).fields.clone();
+        let class_ty = self.tables.struct_type(class);
         let mut used = vec![false; decl.member_inits.len()];
         for (index, field) in fields.iter().enumerate() {
             let mut written = None;
@@ -36,11 +36,11 @@ impl<'a> Checker<'a> {
                 }
             }
             let span = written.map_or(field.span, |init| init.name.span);
-            let default = self.class(class).field_inits[index];
+            let default = self.tables.class(class).field_inits[index];
             let value = match (written, default) {
                 (Some(init), _) => self.initialize(field.ty, &init.init),
                 (None, Some(init)) => {
-                    let scope = self.class(class).scope;
+                    let scope = self.tables.class(class).scope;
                     self.in_scope(scope, |this| this.initialize(field.ty, init))
                 }
                 (None, None) => match self.default_initialize(field.ty, span) {
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
             stmts.push(Stmt { kind: StmtKind::Init { place, value }, span });
         }
         for (position, init) in decl.member_inits.iter().enumerate() {
-            if used[position] || self.class(class).has_dependent_base {
+            if used[position] || self.tables.class(class).has_dependent_base {
                 continue;
             }
             // A delegating constructor: `S(int x) : S(x, 0) {}`.
@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
                 let span = init.name.span;
                 let value = self.initialize(QualTy::plain(class_ty), &init.init);
                 let this = self.this_value(span);
-                let place = self.deref(this, span);
+                let place = self.tables.deref(this, span);
                 stmts.clear();
                 stmts.push(Stmt { kind: StmtKind::Init { place, value }, span });
                 continue;
@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
                 "member initializer '{}' does not name a non-static data member or base class",
                 init.name.last().name
             );
-            self.error("member-init", init.name.span, message);
+            self.diagnostics.error("member-init", init.name.span, message);
         }
     }
 }

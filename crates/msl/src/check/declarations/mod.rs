@@ -23,4 +23,6 @@ mod recursion;
 mod redeclarations;
 mod signatures;
 
-pub(super) use globals::GlobalInit;
+pub(super) use functions::add_function_entity;
+pub(super) use recursion::refuse_recursion;
+pub(super) use signatures::type_without_qualifiers;

@@ -1,58 +1,59 @@
 //! Metal has no recursion: no function may call itself, directly or through others.
 
-use crate::check::Checker;
+use crate::check::state::Diagnostics;
+use crate::check::tables::Tables;
 use crate::diagnostics::Diagnostic;
 use crate::program::FunctionId;
 use crate::walk;
 use std::collections::BTreeMap;
 
-impl<'a> Checker<'a> {
-    /// Complains about each cycle of calls, once, at the call that closes it.
-    pub(in crate::check) fn refuse_recursion(&mut self) {
-        let mut calls: BTreeMap<FunctionId, Vec<FunctionId>> = BTreeMap::new();
-        let mut sites: Vec<_> = self.call_sites.keys().copied().collect();
-        sites.sort();
-        for (caller, callee) in sites {
-            calls.entry(caller).or_default().push(callee);
-        }
-        let mut done = vec![false; self.program.functions.len()];
-        let roots: Vec<FunctionId> = calls.keys().copied().collect();
-        for root in roots {
-            // Depth first, without recursion of our own: the path is a stack of functions and positions.
-            let mut path: Vec<(FunctionId, usize)> = vec![(root, 0)];
-            while let Some((function, position)) = path.last_mut() {
-                let function = *function;
-                let next = calls.get(&function).and_then(|callees| callees.get(*position)).copied();
-                *position += 1;
-                let Some(callee) = next else {
-                    done[function.0 as usize] = true;
-                    path.pop();
-                    continue;
-                };
-                if path.iter().any(|(on_path, _)| *on_path == callee) {
-                    // A constexpr function that is only evaluated by the compiler may call itself.
-                    if !self.program.function(callee).is_constexpr || self.runs_on_the_gpu(callee) {
-                        self.report_recursion(function, callee);
-                    }
-                    done[callee.0 as usize] = true;
-                } else if !done[callee.0 as usize] {
-                    path.push((callee, 0));
+impl<'a> Tables<'a> {
+    fn runs_on_the_gpu(&self, function: FunctionId) -> bool {
+        let entries = self.program().entry_points.iter().map(|entry| entry.function);
+        walk::reachable(self.program(), entries, []).functions.contains(&function)
+    }
+}
+
+/// Complains about each cycle of calls, once, at the call that closes it.
+pub(in crate::check) fn refuse_recursion(tables: &Tables<'_>, diagnostics: &mut Diagnostics) {
+    let mut calls: BTreeMap<FunctionId, Vec<FunctionId>> = BTreeMap::new();
+    let mut sites: Vec<_> = tables.call_sites().keys().copied().collect();
+    sites.sort();
+    for (caller, callee) in sites {
+        calls.entry(caller).or_default().push(callee);
+    }
+    let mut done = vec![false; tables.program().functions.len()];
+    let roots: Vec<FunctionId> = calls.keys().copied().collect();
+    for root in roots {
+        // Depth first, without recursion of our own: the path is a stack of functions and positions.
+        let mut path: Vec<(FunctionId, usize)> = vec![(root, 0)];
+        while let Some((function, position)) = path.last_mut() {
+            let function = *function;
+            let next = calls.get(&function).and_then(|callees| callees.get(*position)).copied();
+            *position += 1;
+            let Some(callee) = next else {
+                done[function.0 as usize] = true;
+                path.pop();
+                continue;
+            };
+            if path.iter().any(|(on_path, _)| *on_path == callee) {
+                // A constexpr function that is only evaluated by the compiler may call itself.
+                if !tables.function(callee).is_constexpr || tables.runs_on_the_gpu(callee) {
+                    report_recursion(tables, diagnostics, function, callee);
                 }
+                done[callee.0 as usize] = true;
+            } else if !done[callee.0 as usize] {
+                path.push((callee, 0));
             }
         }
     }
+}
 
-    fn runs_on_the_gpu(&self, function: FunctionId) -> bool {
-        let entries = self.program.entry_points.iter().map(|entry| entry.function);
-        walk::reachable(&self.program, entries, []).functions.contains(&function)
-    }
-
-    fn report_recursion(&mut self, caller: FunctionId, callee: FunctionId) {
-        let span = self.call_sites[&(caller, callee)];
-        let name = self.program.function(callee).name.clone();
-        let message = format!("recursive call to '{name}': recursion is not supported in Metal");
-        let declared = self.program.function(callee).span;
-        let diagnostic = Diagnostic::error("recursion", span, message);
-        self.report(diagnostic.note(declared, format!("'{name}' is declared here")));
-    }
+fn report_recursion(tables: &Tables<'_>, diagnostics: &mut Diagnostics, caller: FunctionId, callee: FunctionId) {
+    let span = tables.call_sites()[&(caller, callee)];
+    let name = tables.function(callee).name.clone();
+    let message = format!("recursive call to '{name}': recursion is not supported in Metal");
+    let declared = tables.function(callee).span;
+    let diagnostic = Diagnostic::error("recursion", span, message);
+    diagnostics.report(diagnostic.note(declared, format!("'{name}' is declared here")));
 }

@@ -1,21 +1,13 @@
 //! Redeclarations: two declarations of one function.
 
 use crate::check::Checker;
-use crate::check::tables::{EntityId, FunctionSource, ScopeId, SignatureParam, Symbol};
+use crate::check::tables::{EntityId, FunctionSource, ScopeId, SignatureParam, Symbol, Tables};
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::TemplateParamKind;
+use crate::parse::ast::{self, TemplateParamKind};
 use crate::source::Span;
 use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
-    pub(in crate::check) fn same_text(&self, a: Span, b: Span) -> bool {
-        let words = |span: Span| -> Vec<String> {
-            self.sources.text(span).split_whitespace().map(ToString::to_string).collect()
-        };
-        words(a) == words(b)
-    }
-
     /// Adds a definition to a function declared before, or complains about a second one. True where `entity` is not new.
     pub(in crate::check) fn merge_redeclaration(
         &mut self,
@@ -23,24 +15,24 @@ impl<'a> Checker<'a> {
         name: &SmolStr,
         entity: EntityId,
     ) -> bool {
-        let Some(Symbol::Functions(others)) = self.scopes.own(scope, name).cloned() else { return false };
-        let decl = self.entity(entity).source.first().expect("a declared function");
+        let Some(Symbol::Functions(others)) = self.tables.scopes().own(scope, name).cloned() else { return false };
+        let decl = self.tables.entity(entity).source.first().expect("a declared function");
         for other in others {
             if !self.same_signature(other, entity) {
                 continue;
             }
-            let previous = self.entity(other).source;
+            let previous = self.tables.entity(other).source;
             let FunctionSource::Declared { definition, .. } = previous else { continue };
             match (definition, decl.body.is_some()) {
                 (Some(first), true) => {
                     let message = format!("redefinition of '{name}'");
                     let diagnostic = Diagnostic::error("redefinition", decl.name.span, message);
-                    self.report(diagnostic.note(first.name.span, "previous definition is here"));
+                    self.diagnostics.report(diagnostic.note(first.name.span, "previous definition is here"));
                     self.refuse_other_result(other, entity);
                 }
                 (None, true) => {
                     self.refuse_other_result(other, entity);
-                    self.set_definition(other, decl);
+                    self.tables.set_definition(other, decl);
                     self.check_declared_function(other);
                 }
                 (_, false) => self.refuse_other_result(other, entity),
@@ -51,7 +43,7 @@ impl<'a> Checker<'a> {
     }
 
     fn refuse_other_result(&mut self, old: EntityId, new: EntityId) {
-        if self.entity(old).header.is_some() {
+        if self.tables.entity(old).header.is_some() {
             return;
         }
         let (Some(a), Some(b)) = (self.signature(old, &[]), self.signature(new, &[])) else { return };
@@ -61,42 +53,53 @@ impl<'a> Checker<'a> {
             && !b.is_unknown()
         {
             let message = "functions that differ only in their return type cannot be overloaded";
-            let span = self.entity(new).span;
+            let span = self.tables.entity(new).span;
             let diagnostic = Diagnostic::error("redefinition", span, message);
-            let previous = self.entity(old).span;
-            self.report(diagnostic.note(previous, "previous declaration is here"));
+            let previous = self.tables.entity(old).span;
+            self.diagnostics.report(diagnostic.note(previous, "previous declaration is here"));
         }
     }
 
     /// Two declarations of one function.
     fn same_signature(&mut self, a: EntityId, b: EntityId) -> bool {
-        let (first, second) = match (self.entity(a).source.first(), self.entity(b).source.first()) {
+        let (first, second) = match (self.tables.entity(a).source.first(), self.tables.entity(b).source.first()) {
             (Some(first), Some(second)) => (first, second),
             _ => return false,
         };
         if first.params.len() != second.params.len() || first.method_quals != second.method_quals {
             return false;
         }
-        match (self.entity(a).header, self.entity(b).header) {
+        match (self.tables.entity(a).header, self.tables.entity(b).header) {
             (None, None) => {
                 let (Some(a), Some(b)) = (self.signature(a, &[]), self.signature(b, &[])) else { return false };
-                let unknown = |p: &SignatureParam<'a>| self.is_dependent_type(p.ty.ty);
+                let unknown = |p: &SignatureParam<'a>| self.tables.is_dependent_type(p.ty.ty);
                 if a.params.iter().chain(&b.params).any(unknown) {
-                    return first.params.iter().zip(&second.params).all(|(a, b)| self.same_param_text(a, b));
+                    return first.params.iter().zip(&second.params).all(|(a, b)| self.tables.same_param_text(a, b));
                 }
                 a.params.iter().zip(&b.params).all(|(a, b)| a.ty.ty == b.ty.ty)
             }
             // Templates are the same where they are written the same.
             (Some(a), Some(b)) => {
                 a.params.len() == b.params.len()
-                    && self.words(first.result.span, None, a) == self.words(second.result.span, None, b)
-                    && a.params.iter().zip(&b.params).all(|(a, b)| self.same_template_param(a, b))
+                    && self.tables.words(first.result.span, None, a)
+                        == self.tables.words(second.result.span, None, b)
+                    && a.params.iter().zip(&b.params).all(|(a, b)| self.tables.same_template_param(a, b))
                     && first.params.iter().zip(&second.params).all(|(x, y)| {
-                        self.words(x.span, x.name.as_ref(), a) == self.words(y.span, y.name.as_ref(), b)
+                        self.tables.words(x.span, x.name.as_ref(), a)
+                            == self.tables.words(y.span, y.name.as_ref(), b)
                     })
             }
             _ => false,
         }
+    }
+}
+
+impl<'a> Tables<'a> {
+    pub(in crate::check) fn same_text(&self, a: Span, b: Span) -> bool {
+        let words = |span: Span| -> Vec<String> {
+            self.sources().text(span).split_whitespace().map(ToString::to_string).collect()
+        };
+        words(a) == words(b)
     }
 
     fn same_template_param(&self, a: &ast::TemplateParam, b: &ast::TemplateParam) -> bool {
@@ -110,7 +113,7 @@ impl<'a> Checker<'a> {
     fn words(&self, span: Span, name: Option<&ast::Ident>, header: &ast::TemplateHeader) -> Vec<String> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let mut words: Vec<String> = Vec::new();
-        for c in self.sources.text(span).chars() {
+        for c in self.sources().text(span).chars() {
             match words.last_mut() {
                 Some(word) if is_word(c) && word.ends_with(is_word) => word.push(c),
                 _ if c.is_whitespace() => words.push(String::new()),
@@ -128,7 +131,7 @@ impl<'a> Checker<'a> {
     /// The text of two parameters up to their names.
     fn same_param_text(&self, a: &ast::Param, b: &ast::Param) -> bool {
         let text = |param: &ast::Param| -> Vec<String> {
-            let whole = self.sources.text(param.span);
+            let whole = self.sources().text(param.span);
             let name = param.name.as_ref().map_or("", |name| name.name.as_str());
             let separators = |c: char| !(c.is_alphanumeric() || c == '_');
             whole

@@ -2,10 +2,10 @@
 
 use crate::check::Checker;
 use crate::check::initialization::contains_auto;
-use crate::check::state::FunctionState;
+use crate::check::names::adjust_param_type;
+use crate::check::state::{Diagnostics, FunctionStart, FunctionState};
 use crate::check::tables::{EntityId, FunctionSource, Signature, SignatureParam, Symbol, TemplateArg};
-use crate::parse::ast;
-use crate::parse::ast::{FunctionKind, TypeExprKind};
+use crate::parse::ast::{self, FunctionKind, TypeExprKind};
 use crate::program::{Local, LocalId};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -14,28 +14,28 @@ use std::rc::Rc;
 impl<'a> Checker<'a> {
     /// The signature for these template arguments; `None` where they do not make sense. Complains the first time.
     pub(in crate::check) fn signature(&mut self, id: EntityId, args: &[TemplateArg]) -> Option<Rc<Signature<'a>>> {
-        if let Some(known) = self.entity(id).signatures.get(args) {
+        if let Some(known) = self.tables.entity(id).signatures.get(args) {
             return known.clone();
         }
         let signature = self.make_signature(id, args).map(Rc::new);
-        self.entities[id.0 as usize].signatures.insert(args.to_vec(), signature.clone());
+        self.tables.entity_mut(id).signatures.insert(args.to_vec(), signature.clone());
         signature
     }
 
     fn make_signature(&mut self, id: EntityId, args: &[TemplateArg]) -> Option<Signature<'a>> {
-        let entity = self.entity(id);
+        let entity = self.tables.entity(id);
         let (source, declared_in, class, span) = (entity.source, entity.scope, entity.class, entity.span);
-        let scope = match self.entity(id).header {
+        let scope = match self.tables.entity(id).header {
             Some(header) => self.bind_all(header, args, declared_in),
             None => declared_in,
         };
-        let before = self.diagnostics.len();
+        let before = self.diagnostics.mark();
         let params = self.in_scope(scope, |this| match source {
             FunctionSource::Declared { .. } => this.signature_params(source.params(), &[], true),
             FunctionSource::Lambda(_) => this.signature_params(source.params(), args, false),
         });
-        if self.entity(id).header.is_none() {
-            self.check_param_list(source.params());
+        if self.tables.entity(id).header.is_none() {
+            check_param_list(&mut self.diagnostics, source.params());
         }
         let result = self.in_scope(scope, |this| match source {
             FunctionSource::Declared { declaration, .. } => match &declaration.kind {
@@ -48,42 +48,28 @@ impl<'a> Checker<'a> {
             (Some(class), FunctionSource::Declared { declaration, .. }) if !declaration.specifiers.is_static => {
                 let quals = declaration.method_quals;
                 let space = quals.space.unwrap_or(AddressSpace::Thread);
-                let ty = self.struct_type(class);
+                let ty = self.tables.struct_type(class);
                 Some(QualTy { ty, is_const: quals.is_const, is_volatile: quals.is_volatile, space: Some(space) })
             }
             (Some(class), FunctionSource::Lambda(lambda)) => {
-                let ty = self.struct_type(class);
+                let ty = self.tables.struct_type(class);
                 let space = Some(AddressSpace::Thread);
                 Some(QualTy { ty, is_const: !lambda.is_mutable, is_volatile: false, space })
             }
             _ => None,
         };
         let result = match result {
-            Some(ty) if matches!(self.types().kind(ty), TyKind::Array { .. } | TyKind::Function { .. }) => {
-                let message = format!("function cannot return type '{}'", self.name_of(ty));
-                self.error("return-type", span, message);
+            Some(ty) if matches!(self.tables.types().kind(ty), TyKind::Array { .. } | TyKind::Function { .. }) => {
+                let message = format!("function cannot return type '{}'", self.tables.name_of(ty));
+                self.diagnostics.error("return-type", span, message);
                 None?
             }
             result => result,
         };
-        let failed = self.diagnostics[before..].iter().any(|d| d.severity == crate::diagnostics::Severity::Error);
+        let failed = self.diagnostics.has_errors_since(before);
         // An ordinary function with a mistake in its parameters still has a body to look at.
-        let is_plain = self.entity(id).header.is_none();
+        let is_plain = self.tables.entity(id).header.is_none();
         (!failed || is_plain).then_some(Signature { params, result, this, scope })
-    }
-
-    fn check_param_list(&mut self, params: &'a [ast::Param]) {
-        let mut default: Option<Span> = None;
-        for (index, param) in params.iter().enumerate() {
-            default = default.or(param.default.as_ref().map(|default| default.span));
-            if param.default.is_none() && default.is_some() && !param.is_pack {
-                self.error("default-argument", param.span, "missing default argument on parameter");
-            }
-            let Some(name) = &param.name else { continue };
-            if params[..index].iter().filter_map(|p| p.name.as_ref()).any(|n| n.name == name.name) {
-                self.error("redefinition", name.span, format!("redefinition of parameter '{}'", name.name));
-            }
-        }
     }
 
     /// `-> decltype(x + y)` sees the parameters.
@@ -102,12 +88,19 @@ impl<'a> Checker<'a> {
             space: AddressSpace::Thread,
             span: param.span,
         };
-        let state = FunctionState { locals: types.iter().map(local).collect(), ..FunctionState::outside() };
+        let state = FunctionState::new(FunctionStart {
+            locals: types.iter().map(local).collect(),
+            ..FunctionStart::default()
+        });
         let outer = std::mem::replace(&mut self.function, state);
         let result = self.in_block(|this| {
             for (index, param) in params.iter().enumerate() {
                 if let Some(name) = &param.name {
-                    this.scopes.insert(this.scope, name.name.clone(), Symbol::Local(LocalId(index as u32)));
+                    this.tables.scopes_mut().insert(
+                        this.position.scope(),
+                        name.name.clone(),
+                        Symbol::Local(LocalId(index as u32)),
+                    );
                 }
             }
             this.result_type(written)
@@ -118,28 +111,13 @@ impl<'a> Checker<'a> {
 
     /// `None` for `auto`.
     fn result_type(&mut self, written: &'a ast::TypeExpr) -> Option<Ty> {
-        match self.type_without_qualifiers(written) {
+        match type_without_qualifiers(written) {
             TypeExprKind::Auto => None,
             _ => {
                 let ty = self.resolve_type(written);
-                self.refuse_space_of_value(ty, "return type", written.span);
+                refuse_space_of_value(&mut self.diagnostics, ty, "return type", written.span);
                 Some(ty.ty)
             }
-        }
-    }
-
-    /// `device float x` as a parameter: only what is pointed to lives in an address space.
-    fn refuse_space_of_value(&mut self, ty: QualTy, what: &str, span: Span) {
-        let space = ty.space.filter(|space| *space != AddressSpace::Thread);
-        if space.is_some() && !ty.ty.is_unknown() {
-            self.error("address-space", span, format!("{what} may not be qualified with an address space"));
-        }
-    }
-
-    pub(in crate::check) fn type_without_qualifiers(&self, written: &'a ast::TypeExpr) -> &'a TypeExprKind {
-        match &written.kind {
-            TypeExprKind::Qualified { inner, .. } => self.type_without_qualifiers(inner),
-            kind => kind,
         }
     }
 
@@ -168,25 +146,54 @@ impl<'a> Checker<'a> {
                 for binding in bindings {
                     let scope = self.pack_scope(&binding);
                     let ty = self.in_scope(scope, |this| this.resolve_type(pattern));
-                    let ty = self.adjust_param_type(ty, param.span);
+                    let ty = adjust_param_type(&mut self.tables, &mut self.diagnostics, ty, param.span);
                     let span = param.span;
                     result.push(SignatureParam { ty, name: None, default: None, pack: param.name.as_ref(), span });
                 }
                 continue;
             }
             let ty = self.lambda_param_type(param, &mut autos);
-            self.refuse_space_of_value(ty, "parameter", param.span);
+            refuse_space_of_value(&mut self.diagnostics, ty, "parameter", param.span);
             if is_declared && contains_auto(&param.ty) {
-                self.error("auto-not-allowed", param.span, "'auto' not allowed in function prototype");
+                self.diagnostics.error("auto-not-allowed", param.span, "'auto' not allowed in function prototype");
             }
             if ty.ty == Ty::VOID {
                 let message = "argument may not have 'void' type";
-                self.error("void", param.span, message);
+                self.diagnostics.error("void", param.span, message);
             }
             let (name, default) = (param.name.as_ref(), param.default.as_ref());
             result.push(SignatureParam { ty, name, default, pack: None, span: param.span });
         }
         result
+    }
+}
+
+fn check_param_list(diagnostics: &mut Diagnostics, params: &[ast::Param]) {
+    let mut default: Option<Span> = None;
+    for (index, param) in params.iter().enumerate() {
+        default = default.or(param.default.as_ref().map(|default| default.span));
+        if param.default.is_none() && default.is_some() && !param.is_pack {
+            diagnostics.error("default-argument", param.span, "missing default argument on parameter");
+        }
+        let Some(name) = &param.name else { continue };
+        if params[..index].iter().filter_map(|p| p.name.as_ref()).any(|n| n.name == name.name) {
+            diagnostics.error("redefinition", name.span, format!("redefinition of parameter '{}'", name.name));
+        }
+    }
+}
+
+/// `device float x` as a parameter: only what is pointed to lives in an address space.
+fn refuse_space_of_value(diagnostics: &mut Diagnostics, ty: QualTy, what: &str, span: Span) {
+    let space = ty.space.filter(|space| *space != AddressSpace::Thread);
+    if space.is_some() && !ty.ty.is_unknown() {
+        diagnostics.error("address-space", span, format!("{what} may not be qualified with an address space"));
+    }
+}
+
+pub(in crate::check) fn type_without_qualifiers(written: &ast::TypeExpr) -> &TypeExprKind {
+    match &written.kind {
+        TypeExprKind::Qualified { inner, .. } => type_without_qualifiers(inner),
+        kind => kind,
     }
 }
 

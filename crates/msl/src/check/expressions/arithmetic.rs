@@ -1,7 +1,9 @@
 //! Arithmetic on pointers and matrices.
 
+use super::operators::invalid_operands;
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
+use crate::check::tables::Tables;
 use crate::parse::ast::BinaryOp;
 use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
@@ -16,7 +18,7 @@ impl<'a> Checker<'a> {
         op_span: Span,
         span: Span,
     ) -> Option<Expr> {
-        let (left, right) = (self.types().pointee(lhs.ty.ty), self.types().pointee(rhs.ty.ty));
+        let (left, right) = (self.tables.types().pointee(lhs.ty.ty), self.tables.types().pointee(rhs.ty.ty));
         let null = |expr: &Expr| matches!(expr.kind, ExprKind::Constant(Value::Null | Value::Int(0)));
         match (left, right) {
             (None, None) => {
@@ -25,23 +27,23 @@ impl<'a> Checker<'a> {
                     .then(|| Expr::constant(Value::Bool(op == BinaryOp::Equal), Ty::BOOL, span))
             }
             (Some(_), None) if op.is_comparison() && null(rhs) => {
-                let rhs = self.convert_value(rhs.clone(), lhs.ty.ty);
+                let rhs = self.tables.convert_value(rhs.clone(), lhs.ty.ty);
                 let kind = ExprKind::Binary { op, lhs: Box::new(lhs.clone()), rhs: Box::new(rhs) };
                 Some(Expr::value(kind, Ty::BOOL, span))
             }
             (None, Some(_)) if op.is_comparison() && null(lhs) => {
-                let lhs = self.convert_value(lhs.clone(), rhs.ty.ty);
+                let lhs = self.tables.convert_value(lhs.clone(), rhs.ty.ty);
                 let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs.clone()) };
                 Some(Expr::value(kind, Ty::BOOL, span))
             }
             (Some(pointee), None) if matches!(op, BinaryOp::Add | BinaryOp::Sub) => {
-                if !self.is_integral_or_unscoped(rhs.ty.ty) {
-                    self.invalid_operands(lhs, rhs, op_span);
+                if !self.tables.is_integral_or_unscoped(rhs.ty.ty) {
+                    invalid_operands(&self.tables, &mut self.diagnostics, lhs, rhs, op_span);
                     return Some(Expr::error(span));
                 }
                 Some(self.pointer_add(lhs.clone(), pointee, rhs.clone(), op == BinaryOp::Sub, span))
             }
-            (None, Some(pointee)) if op == BinaryOp::Add && self.is_integral_or_unscoped(lhs.ty.ty) => {
+            (None, Some(pointee)) if op == BinaryOp::Add && self.tables.is_integral_or_unscoped(lhs.ty.ty) => {
                 Some(self.pointer_add(rhs.clone(), pointee, lhs.clone(), false, span))
             }
             (Some(a), Some(b)) if op == BinaryOp::Sub && a.ty == b.ty && a.space == b.space => {
@@ -53,7 +55,7 @@ impl<'a> Checker<'a> {
                 Some(Expr::value(kind, Ty::BOOL, span))
             }
             _ => {
-                self.invalid_operands(lhs, rhs, op_span);
+                invalid_operands(&self.tables, &mut self.diagnostics, lhs, rhs, op_span);
                 Some(Expr::error(span))
             }
         }
@@ -74,23 +76,17 @@ impl<'a> Checker<'a> {
     ) -> Expr {
         self.complete_type(pointee.ty);
         if pointee.ty == Ty::VOID
-            || (self.types().layout(pointee.ty).is_none() && !self.is_dependent_type(pointee.ty))
+            || (self.tables.types().layout(pointee.ty).is_none() && !self.tables.is_dependent_type(pointee.ty))
         {
-            let message = format!("arithmetic on a pointer to an incomplete type '{}'", self.name_of(pointee.ty));
-            self.error("incomplete", span, message);
+            let message =
+                format!("arithmetic on a pointer to an incomplete type '{}'", self.tables.name_of(pointee.ty));
+            self.diagnostics.error("incomplete", span, message);
             return Expr::error(span);
         }
-        let offset = self.index_value(offset);
+        let offset = self.tables.index_value(offset);
         let ty = pointer.ty.ty;
         let kind = ExprKind::PointerAdd { pointer: Box::new(pointer), offset: Box::new(offset), negative };
         Expr::value(kind, ty, span)
-    }
-
-    /// An index in 64 bits, with the sign of its type.
-    pub(super) fn index_value(&mut self, index: Expr) -> Expr {
-        let promoted = self.promoted(index.ty.ty);
-        let signed = self.types().int_kind(promoted).is_none_or(|kind| kind.is_signed());
-        self.convert_value(index, if signed { Ty::LONG } else { Ty::ULONG })
     }
 
     pub(super) fn matrix_arithmetic(
@@ -101,7 +97,7 @@ impl<'a> Checker<'a> {
         op_span: Span,
         span: Span,
     ) -> Expr {
-        let shape = |this: &Self, ty: Ty| match *this.types().kind(ty) {
+        let shape = |this: &Self, ty: Ty| match *this.tables.types().kind(ty) {
             TyKind::Matrix { element, columns, rows } => Some((element, columns, rows)),
             _ => None,
         };
@@ -121,33 +117,41 @@ impl<'a> Checker<'a> {
             (BinaryOp::Mul, Some((element, k, rows)), Some((other, columns, inner)))
                 if element == other && k == inner =>
             {
-                Some(self.types_mut().intern(TyKind::Matrix { element, columns, rows }))
+                Some(self.tables.types_mut().intern(TyKind::Matrix { element, columns, rows }))
             }
-            (BinaryOp::Mul, Some((element, columns, rows)), None) => match self.types().vector_parts(rhs.ty.ty) {
-                Some((other, len)) if other == element && len == columns => {
-                    Some(self.types_mut().vector(element, rows))
+            (BinaryOp::Mul, Some((element, columns, rows)), None) => {
+                match self.tables.types().vector_parts(rhs.ty.ty) {
+                    Some((other, len)) if other == element && len == columns => {
+                        Some(self.tables.types_mut().vector(element, rows))
+                    }
+                    Some(_) => None,
+                    None if self.tables.is_number_like(rhs.ty.ty) => {
+                        return self.matrix_scale(lhs, rhs, element, op, span);
+                    }
+                    None => None,
                 }
-                Some(_) => None,
-                None if self.is_number_like(rhs.ty.ty) => return self.matrix_scale(lhs, rhs, element, op, span),
-                None => None,
-            },
-            (BinaryOp::Div, Some((element, ..)), None) if self.is_number_like(rhs.ty.ty) => {
+            }
+            (BinaryOp::Div, Some((element, ..)), None) if self.tables.is_number_like(rhs.ty.ty) => {
                 return self.matrix_scale(lhs, rhs, element, op, span);
             }
-            (BinaryOp::Mul, None, Some((element, columns, rows))) => match self.types().vector_parts(lhs.ty.ty) {
-                Some((other, len)) if other == element && len == rows => {
-                    Some(self.types_mut().vector(element, columns))
+            (BinaryOp::Mul, None, Some((element, columns, rows))) => {
+                match self.tables.types().vector_parts(lhs.ty.ty) {
+                    Some((other, len)) if other == element && len == rows => {
+                        Some(self.tables.types_mut().vector(element, columns))
+                    }
+                    Some(_) => None,
+                    None if self.tables.is_number_like(lhs.ty.ty) => {
+                        return self.matrix_scale(rhs, lhs, element, op, span);
+                    }
+                    None => None,
                 }
-                Some(_) => None,
-                None if self.is_number_like(lhs.ty.ty) => return self.matrix_scale(rhs, lhs, element, op, span),
-                None => None,
-            },
+            }
             _ => None,
         };
         match result {
             Some(ty) => Expr::value(ExprKind::MatrixProduct { lhs: Box::new(lhs), rhs: Box::new(rhs) }, ty, span),
             None => {
-                self.invalid_operands(&lhs, &rhs, op_span);
+                invalid_operands(&self.tables, &mut self.diagnostics, &lhs, &rhs, op_span);
                 Expr::error(span)
             }
         }
@@ -155,14 +159,23 @@ impl<'a> Checker<'a> {
 
     /// A matrix times or over a scalar: every component, so the scalar becomes a matrix filled with itself.
     fn matrix_scale(&mut self, matrix: Expr, scalar: Expr, element: Ty, op: BinaryOp, span: Span) -> Expr {
-        let TyKind::Matrix { columns, rows, .. } = *self.types().kind(matrix.ty.ty) else {
+        let TyKind::Matrix { columns, rows, .. } = *self.tables.types().kind(matrix.ty.ty) else {
             return Expr::error(span);
         };
         let ty = matrix.ty.ty;
         let scalar = self.convert(scalar, QualTy::plain(element), Purpose::Element);
-        let column_ty = self.types_mut().vector(element, rows);
+        let column_ty = self.tables.types_mut().vector(element, rows);
         let column = Expr::value(ExprKind::Splat(Box::new(scalar)), column_ty, span);
         let filled = Expr::value(ExprKind::Compose(vec![column; usize::from(columns)]), ty, span);
         Expr::value(ExprKind::Binary { op, lhs: Box::new(matrix), rhs: Box::new(filled) }, ty, span)
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// An index in 64 bits, with the sign of its type.
+    pub(super) fn index_value(&self, index: Expr) -> Expr {
+        let promoted = self.promoted(index.ty.ty);
+        let signed = self.types().int_kind(promoted).is_none_or(|kind| kind.is_signed());
+        self.convert_value(index, if signed { Ty::LONG } else { Ty::ULONG })
     }
 }

@@ -1,9 +1,9 @@
 //! Assignment: `=`, `+=`, `++`, and what cannot be assigned to.
 
+use super::operators::invalid_operands;
 use crate::check::Checker;
-use crate::check::conversions::Purpose;
-use crate::parse::ast;
-use crate::parse::ast::{BinaryOp, UnaryOp};
+use crate::check::conversions::{Purpose, cannot_convert};
+use crate::parse::ast::{self, BinaryOp, UnaryOp};
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -31,7 +31,7 @@ impl<'a> Checker<'a> {
             }
             return Expr { kind: ExprKind::Error, ty: place.ty, is_place: true, span };
         }
-        if self.is_overloadable(place.ty.ty) || (op.is_some() && self.is_overloadable(value.ty.ty)) {
+        if self.tables.is_overloadable(place.ty.ty) || (op.is_some() && self.tables.is_overloadable(value.ty.ty)) {
             let name = format!("operator{}=", op.map_or("", BinaryOp::text));
             if let Some(result) = self.call_operator(&name, vec![place.clone(), value.clone()], op_span, span) {
                 return result;
@@ -47,9 +47,9 @@ impl<'a> Checker<'a> {
         if !self.check_assignable(&place, op_span) {
             return Expr::error(span);
         }
-        if let TyKind::Array { .. } = self.types().kind(place.ty.ty) {
-            let message = format!("array type '{}' is not assignable", self.name_of(place.ty.ty));
-            self.error("not-assignable", op_span, message);
+        if let TyKind::Array { .. } = self.tables.types().kind(place.ty.ty) {
+            let message = format!("array type '{}' is not assignable", self.tables.name_of(place.ty.ty));
+            self.diagnostics.error("not-assignable", op_span, message);
             return Expr::error(span);
         }
         let quals = place.ty;
@@ -68,41 +68,48 @@ impl<'a> Checker<'a> {
             let kind = ExprKind::CompoundAssign { op, place: Box::new(place), compute, value: Box::new(value) };
             Expr::place(kind, quals, span)
         };
-        if self.types().pointee(quals.ty).is_some() {
-            if matches!(op, BinaryOp::Add | BinaryOp::Sub) && self.is_integral_or_unscoped(value.ty.ty) {
-                let value = self.index_value(value);
+        if self.tables.types().pointee(quals.ty).is_some() {
+            if matches!(op, BinaryOp::Add | BinaryOp::Sub) && self.tables.is_integral_or_unscoped(value.ty.ty) {
+                let value = self.tables.index_value(value);
                 return compound(quals.ty, value, place);
             }
-            self.invalid_operands(&place, &value, op_span);
+            invalid_operands(&self.tables, &mut self.diagnostics, &place, &value, op_span);
             return Expr::error(span);
         }
-        if let TyKind::Matrix { .. } = self.types().kind(quals.ty) {
+        if let TyKind::Matrix { .. } = self.tables.types().kind(quals.ty) {
             let loaded = self.load(place.clone());
             let result = self.matrix_arithmetic(op, loaded, value, op_span, span);
             return self.assign(place, result, op_span, span);
         }
-        let Some((compute, right)) = self.operand_types(op, quals.ty, value.ty.ty) else {
-            self.invalid_operands(&place, &value, op_span);
+        let Some((compute, right)) = self.tables.operand_types(op, quals.ty, value.ty.ty) else {
+            invalid_operands(&self.tables, &mut self.diagnostics, &place, &value, op_span);
             return Expr::error(span);
         };
         // A vector cannot become a scalar again.
-        let grows = self.types().vector_parts(compute).is_some() && self.types().vector_parts(quals.ty).is_none();
-        let element = self.types().element_of(compute);
+        let grows = self.tables.types().vector_parts(compute).is_some()
+            && self.tables.types().vector_parts(quals.ty).is_none();
+        let element = self.tables.types().element_of(compute);
         let needs_integer = matches!(
             op,
             BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Rem | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor
         );
-        if grows || (needs_integer && self.types().float_kind(element).is_some()) {
-            self.invalid_operands(&place, &value, op_span);
+        if grows || (needs_integer && self.tables.types().float_kind(element).is_some()) {
+            invalid_operands(&self.tables, &mut self.diagnostics, &place, &value, op_span);
             return Expr::error(span);
         }
         // `bfloat += float` would have to convert back, which only a cast does.
         let computed = Expr::value(ExprKind::Error, compute, span);
         if self.conversion(&computed, QualTy::plain(quals.ty)).is_none() {
-            self.cannot_convert(&computed, QualTy::plain(quals.ty), Purpose::Assign);
+            cannot_convert(
+                &self.tables,
+                &mut self.diagnostics,
+                &computed,
+                QualTy::plain(quals.ty),
+                Purpose::Assign,
+            );
             return Expr::error(span);
         }
-        let value = self.convert_value(value, right);
+        let value = self.tables.convert_value(value, right);
         compound(compute, value, place)
     }
 
@@ -111,12 +118,12 @@ impl<'a> Checker<'a> {
             return Expr::error(span);
         }
         let ty = operand.ty.ty;
-        let element = self.types().element_of(ty);
-        let allowed =
-            (self.types().is_arithmetic(element) && element != Ty::BOOL) || self.types().pointee(ty).is_some();
+        let element = self.tables.types().element_of(ty);
+        let allowed = (self.tables.types().is_arithmetic(element) && element != Ty::BOOL)
+            || self.tables.types().pointee(ty).is_some();
         if !allowed {
-            let message = format!("cannot increment value of type '{}'", self.name_of(ty));
-            self.error("invalid-operand", op_span, message);
+            let message = format!("cannot increment value of type '{}'", self.tables.name_of(ty));
+            self.diagnostics.error("invalid-operand", op_span, message);
             return Expr::error(span);
         }
         let is_prefix = matches!(op, UnaryOp::PreIncrement | UnaryOp::PreDecrement);
@@ -136,7 +143,7 @@ impl<'a> Checker<'a> {
         }
         if !place.is_place || matches!(place.kind, ExprKind::Temporary(_)) {
             // A member of a temporary is no place, either.
-            self.error("not-assignable", op_span, "expression is not assignable");
+            self.diagnostics.error("not-assignable", op_span, "expression is not assignable");
             return false;
         }
         if let ExprKind::Swizzle { components, .. } = &place.kind {
@@ -144,7 +151,7 @@ impl<'a> Checker<'a> {
             for &component in components {
                 if std::mem::replace(&mut seen[usize::from(component & 3)], true) {
                     let message = "vector is not assignable (contains duplicate components)";
-                    self.error("not-assignable", op_span, message);
+                    self.diagnostics.error("not-assignable", op_span, message);
                     return false;
                 }
             }
@@ -156,20 +163,23 @@ impl<'a> Checker<'a> {
                 }
                 None => "read-only variable is not assignable: it is in the constant address space".into(),
             };
-            self.error("read-only", op_span, diagnostic);
+            self.diagnostics.error("read-only", op_span, diagnostic);
             return false;
         }
         if place.ty.is_const {
             let message = match self.root_name(place) {
                 Some(name) => format!(
                     "cannot assign to variable '{name}' with const-qualified type '{}'",
-                    self.name_of_qual(place.ty)
+                    self.tables.name_of_qual(place.ty)
                 ),
                 None => {
-                    format!("read-only variable is not assignable: its type is '{}'", self.name_of_qual(place.ty))
+                    format!(
+                        "read-only variable is not assignable: its type is '{}'",
+                        self.tables.name_of_qual(place.ty)
+                    )
                 }
             };
-            self.error("read-only", op_span, message);
+            self.diagnostics.error("read-only", op_span, message);
             return false;
         }
         true
@@ -177,8 +187,8 @@ impl<'a> Checker<'a> {
 
     fn root_name(&self, place: &Expr) -> Option<SmolStr> {
         match &place.kind {
-            ExprKind::Local(id) => self.function.locals.get(id.0 as usize).map(|local| local.name.clone()),
-            ExprKind::Global(id) => Some(self.program.global(*id).name.clone()),
+            ExprKind::Local(id) => self.function.find_local(*id).map(|local| local.name.clone()),
+            ExprKind::Global(id) => Some(self.tables.global(*id).name.clone()),
             _ => None,
         }
     }

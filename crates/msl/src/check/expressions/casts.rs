@@ -25,13 +25,14 @@ impl<'a> Checker<'a> {
             return Expr::value(kind, Ty::VOID, span);
         }
         self.complete_type(to.ty);
-        let is_address = matches!(self.types().kind(to.ty), TyKind::Pointer(_) | TyKind::Reference { .. });
+        let is_address = matches!(self.tables.types().kind(to.ty), TyKind::Pointer(_) | TyKind::Reference { .. });
         if kind == ast::CastKind::Const && !is_address {
-            let message = format!("const_cast to '{}', which is not a reference or pointer", self.name_of(to.ty));
-            self.error("no-cast", span, message);
+            let message =
+                format!("const_cast to '{}', which is not a reference or pointer", self.tables.name_of(to.ty));
+            self.diagnostics.error("no-cast", span, message);
             return Expr::error(span);
         }
-        if let TyKind::Reference { to: target, .. } = *self.types().kind(to.ty) {
+        if let TyKind::Reference { to: target, .. } = *self.tables.types().kind(to.ty) {
             return self.reference_cast(value, to.ty, target, span, kind);
         }
         if kind != ast::CastKind::Reinterpret
@@ -41,17 +42,17 @@ impl<'a> Checker<'a> {
             let converted = self.apply(value, QualTy::plain(to.ty), conversion);
             return Expr { span, ..converted };
         }
-        let from = self.decayed(value.ty);
+        let from = self.tables.decayed(value.ty);
         let cast = |kind: CastKind, operand: Expr| {
             Expr::value(ExprKind::Cast { kind, operand: Box::new(operand) }, to.ty, span)
         };
         if kind != ast::CastKind::Reinterpret
-            && let Some(class) = self.types().struct_id(to.ty)
+            && let Some(class) = self.tables.types().struct_id(to.ty)
         {
             return self.construct_exprs(class, vec![value], span);
         }
         let operand = self.load(value.clone());
-        match (self.types().kind(from).clone(), self.types().kind(to.ty).clone()) {
+        match (self.tables.types().kind(from).clone(), self.tables.types().kind(to.ty).clone()) {
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
                 let same_space = a.space == b.space;
                 let related = a.ty == b.ty || kind == ast::CastKind::Reinterpret || kind == ast::CastKind::CStyle;
@@ -64,55 +65,59 @@ impl<'a> Checker<'a> {
                 if !same_space {
                     let message = format!(
                         "cast from '{}' to '{}' changes the address space",
-                        self.name_of(from),
-                        self.name_of(to.ty)
+                        self.tables.name_of(from),
+                        self.tables.name_of(to.ty)
                     );
-                    self.error("address-space", span, message);
+                    self.diagnostics.error("address-space", span, message);
                     return Expr::error(span);
                 }
             }
             (TyKind::Pointer(_), TyKind::Int(_)) if kind != ast::CastKind::Static => {
-                let size = self.types().layout(to.ty).map_or(0, |layout| layout.size);
+                let size = self.tables.types().layout(to.ty).map_or(0, |layout| layout.size);
                 if size == 8 {
                     return cast(CastKind::PointerToInt, operand);
                 }
                 let message =
-                    format!("cast from pointer to smaller type '{}' loses information", self.name_of(to.ty));
-                self.error("no-cast", span, message);
+                    format!("cast from pointer to smaller type '{}' loses information", self.tables.name_of(to.ty));
+                self.diagnostics.error("no-cast", span, message);
                 return Expr::error(span);
             }
             (TyKind::Int(_), TyKind::Pointer(_)) if kind != ast::CastKind::Static => {
                 return cast(CastKind::IntToPointer, operand);
             }
             (TyKind::Enum(_), TyKind::Enum(_)) => return cast(CastKind::Number, operand),
-            (TyKind::Enum(_), _) if self.types().is_arithmetic(to.ty) => return self.convert_value(operand, to.ty),
-            (_, TyKind::Enum(_)) if self.types().is_arithmetic(from) => return self.convert_value(operand, to.ty),
+            (TyKind::Enum(_), _) if self.tables.types().is_arithmetic(to.ty) => {
+                return self.tables.convert_value(operand, to.ty);
+            }
+            (_, TyKind::Enum(_)) if self.tables.types().is_arithmetic(from) => {
+                return self.tables.convert_value(operand, to.ty);
+            }
             (
                 TyKind::Vector { len: m, .. } | TyKind::PackedVector { len: m, .. },
                 TyKind::Vector { element, len: n } | TyKind::PackedVector { element, len: n },
             ) if m == n => {
                 // Between components of different types, through the plain forms.
-                let plain_from = self.types_mut().unpacked(from);
-                let plain = self.convert_value(operand, plain_from);
-                let plain_to = self.types_mut().vector(element, n);
-                let converted = self.convert_value(plain, plain_to);
-                return self.convert_value(converted, to.ty);
+                let plain_from = self.tables.types_mut().unpacked(from);
+                let plain = self.tables.convert_value(operand, plain_from);
+                let plain_to = self.tables.types_mut().vector(element, n);
+                let converted = self.tables.convert_value(plain, plain_to);
+                return self.tables.convert_value(converted, to.ty);
             }
-            (_, TyKind::Vector { .. } | TyKind::PackedVector { .. }) if self.types().is_arithmetic(from) => {
-                return self.convert_value(operand, to.ty);
+            (_, TyKind::Vector { .. } | TyKind::PackedVector { .. }) if self.tables.types().is_arithmetic(from) => {
+                return self.tables.convert_value(operand, to.ty);
             }
             (TyKind::Matrix { .. }, TyKind::Matrix { .. }) => {
                 return self.compose_matrix(to.ty, vec![operand], span);
             }
             (_, TyKind::Matrix { .. }) => return self.compose_matrix(to.ty, vec![operand], span),
-            (_, TyKind::SimdgroupMatrix { element }) if self.types().is_arithmetic(from) => {
+            (_, TyKind::SimdgroupMatrix { element }) if self.tables.types().is_arithmetic(from) => {
                 let element = self.convert(operand, QualTy::plain(element), Purpose::Element);
                 return Expr::value(ExprKind::Splat(Box::new(element)), to.ty, span);
             }
             (TyKind::Float(_), TyKind::Float(_)) => {
                 // Into `bfloat`, and between it and `half`, through `float`.
-                let float = self.convert_value(operand, Ty::FLOAT);
-                return self.convert_value(float, to.ty);
+                let float = self.tables.convert_value(operand, Ty::FLOAT);
+                return self.tables.convert_value(float, to.ty);
             }
             _ if from == to.ty => return operand,
             _ => {}
@@ -123,9 +128,12 @@ impl<'a> Checker<'a> {
             ast::CastKind::Reinterpret => "reinterpret_cast",
             ast::CastKind::Const => "const_cast",
         };
-        let message =
-            format!("{what} from '{}' to '{}' is not allowed", self.name_of_qual(value.ty), self.name_of(to.ty));
-        self.error("no-cast", span, message);
+        let message = format!(
+            "{what} from '{}' to '{}' is not allowed",
+            self.tables.name_of_qual(value.ty),
+            self.tables.name_of(to.ty)
+        );
+        self.diagnostics.error("no-cast", span, message);
         Expr::error(span)
     }
 
@@ -135,10 +143,10 @@ impl<'a> Checker<'a> {
             && kind != ast::CastKind::Reinterpret
         {
             let reference = self.apply(value, QualTy::plain(to), conversion);
-            return self.deref(reference, span);
+            return self.tables.deref(reference, span);
         }
         let space = value.ty.space.unwrap_or(AddressSpace::Thread);
-        let is_rvalue = matches!(*self.types().kind(to), TyKind::Reference { rvalue: true, .. });
+        let is_rvalue = matches!(*self.tables.types().kind(to), TyKind::Reference { rvalue: true, .. });
         if is_rvalue
             && value.is_place
             && value.ty.ty == target.ty
@@ -149,16 +157,19 @@ impl<'a> Checker<'a> {
         }
         if !value.is_place || target.space.unwrap_or(AddressSpace::Thread) != space || kind == ast::CastKind::Static
         {
-            let message =
-                format!("cast from '{}' to '{}' is not allowed", self.name_of_qual(value.ty), self.name_of(to));
-            self.error("no-cast", span, message);
+            let message = format!(
+                "cast from '{}' to '{}' is not allowed",
+                self.tables.name_of_qual(value.ty),
+                self.tables.name_of(to)
+            );
+            self.diagnostics.error("no-cast", span, message);
             return Expr::error(span);
         }
-        let from_pointer = self.types_mut().pointer(value.ty.in_space(space));
-        let to_pointer = self.types_mut().pointer(target.in_space(space));
+        let from_pointer = self.tables.types_mut().pointer(value.ty.in_space(space));
+        let to_pointer = self.tables.types_mut().pointer(target.in_space(space));
         let address = Expr::value(ExprKind::AddressOf(Box::new(value)), from_pointer, span);
         let kind = ExprKind::Cast { kind: CastKind::Pointer, operand: Box::new(address) };
         let pointer = Expr::value(kind, to_pointer, span);
-        self.deref(pointer, span)
+        self.tables.deref(pointer, span)
     }
 }

@@ -16,12 +16,12 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Expr {
         let condition = self.check_expr(condition);
-        if self.types().vector_parts(condition.ty.ty).is_some() {
+        if self.tables.types().vector_parts(condition.ty.ty).is_some() {
             let message = format!(
                 "a condition must be a scalar, not '{}'; use select() for vectors",
-                self.name_of(condition.ty.ty)
+                self.tables.name_of(condition.ty.ty)
             );
-            self.error("not-bool", condition.span, message);
+            self.diagnostics.error("not-bool", condition.span, message);
             return Expr::error(span);
         }
         let condition = self.as_bool(condition);
@@ -50,10 +50,10 @@ impl<'a> Checker<'a> {
         let Some(ty) = ty else {
             let message = format!(
                 "incompatible operand types ('{}' and '{}')",
-                self.name_of(then.ty.ty),
-                self.name_of(otherwise.ty.ty)
+                self.tables.name_of(then.ty.ty),
+                self.tables.name_of(otherwise.ty.ty)
             );
-            self.error("incompatible-operands", span, message);
+            self.diagnostics.error("incompatible-operands", span, message);
             return Expr::error(span);
         };
         let then = self.convert(then, QualTy::plain(ty), Purpose::Variable);
@@ -66,14 +66,14 @@ impl<'a> Checker<'a> {
         if a == b {
             return Some(a);
         }
-        if self.is_number_like(a) && self.is_number_like(b) {
-            return self.common_number(a, b);
+        if self.tables.is_number_like(a) && self.tables.is_number_like(b) {
+            return self.tables.common_number(a, b);
         }
-        if let (Some(x), Some(y)) = (self.types().pointee(a), self.types().pointee(b)) {
+        if let (Some(x), Some(y)) = (self.tables.types().pointee(a), self.tables.types().pointee(b)) {
             let compatible = x.ty == y.ty && x.space == y.space;
             let both =
                 QualTy { is_const: x.is_const || y.is_const, is_volatile: x.is_volatile || y.is_volatile, ..x };
-            return compatible.then(|| self.types_mut().pointer(both));
+            return compatible.then(|| self.tables.types_mut().pointer(both));
         }
         let a_to_b = self.conversion(then, QualTy::plain(b)).is_some();
         let b_to_a = self.conversion(otherwise, QualTy::plain(a)).is_some();
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
             (true, false) => Some(b),
             (false, true) => Some(a),
             // A packed vector and its plain form.
-            (true, true) => Some(self.types_mut().unpacked(a)),
+            (true, true) => Some(self.tables.types_mut().unpacked(a)),
             (false, false) => None,
         }
     }

@@ -3,8 +3,7 @@
 use crate::check::Checker;
 use crate::check::tables::BodyState;
 use crate::diagnostics::Diagnostic;
-use crate::evaluate;
-use crate::evaluate::Failure;
+use crate::evaluate::{self, Failure};
 use crate::program::{Expr, Value};
 use crate::types::Ty;
 
@@ -13,17 +12,21 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn try_evaluate(&mut self, expr: &Expr) -> Result<Value, Failure> {
         loop {
             let result = evaluate::evaluate_in(
-                &self.program,
-                evaluate::Scope { locals: &self.function.locals, params: &[], known: &self.function.known_locals },
+                self.tables.program(),
+                evaluate::Scope {
+                    locals: self.function.locals(),
+                    params: &[],
+                    known: self.function.known_locals(),
+                },
                 expr,
             );
             match result {
                 Err(Failure::NeedsBody(id)) => {
-                    let state = self.instances[id.0 as usize].body;
+                    let state = self.tables.instance(id).body;
                     if matches!(state, BodyState::InProgress | BodyState::Done) {
                         let reason = format!(
                             "undefined function '{}' cannot be used in a constant expression",
-                            self.program.function(id).name
+                            self.tables.function(id).name
                         );
                         return Err(Failure::NotConstant { span: expr.span, reason });
                     }
@@ -50,7 +53,7 @@ impl<'a> Checker<'a> {
                     Failure::TooLong { span } => diagnostic.note(span, "the evaluation takes too many steps"),
                     Failure::NeedsBody(_) => diagnostic,
                 };
-                self.report(diagnostic);
+                self.diagnostics.report(diagnostic);
                 None
             }
         }

@@ -1,11 +1,14 @@
 //! Lambdas: a closure is a struct of what is captured, its call operator a method of that struct.
 
+use super::members::place_space;
 use super::operand::Operand;
 use crate::check::Checker;
+use crate::check::declarations::type_without_qualifiers;
 use crate::check::initialization::contains_auto;
-use crate::check::tables::{ClassState, Closure, Entity, EntityId, FunctionSource, Signature, Symbol, TemplateArg};
-use crate::parse::ast;
-use crate::parse::ast::{Access, CaptureMode};
+use crate::check::tables::{
+    ClassState, Closure, Entity, EntityId, FunctionSource, Signature, Symbol, Tables, TemplateArg,
+};
+use crate::parse::ast::{self, Access, CaptureMode};
 use crate::parse::names_in::names_in_block;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
@@ -17,26 +20,26 @@ use std::rc::Rc;
 impl<'a> Checker<'a> {
     pub(super) fn check_lambda(&mut self, lambda: &'a ast::Lambda) -> Expr {
         let span = lambda.span;
-        let scope = self.scope;
-        let class = self.add_class(SmolStr::new_static("(lambda)"), span, scope);
-        let class_scope = self.class(class).scope;
+        let scope = self.position.scope();
+        let class = self.tables.add_class(SmolStr::new_static("(lambda)"), span, scope);
+        let class_scope = self.tables.class(class).scope;
         let mut values = Vec::new();
         let mut closure = Closure::default();
         for (name, mode, init) in self.captures(lambda) {
             let at = init.map_or(span, |init: &ast::Expr| init.span);
             if name == "this" {
-                let this = if self.function.is_lambda { self.captured_this(span) } else { None };
+                let this = if self.function.is_lambda() { self.captured_this(span) } else { None };
                 let this = match this {
                     Some(this) => this,
                     None => self.this_value(span),
                 };
-                closure.this_field = Some(self.add_capture(class, &name, QualTy::plain(this.ty.ty), at));
+                closure.this_field = Some(self.tables.add_capture(class, &name, QualTy::plain(this.ty.ty), at));
                 values.push(this);
                 continue;
             }
             let place = match init {
                 Some(init) => self.check_expr(init),
-                None => match self.lookup(&name).map(|found| found.symbol) {
+                None => match self.tables.lookup(self.position.scope(), &name).map(|found| found.symbol) {
                     Some(Symbol::Local(id)) => self.local(id, span),
                     Some(Symbol::Capture(field)) => self.capture_place(field, span),
                     _ => continue,
@@ -44,13 +47,13 @@ impl<'a> Checker<'a> {
             };
             let (ty, value) = match mode {
                 CaptureMode::ByReference if place.is_place => {
-                    let target = place.ty.in_space(Self::place_space(&place));
-                    let ty = self.types_mut().reference(target);
+                    let target = place.ty.in_space(place_space(&place));
+                    let ty = self.tables.types_mut().reference(target);
                     (ty, Expr::value(ExprKind::AddressOf(Box::new(place)), ty, span))
                 }
                 _ => {
                     // Arrays are captured whole.
-                    let value = match self.types().kind(place.ty.ty) {
+                    let value = match self.tables.types().kind(place.ty.ty) {
                         TyKind::Array { .. } => {
                             let ty = place.ty.ty;
                             Expr::value(ExprKind::Load(Box::new(place)), ty, span)
@@ -60,15 +63,15 @@ impl<'a> Checker<'a> {
                     (value.ty.ty, value)
                 }
             };
-            let field = self.add_capture(class, &name, QualTy::plain(ty), at);
-            self.scopes.insert(class_scope, name, Symbol::Capture(field));
+            let field = self.tables.add_capture(class, &name, QualTy::plain(ty), at);
+            self.tables.scopes_mut().insert(class_scope, name, Symbol::Capture(field));
             values.push(value);
         }
-        self.types_mut().lay_out(class, 1);
-        let definition = self.class_mut(class);
+        self.tables.types_mut().lay_out(class, 1);
+        let definition = self.tables.class_mut(class);
         definition.state = ClassState::Complete;
         definition.closure = Some(closure);
-        self.entities.push(Entity {
+        let entity = self.tables.add_entity(Entity {
             name: SmolStr::new_static("operator()"),
             prefix: SmolStr::new_static("(lambda)::"),
             source: FunctionSource::Lambda(lambda),
@@ -83,31 +86,21 @@ impl<'a> Checker<'a> {
             access: Access::Public,
             span,
         });
-        let entity = EntityId(self.entities.len() as u32 - 1);
-        self.scopes.add_function(class_scope, &SmolStr::new_static("operator()"), entity);
-        let ty = self.struct_type(class);
+        self.tables.scopes_mut().add_function(class_scope, &SmolStr::new_static("operator()"), entity);
+        let ty = self.tables.struct_type(class);
         let is_generic = lambda.params.iter().any(|param| contains_auto(&param.ty));
         if !is_generic {
             // Checked even if nobody calls it.
             if let Some(signature) = self.signature(entity, &[]) {
                 let id = self.function_for(entity, Vec::new(), signature);
-                if self.in_pattern {
+                if self.position.in_pattern() {
                     self.check_body(id);
                 } else {
-                    self.need_body(id);
+                    self.tables.need_body(id);
                 }
             }
         }
         Expr::value(ExprKind::Aggregate(values), ty, span)
-    }
-
-    fn add_capture(&mut self, class: crate::types::StructId, name: &SmolStr, ty: QualTy, span: Span) -> u32 {
-        let name = name.clone();
-        let field = Field { name, ty, offset: 0, min_align: 1, bits: None, is_base: false, id: None, span };
-        self.types_mut().struct_mut(class).fields.push(field);
-        self.class_mut(class).field_inits.push(None);
-        self.class_mut(class).field_access.push(Access::Public);
-        self.class(class).field_inits.len() as u32 - 1
     }
 
     /// What is captured: what is named, and with a default every variable that the body mentions.
@@ -117,17 +110,17 @@ impl<'a> Checker<'a> {
             if capture.init.is_none()
                 && capture.name.name != "this"
                 && !matches!(
-                    self.lookup(&capture.name.name).map(|found| found.symbol),
+                    self.tables.lookup(self.position.scope(), &capture.name.name).map(|found| found.symbol),
                     Some(Symbol::Local(_) | Symbol::Capture(_) | Symbol::Dependent | Symbol::Value(..))
                 )
             {
                 let message = format!("'{}' in capture list does not name a variable", capture.name.name);
-                self.error("capture", capture.name.span, message);
+                self.diagnostics.error("capture", capture.name.span, message);
                 continue;
             }
             if captures.iter().any(|(name, ..)| *name == capture.name.name) {
                 let message = format!("'{}' can appear only once in a capture list", capture.name.name);
-                self.error("capture", capture.name.span, message);
+                self.diagnostics.error("capture", capture.name.span, message);
                 continue;
             }
             captures.push((capture.name.name.clone(), capture.mode, capture.init.as_ref()));
@@ -139,12 +132,12 @@ impl<'a> Checker<'a> {
             if captures.iter().any(|(captured, ..)| captured == name) {
                 continue;
             }
-            let symbol = self.lookup(name).map(|found| found.symbol);
+            let symbol = self.tables.lookup(self.position.scope(), name).map(|found| found.symbol);
             if let Some(Symbol::Local(_) | Symbol::Capture(_)) = symbol {
                 captures.push((name.clone(), mode, None));
             }
         }
-        let has_this = self.function.this.is_some();
+        let has_this = self.function.this().is_some();
         if has_this && !captures.iter().any(|(name, ..)| name == "this") {
             captures.push((SmolStr::new_static("this"), mode, None));
         }
@@ -154,19 +147,23 @@ impl<'a> Checker<'a> {
     /// A captured variable, inside the lambda's body.
     pub(super) fn capture_place(&mut self, field: u32, span: Span) -> Expr {
         let closure = self.this_value(span);
-        let object = self.deref(closure, span);
-        match self.types().struct_id(object.ty.ty) {
-            Some(class) => self.field_of(object, class, class, field, span),
+        let object = self.tables.deref(closure, span);
+        match self.tables.types().struct_id(object.ty.ty) {
+            Some(class) => self.tables.field_of(object, class, class, field, span),
             None => Expr::error(span),
         }
     }
 
     /// The surrounding `this`, where the lambda captured it.
     pub(super) fn captured_this(&mut self, span: Span) -> Option<Expr> {
-        let id = self.function.this?;
-        let closure_ty = self.function.locals[id.0 as usize].ty.ty;
-        let class = self.types().pointee(closure_ty).and_then(|pointee| self.types().struct_id(pointee.ty))?;
-        let field = self.class(class).closure.as_ref()?.this_field?;
+        let id = self.function.this()?;
+        let closure_ty = self.function.local(id).ty.ty;
+        let class = self
+            .tables
+            .types()
+            .pointee(closure_ty)
+            .and_then(|pointee| self.tables.types().struct_id(pointee.ty))?;
+        let field = self.tables.class(class).closure.as_ref()?.this_field?;
         let place = self.capture_place(field, span);
         Some(self.load(place))
     }
@@ -184,16 +181,13 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let Operand::Value(value) = arg else { return Err("the argument has no type".into()) };
-            let is_reference =
-                matches!(self.type_without_qualifiers(&param.ty), ast::TypeExprKind::Reference { .. });
+            let is_reference = matches!(type_without_qualifiers(&param.ty), ast::TypeExprKind::Reference { .. });
             let actual = match is_reference {
-                true => {
-                    value.ty.in_space(if value.is_place { Self::place_space(value) } else { AddressSpace::Thread })
-                }
-                false => QualTy::plain(self.decayed(value.ty)),
+                true => value.ty.in_space(if value.is_place { place_space(value) } else { AddressSpace::Thread }),
+                false => QualTy::plain(self.tables.decayed(value.ty)),
             };
-            let Some(auto) = self.match_auto(&param.ty, actual) else {
-                return Err(format!("could not match '{}'", self.sources.text(param.span)));
+            let Some(auto) = self.tables.match_auto(&param.ty, actual) else {
+                return Err(format!("could not match '{}'", self.tables.sources().text(param.span)));
             };
             targs.push(TemplateArg::Type(auto));
         }
@@ -214,9 +208,20 @@ impl<'a> Checker<'a> {
             Some(TemplateArg::Type(ty)) => *ty,
             _ => QualTy::plain(Ty::DEPENDENT),
         };
-        let saved = self.auto_binding.replace(binding);
+        let saved = self.position.set_auto(Some(binding));
         let ty = self.param_type(param);
-        self.auto_binding = saved;
+        self.position.set_auto(saved);
         ty
+    }
+}
+
+impl<'a> Tables<'a> {
+    fn add_capture(&mut self, class: crate::types::StructId, name: &SmolStr, ty: QualTy, span: Span) -> u32 {
+        let name = name.clone();
+        let field = Field { name, ty, offset: 0, min_align: 1, bits: None, is_base: false, id: None, span };
+        self.types_mut().struct_mut(class).fields.push(field);
+        self.class_mut(class).field_inits.push(None);
+        self.class_mut(class).field_access.push(Access::Public);
+        self.class(class).field_inits.len() as u32 - 1
     }
 }

@@ -2,8 +2,9 @@
 
 use super::operand::{FunctionSet, Operand};
 use crate::check::Checker;
-use crate::check::names::closest;
-use crate::check::tables::Symbol;
+use crate::check::names::{closest, did_you_mean};
+use crate::check::state::Diagnostics;
+use crate::check::tables::{Symbol, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind};
@@ -27,15 +28,15 @@ impl<'a> Checker<'a> {
         if arrow {
             let arrow_object = self.call_arrow(object, member.span);
             let pointer = self.load(arrow_object);
-            let Some(_) = self.types().pointee(pointer.ty.ty) else {
+            let Some(_) = self.tables.types().pointee(pointer.ty.ty) else {
                 let message = format!(
                     "member reference type '{}' is not a pointer; did you mean to use '.'?",
-                    self.name_of(pointer.ty.ty)
+                    self.tables.name_of(pointer.ty.ty)
                 );
-                self.error("not-a-pointer", member.span, message);
+                self.diagnostics.error("not-a-pointer", member.span, message);
                 return Operand::Value(Expr::error(span));
             };
-            object = self.deref(pointer, base.span);
+            object = self.tables.deref(pointer, base.span);
             if object.ty.ty.is_unknown() {
                 return Operand::Value(Expr {
                     kind: ExprKind::Error,
@@ -44,12 +45,12 @@ impl<'a> Checker<'a> {
                     span,
                 });
             }
-        } else if self.types().pointee(object.ty.ty).is_some() {
+        } else if self.tables.types().pointee(object.ty.ty).is_some() {
             let message = format!(
                 "member reference type '{}' is a pointer; did you mean to use '->'?",
-                self.name_of(object.ty.ty)
+                self.tables.name_of(object.ty.ty)
             );
-            self.error("is-a-pointer", member.span, message);
+            self.diagnostics.error("is-a-pointer", member.span, message);
             return Operand::Value(Expr::error(span));
         }
         self.member_of(object, member, span)
@@ -58,10 +59,10 @@ impl<'a> Checker<'a> {
     /// `operator->` of a class, until it gives a pointer.
     fn call_arrow(&mut self, mut object: Expr, at: Span) -> Expr {
         for _ in 0..16 {
-            let Some(class) = self.types().struct_id(object.ty.ty) else { break };
+            let Some(class) = self.tables.types().struct_id(object.ty.ty) else { break };
             self.complete_class(class);
             let Some(Symbol::Functions(entities)) =
-                self.lookup_member(class, "operator->").map(|found| found.symbol)
+                self.tables.lookup_member(class, "operator->").map(|found| found.symbol)
             else {
                 break;
             };
@@ -76,17 +77,23 @@ impl<'a> Checker<'a> {
     fn member_of(&mut self, object: Expr, member: &'a ast::Path, span: Span) -> Operand<'a> {
         let last = member.last();
         let name = &last.name;
-        match *self.types().kind(object.ty.ty) {
+        match *self.tables.types().kind(object.ty.ty) {
             TyKind::Struct(class) => {
                 self.complete_class(class);
                 self.class_member(object, class, member, span)
             }
-            TyKind::Vector { element, len } | TyKind::PackedVector { element, len } => {
-                Operand::Value(self.swizzle(object, element, len, name, last.span, span))
-            }
+            TyKind::Vector { element, len } | TyKind::PackedVector { element, len } => Operand::Value(swizzle(
+                &mut self.tables,
+                &mut self.diagnostics,
+                object,
+                (element, len),
+                name,
+                last.span,
+                span,
+            )),
             TyKind::SimdgroupMatrix { element } if name == "thread_elements" => {
                 // A method in Metal: `m.thread_elements()` is called with no arguments.
-                let ty = self.types_mut().vector(element, 2);
+                let ty = self.tables.types_mut().vector(element, 2);
                 let quals = object.ty.with_ty(ty);
                 let place = Expr::place(ExprKind::ThreadElements(Box::new(object)), quals, span);
                 Operand::Functions(FunctionSet {
@@ -101,9 +108,9 @@ impl<'a> Checker<'a> {
             _ => {
                 let message = format!(
                     "member reference base type '{}' is not a structure or union",
-                    self.name_of(object.ty.ty)
+                    self.tables.name_of(object.ty.ty)
                 );
-                self.error("not-a-struct", last.span, message);
+                self.diagnostics.error("not-a-struct", last.span, message);
                 Operand::Value(Expr::error(span))
             }
         }
@@ -113,20 +120,20 @@ impl<'a> Checker<'a> {
         let last = member.last();
         // `object.Base::member`
         let found = match member.segments.len() {
-            1 => self.lookup_member(class, &last.name),
+            1 => self.tables.lookup_member(class, &last.name),
             _ => self.resolve_path(member).ok().flatten(),
         };
         let Some(found) = found else {
             if let Some(set) = self.conversion_named(&object, class, last) {
                 return Operand::Functions(set);
             }
-            return Operand::Value(self.no_member(class, last, span));
+            return Operand::Value(no_member(&self.tables, &mut self.diagnostics, class, last, span));
         };
         Operand::Value(match found.symbol {
             Symbol::Field(field) => {
                 let owner = found.class.unwrap_or(class);
                 self.refuse_private_field(owner, field, last.span);
-                self.field_of(object, class, owner, field, span)
+                self.tables.field_of(object, class, owner, field, span)
             }
             Symbol::Functions(entities) => {
                 return Operand::Functions(FunctionSet {
@@ -140,7 +147,7 @@ impl<'a> Checker<'a> {
             }
             Symbol::Global(id) => {
                 self.force_global(id);
-                Expr::place(ExprKind::Global(id), self.program.global(id).ty, span)
+                Expr::place(ExprKind::Global(id), self.tables.global(id).ty, span)
             }
             Symbol::Value(ty, value) => Expr::constant(value, ty, span),
             Symbol::Dependent => {
@@ -148,7 +155,7 @@ impl<'a> Checker<'a> {
             }
             _ => {
                 let message = format!("cannot refer to type member '{}' with '.'", last.name);
-                self.error("member", last.span, message);
+                self.diagnostics.error("member", last.span, message);
                 Expr::error(span)
             }
         })
@@ -161,11 +168,12 @@ impl<'a> Checker<'a> {
         class: StructId,
         member: &ast::PathSegment,
     ) -> Option<FunctionSet<'a>> {
-        let wanted = match self.lookup(member.name.strip_prefix("operator ")?)?.symbol {
+        let wanted = match self.tables.lookup(self.position.scope(), member.name.strip_prefix("operator ")?)?.symbol
+        {
             Symbol::Type(ty) => ty.ty,
             _ => return None,
         };
-        let mut entities = self.class(class).conversions.clone();
+        let mut entities = self.tables.class(class).conversions.clone();
         entities.retain(|&entity| {
             let signature = self.signature(entity, &[]);
             signature.is_some_and(|signature| signature.result == Some(wanted))
@@ -182,30 +190,22 @@ impl<'a> Checker<'a> {
         })
     }
 
-    fn no_member(&mut self, class: StructId, member: &ast::PathSegment, span: Span) -> Expr {
-        let message = format!("no member named '{}' in '{}'", member.name, self.types().struct_(class).name);
-        let mut names: Vec<&str> = self.scopes.names(self.class(class).scope).map(|n| n.as_str()).collect();
-        names.sort_unstable();
-        let near = closest(&member.name, names.into_iter());
-        let diagnostic = self.did_you_mean(Diagnostic::error("no-member", member.span, message), near);
-        self.report(diagnostic);
-        Expr::error(span)
-    }
-
     pub(super) fn refuse_private_field(&mut self, class: StructId, field: u32, span: Span) {
-        let access = self.class(class).field_access[field as usize];
+        let access = self.tables.class(class).field_access[field as usize];
         if access == ast::Access::Public || self.may_access(class, access) {
             return;
         }
         let word = if access == ast::Access::Private { "private" } else { "protected" };
-        let name = self.types().struct_(class).fields[field as usize].name.clone();
-        let message = format!("'{name}' is a {word} member of '{}'", self.types().struct_(class).name);
-        self.error("access", span, message);
+        let name = self.tables.types().struct_(class).fields[field as usize].name.clone();
+        let message = format!("'{name}' is a {word} member of '{}'", self.tables.types().struct_(class).name);
+        self.diagnostics.error("access", span, message);
     }
+}
 
+impl<'a> Tables<'a> {
     /// A field, from the object of `class` down to `owner`, the class that declares it.
     pub(in crate::check) fn field_of(
-        &mut self,
+        &self,
         object: Expr,
         class: StructId,
         owner: StructId,
@@ -222,7 +222,7 @@ impl<'a> Checker<'a> {
         self.through_reference_field(place)
     }
 
-    fn own_field(&mut self, object: Expr, class: StructId, field: u32, span: Span) -> Expr {
+    fn own_field(&self, object: Expr, class: StructId, field: u32, span: Span) -> Expr {
         let declared = self.types().struct_(class).fields[field as usize].ty;
         let ty = QualTy {
             ty: declared.ty,
@@ -234,7 +234,7 @@ impl<'a> Checker<'a> {
         Expr { kind: ExprKind::Field { base: Box::new(object), field }, ty, is_place, span }
     }
 
-    fn through_reference_field(&mut self, field: Expr) -> Expr {
+    fn through_reference_field(&self, field: Expr) -> Expr {
         match self.types().kind(field.ty.ty) {
             TyKind::Reference { .. } if field.is_place => self.through_reference(field),
             TyKind::Reference { .. } => {
@@ -243,30 +243,6 @@ impl<'a> Checker<'a> {
             }
             _ => field,
         }
-    }
-
-    fn swizzle(&mut self, vector: Expr, element: Ty, len: u8, name: &str, at: Span, span: Span) -> Expr {
-        let set = |letters: &str| name.chars().map(|c| letters.find(c)).collect::<Option<Vec<usize>>>();
-        let components = set("xyzw").or_else(|| set("rgba"));
-        let Some(components) = components.filter(|c| (1..=4).contains(&c.len())) else {
-            let message = format!("illegal vector component name '{name}'");
-            self.error("swizzle", at, message);
-            return Expr::error(span);
-        };
-        if let Some(&outside) = components.iter().find(|&&c| c >= usize::from(len)) {
-            let letter =
-                name.chars().nth(components.iter().position(|&c| c == outside).unwrap_or(0)).unwrap_or('?');
-            let message = format!(
-                "vector component access exceeds type '{}': it has no component '{letter}'",
-                self.name_of(vector.ty.ty)
-            );
-            self.error("swizzle", at, message);
-            return Expr::error(span);
-        }
-        let components: Vec<u8> = components.into_iter().map(|c| c as u8).collect();
-        let ty = self.types_mut().vector(element, components.len() as u8);
-        let (quals, is_place) = (vector.ty.with_ty(ty), vector.is_place);
-        Expr { kind: ExprKind::Swizzle { base: Box::new(vector), components }, ty: quals, is_place, span }
     }
 
     /// A component of a vector: it can be read and written, but has no address.
@@ -284,9 +260,56 @@ impl<'a> Checker<'a> {
         let id = self.types().struct_id(base.ty.ty);
         id.is_some_and(|id| self.types().struct_(id).fields[*field as usize].bits.is_some())
     }
+}
 
-    /// The address space of a place that has none written.
-    pub(super) fn place_space(place: &Expr) -> AddressSpace {
-        place.ty.space.unwrap_or(AddressSpace::Thread)
+fn no_member(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    class: StructId,
+    member: &ast::PathSegment,
+    span: Span,
+) -> Expr {
+    let message = format!("no member named '{}' in '{}'", member.name, tables.types().struct_(class).name);
+    let mut names: Vec<&str> = tables.scopes().names(tables.class(class).scope).map(|n| n.as_str()).collect();
+    names.sort_unstable();
+    let near = closest(&member.name, names.into_iter());
+    let diagnostic = did_you_mean(Diagnostic::error("no-member", member.span, message), near);
+    diagnostics.report(diagnostic);
+    Expr::error(span)
+}
+
+fn swizzle(
+    tables: &mut Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    vector: Expr,
+    (element, len): (Ty, u8),
+    name: &str,
+    at: Span,
+    span: Span,
+) -> Expr {
+    let set = |letters: &str| name.chars().map(|c| letters.find(c)).collect::<Option<Vec<usize>>>();
+    let components = set("xyzw").or_else(|| set("rgba"));
+    let Some(components) = components.filter(|c| (1..=4).contains(&c.len())) else {
+        let message = format!("illegal vector component name '{name}'");
+        diagnostics.error("swizzle", at, message);
+        return Expr::error(span);
+    };
+    if let Some(&outside) = components.iter().find(|&&c| c >= usize::from(len)) {
+        let letter = name.chars().nth(components.iter().position(|&c| c == outside).unwrap_or(0)).unwrap_or('?');
+        let message = format!(
+            "vector component access exceeds type '{}': it has no component '{letter}'",
+            tables.name_of(vector.ty.ty)
+        );
+        diagnostics.error("swizzle", at, message);
+        return Expr::error(span);
     }
+    let components: Vec<u8> = components.into_iter().map(|c| c as u8).collect();
+    let ty = tables.types_mut().vector(element, components.len() as u8);
+    let (quals, is_place) = (vector.ty.with_ty(ty), vector.is_place);
+    Expr { kind: ExprKind::Swizzle { base: Box::new(vector), components }, ty: quals, is_place, span }
+}
+
+/// The address space of a place that has none written.
+pub(super) fn place_space(place: &Expr) -> AddressSpace {
+    place.ty.space.unwrap_or(AddressSpace::Thread)
 }

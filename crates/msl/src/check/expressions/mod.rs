@@ -26,3 +26,4 @@ mod unevaluated;
 
 pub(super) use constants::truth;
 pub(super) use operand::{FunctionSet, Operand};
+pub(super) use operators::invalid_operands;

@@ -2,11 +2,11 @@
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
-use crate::check::tables::EntityId;
+use crate::check::state::Diagnostics;
+use crate::check::tables::{EntityId, Tables};
 use crate::evaluate;
 use crate::lex::token::FloatSuffix;
-use crate::parse::ast;
-use crate::parse::ast::ExprKind as Ast;
+use crate::parse::ast::{self, ExprKind as Ast};
 use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -52,30 +52,30 @@ impl<'a> Checker<'a> {
             Operand::Value(expr) => expr,
             Operand::Functions(set) => match self.only_function(&set).filter(|_| set.object.is_none()) {
                 Some(id) => {
-                    let ty = self.function_pointer_type(id);
+                    let ty = self.tables.function_pointer_type(id);
                     Expr::value(ExprKind::Function(id), ty, span)
                 }
-                None if self.in_pattern && set.explicit.is_some() => {
+                None if self.position.in_pattern() && set.explicit.is_some() => {
                     Expr::value(ExprKind::Error, Ty::DEPENDENT, span)
                 }
                 None if set.object.is_some() => {
                     let message = "reference to non-static member function must be called";
-                    self.error("method-value", span, message);
+                    self.diagnostics.error("method-value", span, message);
                     Expr::error(span)
                 }
                 None => {
                     let message = format!("reference to overloaded function '{}' could not be resolved", set.name);
-                    self.error("overloaded", span, message);
+                    self.diagnostics.error("overloaded", span, message);
                     Expr::error(span)
                 }
             },
             Operand::Braces(_, span) => {
-                self.error("initializer-list", span, "an initializer list is not allowed here");
+                self.diagnostics.error("initializer-list", span, "an initializer list is not allowed here");
                 Expr::error(span)
             }
             Operand::Type(ty) => {
-                let message = format!("expected an expression, found the type '{}'", self.name_of_qual(ty));
-                self.error("expected-expression", span, message);
+                let message = format!("expected an expression, found the type '{}'", self.tables.name_of_qual(ty));
+                self.diagnostics.error("expected-expression", span, message);
                 Expr::error(span)
             }
         }
@@ -85,8 +85,8 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn check_for_type(&mut self, expr: &'a ast::Expr, ty: QualTy) -> Expr {
         match self.check_operand(expr) {
             operand @ Operand::Functions(_) => {
-                if let Some(pointee) = self.types().pointee(ty.ty)
-                    && let TyKind::Function { .. } = self.types().kind(pointee.ty)
+                if let Some(pointee) = self.tables.types().pointee(ty.ty)
+                    && let TyKind::Function { .. } = self.tables.types().kind(pointee.ty)
                 {
                     return self
                         .operand_as_function(operand, pointee.ty, expr.span)
@@ -114,9 +114,11 @@ impl<'a> Checker<'a> {
             return self.convert(value, QualTy::plain(Ty::BOOL), Purpose::Variable);
         }
         // An explicit conversion function will do here.
-        let message =
-            format!("value of type '{}' is not contextually convertible to 'bool'", self.name_of(value.ty.ty));
-        self.error("not-bool", span, message);
+        let message = format!(
+            "value of type '{}' is not contextually convertible to 'bool'",
+            self.tables.name_of(value.ty.ty)
+        );
+        self.diagnostics.error("not-bool", span, message);
         Expr::error(span)
     }
 
@@ -143,25 +145,25 @@ impl<'a> Checker<'a> {
                     set @ Operand::Functions(_) => set,
                     operand => {
                         let place = self.operand_as_expr(operand, span);
-                        Operand::Value(self.address_of(place, span))
+                        Operand::Value(address_of(&mut self.tables, &mut self.diagnostics, place, span))
                     }
                 };
             }
-            Ast::Int(literal) => self.int_literal(literal, span),
+            Ast::Int(literal) => self.tables.int_literal(literal, span),
             Ast::Float(literal) => {
                 let ty = match literal.suffix {
                     FloatSuffix::None | FloatSuffix::Float => Ty::FLOAT,
                     FloatSuffix::Half => Ty::HALF,
                     FloatSuffix::BFloat => Ty::BFLOAT,
                 };
-                let value = evaluate::convert(self.types(), &Value::Float(literal.value), Ty::FLOAT, ty);
+                let value = evaluate::convert(self.tables.types(), &Value::Float(literal.value), Ty::FLOAT, ty);
                 Expr::constant(value.unwrap_or(Value::Float(literal.value)), ty, span)
             }
             Ast::Bool(value) => Expr::constant(Value::Bool(*value), Ty::BOOL, span),
             Ast::Char(value) => Expr::constant(Value::Int(i128::from(*value as i8)), Ty::CHAR, span),
             Ast::Nullptr => Expr::constant(Value::Null, Ty::NULLPTR, span),
             Ast::Str(text) => {
-                let array = self.types_mut().array(Ty::CHAR, Some(text.len() as u64 + 1));
+                let array = self.tables.types_mut().array(Ty::CHAR, Some(text.len() as u64 + 1));
                 let ty = QualTy::plain(array).constant().in_space(AddressSpace::Constant);
                 Expr::place(ExprKind::Constant(Value::Str(text.clone())), ty, span)
             }
@@ -175,7 +177,7 @@ impl<'a> Checker<'a> {
             Ast::Comma(first, second) => {
                 let first = self.check_expr(first);
                 let second = self.check_expr(second);
-                if self.is_overloadable(first.ty.ty) || self.is_overloadable(second.ty.ty) {
+                if self.tables.is_overloadable(first.ty.ty) || self.tables.is_overloadable(second.ty.ty) {
                     let operands = vec![first.clone(), second.clone()];
                     if let Ok(Some(result)) =
                         self.attempt(|this| this.call_operator("operator,", operands, span, span))
@@ -208,9 +210,9 @@ impl<'a> Checker<'a> {
                 self.size_of(ty.ty, span)
             }
             Ast::SizeOfExpr(inner) => {
-                let saved = std::mem::replace(&mut self.unevaluated, true);
+                let saved = self.position.set_unevaluated(true);
                 let operand = self.check_operand(inner);
-                self.unevaluated = saved;
+                self.position.set_unevaluated(saved);
                 let ty = match operand {
                     Operand::Type(ty) => ty.ty,
                     operand => self.operand_as_expr(operand, span).ty.ty,
@@ -221,7 +223,7 @@ impl<'a> Checker<'a> {
             Ast::AlignOf(ty) => {
                 let ty = self.resolve_type(ty).ty;
                 self.complete_type(ty);
-                match self.types().layout(ty) {
+                match self.tables.types().layout(ty) {
                     Some(layout) => Expr::constant(Value::Int(i128::from(layout.align)), Ty::ULONG, span),
                     None => Expr::constant(Value::Unknown, Ty::ULONG, span),
                 }
@@ -229,14 +231,16 @@ impl<'a> Checker<'a> {
             Ast::Lambda(lambda) => self.check_lambda(lambda),
             Ast::Fold { op, lhs, rhs } => self.check_fold(*op, lhs.as_deref(), rhs.as_deref(), span),
             Ast::PackExpansion(_) => {
-                self.error("pack", span, "pack expansion is not allowed here");
+                self.diagnostics.error("pack", span, "pack expansion is not allowed here");
                 Expr::error(span)
             }
             Ast::Error => Expr::error(span),
         })
     }
+}
 
-    fn int_literal(&mut self, literal: &crate::lex::token::IntLiteral, span: Span) -> Expr {
+impl<'a> Tables<'a> {
+    fn int_literal(&self, literal: &crate::lex::token::IntLiteral, span: Span) -> Expr {
         let value = i128::from(literal.value);
         let fits = |ty: Ty| evaluate::fits(self.types(), &Value::Int(value), ty);
         let candidates: &[Ty] = match (literal.unsigned, literal.long, literal.decimal) {
@@ -250,29 +254,29 @@ impl<'a> Checker<'a> {
         let ty = candidates.iter().copied().find(|&ty| fits(ty)).unwrap_or(Ty::ULONG);
         Expr::constant(Value::Int(value), ty, span)
     }
+}
 
-    fn address_of(&mut self, place: Expr, span: Span) -> Expr {
-        if place.ty.ty.is_unknown() {
-            return Expr::value(ExprKind::Error, place.ty.ty, span);
-        }
-        if !place.is_place || matches!(place.kind, ExprKind::Temporary(_)) {
-            let message = format!("cannot take the address of an rvalue of type '{}'", self.name_of(place.ty.ty));
-            self.error("address-of", span, message);
-            return Expr::error(span);
-        }
-        if self.is_vector_element(&place) {
-            self.error("address-of", span, "address of vector element requested");
-            return Expr::error(span);
-        }
-        if let ExprKind::Field { base, field } = &place.kind
-            && let Some(id) = self.types().struct_id(base.ty.ty)
-            && self.types().struct_(id).fields[*field as usize].bits.is_some()
-        {
-            self.error("address-of", span, "address of bit-field requested");
-            return Expr::error(span);
-        }
-        let space = place.ty.space.unwrap_or(AddressSpace::Thread);
-        let ty = self.types_mut().pointer(place.ty.in_space(space));
-        Expr::value(ExprKind::AddressOf(Box::new(place)), ty, span)
+fn address_of(tables: &mut Tables<'_>, diagnostics: &mut Diagnostics, place: Expr, span: Span) -> Expr {
+    if place.ty.ty.is_unknown() {
+        return Expr::value(ExprKind::Error, place.ty.ty, span);
     }
+    if !place.is_place || matches!(place.kind, ExprKind::Temporary(_)) {
+        let message = format!("cannot take the address of an rvalue of type '{}'", tables.name_of(place.ty.ty));
+        diagnostics.error("address-of", span, message);
+        return Expr::error(span);
+    }
+    if tables.is_vector_element(&place) {
+        diagnostics.error("address-of", span, "address of vector element requested");
+        return Expr::error(span);
+    }
+    if let ExprKind::Field { base, field } = &place.kind
+        && let Some(id) = tables.types().struct_id(base.ty.ty)
+        && tables.types().struct_(id).fields[*field as usize].bits.is_some()
+    {
+        diagnostics.error("address-of", span, "address of bit-field requested");
+        return Expr::error(span);
+    }
+    let space = place.ty.space.unwrap_or(AddressSpace::Thread);
+    let ty = tables.types_mut().pointer(place.ty.in_space(space));
+    Expr::value(ExprKind::AddressOf(Box::new(place)), ty, span)
 }

@@ -1,11 +1,11 @@
 //! Operators: on numbers, vectors, matrices, pointers, and those that classes define.
 
 use crate::check::Checker;
+use crate::check::state::Diagnostics;
+use crate::check::tables::Tables;
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::{BinaryOp, UnaryOp};
-use crate::program;
-use crate::program::{Expr, ExprKind, Value};
+use crate::parse::ast::{self, BinaryOp, UnaryOp};
+use crate::program::{self, Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
 
@@ -16,7 +16,7 @@ impl<'a> Checker<'a> {
             let is_place = matches!(op, UnaryOp::Deref | UnaryOp::PreIncrement | UnaryOp::PreDecrement);
             return Expr { kind: ExprKind::Error, ty: QualTy::plain(operand.ty.ty), is_place, span };
         }
-        if self.is_overloadable(operand.ty.ty) {
+        if self.tables.is_overloadable(operand.ty.ty) {
             let name = format!("operator{}", op.text());
             let mut args = vec![operand.clone()];
             if matches!(op, UnaryOp::PostIncrement | UnaryOp::PostDecrement) {
@@ -40,23 +40,24 @@ impl<'a> Checker<'a> {
     fn arithmetic_unary(&mut self, op: UnaryOp, operand: Expr, op_span: Span, span: Span) -> Expr {
         let value = self.load(operand);
         let value = self.scalar_from_class(value);
-        let plain = self.types_mut().unpacked(value.ty.ty);
-        let value = self.convert_value(value, plain);
-        let element = self.types().element_of(value.ty.ty);
-        let is_number = self.types().is_arithmetic(element) || self.is_integral_or_unscoped(element);
-        let is_matrix = matches!(self.types().kind(value.ty.ty), TyKind::Matrix { .. });
+        let plain = self.tables.types_mut().unpacked(value.ty.ty);
+        let value = self.tables.convert_value(value, plain);
+        let element = self.tables.types().element_of(value.ty.ty);
+        let is_number = self.tables.types().is_arithmetic(element) || self.tables.is_integral_or_unscoped(element);
+        let is_matrix = matches!(self.tables.types().kind(value.ty.ty), TyKind::Matrix { .. });
         let allowed = match op {
-            UnaryOp::BitNot => self.types().float_kind(element).is_none() && is_number,
+            UnaryOp::BitNot => self.tables.types().float_kind(element).is_none() && is_number,
             _ => is_number || is_matrix,
         };
         if !allowed {
-            let message = format!("invalid argument type '{}' to unary expression", self.name_of(value.ty.ty));
-            self.error("invalid-operand", op_span, message);
+            let message =
+                format!("invalid argument type '{}' to unary expression", self.tables.name_of(value.ty.ty));
+            self.diagnostics.error("invalid-operand", op_span, message);
             return Expr::error(span);
         }
-        let is_scalar = self.types().vector_parts(value.ty.ty).is_none() && !is_matrix;
-        let ty = if is_scalar { self.promoted(value.ty.ty) } else { value.ty.ty };
-        let value = self.convert_value(value, ty);
+        let is_scalar = self.tables.types().vector_parts(value.ty.ty).is_none() && !is_matrix;
+        let ty = if is_scalar { self.tables.promoted(value.ty.ty) } else { value.ty.ty };
+        let value = self.tables.convert_value(value, ty);
         let op = match op {
             UnaryOp::Plus => return Expr { span, ..value },
             UnaryOp::Minus => program::UnaryOp::Negate,
@@ -64,7 +65,7 @@ impl<'a> Checker<'a> {
         };
         // `-1` is a literal like any other.
         if let (program::UnaryOp::Negate, ExprKind::Constant(Value::Int(number))) = (op, &value.kind)
-            && let Some(kind) = self.types().int_kind(ty)
+            && let Some(kind) = self.tables.types().int_kind(ty)
         {
             return Expr::constant(Value::Int(kind.wrap(-number)), ty, span);
         }
@@ -75,10 +76,10 @@ impl<'a> Checker<'a> {
     }
 
     fn logical_not(&mut self, operand: Expr, span: Span) -> Expr {
-        if let Some((element, len)) = self.types().vector_parts(operand.ty.ty) {
+        if let Some((element, len)) = self.tables.types().vector_parts(operand.ty.ty) {
             let value = self.load(operand);
-            let result = self.types_mut().vector(Ty::BOOL, len);
-            let value = if element == Ty::BOOL { value } else { self.convert_value(value, result) };
+            let result = self.tables.types_mut().vector(Ty::BOOL, len);
+            let value = if element == Ty::BOOL { value } else { self.tables.convert_value(value, result) };
             return Expr::value(
                 ExprKind::Unary { op: program::UnaryOp::Not, operand: Box::new(value) },
                 result,
@@ -91,19 +92,25 @@ impl<'a> Checker<'a> {
 
     fn check_deref(&mut self, operand: Expr, op_span: Span, span: Span) -> Expr {
         let pointer = self.load(operand);
-        match self.types().pointee(pointer.ty.ty) {
+        match self.tables.types().pointee(pointer.ty.ty) {
             Some(pointee) if pointee.ty == Ty::VOID => {
-                self.error("deref", op_span, "ISO C++ does not allow indirection on operand of type 'void *'");
+                self.diagnostics.error(
+                    "deref",
+                    op_span,
+                    "ISO C++ does not allow indirection on operand of type 'void *'",
+                );
                 Expr::error(span)
             }
             Some(pointee) => {
                 self.complete_type(pointee.ty);
-                self.deref(pointer, span)
+                self.tables.deref(pointer, span)
             }
             None => {
-                let message =
-                    format!("indirection requires pointer operand ('{}' invalid)", self.name_of(pointer.ty.ty));
-                self.error("deref", op_span, message);
+                let message = format!(
+                    "indirection requires pointer operand ('{}' invalid)",
+                    self.tables.name_of(pointer.ty.ty)
+                );
+                self.diagnostics.error("deref", op_span, message);
                 Expr::error(span)
             }
         }
@@ -145,7 +152,7 @@ impl<'a> Checker<'a> {
             let logical = matches!(op, BinaryOp::And | BinaryOp::Or) && ty == Ty::DEPENDENT;
             return Expr::value(ExprKind::Error, if logical { Ty::DEPENDENT } else { ty }, span);
         }
-        if self.is_overloadable(lhs.ty.ty) || self.is_overloadable(rhs.ty.ty) {
+        if self.tables.is_overloadable(lhs.ty.ty) || self.tables.is_overloadable(rhs.ty.ty) {
             let name = format!("operator{}", op.text());
             if let Some(result) = self.call_operator(&name, vec![lhs.clone(), rhs.clone()], op_span, span) {
                 return result;
@@ -162,12 +169,12 @@ impl<'a> Checker<'a> {
     }
 
     fn logical(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
-        let shape = self.types().vector_parts(lhs.ty.ty).or(self.types().vector_parts(rhs.ty.ty));
+        let shape = self.tables.types().vector_parts(lhs.ty.ty).or(self.tables.types().vector_parts(rhs.ty.ty));
         if let Some((_, len)) = shape {
-            let result = self.types_mut().vector(Ty::BOOL, len);
+            let result = self.tables.types_mut().vector(Ty::BOOL, len);
             let (lhs, rhs) = (self.load(lhs), self.load(rhs));
-            let lhs = self.convert_value(lhs, result);
-            let rhs = self.convert_value(rhs, result);
+            let lhs = self.tables.convert_value(lhs, result);
+            let rhs = self.tables.convert_value(rhs, result);
             return Expr::value(ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, result, span);
         }
         let (lhs, rhs) = (self.as_bool(lhs), self.as_bool(rhs));
@@ -179,38 +186,40 @@ impl<'a> Checker<'a> {
         if let Some(result) = self.pointer_arithmetic(op, &lhs, &rhs, op_span, span) {
             return result;
         }
-        let is_matrix = |this: &Self, ty: Ty| matches!(this.types().kind(ty), TyKind::Matrix { .. });
+        let is_matrix = |this: &Self, ty: Ty| matches!(this.tables.types().kind(ty), TyKind::Matrix { .. });
         if is_matrix(self, lhs.ty.ty) || is_matrix(self, rhs.ty.ty) {
             return self.matrix_arithmetic(op, lhs, rhs, op_span, span);
         }
         // Scoped enums compare with themselves alone.
-        if lhs.ty.ty == rhs.ty.ty && self.types().enum_id(lhs.ty.ty).is_some() && op.is_comparison() {
+        if lhs.ty.ty == rhs.ty.ty && self.tables.types().enum_id(lhs.ty.ty).is_some() && op.is_comparison() {
             return Expr::value(ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, Ty::BOOL, span);
         }
         let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
-        let Some((operand_ty, right_ty)) = self.operand_types(op, lhs.ty.ty, rhs.ty.ty) else {
-            self.invalid_operands(&lhs, &rhs, op_span);
+        let Some((operand_ty, right_ty)) = self.tables.operand_types(op, lhs.ty.ty, rhs.ty.ty) else {
+            invalid_operands(&self.tables, &mut self.diagnostics, &lhs, &rhs, op_span);
             return Expr::error(span);
         };
-        let element = self.types().element_of(operand_ty);
+        let element = self.tables.types().element_of(operand_ty);
         let needs_integer =
             shift || matches!(op, BinaryOp::Rem | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
-        if needs_integer && self.types().float_kind(element).is_some() {
-            self.invalid_operands(&lhs, &rhs, op_span);
+        if needs_integer && self.tables.types().float_kind(element).is_some() {
+            invalid_operands(&self.tables, &mut self.diagnostics, &lhs, &rhs, op_span);
             return Expr::error(span);
         }
-        self.warn_sign_compare(op, &lhs, &rhs, operand_ty, op_span);
+        warn_sign_compare(&self.tables, &mut self.diagnostics, op, &lhs, &rhs, operand_ty, op_span);
         let result = if op.is_comparison() {
-            let len = self.types().vector_parts(operand_ty).map_or(1, |(_, len)| len);
-            self.types_mut().vector(Ty::BOOL, len)
+            let len = self.tables.types().vector_parts(operand_ty).map_or(1, |(_, len)| len);
+            self.tables.types_mut().vector(Ty::BOOL, len)
         } else {
             operand_ty
         };
-        let lhs = self.convert_value(lhs, operand_ty);
-        let rhs = self.convert_value(rhs, right_ty);
+        let lhs = self.tables.convert_value(lhs, operand_ty);
+        let rhs = self.tables.convert_value(rhs, right_ty);
         Expr::value(ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, result, span)
     }
+}
 
+impl<'a> Tables<'a> {
     /// The types in which an operator computes; those of the operands differ only for shifts.
     pub(super) fn operand_types(&mut self, op: BinaryOp, lhs: Ty, rhs: Ty) -> Option<(Ty, Ty)> {
         let (lhs, rhs) = (self.types_mut().unpacked(lhs), self.types_mut().unpacked(rhs));
@@ -259,33 +268,47 @@ impl<'a> Checker<'a> {
             (None, _) => true,
         }
     }
+}
 
-    fn warn_sign_compare(&mut self, op: BinaryOp, lhs: &Expr, rhs: &Expr, common: Ty, op_span: Span) {
-        if !op.is_comparison() || !self.options.warnings {
-            return;
-        }
-        let unsigned = self.types().int_kind(common).is_some_and(|kind| !kind.is_signed());
-        let signed_variable = |this: &Self, expr: &Expr| {
-            this.types().int_kind(expr.ty.ty).is_some_and(|kind| kind.is_signed() && kind.bits() >= 32)
-                && !matches!(expr.kind, ExprKind::Constant(_))
-        };
-        if unsigned && (signed_variable(self, lhs) || signed_variable(self, rhs)) {
-            let message = format!(
-                "comparison of integers of different signs: '{}' and '{}'",
-                self.name_of(lhs.ty.ty),
-                self.name_of(rhs.ty.ty)
-            );
-            self.warn("sign-compare", op_span, message);
-        }
+fn warn_sign_compare(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    op: BinaryOp,
+    lhs: &Expr,
+    rhs: &Expr,
+    common: Ty,
+    op_span: Span,
+) {
+    if !op.is_comparison() || !diagnostics.shows_warnings() {
+        return;
     }
-
-    pub(in crate::check) fn invalid_operands(&mut self, lhs: &Expr, rhs: &Expr, op_span: Span) {
+    let unsigned = tables.types().int_kind(common).is_some_and(|kind| !kind.is_signed());
+    let signed_variable = |expr: &Expr| {
+        tables.types().int_kind(expr.ty.ty).is_some_and(|kind| kind.is_signed() && kind.bits() >= 32)
+            && !matches!(expr.kind, ExprKind::Constant(_))
+    };
+    if unsigned && (signed_variable(lhs) || signed_variable(rhs)) {
         let message = format!(
-            "invalid operands to binary expression ('{}' and '{}')",
-            self.name_of(lhs.ty.ty),
-            self.name_of(rhs.ty.ty)
+            "comparison of integers of different signs: '{}' and '{}'",
+            tables.name_of(lhs.ty.ty),
+            tables.name_of(rhs.ty.ty)
         );
-        let diagnostic = Diagnostic::error("invalid-operands", op_span, message);
-        self.report(diagnostic.range(lhs.span).range(rhs.span));
+        diagnostics.warn("sign-compare", op_span, message);
     }
+}
+
+pub(in crate::check) fn invalid_operands(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    lhs: &Expr,
+    rhs: &Expr,
+    op_span: Span,
+) {
+    let message = format!(
+        "invalid operands to binary expression ('{}' and '{}')",
+        tables.name_of(lhs.ty.ty),
+        tables.name_of(rhs.ty.ty)
+    );
+    let diagnostic = Diagnostic::error("invalid-operands", op_span, message);
+    diagnostics.report(diagnostic.range(lhs.span).range(rhs.span));
 }

@@ -2,7 +2,10 @@
 
 use super::operand::{FunctionSet, Operand};
 use crate::check::Checker;
-use crate::check::tables::Symbol;
+use crate::check::declarations::type_without_qualifiers;
+use crate::check::names::builtin_type;
+use crate::check::state::Diagnostics;
+use crate::check::tables::{Symbol, Tables};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, LocalId, Value};
 use crate::source::Span;
@@ -52,9 +55,9 @@ impl<'a> Checker<'a> {
             Symbol::Capture(field) => self.capture_place(field, span),
             Symbol::Global(id) => {
                 self.force_global(id);
-                let ty = self.program.global(id).ty;
+                let ty = self.tables.global(id).ty;
                 let place = Expr::place(ExprKind::Global(id), ty, span);
-                self.through_reference(place)
+                self.tables.through_reference(place)
             }
             Symbol::Value(ty, value) => Expr::constant(value, ty, span),
             Symbol::Field(field) => {
@@ -64,61 +67,58 @@ impl<'a> Checker<'a> {
             Symbol::VarTemplate(id) => {
                 let Some(args) = &last.args else {
                     let message = format!("use of variable template '{}' requires template arguments", last.name);
-                    self.error("template-arguments", last.span, message);
+                    self.diagnostics.error("template-arguments", last.span, message);
                     return Operand::Value(Expr::error(span));
                 };
                 match self.var_template_instance(id, args, last.span) {
                     None => Expr::error(span),
                     Some(None) => {
-                        let decl = self.var_templates[id.0 as usize].decl;
-                        self.dependent_variable(decl, span)
+                        let decl = self.tables.var_template(id).decl;
+                        dependent_variable(&self.tables, &mut self.diagnostics, decl, span)
                     }
                     Some(Some(global)) => {
-                        let ty = self.program.global(global).ty;
+                        let ty = self.tables.global(global).ty;
                         Expr::place(ExprKind::Global(global), ty, span)
                     }
                 }
             }
             Symbol::Dependent => Expr::value(ExprKind::Error, Ty::DEPENDENT, span),
             Symbol::Ambiguous => {
-                self.error("ambiguous-name", span, format!("reference to '{}' is ambiguous", last.name));
+                self.diagnostics.error(
+                    "ambiguous-name",
+                    span,
+                    format!("reference to '{}' is ambiguous", last.name),
+                );
                 Expr::error(span)
             }
             Symbol::Namespace(_) => {
                 let message = format!("unexpected namespace name '{}': expected expression", last.name);
-                self.error("expected-expression", span, message);
+                self.diagnostics.error("expected-expression", span, message);
                 Expr::error(span)
             }
             Symbol::Pack(_) | Symbol::LocalPack(_) => {
-                self.error("pack", span, "expression contains an unexpanded parameter pack");
+                self.diagnostics.error("pack", span, "expression contains an unexpanded parameter pack");
                 Expr::error(span)
             }
         })
     }
 
-    /// A variable template with arguments that are not known yet: its type may be.
-    fn dependent_variable(&mut self, decl: &'a ast::VarDecl, span: Span) -> Expr {
-        let ty = match self.type_without_qualifiers(&decl.ty) {
-            ast::TypeExprKind::Builtin(builtin) => self.builtin_type(*builtin, span).ty,
-            _ => return Expr::value(ExprKind::Error, Ty::DEPENDENT, span),
-        };
-        Expr::constant(Value::Unknown, ty, span)
-    }
-
     pub(in crate::check) fn local(&mut self, id: LocalId, span: Span) -> Expr {
-        self.function.used_locals.insert(id);
-        let Some(local) = self.function.locals.get(id.0 as usize) else {
-            self.error("local", span, "a variable of the surrounding function cannot be used here");
+        self.function.mark_used(id);
+        let Some(local) = self.function.find_local(id) else {
+            self.diagnostics.error("local", span, "a variable of the surrounding function cannot be used here");
             return Expr::error(span);
         };
         let ty = local.ty.in_space(local.space);
         // Constants that are known are as good as literals, and stay places for those who want their address.
         let place = Expr::place(ExprKind::Local(id), ty, span);
-        self.through_reference(place)
+        self.tables.through_reference(place)
     }
+}
 
+impl<'a> Tables<'a> {
     /// A variable of reference type stands for what it refers to.
-    pub(super) fn through_reference(&mut self, place: Expr) -> Expr {
+    pub(super) fn through_reference(&self, place: Expr) -> Expr {
         let span = place.span;
         match self.types().kind(place.ty.ty) {
             TyKind::Reference { .. } => {
@@ -129,4 +129,13 @@ impl<'a> Checker<'a> {
             _ => place,
         }
     }
+}
+
+/// A variable template with arguments that are not known yet: its type may be.
+fn dependent_variable(tables: &Tables<'_>, diagnostics: &mut Diagnostics, decl: &ast::VarDecl, span: Span) -> Expr {
+    let ty = match type_without_qualifiers(&decl.ty) {
+        ast::TypeExprKind::Builtin(builtin) => builtin_type(tables, diagnostics, *builtin, span).ty,
+        _ => return Expr::value(ExprKind::Error, Ty::DEPENDENT, span),
+    };
+    Expr::constant(Value::Unknown, ty, span)
 }

@@ -9,9 +9,9 @@ use crate::types::{QualTy, StructId, Ty};
 impl<'a> Checker<'a> {
     pub(in crate::check) fn this_field(&mut self, class_ty: Ty, field: u32, span: Span) -> Expr {
         let this = self.this_value(span);
-        let object = self.deref(this, span);
-        let class = self.types().struct_id(class_ty).expect("a class");
-        let ty = self.types().struct_(class).fields[field as usize].ty;
+        let object = self.tables.deref(this, span);
+        let class = self.tables.types().struct_id(class_ty).expect("a class");
+        let ty = self.tables.types().struct_(class).fields[field as usize].ty;
         // A constructor may write what is `const` for everyone else.
         let ty = QualTy { is_const: false, space: object.ty.space, ..ty };
         Expr::place(ExprKind::Field { base: Box::new(object), field }, ty, span)
@@ -19,17 +19,17 @@ impl<'a> Checker<'a> {
 
     /// The value of `this`.
     pub(in crate::check) fn this_value(&mut self, span: Span) -> Expr {
-        let Some(id) = self.function.this else {
-            self.error("this", span, "invalid use of 'this' outside of a non-static member function");
+        let Some(id) = self.function.this() else {
+            self.diagnostics.error("this", span, "invalid use of 'this' outside of a non-static member function");
             return Expr::error(span);
         };
-        let ty = self.function.locals[id.0 as usize].ty;
+        let ty = self.function.local(id).ty;
         let place = Expr::place(ExprKind::Local(id), ty, span);
         Expr::value(ExprKind::Load(Box::new(place)), ty.ty, span)
     }
 
     pub(super) fn check_this(&mut self, span: Span) -> Expr {
-        if self.function.is_lambda
+        if self.function.is_lambda()
             && let Some(captured) = self.captured_this(span)
         {
             return captured;
@@ -39,33 +39,33 @@ impl<'a> Checker<'a> {
 
     /// A method's object where none is written: `*this`, if it is of the right class.
     pub(super) fn implicit_object(&mut self, class: StructId, span: Span) -> Option<Expr> {
-        let this = if self.function.is_lambda { self.captured_this(span) } else { None };
+        let this = if self.function.is_lambda() { self.captured_this(span) } else { None };
         let this = match this {
             Some(this) => this,
             None => {
-                self.function.this?;
+                self.function.this()?;
                 self.this_value(span)
             }
         };
-        let object = self.deref(this, span);
-        let own = self.types().struct_id(object.ty.ty)?;
-        self.path_to_base(own, class).map(|_| object)
+        let object = self.tables.deref(this, span);
+        let own = self.tables.types().struct_id(object.ty.ty)?;
+        self.tables.path_to_base(own, class).map(|_| object)
     }
 
     /// A field named without an object.
     pub(super) fn implicit_field(&mut self, class: StructId, field: u32, path: &'a ast::Path) -> Expr {
         let span = path.span;
         let Some(object) = self.implicit_object(class, span) else {
-            if self.unevaluated {
-                let ty = self.types().struct_(class).fields[field as usize].ty;
+            if self.position.is_unevaluated() {
+                let ty = self.tables.types().struct_(class).fields[field as usize].ty;
                 return Expr::place(ExprKind::Error, ty, span);
             }
             let message = format!("invalid use of non-static data member '{}'", path.last().name);
-            self.error("no-object", span, message);
+            self.diagnostics.error("no-object", span, message);
             return Expr::error(span);
         };
         self.refuse_private_field(class, field, path.last().span);
-        let own = self.types().struct_id(object.ty.ty).expect("this is a class");
-        self.field_of(object, own, class, field, span)
+        let own = self.tables.types().struct_id(object.ty.ty).expect("this is a class");
+        self.tables.field_of(object, own, class, field, span)
     }
 }

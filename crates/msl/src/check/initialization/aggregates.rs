@@ -3,7 +3,7 @@
 use super::lists::{Item, Items};
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
-use crate::check::state::FunctionState;
+use crate::check::state::{FunctionStart, FunctionState};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, Function, FunctionId, Local, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
@@ -23,9 +23,9 @@ impl<'a> Checker<'a> {
         };
         let span = value.span;
         if self.conversion(&value, ty).is_none() {
-            match *self.types().kind(ty.ty) {
+            match *self.tables.types().kind(ty.ty) {
                 TyKind::Struct(class)
-                    if self.is_aggregate(class) && !self.types().struct_(class).fields.is_empty() =>
+                    if self.tables.is_aggregate(class) && !self.tables.types().struct_(class).fields.is_empty() =>
                 {
                     items.rest.push_front(Item::Checked(value));
                     return self.fill_struct(class, items, span);
@@ -64,7 +64,7 @@ impl<'a> Checker<'a> {
             values.push(self.fill_one(QualTy::plain(element), items, Purpose::Element));
         }
         let actual = len.unwrap_or(values.len() as u64);
-        let array = self.types_mut().array(element, Some(actual));
+        let array = self.tables.types_mut().array(element, Some(actual));
         Expr::value(ExprKind::Aggregate(values), array, span)
     }
 
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
         let last = to.map_or(Some(first), |to| self.designator_value(to))?;
         let end = len.map_or(MOST, i128::from).min(MOST);
         if first < 0 || last < first || last >= end {
-            self.error(
+            self.diagnostics.error(
                 "designator",
                 from.span,
                 format!("array designator [{first} ... {last}] is outside the array"),
@@ -99,9 +99,9 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn fill_struct(&mut self, class: StructId, items: &mut Items<'a>, span: Span) -> Expr {
-        let ty = self.struct_type(class);
-        let fields = self.types().struct_(class).fields.clone();
-        let is_union = self.types().struct_(class).is_union;
+        let ty = self.tables.struct_type(class);
+        let fields = self.tables.types().struct_(class).fields.clone();
+        let is_union = self.tables.types().struct_(class).is_union;
         let mut values: Vec<Option<Expr>> = Vec::new();
         let mut next = 0;
         while let Some(item) = items.rest.front() {
@@ -110,9 +110,9 @@ impl<'a> Checker<'a> {
                     let message = format!(
                         "field designator '{}' does not refer to any field in type '{}'",
                         designator.name,
-                        self.name_of(ty)
+                        self.tables.name_of(ty)
                     );
-                    self.error("designator", designator.span, message);
+                    self.diagnostics.error("designator", designator.span, message);
                     items.rest.pop_front();
                     continue;
                 };
@@ -137,9 +137,9 @@ impl<'a> Checker<'a> {
 
     /// Fills in members without a value: by their own initializers, or zero.
     fn finish_struct(&mut self, class: StructId, ty: Ty, values: Vec<Option<Expr>>, span: Span) -> Expr {
-        let fields = self.types().struct_(class).fields.clone();
+        let fields = self.tables.types().struct_(class).fields.clone();
         let needs_function = (0..fields.len())
-            .any(|index| values[index].is_none() && self.class(class).field_inits[index].is_some());
+            .any(|index| values[index].is_none() && self.tables.class(class).field_inits[index].is_some());
         if needs_function {
             let given: Vec<bool> = values.iter().map(Option::is_some).collect();
             let constructor = self.aggregate_constructor(class, &given, span);
@@ -151,10 +151,10 @@ impl<'a> Checker<'a> {
             let field = &fields[index];
             complete.push(match value {
                 Some(value) => value,
-                None => match self.types().kind(field.ty.ty) {
+                None => match self.tables.types().kind(field.ty.ty) {
                     TyKind::Reference { .. } => {
                         let message = format!("reference member '{}' is not initialized", field.name);
-                        self.error("uninitialized", span, message);
+                        self.diagnostics.error("uninitialized", span, message);
                         Expr::error(span)
                     }
                     _ => self.value_initialize(field.ty.ty, span),
@@ -175,15 +175,17 @@ impl<'a> Checker<'a> {
     /// What `T x;` runs, if anything.
     pub(in crate::check) fn default_initialize(&mut self, ty: QualTy, span: Span) -> Option<Expr> {
         self.complete_type(ty.ty);
-        match *self.types().kind(ty.ty) {
+        match *self.tables.types().kind(ty.ty) {
             TyKind::Struct(class) => {
-                if !self.class(class).constructors.is_empty() && !self.class(class).has_default_constructor {
+                if !self.tables.class(class).constructors.is_empty()
+                    && !self.tables.class(class).has_default_constructor
+                {
                     return Some(self.construct(class, &[], span));
                 }
-                let fields = self.types().struct_(class).fields.clone();
-                let mut needed = self.class(class).field_inits.iter().any(Option::is_some);
+                let fields = self.tables.types().struct_(class).fields.clone();
+                let mut needed = self.tables.class(class).field_inits.iter().any(Option::is_some);
                 for field in &fields {
-                    if let Some(inner) = self.types().struct_id(field.ty.ty) {
+                    if let Some(inner) = self.tables.types().struct_id(field.ty.ty) {
                         needed |= self.needs_construction(inner);
                     }
                 }
@@ -206,11 +208,12 @@ impl<'a> Checker<'a> {
 
     fn needs_construction(&mut self, class: StructId) -> bool {
         self.complete_class(class);
-        let fields = self.types().struct_(class).fields.clone();
-        (!self.class(class).constructors.is_empty() && !self.class(class).has_default_constructor)
-            || self.class(class).field_inits.iter().any(Option::is_some)
+        let fields = self.tables.types().struct_(class).fields.clone();
+        (!self.tables.class(class).constructors.is_empty() && !self.tables.class(class).has_default_constructor)
+            || self.tables.class(class).field_inits.iter().any(Option::is_some)
             || fields.iter().any(|field| {
-                self.types()
+                self.tables
+                    .types()
                     .struct_id(field.ty.ty)
                     .is_some_and(|inner| inner != class && self.needs_construction(inner))
             })
@@ -219,23 +222,21 @@ impl<'a> Checker<'a> {
     /// A function that fills a struct: the given fields from parameters, the others by their own initializers, which may
     /// refer to fields before them.
     fn aggregate_constructor(&mut self, class: StructId, given: &[bool], span: Span) -> FunctionId {
-        let key = (class, given.to_vec());
-        if let Some(&known) = self.aggregate_constructors.get(&key) {
+        if let Some(known) = self.tables.aggregate_constructor(class, given) {
             return known;
         }
-        let class_ty = self.struct_type(class);
-        let fields = self.types().struct_(class).fields.clone();
+        let class_ty = self.tables.struct_type(class);
+        let fields = self.tables.types().struct_(class).fields.clone();
         let this = QualTy::plain(class_ty).in_space(AddressSpace::Thread);
-        let this_ty = QualTy::plain(self.types_mut().pointer(this)).constant();
+        let this_ty = QualTy::plain(self.tables.types_mut().pointer(this)).constant();
         let mut locals = vec![Local { name: "this".into(), ty: this_ty, space: AddressSpace::Thread, span }];
         for (field, _) in fields.iter().zip(given).filter(|(_, given)| **given) {
             let ty = QualTy { is_const: false, ..field.ty };
             locals.push(Local { name: field.name.clone(), ty, space: AddressSpace::Thread, span: field.span });
         }
         let params: Vec<LocalId> = (0..locals.len() as u32).map(LocalId).collect();
-        let name = format!("{}::(aggregate)", self.name_of(class_ty)).into();
-        let id = FunctionId(self.program.functions.len() as u32);
-        self.program.functions.push(Function {
+        let name = format!("{}::(aggregate)", self.tables.name_of(class_ty)).into();
+        let function = Function {
             name,
             builtin: None,
             builtin_args: Vec::new(),
@@ -247,36 +248,36 @@ impl<'a> Checker<'a> {
             no_inline: false,
             fp_pragmas: Vec::new(),
             span,
-        });
-        self.add_synthetic_instance();
-        self.aggregate_constructors.insert(key, id);
-        let state = FunctionState {
+        };
+        let id = self.tables.add_synthetic_function(function, self.function.depth());
+        self.tables.add_aggregate_constructor(class, given, id);
+        let state = FunctionState::new(FunctionStart {
             id: Some(id),
             locals,
             result: Some(Ty::VOID),
             this: Some(LocalId(0)),
-            ..FunctionState::outside()
-        };
+            ..FunctionStart::default()
+        });
         let outer = std::mem::replace(&mut self.function, state);
-        let scope = self.class(class).scope;
+        let scope = self.tables.class(class).scope;
         let mut stmts = Vec::new();
         let mut next_param = 1;
         self.in_scope(scope, |this| {
             for (index, field) in fields.iter().enumerate() {
                 let value = if given[index] {
-                    let local = &this.function.locals[next_param];
+                    let local = this.function.local(LocalId(next_param as u32));
                     let (ty, place_ty) = (local.ty.ty, local.ty);
                     let place = Expr::place(ExprKind::Local(LocalId(next_param as u32)), place_ty, field.span);
                     next_param += 1;
                     Expr::value(ExprKind::Load(Box::new(place)), ty, field.span)
                 } else {
-                    match this.class(class).field_inits[index] {
+                    match this.tables.class(class).field_inits[index] {
                         Some(init) => this.initialize(field.ty, init),
                         None => this.value_initialize(field.ty.ty, field.span),
                     }
                 };
                 let this_value = this.this_value(field.span);
-                let object = this.deref(this_value, field.span);
+                let object = this.tables.deref(this_value, field.span);
                 let ty = QualTy { is_const: false, space: object.ty.space, ..field.ty };
                 let kind = ExprKind::Field { base: Box::new(object), field: index as u32 };
                 let place = Expr::place(kind, ty, field.span);
@@ -284,8 +285,8 @@ impl<'a> Checker<'a> {
             }
         });
         let state = std::mem::replace(&mut self.function, outer);
-        let function = &mut self.program.functions[id.0 as usize];
-        function.locals = state.locals;
+        let function = self.tables.function_mut(id);
+        function.locals = state.into_locals();
         function.body = Some(stmts);
         id
     }

@@ -2,8 +2,9 @@
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
-use crate::parse::ast;
-use crate::parse::ast::{Init, TypeExprKind};
+use crate::check::declarations::type_without_qualifiers;
+use crate::check::tables::Tables;
+use crate::parse::ast::{self, Init, TypeExprKind};
 use crate::program::Expr;
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -18,14 +19,18 @@ impl<'a> Checker<'a> {
             Some(Init::Equal(expr)) => expr,
             Some(Init::Paren(exprs, _) | Init::Brace(exprs, _)) if exprs.len() == 1 => &exprs[0],
             Some(_) => {
-                self.error("auto", span, "cannot deduce type for variable with 'auto' from this initializer");
+                self.diagnostics.error(
+                    "auto",
+                    span,
+                    "cannot deduce type for variable with 'auto' from this initializer",
+                );
                 return None;
             }
             None => {
                 let name = var.name.as_ref().map(|name| name.last().name.clone()).unwrap_or_default();
                 let message =
                     format!("declaration of variable '{name}' with deduced type 'auto' requires an initializer");
-                self.error("auto", span, message);
+                self.diagnostics.error("auto", span, message);
                 return None;
             }
         };
@@ -34,7 +39,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         if value.ty.ty == Ty::VOID {
-            self.error("auto", expr.span, "variable has incomplete type 'void'");
+            self.diagnostics.error("auto", expr.span, "variable has incomplete type 'void'");
             return None;
         }
         let mut ty = self.auto_type(&var.ty, &value)?;
@@ -45,29 +50,31 @@ impl<'a> Checker<'a> {
 
     /// What a type with `auto` in it means for this initializer.
     pub(in crate::check) fn auto_type(&mut self, written: &'a ast::TypeExpr, value: &Expr) -> Option<QualTy> {
-        let is_reference = matches!(self.type_without_qualifiers(written), TypeExprKind::Reference { .. });
+        let is_reference = matches!(type_without_qualifiers(written), TypeExprKind::Reference { .. });
         let actual = if is_reference {
             let space = value.ty.space.unwrap_or(AddressSpace::Thread);
             value.ty.in_space(space)
         } else {
-            QualTy::plain(self.decayed(value.ty))
+            QualTy::plain(self.tables.decayed(value.ty))
         };
-        let Some(auto) = self.match_auto(written, actual) else {
+        let Some(auto) = self.tables.match_auto(written, actual) else {
             let message = format!(
                 "variable has deduced type that does not fit an initializer of type '{}'",
-                self.name_of_qual(value.ty)
+                self.tables.name_of_qual(value.ty)
             );
-            self.error("auto", value.span, message);
+            self.diagnostics.error("auto", value.span, message);
             return None;
         };
-        let saved = self.auto_binding.replace(auto);
+        let saved = self.position.set_auto(Some(auto));
         let ty = self.resolve_type(written);
-        self.auto_binding = saved;
+        self.position.set_auto(saved);
         (ty.ty != Ty::ERROR).then_some(ty)
     }
+}
 
+impl<'a> Tables<'a> {
     /// What `auto` stands for when `written` means `actual`.
-    pub(in crate::check) fn match_auto(&mut self, written: &'a ast::TypeExpr, actual: QualTy) -> Option<QualTy> {
+    pub(in crate::check) fn match_auto(&self, written: &'a ast::TypeExpr, actual: QualTy) -> Option<QualTy> {
         match &written.kind {
             TypeExprKind::Auto => Some(actual),
             TypeExprKind::Qualified { quals, inner } => {

@@ -3,6 +3,8 @@
 use super::lists::{Item, Items};
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
+use crate::check::state::Diagnostics;
+use crate::check::tables::Tables;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
@@ -10,10 +12,10 @@ use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     pub(super) fn compose_vector_from_list(&mut self, ty: Ty, args: Vec<Expr>, span: Span) -> Expr {
-        let (element, len) = self.types().vector_parts(ty).expect("a vector");
+        let (element, len) = self.tables.types().vector_parts(ty).expect("a vector");
         let mut count = 0;
         for arg in &args {
-            count += usize::from(self.types().vector_parts(arg.ty.ty).map_or(1, |(_, len)| len));
+            count += usize::from(self.tables.types().vector_parts(arg.ty.ty).map_or(1, |(_, len)| len));
         }
         if args.len() == 1 && args[0].ty.ty == ty {
             return args.into_iter().next().expect("one");
@@ -35,25 +37,25 @@ impl<'a> Checker<'a> {
         if args.iter().any(|arg| arg.ty.ty.is_unknown()) {
             return Expr::value(ExprKind::Error, ty, span);
         }
-        let (element, len) = self.types().vector_parts(ty).expect("a vector");
+        let (element, len) = self.tables.types().vector_parts(ty).expect("a vector");
         let mut parts = Vec::new();
         let mut count = 0;
         for arg in args {
-            match self.types().vector_parts(arg.ty.ty) {
+            match self.tables.types().vector_parts(arg.ty.ty) {
                 Some((part_element, part_len)) => {
                     count += usize::from(part_len);
                     if part_element != element {
                         let message = format!(
                             "no matching constructor for initialization of '{}': '{}' is not made of '{}'",
-                            self.name_of(ty),
-                            self.name_of(arg.ty.ty),
-                            self.name_of(element)
+                            self.tables.name_of(ty),
+                            self.tables.name_of(arg.ty.ty),
+                            self.tables.name_of(element)
                         );
-                        self.error("no-constructor", arg.span, message);
+                        self.diagnostics.error("no-constructor", arg.span, message);
                         return Expr::error(span);
                     }
-                    let plain = self.types_mut().unpacked(arg.ty.ty);
-                    parts.push(self.convert_value(arg, plain));
+                    let plain = self.tables.types_mut().unpacked(arg.ty.ty);
+                    parts.push(self.tables.convert_value(arg, plain));
                 }
                 None => {
                     count += 1;
@@ -64,38 +66,40 @@ impl<'a> Checker<'a> {
         if count != usize::from(len) {
             let message = format!(
                 "no matching constructor for initialization of '{}': {len} components are needed, {count} are given",
-                self.name_of(ty)
+                self.tables.name_of(ty)
             );
-            self.error("no-constructor", span, message);
+            self.diagnostics.error("no-constructor", span, message);
             return Expr::error(span);
         }
-        let plain = self.types_mut().unpacked(ty);
+        let plain = self.tables.types_mut().unpacked(ty);
         let vector = Expr::value(ExprKind::Compose(parts), plain, span);
-        self.convert_value(vector, ty)
+        self.tables.convert_value(vector, ty)
     }
 
     /// `float2x2(c0, c1)`, `float2x2(a, b, c, d)`, `float2x2(diagonal)`, `half2x2(float2x2)`
     pub(in crate::check) fn compose_matrix(&mut self, ty: Ty, args: Vec<Expr>, span: Span) -> Expr {
-        let TyKind::Matrix { element, columns, rows } = *self.types().kind(ty) else { return Expr::error(span) };
+        let TyKind::Matrix { element, columns, rows } = *self.tables.types().kind(ty) else {
+            return Expr::error(span);
+        };
         if args.iter().any(|arg| arg.ty.ty.is_unknown()) {
             return Expr::value(ExprKind::Error, ty, span);
         }
-        let column_ty = self.types_mut().vector(element, rows);
-        let all_vectors = args.iter().all(|arg| self.types().vector_parts(arg.ty.ty).is_some());
-        let all_scalars = args.iter().all(|arg| self.types().is_arithmetic(arg.ty.ty));
+        let column_ty = self.tables.types_mut().vector(element, rows);
+        let all_vectors = args.iter().all(|arg| self.tables.types().vector_parts(arg.ty.ty).is_some());
+        let all_scalars = args.iter().all(|arg| self.tables.types().is_arithmetic(arg.ty.ty));
         if args.len() == 1 {
             let arg = args.into_iter().next().expect("one");
-            return match *self.types().kind(arg.ty.ty) {
+            return match *self.tables.types().kind(arg.ty.ty) {
                 TyKind::Matrix { columns: c, rows: r, .. } if (c, r) == (columns, rows) => {
                     let kind = ExprKind::Cast { kind: crate::program::CastKind::Matrix, operand: Box::new(arg) };
                     Expr::value(kind, ty, span)
                 }
-                _ if self.types().is_arithmetic(arg.ty.ty) => {
+                _ if self.tables.types().is_arithmetic(arg.ty.ty) => {
                     let arg = self.convert(arg, QualTy::plain(element), Purpose::Element);
                     Expr::value(ExprKind::Splat(Box::new(arg)), ty, span)
                 }
                 _ => {
-                    self.no_matrix_constructor(ty, span);
+                    no_matrix_constructor(&self.tables, &mut self.diagnostics, ty, span);
                     Expr::error(span)
                 }
             };
@@ -117,13 +121,8 @@ impl<'a> Checker<'a> {
             }
             return Expr::value(ExprKind::Compose(parts), ty, span);
         }
-        self.no_matrix_constructor(ty, span);
+        no_matrix_constructor(&self.tables, &mut self.diagnostics, ty, span);
         Expr::error(span)
-    }
-
-    fn no_matrix_constructor(&mut self, ty: Ty, span: Span) {
-        let message = format!("no matching constructor for initialization of '{}'", self.name_of(ty));
-        self.error("no-constructor", span, message);
     }
 
     pub(super) fn matrix_from_list(&mut self, ty: Ty, shape: (u8, u8, Ty), items: Items<'a>, span: Span) -> Expr {
@@ -131,7 +130,7 @@ impl<'a> Checker<'a> {
         if items.rest.is_empty() {
             return Expr::value(ExprKind::Zero, ty, span);
         }
-        let column_ty = self.types_mut().vector(element, rows);
+        let column_ty = self.tables.types_mut().vector(element, rows);
         let mut args = Vec::new();
         for item in items.rest {
             args.push(match item {
@@ -147,4 +146,9 @@ impl<'a> Checker<'a> {
         }
         self.compose_matrix(ty, args, span)
     }
+}
+
+fn no_matrix_constructor(tables: &Tables<'_>, diagnostics: &mut Diagnostics, ty: Ty, span: Span) {
+    let message = format!("no matching constructor for initialization of '{}'", tables.name_of(ty));
+    diagnostics.error("no-constructor", span, message);
 }

@@ -3,8 +3,9 @@
 use super::lists::Items;
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
-use crate::parse::ast;
-use crate::parse::ast::Init;
+use crate::check::state::Diagnostics;
+use crate::check::tables::Tables;
+use crate::parse::ast::{self, Init};
 use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
@@ -16,14 +17,18 @@ impl<'a> Checker<'a> {
             Init::Equal(ast::Expr { kind: ast::ExprKind::InitList(items), span }) => {
                 let value = self.list_initialize(ty, Items::of_list(items), *span);
                 if let ExprKind::Construct { constructor, .. } = &value.kind
-                    && self.is_explicit(*constructor)
+                    && self.tables.is_explicit(*constructor)
                 {
-                    self.error("explicit", *span, "chosen constructor is explicit in copy-initialization");
+                    self.diagnostics.error(
+                        "explicit",
+                        *span,
+                        "chosen constructor is explicit in copy-initialization",
+                    );
                 }
                 value
             }
-            Init::Equal(ast::Expr { kind: ast::ExprKind::Str(text), span }) if self.is_char_array(ty.ty) => {
-                self.string_array(text, ty.ty, *span)
+            Init::Equal(ast::Expr { kind: ast::ExprKind::Str(text), span }) if self.tables.is_char_array(ty.ty) => {
+                string_array(&mut self.tables, &mut self.diagnostics, text, ty.ty, *span)
             }
             Init::Equal(expr) => {
                 let operand = self.check_for_type(expr, ty);
@@ -34,31 +39,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn is_explicit(&self, constructor: crate::program::FunctionId) -> bool {
-        let entity = self.instances[constructor.0 as usize].entity;
-        let entity = self.entities.get(entity.0 as usize);
-        entity.and_then(|entity| entity.source.first()).is_some_and(|decl| decl.specifiers.is_explicit)
-    }
-
-    fn is_char_array(&self, ty: Ty) -> bool {
-        matches!(*self.types().kind(ty), TyKind::Array { element: Ty::CHAR | Ty::UCHAR, .. })
-    }
-
-    /// `char text[] = "abc"`
-    fn string_array(&mut self, text: &str, ty: Ty, span: Span) -> Expr {
-        let TyKind::Array { element, len } = *self.types().kind(ty) else { return Expr::error(span) };
-        let bytes = text.bytes().chain([0]);
-        let values: Vec<Expr> =
-            bytes.map(|byte| Expr::constant(Value::Int(i128::from(byte as i8)), element, span)).collect();
-        let actual = len.unwrap_or(values.len() as u64);
-        if values.len() as u64 > actual {
-            self.error("excess-elements", span, "initializer-string for char array is too long");
-            return Expr::error(span);
-        }
-        let array = self.types_mut().array(element, Some(actual));
-        Expr::value(ExprKind::Aggregate(values), array, span)
-    }
-
     /// `T x(args)`, `T(args)`
     pub(in crate::check) fn direct_initialize(&mut self, ty: QualTy, args: &'a [ast::Expr], span: Span) -> Expr {
         if ty.ty.is_unknown() {
@@ -67,7 +47,7 @@ impl<'a> Checker<'a> {
             }
             return Expr::value(ExprKind::Error, ty.ty, span);
         }
-        match *self.types().kind(ty.ty) {
+        match *self.tables.types().kind(ty.ty) {
             TyKind::Struct(class) => self.construct(class, args, span),
             TyKind::Vector { .. } | TyKind::PackedVector { .. } if args.len() != 1 => {
                 let args = args.iter().map(|arg| self.check_value(arg)).collect();
@@ -81,7 +61,8 @@ impl<'a> Checker<'a> {
                 [] => Expr::value(ExprKind::Zero, ty.ty, span),
                 [arg] => {
                     let value = self.check_for_type(arg, ty);
-                    let is_scalar = self.types().is_arithmetic(ty.ty) || self.types().pointee(ty.ty).is_some();
+                    let is_scalar =
+                        self.tables.types().is_arithmetic(ty.ty) || self.tables.types().pointee(ty.ty).is_some();
                     match is_scalar {
                         true => self.convert(value, ty, Purpose::Variable),
                         false => self.explicit_cast(value, ty, span, ast::CastKind::Static),
@@ -91,11 +72,39 @@ impl<'a> Checker<'a> {
                     for arg in args {
                         self.check_operand(arg);
                     }
-                    let message = format!("excess elements in initializer of type '{}'", self.name_of(ty.ty));
-                    self.error("excess-elements", args[1].span, message);
+                    let message =
+                        format!("excess elements in initializer of type '{}'", self.tables.name_of(ty.ty));
+                    self.diagnostics.error("excess-elements", args[1].span, message);
                     Expr::error(span)
                 }
             },
         }
     }
+}
+
+impl<'a> Tables<'a> {
+    pub(in crate::check) fn is_explicit(&self, constructor: crate::program::FunctionId) -> bool {
+        let entity = self.instance(constructor).entity;
+        let entity = self.find_entity(entity);
+        entity.and_then(|entity| entity.source.first()).is_some_and(|decl| decl.specifiers.is_explicit)
+    }
+
+    fn is_char_array(&self, ty: Ty) -> bool {
+        matches!(*self.types().kind(ty), TyKind::Array { element: Ty::CHAR | Ty::UCHAR, .. })
+    }
+}
+
+/// `char text[] = "abc"`
+fn string_array(tables: &mut Tables<'_>, diagnostics: &mut Diagnostics, text: &str, ty: Ty, span: Span) -> Expr {
+    let TyKind::Array { element, len } = *tables.types().kind(ty) else { return Expr::error(span) };
+    let bytes = text.bytes().chain([0]);
+    let values: Vec<Expr> =
+        bytes.map(|byte| Expr::constant(Value::Int(i128::from(byte as i8)), element, span)).collect();
+    let actual = len.unwrap_or(values.len() as u64);
+    if values.len() as u64 > actual {
+        diagnostics.error("excess-elements", span, "initializer-string for char array is too long");
+        return Expr::error(span);
+    }
+    let array = tables.types_mut().array(element, Some(actual));
+    Expr::value(ExprKind::Aggregate(values), array, span)
 }

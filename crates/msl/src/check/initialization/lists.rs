@@ -67,13 +67,13 @@ impl<'a> Checker<'a> {
 
     fn list_initialize_nested(&mut self, ty: QualTy, items: Items<'a>, span: Span) -> Expr {
         let mut items = self.expand_packs(items);
-        if self.is_dependent_type(ty.ty) || ty.ty == Ty::ERROR {
+        if self.tables.is_dependent_type(ty.ty) || ty.ty == Ty::ERROR {
             self.check_unknown_items(items);
             return Expr::value(ExprKind::Error, ty.ty, span);
         }
         self.complete_type(ty.ty);
-        let value = match *self.types().kind(ty.ty) {
-            TyKind::Struct(class) if !self.is_aggregate(class) => {
+        let value = match *self.tables.types().kind(ty.ty) {
+            TyKind::Struct(class) if !self.tables.is_aggregate(class) => {
                 return self.construct_from_list(class, items, span);
             }
             TyKind::Struct(class) => {
@@ -107,7 +107,11 @@ impl<'a> Checker<'a> {
                 return match args.len() {
                     1 => self.convert(args.remove(0), ty, Purpose::Variable),
                     _ => {
-                        self.error("reference", span, "a reference is initialized with exactly one value");
+                        self.diagnostics.error(
+                            "reference",
+                            span,
+                            "a reference is initialized with exactly one value",
+                        );
                         Expr::error(span)
                     }
                 };
@@ -118,7 +122,7 @@ impl<'a> Checker<'a> {
                     1 => self.list_initialize_scalar(ty, items),
                     _ => {
                         self.check_rest(items);
-                        self.error("excess-elements", span, "excess elements in scalar initializer");
+                        self.diagnostics.error("excess-elements", span, "excess elements in scalar initializer");
                         Expr::error(span)
                     }
                 };
@@ -129,8 +133,8 @@ impl<'a> Checker<'a> {
                 Item::Written(_, expr) | Item::At(_, _, expr) => expr.span,
                 Item::Checked(expr) => expr.span,
             };
-            let what = if self.types().struct_id(ty.ty).is_some() { "struct" } else { "array" };
-            self.error("excess-elements", at, format!("excess elements in {what} initializer"));
+            let what = if self.tables.types().struct_id(ty.ty).is_some() { "struct" } else { "array" };
+            self.diagnostics.error("excess-elements", at, format!("excess elements in {what} initializer"));
         }
         value
     }
@@ -196,7 +200,7 @@ impl<'a> Checker<'a> {
     }
 
     fn construct_from_list(&mut self, class: StructId, items: Items<'a>, span: Span) -> Expr {
-        let ty = self.struct_type(class);
+        let ty = self.tables.struct_type(class);
         let args = self.check_rest_places(items);
         // `T{other}` with another T is a copy.
         if let [only] = &*args
@@ -205,7 +209,7 @@ impl<'a> Checker<'a> {
             let only = only.clone();
             return self.load(only);
         }
-        if args.is_empty() && self.class(class).constructors.is_empty() {
+        if args.is_empty() && self.tables.class(class).constructors.is_empty() {
             return Expr::value(ExprKind::Zero, ty, span);
         }
         self.construct_exprs(class, args, span)

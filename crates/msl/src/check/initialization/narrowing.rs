@@ -10,12 +10,12 @@ impl<'a> Checker<'a> {
     /// Complains where a conversion inside braces may lose something.
     pub(super) fn refuse_narrowing(&mut self, value: &Expr, to: Ty) {
         let from = value.ty.ty;
-        let types = self.types();
+        let types = self.tables.types();
         let is_number = |ty: Ty| types.is_arithmetic(ty) || types.enum_id(ty).is_some();
         if from == to || from.is_unknown() || !is_number(from) || !types.is_arithmetic(to) {
             return;
         }
-        let integer = |ty: Ty| types.int_kind(ty).or_else(|| types.int_kind(self.promoted(ty)));
+        let integer = |ty: Ty| types.int_kind(ty).or_else(|| types.int_kind(self.tables.promoted(ty)));
         let widens = match (types.float_kind(from), types.float_kind(to)) {
             (Some(_), Some(crate::types::FloatKind::Float)) => true,
             (Some(_), _) => false,
@@ -36,15 +36,16 @@ impl<'a> Checker<'a> {
         match self.try_evaluate(&loaded) {
             Ok(Value::Unknown) => {}
             Ok(constant) => {
-                let float_to_int = self.types().float_kind(from).is_some() && self.types().float_kind(to).is_none();
+                let float_to_int =
+                    self.tables.types().float_kind(from).is_some() && self.tables.types().float_kind(to).is_none();
                 if float_to_int {
                     let message = format!(
                         "type '{}' cannot be narrowed to '{}' in initializer list",
-                        self.name_of(from),
-                        self.name_of(to)
+                        self.tables.name_of(from),
+                        self.tables.name_of(to)
                     );
-                    self.error("narrowing", value.span, message);
-                } else if !evaluate::fits(self.types(), &constant, to) {
+                    self.diagnostics.error("narrowing", value.span, message);
+                } else if !evaluate::fits(self.tables.types(), &constant, to) {
                     let shown = match &constant {
                         Value::Int(value) => value.to_string(),
                         Value::Float(value) => value.to_string(),
@@ -52,21 +53,21 @@ impl<'a> Checker<'a> {
                     };
                     let message = format!(
                         "constant expression evaluates to {shown} which cannot be narrowed to type '{}'",
-                        self.name_of(to)
+                        self.tables.name_of(to)
                     );
-                    self.error("narrowing", value.span, message);
+                    self.diagnostics.error("narrowing", value.span, message);
                 }
             }
             Err(_) => {
                 let message = format!(
                     "non-constant-expression cannot be narrowed from type '{}' to '{}' in initializer list",
-                    self.name_of(from),
-                    self.name_of(to)
+                    self.tables.name_of(from),
+                    self.tables.name_of(to)
                 );
-                let fix = self.name_of(to);
+                let fix = self.tables.name_of(to);
                 let diagnostic = Diagnostic::error("narrowing", value.span, message);
                 let note = format!("insert an explicit cast to silence this issue: static_cast<{fix}>(…)");
-                self.report(diagnostic.note(value.span, note));
+                self.diagnostics.report(diagnostic.note(value.span, note));
             }
         }
     }

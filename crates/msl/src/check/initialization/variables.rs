@@ -2,9 +2,9 @@
 
 use super::auto_types::{contains_auto, variable_span};
 use crate::check::Checker;
-use crate::check::tables::ClassState;
-use crate::parse::ast;
-use crate::parse::ast::Init;
+use crate::check::state::Diagnostics;
+use crate::check::tables::{ClassState, Tables};
+use crate::parse::ast::{self, Init};
 use crate::program::Expr;
 use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
         }
         ty.is_const |= var.specifiers.is_constexpr;
         self.complete_type(ty.ty);
-        self.can_be_variable(ty, variable_span(var)).then_some(ty)
+        can_be_variable(&self.tables, &mut self.diagnostics, ty, variable_span(var)).then_some(ty)
     }
 
     /// The initial value of a variable, and its type with the length that the value gives an array.
@@ -46,31 +46,12 @@ impl<'a> Checker<'a> {
         let Some(init) = &var.init else { return (ty, None) };
         let value = self.initialize(ty, init);
         // `float a[] = {1, 2}` takes its length from the list.
-        if let TyKind::Array { element, len: None } = *self.types().kind(ty.ty)
-            && let TyKind::Array { len: Some(len), .. } = *self.types().kind(value.ty.ty)
+        if let TyKind::Array { element, len: None } = *self.tables.types().kind(ty.ty)
+            && let TyKind::Array { len: Some(len), .. } = *self.tables.types().kind(value.ty.ty)
         {
-            ty.ty = self.types_mut().array(element, Some(len));
+            ty.ty = self.tables.types_mut().array(element, Some(len));
         }
         (ty, Some(value))
-    }
-
-    fn can_be_variable(&mut self, ty: QualTy, span: Span) -> bool {
-        let incomplete = match *self.types().kind(ty.ty) {
-            TyKind::Void | TyKind::Function { .. } => true,
-            TyKind::Struct(id) => self.class(id).state != ClassState::Complete,
-            _ => false,
-        };
-        if let TyKind::SimdgroupMatrix { element } = *self.types().kind(ty.ty)
-            && self.types().float_kind(element).is_none()
-        {
-            self.error("simdgroup-matrix", span, "a simdgroup_matrix is 8x8, of half, bfloat or float");
-            return false;
-        }
-        if incomplete {
-            let message = format!("variable has incomplete type '{}'", self.name_of(ty.ty));
-            self.error("incomplete", span, message);
-        }
-        !incomplete
     }
 
     /// Checks an initializer whose variable has no type, for the mistakes in itself.
@@ -86,4 +67,23 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+fn can_be_variable(tables: &Tables<'_>, diagnostics: &mut Diagnostics, ty: QualTy, span: Span) -> bool {
+    let incomplete = match *tables.types().kind(ty.ty) {
+        TyKind::Void | TyKind::Function { .. } => true,
+        TyKind::Struct(id) => tables.class(id).state != ClassState::Complete,
+        _ => false,
+    };
+    if let TyKind::SimdgroupMatrix { element } = *tables.types().kind(ty.ty)
+        && tables.types().float_kind(element).is_none()
+    {
+        diagnostics.error("simdgroup-matrix", span, "a simdgroup_matrix is 8x8, of half, bfloat or float");
+        return false;
+    }
+    if incomplete {
+        let message = format!("variable has incomplete type '{}'", tables.name_of(ty.ty));
+        diagnostics.error("incomplete", span, message);
+    }
+    !incomplete
 }

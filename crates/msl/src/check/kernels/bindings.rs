@@ -1,10 +1,11 @@
 //! Bindings: the resource or built-in value behind each parameter of a kernel.
 
-use super::inputs::{InputKind, builtin_input};
+use super::inputs::{InputKind, builtin_input, refuse_unknown_input};
 use crate::check::Checker;
+use crate::check::state::Diagnostics;
+use crate::check::tables::Tables;
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::Stage;
+use crate::parse::ast::{self, Stage};
 use crate::program::{Binding, BindingKind, FunctionId, GlobalId, LocalId};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -41,7 +42,7 @@ impl<'a> Checker<'a> {
         stage: Stage,
     ) -> Vec<Binding> {
         let types: Vec<QualTy> = {
-            let function = self.program.function(id);
+            let function = self.tables.function(id);
             function.params.iter().map(|param| function.locals[param.0 as usize].ty).collect()
         };
         let mut slots: [Slots; 4] = Default::default();
@@ -52,12 +53,12 @@ impl<'a> Checker<'a> {
         // First what is given, then the rest in order: automatic indices avoid those that are taken.
         for (param, &ty) in decl.params.iter().zip(&types) {
             self.complete_type(ty.ty);
-            let pointee = match *self.types().kind(ty.ty) {
+            let pointee = match *self.tables.types().kind(ty.ty) {
                 TyKind::Pointer(to) | TyKind::Reference { to, .. } => to.ty,
                 _ => ty.ty,
             };
             self.complete_type(pointee);
-            let class = self.param_class(ty.ty);
+            let class = self.tables.param_class(ty.ty);
             let condition = self.condition_of(param);
             kinds.push(self.given_binding(
                 param,
@@ -82,7 +83,9 @@ impl<'a> Checker<'a> {
                         ParamClass::Texture => 2,
                         ParamClass::Sampler => 3,
                         ParamClass::Other => {
-                            bindings.push(self.unbound(
+                            bindings.push(unbound(
+                                &self.tables,
+                                &mut self.diagnostics,
                                 param,
                                 types[index],
                                 LocalId(index as u32),
@@ -98,7 +101,7 @@ impl<'a> Checker<'a> {
                     match classes[index] {
                         ParamClass::Buffer => {
                             if next > MAX_BUFFER {
-                                self.error(
+                                self.diagnostics.error(
                                     "buffer-index",
                                     param.span,
                                     format!("there are only {} buffers", MAX_BUFFER + 1),
@@ -117,29 +120,126 @@ impl<'a> Checker<'a> {
         bindings
     }
 
-    /// A parameter that nothing is bound to.
-    fn unbound(
+    /// `[[function_constant(name)]]`
+    fn condition_of(&mut self, param: &'a ast::Param) -> Option<GlobalId> {
+        let attribute = param.attributes.iter().find(|attribute| attribute.name == "function_constant")?;
+        let [arg] = &*attribute.args else {
+            self.diagnostics.error(
+                "attribute",
+                attribute.span,
+                "'function_constant' attribute takes the name of a function constant",
+            );
+            return None;
+        };
+        let checked = self.check_expr(arg);
+        if checked.ty.ty.is_unknown() {
+            return None;
+        }
+        let is_bool = checked.ty.ty == Ty::BOOL;
+        match checked.kind {
+            crate::program::ExprKind::Global(id) if is_bool => {
+                let global = self.tables.global(id);
+                if global.function_constant.is_some() || global.init.is_some() {
+                    return Some(id);
+                }
+                // A constant that is always true or false needs no condition at run time; refuse it like Apple's.
+                self.diagnostics.error(
+                    "function-constant",
+                    arg.span,
+                    "the condition of an argument must be a function constant",
+                );
+                None
+            }
+            _ => {
+                self.diagnostics.error(
+                    "function-constant",
+                    arg.span,
+                    "the condition of an argument must be a function constant of type 'bool'",
+                );
+                None
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the state of binding one kernel's parameters")]
+    fn given_binding(
         &mut self,
         param: &'a ast::Param,
         ty: QualTy,
-        id: LocalId,
+        class: ParamClass,
         stage: Stage,
-        condition: Option<GlobalId>,
-    ) -> Binding {
-        let binding = Binding { param: id, kind: BindingKind::Other(SmolStr::default()), condition };
-        let known_attribute = param.attributes.iter().any(|a| a.name != "function_constant");
-        if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute {
-            let shown = self.name_of_qual(ty);
-            let message = format!("invalid type '{shown}' for input declaration in a kernel function");
-            let span = param.name.as_ref().map_or(param.span, |name| name.span);
-            let diagnostic = Diagnostic::error("kernel-parameter", span, message);
-            let hint = "a kernel takes pointers and references to device, constant or threadgroup memory, textures, \
-                        samplers, and built-in values with an attribute such as [[thread_position_in_grid]]";
-            self.report(diagnostic.note(span, hint));
+        conditional: bool,
+        slots: &mut [Slots; 4],
+        grid_width: &mut Option<(u8, Span)>,
+    ) -> Option<BindingKind> {
+        let mut result = None;
+        for attribute in &param.attributes {
+            let name = attribute.name.as_str();
+            if name == "function_constant" || refuse_unknown_input(&mut self.diagnostics, attribute) {
+                continue;
+            }
+            let (slot, most, wanted) = match name {
+                "buffer" => (0, MAX_BUFFER, ParamClass::Buffer),
+                "threadgroup" => (1, MAX_BUFFER, ParamClass::Threadgroup),
+                "texture" => (2, MAX_TEXTURE, ParamClass::Texture),
+                "sampler" => (3, MAX_SAMPLER, ParamClass::Sampler),
+                "maybe_unused" | "unused" => continue,
+                _ => {
+                    if let (Some(_), Some(BindingKind::Builtin(other))) = (builtin_input(name), &result) {
+                        let message = format!("'{name}' and '{other}' attributes are not compatible");
+                        self.diagnostics.error("attribute", attribute.span, message);
+                        continue;
+                    }
+                    if let Some(kind) = builtin_input(name) {
+                        if stage == Stage::Kernel {
+                            check_builtin_type(
+                                &self.tables,
+                                &mut self.diagnostics,
+                                kind,
+                                attribute,
+                                ty,
+                                grid_width,
+                            );
+                        }
+                        result = Some(BindingKind::Builtin(attribute.name.clone()));
+                    } else {
+                        result = Some(BindingKind::Other(attribute.name.clone()));
+                    }
+                    continue;
+                }
+            };
+            let index = self.attribute_index(attribute, most);
+            if class != wanted && !ty.ty.is_unknown() {
+                let message = format!(
+                    "'{name}' attribute cannot be applied to a parameter of type '{}'",
+                    self.tables.name_of(ty.ty)
+                );
+                self.diagnostics.error("attribute-type", attribute.span, message);
+            }
+            let index = index?;
+            let param_name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
+            if let Some((_, other, span, _)) =
+                slots[slot].taken.iter().find(|(taken, _, _, other)| *taken == index && !(*other && conditional))
+            {
+                let message =
+                    format!("cannot reserve '{name}' resource location at index {index}: '{other}' has it");
+                let diagnostic = Diagnostic::error("duplicate-index", attribute.span, message);
+                let diagnostic = diagnostic.note(*span, format!("'{other}' is declared here"));
+                self.diagnostics.report(diagnostic);
+            }
+            slots[slot].taken.push((index, param_name, param.span, conditional));
+            result = Some(match name {
+                "buffer" => BindingKind::Buffer(index),
+                "threadgroup" => BindingKind::Threadgroup(index),
+                "texture" => BindingKind::Texture(index),
+                _ => BindingKind::Sampler(index),
+            });
         }
-        binding
+        result
     }
+}
 
+impl<'a> Tables<'a> {
     fn param_class(&self, ty: Ty) -> ParamClass {
         match *self.types().kind(ty) {
             TyKind::Pointer(to) | TyKind::Reference { to, .. } => match to.space {
@@ -168,158 +268,72 @@ impl<'a> Checker<'a> {
             _ => ParamClass::Other,
         }
     }
+}
 
-    /// `[[function_constant(name)]]`
-    fn condition_of(&mut self, param: &'a ast::Param) -> Option<GlobalId> {
-        let attribute = param.attributes.iter().find(|attribute| attribute.name == "function_constant")?;
-        let [arg] = &*attribute.args else {
-            self.error(
-                "attribute",
-                attribute.span,
-                "'function_constant' attribute takes the name of a function constant",
-            );
-            return None;
+/// A parameter that nothing is bound to.
+fn unbound(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    param: &ast::Param,
+    ty: QualTy,
+    id: LocalId,
+    stage: Stage,
+    condition: Option<GlobalId>,
+) -> Binding {
+    let binding = Binding { param: id, kind: BindingKind::Other(SmolStr::default()), condition };
+    let known_attribute = param.attributes.iter().any(|a| a.name != "function_constant");
+    if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute {
+        let shown = tables.name_of_qual(ty);
+        let message = format!("invalid type '{shown}' for input declaration in a kernel function");
+        let span = param.name.as_ref().map_or(param.span, |name| name.span);
+        let diagnostic = Diagnostic::error("kernel-parameter", span, message);
+        let hint = "a kernel takes pointers and references to device, constant or threadgroup memory, textures, \
+                    samplers, and built-in values with an attribute such as [[thread_position_in_grid]]";
+        diagnostics.report(diagnostic.note(span, hint));
+    }
+    binding
+}
+
+fn check_builtin_type(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    kind: InputKind,
+    attribute: &ast::Attribute,
+    ty: QualTy,
+    grid_width: &mut Option<(u8, Span)>,
+) {
+    if ty.ty.is_unknown() {
+        return;
+    }
+    let (element, width) = tables.types().vector_parts(ty.ty).unwrap_or((ty.ty, 1));
+    let is_packed = matches!(tables.types().kind(ty.ty), TyKind::PackedVector { .. });
+    let most = if kind == InputKind::Grid { 3 } else { 1 };
+    if !matches!(element, Ty::UINT | Ty::USHORT) || width > most || is_packed {
+        let allowed = match kind {
+            InputKind::Grid => "'ushort', 'ushort2', 'ushort3', 'uint', 'uint2' or 'uint3'",
+            InputKind::Scalar => "'ushort' or 'uint'",
         };
-        let checked = self.check_expr(arg);
-        if checked.ty.ty.is_unknown() {
-            return None;
-        }
-        let is_bool = checked.ty.ty == Ty::BOOL;
-        match checked.kind {
-            crate::program::ExprKind::Global(id) if is_bool => {
-                let global = self.program.global(id);
-                if global.function_constant.is_some() || global.init.is_some() {
-                    return Some(id);
-                }
-                // A constant that is always true or false needs no condition at run time; refuse it like Apple's.
-                self.error(
-                    "function-constant",
-                    arg.span,
-                    "the condition of an argument must be a function constant",
-                );
-                None
-            }
-            _ => {
-                self.error(
-                    "function-constant",
-                    arg.span,
-                    "the condition of an argument must be a function constant of type 'bool'",
-                );
-                None
-            }
-        }
+        let message = format!(
+            "type '{}' is not valid for attribute '{}': it must be {allowed}",
+            tables.name_of(ty.ty),
+            attribute.name
+        );
+        diagnostics.error("attribute-type", attribute.span, message);
+        return;
     }
-
-    #[allow(clippy::too_many_arguments, reason = "the state of binding one kernel's parameters")]
-    fn given_binding(
-        &mut self,
-        param: &'a ast::Param,
-        ty: QualTy,
-        class: ParamClass,
-        stage: Stage,
-        conditional: bool,
-        slots: &mut [Slots; 4],
-        grid_width: &mut Option<(u8, Span)>,
-    ) -> Option<BindingKind> {
-        let mut result = None;
-        for attribute in &param.attributes {
-            let name = attribute.name.as_str();
-            if name == "function_constant" || self.refuse_unknown_input(attribute) {
-                continue;
-            }
-            let (slot, most, wanted) = match name {
-                "buffer" => (0, MAX_BUFFER, ParamClass::Buffer),
-                "threadgroup" => (1, MAX_BUFFER, ParamClass::Threadgroup),
-                "texture" => (2, MAX_TEXTURE, ParamClass::Texture),
-                "sampler" => (3, MAX_SAMPLER, ParamClass::Sampler),
-                "maybe_unused" | "unused" => continue,
-                _ => {
-                    if let (Some(_), Some(BindingKind::Builtin(other))) = (builtin_input(name), &result) {
-                        let message = format!("'{name}' and '{other}' attributes are not compatible");
-                        self.error("attribute", attribute.span, message);
-                        continue;
-                    }
-                    if let Some(kind) = builtin_input(name) {
-                        if stage == Stage::Kernel {
-                            self.check_builtin_type(kind, attribute, ty, grid_width);
-                        }
-                        result = Some(BindingKind::Builtin(attribute.name.clone()));
-                    } else {
-                        result = Some(BindingKind::Other(attribute.name.clone()));
-                    }
-                    continue;
-                }
-            };
-            let index = self.attribute_index(attribute, most);
-            if class != wanted && !ty.ty.is_unknown() {
+    if kind == InputKind::Grid && width > 1 {
+        match *grid_width {
+            Some((other, span)) if other != width => {
                 let message = format!(
-                    "'{name}' attribute cannot be applied to a parameter of type '{}'",
-                    self.name_of(ty.ty)
+                    "'{}' has {width} components, but another position or size of this kernel has {other}: \
+                     vectors must have the same number",
+                    attribute.name
                 );
-                self.error("attribute-type", attribute.span, message);
+                let diagnostic = Diagnostic::error("attribute-type", attribute.span, message);
+                diagnostics.report(diagnostic.note(span, "the other one is here"));
             }
-            let index = index?;
-            let param_name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
-            if let Some((_, other, span, _)) =
-                slots[slot].taken.iter().find(|(taken, _, _, other)| *taken == index && !(*other && conditional))
-            {
-                let message =
-                    format!("cannot reserve '{name}' resource location at index {index}: '{other}' has it");
-                let diagnostic = Diagnostic::error("duplicate-index", attribute.span, message);
-                let diagnostic = diagnostic.note(*span, format!("'{other}' is declared here"));
-                self.report(diagnostic);
-            }
-            slots[slot].taken.push((index, param_name, param.span, conditional));
-            result = Some(match name {
-                "buffer" => BindingKind::Buffer(index),
-                "threadgroup" => BindingKind::Threadgroup(index),
-                "texture" => BindingKind::Texture(index),
-                _ => BindingKind::Sampler(index),
-            });
-        }
-        result
-    }
-
-    fn check_builtin_type(
-        &mut self,
-        kind: InputKind,
-        attribute: &'a ast::Attribute,
-        ty: QualTy,
-        grid_width: &mut Option<(u8, Span)>,
-    ) {
-        if ty.ty.is_unknown() {
-            return;
-        }
-        let (element, width) = self.types().vector_parts(ty.ty).unwrap_or((ty.ty, 1));
-        let is_packed = matches!(self.types().kind(ty.ty), TyKind::PackedVector { .. });
-        let most = if kind == InputKind::Grid { 3 } else { 1 };
-        if !matches!(element, Ty::UINT | Ty::USHORT) || width > most || is_packed {
-            let allowed = match kind {
-                InputKind::Grid => "'ushort', 'ushort2', 'ushort3', 'uint', 'uint2' or 'uint3'",
-                InputKind::Scalar => "'ushort' or 'uint'",
-            };
-            let message = format!(
-                "type '{}' is not valid for attribute '{}': it must be {allowed}",
-                self.name_of(ty.ty),
-                attribute.name
-            );
-            self.error("attribute-type", attribute.span, message);
-            return;
-        }
-        if kind == InputKind::Grid && width > 1 {
-            match *grid_width {
-                Some((other, span)) if other != width => {
-                    let message = format!(
-                        "'{}' has {width} components, but another position or size of this kernel has {other}: \
-                         vectors must have the same number",
-                        attribute.name
-                    );
-                    let diagnostic = Diagnostic::error("attribute-type", attribute.span, message);
-                    self.report(diagnostic.note(span, "the other one is here"));
-                }
-                Some(_) => {}
-                None => *grid_width = Some((width, attribute.span)),
-            }
+            Some(_) => {}
+            None => *grid_width = Some((width, attribute.span)),
         }
     }
 }

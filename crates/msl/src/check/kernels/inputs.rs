@@ -1,7 +1,7 @@
 //! The attributes that bind the inputs of an entry point.
 
-use crate::check::Checker;
-use crate::check::names::closest;
+use crate::check::names::{closest, did_you_mean};
+use crate::check::state::Diagnostics;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 
@@ -89,20 +89,17 @@ pub(super) fn builtin_input(name: &str) -> Option<InputKind> {
     SCALAR_INPUTS.contains(&name).then_some(InputKind::Scalar)
 }
 
-impl<'a> Checker<'a> {
-    /// Complains about an attribute of a parameter that does not exist.
-    pub(super) fn refuse_unknown_input(&mut self, attribute: &ast::Attribute) -> bool {
-        let name = attribute.name.as_str();
-        let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || name.contains("::");
-        if known {
-            return false;
-        }
-        let all = GRID_INPUTS.iter().chain(SCALAR_INPUTS).chain(OTHER_INPUTS).copied();
-        let near = closest(name, all);
-        let diagnostic =
-            Diagnostic::error("unknown-attribute", attribute.span, format!("unknown attribute '{name}'"));
-        let diagnostic = self.did_you_mean(diagnostic, near);
-        self.report(diagnostic);
-        true
+/// Complains about an attribute of a parameter that does not exist.
+pub(super) fn refuse_unknown_input(diagnostics: &mut Diagnostics, attribute: &ast::Attribute) -> bool {
+    let name = attribute.name.as_str();
+    let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || name.contains("::");
+    if known {
+        return false;
     }
+    let all = GRID_INPUTS.iter().chain(SCALAR_INPUTS).chain(OTHER_INPUTS).copied();
+    let near = closest(name, all);
+    let diagnostic = Diagnostic::error("unknown-attribute", attribute.span, format!("unknown attribute '{name}'"));
+    let diagnostic = did_you_mean(diagnostic, near);
+    diagnostics.report(diagnostic);
+    true
 }

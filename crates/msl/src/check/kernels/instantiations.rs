@@ -1,5 +1,6 @@
 //! Explicit instantiations, which give a kernel template its host name.
 
+use super::entry_points::host_name;
 use crate::check::Checker;
 use crate::check::tables::{EntityId, Symbol, TemplateArg};
 use crate::diagnostics::Diagnostic;
@@ -29,7 +30,7 @@ impl<'a> Checker<'a> {
             _ => {
                 let message =
                     format!("explicit instantiation of '{}' does not refer to a template", path.last().name);
-                self.error("instantiation", path.span, message);
+                self.diagnostics.error("instantiation", path.span, message);
                 return;
             }
         };
@@ -41,13 +42,13 @@ impl<'a> Checker<'a> {
         if ty.ty.is_unknown() {
             return;
         }
-        let TyKind::Function { result, params } = self.types().kind(ty.ty).clone() else {
+        let TyKind::Function { result, params } = self.tables.types().kind(ty.ty).clone() else {
             let message = format!(
                 "explicit instantiation of '{}' needs a function type, not '{}'",
                 path.last().name,
-                self.name_of(ty.ty)
+                self.tables.name_of(ty.ty)
             );
-            self.error("instantiation", path.span, message);
+            self.diagnostics.error("instantiation", path.span, message);
             return;
         };
         let params: Vec<QualTy> = params.into_iter().map(QualTy::plain).collect();
@@ -65,7 +66,7 @@ impl<'a> Checker<'a> {
         let explicit = path.last().args.as_deref();
         let mut matches: Vec<(EntityId, Vec<TemplateArg>)> = Vec::new();
         for &entity in entities {
-            if self.entity(entity).family.is_some() {
+            if self.tables.entity(entity).family.is_some() {
                 continue;
             }
             if let Some(args) = self.deduce_from_types(entity, explicit, params, Some(result)) {
@@ -79,20 +80,20 @@ impl<'a> Checker<'a> {
             let mut diagnostic = Diagnostic::error("instantiation", path.span, message);
             for &entity in entities.iter().take(4) {
                 let reason = self.refusal(entity, explicit, params);
-                diagnostic =
-                    diagnostic.note(self.entity(entity).span, format!("candidate template ignored: {reason}"));
+                diagnostic = diagnostic
+                    .note(self.tables.entity(entity).span, format!("candidate template ignored: {reason}"));
             }
-            self.report(diagnostic);
+            self.diagnostics.report(diagnostic);
             return;
         };
         let Some(signature) = self.signature(entity, &args) else { return };
         let id = self.function_for(entity, args, signature);
-        if let Some(earlier) = self.program.entry_points.iter().find(|entry| entry.function == id) {
-            let name = self.program.function(id).name.clone();
+        if let Some(earlier) = self.tables.program().entry_points.iter().find(|entry| entry.function == id) {
+            let name = self.tables.function(id).name.clone();
             let message = format!("duplicate explicit instantiation of '{name}'");
             let diagnostic = Diagnostic::error("instantiation", path.span, message);
             let diagnostic = diagnostic.note(earlier.span, "previous explicit instantiation is here");
-            self.report(diagnostic);
+            self.diagnostics.report(diagnostic);
             return;
         }
         let actual = self.result_of(id, path.span);
@@ -100,35 +101,35 @@ impl<'a> Checker<'a> {
             let message = format!(
                 "explicit instantiation of '{}' returns '{}', but the template returns '{}'",
                 path.last().name,
-                self.name_of(result),
-                self.name_of(actual)
+                self.tables.name_of(result),
+                self.tables.name_of(actual)
             );
-            self.error("instantiation", path.span, message);
+            self.diagnostics.error("instantiation", path.span, message);
             return;
         }
         self.request(id, path.span);
-        self.need_body(id);
+        self.tables.need_body(id);
         let stage = instantiation
             .specifiers
             .stage
-            .or_else(|| self.entity(entity).source.first().and_then(|decl| decl.specifiers.stage));
+            .or_else(|| self.tables.entity(entity).source.first().and_then(|decl| decl.specifiers.stage));
         let Some(stage) = stage else { return };
-        let name =
-            self.host_name(&instantiation.attributes).unwrap_or_else(|| self.program.function(id).name.clone());
+        let name = host_name(&mut self.diagnostics, &instantiation.attributes)
+            .unwrap_or_else(|| self.tables.function(id).name.clone());
         let at = path.span;
         self.add_entry_point(entity, id, stage, name, at);
     }
 
     fn refusal(&mut self, entity: EntityId, explicit: Option<&'a [ast::TemplateArg]>, params: &[QualTy]) -> String {
-        let Some(header) = self.entity(entity).header else { return "it is not a template".into() };
-        let count = self.entity(entity).source.params().len();
+        let Some(header) = self.tables.entity(entity).header else { return "it is not a template".into() };
+        let count = self.tables.entity(entity).source.params().len();
         if count != params.len() {
             return format!("it has {count} parameters, not {}", params.len());
         }
         let Some(explicit) = explicit else { return "its arguments cannot be deduced".into() };
-        let scope = self.entity(entity).scope;
-        let name = self.entity(entity).name.clone();
-        let span = self.entity(entity).span;
+        let scope = self.tables.entity(entity).scope;
+        let name = self.tables.entity(entity).name.clone();
+        let span = self.tables.entity(entity).span;
         let fitted = self.attempt(|this| this.fit_template_args(&[header], scope, explicit, span, &name));
         match fitted {
             Err(first) => first.message,
@@ -139,8 +140,8 @@ impl<'a> Checker<'a> {
                         Some(index) => format!(
                             "parameter {} is '{}', not '{}'",
                             index + 1,
-                            self.name_of(signature.params[index].ty.ty),
-                            self.name_of(params[index].ty)
+                            self.tables.name_of(signature.params[index].ty.ty),
+                            self.tables.name_of(params[index].ty)
                         ),
                         None => "its arguments cannot be deduced".into(),
                     }

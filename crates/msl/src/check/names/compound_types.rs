@@ -2,8 +2,9 @@
 
 use super::type_names::{DEPENDENT, ERROR};
 use crate::check::Checker;
-use crate::parse::ast;
-use crate::parse::ast::TypeExprKind;
+use crate::check::state::Diagnostics;
+use crate::check::tables::Tables;
+use crate::parse::ast::{self, TypeExprKind};
 use crate::program::Value;
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -25,63 +26,10 @@ impl<'a> Checker<'a> {
             for binding in self.pack_bindings_in_type(pattern, param.span).unwrap_or_default() {
                 let scope = self.pack_scope(&binding);
                 let ty = self.in_scope(scope, |this| this.resolve_type(pattern));
-                types.push(self.adjust_param_type(ty, param.span).ty);
+                types.push(adjust_param_type(&mut self.tables, &mut self.diagnostics, ty, param.span).ty);
             }
         }
         types
-    }
-
-    pub(super) fn pointer_to(&mut self, pointee: QualTy, span: Span) -> QualTy {
-        if pointee.ty == Ty::ERROR {
-            return ERROR;
-        }
-        if let TyKind::Reference { .. } = self.types().kind(pointee.ty) {
-            let message = format!("'{}' declared as a pointer to a reference", self.name_of(pointee.ty));
-            self.error("pointer-to-reference", span, message);
-            return ERROR;
-        }
-        if !self.has_address_space(pointee, span) {
-            self.error("address-space", span, "pointer type must have explicit address space qualifier");
-            return ERROR;
-        }
-        if pointee.ty == Ty::DEPENDENT && pointee.space.is_none() {
-            return DEPENDENT;
-        }
-        QualTy::plain(self.types_mut().pointer(pointee))
-    }
-
-    pub(super) fn reference_to(&mut self, to: QualTy, rvalue: bool, span: Span) -> QualTy {
-        if to.ty == Ty::ERROR {
-            return ERROR;
-        }
-        // `T &&` where `T` is itself a reference collapses.
-        if let TyKind::Reference { .. } = self.types().kind(to.ty) {
-            return to;
-        }
-        if to.ty == Ty::VOID {
-            self.error("reference-to-void", span, "cannot form a reference to 'void'");
-            return ERROR;
-        }
-        // A reference to a pointer means one of the thread's own, unless it says otherwise.
-        let to = match self.types().kind(to.ty) {
-            TyKind::Pointer(_) if to.space.is_none() => to.in_space(AddressSpace::Thread),
-            _ => to,
-        };
-        if !self.has_address_space(to, span) {
-            self.error("address-space", span, "reference type must have explicit address space qualifier");
-            return ERROR;
-        }
-        if to.ty == Ty::DEPENDENT && to.space.is_none() {
-            return DEPENDENT;
-        }
-        QualTy::plain(self.types_mut().intern(TyKind::Reference { to, rvalue }))
-    }
-
-    fn has_address_space(&self, ty: QualTy, span: Span) -> bool {
-        ty.space.is_some()
-            || ty.ty.is_unknown()
-            || matches!(self.types().kind(ty.ty), TyKind::Function { .. })
-            || self.sources.file(span.file).builtin
     }
 
     pub(super) fn array_of(&mut self, element: QualTy, length: Option<&'a ast::Expr>, span: Span) -> QualTy {
@@ -98,30 +46,31 @@ impl<'a> Checker<'a> {
         if len.is_none() && length.is_some() {
             return DEPENDENT.with_quals_of(element);
         }
-        match self.types().kind(element.ty) {
+        match self.tables.types().kind(element.ty) {
             TyKind::Error => return ERROR,
             TyKind::Dependent => return element,
             TyKind::Void | TyKind::Function { .. } | TyKind::Reference { .. } => {
-                let message = format!("an array cannot have elements of type '{}'", self.name_of(element.ty));
-                self.error("array-element", span, message);
+                let message =
+                    format!("an array cannot have elements of type '{}'", self.tables.name_of(element.ty));
+                self.diagnostics.error("array-element", span, message);
                 return ERROR;
             }
             TyKind::Array { len: None, .. } => {
-                self.error("array-element", span, "an array cannot have elements of unknown size");
+                self.diagnostics.error("array-element", span, "an array cannot have elements of unknown size");
                 return ERROR;
             }
             _ => {}
         }
         self.complete_type(element.ty);
-        let too_large = match (self.types().layout(element.ty), len) {
+        let too_large = match (self.tables.types().layout(element.ty), len) {
             (Some(layout), Some(len)) => layout.size.checked_mul(len).is_none_or(|size| size > 1 << 40),
             _ => false,
         };
         if too_large {
-            self.error("array-size", span, "the array is too large");
+            self.diagnostics.error("array-size", span, "the array is too large");
             return ERROR;
         }
-        element.with_ty(self.types_mut().array(element.ty, len))
+        element.with_ty(self.tables.types_mut().array(element.ty, len))
     }
 
     /// The length of an array: `None` after a complaint, `Some(None)` while it is not known.
@@ -131,16 +80,16 @@ impl<'a> Checker<'a> {
         if expr.ty.ty.is_unknown() {
             return if expr.ty.ty == Ty::ERROR { None } else { Some(None) };
         }
-        if !self.types().is_integral(expr.ty.ty) && self.types().enum_id(expr.ty.ty).is_none() {
-            let message = format!("size of array has non-integer type '{}'", self.name_of(expr.ty.ty));
-            self.error("array-size", length.span, message);
+        if !self.tables.types().is_integral(expr.ty.ty) && self.tables.types().enum_id(expr.ty.ty).is_none() {
+            let message = format!("size of array has non-integer type '{}'", self.tables.name_of(expr.ty.ty));
+            self.diagnostics.error("array-size", length.span, message);
             return None;
         }
         match self.evaluate_or_report(&expr, "array size is not a constant expression")? {
             Value::Unknown => Some(None),
             Value::Bool(b) => Some(Some(u64::from(b))),
             Value::Int(len) if len < 0 => {
-                self.error("array-size", length.span, "array size is negative");
+                self.diagnostics.error("array-size", length.span, "array size is negative");
                 None
             }
             Value::Int(len) => Some(Some(len as u64)),
@@ -148,49 +97,119 @@ impl<'a> Checker<'a> {
         }
     }
 
-    pub(super) fn qualify(&mut self, ty: QualTy, quals: ast::Qualifiers, span: Span) -> QualTy {
-        if ty.ty == Ty::ERROR {
-            return ERROR;
-        }
-        if let (Some(old), Some(new)) = (ty.space, quals.space)
-            && old != new
-        {
-            let message =
-                format!("multiple address spaces specified for type: '{}' and '{}'", old.text(), new.text());
-            self.error("address-space", span, message);
-            return ERROR;
-        }
-        QualTy {
-            ty: ty.ty,
-            is_const: ty.is_const || quals.is_const,
-            is_volatile: ty.is_volatile || quals.is_volatile,
-            space: quals.space.or(ty.space),
-        }
-    }
-
     /// The type of a parameter: arrays and functions become pointers, top-level qualifiers go.
     pub(in crate::check) fn param_type(&mut self, param: &'a ast::Param) -> QualTy {
         let ty = self.resolve_type(&param.ty);
-        self.adjust_param_type(ty, param.span)
+        adjust_param_type(&mut self.tables, &mut self.diagnostics, ty, param.span)
     }
+}
 
-    pub(in crate::check) fn adjust_param_type(&mut self, ty: QualTy, span: Span) -> QualTy {
-        match *self.types().kind(ty.ty) {
-            TyKind::Array { element, .. } => {
-                // An array parameter is a pointer, to the thread's memory where nothing else is said.
-                let space = Self::space_or_thread(ty);
-                let pointer = self.pointer_to(ty.with_ty(element).in_space(space), span);
-                QualTy { is_const: false, ..pointer }
-            }
-            TyKind::Function { .. } => QualTy::plain(self.types_mut().pointer(QualTy::plain(ty.ty))),
-            _ => ty,
+impl<'a> Tables<'a> {
+    fn has_address_space(&self, ty: QualTy, span: Span) -> bool {
+        ty.space.is_some()
+            || ty.ty.is_unknown()
+            || matches!(self.types().kind(ty.ty), TyKind::Function { .. })
+            || self.is_in_stdlib(span)
+    }
+}
+
+pub(super) fn pointer_to(
+    tables: &mut Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    pointee: QualTy,
+    span: Span,
+) -> QualTy {
+    if pointee.ty == Ty::ERROR {
+        return ERROR;
+    }
+    if let TyKind::Reference { .. } = tables.types().kind(pointee.ty) {
+        let message = format!("'{}' declared as a pointer to a reference", tables.name_of(pointee.ty));
+        diagnostics.error("pointer-to-reference", span, message);
+        return ERROR;
+    }
+    if !tables.has_address_space(pointee, span) {
+        diagnostics.error("address-space", span, "pointer type must have explicit address space qualifier");
+        return ERROR;
+    }
+    if pointee.ty == Ty::DEPENDENT && pointee.space.is_none() {
+        return DEPENDENT;
+    }
+    QualTy::plain(tables.types_mut().pointer(pointee))
+}
+
+pub(super) fn reference_to(
+    tables: &mut Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    to: QualTy,
+    rvalue: bool,
+    span: Span,
+) -> QualTy {
+    if to.ty == Ty::ERROR {
+        return ERROR;
+    }
+    // `T &&` where `T` is itself a reference collapses.
+    if let TyKind::Reference { .. } = tables.types().kind(to.ty) {
+        return to;
+    }
+    if to.ty == Ty::VOID {
+        diagnostics.error("reference-to-void", span, "cannot form a reference to 'void'");
+        return ERROR;
+    }
+    // A reference to a pointer means one of the thread's own, unless it says otherwise.
+    let to = match tables.types().kind(to.ty) {
+        TyKind::Pointer(_) if to.space.is_none() => to.in_space(AddressSpace::Thread),
+        _ => to,
+    };
+    if !tables.has_address_space(to, span) {
+        diagnostics.error("address-space", span, "reference type must have explicit address space qualifier");
+        return ERROR;
+    }
+    if to.ty == Ty::DEPENDENT && to.space.is_none() {
+        return DEPENDENT;
+    }
+    QualTy::plain(tables.types_mut().intern(TyKind::Reference { to, rvalue }))
+}
+
+pub(super) fn qualify(diagnostics: &mut Diagnostics, ty: QualTy, quals: ast::Qualifiers, span: Span) -> QualTy {
+    if ty.ty == Ty::ERROR {
+        return ERROR;
+    }
+    if let (Some(old), Some(new)) = (ty.space, quals.space)
+        && old != new
+    {
+        let message = format!("multiple address spaces specified for type: '{}' and '{}'", old.text(), new.text());
+        diagnostics.error("address-space", span, message);
+        return ERROR;
+    }
+    QualTy {
+        ty: ty.ty,
+        is_const: ty.is_const || quals.is_const,
+        is_volatile: ty.is_volatile || quals.is_volatile,
+        space: quals.space.or(ty.space),
+    }
+}
+
+pub(in crate::check) fn adjust_param_type(
+    tables: &mut Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    ty: QualTy,
+    span: Span,
+) -> QualTy {
+    match *tables.types().kind(ty.ty) {
+        TyKind::Array { element, .. } => {
+            // An array parameter is a pointer, to the thread's memory where nothing else is said.
+            let space = space_or_thread(ty);
+            let pointer = pointer_to(tables, diagnostics, ty.with_ty(element).in_space(space), span);
+            QualTy { is_const: false, ..pointer }
         }
+        TyKind::Function { .. } => QualTy::plain(tables.types_mut().pointer(QualTy::plain(ty.ty))),
+        _ => ty,
     }
+}
 
-    /// The qualifiers of a local without an address space are those of the thread.
-    pub(in crate::check) fn space_or_thread(ty: QualTy) -> AddressSpace {
-        ty.space.unwrap_or(AddressSpace::Thread)
-    }
+/// The qualifiers of a local without an address space are those of the thread.
+pub(in crate::check) fn space_or_thread(ty: QualTy) -> AddressSpace {
+    ty.space.unwrap_or(AddressSpace::Thread)
 }
 
 impl QualTy {

@@ -1,8 +1,9 @@
 //! What a name means: unqualified names from the innermost scope outwards, qualified ones inside what stands before `::`.
 
 use super::native::{native_template, native_type};
+use super::undeclared::undeclared_qualifier;
 use crate::check::Checker;
-use crate::check::tables::{ScopeId, ScopeKind, Symbol};
+use crate::check::tables::{ScopeId, ScopeKind, Symbol, Tables};
 use crate::parse::ast;
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
@@ -23,50 +24,12 @@ pub(super) enum Qualifier {
 }
 
 impl<'a> Checker<'a> {
-    /// What `name` means here; `None` where it is not declared.
-    pub(in crate::check) fn lookup(&mut self, name: &str) -> Option<Found> {
-        let mut scope = Some(self.scope);
-        while let Some(id) = scope {
-            let found = match self.scopes.get(id).kind {
-                ScopeKind::Class(class) => self.lookup_member(class, name),
-                _ => self.scopes.find_in(id, name).map(|symbol| Found { symbol, class: None }),
-            };
-            if found.is_some() {
-                return found;
-            }
-            scope = self.scopes.get(id).parent;
-        }
-        self.lookup_native(name)
-    }
-
-    fn lookup_native(&mut self, name: &str) -> Option<Found> {
-        let symbol = match native_template(name) {
-            Some(template) => Symbol::NativeTemplate(template),
-            None => Symbol::Type(QualTy::plain(native_type(self.types_mut(), name)?)),
-        };
-        Some(Found { symbol, class: None })
-    }
-
-    /// A member of a class or of its bases.
-    pub(in crate::check) fn lookup_member(&mut self, class: StructId, name: &str) -> Option<Found> {
-        let scope = self.class(class).scope;
-        if let Some(symbol) = self.scopes.own(scope, name) {
-            return Some(Found { symbol: symbol.clone(), class: Some(class) });
-        }
-        for base in self.class(class).bases.clone() {
-            if let Some(found) = self.lookup_member(base, name) {
-                return Some(found);
-            }
-        }
-        self.class(class).has_dependent_base.then_some(Found { symbol: Symbol::Dependent, class: Some(class) })
-    }
-
     /// What a path means; complains where a part before `::` has no meaning. `None` where the last name is not
     /// declared: the caller knows what it expected there.
     pub(in crate::check) fn resolve_path(&mut self, path: &'a ast::Path) -> Result<Option<Found>, ()> {
         let (last, qualifiers) = path.segments.split_last().expect("a path has a segment");
         if qualifiers.is_empty() && !path.global {
-            return Ok(self.lookup(&last.name));
+            return Ok(self.tables.lookup(self.position.scope(), &last.name));
         }
         let Some(qualifier) = self.resolve_qualifier(path, qualifiers)? else { return Ok(None) };
         Ok(self.lookup_in(qualifier, &last.name))
@@ -85,7 +48,7 @@ impl<'a> Checker<'a> {
                 && let Some([ast::TemplateArg::Expr(expr)]) = segment.args.as_deref()
             {
                 let ty = self.resolve_decltype(expr);
-                qualifier = Some(match self.types().referent(ty).ty {
+                qualifier = Some(match self.tables.types().referent(ty).ty {
                     Ty::ERROR => return Err(()),
                     Ty::DEPENDENT => Qualifier::Dependent,
                     ty => Qualifier::Type(ty),
@@ -93,11 +56,11 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let found = match qualifier {
-                None => self.lookup(&segment.name),
+                None => self.tables.lookup(self.position.scope(), &segment.name),
                 Some(qualifier) => self.lookup_in(qualifier, &segment.name),
             };
             let Some(found) = found else {
-                self.undeclared_qualifier(segment);
+                undeclared_qualifier(&mut self.diagnostics, segment);
                 return Err(());
             };
             qualifier = Some(match found.symbol {
@@ -116,7 +79,7 @@ impl<'a> Checker<'a> {
                 }
                 _ => {
                     let message = format!("'{}' is not a class, namespace, or enumeration", segment.name);
-                    self.error("not-a-scope", segment.span, message);
+                    self.diagnostics.error("not-a-scope", segment.span, message);
                     return Err(());
                 }
             });
@@ -128,22 +91,22 @@ impl<'a> Checker<'a> {
         match qualifier {
             Qualifier::Dependent => Some(Found { symbol: Symbol::Dependent, class: None }),
             Qualifier::Namespace(scope) => {
-                if let Some(symbol) = self.scopes.find_in(scope, name) {
+                if let Some(symbol) = self.tables.scopes().find_in(scope, name) {
                     return Some(Found { symbol, class: None });
                 }
-                let has_natives = match &self.scopes.get(scope).kind {
+                let has_natives = match &self.tables.scopes().get(scope).kind {
                     ScopeKind::Namespace(namespace) => namespace.is_empty() || namespace == "metal",
                     _ => false,
                 };
-                if has_natives { self.lookup_native(name) } else { None }
+                if has_natives { self.tables.lookup_native(name) } else { None }
             }
-            Qualifier::Type(ty) => match *self.types().kind(ty) {
+            Qualifier::Type(ty) => match *self.tables.types().kind(ty) {
                 TyKind::Struct(id) => {
                     self.complete_class(id);
-                    self.lookup_member(id, name)
+                    self.tables.lookup_member(id, name)
                 }
                 TyKind::Enum(id) => {
-                    let value = self.types().enum_(id).enumerators.iter().find(|(n, _)| n == name)?.1;
+                    let value = self.tables.types().enum_(id).enumerators.iter().find(|(n, _)| n == name)?.1;
                     Some(Found { symbol: Symbol::Value(ty, crate::program::Value::Int(value)), class: None })
                 }
                 _ => None,
@@ -161,10 +124,50 @@ impl<'a> Checker<'a> {
                 if name == "metal" {
                     message = "namespace 'metal' is not declared; did you forget '#include <metal_stdlib>'?".into();
                 }
-                self.error("not-a-namespace", path.last().span, message);
+                self.diagnostics.error("not-a-namespace", path.last().span, message);
                 None
             }
             Err(()) => None,
         }
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// What `name` means here; `None` where it is not declared.
+    pub(in crate::check) fn lookup(&mut self, scope: ScopeId, name: &str) -> Option<Found> {
+        let mut scope = Some(scope);
+        while let Some(id) = scope {
+            let found = match self.scopes().get(id).kind {
+                ScopeKind::Class(class) => self.lookup_member(class, name),
+                _ => self.scopes().find_in(id, name).map(|symbol| Found { symbol, class: None }),
+            };
+            if found.is_some() {
+                return found;
+            }
+            scope = self.scopes().get(id).parent;
+        }
+        self.lookup_native(name)
+    }
+
+    fn lookup_native(&mut self, name: &str) -> Option<Found> {
+        let symbol = match native_template(name) {
+            Some(template) => Symbol::NativeTemplate(template),
+            None => Symbol::Type(QualTy::plain(native_type(self.types_mut(), name)?)),
+        };
+        Some(Found { symbol, class: None })
+    }
+
+    /// A member of a class or of its bases.
+    pub(in crate::check) fn lookup_member(&self, class: StructId, name: &str) -> Option<Found> {
+        let scope = self.class(class).scope;
+        if let Some(symbol) = self.scopes().own(scope, name) {
+            return Some(Found { symbol: symbol.clone(), class: Some(class) });
+        }
+        for base in self.class(class).bases.clone() {
+            if let Some(found) = self.lookup_member(base, name) {
+                return Some(found);
+            }
+        }
+        self.class(class).has_dependent_base.then_some(Found { symbol: Symbol::Dependent, class: Some(class) })
     }
 }

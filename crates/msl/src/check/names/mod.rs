@@ -14,6 +14,10 @@ mod type_names;
 mod type_traits;
 mod undeclared;
 
+pub(super) use compound_types::adjust_param_type;
+pub(super) use compound_types::space_or_thread;
 pub(super) use native::{NativeTemplate, native_template, native_type};
 pub(super) use suggest::closest;
+pub(super) use type_names::builtin_type;
 pub(super) use type_names::{DEPENDENT, ERROR};
+pub(super) use undeclared::did_you_mean;

@@ -1,12 +1,13 @@
 //! What a written type means.
 
+use super::compound_types::{pointer_to, qualify, reference_to};
 use super::native::NativeTemplate;
 use crate::check::Checker;
-use crate::check::tables::Symbol;
+use crate::check::state::Diagnostics;
+use crate::check::tables::{Symbol, Tables};
 use crate::check::templates::MADE_UP;
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::{BuiltinType, TypeExpr, TypeExprKind};
+use crate::parse::ast::{self, BuiltinType, TypeExpr, TypeExprKind};
 use crate::preprocess::LanguageVersion;
 use crate::program::Value;
 use crate::source::Span;
@@ -25,13 +26,15 @@ impl<'a> Checker<'a> {
 
     fn resolve_type_kind(&mut self, written: &'a TypeExpr) -> QualTy {
         match &written.kind {
-            TypeExprKind::Builtin(builtin) => self.builtin_type(*builtin, written.span),
+            TypeExprKind::Builtin(builtin) => {
+                builtin_type(&self.tables, &mut self.diagnostics, *builtin, written.span)
+            }
             TypeExprKind::Named(path) => self.resolve_type_path(path),
             TypeExprKind::Auto => {
-                if let Some(binding) = self.auto_binding {
+                if let Some(binding) = self.position.auto() {
                     return binding;
                 }
-                self.error("auto-not-allowed", written.span, "'auto' not allowed here");
+                self.diagnostics.error("auto-not-allowed", written.span, "'auto' not allowed here");
                 ERROR
             }
             TypeExprKind::Decltype(expr) => self.resolve_decltype(expr),
@@ -39,11 +42,11 @@ impl<'a> Checker<'a> {
             TypeExprKind::Enum(decl) => self.declare_enum(decl).map_or(ERROR, QualTy::plain),
             TypeExprKind::Pointer(inner) => {
                 let pointee = self.resolve_type(inner);
-                self.pointer_to(pointee, written.span)
+                pointer_to(&mut self.tables, &mut self.diagnostics, pointee, written.span)
             }
             TypeExprKind::Reference { inner, rvalue } => {
                 let to = self.resolve_type(inner);
-                self.reference_to(to, *rvalue, written.span)
+                reference_to(&mut self.tables, &mut self.diagnostics, to, *rvalue, written.span)
             }
             TypeExprKind::Array { element, length } => {
                 let element = self.resolve_type(element);
@@ -52,45 +55,17 @@ impl<'a> Checker<'a> {
             TypeExprKind::Function { result, params } => {
                 let result = self.resolve_type(result).ty;
                 let params = self.function_type_params(params);
-                QualTy::plain(self.types_mut().intern(TyKind::Function { result, params }))
+                QualTy::plain(self.tables.types_mut().intern(TyKind::Function { result, params }))
             }
             TypeExprKind::Qualified { quals, inner } => {
                 let inner = self.resolve_type(inner);
-                self.qualify(inner, *quals, written.span)
+                qualify(&mut self.diagnostics, inner, *quals, written.span)
             }
             TypeExprKind::PackExpansion(_) => {
-                self.error("pack", written.span, "pack expansion is not allowed here");
+                self.diagnostics.error("pack", written.span, "pack expansion is not allowed here");
                 ERROR
             }
         }
-    }
-
-    pub(in crate::check) fn builtin_type(&mut self, builtin: BuiltinType, span: Span) -> QualTy {
-        QualTy::plain(match builtin {
-            BuiltinType::Void => Ty::VOID,
-            BuiltinType::Bool => Ty::BOOL,
-            BuiltinType::Char => Ty::CHAR,
-            BuiltinType::UChar => Ty::UCHAR,
-            BuiltinType::Short => Ty::SHORT,
-            BuiltinType::UShort => Ty::USHORT,
-            BuiltinType::Int => Ty::INT,
-            BuiltinType::UInt => Ty::UINT,
-            BuiltinType::Long => Ty::LONG,
-            BuiltinType::ULong => Ty::ULONG,
-            BuiltinType::Half => Ty::HALF,
-            BuiltinType::BFloat => {
-                if self.options.std < LanguageVersion::new(3, 1) && !self.sources.file(span.file).builtin {
-                    let message = format!("'bfloat' needs Metal 3.1; this is {}", self.options.std);
-                    self.error("bfloat", span, message);
-                }
-                Ty::BFLOAT
-            }
-            BuiltinType::Float => Ty::FLOAT,
-            BuiltinType::Double => {
-                self.error("double", span, "'double' is not supported in Metal");
-                Ty::ERROR
-            }
-        })
     }
 
     fn resolve_type_path(&mut self, path: &'a ast::Path) -> QualTy {
@@ -99,14 +74,17 @@ impl<'a> Checker<'a> {
             && let [arg] = &**args
         {
             let Some(ty) = self.type_argument(arg) else { return ERROR };
-            return match self.types().enum_id(ty.ty) {
-                Some(id) => QualTy::plain(self.types().enum_(id).underlying),
+            return match self.tables.types().enum_id(ty.ty) {
+                Some(id) => QualTy::plain(self.tables.types().enum_(id).underlying),
                 None if ty.ty.is_unknown() => ty,
                 None => {
-                    self.error(
+                    self.diagnostics.error(
                         "not-an-enum",
                         path.span,
-                        format!("only enumeration types have underlying types; '{}' is none", self.name_of(ty.ty)),
+                        format!(
+                            "only enumeration types have underlying types; '{}' is none",
+                            self.tables.name_of(ty.ty)
+                        ),
                     );
                     ERROR
                 }
@@ -133,13 +111,14 @@ impl<'a> Checker<'a> {
             (Symbol::Type(ty), None) => *ty,
             // The name of a class template inside its own definition, with arguments.
             (Symbol::Type(ty), Some(args)) => {
-                let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
+                let template =
+                    self.tables.types().struct_id(ty.ty).and_then(|id| self.tables.class(id).template.clone());
                 match template {
                     Some((template, _)) => self.class_template_type(template, args, span),
                     None if ty.ty.is_unknown() => *ty,
                     None => {
-                        let message = format!("'{}' is not a template", self.name_of(ty.ty));
-                        self.error("not-a-template", span, message);
+                        let message = format!("'{}' is not a template", self.tables.name_of(ty.ty));
+                        self.diagnostics.error("not-a-template", span, message);
                         ERROR
                     }
                 }
@@ -148,35 +127,35 @@ impl<'a> Checker<'a> {
             (Symbol::AliasTemplate(id), Some(args)) => self.alias_template_type(*id, args, span),
             (Symbol::NativeTemplate(native), Some(args)) => self.native_template_type(*native, args, span),
             (Symbol::ClassTemplate(id), None) => {
-                let template = &self.class_templates[id.0 as usize];
+                let template = self.tables.class_template(*id);
                 if template.all_params_have_defaults() {
                     return self.class_template_type(*id, &[], span);
                 }
                 let (name, declared) = (template.name.clone(), template.span);
                 let message = format!("use of class template '{name}' requires template arguments");
                 let diagnostic = Diagnostic::error("template-arguments", span, message);
-                self.report(diagnostic.note(declared, "template is declared here"));
+                self.diagnostics.report(diagnostic.note(declared, "template is declared here"));
                 ERROR
             }
             (Symbol::AliasTemplate(_) | Symbol::NativeTemplate(_), None) => {
-                let name = self.sources.text(span);
+                let name = self.tables.sources().text(span);
                 let message = format!("use of template '{name}' requires template arguments");
-                self.error("template-arguments", span, message);
+                self.diagnostics.error("template-arguments", span, message);
                 ERROR
             }
             (Symbol::Ambiguous, _) => {
-                let name = self.sources.text(span);
-                self.error("ambiguous-name", span, format!("reference to '{name}' is ambiguous"));
+                let name = self.tables.sources().text(span);
+                self.diagnostics.error("ambiguous-name", span, format!("reference to '{name}' is ambiguous"));
                 ERROR
             }
             (Symbol::Pack(_), _) => {
-                self.error("pack", span, "the type contains an unexpanded parameter pack");
+                self.diagnostics.error("pack", span, "the type contains an unexpanded parameter pack");
                 ERROR
             }
             _ => {
-                let name = self.sources.text(span);
+                let name = self.tables.sources().text(span);
                 let message = format!("'{name}' does not name a type");
-                self.error("not-a-type", span, message);
+                self.diagnostics.error("not-a-type", span, message);
                 ERROR
             }
         }
@@ -190,7 +169,11 @@ impl<'a> Checker<'a> {
         };
         if args.len() != expected {
             let few = if args.len() < expected { "few" } else { "many" };
-            self.error("template-arguments", span, format!("too {few} template arguments: {expected} expected"));
+            self.diagnostics.error(
+                "template-arguments",
+                span,
+                format!("too {few} template arguments: {expected} expected"),
+            );
             return ERROR;
         }
         let Some(first) = self.type_argument(&args[0]) else { return ERROR };
@@ -213,65 +196,106 @@ impl<'a> Checker<'a> {
             NativeTemplate::Vec | NativeTemplate::PackedVec => {
                 let Some(len) = dimension(self, 1) else { return ERROR };
                 let Some(len) = len else { return DEPENDENT };
-                if self.is_ordering && len >= MADE_UP {
+                if self.position.is_ordering() && len >= MADE_UP {
                     // A length equal to no other.
                     let len = 100 + (len - MADE_UP) as u8 % 100;
-                    return QualTy::plain(self.types_mut().intern(TyKind::Vector { element, len }));
+                    return QualTy::plain(self.tables.types_mut().intern(TyKind::Vector { element, len }));
                 }
-                if !self.types().is_arithmetic(element) && !self.is_ordering {
-                    let message = format!("'{}' cannot be the element of a vector", self.name_of(element));
-                    self.error("vector-element", span, message);
+                if !self.tables.types().is_arithmetic(element) && !self.position.is_ordering() {
+                    let message = format!("'{}' cannot be the element of a vector", self.tables.name_of(element));
+                    self.diagnostics.error("vector-element", span, message);
                     return ERROR;
                 }
                 if !(1..=4).contains(&len) {
-                    self.error("vector-size", span, format!("a vector has 1 to 4 components, not {len}"));
+                    self.diagnostics.error(
+                        "vector-size",
+                        span,
+                        format!("a vector has 1 to 4 components, not {len}"),
+                    );
                     return ERROR;
                 }
                 let len = len as u8;
                 QualTy::plain(match native {
                     NativeTemplate::PackedVec if len > 1 => {
-                        self.types_mut().intern(TyKind::PackedVector { element, len })
+                        self.tables.types_mut().intern(TyKind::PackedVector { element, len })
                     }
-                    _ => self.types_mut().vector(element, len),
+                    _ => self.tables.types_mut().vector(element, len),
                 })
             }
             NativeTemplate::Matrix => {
                 let (Some(columns), Some(rows)) = (dimension(self, 1), dimension(self, 2)) else { return ERROR };
                 let (Some(columns), Some(rows)) = (columns, rows) else { return DEPENDENT };
                 let fits = |n: i128| (2..=4).contains(&n);
-                if !fits(columns) || !fits(rows) || self.types().float_kind(element).is_none() {
-                    self.error("matrix", span, "a matrix has 2 to 4 columns and rows of floating-point numbers");
+                if !fits(columns) || !fits(rows) || self.tables.types().float_kind(element).is_none() {
+                    self.diagnostics.error(
+                        "matrix",
+                        span,
+                        "a matrix has 2 to 4 columns and rows of floating-point numbers",
+                    );
                     return ERROR;
                 }
                 let (columns, rows) = (columns as u8, rows as u8);
-                QualTy::plain(self.types_mut().intern(TyKind::Matrix { element, columns, rows }))
+                QualTy::plain(self.tables.types_mut().intern(TyKind::Matrix { element, columns, rows }))
             }
             NativeTemplate::SimdgroupMatrix => {
                 let (Some(columns), Some(rows)) = (dimension(self, 1), dimension(self, 2)) else { return ERROR };
                 let (Some(columns), Some(rows)) = (columns, rows) else { return DEPENDENT };
                 // Another element is refused where a variable is made of it: templates name such types and never use them.
-                if (columns, rows) != (8, 8) || !self.types().is_arithmetic(element) {
+                if (columns, rows) != (8, 8) || !self.tables.types().is_arithmetic(element) {
                     let message = "a simdgroup_matrix is 8x8, of half, bfloat or float";
-                    self.error("simdgroup-matrix", span, message);
+                    self.diagnostics.error("simdgroup-matrix", span, message);
                     return ERROR;
                 }
-                QualTy::plain(self.types_mut().intern(TyKind::SimdgroupMatrix { element }))
+                QualTy::plain(self.tables.types_mut().intern(TyKind::SimdgroupMatrix { element }))
             }
             NativeTemplate::Atomic => {
                 let allowed = [Ty::INT, Ty::UINT, Ty::BOOL, Ty::ULONG, Ty::LONG, Ty::FLOAT];
                 if !allowed.contains(&element) {
-                    let message = format!("'{}' cannot be atomic", self.name_of(element));
-                    self.error("atomic", span, message);
+                    let message = format!("'{}' cannot be atomic", self.tables.name_of(element));
+                    self.diagnostics.error("atomic", span, message);
                     return ERROR;
                 }
-                QualTy::plain(self.types_mut().intern(TyKind::Atomic(element)))
+                QualTy::plain(self.tables.types_mut().intern(TyKind::Atomic(element)))
             }
             NativeTemplate::ShapeOf => {
                 let Some(target) = self.type_argument(&args[1]) else { return ERROR };
-                let len = self.types().vector_parts(element).map_or(1, |(_, len)| len);
-                QualTy::plain(self.types_mut().vector(target.ty, len))
+                let len = self.tables.types().vector_parts(element).map_or(1, |(_, len)| len);
+                QualTy::plain(self.tables.types_mut().vector(target.ty, len))
             }
-            NativeTemplate::ElementOf => QualTy::plain(self.types().element_of(element)),
+            NativeTemplate::ElementOf => QualTy::plain(self.tables.types().element_of(element)),
         }
     }
+}
+
+pub(in crate::check) fn builtin_type(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    builtin: BuiltinType,
+    span: Span,
+) -> QualTy {
+    QualTy::plain(match builtin {
+        BuiltinType::Void => Ty::VOID,
+        BuiltinType::Bool => Ty::BOOL,
+        BuiltinType::Char => Ty::CHAR,
+        BuiltinType::UChar => Ty::UCHAR,
+        BuiltinType::Short => Ty::SHORT,
+        BuiltinType::UShort => Ty::USHORT,
+        BuiltinType::Int => Ty::INT,
+        BuiltinType::UInt => Ty::UINT,
+        BuiltinType::Long => Ty::LONG,
+        BuiltinType::ULong => Ty::ULONG,
+        BuiltinType::Half => Ty::HALF,
+        BuiltinType::BFloat => {
+            if tables.std() < LanguageVersion::new(3, 1) && !tables.is_in_stdlib(span) {
+                let message = format!("'bfloat' needs Metal 3.1; this is {}", tables.std());
+                diagnostics.error("bfloat", span, message);
+            }
+            Ty::BFLOAT
+        }
+        BuiltinType::Float => Ty::FLOAT,
+        BuiltinType::Double => {
+            diagnostics.error("double", span, "'double' is not supported in Metal");
+            Ty::ERROR
+        }
+    })
 }

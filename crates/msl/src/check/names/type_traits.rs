@@ -1,7 +1,7 @@
 //! Questions about types that no header could answer.
 
 use crate::check::Checker;
-use crate::check::tables::TemplateArg;
+use crate::check::tables::{Tables, TemplateArg};
 use crate::check::templates::Given;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, Value};
@@ -13,7 +13,7 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn check_type_trait(&mut self, path: &'a ast::Path) -> Option<Expr> {
         let span = path.span;
         let [ast::PathSegment { name, args: Some(args), .. }] = &*path.segments else { return None };
-        if !name.starts_with("__is_") || self.lookup(name).is_some() {
+        if !name.starts_with("__is_") || self.tables.lookup(self.position.scope(), name).is_some() {
             return None;
         }
         let mut types = Vec::new();
@@ -28,21 +28,21 @@ impl<'a> Checker<'a> {
         if types.iter().any(|ty| ty.ty.is_unknown()) {
             return Some(Expr::constant(Value::Unknown, Ty::BOOL, span));
         }
-        let struct_of = |this: &Self, ty: QualTy| this.types().struct_id(ty.ty);
+        let struct_of = |this: &Self, ty: QualTy| this.tables.types().struct_id(ty.ty);
         match (name.as_str(), &*types) {
-            ("__is_enum", [ty]) => value(self.types().enum_id(ty.ty).is_some()),
+            ("__is_enum", [ty]) => value(self.tables.types().enum_id(ty.ty).is_some()),
             ("__is_class", [ty]) => {
                 let id = struct_of(self, *ty);
-                value(id.is_some_and(|id| !self.types().struct_(id).is_union))
+                value(id.is_some_and(|id| !self.tables.types().struct_(id).is_union))
             }
             ("__is_union", [ty]) => {
                 let id = struct_of(self, *ty);
-                value(id.is_some_and(|id| self.types().struct_(id).is_union))
+                value(id.is_some_and(|id| self.tables.types().struct_(id).is_union))
             }
             ("__is_empty", [ty]) => {
                 self.complete_type(ty.ty);
                 let id = struct_of(self, *ty);
-                value(id.is_some_and(|id| self.types().struct_(id).fields.is_empty()))
+                value(id.is_some_and(|id| self.tables.types().struct_(id).fields.is_empty()))
             }
             ("__is_same", [a, b]) => value(a == b),
             ("__is_base_of", [base, derived]) => {
@@ -50,14 +50,14 @@ impl<'a> Checker<'a> {
                 value(same || self.derives_from(derived.ty, base.ty))
             }
             ("__is_convertible" | "__is_convertible_to", [from, to]) => {
-                let probe = self.probe(*from, span);
+                let probe = probe(&self.tables, *from, span);
                 let both_void = from.ty == Ty::VOID && to.ty == Ty::VOID;
                 value(both_void || from.ty != Ty::VOID && self.conversion(&probe, *to).is_some())
             }
             ("__is_constructible", [ty, args @ ..]) => {
-                let probes: Vec<Expr> = args.iter().map(|arg| self.probe(*arg, span)).collect();
+                let probes: Vec<Expr> = args.iter().map(|arg| probe(&self.tables, *arg, span)).collect();
                 let ty = *ty;
-                let works = self.attempt(|this| match this.types().struct_id(ty.ty) {
+                let works = self.attempt(|this| match this.tables.types().struct_id(ty.ty) {
                     Some(class) => {
                         this.complete_class(class);
                         this.construct_exprs(class, probes, span);
@@ -74,12 +74,12 @@ impl<'a> Checker<'a> {
             _ => None,
         }
     }
+}
 
-    /// Something of type `ty`, to ask what could be done with it.
-    fn probe(&self, ty: QualTy, span: Span) -> Expr {
-        match *self.types().kind(ty.ty) {
-            TyKind::Reference { to, .. } => Expr::place(ExprKind::Error, to, span),
-            _ => Expr::value(ExprKind::Error, ty.ty, span),
-        }
+/// Something of type `ty`, to ask what could be done with it.
+fn probe(tables: &Tables<'_>, ty: QualTy, span: Span) -> Expr {
+    match *tables.types().kind(ty.ty) {
+        TyKind::Reference { to, .. } => Expr::place(ExprKind::Error, to, span),
+        _ => Expr::value(ExprKind::Error, ty.ty, span),
     }
 }

@@ -3,6 +3,7 @@
 use super::lookup::Qualifier;
 use super::suggest::{COMMON_TYPES, closest};
 use crate::check::Checker;
+use crate::check::state::Diagnostics;
 use crate::check::tables::{ClassState, ScopeId, ScopeKind, Symbol};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
@@ -10,15 +11,6 @@ use crate::source::Span;
 use crate::types::TyKind;
 
 impl<'a> Checker<'a> {
-    pub(super) fn undeclared_qualifier(&mut self, segment: &ast::PathSegment) {
-        let message = format!("use of undeclared identifier '{}'", segment.name);
-        let mut diagnostic = Diagnostic::error("undeclared-identifier", segment.span, message);
-        if segment.name == "metal" {
-            diagnostic.message.push_str("; did you forget '#include <metal_stdlib>'?");
-        }
-        self.report(diagnostic);
-    }
-
     /// Complains that a path's last name is not declared.
     pub(in crate::check) fn undeclared(&mut self, path: &'a ast::Path, expected_type: bool) {
         let segment = path.last();
@@ -34,21 +26,21 @@ impl<'a> Checker<'a> {
                     format!("no {what} named '{name}' in the global namespace")
                 }
                 Qualifier::Namespace(scope) => {
-                    let namespace = self.scopes.namespace_prefix(scope);
+                    let namespace = self.tables.scopes().namespace_prefix(scope);
                     format!("no {what} named '{name}' in namespace '{}'", namespace.trim_end_matches("::"))
                 }
-                Qualifier::Type(ty) => format!("no {what} named '{name}' in '{}'", self.name_of(ty)),
+                Qualifier::Type(ty) => format!("no {what} named '{name}' in '{}'", self.tables.name_of(ty)),
                 Qualifier::Dependent => return,
             };
             let diagnostic = Diagnostic::error("no-member", segment.span, message);
             let diagnostic = match qualifier {
                 Qualifier::Namespace(scope) => {
-                    let near = closest(name, self.scopes.names(scope).map(|n| n.as_str()));
-                    self.did_you_mean(diagnostic, near)
+                    let near = closest(name, self.tables.scopes().names(scope).map(|n| n.as_str()));
+                    did_you_mean(diagnostic, near)
                 }
                 _ => diagnostic,
             };
-            self.report(diagnostic);
+            self.diagnostics.report(diagnostic);
             return;
         }
         let (id, message) = match expected_type {
@@ -56,40 +48,34 @@ impl<'a> Checker<'a> {
             false => ("undeclared-identifier", format!("use of undeclared identifier '{name}'")),
         };
         let near = self.closest_visible_name(name);
-        let diagnostic = self.did_you_mean(Diagnostic::error(id, segment.span, message), near);
-        self.report(diagnostic);
-    }
-
-    pub(in crate::check) fn did_you_mean(&self, mut diagnostic: Diagnostic, near: Option<String>) -> Diagnostic {
-        if let Some(near) = near {
-            diagnostic.message.push_str(&format!("; did you mean '{near}'?"));
-            return diagnostic.suggest(near);
-        }
-        diagnostic
+        let diagnostic = did_you_mean(Diagnostic::error(id, segment.span, message), near);
+        self.diagnostics.report(diagnostic);
     }
 
     /// The declared name nearest to `name`, with the namespace `metal` searched where it is not in use.
     fn closest_visible_name(&mut self, name: &str) -> Option<String> {
-        if self.attempts > 0 {
+        if self.diagnostics.is_attempt() {
             return None;
         }
         let mut names: Vec<String> = Vec::new();
-        let mut scope = Some(self.scope);
+        let mut scope = Some(self.position.scope());
         while let Some(id) = scope {
-            if let ScopeKind::Class(class) = self.scopes.get(id).kind
-                && self.class(class).state == ClassState::Declared
+            if let ScopeKind::Class(class) = self.tables.scopes().get(id).kind
+                && self.tables.class(class).state == ClassState::Declared
             {
                 break;
             }
-            names.extend(self.scopes.names(id).filter(|n| !n.starts_with("__")).map(ToString::to_string));
-            scope = self.scopes.get(id).parent;
+            names.extend(self.tables.scopes().names(id).filter(|n| !n.starts_with("__")).map(ToString::to_string));
+            scope = self.tables.scopes().get(id).parent;
         }
-        if let Some(Symbol::Namespace(metal)) = self.scopes.own(ScopeId::GLOBAL, "metal") {
+        if let Some(Symbol::Namespace(metal)) = self.tables.scopes().own(ScopeId::GLOBAL, "metal") {
             let metal = *metal;
-            if self.scopes.own(metal, name).is_some() {
+            if self.tables.scopes().own(metal, name).is_some() {
                 return Some(format!("metal::{name}"));
             }
-            names.extend(self.scopes.names(metal).filter(|n| !n.starts_with("__")).map(ToString::to_string));
+            names.extend(
+                self.tables.scopes().names(metal).filter(|n| !n.starts_with("__")).map(ToString::to_string),
+            );
         }
         names.extend(COMMON_TYPES.iter().map(ToString::to_string));
         names.sort();
@@ -99,16 +85,33 @@ impl<'a> Checker<'a> {
     /// The spans of functions, for "candidate" notes.
     pub(in crate::check) fn declared_at(&self, symbol: &Symbol) -> Option<Span> {
         match symbol {
-            Symbol::Functions(entities) => entities.first().map(|&e| self.entity(e).span),
-            Symbol::Global(id) => Some(self.program.global(*id).span),
-            Symbol::Type(ty) => match *self.types().kind(ty.ty) {
-                TyKind::Struct(id) => Some(self.types().struct_(id).span),
-                TyKind::Enum(id) => Some(self.types().enum_(id).span),
+            Symbol::Functions(entities) => entities.first().map(|&e| self.tables.entity(e).span),
+            Symbol::Global(id) => Some(self.tables.global(*id).span),
+            Symbol::Type(ty) => match *self.tables.types().kind(ty.ty) {
+                TyKind::Struct(id) => Some(self.tables.types().struct_(id).span),
+                TyKind::Enum(id) => Some(self.tables.types().enum_(id).span),
                 _ => None,
             },
-            Symbol::Local(id) => self.function.locals.get(id.0 as usize).map(|local| local.span),
-            Symbol::ClassTemplate(id) => Some(self.class_templates[id.0 as usize].span),
+            Symbol::Local(id) => self.function.find_local(*id).map(|local| local.span),
+            Symbol::ClassTemplate(id) => Some(self.tables.class_template(*id).span),
             _ => None,
         }
     }
+}
+
+pub(super) fn undeclared_qualifier(diagnostics: &mut Diagnostics, segment: &ast::PathSegment) {
+    let message = format!("use of undeclared identifier '{}'", segment.name);
+    let mut diagnostic = Diagnostic::error("undeclared-identifier", segment.span, message);
+    if segment.name == "metal" {
+        diagnostic.message.push_str("; did you forget '#include <metal_stdlib>'?");
+    }
+    diagnostics.report(diagnostic);
+}
+
+pub(in crate::check) fn did_you_mean(mut diagnostic: Diagnostic, near: Option<String>) -> Diagnostic {
+    if let Some(near) = near {
+        diagnostic.message.push_str(&format!("; did you mean '{near}'?"));
+        return diagnostic.suggest(near);
+    }
+    diagnostic
 }

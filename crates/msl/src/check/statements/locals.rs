@@ -1,11 +1,12 @@
 //! Variables of functions.
 
 use crate::check::Checker;
+use crate::check::declarations::type_without_qualifiers;
 use crate::check::initialization::contains_auto;
-use crate::check::tables::Symbol;
-use crate::parse::ast;
-use crate::parse::ast::DeclKind;
-use crate::program::{Expr, Local, LocalId, Stmt, StmtKind, Value};
+use crate::check::names::space_or_thread;
+use crate::check::tables::{Symbol, Tables};
+use crate::parse::ast::{self, DeclKind};
+use crate::program::{Expr, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use smol_str::SmolStr;
@@ -19,7 +20,7 @@ impl<'a> Checker<'a> {
             DeclKind::Function(function) => {
                 // A prototype inside a function is allowed, and useless.
                 let message = "function declarations inside functions are not supported";
-                self.error("function", function.name.span, message);
+                self.diagnostics.error("function", function.name.span, message);
             }
             _ => self.declare_anywhere(decl),
         }
@@ -32,19 +33,19 @@ impl<'a> Checker<'a> {
             let DeclKind::Var(var) = &decl.kind else { continue };
             let Some(path) = var.name.as_ref() else { continue };
             let name = &path.last().name;
-            let is_auto = matches!(self.type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
-            let Some(Symbol::Local(id)) = self.scopes.own(self.scope, name) else { continue };
-            let ty = self.function.locals[id.0 as usize].ty.ty;
+            let is_auto = matches!(type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
+            let Some(Symbol::Local(id)) = self.tables.scopes().own(self.position.scope(), name) else { continue };
+            let ty = self.function.local(*id).ty.ty;
             match &first {
                 _ if !is_auto || ty.is_unknown() => {}
                 None => first = Some((name.clone(), ty)),
                 Some((earlier, other)) if *other != ty => {
                     let message = format!(
                         "'auto' deduced as '{}' in declaration of '{earlier}' and deduced as '{}' in declaration of '{name}'",
-                        self.name_of(*other),
-                        self.name_of(ty)
+                        self.tables.name_of(*other),
+                        self.tables.name_of(ty)
                     );
-                    self.error("auto", path.span, message);
+                    self.diagnostics.error("auto", path.span, message);
                 }
                 Some(_) => {}
             }
@@ -64,20 +65,20 @@ impl<'a> Checker<'a> {
             self.poison(name);
             return None;
         };
-        let space = Self::space_or_thread(ty);
+        let space = space_or_thread(ty);
         self.check_local_space(var, ty, space, span);
         if space == AddressSpace::Constant {
             self.check_local_constant(var, ty, deduced.flatten().and_then(|(_, init)| init), span);
             return None;
         }
         // The name means the variable from here on, its own initializer included.
-        let id = self.add_local(name.clone(), ty, space, span);
+        let id = self.function.add_local(name.clone(), ty, space, span);
         self.declare_local(name, id, span);
         let (ty, init) = match deduced {
             Some(deduced) => deduced?,
             None => self.variable_init(var, ty),
         };
-        self.function.locals[id.0 as usize].ty = ty;
+        self.function.local_mut(id).ty = ty;
         let init = match init {
             Some(init) => Some(init),
             None => self.uninitialized(var, ty, space, span),
@@ -86,7 +87,7 @@ impl<'a> Checker<'a> {
             self.remember_constant(id, init.as_ref(), var.specifiers.is_constexpr, ty, span);
         }
         // What is known need not be computed again: a constexpr function may be one that no GPU could run.
-        let init = match self.function.known_locals.get(&id) {
+        let init = match self.function.known(id) {
             Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => {
                 Some(Expr::constant(value.clone(), ty.ty, span))
             }
@@ -105,44 +106,44 @@ impl<'a> Checker<'a> {
             None => self.variable_init(var, ty),
         };
         let Some(init) = init else {
-            self.error("uninitialized", span, "variable in constant address space must be initialized");
+            self.diagnostics.error("uninitialized", span, "variable in constant address space must be initialized");
             return;
         };
-        let id = self.add_global(name.clone(), ty.constant(), span);
+        let id = self.tables.add_global(name.clone(), ty.constant(), span);
         let message = "initializer of a variable in constant address space must be a constant expression";
         let value = self.evaluate_or_report(&init, message);
-        self.program.globals[id.0 as usize].value = value;
-        self.scopes.insert(self.scope, name, Symbol::Global(id));
+        self.tables.global_mut(id).value = value;
+        self.tables.scopes_mut().insert(self.position.scope(), name, Symbol::Global(id));
     }
 
     /// After an error in its declaration, a name fits everywhere.
     pub(super) fn poison(&mut self, name: &SmolStr) {
         let symbol = Symbol::Value(Ty::ERROR, Value::Unknown);
-        self.scopes.insert(self.scope, name.clone(), symbol);
+        self.tables.scopes_mut().insert(self.position.scope(), name.clone(), symbol);
     }
 
     fn check_local_space(&mut self, var: &'a ast::VarDecl, ty: QualTy, space: AddressSpace, span: Span) {
         match space {
             AddressSpace::Thread | AddressSpace::Constant => {}
             AddressSpace::Threadgroup => {
-                if !self.function.is_kernel && !self.in_pattern {
+                if !self.function.is_kernel() && !self.position.in_pattern() {
                     let message =
                         "variable in threadgroup address space can only be declared inside a kernel function";
-                    self.error("threadgroup-variable", span, message);
+                    self.diagnostics.error("threadgroup-variable", span, message);
                 }
                 if var.init.is_some() {
                     let message = "variables in the threadgroup address space cannot have an initializer";
-                    self.error("threadgroup-variable", span, message);
+                    self.diagnostics.error("threadgroup-variable", span, message);
                 }
             }
             _ => {
                 let message = format!("a local variable cannot be in the {} address space", space.text());
-                self.error("address-space", span, message);
+                self.diagnostics.error("address-space", span, message);
             }
         }
         if var.specifiers.is_static && space == AddressSpace::Thread && !ty.ty.is_unknown() {
             let message = "static local variable must reside in constant address space";
-            self.error("address-space", span, message);
+            self.diagnostics.error("address-space", span, message);
         }
     }
 
@@ -157,15 +158,15 @@ impl<'a> Checker<'a> {
         if ty.ty.is_unknown() || space == AddressSpace::Threadgroup {
             return None;
         }
-        match self.types().kind(ty.ty) {
+        match self.tables.types().kind(ty.ty) {
             TyKind::Reference { .. } => {
                 let name = var.name.as_ref().map(|name| name.last().name.clone()).unwrap_or_default();
                 let message = format!("declaration of reference variable '{name}' requires an initializer");
-                self.error("uninitialized", span, message);
+                self.diagnostics.error("uninitialized", span, message);
                 return None;
             }
             TyKind::Array { len: None, .. } => {
-                self.error(
+                self.diagnostics.error(
                     "array-size",
                     span,
                     "definition of variable with array type needs an explicit size or an initializer",
@@ -174,25 +175,64 @@ impl<'a> Checker<'a> {
             }
             _ => {}
         }
-        if let Some(class) = self.types().struct_id(ty.ty)
-            && self.class(class).constructors.is_empty()
-            && self.has_uninitialized_const(class)
+        if let Some(class) = self.tables.types().struct_id(ty.ty)
+            && self.tables.class(class).constructors.is_empty()
+            && self.tables.has_uninitialized_const(class)
         {
-            let message = format!("call to implicitly-deleted default constructor of '{}'", self.name_of(ty.ty));
-            self.error("deleted", span, message);
+            let message =
+                format!("call to implicitly-deleted default constructor of '{}'", self.tables.name_of(ty.ty));
+            self.diagnostics.error("deleted", span, message);
             return None;
         }
         let value = self.default_initialize(ty, span);
         if value.is_none()
             && (ty.is_const || var.specifiers.is_constexpr)
-            && self.types().struct_id(ty.ty).is_none()
+            && self.tables.types().struct_id(ty.ty).is_none()
         {
-            let message = format!("default initialization of an object of const type '{}'", self.name_of_qual(ty));
-            self.error("uninitialized", span, message);
+            let message =
+                format!("default initialization of an object of const type '{}'", self.tables.name_of_qual(ty));
+            self.diagnostics.error("uninitialized", span, message);
         }
         value
     }
 
+    /// Keeps the value of a constant for array sizes and template arguments.
+    fn remember_constant(&mut self, id: LocalId, init: Option<&Expr>, required: bool, ty: QualTy, span: Span) {
+        let Some(init) = init else { return };
+        if init.ty.ty.is_unknown() {
+            if init.ty.ty == Ty::DEPENDENT || self.position.in_pattern() {
+                self.function.remember(id, Value::Unknown);
+            }
+            return;
+        }
+        if matches!(self.tables.types().kind(ty.ty), TyKind::Reference { .. }) {
+            return;
+        }
+        if required {
+            let name = self.function.local(id).name.clone();
+            let message = format!("constexpr variable '{name}' must be initialized by a constant expression");
+            let is_pointer = self.tables.types().pointee(ty.ty).is_some();
+            if is_pointer || self.tables.is_opaque(ty.ty) {
+                return;
+            }
+            let before = self.diagnostics.mark();
+            let value = self.evaluate_or_report(init, &message);
+            self.diagnostics.relocate_first_since(before, span);
+            self.function.remember(id, value.unwrap_or(Value::Unknown));
+            return;
+        }
+        let is_number = self.tables.types().is_arithmetic(ty.ty) || self.tables.types().enum_id(ty.ty).is_some();
+        if is_number && let Ok(value) = self.try_evaluate(init) {
+            self.function.remember(id, value);
+        }
+    }
+
+    pub(super) fn declare_local(&mut self, name: &SmolStr, id: LocalId, span: Span) {
+        self.insert_once(name, Symbol::Local(id), span);
+    }
+}
+
+impl<'a> Tables<'a> {
     /// A member that must have a value and has none.
     fn has_uninitialized_const(&self, class: crate::types::StructId) -> bool {
         let fields = &self.types().struct_(class).fields;
@@ -201,47 +241,5 @@ impl<'a> Checker<'a> {
                 field.ty.is_const || matches!(self.types().kind(field.ty.ty), TyKind::Reference { .. });
             needs_value && init.is_none() && !field.is_base
         })
-    }
-
-    /// Keeps the value of a constant for array sizes and template arguments.
-    fn remember_constant(&mut self, id: LocalId, init: Option<&Expr>, required: bool, ty: QualTy, span: Span) {
-        let Some(init) = init else { return };
-        if init.ty.ty.is_unknown() {
-            if init.ty.ty == Ty::DEPENDENT || self.in_pattern {
-                self.function.known_locals.insert(id, Value::Unknown);
-            }
-            return;
-        }
-        if matches!(self.types().kind(ty.ty), TyKind::Reference { .. }) {
-            return;
-        }
-        if required {
-            let name = self.function.locals[id.0 as usize].name.clone();
-            let message = format!("constexpr variable '{name}' must be initialized by a constant expression");
-            let is_pointer = self.types().pointee(ty.ty).is_some();
-            if is_pointer || self.is_opaque(ty.ty) {
-                return;
-            }
-            let before = self.diagnostics.len();
-            let value = self.evaluate_or_report(init, &message);
-            if let Some(diagnostic) = self.diagnostics.get_mut(before) {
-                diagnostic.span = Some(span);
-            }
-            self.function.known_locals.insert(id, value.unwrap_or(Value::Unknown));
-            return;
-        }
-        let is_number = self.types().is_arithmetic(ty.ty) || self.types().enum_id(ty.ty).is_some();
-        if is_number && let Ok(value) = self.try_evaluate(init) {
-            self.function.known_locals.insert(id, value);
-        }
-    }
-
-    pub(super) fn add_local(&mut self, name: SmolStr, ty: QualTy, space: AddressSpace, span: Span) -> LocalId {
-        self.function.locals.push(Local { name, ty, space, span });
-        LocalId(self.function.locals.len() as u32 - 1)
-    }
-
-    pub(super) fn declare_local(&mut self, name: &SmolStr, id: LocalId, span: Span) {
-        self.insert_once(name, Symbol::Local(id), span);
     }
 }

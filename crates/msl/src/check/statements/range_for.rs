@@ -27,17 +27,19 @@ impl<'a> Checker<'a> {
                 Some(parts) => parts,
                 None => {
                     if range.ty.ty != Ty::ERROR && range.ty.ty != Ty::DEPENDENT {
-                        let message = format!("invalid range expression of type '{}'", this.name_of(range.ty.ty));
-                        this.error("range-for", range_span, message);
+                        let message =
+                            format!("invalid range expression of type '{}'", this.tables.name_of(range.ty.ty));
+                        this.diagnostics.error("range-for", range_span, message);
                     }
-                    this.function.loops += 1;
+                    this.function.enter_loop();
                     this.declare_range_variable(variable, None, &mut Vec::new());
                     this.check_nested_block(body);
-                    this.function.loops -= 1;
+                    this.function.leave_loop();
                     return;
                 }
             };
-            let counter = this.add_local("(index)".into(), QualTy::plain(Ty::ULONG), AddressSpace::Thread, span);
+            let counter =
+                this.function.add_local("(index)".into(), QualTy::plain(Ty::ULONG), AddressSpace::Thread, span);
             let zero = Expr::constant(Value::Int(0), Ty::ULONG, span);
             block.push(Stmt { kind: StmtKind::Local(counter, Some(zero)), span });
             let place = |_: &mut Self| {
@@ -74,17 +76,17 @@ impl<'a> Checker<'a> {
 
     /// The length, the array itself and its element, of an array or of a class that wraps one (`metal::array`).
     fn range_parts(&mut self, range: &Expr) -> Option<(u64, Expr, Ty)> {
-        match *self.types().kind(range.ty.ty) {
+        match *self.tables.types().kind(range.ty.ty) {
             TyKind::Array { element, len: Some(len) } => Some((len, range.clone(), element)),
             TyKind::Struct(class) => {
                 self.complete_class(class);
-                let fields = &self.types().struct_(class).fields;
+                let fields = &self.tables.types().struct_(class).fields;
                 let [field] = &**fields else { return None };
-                let TyKind::Array { element, len: Some(len) } = *self.types().kind(field.ty.ty) else {
+                let TyKind::Array { element, len: Some(len) } = *self.tables.types().kind(field.ty.ty) else {
                     return None;
                 };
-                let place = self.temporary(range.clone());
-                let array = self.field_of(place, class, class, 0, range.span);
+                let place = self.tables.temporary(range.clone());
+                let array = self.tables.field_of(place, class, class, 0, range.span);
                 Some((len, array, element))
             }
             _ => None,
@@ -107,7 +109,7 @@ impl<'a> Checker<'a> {
             return;
         };
         let value = self.convert(item, ty, Purpose::Variable);
-        let id = self.add_local(name.clone(), ty, AddressSpace::Thread, span);
+        let id = self.function.add_local(name.clone(), ty, AddressSpace::Thread, span);
         self.declare_local(&name, id, span);
         out.push(Stmt { kind: StmtKind::Local(id, Some(value)), span });
     }

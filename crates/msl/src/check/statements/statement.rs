@@ -3,8 +3,7 @@
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::truth;
-use crate::parse::ast;
-use crate::parse::ast::{Condition, StmtKind as Ast};
+use crate::parse::ast::{self, Condition, StmtKind as Ast};
 use crate::program::{Expr, Stmt, StmtKind};
 use crate::source::Span;
 use crate::types::{QualTy, Ty};
@@ -97,22 +96,22 @@ impl<'a> Checker<'a> {
             Ast::Switch { condition, body } => self.check_switch(condition, body, span, out),
             Ast::Case { body, .. } | Ast::Default(body) => {
                 let what = if matches!(stmt.kind, Ast::Default(_)) { "default" } else { "case" };
-                let message = match self.function.switches {
-                    0 => format!("'{what}' statement not in switch statement"),
-                    _ => format!("'{what}' inside another statement of the switch is not supported"),
+                let message = match self.function.is_in_switch() {
+                    false => format!("'{what}' statement not in switch statement"),
+                    true => format!("'{what}' inside another statement of the switch is not supported"),
                 };
-                self.error("case", span, message);
+                self.diagnostics.error("case", span, message);
                 self.check_stmt(body, out);
             }
             Ast::Break => {
-                if self.function.loops == 0 && self.function.switches == 0 {
-                    self.error("break", span, "'break' statement not in loop or switch statement");
+                if !self.function.is_in_loop() && !self.function.is_in_switch() {
+                    self.diagnostics.error("break", span, "'break' statement not in loop or switch statement");
                 }
                 push(StmtKind::Break);
             }
             Ast::Continue => {
-                if self.function.loops == 0 {
-                    self.error("continue", span, "'continue' statement not in loop statement");
+                if !self.function.is_in_loop() {
+                    self.diagnostics.error("continue", span, "'continue' statement not in loop statement");
                 }
                 push(StmtKind::Continue);
             }
@@ -124,11 +123,11 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn check_loop_body(&mut self, body: &'a ast::Stmt) -> Vec<Stmt> {
-        self.function.loops += 1;
-        let switches = std::mem::replace(&mut self.function.switches, 0);
+        self.function.enter_loop();
+        let switches = self.function.hide_switches();
         let body = self.check_nested_block(body);
-        self.function.switches = switches;
-        self.function.loops -= 1;
+        self.function.show_switches(switches);
+        self.function.leave_loop();
         body
     }
 
@@ -141,10 +140,12 @@ impl<'a> Checker<'a> {
 
     fn check_condition(&mut self, condition: &'a Condition, out: &mut Vec<Stmt>) -> Expr {
         let value = self.condition_value(condition, out);
-        if self.types().vector_parts(value.ty.ty).is_some() {
-            let message =
-                format!("value of type '{}' is not contextually convertible to 'bool'", self.name_of(value.ty.ty));
-            self.error("not-bool", value.span, message);
+        if self.tables.types().vector_parts(value.ty.ty).is_some() {
+            let message = format!(
+                "value of type '{}' is not contextually convertible to 'bool'",
+                self.tables.name_of(value.ty.ty)
+            );
+            self.diagnostics.error("not-bool", value.span, message);
             return Expr::error(value.span);
         }
         self.as_bool(value)
@@ -184,7 +185,7 @@ impl<'a> Checker<'a> {
                 let value =
                     this.evaluate_or_report(&checked, "constexpr if condition is not a constant expression");
                 let known = value.as_ref().and_then(truth);
-                match (known, this.in_pattern && known.is_none()) {
+                match (known, this.position.in_pattern() && known.is_none()) {
                     // The branch not taken is not part of the program.
                     (Some(true), _) => {
                         let inner = this.check_nested_block(then);
@@ -218,36 +219,35 @@ impl<'a> Checker<'a> {
 
     fn check_return(&mut self, value: Option<&'a ast::Expr>, span: Span) -> Option<Expr> {
         let Some(value) = value else {
-            match self.function.result {
-                None => self.function.result = Some(Ty::VOID),
+            match self.function.result() {
+                None => self.function.set_result(Ty::VOID),
                 Some(ty) if ty == Ty::VOID || ty.is_unknown() => {}
-                Some(_) => self.error("return", span, "non-void function should return a value"),
+                Some(_) => self.diagnostics.error("return", span, "non-void function should return a value"),
             }
             return None;
         };
-        if self.function.result.is_none() || self.function.is_deduced {
+        if self.function.deduces_result() {
             let checked = self.check_value(value);
-            self.function.is_deduced = true;
-            match self.function.result {
+            match self.function.deduce_result() {
                 Some(earlier)
                     if earlier != checked.ty.ty && !earlier.is_unknown() && !checked.ty.ty.is_unknown() =>
                 {
                     let message = format!(
                         "'auto' in return type deduced as '{}' here but deduced as '{}' in earlier return statement",
-                        self.name_of(checked.ty.ty),
-                        self.name_of(earlier)
+                        self.tables.name_of(checked.ty.ty),
+                        self.tables.name_of(earlier)
                     );
-                    self.error("auto", span, message);
+                    self.diagnostics.error("auto", span, message);
                 }
-                _ => self.function.result = Some(checked.ty.ty),
+                _ => self.function.set_result(checked.ty.ty),
             }
             return Some(checked);
         }
-        let result = self.function.result.unwrap_or(Ty::VOID);
+        let result = self.function.result().unwrap_or(Ty::VOID);
         if result == Ty::VOID {
             let checked = self.check_expr(value);
             if checked.ty.ty != Ty::VOID && !checked.ty.ty.is_unknown() {
-                self.error("return", span, "void function should not return a value");
+                self.diagnostics.error("return", span, "void function should not return a value");
                 return None;
             }
             return Some(checked);

@@ -2,9 +2,9 @@
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
+use crate::check::state::Diagnostics;
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast;
-use crate::parse::ast::{Condition, StmtKind as Ast};
+use crate::parse::ast::{self, Condition, StmtKind as Ast};
 use crate::program::{Case, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, Ty};
@@ -22,21 +22,22 @@ impl<'a> Checker<'a> {
             let value = this.condition_value(condition, &mut block);
             let value = this.load(value);
             let value = this.scalar_from_class(value);
-            let integral = this.is_integral_or_unscoped(value.ty.ty) || this.types().enum_id(value.ty.ty).is_some();
+            let integral = this.tables.is_integral_or_unscoped(value.ty.ty)
+                || this.tables.types().enum_id(value.ty.ty).is_some();
             if !integral && !value.ty.ty.is_unknown() {
                 let message = format!(
                     "statement requires expression of integer type ('{}' invalid)",
-                    this.name_of(value.ty.ty)
+                    this.tables.name_of(value.ty.ty)
                 );
-                this.error("switch", value.span, message);
+                this.diagnostics.error("switch", value.span, message);
             }
             let ty = value.ty.ty;
-            let promoted = this.promoted(ty);
-            let compare_ty = if this.types().enum_id(ty).is_some() { ty } else { promoted };
-            let value = if integral { this.convert_value(value, compare_ty) } else { value };
-            this.function.switches += 1;
+            let promoted = this.tables.promoted(ty);
+            let compare_ty = if this.tables.types().enum_id(ty).is_some() { ty } else { promoted };
+            let value = if integral { this.tables.convert_value(value, compare_ty) } else { value };
+            this.function.enter_switch();
             let cases = this.switch_cases(body, compare_ty);
-            this.function.switches -= 1;
+            this.function.leave_switch();
             block.push(Stmt { kind: StmtKind::Switch { value, cases }, span });
         });
         match block.len() {
@@ -62,13 +63,13 @@ impl<'a> Checker<'a> {
                     match &inner.kind {
                         Ast::Case { value, body } => {
                             if let Some(label) = this.case_value(value, ty) {
-                                this.refuse_second_label(Some(label), value.span, &mut seen);
+                                refuse_second_label(&mut this.diagnostics, Some(label), value.span, &mut seen);
                                 labels.push(Some(label));
                             }
                             inner = body;
                         }
                         Ast::Default(body) => {
-                            this.refuse_second_label(None, inner.span, &mut seen);
+                            refuse_second_label(&mut this.diagnostics, None, inner.span, &mut seen);
                             labels.push(None);
                             inner = body;
                         }
@@ -79,7 +80,7 @@ impl<'a> Checker<'a> {
                 if starts_case && let Some(variable) = initialized {
                     let message = "cannot jump from switch statement to this case label";
                     let diagnostic = Diagnostic::error("jump", stmt.span, message);
-                    this.report(diagnostic.note(variable, "jump bypasses variable initialization"));
+                    this.diagnostics.report(diagnostic.note(variable, "jump bypasses variable initialization"));
                     initialized = None;
                 }
                 if starts_case {
@@ -124,16 +125,21 @@ impl<'a> Checker<'a> {
             _ => None,
         }
     }
+}
 
-    fn refuse_second_label(&mut self, label: Option<i128>, span: Span, seen: &mut Vec<(Option<i128>, Span)>) {
-        if let Some((_, first)) = seen.iter().find(|(old, _)| *old == label) {
-            let message = match label {
-                Some(value) => format!("duplicate case value '{value}'"),
-                None => "multiple default labels in one switch".into(),
-            };
-            let diagnostic = Diagnostic::error("duplicate-case", span, message);
-            self.report(diagnostic.note(*first, "previous case defined here"));
-        }
-        seen.push((label, span));
+fn refuse_second_label(
+    diagnostics: &mut Diagnostics,
+    label: Option<i128>,
+    span: Span,
+    seen: &mut Vec<(Option<i128>, Span)>,
+) {
+    if let Some((_, first)) = seen.iter().find(|(old, _)| *old == label) {
+        let message = match label {
+            Some(value) => format!("duplicate case value '{value}'"),
+            None => "multiple default labels in one switch".into(),
+        };
+        let diagnostic = Diagnostic::error("duplicate-case", span, message);
+        diagnostics.report(diagnostic.note(*first, "previous case defined here"));
     }
+    seen.push((label, span));
 }

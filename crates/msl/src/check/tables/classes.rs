@@ -1,11 +1,12 @@
 //! Classes.
 
+use super::Tables;
 use super::ids::{ClassTemplateId, EntityId};
-use super::scopes::ScopeId;
+use super::scopes::{ScopeId, ScopeKind};
 use super::templates::TemplateArg;
 use crate::parse::ast;
 use crate::source::Span;
-use crate::types::StructId;
+use crate::types::{Layout, Struct, StructId, Ty};
 use smol_str::SmolStr;
 
 /// What a lambda captured.
@@ -47,4 +48,71 @@ pub(in crate::check) enum ClassState {
     Declared,
     InProgress,
     Complete,
+}
+
+impl<'a> Tables<'a> {
+    pub(in crate::check) fn class(&self, id: StructId) -> &Class<'a> {
+        &self.classes[id.0 as usize]
+    }
+
+    pub(in crate::check) fn class_mut(&mut self, id: StructId) -> &mut Class<'a> {
+        &mut self.classes[id.0 as usize]
+    }
+
+    pub(in crate::check) fn struct_type(&mut self, id: StructId) -> Ty {
+        self.types_mut().intern(crate::types::TyKind::Struct(id))
+    }
+
+    /// The namespaces and classes around what is declared in a scope, with a trailing `::`.
+    pub(in crate::check) fn qualifier(&self, mut scope: ScopeId) -> smol_str::SmolStr {
+        loop {
+            let this = self.scopes().get(scope);
+            match (&this.kind, this.parent) {
+                (ScopeKind::Class(id), _) => {
+                    let class = self.types().struct_(*id);
+                    return format!("{}{}::", class.qualifier, class.name).into();
+                }
+                (ScopeKind::Namespace(name), _) if name == "metal" || name.starts_with("metal::") => {
+                    return "".into();
+                }
+                (ScopeKind::Namespace(_), _) | (_, None) => return self.scopes().namespace_prefix(scope).into(),
+                (_, Some(parent)) => scope = parent,
+            }
+        }
+    }
+
+    /// An empty class, declared only.
+    pub(in crate::check) fn add_class(&mut self, name: smol_str::SmolStr, span: Span, scope: ScopeId) -> StructId {
+        let qualifier = self.qualifier(scope);
+        let (id, _) = self.types_mut().add_struct(Struct {
+            name,
+            qualifier,
+            fields: Vec::new(),
+            is_union: false,
+            is_complete: false,
+            is_opaque: false,
+            layout: Layout::default(),
+            span,
+        });
+        let scope = self.scopes_mut().add(scope, ScopeKind::Class(id));
+        self.classes.push(Class {
+            decl: None,
+            scope,
+            template: None,
+            bases: Vec::new(),
+            constructors: Vec::new(),
+            conversions: Vec::new(),
+            field_inits: Vec::new(),
+            field_access: Vec::new(),
+            has_dependent_base: false,
+            has_default_constructor: false,
+            friends: Vec::new(),
+            state: ClassState::Declared,
+            closure: None,
+            is_pattern: false,
+            requested_at: span,
+        });
+        debug_assert_eq!(self.classes.len() as u32, id.0 + 1);
+        id
+    }
 }

@@ -1,12 +1,13 @@
 //! Functions and function templates.
 
+use super::Tables;
 use super::ids::EntityId;
 use super::scopes::ScopeId;
 use super::templates::TemplateArg;
 use crate::parse::ast;
-use crate::program::FunctionId;
+use crate::program::{Function, FunctionId};
 use crate::source::Span;
-use crate::types::{QualTy, StructId, Ty};
+use crate::types::{QualTy, StructId, Ty, TyKind};
 use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
 use std::rc::Rc;
@@ -121,4 +122,128 @@ pub(in crate::check) enum BodyState {
     /// It is being checked right now.
     InProgress,
     Done,
+}
+
+impl<'a> Tables<'a> {
+    pub(in crate::check) fn entity(&self, id: EntityId) -> &Entity<'a> {
+        &self.entities[id.0 as usize]
+    }
+
+    pub(in crate::check) fn entity_mut(&mut self, id: EntityId) -> &mut Entity<'a> {
+        &mut self.entities[id.0 as usize]
+    }
+
+    /// The entity of a function; a synthetic function has none.
+    pub(in crate::check) fn find_entity(&self, id: EntityId) -> Option<&Entity<'a>> {
+        self.entities.get(id.0 as usize)
+    }
+
+    pub(in crate::check) fn add_entity(&mut self, entity: Entity<'a>) -> EntityId {
+        self.entities.push(entity);
+        EntityId(self.entities.len() as u32 - 1)
+    }
+
+    pub(in crate::check) fn function(&self, id: FunctionId) -> &Function {
+        self.program.function(id)
+    }
+
+    pub(in crate::check) fn function_mut(&mut self, id: FunctionId) -> &mut Function {
+        &mut self.program.functions[id.0 as usize]
+    }
+
+    pub(in crate::check) fn instance(&self, id: FunctionId) -> &Instance<'a> {
+        &self.instances[id.0 as usize]
+    }
+
+    pub(in crate::check) fn instance_mut(&mut self, id: FunctionId) -> &mut Instance<'a> {
+        &mut self.instances[id.0 as usize]
+    }
+
+    pub(in crate::check) fn add_function(&mut self, function: Function, instance: Instance<'a>) -> FunctionId {
+        self.program.functions.push(function);
+        self.instances.push(instance);
+        debug_assert_eq!(self.program.functions.len(), self.instances.len());
+        FunctionId(self.instances.len() as u32 - 1)
+    }
+
+    /// Adds a function that no declaration stands behind.
+    pub(in crate::check) fn add_synthetic_function(&mut self, function: Function, depth: usize) -> FunctionId {
+        let signature =
+            Rc::new(Signature { params: Vec::new(), result: Some(Ty::VOID), this: None, scope: ScopeId::GLOBAL });
+        let entity = EntityId(u32::MAX);
+        let body = BodyState::Done;
+        self.add_function(function, Instance { entity, args: Vec::new(), signature, body, depth, request: None })
+    }
+
+    /// The function that fills `class` from the fields that are `given`.
+    pub(in crate::check) fn aggregate_constructor(&self, class: StructId, given: &[bool]) -> Option<FunctionId> {
+        self.aggregate_constructors.get(&(class, given.to_vec())).copied()
+    }
+
+    pub(in crate::check) fn add_aggregate_constructor(&mut self, class: StructId, given: &[bool], id: FunctionId) {
+        self.aggregate_constructors.insert((class, given.to_vec()), id);
+    }
+
+    /// The next function whose body is needed.
+    pub(in crate::check) fn next_body(&mut self) -> Option<FunctionId> {
+        self.queue.pop_front()
+    }
+
+    /// First calls between functions.
+    pub(in crate::check) fn call_sites(&self) -> &HashMap<(FunctionId, FunctionId), Span> {
+        &self.call_sites
+    }
+
+    pub(in crate::check) fn add_call_site(&mut self, caller: FunctionId, callee: FunctionId, span: Span) {
+        self.call_sites.entry((caller, callee)).or_insert(span);
+    }
+
+    /// True if the name of this call was not declared where its template is.
+    pub(in crate::check) fn is_late_call(&self, span: Span) -> bool {
+        self.late_calls.contains(&span)
+    }
+
+    pub(in crate::check) fn add_late_call(&mut self, span: Span) {
+        self.late_calls.insert(span);
+    }
+
+    /// Puts a function's body into the queue, unless it was there before.
+    pub(in crate::check) fn need_body(&mut self, id: FunctionId) {
+        let instance = self.instance_mut(id);
+        if instance.body == BodyState::Unneeded {
+            instance.body = BodyState::Queued;
+            self.queue.push_back(id);
+        }
+    }
+
+    pub(in crate::check) fn set_definition(&mut self, entity: EntityId, function: &'a ast::FunctionDecl) {
+        let entity = self.entity_mut(entity);
+        if let FunctionSource::Declared { definition, .. } = &mut entity.source {
+            *definition = Some(function);
+        }
+        entity.builtin = None;
+        // Functions that were called before the body was known are waiting for it.
+        let mut waiting: Vec<FunctionId> = entity.functions.values().copied().collect();
+        waiting.sort();
+        for id in waiting {
+            if self.instance(id).body == BodyState::Done && self.function(id).body.is_none() {
+                self.instance_mut(id).body = BodyState::Queued;
+                self.queue.push_back(id);
+            }
+        }
+    }
+
+    /// The explicit specialization of a function template for these arguments.
+    pub(in crate::check) fn specialization_of(&self, entity: EntityId, args: &[TemplateArg]) -> Option<EntityId> {
+        self.entity(entity).specializations.iter().find(|(of, _)| of == args).map(|(_, by)| *by)
+    }
+
+    /// The type `R (*)(P…)` of a function.
+    pub(in crate::check) fn function_pointer_type(&mut self, id: FunctionId) -> Ty {
+        let function = self.function(id);
+        let params = function.params.iter().map(|p| function.locals[p.0 as usize].ty.ty).collect();
+        let kind = TyKind::Function { result: function.result, params };
+        let ty = self.types_mut().intern(kind);
+        self.types_mut().pointer(QualTy::plain(ty))
+    }
 }

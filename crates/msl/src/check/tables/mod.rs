@@ -1,13 +1,134 @@
-//! The tables: everything that is declared.
+//! The tables: everything that is declared or instantiated, and the program so far.
+//!
+//! ```text
+//! scopes ──── names ──> ids ──┬── functions   entities, their instances, the queue of bodies
+//!                             ├── classes     members, bases
+//!                             ├── templates   of classes, aliases and variables; their arguments
+//!                             └── globals
+//! types, text                 questions about types; names for messages
+//! ```
+//!
+//! Other areas add questions of their own in `impl Tables` blocks: these see the tables and nothing else of the checker.
+//! **Invariant:** the fields are visible in this folder alone, and nothing here knows the checker.
 
 mod classes;
 mod functions;
+mod globals;
 mod ids;
 mod scopes;
 mod templates;
+mod text;
+mod types;
 
 pub(super) use classes::{Class, ClassState, Closure};
 pub(super) use functions::{BodyState, Entity, FunctionSource, Instance, Request, Signature, SignatureParam};
+pub(super) use globals::GlobalInit;
 pub(super) use ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
-pub(super) use scopes::{ScopeId, ScopeKind, Scopes, Symbol};
+pub(super) use scopes::{ScopeId, ScopeKind, Symbol};
 pub(super) use templates::{AliasTemplate, ClassTemplate, Specialization, TemplateArg, VarTemplate};
+
+use crate::preprocess::LanguageVersion;
+use crate::program::{EntryPoint, FunctionId, GlobalId, Program};
+use crate::source::{SourceMap, Span};
+use crate::types::{StructId, Types};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use scopes::Scopes;
+use std::collections::VecDeque;
+
+pub(super) struct Tables<'a> {
+    sources: &'a SourceMap,
+    std: LanguageVersion,
+    program: Program,
+    scopes: Scopes,
+    entities: Vec<Entity<'a>>,
+    /// Parallel to the program's functions.
+    instances: Vec<Instance<'a>>,
+    /// Functions whose bodies are needed and not checked yet.
+    queue: VecDeque<FunctionId>,
+    /// Parallel to the structs of [`Types`].
+    classes: Vec<Class<'a>>,
+    class_templates: Vec<ClassTemplate<'a>>,
+    alias_templates: Vec<AliasTemplate<'a>>,
+    var_templates: Vec<VarTemplate<'a>>,
+    /// Number of instantiations so far.
+    instantiations: u32,
+    /// Initializers of static members that have not been used yet.
+    global_inits: HashMap<GlobalId, GlobalInit<'a>>,
+    /// Functions that fill structs whose members have initializers, by the fields that are given.
+    aggregate_constructors: HashMap<(StructId, Vec<bool>), FunctionId>,
+    /// First call from one function to another, for the recursion check.
+    call_sites: HashMap<(FunctionId, FunctionId), Span>,
+    /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
+    /// them, whatever is declared later.
+    late_calls: HashSet<Span>,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(sources: &'a SourceMap, std: LanguageVersion) -> Tables<'a> {
+        Tables {
+            sources,
+            std,
+            program: Program::default(),
+            scopes: Scopes::new(),
+            entities: Vec::new(),
+            instances: Vec::new(),
+            queue: VecDeque::new(),
+            classes: Vec::new(),
+            class_templates: Vec::new(),
+            alias_templates: Vec::new(),
+            var_templates: Vec::new(),
+            instantiations: 0,
+            global_inits: HashMap::default(),
+            aggregate_constructors: HashMap::default(),
+            call_sites: HashMap::default(),
+            late_calls: HashSet::default(),
+        }
+    }
+
+    pub(super) fn sources(&self) -> &'a SourceMap {
+        self.sources
+    }
+
+    /// True if `span` is in a header of the standard library.
+    pub(super) fn is_in_stdlib(&self, span: Span) -> bool {
+        self.sources.file(span.file).builtin
+    }
+
+    pub(super) fn std(&self) -> LanguageVersion {
+        self.std
+    }
+
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub(super) fn into_program(self) -> Program {
+        self.program
+    }
+
+    pub(super) fn types(&self) -> &Types {
+        &self.program.types
+    }
+
+    pub(super) fn types_mut(&mut self) -> &mut Types {
+        &mut self.program.types
+    }
+
+    pub(super) fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
+    pub(super) fn scopes_mut(&mut self) -> &mut Scopes {
+        &mut self.scopes
+    }
+
+    pub(super) fn add_entry_point(&mut self, entry: EntryPoint) {
+        self.program.entry_points.push(entry);
+    }
+
+    /// Counts an instantiation; returns the number so far.
+    pub(super) fn count_instantiation(&mut self) -> u32 {
+        self.instantiations += 1;
+        self.instantiations
+    }
+}

@@ -1,6 +1,7 @@
 //! Templates and their arguments.
 
-use super::ids::ClassTemplateId;
+use super::Tables;
+use super::ids::{AliasTemplateId, ClassTemplateId, VarTemplateId};
 use super::scopes::ScopeId;
 use crate::parse::ast;
 use crate::program::{FunctionId, GlobalId};
@@ -92,4 +93,45 @@ pub(in crate::check) enum TemplateArg {
     Function(FunctionId),
     Template(ClassTemplateId),
     Pack(Vec<TemplateArg>),
+}
+
+impl<'a> Tables<'a> {
+    pub(in crate::check) fn class_template(&self, id: ClassTemplateId) -> &ClassTemplate<'a> {
+        &self.class_templates[id.0 as usize]
+    }
+
+    pub(in crate::check) fn class_template_mut(&mut self, id: ClassTemplateId) -> &mut ClassTemplate<'a> {
+        &mut self.class_templates[id.0 as usize]
+    }
+
+    pub(in crate::check) fn add_class_template(&mut self, template: ClassTemplate<'a>) -> ClassTemplateId {
+        self.class_templates.push(template);
+        ClassTemplateId(self.class_templates.len() as u32 - 1)
+    }
+
+    pub(in crate::check) fn alias_template(&self, id: AliasTemplateId) -> &AliasTemplate<'a> {
+        &self.alias_templates[id.0 as usize]
+    }
+
+    pub(in crate::check) fn alias_template_mut(&mut self, id: AliasTemplateId) -> &mut AliasTemplate<'a> {
+        &mut self.alias_templates[id.0 as usize]
+    }
+
+    pub(in crate::check) fn add_alias_template(&mut self, template: AliasTemplate<'a>) -> AliasTemplateId {
+        self.alias_templates.push(template);
+        AliasTemplateId(self.alias_templates.len() as u32 - 1)
+    }
+
+    pub(in crate::check) fn var_template(&self, id: VarTemplateId) -> &VarTemplate<'a> {
+        &self.var_templates[id.0 as usize]
+    }
+
+    pub(in crate::check) fn var_template_mut(&mut self, id: VarTemplateId) -> &mut VarTemplate<'a> {
+        &mut self.var_templates[id.0 as usize]
+    }
+
+    pub(in crate::check) fn add_var_template(&mut self, template: VarTemplate<'a>) -> VarTemplateId {
+        self.var_templates.push(template);
+        VarTemplateId(self.var_templates.len() as u32 - 1)
+    }
 }

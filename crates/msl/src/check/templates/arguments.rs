@@ -1,11 +1,11 @@
 //! Template arguments: what is written between the angle brackets, fitted to the parameters.
 
 use crate::check::Checker;
+use crate::check::names::adjust_param_type;
 use crate::check::tables::{ScopeId, ScopeKind, Symbol, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::evaluate;
-use crate::parse::ast;
-use crate::parse::ast::TemplateParamKind;
+use crate::parse::ast::{self, TemplateParamKind};
 use crate::program::{ExprKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
     ) -> Option<Vec<TemplateArg>> {
         let given = self.expand_given(given)?;
         let params = &headers[0].params;
-        let scope = self.scopes.add(declared_in, ScopeKind::Template);
+        let scope = self.tables.scopes_mut().add(declared_in, ScopeKind::Template);
         let mut fitted = Vec::with_capacity(params.len());
         let mut given = given.into_iter();
         for (index, param) in params.iter().enumerate() {
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
                     None => {
                         let message = format!("too few template arguments for template '{name}'");
                         let diagnostic = Diagnostic::error("template-arguments", span, message);
-                        self.report(diagnostic.note(headers[0].span, "template is declared here"));
+                        self.diagnostics.report(diagnostic.note(headers[0].span, "template is declared here"));
                         return None;
                     }
                 }
@@ -59,7 +59,7 @@ impl<'a> Checker<'a> {
         if given.next().is_some() {
             let message = format!("too many template arguments for template '{name}'");
             let diagnostic = Diagnostic::error("template-arguments", span, message);
-            self.report(diagnostic.note(headers[0].span, "template is declared here"));
+            self.diagnostics.report(diagnostic.note(headers[0].span, "template is declared here"));
             return None;
         }
         Some(fitted)
@@ -99,7 +99,11 @@ impl<'a> Checker<'a> {
         let mut expanded = Vec::with_capacity(given.len());
         for arg in given {
             if expanded.len() > MOST {
-                self.error("template-arguments", arg.span(), format!("more than {MOST} template arguments"));
+                self.diagnostics.error(
+                    "template-arguments",
+                    arg.span(),
+                    format!("more than {MOST} template arguments"),
+                );
                 return None;
             }
             match arg {
@@ -128,7 +132,11 @@ impl<'a> Checker<'a> {
             }
         }
         if expanded.len() > MOST {
-            self.error("template-arguments", given[0].span(), format!("more than {MOST} template arguments"));
+            self.diagnostics.error(
+                "template-arguments",
+                given[0].span(),
+                format!("more than {MOST} template arguments"),
+            );
             return None;
         }
         Some(expanded)
@@ -155,7 +163,7 @@ impl<'a> Checker<'a> {
                     }
                     let message = "template argument for non-type template parameter must be an expression";
                     let diagnostic = Diagnostic::error("template-argument-kind", written.span(), message);
-                    self.report(diagnostic.note(param.span, "template parameter is declared here"));
+                    self.diagnostics.report(diagnostic.note(param.span, "template parameter is declared here"));
                     return None;
                 };
                 let ty = self.in_scope(scope, |this| this.value_param_type(ty))?;
@@ -167,7 +175,7 @@ impl<'a> Checker<'a> {
                     ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::Named(path), .. }) => path,
                     _ => {
                         let message = "template argument for template template parameter must be a class template";
-                        self.error("template-argument-kind", written.span(), message);
+                        self.diagnostics.error("template-argument-kind", written.span(), message);
                         return None;
                     }
                 };
@@ -182,7 +190,7 @@ impl<'a> Checker<'a> {
             return Some(None);
         }
         let resolved = self.resolve_type(ty);
-        let resolved = self.adjust_param_type(resolved, ty.span);
+        let resolved = adjust_param_type(&mut self.tables, &mut self.diagnostics, resolved, ty.span);
         (resolved.ty != Ty::ERROR).then_some(Some(resolved.ty))
     }
 
@@ -192,12 +200,13 @@ impl<'a> Checker<'a> {
                 Symbol::ClassTemplate(id) => Some(TemplateArg::Template(id)),
                 Symbol::Dependent => Some(TemplateArg::UnknownValue),
                 Symbol::Type(ty) => {
-                    let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
+                    let template =
+                        self.tables.types().struct_id(ty.ty).and_then(|id| self.tables.class(id).template.clone());
                     template.map(|(id, _)| TemplateArg::Template(id))
                 }
                 _ => {
                     let message = format!("'{}' is not a class template", path.last().name);
-                    self.error("template-argument-kind", path.span, message);
+                    self.diagnostics.error("template-argument-kind", path.span, message);
                     None
                 }
             },
@@ -223,7 +232,7 @@ impl<'a> Checker<'a> {
                         return None;
                     }
                     let message = "template argument for template type parameter must be a type";
-                    self.error("template-argument-kind", expr.span, message);
+                    self.diagnostics.error("template-argument-kind", expr.span, message);
                     return None;
                 }
             },
@@ -257,7 +266,7 @@ impl<'a> Checker<'a> {
     /// An argument that must be a constant of type `ty`; complains where it is none.
     pub(in crate::check) fn value_argument(&mut self, arg: &'a ast::TemplateArg, ty: Ty) -> Option<Value> {
         let ast::TemplateArg::Expr(expr) = arg else {
-            self.error("template-argument-kind", arg.span(), "template argument must be an expression");
+            self.diagnostics.error("template-argument-kind", arg.span(), "template argument must be an expression");
             return None;
         };
         Some(match self.value_arg(expr, Some(ty))? {
@@ -269,8 +278,8 @@ impl<'a> Checker<'a> {
     /// A constant expression as argument for a parameter of type `ty`, or of its own type for `auto`.
     fn value_arg(&mut self, expr: &'a ast::Expr, ty: Option<Ty>) -> Option<TemplateArg> {
         if let Some(ty) = ty
-            && let Some(pointee) = self.types().pointee(ty)
-            && let TyKind::Function { .. } = self.types().kind(pointee.ty)
+            && let Some(pointee) = self.tables.types().pointee(ty)
+            && let TyKind::Function { .. } = self.tables.types().kind(pointee.ty)
         {
             return self.function_arg(expr, pointee.ty);
         }
@@ -287,10 +296,10 @@ impl<'a> Checker<'a> {
         if expr.ty.ty == Ty::DEPENDENT || ty == Ty::DEPENDENT {
             return Some(TemplateArg::UnknownValue);
         }
-        let is_value_type = self.types().is_integral(ty) || self.types().enum_id(ty).is_some();
+        let is_value_type = self.tables.types().is_integral(ty) || self.tables.types().enum_id(ty).is_some();
         if !is_value_type {
-            let message = format!("a non-type template parameter cannot have type '{}'", self.name_of(ty));
-            self.error("template-argument-kind", expr.span, message);
+            let message = format!("a non-type template parameter cannot have type '{}'", self.tables.name_of(ty));
+            self.diagnostics.error("template-argument-kind", expr.span, message);
             return None;
         }
         let value = self.evaluate_or_report(expr, "non-type template argument is not a constant expression")?;
@@ -298,37 +307,34 @@ impl<'a> Checker<'a> {
             return Some(TemplateArg::UnknownValue);
         }
         let from = expr.ty.ty;
-        let converts = from == ty || (self.types().is_integral(ty) && self.is_integral_or_unscoped(from));
+        let converts =
+            from == ty || (self.tables.types().is_integral(ty) && self.tables.is_integral_or_unscoped(from));
         if !converts {
             let message = format!(
                 "value of type '{}' is not implicitly convertible to '{}'",
-                self.name_of(from),
-                self.name_of(ty)
+                self.tables.name_of(from),
+                self.tables.name_of(ty)
             );
-            self.error("template-argument-kind", expr.span, message);
+            self.diagnostics.error("template-argument-kind", expr.span, message);
             return None;
         }
-        if !evaluate::fits(self.types(), &value, ty) {
+        if !evaluate::fits(self.tables.types(), &value, ty) {
             let shown = match &value {
                 Value::Int(value) => value.to_string(),
                 value => format!("{value:?}"),
             };
             let message = format!(
                 "non-type template argument evaluates to {shown}, which cannot be narrowed to type '{}'",
-                self.name_of(ty)
+                self.tables.name_of(ty)
             );
-            self.error("narrowing", expr.span, message);
+            self.diagnostics.error("narrowing", expr.span, message);
             return None;
         }
-        match evaluate::convert(self.types(), &value, from, ty)? {
+        match evaluate::convert(self.tables.types(), &value, from, ty)? {
             Value::Int(value) => Some(TemplateArg::Int(ty, value)),
             Value::Bool(value) => Some(TemplateArg::Int(ty, i128::from(value))),
             _ => None,
         }
-    }
-
-    pub(in crate::check) fn is_integral_or_unscoped(&self, ty: Ty) -> bool {
-        self.types().is_integral(ty) || self.types().enum_id(ty).is_some_and(|id| !self.types().enum_(id).scoped)
     }
 
     /// A function as argument for a parameter that is a pointer to `function_ty`.

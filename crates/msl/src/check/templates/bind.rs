@@ -1,9 +1,8 @@
 //! Template parameters bound to arguments in a scope of their own.
 
 use crate::check::Checker;
-use crate::check::tables::{ScopeId, ScopeKind, Symbol, TemplateArg};
-use crate::parse::ast;
-use crate::parse::ast::TemplateParamKind;
+use crate::check::tables::{ScopeId, ScopeKind, Symbol, Tables, TemplateArg};
+use crate::parse::ast::{self, TemplateParamKind};
 use crate::program::Value;
 use crate::types::{QualTy, Ty};
 
@@ -21,7 +20,7 @@ impl<'a> Checker<'a> {
             TemplateArg::Int(Ty::BOOL, value) => Symbol::Value(Ty::BOOL, Value::Bool(*value != 0)),
             TemplateArg::Int(ty, value) => Symbol::Value(*ty, Value::Int(*value)),
             TemplateArg::Function(id) => {
-                let ty = self.function_pointer_type(*id);
+                let ty = self.tables.function_pointer_type(*id);
                 Symbol::Value(ty, Value::Function(*id))
             }
             TemplateArg::Template(id) => Symbol::ClassTemplate(*id),
@@ -35,7 +34,7 @@ impl<'a> Checker<'a> {
                 _ => Symbol::Dependent,
             },
         };
-        self.scopes.insert(scope, name.name.clone(), symbol);
+        self.tables.scopes_mut().insert(scope, name.name.clone(), symbol);
     }
 
     /// A scope below `parent` in which the parameters of `header` mean `args`.
@@ -45,13 +44,15 @@ impl<'a> Checker<'a> {
         args: &[TemplateArg],
         parent: ScopeId,
     ) -> ScopeId {
-        let scope = self.scopes.add(parent, ScopeKind::Template);
+        let scope = self.tables.scopes_mut().add(parent, ScopeKind::Template);
         for (param, arg) in header.params.iter().zip(args) {
             self.bind_param(scope, param, arg);
         }
         scope
     }
+}
 
+impl<'a> Tables<'a> {
     /// The arguments that stand for "not known yet" when a template is checked as written.
     pub(in crate::check) fn unknown_args(&self, header: &ast::TemplateHeader) -> Vec<TemplateArg> {
         let unknown = |param: &ast::TemplateParam| match param.kind {

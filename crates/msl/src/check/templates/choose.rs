@@ -21,18 +21,20 @@ impl<'a> Checker<'a> {
         args: &[TemplateArg],
         span: Span,
     ) -> Option<Chosen<&'a ast::ClassDecl>> {
-        let specializations: Vec<_> = self.class_templates[id.0 as usize]
+        let specializations: Vec<_> = self
+            .tables
+            .class_template(id)
             .specializations
             .iter()
             .map(|s| Specialization { header: s.header, args: s.args, decl: s.decl, scope: s.scope })
             .collect();
-        let name = self.class_templates[id.0 as usize].name.clone();
+        let name = self.tables.class_template(id).name.clone();
         if !args.iter().any(TemplateArg::is_dependent)
             && let Some(chosen) = self.choose_specialization(&specializations, args, span, &name)
         {
             return chosen.decl.members.is_some().then_some(chosen);
         }
-        let template = &self.class_templates[id.0 as usize];
+        let template = self.tables.class_template(id);
         let (decl, header, scope) = (template.definition?, template.header, template.scope);
         let scope = self.bind_all(header, args, scope);
         Some(Chosen { decl, scope })
@@ -69,7 +71,7 @@ impl<'a> Checker<'a> {
             for (index, _) in matches.iter().take(4) {
                 diagnostic = diagnostic.note(specializations[*index].header.span, "partial specialization matches");
             }
-            self.report(diagnostic);
+            self.diagnostics.report(diagnostic);
             best = Some(0);
         }
         let (index, bound) = matches.swap_remove(best?);

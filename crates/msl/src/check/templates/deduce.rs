@@ -5,11 +5,9 @@
 //! compares, so a wrong guess never survives.
 
 use crate::check::Checker;
-use crate::check::names::NativeTemplate;
-use crate::check::tables::ClassTemplateId;
-use crate::check::tables::{ScopeId, Symbol, TemplateArg};
-use crate::parse::ast;
-use crate::parse::ast::{TemplateParamKind, TypeExprKind};
+use crate::check::names::{NativeTemplate, builtin_type};
+use crate::check::tables::{ClassTemplateId, ScopeId, Symbol, TemplateArg};
+use crate::parse::ast::{self, TemplateParamKind, TypeExprKind};
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
 /// A deduction under way.
@@ -105,16 +103,16 @@ impl<'a> Checker<'a> {
                 }
                 self.deduce_type(inner, rest, how, deduction)
             }
-            TypeExprKind::Pointer(inner) => match *self.types().kind(actual.ty) {
+            TypeExprKind::Pointer(inner) => match *self.tables.types().kind(actual.ty) {
                 TyKind::Pointer(pointee) => self.deduce_type(inner, pointee, how, deduction),
                 _ => false,
             },
-            TypeExprKind::Reference { inner, .. } => match *self.types().kind(actual.ty) {
+            TypeExprKind::Reference { inner, .. } => match *self.tables.types().kind(actual.ty) {
                 TyKind::Reference { to, .. } => self.deduce_type(inner, to, how, deduction),
                 _ if how == Match::Convertible => self.deduce_type(inner, actual, how, deduction),
                 _ => false,
             },
-            TypeExprKind::Array { element, length } => match *self.types().kind(actual.ty) {
+            TypeExprKind::Array { element, length } => match *self.tables.types().kind(actual.ty) {
                 TyKind::Array { element: actual_element, len } => {
                     let quals = actual.with_ty(actual_element);
                     if !self.deduce_type(element, quals, how, deduction) {
@@ -130,7 +128,7 @@ impl<'a> Checker<'a> {
                 }
                 _ => false,
             },
-            TypeExprKind::Function { result, params } => match self.types().kind(actual.ty).clone() {
+            TypeExprKind::Function { result, params } => match self.tables.types().kind(actual.ty).clone() {
                 TyKind::Function { result: actual_result, params: actual_params } => {
                     self.deduce_type(result, QualTy::plain(actual_result), how, deduction)
                         && self.deduce_function_params(params, &actual_params, how, deduction)
@@ -138,7 +136,8 @@ impl<'a> Checker<'a> {
                 _ => false,
             },
             TypeExprKind::Builtin(builtin) => {
-                how == Match::Convertible || self.builtin_type(*builtin, pattern.span) == actual
+                how == Match::Convertible
+                    || builtin_type(&self.tables, &mut self.diagnostics, *builtin, pattern.span) == actual
             }
             TypeExprKind::PackExpansion(inner) => self.deduce_type(inner, actual, how, deduction),
             TypeExprKind::Auto | TypeExprKind::Decltype(_) | TypeExprKind::Class(_) | TypeExprKind::Enum(_) => true,
@@ -221,7 +220,7 @@ impl<'a> Checker<'a> {
             },
             Symbol::AliasTemplate(id) => {
                 // Through the alias: what its own parameters must be, then what its arguments say about that.
-                let alias = &self.alias_templates[id.0 as usize];
+                let alias = self.tables.alias_template(id);
                 let (ty, mut inner) = (&alias.decl.ty, Deduction::new(alias.header, alias.scope));
                 if !self.deduce_type(ty, actual, how, &mut inner) {
                     return false;
@@ -232,7 +231,8 @@ impl<'a> Checker<'a> {
                 }
             }
             Symbol::Type(ty) => {
-                let template = self.types().struct_id(ty.ty).and_then(|id| self.class(id).template.clone());
+                let template =
+                    self.tables.types().struct_id(ty.ty).and_then(|id| self.tables.class(id).template.clone());
                 match template.and_then(|(template, _)| self.instance_of(actual.ty, template, how)) {
                     Some(actual_args) => self.deduce_args(args, &actual_args, deduction),
                     None => false,
@@ -249,23 +249,23 @@ impl<'a> Checker<'a> {
         actual: QualTy,
         deduction: &mut Deduction<'a>,
     ) -> bool {
-        let Some(id) = self.types().struct_id(actual.ty) else { return actual.ty.is_unknown() };
-        let Some((template, actual_args)) = self.class(id).template.clone() else { return false };
+        let Some(id) = self.tables.types().struct_id(actual.ty) else { return actual.ty.is_unknown() };
+        let Some((template, actual_args)) = self.tables.class(id).template.clone() else { return false };
         deduction.bind(index, TemplateArg::Template(template)) && self.deduce_args(args, &actual_args, deduction)
     }
 
     /// The arguments with which `ty`, or for function arguments one of its bases, was made from `template`.
     fn instance_of(&mut self, ty: Ty, template: ClassTemplateId, how: Match) -> Option<Vec<TemplateArg>> {
-        let mut candidates: Vec<StructId> = vec![self.types().struct_id(ty)?];
+        let mut candidates: Vec<StructId> = vec![self.tables.types().struct_id(ty)?];
         while let Some(id) = candidates.pop() {
-            if let Some((of, args)) = &self.class(id).template
+            if let Some((of, args)) = &self.tables.class(id).template
                 && *of == template
             {
                 return Some(args.clone());
             }
             if how == Match::Convertible {
                 self.complete_class(id);
-                candidates.extend(self.class(id).bases.iter().copied());
+                candidates.extend(self.tables.class(id).bases.iter().copied());
             }
         }
         None
@@ -280,7 +280,7 @@ impl<'a> Checker<'a> {
     ) -> bool {
         let int = |value: u8| TemplateArg::Int(Ty::INT, i128::from(value));
         let of = |ty: Ty| TemplateArg::Type(QualTy::plain(ty));
-        let actual_args = match (native, self.types().kind(actual).clone()) {
+        let actual_args = match (native, self.tables.types().kind(actual).clone()) {
             (NativeTemplate::Vec, TyKind::Vector { element, len }) => vec![of(element), int(len)],
             (NativeTemplate::PackedVec, TyKind::PackedVector { element, len }) => vec![of(element), int(len)],
             (NativeTemplate::Matrix, TyKind::Matrix { element, columns, rows }) => {

@@ -3,8 +3,7 @@
 use super::deduce::{Deduction, Match};
 use crate::check::Checker;
 use crate::check::tables::{ScopeId, TemplateArg};
-use crate::parse::ast;
-use crate::parse::ast::{ExprKind, TemplateParamKind, TypeExprKind};
+use crate::parse::ast::{self, ExprKind, TemplateParamKind, TypeExprKind};
 use crate::program::Value;
 use crate::types::Ty;
 
@@ -128,7 +127,7 @@ impl<'a> Checker<'a> {
             _ => None,
         };
         let Some(index) = param else {
-            return !self.is_ordering || self.is_value(pattern, actual, deduction.scope);
+            return !self.position.is_ordering() || self.is_value(pattern, actual, deduction.scope);
         };
         match (&deduction.params[index].kind, actual) {
             (TemplateParamKind::Type { .. }, TemplateArg::Type(_)) => deduction.bind(index, actual.clone()),

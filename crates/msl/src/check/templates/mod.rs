@@ -17,7 +17,6 @@ mod deduce_args;
 mod instantiate;
 mod ordering;
 mod packs;
-mod text;
 
 pub(super) use arguments::Given;
 pub(super) use complete::MAX_INSTANTIATION_DEPTH;

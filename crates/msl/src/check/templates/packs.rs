@@ -36,15 +36,16 @@ impl<'a> Checker<'a> {
     fn pack_bindings(&mut self, names: Vec<&'a SmolStr>, span: Span) -> Option<Vec<Bindings>> {
         let mut rounds: Option<Vec<Bindings>> = None;
         for name in names {
-            let elements: Vec<Symbol> = match self.lookup(name).map(|found| found.symbol) {
-                Some(Symbol::Pack(args)) => args.iter().map(pack_element).collect(),
-                Some(Symbol::LocalPack(locals)) => locals.into_iter().map(Symbol::Local).collect(),
-                _ => continue,
-            };
+            let elements: Vec<Symbol> =
+                match self.tables.lookup(self.position.scope(), name).map(|found| found.symbol) {
+                    Some(Symbol::Pack(args)) => args.iter().map(pack_element).collect(),
+                    Some(Symbol::LocalPack(locals)) => locals.into_iter().map(Symbol::Local).collect(),
+                    _ => continue,
+                };
             let rounds = rounds.get_or_insert_with(|| vec![Vec::new(); elements.len()]);
             if rounds.len() != elements.len() {
                 let message = "pack expansion contains parameter packs that have different lengths";
-                self.error("pack", span, message);
+                self.diagnostics.error("pack", span, message);
                 return None;
             }
             for (round, element) in rounds.iter_mut().zip(elements) {
@@ -52,30 +53,30 @@ impl<'a> Checker<'a> {
             }
         }
         if rounds.is_none() {
-            self.error("pack", span, "pack expansion does not contain any unexpanded parameter packs");
+            self.diagnostics.error("pack", span, "pack expansion does not contain any unexpanded parameter packs");
         }
         rounds
     }
 
     /// A scope in which the packs mean one of their elements.
     pub(in crate::check) fn pack_scope(&mut self, bindings: &Bindings) -> ScopeId {
-        let scope = self.scopes.add(self.scope, ScopeKind::Block);
+        let scope = self.tables.scopes_mut().add(self.position.scope(), ScopeKind::Block);
         for (name, symbol) in bindings {
-            self.scopes.insert(scope, name.clone(), symbol.clone());
+            self.tables.scopes_mut().insert(scope, name.clone(), symbol.clone());
         }
         scope
     }
 
     /// `sizeof...(pack)`
     pub(in crate::check) fn size_of_pack(&mut self, name: &'a ast::Ident) -> Expr {
-        let count = match self.lookup(&name.name).map(|found| found.symbol) {
+        let count = match self.tables.lookup(self.position.scope(), &name.name).map(|found| found.symbol) {
             Some(Symbol::Pack(args)) if args.iter().any(TemplateArg::is_dependent) => {
                 return Expr::constant(Value::Unknown, Ty::ULONG, name.span);
             }
             Some(Symbol::Pack(args)) => args.len(),
             Some(Symbol::LocalPack(locals)) => locals.len(),
             _ => {
-                self.error(
+                self.diagnostics.error(
                     "pack",
                     name.span,
                     format!("'{}' does not refer to the name of a parameter pack", name.name),
@@ -99,7 +100,10 @@ impl<'a> Checker<'a> {
             let mut names = Vec::new();
             names_in_expr(expr, &mut names);
             names.into_iter().any(|name| {
-                matches!(this.lookup(name).map(|f| f.symbol), Some(Symbol::Pack(_) | Symbol::LocalPack(_)))
+                matches!(
+                    this.tables.lookup(this.position.scope(), name).map(|f| f.symbol),
+                    Some(Symbol::Pack(_) | Symbol::LocalPack(_))
+                )
             })
         };
         let (pattern, start, from_left) = match (lhs, rhs) {
@@ -125,7 +129,7 @@ impl<'a> Checker<'a> {
                 Some(ast::BinaryOp::And) => Expr::constant(Value::Bool(true), Ty::BOOL, span),
                 Some(ast::BinaryOp::Or) => Expr::constant(Value::Bool(false), Ty::BOOL, span),
                 _ => {
-                    self.error("pack", span, "fold over an empty pack has no value");
+                    self.diagnostics.error("pack", span, "fold over an empty pack has no value");
                     Expr::value(ExprKind::Error, Ty::ERROR, span)
                 }
             };

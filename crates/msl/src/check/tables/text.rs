@@ -1,10 +1,29 @@
-//! Template arguments as text, for names and messages.
+//! Names and template arguments as text, for messages.
 
-use crate::check::Checker;
-use crate::check::tables::TemplateArg;
-use crate::types::Ty;
+use super::Tables;
+use super::templates::TemplateArg;
+use crate::program::Expr;
+use crate::types::{AddressSpace, QualTy, Ty};
 
-impl<'a> Checker<'a> {
+impl<'a> Tables<'a> {
+    pub(in crate::check) fn name_of(&self, ty: Ty) -> String {
+        self.types().name(ty)
+    }
+
+    /// The name of a type with its qualifiers. The thread address space is not written.
+    pub(in crate::check) fn name_of_qual(&self, ty: QualTy) -> String {
+        let space = ty.space.filter(|space| *space != AddressSpace::Thread);
+        self.types().qualified_name(QualTy { space, ..ty })
+    }
+
+    /// The type of an expression; for a place with its qualifiers.
+    pub(in crate::check) fn name_of_expr(&self, expr: &Expr) -> String {
+        match expr.is_place {
+            true => self.name_of_qual(expr.ty),
+            false => self.name_of(expr.ty.ty),
+        }
+    }
+
     /// `<float, 4>`, as one would write it.
     pub(in crate::check) fn args_text(&self, args: &[TemplateArg]) -> String {
         format!("<{}>", self.args_list(args))
@@ -37,8 +56,8 @@ impl<'a> Checker<'a> {
                 None => value.to_string(),
             },
             TemplateArg::UnknownValue => "<dependent>".into(),
-            TemplateArg::Function(id) => self.program.function(*id).name.to_string(),
-            TemplateArg::Template(id) => self.class_templates[id.0 as usize].name.to_string(),
+            TemplateArg::Function(id) => self.function(*id).name.to_string(),
+            TemplateArg::Template(id) => self.class_template(*id).name.to_string(),
             TemplateArg::Pack(args) => self.args_list(args),
         }
     }
