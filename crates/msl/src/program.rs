@@ -51,6 +51,14 @@ impl Program {
         &self.globals[id.0 as usize]
     }
 
+    /// The function constant `c` if `call` is `is_function_constant_defined(c)`.
+    pub(crate) fn constant_tested_by(&self, call: &Expr) -> Option<GlobalId> {
+        let ExprKind::Call { function, args } = &call.kind else { return None };
+        let builtin = self.function(*function).builtin.as_deref()?;
+        (builtin == "is_function_constant_defined").then_some(())?;
+        args.first().and_then(Expr::only_global)
+    }
+
     /// The kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &EntryPoint> {
         self.entry_points.iter().filter(|entry| entry.stage == Stage::Kernel)
@@ -508,5 +516,17 @@ impl Expr {
     /// A constant.
     pub fn constant(value: Value, ty: Ty, span: Span) -> Expr {
         Expr::value(ExprKind::Constant(value), ty, span)
+    }
+
+    /// The global that this expression reads or converts, if that is all it does.
+    pub(crate) fn only_global(&self) -> Option<GlobalId> {
+        match &self.kind {
+            ExprKind::Global(id) => Some(*id),
+            ExprKind::Load(inner)
+            | ExprKind::AddressOf(inner)
+            | ExprKind::Temporary(inner)
+            | ExprKind::Cast { operand: inner, .. } => inner.only_global(),
+            _ => None,
+        }
     }
 }

@@ -195,7 +195,7 @@ impl<'p> Machine<'p> {
     /// What `is_function_constant_defined` answers, once that can be known.
     fn is_set(&self, call: &Expr) -> Option<bool> {
         let values = self.specialization?;
-        let constant = crate::reflect::asks_for(self.program, call)?;
+        let constant = self.program.constant_tested_by(call)?;
         Some(self.program.global(constant).function_constant.is_some() && values.contains_key(&constant))
     }
 

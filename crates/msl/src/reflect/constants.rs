@@ -30,7 +30,7 @@ pub(super) fn function_constants(program: &Program) -> Vec<FunctionConstant> {
 /// Those about which some code asks whether they are defined.
 fn optional(program: &Program) -> BTreeSet<GlobalId> {
     let mut asked = BTreeSet::new();
-    let mut visit = |expr: &Expr| asked.extend(asks_for(program, expr));
+    let mut visit = |expr: &Expr| asked.extend(program.constant_tested_by(expr));
     for function in &program.functions {
         walk_exprs(function.body.as_deref().unwrap_or_default(), &mut visit);
     }
@@ -40,32 +40,13 @@ fn optional(program: &Program) -> BTreeSet<GlobalId> {
     asked
 }
 
-/// The function constant `c` in `is_function_constant_defined(c)`.
-pub(crate) fn asks_for(program: &Program, expr: &Expr) -> Option<GlobalId> {
-    let ExprKind::Call { function, args } = &expr.kind else { return None };
-    let builtin = program.function(*function).builtin.as_deref()?;
-    (builtin == "is_function_constant_defined").then_some(())?;
-    args.first().and_then(global_in)
-}
-
-/// The global that an expression reads or converts, if that is all it does.
-fn global_in(expr: &Expr) -> Option<GlobalId> {
-    match &expr.kind {
-        ExprKind::Global(id) => Some(*id),
-        ExprKind::Load(inner)
-        | ExprKind::AddressOf(inner)
-        | ExprKind::Temporary(inner)
-        | ExprKind::Cast { operand: inner, .. } => global_in(inner),
-        _ => None,
-    }
-}
-
 /// The `d` of `is_function_constant_defined(c) ? c : d`, where it is a constant. (The checker folds conversions.)
 fn default(program: &Program, constant: GlobalId, init: &Expr) -> Option<String> {
     match &init.kind {
         ExprKind::Conditional { condition, then, otherwise } => match &otherwise.kind {
             ExprKind::Constant(value) => {
-                let asks = asks_for(program, condition) == Some(constant) && global_in(then) == Some(constant);
+                let asks =
+                    program.constant_tested_by(condition) == Some(constant) && then.only_global() == Some(constant);
                 asks.then(|| text(value))
             }
             _ => None,

@@ -8,7 +8,6 @@ mod specialize;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use constants::asks_for;
 pub use specialize::specialize;
 
 use crate::parse::ast::Stage;

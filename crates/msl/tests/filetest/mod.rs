@@ -1,4 +1,4 @@
-//! Reads, runs and judges one `.metal` file of `tests/files`; `tests/files.rs` says what is in one.
+//! Reads, runs and judges one `.metal` file of `tests/files`; `tests/files/main.rs` describes one.
 
 mod expectation;
 mod reflection;

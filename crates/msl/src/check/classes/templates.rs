@@ -1,9 +1,10 @@
 //! Class templates and their specializations, as they are declared.
 
 use crate::check::Checker;
-use crate::check::names::native_template;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{ClassState, ClassTemplate, ClassTemplateId, Specialization, Symbol, TemplateArg};
+use crate::check::tables::{
+    ClassState, ClassTemplate, ClassTemplateId, Specialization, Symbol, TemplateArg, native_template,
+};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::parse::names_in::{names_in_expr, names_in_type};

@@ -12,6 +12,5 @@ mod apply;
 mod rank;
 mod user;
 
-pub(super) use apply::Purpose;
-pub(super) use apply::cannot_convert;
+pub(super) use apply::{Purpose, cannot_convert};
 pub(super) use rank::{Conversion, Rank};

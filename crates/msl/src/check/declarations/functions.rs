@@ -2,9 +2,8 @@
 
 use crate::check::Checker;
 use crate::check::classes::refuse_duplicate_params;
-use crate::check::names::native_type;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{Entity, EntityId, FunctionSource, ScopeId, Symbol, Tables, TemplateArg};
+use crate::check::tables::{Entity, EntityId, FunctionSource, ScopeId, Symbol, Tables, TemplateArg, native_type};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, Access, TemplateParamKind, TypeExprKind};
 use crate::stdlib::families;

@@ -1,11 +1,12 @@
 //! Declarations: namespaces, aliases, enums, variables and functions, in the order of the source.
 //!
 //! ```text
-//! declare ─┬─ enums, globals        constants are evaluated when they are declared or first used
+//! declare ─┬─ enums, globals           constants are evaluated when they are declared or first used
 //!          └─ functions ── signatures ── instances ── bodies ── member_initializers
-//!               │            parameters    one function    checked when it is needed
+//!               │            parameters    one function   checked when needed
 //!               │            and result    per argument set
-//!               └─ redeclarations           recursion: refused at the end, over all calls
+//!               └─ redeclarations
+//! attributes ─ their arguments          recursion ─ refused at the end, over all calls
 //! ```
 //!
 //! A signature is computed when a function is declared or chosen, and kept for each set of template arguments. A body

@@ -1,9 +1,8 @@
 //! What a name means: unqualified names from the innermost scope outwards, qualified ones inside what stands before `::`.
 
-use super::native::{native_template, native_type};
 use super::undeclared::undeclared_qualifier;
 use crate::check::Checker;
-use crate::check::tables::{ScopeId, ScopeKind, Symbol, Tables};
+use crate::check::tables::{ScopeId, ScopeKind, Symbol, Tables, native_template, native_type};
 use crate::parse::ast;
 use crate::types::{QualTy, StructId, Ty, TyKind};
 

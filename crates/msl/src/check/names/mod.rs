@@ -3,21 +3,17 @@
 //! ```text
 //! lookup ── undeclared ── suggest                    paths; the error for an unknown name
 //! type_names ──┬── compound_types                    written types
-//!              └── native, type_traits               types and templates that the compiler defines
+//!              └── type_traits                       questions of the standard library about types
 //! ```
 
 mod compound_types;
 mod lookup;
-mod native;
 mod suggest;
 mod type_names;
 mod type_traits;
 mod undeclared;
 
-pub(super) use compound_types::adjust_param_type;
-pub(super) use compound_types::space_or_thread;
-pub(super) use native::{NativeTemplate, native_template, native_type};
+pub(super) use compound_types::{adjust_param_type, space_or_thread};
 pub(super) use suggest::closest;
-pub(super) use type_names::builtin_type;
-pub(super) use type_names::{DEPENDENT, ERROR};
+pub(super) use type_names::{DEPENDENT, ERROR, builtin_type};
 pub(super) use undeclared::did_you_mean;

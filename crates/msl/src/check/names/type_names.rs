@@ -1,10 +1,9 @@
 //! What a written type means.
 
 use super::compound_types::{pointer_to, qualify, reference_to};
-use super::native::NativeTemplate;
 use crate::check::Checker;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{Symbol, Tables};
+use crate::check::tables::{NativeTemplate, Symbol, Tables};
 use crate::check::templates::MADE_UP;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, BuiltinType, TypeExpr, TypeExprKind};

@@ -5,7 +5,7 @@
 //!                             ├── classes     members, bases
 //!                             ├── templates   of classes, aliases and variables; their arguments
 //!                             └── globals
-//! types, text                 questions about types; names for messages
+//! types, native, text         questions about types; types that the compiler defines; names for messages
 //! ```
 //!
 //! Other areas add questions of their own in `impl Tables` blocks: these see the tables and nothing else of the checker.
@@ -15,6 +15,7 @@ mod classes;
 mod functions;
 mod globals;
 mod ids;
+mod native;
 mod scopes;
 mod templates;
 mod text;
@@ -24,6 +25,7 @@ pub(super) use classes::{Class, ClassState, Closure};
 pub(super) use functions::{BodyState, Entity, FunctionSource, Instance, Request, Signature, SignatureParam};
 pub(super) use globals::GlobalInit;
 pub(super) use ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
+pub(super) use native::{NativeTemplate, native_template, native_type};
 pub(super) use scopes::{ScopeId, ScopeKind, Symbol};
 pub(super) use templates::{AliasTemplate, ClassTemplate, Specialization, TemplateArg, VarTemplate};
 

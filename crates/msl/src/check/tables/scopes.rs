@@ -1,8 +1,8 @@
 //! Scopes and what names mean in them.
 
 use super::ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
+use super::native::NativeTemplate;
 use super::templates::TemplateArg;
-use crate::check::names::NativeTemplate;
 use crate::program::{GlobalId, LocalId, Value};
 use crate::types::{QualTy, StructId, Ty};
 use rustc_hash::FxHashMap as HashMap;

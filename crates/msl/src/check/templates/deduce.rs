@@ -5,8 +5,8 @@
 //! compares, so a wrong guess never survives.
 
 use crate::check::Checker;
-use crate::check::names::{NativeTemplate, builtin_type};
-use crate::check::tables::{ClassTemplateId, ScopeId, Symbol, TemplateArg};
+use crate::check::names::builtin_type;
+use crate::check::tables::{ClassTemplateId, NativeTemplate, ScopeId, Symbol, TemplateArg};
 use crate::parse::ast::{self, TemplateParamKind, TypeExprKind};
 use crate::types::{QualTy, StructId, Ty, TyKind};
 

@@ -3,6 +3,9 @@
 //! A diagnostic in a macro is shown where the outermost macro is used, followed by a note for each macro on the way
 //! in, the outermost first. Places are those that `#line` gives, the line that is shown is the one that is there.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Diagnostic, Severity};
 use crate::source::{Presumed, SourceMap, Span};
 use std::fmt::Write;
@@ -275,7 +278,3 @@ fn width(c: char) -> usize {
         _ => 1,
     }
 }
-
-#[cfg(test)]
-#[path = "render_tests.rs"]
-mod tests;

@@ -19,6 +19,7 @@
 //! Options are `-D name[=value]`, `-I dir` (from the file's own folder), `--std version` and `-W`. What is neither a
 //! shader nor included by one is an orphan and fails.
 
+#[path = "../filetest/mod.rs"]
 mod filetest;
 
 use filetest::{Tally, files_dir};
@@ -79,8 +80,11 @@ areas! {
 #[test]
 fn every_folder_is_an_area() {
     let entries = std::fs::read_dir(files_dir()).expect("tests/files is there");
-    let folders: BTreeSet<String> =
-        entries.map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned()).collect();
+    let folders: BTreeSet<String> = entries
+        .map(|entry| entry.expect("it can be listed"))
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
     assert_eq!(folders, AREAS.iter().map(|&area| area.to_owned()).collect());
 }
 
