@@ -12,10 +12,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How to compile.
+/// Compiler options.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where `#include "…"` looks after the directory of the including file.
+    /// Directories that `#include "…"` searches after that of the including file.
     pub include_dirs: Vec<PathBuf>,
     /// Macros defined before the first line: a name and, if not `1`, its text.
     pub defines: Vec<(String, Option<String>)>,
@@ -30,15 +30,15 @@ pub struct Options {
 pub struct Compilation {
     /// The files that were read.
     pub sources: SourceMap,
-    /// What is wrong, in the order in which it was found.
+    /// Errors and warnings, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
     /// The checked program; incomplete where there are errors.
     pub program: Program,
-    /// How long each stage took.
+    /// Time of each stage.
     pub timings: Timings,
 }
 
-/// How long each stage took.
+/// Time of each stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timings {
     /// Reading, lexing and preprocessing.
@@ -148,7 +148,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     }
     timings.check = start.elapsed();
 
-    // What to write instead is of use where one can write it: not inside a macro's definition.
+    // A suggestion helps only in text that the user can edit in place: not inside a macro's expansion.
     for diagnostic in &mut diagnostics {
         if diagnostic.span.is_some_and(|span| span.expansion != ExpansionId::NONE) {
             diagnostic.suggestion = None;
@@ -161,7 +161,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     Compilation { sources, diagnostics, program, timings }
 }
 
-/// Takes back complaints about names that are not declared because their declaration could not be parsed: those that
+/// Drops errors about names that are not declared because their declaration could not be parsed: those that
 /// stand near a syntax error. The first `syntax_errors` diagnostics are from before the checker.
 fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax_errors: usize, sources: &SourceMap) {
     let mut lost: HashSet<&str> = HashSet::new();
@@ -219,7 +219,7 @@ impl Compilation {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count()
     }
 
-    /// What the host can know about the kernels.
+    /// The interface of the kernels for a host.
     pub fn reflect(&self) -> Reflection {
         reflect(&self.program, &self.sources)
     }

@@ -69,7 +69,7 @@ fn included_by(sources: &SourceMap, id: FileId) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// Whether a line includes what is no header of Metal's.
+/// True if a line includes a header that is not Metal's.
 fn is_own_include(line: &str) -> bool {
     let Some(directive) = line.trim_start().strip_prefix('#').map(str::trim_start) else { return false };
     let name = ["include_next", "include", "import"].iter().find_map(|keyword| directive.strip_prefix(keyword));

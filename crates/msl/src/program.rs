@@ -34,9 +34,9 @@ pub struct Program {
     pub functions: Vec<Function>,
     /// Constants and function constants.
     pub globals: Vec<Global>,
-    /// What can be called from outside: kernels and graphics functions, in the order of the source.
+    /// Functions that a host can call: kernels and graphics functions, in the order of the source.
     pub entry_points: Vec<EntryPoint>,
-    /// What reflection says about function constants; found when it is first asked for.
+    /// Function constants as reflection lists them; computed on first use.
     pub(crate) function_constants: OnceLock<Vec<crate::reflect::FunctionConstant>>,
 }
 
@@ -68,7 +68,7 @@ impl Program {
 /// A function without template parameters.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its name as people write it: `Tile<8>::load`, `dot<float, 4>`.
+    /// Its name as in source code: `Tile<8>::load`, `dot<float, 4>`.
     pub name: SmolStr,
     /// For a function of the standard library that the code generator knows: its name without `metal::`.
     pub builtin: Option<SmolStr>,
@@ -76,7 +76,7 @@ pub struct Function {
     pub builtin_args: Vec<TemplateArgument>,
     /// Its parameters, the first of its locals; `this` is the first of a method's.
     pub params: Vec<LocalId>,
-    /// What it returns.
+    /// Result type.
     pub result: Ty,
     /// Parameters and variables.
     pub locals: Vec<Local>,
@@ -88,7 +88,7 @@ pub struct Function {
     pub no_inline: bool,
     /// Pragmas about floating-point mathematics in its body, in order.
     pub fp_pragmas: Vec<SmolStr>,
-    /// Where its name stands.
+    /// Its name in the source.
     pub span: Span,
 }
 
@@ -110,14 +110,14 @@ pub struct Local {
     pub ty: QualTy,
     /// [`AddressSpace::Thread`], or [`AddressSpace::Threadgroup`] for a threadgroup variable of a kernel.
     pub space: AddressSpace,
-    /// Where it is declared.
+    /// Its declaration.
     pub span: Span,
 }
 
 /// A variable at namespace scope, or a static member.
 #[derive(Clone, Debug)]
 pub struct Global {
-    /// Its name as people write it.
+    /// Its name as in source code.
     pub name: SmolStr,
     /// Its type.
     pub ty: QualTy,
@@ -127,7 +127,7 @@ pub struct Global {
     pub function_constant: Option<FunctionConstant>,
     /// For a `constexpr`-like constant made from function constants, as in `constant bool x = is_function_constant_defined(c) ? c : true`.
     pub init: Option<Expr>,
-    /// Where it is declared.
+    /// Its declaration.
     pub span: Span,
 }
 
@@ -141,32 +141,32 @@ pub struct FunctionConstant {
 /// A kernel or graphics function.
 #[derive(Clone, Debug)]
 pub struct EntryPoint {
-    /// The name by which the host asks for it.
+    /// The name that the host uses.
     pub name: SmolStr,
-    /// What it is for.
+    /// Its stage.
     pub stage: Stage,
     /// The function.
     pub function: FunctionId,
-    /// What its parameters are bound to, in order.
+    /// Bindings of its parameters, in order.
     pub bindings: Vec<Binding>,
     /// `[[max_total_threads_per_threadgroup(n)]]`
     pub max_total_threads: Option<u32>,
-    /// Where it is defined or instantiated.
+    /// Its definition or instantiation.
     pub span: Span,
 }
 
-/// What a parameter of an entry point is bound to.
+/// Binding of a parameter of an entry point.
 #[derive(Clone, Debug)]
 pub struct Binding {
     /// The parameter.
     pub param: LocalId,
-    /// What it is bound to.
+    /// Resource or built-in value.
     pub kind: BindingKind,
     /// The function constant without which the parameter does not exist.
     pub condition: Option<GlobalId>,
 }
 
-/// What a parameter of an entry point can be bound to.
+/// Resource or built-in value behind a parameter of an entry point.
 #[derive(Clone, PartialEq, Debug)]
 pub enum BindingKind {
     /// `[[buffer(n)]]`
@@ -189,13 +189,13 @@ pub enum BindingKind {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What it is.
+    /// Kind of statement, with its parts.
     pub kind: StmtKind,
-    /// Where it stands.
+    /// Its text in the source.
     pub span: Span,
 }
 
-/// What a statement is.
+/// Kind of statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// Evaluates for its effects.
@@ -204,9 +204,9 @@ pub enum StmtKind {
     Local(LocalId, Option<Expr>),
     /// Initializes memory for the first time: a member in a constructor.
     Init {
-        /// What is initialized.
+        /// The object.
         place: Expr,
-        /// With what.
+        /// Its first value.
         value: Expr,
     },
     /// `{ … }`
@@ -230,7 +230,7 @@ pub enum StmtKind {
         step: Option<Expr>,
         /// The body.
         body: Vec<Stmt>,
-        /// What was asked about unrolling.
+        /// Pragmas about unrolling.
         pragmas: Vec<Pragma>,
     },
     /// `switch`: control enters at a case and falls through to the next.
@@ -251,7 +251,7 @@ pub enum StmtKind {
 /// One case of a switch.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The values that enter here; `None` stands for `default`.
+    /// The values that enter here; `None` is `default`.
     pub labels: Vec<Option<i128>>,
     /// The statements up to the next case.
     pub body: Vec<Stmt>,
@@ -263,17 +263,17 @@ pub struct Case {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Kind of expression, with its parts.
     pub kind: ExprKind,
     /// Its type; the qualifiers matter for places.
     pub ty: QualTy,
     /// It denotes memory.
     pub is_place: bool,
-    /// Where it stands.
+    /// Its text in the source.
     pub span: Span,
 }
 
-/// What an expression is.
+/// Kind of expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// An error was reported.
@@ -296,12 +296,12 @@ pub enum ExprKind {
     Field {
         /// The struct.
         base: Box<Expr>,
-        /// Which field.
+        /// Index of the field.
         field: u32,
     },
     /// An element of an array, a component of a vector, a column of a matrix.
     Index {
-        /// What is indexed.
+        /// Array, vector or matrix.
         base: Box<Expr>,
         /// An integer.
         index: Box<Expr>,
@@ -310,7 +310,7 @@ pub enum ExprKind {
     Swizzle {
         /// The vector.
         base: Box<Expr>,
-        /// Which components, 0 to 3.
+        /// Indices of the components, 0 to 3.
         components: Vec<u8>,
     },
     /// The elements of a simdgroup matrix that this thread holds, a place of two.
@@ -321,7 +321,7 @@ pub enum ExprKind {
     Temporary(Box<Expr>),
     /// A conversion.
     Cast {
-        /// Which kind.
+        /// Kind of conversion.
         kind: CastKind,
         /// The value.
         operand: Box<Expr>,
@@ -377,9 +377,9 @@ pub enum ExprKind {
     },
     /// Stores a value; is the place.
     Assign {
-        /// Where.
+        /// Destination.
         place: Box<Expr>,
-        /// What.
+        /// Value to store.
         value: Box<Expr>,
     },
     /// `place = (type of place)((compute)place op value)`; is the place.
@@ -415,7 +415,7 @@ pub enum ExprKind {
     Comma(Box<Expr>, Box<Expr>),
     /// A call: the arguments fit the parameters exactly. Builtins are functions, too.
     Call {
-        /// What is called.
+        /// The callee.
         function: FunctionId,
         /// One per parameter.
         args: Vec<Expr>,
@@ -508,7 +508,7 @@ impl Expr {
         Expr { kind, ty, is_place: true, span }
     }
 
-    /// What stands for something that was complained about.
+    /// Placeholder after a reported error.
     pub fn error(span: Span) -> Expr {
         Expr::value(ExprKind::Error, Ty::ERROR, span)
     }

@@ -55,7 +55,7 @@ impl Span {
 pub struct SourceFile {
     /// The name that diagnostics print.
     pub name: String,
-    /// Where it was read from; `None` for built-in headers and text given by the caller.
+    /// File that it was read from; `None` for built-in headers and text given by the caller.
     pub path: Option<PathBuf>,
     /// Its contents.
     pub text: String,
@@ -73,7 +73,7 @@ pub struct SourceFile {
 struct LineDirective {
     /// The line on which it ends.
     at: u32,
-    /// What the next one is called.
+    /// Number of the next line.
     next: u32,
     /// The file from there on, if it is called by another name than before.
     name: Option<SmolStr>,
@@ -90,7 +90,7 @@ pub struct Expansion {
     pub definition: Span,
 }
 
-/// A position as people count it: from 1, in characters.
+/// A position in a file, counted from 1, in characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineColumn {
     /// Line, from 1.
@@ -175,7 +175,7 @@ impl SourceMap {
         (id.0 as usize).checked_sub(1).and_then(|i| self.expansions.get(i))
     }
 
-    /// What follows the line at the end of `directive` is line `next`, of the file `name` where there is one. Directives
+    /// Numbers the line after `directive` as `next`, in the file `name` if one is given. Directives
     /// are added in the order of the text.
     pub(crate) fn add_line_directive(&mut self, directive: Span, next: u32, name: Option<&str>) {
         let at = self.line_column(directive.after()).line;
@@ -186,7 +186,7 @@ impl SourceMap {
         directives.push(LineDirective { at, next, name: name.or(earlier) });
     }
 
-    /// Where `span` starts, as its file's `#line`s have it: the place that people are told.
+    /// Start of `span` after the `#line` directives of its file, for messages.
     pub fn presumed(&self, span: Span) -> Presumed<'_> {
         let LineColumn { line, column } = self.line_column(span);
         let (file, line) = self.presumed_line(span.file, line);
@@ -204,7 +204,7 @@ impl SourceMap {
         (name, directive.next.wrapping_add(line - directive.at - 1))
     }
 
-    /// Where `span` starts, in lines and columns of the file it is spelled in.
+    /// Start of `span`, in lines and columns of its file.
     pub fn line_column(&self, span: Span) -> LineColumn {
         let file = self.file(span.file);
         let line = file.line_starts.partition_point(|&s| s <= span.start).max(1) - 1;
@@ -238,7 +238,7 @@ impl SourceMap {
         order
     }
 
-    /// Where a person would look for `span`: the outermost use of the macros it came through.
+    /// The outermost use of the macros that `span` came through: the place that a user looks at.
     pub fn outermost(&self, mut span: Span) -> Span {
         while let Some(expansion) = self.expansion(span.expansion) {
             span = expansion.call_site;

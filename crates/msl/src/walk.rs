@@ -101,7 +101,7 @@ pub fn operands<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
     }
 }
 
-/// What a function can reach.
+/// Functions and globals that code can reach.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reachable {
     /// The function itself and those that it calls or hands on, directly or not, also through globals' initializers.
@@ -110,7 +110,7 @@ pub struct Reachable {
     pub globals: BTreeSet<GlobalId>,
 }
 
-/// What can be reached from `functions` and `globals`, themselves included.
+/// Everything that `functions` and `globals` can reach, themselves included.
 pub fn reachable(
     program: &Program,
     functions: impl IntoIterator<Item = FunctionId>,
@@ -138,7 +138,7 @@ pub fn reachable_functions(program: &Program, root: FunctionId) -> Vec<FunctionI
     reachable(program, [root], []).functions.into_iter().collect()
 }
 
-/// What was reached, and which of it is still to be looked into.
+/// A search in progress: everything reached, and the part not visited yet.
 struct Search {
     reached: Reachable,
     functions: Vec<FunctionId>,

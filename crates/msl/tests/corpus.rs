@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 struct Corpus {
     /// Its directory in the corpus.
     name: &'static str,
-    /// Where its shaders are, below that.
+    /// Folder of its shaders, below that.
     shaders: &'static str,
-    /// What to search for includes, below that.
+    /// Folders to search for includes, below that.
     include_dirs: &'static [&'static str],
     defines: &'static [(&'static str, &'static str)],
     /// Shaders that only others include.
     fragments: &'static [&'static str],
-    /// How many shaders are accepted, and how many kernels they have.
+    /// Number of shaders that are accepted, and of their kernels.
     expected: (usize, usize),
 }
 
@@ -66,7 +66,7 @@ fn shaders_of_others_are_accepted() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// Where `scripts/corpus.sh` puts it; `METALWORKS_CORPUS` overrides that.
+/// Folder that `scripts/corpus.sh` fills; `METALWORKS_CORPUS` overrides it.
 fn corpus_dir() -> PathBuf {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let dir = variable("METALWORKS_CORPUS")

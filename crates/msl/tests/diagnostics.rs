@@ -1,4 +1,4 @@
-//! What a person sees: diagnostics as they are printed, and as data for editors.
+//! Diagnostics as printed, and as data for editors.
 
 use insta::assert_snapshot;
 use msl::{Compilation, Options};

@@ -1,7 +1,7 @@
 //! Whatever the source, the front end answers: no panic, no hang, bounded memory.
 //!
 //! Seeds are the shaders of `tests/files` and `examples`; mutations delete, double and swap their tokens and bytes, and
-//! random tokens make programs that nobody would write. Each case has a time limit. The cases are the same in every run;
+//! random tokens make programs unlike any real one. Each case has a time limit. The cases are the same in every run;
 //! `METALWORKS_FUZZ_CASES` sets how many there are, and `METALWORKS_FUZZ_SEED` which, such as for
 //! `cargo test --release -p metalworks-msl --test robustness`, where 20000 take some minutes.
 
@@ -15,7 +15,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{LazyLock, mpsc};
 use std::time::Duration;
 
-/// Far more than any of the cases needs, even on a busy machine and without optimization: what does not end takes longer.
+/// Far more than any case needs, even on a busy machine and without optimization: only an endless loop takes longer.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// A diagnostic is a few hundred bytes; a source of some kilobytes must not make megabytes of them.
 const MOST_DIAGNOSTICS: usize = 10_000;
@@ -159,7 +159,7 @@ const WORDS: &[&str] = &[
     "vertex",
 ];
 
-/// Compiles and looks at all that comes out of it, within the time limit.
+/// Compiles and reads every result, within the time limit.
 fn survives(text: &str) -> Result<(), TestCaseError> {
     let (sender, receiver) = mpsc::channel();
     let owned = text.to_owned();
@@ -210,7 +210,7 @@ impl Cases {
     }
 }
 
-/// Where the tokens of a text begin and end, roughly: words, numbers, single characters.
+/// Starts and ends of the tokens of a text, roughly: words, numbers, single characters.
 fn tokens(text: &str) -> Vec<(usize, usize)> {
     let mut tokens: Vec<(usize, usize)> = Vec::new();
     let mut in_word = false;
@@ -288,7 +288,7 @@ fn mutate(text: &str, mutation: &Mutation) -> String {
     }
 }
 
-/// Which cases: so few by default that the whole file takes less than a minute in a debug build.
+/// Number of cases: so few by default that the whole file takes less than a minute in a debug build.
 fn cases(default: u32) -> Config {
     let setting = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u32>().ok());
     Config {
@@ -335,7 +335,7 @@ proptest! {
     }
 }
 
-/// Nesting of every kind, far deeper than anybody writes.
+/// Nesting of every kind, far deeper than in real code.
 #[test]
 fn deep_nesting() {
     let mut cases = Cases::default();

@@ -142,7 +142,7 @@ fn scan(text: &str, found: &mut BTreeMap<String, Function>) {
     }
 }
 
-/// Where the declaration that begins at `at` ends: at a `;`, `{` or `}` outside of parentheses.
+/// End of the declaration that begins at `at`: a `;`, `{` or `}` outside of parentheses.
 fn declaration_end(tokens: &[&str], at: usize) -> usize {
     let mut depth = 0usize;
     for (index, token) in tokens.iter().enumerate().skip(at) {

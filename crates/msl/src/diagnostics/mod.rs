@@ -8,7 +8,7 @@ pub mod render;
 
 use crate::source::Span;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Severity {
     /// Worth a look; the program is accepted.
@@ -20,9 +20,9 @@ pub enum Severity {
 /// A remark that belongs to a diagnostic: an instantiation, a candidate, an earlier definition.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Note {
-    /// What it says.
+    /// Its text.
     pub message: String,
-    /// Where it points, if anywhere.
+    /// Place that it is about, if any.
     pub span: Option<Span>,
 }
 
@@ -31,15 +31,15 @@ pub struct Note {
 pub struct Diagnostic {
     /// A stable short name such as `unknown-type`, for tools and tests.
     pub id: &'static str,
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
     /// One phrase in clang's words.
     pub message: String,
-    /// Where the caret goes; `None` when it is not about a place in a file.
+    /// Place of the caret; `None` if it is not about a place in a file.
     pub span: Option<Span>,
     /// Further ranges to underline, on the same line as the caret.
     pub ranges: Vec<Span>,
-    /// What to write instead at `span`, if that is known.
+    /// Replacement for the text at `span`, if one is known.
     pub suggestion: Option<String>,
     /// Remarks, in the order in which they are printed.
     pub notes: Vec<Note>,

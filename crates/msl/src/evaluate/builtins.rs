@@ -18,7 +18,7 @@ pub(super) fn call(types: &Types, function: &Function, name: &str, args: &[Slot]
     if function.result.is_unknown() {
         return Some(Ok(Slot::UNKNOWN));
     }
-    // What is not about numbers (`is_function_constant_defined`) must not become unknown with its argument.
+    // A builtin that is not about numbers (`is_function_constant_defined`) must not become unknown with its argument.
     let result = Scalar::of(types, function.result)?;
     let known = known_name(name);
     if known && args.contains(&Slot::UNKNOWN) {
@@ -43,7 +43,7 @@ pub(super) fn call(types: &Types, function: &Function, name: &str, args: &[Slot]
     Some(by_component(args, &|values| component(name, kind, result, values)))
 }
 
-/// Whether [`component`] knows the function.
+/// True if [`component`] knows the function.
 fn known_name(name: &str) -> bool {
     INT_OR_FLOAT.contains(&name) || FLOAT.contains(&name) || INT.contains(&name) || CLASSIFY.contains(&name)
 }

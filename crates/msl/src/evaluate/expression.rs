@@ -1,6 +1,6 @@
 //! Expressions: [`Machine::value`] for what they are, [`Machine::place`] for where they are.
 
-use super::memory::{Place, Root, Slot, Step, known};
+use super::memory::{Location, Root, Slot, Step, known};
 use super::number::{self, Scalar};
 use super::{Interrupt, Machine, Outcome, SUBEXPRESSION, UNINITIALIZED, not_constant, too_long};
 use crate::program::{BinaryOp, CastKind, Expr, ExprKind, FunctionId, UnaryOp, Value};
@@ -21,15 +21,15 @@ impl<'p> Machine<'p> {
     }
 
     /// The place that an expression denotes. A value gets a temporary one.
-    pub(super) fn place(&mut self, expr: &'p Expr) -> Outcome<Place> {
+    pub(super) fn place(&mut self, expr: &'p Expr) -> Outcome<Location> {
         self.deeper(expr.span, |machine| machine.place_of(expr))
     }
 
-    fn place_of(&mut self, expr: &'p Expr) -> Outcome<Place> {
+    fn place_of(&mut self, expr: &'p Expr) -> Outcome<Location> {
         let span = expr.span;
         match &expr.kind {
             ExprKind::Local(id) => self.local(*id, span),
-            ExprKind::Global(id) => Ok(Place::new(Root::Global(*id))),
+            ExprKind::Global(id) => Ok(Location::new(Root::Global(*id))),
             ExprKind::Deref(pointer) => self.deref(pointer, span),
             ExprKind::Field { base, field } if base.is_place => self.part_place(base, Step::Field(*field)),
             ExprKind::Index { base, index } if base.is_place => self.indexed_place(base, index),
@@ -59,22 +59,22 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn deref(&mut self, pointer: &'p Expr, span: Span) -> Outcome<Place> {
+    fn deref(&mut self, pointer: &'p Expr, span: Span) -> Outcome<Location> {
         let pointer = self.value(pointer)?;
         self.pointee(pointer, span)
     }
 
-    fn part_place(&mut self, base: &'p Expr, step: Step) -> Outcome<Place> {
+    fn part_place(&mut self, base: &'p Expr, step: Step) -> Outcome<Location> {
         Ok(self.place(base)?.then(step))
     }
 
-    fn indexed_place(&mut self, base: &'p Expr, index: &'p Expr) -> Outcome<Place> {
+    fn indexed_place(&mut self, base: &'p Expr, index: &'p Expr) -> Outcome<Location> {
         let place = self.place(base)?;
         let step = self.index(base.ty.ty, index)?;
         Ok(place.then(step))
     }
 
-    fn assign(&mut self, place: &'p Expr, value: &'p Expr, span: Span) -> Outcome<Place> {
+    fn assign(&mut self, place: &'p Expr, value: &'p Expr, span: Span) -> Outcome<Location> {
         // The right operand comes first, as since C++17.
         let value = self.value(value)?;
         let place = self.place(place)?;
@@ -82,9 +82,9 @@ impl<'p> Machine<'p> {
         Ok(place)
     }
 
-    fn temporary(&mut self, expr: &'p Expr) -> Outcome<Place> {
+    fn temporary(&mut self, expr: &'p Expr) -> Outcome<Location> {
         let value = self.value(expr)?;
-        Ok(Place::new(Root::Object(self.memory.add(expr.ty.ty, value))))
+        Ok(Location::new(Root::Object(self.memory.add(expr.ty.ty, value))))
     }
 
     // Each arm is a call, so that this frame, of which there is one per level of nesting, stays small.
@@ -192,7 +192,7 @@ impl<'p> Machine<'p> {
         self.value(second)
     }
 
-    /// What `is_function_constant_defined` answers, once that can be known.
+    /// Value of `is_function_constant_defined`, once it is known.
     fn is_set(&self, call: &Expr) -> Option<bool> {
         let values = self.specialization?;
         let constant = self.program.constant_tested_by(call)?;
@@ -208,7 +208,7 @@ impl<'p> Machine<'p> {
         exprs.iter().map(|expr| self.value(expr)).collect()
     }
 
-    /// The kind of number that `ty` is made of.
+    /// The type of a component of `ty`.
     fn scalar(&self, ty: Ty, span: Span) -> Outcome<Scalar> {
         if ty.is_unknown() {
             return Err(Interrupt::Unknown);
@@ -350,7 +350,7 @@ impl<'p> Machine<'p> {
     fn construct(&mut self, constructor: FunctionId, args: &'p [Expr], ty: Ty, span: Span) -> Outcome<Slot> {
         let mut values = self.values(args)?;
         let object = self.memory.add(ty, Slot::Uninit);
-        values.insert(0, Slot::Address(Place::new(Root::Object(object))));
+        values.insert(0, Slot::Address(Location::new(Root::Object(object))));
         self.call(constructor, values, span)?;
         self.memory.remove(object).ok_or_else(|| not_constant(span, SUBEXPRESSION))
     }
@@ -401,7 +401,7 @@ impl<'p> Machine<'p> {
         let mut is_known = true;
         for part in parts {
             let slot = self.value(part)?;
-            // How many components an unknown vector has, its type alone would say.
+            // Only its type would tell the number of components of an unknown vector.
             is_known &= slot != Slot::UNKNOWN || self.types().is_arithmetic(part.ty.ty);
             flatten(slot, &mut components);
         }
@@ -444,7 +444,7 @@ impl<'p> Machine<'p> {
         compute: Ty,
         value: &'p Expr,
         span: Span,
-    ) -> Outcome<Place> {
+    ) -> Outcome<Location> {
         let operand = self.value(value)?;
         let place = self.place(target)?;
         let old = self.load(&place, target.ty.ty, span)?;
@@ -466,7 +466,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The place and its old value.
-    fn increment(&mut self, target: &'p Expr, is_decrement: bool, span: Span) -> Outcome<(Place, Slot)> {
+    fn increment(&mut self, target: &'p Expr, is_decrement: bool, span: Span) -> Outcome<(Location, Slot)> {
         let place = self.place(target)?;
         let old = self.load(&place, target.ty.ty, span)?;
         let one = Slot::Scalar(Value::Int(1));
@@ -489,7 +489,7 @@ impl<'p> Machine<'p> {
 
     // --- pointers ----------------------------------------------------------------------------------------------
 
-    fn pointee(&mut self, pointer: Slot, span: Span) -> Outcome<Place> {
+    fn pointee(&mut self, pointer: Slot, span: Span) -> Outcome<Location> {
         match known(pointer)? {
             Slot::Address(place) => Ok(place),
             Slot::Scalar(Value::Null) => {
@@ -625,7 +625,7 @@ pub(super) fn zip(
 }
 
 /// Two places in the same array: their indices.
-fn element_indices(lhs: &Place, rhs: &Place) -> Option<(u64, u64)> {
+fn element_indices(lhs: &Location, rhs: &Location) -> Option<(u64, u64)> {
     let ((Step::Element(left), left_path), (Step::Element(right), right_path)) =
         (lhs.path.split_last()?, rhs.path.split_last()?)
     else {

@@ -2,7 +2,7 @@
 //!
 //! An `f64` holds every `float`, `half` and `bfloat` exactly. Sums, products, quotients and square roots computed in
 //! `f64` and then rounded here are correctly rounded: `f64` has more than twice the digits of `float` plus two, so
-//! that rounding twice does no harm. Where that argument fails ([`from_int`], [`fma`]) the first step rounds to odd.
+//! that rounding twice gives the same. Where that argument fails ([`from_int`], [`fma`]) the first step rounds to odd.
 
 use crate::types::FloatKind;
 
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Halfway between two neighbours goes to the even one, and a hair off it to the nearer one.
+    /// A value halfway between two neighbours rounds to the even one, any other to the nearer one.
     #[test]
     fn rounds_to_nearest_even_everywhere() {
         for (kind, infinity) in [(Half, 0x7c00), (BFloat, 0x7f80)] {

@@ -1,13 +1,14 @@
 //! The memory of an evaluation: objects, places in them, reading and writing.
 //!
-//! A [`Place`] is an object and a path of steps into it; an address is a place as a value. Objects are numbered once
+//! A [`Location`] is an object and a path of steps into it; an address is a place as a value. Objects are numbered once
 //! and for all, so that a reference to one whose function has returned finds nothing rather than something else.
 
 use super::Interrupt;
 use crate::program::{GlobalId, Program, Value};
 use crate::types::{Ty, TyKind, Types};
 
-/// What memory and expressions hold: a [`Value`] that may have addresses in it and parts that are not initialized.
+/// Content of memory and result of expressions: a [`Value`] that may have addresses in it and parts that are not
+/// initialized.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Slot {
     /// Not initialized; also what an expression of type `void` has.
@@ -18,17 +19,17 @@ pub(super) enum Slot {
     /// it are not initialized.
     Aggregate(Vec<Slot>),
     /// A pointer or reference.
-    Address(Place),
+    Address(Location),
 }
 
-/// Where something is.
+/// An object, or a part of one.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Place {
+pub(super) struct Location {
     pub(super) root: Root,
     pub(super) path: Vec<Step>,
 }
 
-/// What a path starts from.
+/// Start of a path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Root {
     Object(usize),
@@ -46,12 +47,12 @@ pub(super) enum Step {
     Swizzle(Vec<u8>),
 }
 
-impl Place {
-    pub(super) fn new(root: Root) -> Place {
-        Place { root, path: Vec::new() }
+impl Location {
+    pub(super) fn new(root: Root) -> Location {
+        Location { root, path: Vec::new() }
     }
 
-    pub(super) fn then(mut self, step: Step) -> Place {
+    pub(super) fn then(mut self, step: Step) -> Location {
         // A component of a swizzle is a component of the vector.
         if let (Some(Step::Swizzle(components)), Step::Field(index)) = (self.path.last(), &step)
             && let Some(&component) = components.get(*index as usize)
@@ -83,7 +84,7 @@ impl From<Value> for Slot {
 impl Slot {
     pub(super) const UNKNOWN: Slot = Slot::Scalar(Value::Unknown);
 
-    /// How many parts it has; what copying it costs.
+    /// Number of parts, which is the cost of a copy.
     pub(super) fn size(&self) -> u64 {
         match self {
             Slot::Aggregate(parts) => 1 + parts.iter().map(Slot::size).sum::<u64>(),
@@ -257,7 +258,7 @@ impl Memory {
     }
 
     /// The type of what is at a place.
-    pub(super) fn type_of(&self, program: &Program, place: &Place) -> Option<Ty> {
+    pub(super) fn type_of(&self, program: &Program, place: &Location) -> Option<Ty> {
         let ty = match place.root {
             Root::Object(object) => self.objects.get(object)?.as_ref()?.ty,
             Root::Global(id) => program.global(id).ty.ty,
@@ -294,7 +295,7 @@ fn is_union(types: &Types, ty: Ty) -> bool {
     types.struct_id(ty).is_some_and(|id| types.struct_(id).is_union)
 }
 
-/// How many parts a new object of type `ty` has; a union has none until one is stored.
+/// Number of parts of a new object of type `ty`; a union has none until one is stored.
 fn part_count(types: &Types, ty: Ty) -> Option<u64> {
     match *types.kind(ty) {
         TyKind::Vector { len, .. } | TyKind::PackedVector { len, .. } => Some(u64::from(len)),
@@ -318,8 +319,8 @@ fn part_type(types: &Types, ty: Ty, step: &Step) -> Ty {
     }
 }
 
-/// What an evaluation gives as a constant: no addresses, nothing uninitialized. An empty struct may be "uninitialized"
-/// because nobody stores into it.
+/// A slot as a constant: no addresses, nothing uninitialized. An empty struct may be "uninitialized"
+/// because nothing is stored into it.
 pub(super) fn export(types: &Types, slot: Slot, ty: Ty) -> Result<Value, String> {
     match (slot, types.kind(ty)) {
         (Slot::Scalar(value), _) => Ok(value),

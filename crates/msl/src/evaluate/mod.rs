@@ -22,7 +22,7 @@ pub(crate) use number::{convert, fits};
 use crate::program::{Expr, Function, FunctionId, GlobalId, Local, LocalId, Program, Value};
 use crate::source::Span;
 use crate::types::{Ty, TyKind};
-use memory::{Memory, Missing, Place, Root, Slot, Step, WriteError};
+use memory::{Location, Memory, Missing, Root, Slot, Step, WriteError};
 use std::collections::HashMap;
 
 /// Why an expression has no constant value.
@@ -30,7 +30,7 @@ use std::collections::HashMap;
 pub(crate) enum Failure {
     /// It is not a constant expression.
     NotConstant {
-        /// What is in the way.
+        /// The expression that is not constant.
         span: Span,
         /// Why, in clang's words.
         reason: String,
@@ -39,7 +39,7 @@ pub(crate) enum Failure {
     NeedsBody(FunctionId),
     /// It takes too many steps, or nests too deeply.
     TooLong {
-        /// Where the limit was hit.
+        /// The expression that hit the limit.
         span: Span,
     },
 }
@@ -49,7 +49,7 @@ pub(crate) enum Failure {
 pub(crate) struct Scope<'a> {
     /// Parameters and variables, by [`LocalId`].
     pub(crate) locals: &'a [Local],
-    /// Which of them are parameters.
+    /// Those that are parameters.
     pub(crate) params: &'a [LocalId],
     /// The values of those that are constants.
     pub(crate) known: &'a rustc_hash::FxHashMap<LocalId, Value>,
@@ -115,12 +115,12 @@ const DEPTH_LIMIT: u32 = 8 * 1024;
 /// Room for [`DEPTH_LIMIT`], without optimization. The system provides only what is used of it.
 const STACK_SIZE: usize = 64 << 20;
 
-/// What ends an evaluation early.
+/// Reason to end an evaluation early.
 #[derive(Debug)]
 enum Interrupt {
     /// It has no value.
     Failure(Failure),
-    /// How it goes on depends on something unknown: so does its value.
+    /// Control depends on an unknown value, so the result is unknown, too.
     Unknown,
 }
 
@@ -190,10 +190,10 @@ impl<'p> Machine<'p> {
     }
 
     /// The place of a variable. One that is not declared yet (its declaration was jumped over) is uninitialized.
-    fn local(&mut self, id: LocalId, span: Span) -> Outcome<Place> {
+    fn local(&mut self, id: LocalId, span: Span) -> Outcome<Location> {
         let program = self.program;
         if let Some(&object) = self.frame().locals.get(&id) {
-            return Ok(Place::new(Root::Object(object)));
+            return Ok(Location::new(Root::Object(object)));
         }
         let (ty, value) = match self.frame().function {
             Some(function) => {
@@ -204,7 +204,7 @@ impl<'p> Machine<'p> {
         };
         let object = self.memory.add(ty, value);
         self.frame().locals.insert(id, object);
-        Ok(Place::new(Root::Object(object)))
+        Ok(Location::new(Root::Object(object)))
     }
 
     /// The type and value of a variable around the expression.
@@ -236,7 +236,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn load(&mut self, place: &Place, ty: Ty, span: Span) -> Outcome<Slot> {
+    fn load(&mut self, place: &Location, ty: Ty, span: Span) -> Outcome<Slot> {
         let read = match place.root {
             Root::Object(object) => self.memory.read(object, &place.path),
             Root::Global(id) => self.load_global(id, &place.path, span)?,
@@ -272,11 +272,11 @@ impl<'p> Machine<'p> {
                 format!("'{name}' depends on a function constant that is not known until a pipeline is made"),
             ));
         }
-        // Its initializer was complained about.
+        // An error in its initializer was reported.
         Err(Interrupt::Unknown)
     }
 
-    fn store(&mut self, place: &Place, value: Slot, span: Span) -> Outcome<()> {
+    fn store(&mut self, place: &Location, value: Slot, span: Span) -> Outcome<()> {
         let Root::Object(object) = place.root else {
             return Err(not_constant(
                 span,

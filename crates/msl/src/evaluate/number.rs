@@ -13,7 +13,7 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
-    /// What `ty` is computed as: an enum as its integer, a vector or matrix as its components.
+    /// Type in which `ty` is computed: an enum as its integer, a vector or matrix as its components.
     pub(crate) fn of(types: &Types, ty: Ty) -> Option<Scalar> {
         match *types.kind(ty) {
             TyKind::Bool => Some(Scalar::Bool),
@@ -45,12 +45,12 @@ impl Scalar {
     }
 }
 
-/// What clang says about a result that does not fit.
+/// Clang's message about a result that does not fit.
 pub(super) fn out_of_range(value: impl std::fmt::Display, to: Scalar) -> String {
     format!("value {value} is outside the range of representable values of type '{}'", to.name())
 }
 
-/// Whether a number is not zero, or a pointer not null; `None` for what is neither.
+/// True if a number is not zero, or a pointer not null; `None` for other values.
 pub(crate) fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(value) => Some(*value),
@@ -124,7 +124,7 @@ fn convert_components(value: &Value, to: Scalar) -> Option<Value> {
     }
 }
 
-/// Whether a constant can be converted in braces, without narrowing: an integer is in range, or exact as a
+/// True if a constant can be converted in braces, without narrowing: an integer is in range, or exact as a
 /// floating-point number; a floating-point number is in range, though perhaps not exact, and never becomes an integer.
 /// Infinities and NaN are in the range of every floating-point type.
 pub(crate) fn fits(types: &Types, value: &Value, to: Ty) -> bool {

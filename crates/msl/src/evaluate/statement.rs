@@ -5,7 +5,7 @@ use super::number::truth;
 use super::{Machine, Outcome, SUBEXPRESSION, not_constant};
 use crate::program::{Case, Expr, LocalId, Stmt, StmtKind, Value};
 
-/// How control leaves a statement.
+/// Way in which control leaves a statement.
 pub(super) enum Flow {
     Next,
     Break,

@@ -1,10 +1,10 @@
-//! What a pp-number means.
+//! Values of pp-numbers.
 
 use super::token::{FloatLiteral, FloatSuffix, IntLiteral, TokenKind};
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 
-/// The literal spelled `text` at `span`. One that is wrong is reported, and stands for the value read so far.
+/// The literal spelled `text` at `span`. After an error, its value is the part read so far.
 pub fn number(text: &str, span: Span, diagnostics: &mut Vec<Diagnostic>) -> TokenKind {
     let mut reader = Reader { text, span, diagnostics, position: 0, failed: false };
     reader.literal()
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
         TokenKind::Int(IntLiteral { value, unsigned, long, decimal })
     }
 
-    /// Whether the literal is unsigned, and whether it is long.
+    /// Reads the suffix of an integer: is it unsigned, is it long?
     fn integer_suffix(&mut self) -> (bool, bool) {
         let suffix = self.suffix();
         let without_sign = suffix.strip_prefix(['u', 'U']).or_else(|| suffix.strip_suffix(['u', 'U']));

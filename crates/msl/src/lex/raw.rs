@@ -4,7 +4,7 @@ use super::Symbol;
 use super::token::Punct;
 use crate::source::Span;
 
-/// What a raw token is.
+/// Kind of raw token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RawKind {
     /// A name; keywords are names here.
@@ -34,11 +34,11 @@ pub enum RawKind {
 /// A preprocessing token.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RawToken {
-    /// Where it is spelled.
+    /// Its text in the source.
     pub span: Span,
     /// Its text, without line continuations; not set for [`RawKind::Punct`].
     pub symbol: Symbol,
-    /// What it is.
+    /// Kind of token.
     pub kind: RawKind,
     pub(crate) flags: u8,
 }

@@ -35,7 +35,7 @@ pub fn lex(text: &str, file: FileId, symbols: &mut Symbols) -> Lexed {
     Lexed { tokens, unterminated_comment: scanner.unterminated_comment }
 }
 
-/// How far the scanner is on the way to `#include <`.
+/// Progress of the scanner towards `#include <`.
 #[derive(Clone, Copy, PartialEq)]
 enum HeaderName {
     No,

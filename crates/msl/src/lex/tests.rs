@@ -177,7 +177,7 @@ fn characters_and_strings() {
     check("R\"(a", "raw string missing terminating delimiter");
 }
 
-/// Whether `gap` holds nothing but whitespace, comments and line continuations.
+/// True if `gap` holds nothing but whitespace, comments and line continuations.
 fn is_blank(gap: &str) -> bool {
     let mut rest = gap.replace("\\\n", "").replace("\\\r\n", "");
     loop {

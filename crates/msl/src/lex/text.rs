@@ -1,4 +1,4 @@
-//! What character and string literals mean.
+//! Values of character and string literals.
 
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
@@ -63,7 +63,7 @@ pub fn string(text: &str, span: Span, terminated: bool, diagnostics: &mut Vec<Di
     SmolStr::new(String::from_utf8_lossy(&bytes))
 }
 
-/// Whether the literal's characters are wider than a byte, and what stands between its quotes.
+/// The text between the quotes, and true if the literal's characters are wider than a byte.
 fn body(text: &str, quote: char) -> (bool, &str) {
     let start = text.find(quote).unwrap_or(0);
     let body = text[start..].strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));

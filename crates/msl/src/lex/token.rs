@@ -6,13 +6,13 @@ use smol_str::SmolStr;
 /// A token and where it came from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Kind of token, with its value.
     pub kind: TokenKind,
-    /// Where it came from.
+    /// Its text in the source.
     pub span: Span,
 }
 
-/// What a token is.
+/// Kind of token.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TokenKind {
     /// An identifier that is not a keyword.
@@ -113,7 +113,7 @@ macro_rules! keywords {
                 }
             }
 
-            /// How it is spelled.
+            /// Its spelling.
             pub fn text(self) -> &'static str {
                 match self { $(Keyword::$variant => $text,)* }
             }
@@ -150,7 +150,7 @@ macro_rules! puncts {
             /// All of them, longest first, so that the first match is the right one.
             pub const ALL: &'static [(&'static str, Punct)] = &[$(($text, Punct::$variant),)*];
 
-            /// How it is spelled.
+            /// Its spelling.
             pub fn text(self) -> &'static str {
                 match self { $(Punct::$variant => $text,)* }
             }

@@ -2,7 +2,7 @@
 
 use super::declarators::{Named, Parens};
 use super::paths::{Denotes, PathPlace};
-use super::specifiers::{Place, address_space};
+use super::specifiers::{DeclarationContext, address_space};
 use super::types::BuiltinWords;
 use super::{Attempt, Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
@@ -83,7 +83,7 @@ impl Parser {
     fn can_be_declaration(&mut self) -> bool {
         let mark = self.mark();
         let found = self.attempt(Attempt::Declaration, |p| {
-            let specifiers = p.decl_specifiers(Place::Block, &[])?;
+            let specifiers = p.decl_specifiers(DeclarationContext::Block, &[])?;
             if specifiers.base.is_none() {
                 return Err(Failed);
             }

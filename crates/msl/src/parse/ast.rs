@@ -1,7 +1,7 @@
 //! The syntax tree: what was written, before names mean anything.
 //!
 //! The parser knows just enough about names (type, template, value, namespace) to tell declarations from expressions.
-//! What a name refers to is found out by `check`, which walks a template's tree once for each instantiation. Where
+//! `check` resolves names; it walks a template's tree once for each instantiation. Where
 //! the grammar alone cannot decide, the tree keeps the general form: `T(x)` is a [`ExprKind::Call`] whose callee may
 //! turn out to be a type, and a template argument that is a bare name is a [`TemplateArg::Expr`] or
 //! [`TemplateArg::Type`] by the parser's best knowledge, and the checker looks again.
@@ -16,14 +16,14 @@ use smol_str::SmolStr;
 pub struct Ident {
     /// The name.
     pub name: SmolStr,
-    /// Where it stands.
+    /// Its text in the source.
     pub span: Span,
 }
 
 /// A whole program.
 #[derive(Clone, Debug, Default)]
 pub struct TranslationUnit {
-    /// What stands at namespace scope, in order.
+    /// Declarations at namespace scope, in order.
     pub decls: Vec<Decl>,
 }
 
@@ -62,7 +62,7 @@ pub struct PathSegment {
     /// The name; for operators the text such as `operator+`. `decltype(e)::x` begins with a segment `decltype` whose
     /// only argument is `e`, and a type trait `__is_enum(T)` is a segment with its operands as arguments.
     pub name: SmolStr,
-    /// Where the name stands.
+    /// The name in the source.
     pub span: Span,
     /// Template arguments, where there are angle brackets.
     pub args: Option<Vec<TemplateArg>>,
@@ -78,7 +78,7 @@ pub enum TemplateArg {
 }
 
 impl TemplateArg {
-    /// Where it stands.
+    /// Its text in the source.
     pub fn span(&self) -> Span {
         match self {
             TemplateArg::Type(ty) => ty.span,
@@ -93,13 +93,13 @@ impl TemplateArg {
 /// A type as written.
 #[derive(Clone, Debug)]
 pub struct TypeExpr {
-    /// What it is.
+    /// Kind of type, with its parts.
     pub kind: TypeExprKind,
-    /// Where it stands; for declarators the specifiers.
+    /// Its text in the source; for declarators the specifiers.
     pub span: Span,
 }
 
-/// What a written type is. Declarators are already turned inside out: `float (*f)(int)` is a pointer to a function.
+/// A written type. Declarators are already turned inside out: `float (*f)(int)` is a pointer to a function.
 #[derive(Clone, Debug)]
 pub enum TypeExprKind {
     /// `unsigned int`, `half`, `void`, …
@@ -118,7 +118,7 @@ pub enum TypeExprKind {
     Pointer(Box<TypeExpr>),
     /// `T &` or `T &&`
     Reference {
-        /// What it refers to.
+        /// Referenced type.
         inner: Box<TypeExpr>,
         /// `&&`
         rvalue: bool,
@@ -132,16 +132,16 @@ pub enum TypeExprKind {
     },
     /// `R(P…)`
     Function {
-        /// What it returns.
+        /// Result type.
         result: Box<TypeExpr>,
-        /// What it takes.
+        /// Parameters.
         params: Vec<Param>,
     },
     /// `const T`, `device T`, …
     Qualified {
         /// The qualifiers, at least one.
         quals: Qualifiers,
-        /// What they qualify.
+        /// Qualified type.
         inner: Box<TypeExpr>,
     },
     /// `T...` in a template argument or parameter list.
@@ -193,13 +193,13 @@ pub enum BuiltinType {
 /// A declaration.
 #[derive(Clone, Debug)]
 pub struct Decl {
-    /// What it declares.
+    /// Kind of declaration, with its parts.
     pub kind: DeclKind,
     /// All of it.
     pub span: Span,
 }
 
-/// What a declaration declares. A declaration with several declarators becomes several.
+/// Kind of declaration. A declaration with several declarators becomes several.
 #[derive(Clone, Debug)]
 pub enum DeclKind {
     /// `namespace a { … }`; `None` for an unnamed one. `a::b` is nested.
@@ -208,7 +208,7 @@ pub enum DeclKind {
         name: Option<Ident>,
         /// `inline namespace`
         inline: bool,
-        /// What is inside.
+        /// Declarations inside.
         decls: Vec<Decl>,
     },
     /// `using namespace metal;`
@@ -267,7 +267,7 @@ pub struct TemplateHeader {
 pub struct TemplateParam {
     /// Its name, if it has one.
     pub name: Option<Ident>,
-    /// What it stands for.
+    /// Type, value or template.
     pub kind: TemplateParamKind,
     /// `typename... T`
     pub is_pack: bool,
@@ -275,7 +275,7 @@ pub struct TemplateParam {
     pub span: Span,
 }
 
-/// What a template parameter stands for.
+/// Kind of template parameter.
 #[derive(Clone, Debug)]
 pub enum TemplateParamKind {
     /// `typename T = default`
@@ -304,13 +304,13 @@ pub enum TemplateParamKind {
 pub struct AliasDecl {
     /// The new name.
     pub name: Ident,
-    /// What it stands for.
+    /// Aliased type.
     pub ty: TypeExpr,
     /// For an alias template.
     pub template: Option<TemplateHeader>,
 }
 
-/// What stands before the type of a declaration, other than qualifiers.
+/// Specifiers before the type of a declaration, other than qualifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each field is the keyword")]
 pub struct Specifiers {
@@ -326,7 +326,7 @@ pub struct Specifiers {
     pub stage: Option<Stage>,
 }
 
-/// What a graphics or compute function is for.
+/// Stage of a graphics or compute function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// A compute function.
@@ -346,7 +346,7 @@ pub struct Attribute {
     pub name: SmolStr,
     /// The arguments; a type argument of `alignas` is an [`ExprKind::AlignOf`].
     pub args: Vec<Expr>,
-    /// Where it stands.
+    /// Its text in the source.
     pub span: Span,
 }
 
@@ -369,7 +369,7 @@ pub struct VarDecl {
     pub template: Option<TemplateHeader>,
 }
 
-/// How something is initialized.
+/// Initializer.
 #[derive(Clone, Debug)]
 pub enum Init {
     /// `= e` (e may be a brace list)
@@ -404,11 +404,11 @@ pub struct FunctionDecl {
     /// arguments for an explicit specialization. A constructor's last segment is the class's name, a destructor's
     /// `~name`, an operator's `operator+` (`operator()`, `operator[]`, …), a conversion's `operator T`.
     pub name: Path,
-    /// Which kind of function the name says it is.
+    /// Kind of function, by its name.
     pub kind: FunctionKind,
-    /// What it returns; `void` for constructors. A trailing return type stands here, too.
+    /// Result type, also a trailing one; `void` for constructors.
     pub result: TypeExpr,
-    /// What it takes.
+    /// Parameters.
     pub params: Vec<Param>,
     /// `const`, `thread`, … behind the parameter list.
     pub method_quals: Qualifiers,
@@ -432,7 +432,7 @@ pub struct FunctionDecl {
     pub span: Span,
 }
 
-/// Which kind of function a declarator declares.
+/// Kind of function that a declarator declares.
 #[derive(Clone, Debug)]
 pub enum FunctionKind {
     /// An ordinary function or method.
@@ -514,7 +514,7 @@ pub struct Enumerator {
 /// `template [[host_name("f32")]] kernel decltype(f<float>) f<float>;`, `template struct S<float>;`
 #[derive(Clone, Debug)]
 pub struct InstantiationDecl {
-    /// What is instantiated; its last segment usually has template arguments.
+    /// Name of the template; its last segment usually has template arguments.
     pub name: Path,
     /// The type it is declared with: a function type, or a name for one; `None` for a class.
     pub ty: Option<TypeExpr>,
@@ -532,7 +532,7 @@ pub struct InstantiationDecl {
 /// `{ … }`
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// What is inside.
+    /// Statements inside.
     pub stmts: Vec<Stmt>,
     /// From brace to brace.
     pub span: Span,
@@ -541,13 +541,13 @@ pub struct Block {
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What it is.
+    /// Kind of statement, with its parts.
     pub kind: StmtKind,
     /// All of it.
     pub span: Span,
 }
 
-/// What a statement is.
+/// Kind of statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     /// `{ … }`
@@ -560,7 +560,7 @@ pub enum StmtKind {
     If {
         /// `if constexpr`
         is_constexpr: bool,
-        /// What stands before the `;` inside the parentheses.
+        /// Statement before the `;` inside the parentheses.
         init: Option<Box<Stmt>>,
         /// The condition.
         condition: Condition,
@@ -604,7 +604,7 @@ pub enum StmtKind {
     RangeFor {
         /// The variable, without an initializer.
         variable: Box<VarDecl>,
-        /// What is iterated over.
+        /// Array to iterate over.
         range: Expr,
         /// The body.
         body: Box<Stmt>,
@@ -652,13 +652,13 @@ pub enum Condition {
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Kind of expression, with its parts.
     pub kind: ExprKind,
     /// All of it.
     pub span: Span,
 }
 
-/// What an expression is.
+/// Kind of expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// `1u`
@@ -683,7 +683,7 @@ pub enum ExprKind {
     Unary {
         /// The operator.
         op: UnaryOp,
-        /// Where the operator stands.
+        /// The operator in the source.
         op_span: Span,
         /// The operand.
         operand: Box<Expr>,
@@ -692,7 +692,7 @@ pub enum ExprKind {
     Binary {
         /// The operator.
         op: BinaryOp,
-        /// Where the operator stands.
+        /// The operator in the source.
         op_span: Span,
         /// Left.
         lhs: Box<Expr>,
@@ -703,7 +703,7 @@ pub enum ExprKind {
     Assign {
         /// The operator before `=`, if any.
         op: Option<BinaryOp>,
-        /// Where the operator stands.
+        /// The operator in the source.
         op_span: Span,
         /// Left.
         lhs: Box<Expr>,
@@ -723,7 +723,7 @@ pub enum ExprKind {
     Comma(Box<Expr>, Box<Expr>),
     /// `f(args)`, or `T(args)` where `T` is a named type
     Call {
-        /// What is called.
+        /// Function, object or type.
         callee: Box<Expr>,
         /// The arguments; each may be a brace list.
         args: Vec<Expr>,
@@ -757,11 +757,11 @@ pub enum ExprKind {
     },
     /// `(T)e`, `static_cast<T>(e)`, …
     Cast {
-        /// Which kind.
+        /// Kind of cast.
         kind: CastKind,
         /// To which type.
         ty: TypeExpr,
-        /// What is cast; a brace list in `(T){…}`.
+        /// Operand; a brace list in `(T){…}`.
         operand: Box<Expr>,
     },
     /// `sizeof(T)`
@@ -800,7 +800,7 @@ pub struct InitItem {
     pub value: Expr,
 }
 
-/// Which cast.
+/// Kind of cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant is the cast of that name")]
 pub enum CastKind {
@@ -827,7 +827,7 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// How it is spelled.
+    /// Its spelling.
     pub fn text(self) -> &'static str {
         match self {
             UnaryOp::Plus => "+",
@@ -867,7 +867,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// How it is spelled.
+    /// Its spelling.
     pub fn text(self) -> &'static str {
         match self {
             BinaryOp::Mul => "*",
@@ -909,7 +909,7 @@ pub struct Lambda {
     pub params: Vec<Param>,
     /// `mutable`
     pub is_mutable: bool,
-    /// What it returns, where it says so.
+    /// Result type, if written.
     pub result: Option<TypeExpr>,
     /// Its body.
     pub body: Block,
@@ -917,7 +917,7 @@ pub struct Lambda {
     pub span: Span,
 }
 
-/// How a variable is captured.
+/// Mode of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant says it")]
 pub enum CaptureMode {
@@ -930,7 +930,7 @@ pub enum CaptureMode {
 pub struct Capture {
     /// The name; `this` for the object.
     pub name: Ident,
-    /// How.
+    /// By value or by reference.
     pub mode: CaptureMode,
     /// `x = e`
     pub init: Option<Expr>,

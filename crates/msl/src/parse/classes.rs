@@ -3,7 +3,7 @@
 use super::ast::*;
 use super::names::{NameKind, ScopeId};
 use super::paths::{ParsedPath, PathPlace};
-use super::specifiers::{DeclSpecifiers, Place};
+use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Attempt, Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
@@ -12,7 +12,7 @@ impl Parser {
     /// `struct S`, `struct S { … }`, `struct { … }`: declared, defined, or just named.
     pub(super) fn class_specifier(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         headers: &[TemplateHeader],
         found: &mut DeclSpecifiers,
     ) -> Parse<()> {
@@ -33,10 +33,10 @@ impl Parser {
         {
             self.bump();
         }
-        let is_definition = self.at(Punct::LBrace) || (self.at(Punct::Colon) && place.is_declaration());
-        let is_declaration = self.at(Punct::Semi) && place.is_declaration() && found.base.is_none();
+        let is_definition = self.at(Punct::LBrace) || (self.at(Punct::Colon) && context.is_declaration());
+        let is_declaration = self.at(Punct::Semi) && context.is_declaration() && found.base.is_none();
         let Some(parsed) = parsed else {
-            return self.unnamed_class(place, key, attributes, span, found);
+            return self.unnamed_class(context, key, attributes, span, found);
         };
         if !is_definition && !is_declaration {
             // `struct S *p` makes `S` known as a type.
@@ -46,7 +46,7 @@ impl Parser {
             found.base = Some(TypeExpr { kind: TypeExprKind::Named(parsed.path), span });
             return Ok(());
         }
-        if is_definition && !place.allows_definitions() {
+        if is_definition && !context.allows_definitions() {
             return Err(self.fail("types may not be defined here"));
         }
         let scope = self.open_class_scope(&parsed, headers);
@@ -66,7 +66,7 @@ impl Parser {
 
     fn unnamed_class(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         key: ClassKey,
         attributes: Vec<Attribute>,
         span: Span,
@@ -75,7 +75,7 @@ impl Parser {
         if !(self.at(Punct::LBrace) || self.at(Punct::Colon)) {
             return Err(self.fail("expected identifier or '{'"));
         }
-        if !place.allows_definitions() {
+        if !context.allows_definitions() {
             return Err(self.fail("types may not be defined here"));
         }
         let scope = self.names.unnamed_class(self.scope);
@@ -163,7 +163,7 @@ impl Parser {
         while !self.at(Punct::RBrace) && !self.at_end() {
             let (first, late) = (members.len(), self.late.len());
             if !self.opt_access(&mut members) {
-                self.declaration_or_skip(Place::Class, &mut members);
+                self.declaration_or_skip(DeclarationContext::Class, &mut members);
             }
             // The bodies met on the way belong to the first declaration: only that one can be a function or class.
             for body in &mut self.late[late..] {

@@ -4,7 +4,7 @@ use super::ast::*;
 use super::declarators::{Declarator, Named, Parens};
 use super::names::{Name, NameKind, ScopeKind};
 use super::paths::{Denotes, ParsedPath};
-use super::specifiers::{DeclSpecifiers, Place};
+use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Failed, Parse, Parser};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Keyword, Punct, TokenKind};
@@ -20,15 +20,15 @@ impl Parser {
                 self.bump();
                 continue;
             }
-            self.declaration_or_skip(Place::Namespace, &mut decls);
+            self.declaration_or_skip(DeclarationContext::Namespace, &mut decls);
         }
         decls
     }
 
     /// A declaration; after an error, what is left of it is skipped.
-    pub(super) fn declaration_or_skip(&mut self, place: Place, decls: &mut Vec<Decl>) {
+    pub(super) fn declaration_or_skip(&mut self, context: DeclarationContext, decls: &mut Vec<Decl>) {
         let (before, scope, late, count) = (self.position, self.scope, self.late.len(), decls.len());
-        if self.declaration(place, decls).is_err() {
+        if self.declaration(context, decls).is_err() {
             self.skip_failed(before);
             if decls.len() == count {
                 self.late.truncate(late);
@@ -41,28 +41,30 @@ impl Parser {
     }
 
     /// Any declaration but those that only a class has.
-    pub(super) fn declaration(&mut self, place: Place, decls: &mut Vec<Decl>) -> Parse<()> {
+    pub(super) fn declaration(&mut self, context: DeclarationContext, decls: &mut Vec<Decl>) -> Parse<()> {
         let start = self.span();
         let TokenKind::Keyword(keyword) = *self.kind() else {
             if self.eat(Punct::Semi) {
                 decls.push(Decl { kind: DeclKind::Empty, span: start });
                 return Ok(());
             }
-            return self.simple_declaration(place, Vec::new(), start, decls);
+            return self.simple_declaration(context, Vec::new(), start, decls);
         };
         match keyword {
             Keyword::Namespace => self.namespace(decls),
             Keyword::Inline if *self.nth(1) == TokenKind::Keyword(Keyword::Namespace) => self.namespace(decls),
-            Keyword::Using => self.using(place, decls),
-            Keyword::Template => self.template(place, decls),
-            Keyword::Extern if *self.nth(1) == TokenKind::Keyword(Keyword::Template) => self.template(place, decls),
+            Keyword::Using => self.using(context, decls),
+            Keyword::Template => self.template(context, decls),
+            Keyword::Extern if *self.nth(1) == TokenKind::Keyword(Keyword::Template) => {
+                self.template(context, decls)
+            }
             Keyword::Extern if matches!(self.nth(1), TokenKind::Str(_)) => self.linkage_block(decls),
             Keyword::StaticAssert => self.static_assert(decls),
             Keyword::Asm => {
                 self.unsupported("'asm' is not supported in Metal");
                 Err(Failed)
             }
-            _ => self.simple_declaration(place, Vec::new(), start, decls),
+            _ => self.simple_declaration(context, Vec::new(), start, decls),
         }
     }
 
@@ -90,12 +92,12 @@ impl Parser {
     /// Specifiers and declarators: variables, functions, typedefs, classes, enums.
     pub(super) fn simple_declaration(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         headers: Vec<TemplateHeader>,
         start: Span,
         decls: &mut Vec<Decl>,
     ) -> Parse<()> {
-        let mut specifiers = self.decl_specifiers(place, &headers)?;
+        let mut specifiers = self.decl_specifiers(context, &headers)?;
         let first = decls.len();
         if let Some(mut declared) = specifiers.declared.take() {
             declared.span = start.to(self.last_span);
@@ -108,7 +110,7 @@ impl Parser {
             self.declaration_without_declarator(&mut specifiers, first, start, decls);
             Ok(())
         } else {
-            self.init_declarators(place, &specifiers, &headers, start, decls)
+            self.init_declarators(context, &specifiers, &headers, start, decls)
         };
         if specifiers.is_friend {
             let friends: Vec<Decl> = decls.drain(first..).collect();
@@ -225,7 +227,7 @@ impl Parser {
     /// Declarators with commas between them, and the `;` or body behind the last.
     fn init_declarators(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         specifiers: &DeclSpecifiers,
         headers: &[TemplateHeader],
         start: Span,
@@ -233,7 +235,7 @@ impl Parser {
     ) -> Parse<()> {
         let scope = self.scope;
         loop {
-            let ended = self.init_declarator(place, specifiers, headers, start, decls)?;
+            let ended = self.init_declarator(context, specifiers, headers, start, decls)?;
             self.scope = scope;
             if ended {
                 return Ok(());
@@ -243,12 +245,12 @@ impl Parser {
             }
         }
         let is_function = matches!(decls.last(), Some(Decl { kind: DeclKind::Function(_), .. }));
-        let message = match place {
-            Place::Class => "expected ';' at end of declaration list",
-            Place::Namespace if is_function && !self.at_identifier_nth(0) && !self.at_end() => {
+        let message = match context {
+            DeclarationContext::Class => "expected ';' at end of declaration list",
+            DeclarationContext::Namespace if is_function && !self.at_identifier_nth(0) && !self.at_end() => {
                 "expected function body after function declarator"
             }
-            Place::Namespace => "expected ';' after top level declarator",
+            DeclarationContext::Namespace => "expected ';' after top level declarator",
             _ => "expected ';' at end of declaration",
         };
         self.expect_semicolon(message);
@@ -258,23 +260,23 @@ impl Parser {
     /// One declarator with its initializer or body; true where the body ends the declaration.
     fn init_declarator(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         specifiers: &DeclSpecifiers,
         headers: &[TemplateHeader],
         start: Span,
         decls: &mut Vec<Decl>,
     ) -> Parse<bool> {
-        if place == Place::Class && self.at(Punct::Colon) {
+        if context == DeclarationContext::Class && self.at(Punct::Colon) {
             let declarator = Declarator::default();
-            self.variable(place, specifiers, headers, declarator, start, decls)?;
+            self.variable(context, specifiers, headers, declarator, start, decls)?;
             return Ok(false);
         }
-        self.check_type_or_nameless(place, specifiers)?;
-        let parens = match place {
+        self.check_type_or_nameless(context, specifiers)?;
+        let parens = match context {
             _ if specifiers.base.is_none() || specifiers.is_typedef => Parens::Parameters,
-            Place::Namespace if is_void(specifiers) => Parens::Parameters,
-            Place::Namespace => Parens::OrRareInitializer,
-            Place::Block => Parens::OrInitializer,
+            DeclarationContext::Namespace if is_void(specifiers) => Parens::Parameters,
+            DeclarationContext::Namespace => Parens::OrRareInitializer,
+            DeclarationContext::Block => Parens::OrInitializer,
             _ => Parens::Parameters,
         };
         let declarator = self.declarator_with(Named::Yes, parens)?;
@@ -283,25 +285,25 @@ impl Parser {
             return Ok(false);
         }
         if declarator.is_function() {
-            return self.function(place, specifiers, headers, declarator, start, decls);
+            return self.function(context, specifiers, headers, declarator, start, decls);
         }
-        self.variable(place, specifiers, headers, declarator, start, decls)?;
+        self.variable(context, specifiers, headers, declarator, start, decls)?;
         Ok(false)
     }
 
     /// Without a type only constructors, destructors and conversions can be declared.
-    fn check_type_or_nameless(&mut self, place: Place, specifiers: &DeclSpecifiers) -> Parse<()> {
+    fn check_type_or_nameless(&mut self, context: DeclarationContext, specifiers: &DeclSpecifiers) -> Parse<()> {
         if specifiers.base.is_some() || self.at(Punct::Tilde) || self.at_keyword(Keyword::Operator) {
             return Ok(());
         }
         if !self.at_path() {
-            let message = match place {
-                Place::Class => "expected member name or ';' after declaration specifiers",
+            let message = match context {
+                DeclarationContext::Class => "expected member name or ';' after declaration specifiers",
                 _ => "expected unqualified-id",
             };
             return Err(self.fail(message));
         }
-        if place == Place::Class && self.at_constructor() {
+        if context == DeclarationContext::Class && self.at_constructor() {
             return Ok(());
         }
         let mark = self.mark();
@@ -313,7 +315,7 @@ impl Parser {
             return Ok(());
         }
         if before_type {
-            // Most likely a macro that nobody defined.
+            // Most likely a macro that is not defined.
             let message = format!("unknown type name '{}'", parsed.path.last().name);
             return Err(self.fail(message));
         }
@@ -344,7 +346,7 @@ impl Parser {
     /// A variable or data member: its name is known in its own initializer.
     fn variable(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         specifiers: &DeclSpecifiers,
         headers: &[TemplateHeader],
         mut declarator: Declarator,
@@ -360,8 +362,8 @@ impl Parser {
             let kind = if headers.is_empty() { NameKind::Value } else { NameKind::VariableTemplate };
             self.declare_unqualified(parsed, kind);
         }
-        let bit_width = match place {
-            Place::Class if self.eat(Punct::Colon) => Some(self.conditional_expression()?),
+        let bit_width = match context {
+            DeclarationContext::Class if self.eat(Punct::Colon) => Some(self.conditional_expression()?),
             _ => None,
         };
         self.opt_attributes(&mut attributes)?;

@@ -6,11 +6,11 @@
 use super::ast::{Attribute, Expr, Param, Qualifiers, TypeExpr, TypeExprKind};
 use super::names::{ScopeId, ScopeKind};
 use super::paths::{Denotes, ParsedPath, PathPlace};
-use super::specifiers::{Place, qualified};
+use super::specifiers::{DeclarationContext, qualified};
 use super::{Attempt, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 
-/// Whether a declarator has a name.
+/// Presence of a name in a declarator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     Yes,
@@ -18,7 +18,7 @@ pub(super) enum Named {
     Maybe,
 }
 
-/// What a parenthesis behind the name may be.
+/// Meaning of a parenthesis behind the name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parens {
     /// Parameters.
@@ -27,7 +27,7 @@ pub(super) enum Parens {
     StrictParameters,
     /// Parameters, or the initializer of a variable: left to the caller.
     OrInitializer,
-    /// The same at namespace scope, where functions are likelier.
+    /// The same at namespace scope, where functions are more likely.
     OrRareInitializer,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct FunctionLayer {
     pub(super) quals: Qualifiers,
     /// `-> T`
     pub(super) result: Option<TypeExpr>,
-    /// Where the parameters are known.
+    /// Scope of the parameters.
     pub(super) scope: ScopeId,
 }
 
@@ -256,18 +256,21 @@ impl Parser {
     fn opt_function_suffix(&mut self, declarator: &mut Declarator, parens: Parens) -> Parse<Option<FunctionLayer>> {
         let attributes = &mut declarator.attributes;
         match parens {
-            Parens::Parameters => self.function_suffix(Place::Parameter, attributes).map(Some),
-            Parens::StrictParameters => self.function_suffix(Place::StrictParameter, attributes).map(Some),
+            Parens::Parameters => self.function_suffix(DeclarationContext::Parameter, attributes).map(Some),
+            Parens::StrictParameters => {
+                self.function_suffix(DeclarationContext::StrictParameter, attributes).map(Some)
+            }
             Parens::OrInitializer | Parens::OrRareInitializer => {
                 let is_rare = parens == Parens::OrRareInitializer;
-                let place = if is_rare { Place::Parameter } else { Place::StrictParameter };
+                let context =
+                    if is_rare { DeclarationContext::Parameter } else { DeclarationContext::StrictParameter };
                 let mut found = Vec::new();
-                let function = self.attempt(Attempt::Parameters, |p| p.function_suffix(place, &mut found));
+                let function = self.attempt(Attempt::Parameters, |p| p.function_suffix(context, &mut found));
                 if function.is_some() {
                     attributes.append(&mut found);
                 } else if is_rare && self.at_likely_parameter() {
                     // Parse again for the sake of the error message.
-                    return self.function_suffix(place, attributes).map(Some);
+                    return self.function_suffix(context, attributes).map(Some);
                 }
                 Ok(function)
             }
@@ -296,10 +299,14 @@ impl Parser {
     }
 
     /// `(params) const noexcept -> T`
-    fn function_suffix(&mut self, place: Place, attributes: &mut Vec<Attribute>) -> Parse<FunctionLayer> {
+    fn function_suffix(
+        &mut self,
+        context: DeclarationContext,
+        attributes: &mut Vec<Attribute>,
+    ) -> Parse<FunctionLayer> {
         let scope = self.names.add_scope(ScopeKind::Block, Some(self.scope));
         self.in_scope(scope, |p| {
-            let params = p.parameter_list(place)?;
+            let params = p.parameter_list(context)?;
             let mut quals = Qualifiers::default();
             loop {
                 if p.opt_qualifier(&mut quals) {
@@ -308,7 +315,9 @@ impl Parser {
                 match p.kind() {
                     TokenKind::Keyword(Keyword::Noexcept) => p.noexcept_specification()?,
                     TokenKind::Ident(word) if matches!(word.as_str(), "override" | "final") => p.bump(),
-                    TokenKind::Punct(Punct::And | Punct::AndAnd) if place == Place::Parameter => p.bump(),
+                    TokenKind::Punct(Punct::And | Punct::AndAnd) if context == DeclarationContext::Parameter => {
+                        p.bump()
+                    }
                     _ if p.at_attribute() => p.opt_attributes(attributes)?,
                     _ => break,
                 }

@@ -1,6 +1,6 @@
 //! The tree as text: one line, parentheses around everything that has parts.
 //!
-//! For tests and for people who debug the parser: `x = a + 1` is `(= x (+ a 1))`. Spans are left out.
+//! For tests and for debugging the parser: `x = a + 1` is `(= x (+ a 1))`. Spans are left out.
 
 use super::ast::*;
 use crate::lex::token::Pragma;

@@ -3,13 +3,13 @@
 use super::ast::{Decl, DeclKind, EnumDecl, Enumerator, Ident, Path, PathSegment, TypeExpr, TypeExprKind};
 use super::names::{Name, NameKind, ScopeId};
 use super::paths::PathPlace;
-use super::specifiers::{DeclSpecifiers, Place};
+use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct};
 
 impl Parser {
     /// `enum E`, `enum class E : int { … }`, `enum { … }`
-    pub(super) fn enum_specifier(&mut self, place: Place, found: &mut DeclSpecifiers) -> Parse<()> {
+    pub(super) fn enum_specifier(&mut self, context: DeclarationContext, found: &mut DeclSpecifiers) -> Parse<()> {
         let start = self.span();
         self.bump();
         let scoped = self.eat_keyword(Keyword::Class) || self.eat_keyword(Keyword::Struct);
@@ -17,15 +17,15 @@ impl Parser {
         let path = if self.at_path() { Some(self.path(PathPlace::Type)?.path) } else { None };
         self.opt_attributes(&mut Vec::new())?;
         let span = start.to(self.last_span);
-        let has_underlying = self.at(Punct::Colon) && place.is_declaration();
-        let is_declaration = self.at(Punct::Semi) && place.is_declaration();
+        let has_underlying = self.at(Punct::Colon) && context.is_declaration();
+        let is_declaration = self.at(Punct::Semi) && context.is_declaration();
         if let Some(path) = &path
             && !(has_underlying || is_declaration || self.at(Punct::LBrace))
         {
             found.base = Some(TypeExpr { kind: TypeExprKind::Named(path.clone()), span });
             return Ok(());
         }
-        if !place.allows_definitions() {
+        if !context.allows_definitions() {
             return Err(self.fail("types may not be defined here"));
         }
         let underlying = if has_underlying {

@@ -303,7 +303,7 @@ fn reduce(operands: &mut Vec<Expr>, pending: &mut Vec<Pending>, precedence: u8) 
     }
 }
 
-/// Where a postfix expression begins.
+/// Start of a postfix expression.
 fn first_span(kind: &ExprKind) -> Span {
     match kind {
         ExprKind::Call { callee: first, .. }

@@ -6,7 +6,7 @@ use super::declarators::{Declarator, FunctionLayer, Layer, apply_layers};
 use super::late::LateBody;
 use super::names::{NameKind, ScopeId};
 use super::paths::ParsedPath;
-use super::specifiers::{DeclSpecifiers, Place};
+use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
@@ -15,7 +15,7 @@ impl Parser {
     /// A function with its body, if there is one; true where there is.
     pub(super) fn function(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         specifiers: &DeclSpecifiers,
         headers: &[TemplateHeader],
         mut declarator: Declarator,
@@ -61,7 +61,7 @@ impl Parser {
             span,
         };
         take_stage(&mut function.attributes, &mut function.specifiers);
-        let ended = self.function_ending(place, &mut function, scope);
+        let ended = self.function_ending(context, &mut function, scope);
         decls.push(Decl { kind: DeclKind::Function(function), span: start.to(self.last_span) });
         ended
     }
@@ -74,7 +74,12 @@ impl Parser {
     }
 
     /// `= default`, `= delete`, a body, or nothing yet; true where nothing can follow.
-    fn function_ending(&mut self, place: Place, function: &mut FunctionDecl, scope: ScopeId) -> Parse<bool> {
+    fn function_ending(
+        &mut self,
+        context: DeclarationContext,
+        function: &mut FunctionDecl,
+        scope: ScopeId,
+    ) -> Parse<bool> {
         if self.at(Punct::Assign) {
             return self.function_assignment(function);
         }
@@ -85,12 +90,12 @@ impl Parser {
         if !(self.at(Punct::LBrace) || self.at(Punct::Colon)) {
             return Ok(false);
         }
-        match place {
-            Place::Block => {
+        match context {
+            DeclarationContext::Block => {
                 self.error("syntax", self.span(), "function definition is not allowed here");
                 self.skip_statement();
             }
-            Place::Class => {
+            DeclarationContext::Class => {
                 let start = self.position;
                 self.skip_function_body()?;
                 self.late.push(LateBody { start, scope, path: Vec::new() });

@@ -2,7 +2,7 @@
 
 use super::ast::{Capture, CaptureMode, Expr, ExprKind, Ident, Lambda};
 use super::names::{Name, NameKind, ScopeKind};
-use super::specifiers::Place;
+use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 
@@ -23,7 +23,8 @@ impl Parser {
         let start = self.span();
         let (default_capture, captures) = self.lambda_introducer()?;
         self.opt_attributes(&mut Vec::new())?;
-        let params = if self.at(Punct::LParen) { self.parameter_list(Place::Parameter)? } else { Vec::new() };
+        let params =
+            if self.at(Punct::LParen) { self.parameter_list(DeclarationContext::Parameter)? } else { Vec::new() };
         let mut is_mutable = false;
         loop {
             match self.kind() {

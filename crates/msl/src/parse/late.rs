@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 pub(super) struct LateBody {
     /// The position of its `{`, or of the `:` before a constructor's initializers.
     pub(super) start: usize,
-    /// Where the function's parameters are known.
+    /// Scope of the function's parameters.
     pub(super) scope: ScopeId,
     /// The indices of the members that lead to the function, the innermost first.
     pub(super) path: Vec<usize>,
@@ -122,7 +122,7 @@ impl Parser {
             };
             let (position, last_span) = (self.position, self.last_span);
             self.jump(body.start);
-            // What failed was reported, and the body stays empty: the class is still of use.
+            // A failure was reported, and the body stays empty: the class is still useful.
             let _ = self.in_scope(body.scope, |p| p.function_body(function));
             if self.gave_up {
                 return;

@@ -104,13 +104,13 @@ struct Parser {
     /// For each opening bracket the position of its closing one.
     closing: HashMap<usize, usize>,
     position: usize,
-    /// How many characters of the current token were already used: `>>` closes two template argument lists.
+    /// Number of characters of the current token already used: `>>` closes two template argument lists.
     split: u8,
     /// The span of the token before the current one.
     last_span: Span,
     diagnostics: Vec<Diagnostic>,
     names: Names,
-    /// Where names are looked up and declared.
+    /// Scope in which names are looked up and declared.
     scope: ScopeId,
     nesting: u32,
     /// `>` closes a template argument list and is no operator.
@@ -118,15 +118,15 @@ struct Parser {
     /// Inside a template argument, an array bound, `decltype` and the like, which have no lambdas. That is more than
     /// a rule of C++14: it keeps statements out of all that is read twice.
     is_unevaluated: bool,
-    /// How many classes are open around the current token, within the innermost function body.
+    /// Number of open classes around the current token, within the innermost function body.
     open_classes: u32,
     /// Bodies of member functions, to be parsed when the outermost class is complete.
     late: Vec<LateBody>,
-    /// What was tried in vain, and where.
+    /// Attempts that failed, with their positions.
     failures: HashSet<(Attempt, usize)>,
     /// A limit was exceeded: nothing more is said.
     gave_up: bool,
-    /// How many unnamed types were given names.
+    /// Number of unnamed types that got names.
     unnamed: u32,
 }
 

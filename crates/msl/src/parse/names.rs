@@ -1,4 +1,4 @@
-//! What the parser knows about names: just enough to tell types, templates and values apart.
+//! The parser's names: just enough to tell types, templates and values apart.
 //!
 //! A tree of scopes, each a map from names to kinds. Overloads, access and accessibility do not matter here, and a
 //! specialization's members count as its primary template's: the answer is a kind, never an entity.
@@ -68,7 +68,7 @@ pub fn builtin_type_names() -> Vec<SmolStr> {
     names
 }
 
-/// What kind of thing a name stands for.
+/// Kind of entity behind a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NameKind {
     Type,

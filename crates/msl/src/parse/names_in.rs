@@ -1,4 +1,4 @@
-//! Which plain names a piece of the tree uses: for parameter packs and lambda captures.
+//! Plain names that a piece of the tree uses, for parameter packs and lambda captures.
 
 use super::ast::{
     Block, Condition, Decl, DeclKind, Expr, ExprKind, Init, Path, Stmt, StmtKind, TemplateArg, TypeExpr,

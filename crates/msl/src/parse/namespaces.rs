@@ -3,7 +3,7 @@
 use super::ast::{AliasDecl, Decl, DeclKind, Ident, Path, TemplateHeader, TypeExpr, TypeExprKind};
 use super::names::{Name, NameKind, ScopeId};
 use super::paths::{Denotes, PathPlace};
-use super::specifiers::Place;
+use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct};
 use crate::source::Span;
@@ -66,7 +66,7 @@ impl Parser {
     fn declarations_in_braces(&mut self, opening: Span) -> Vec<Decl> {
         let mut decls = Vec::new();
         while !self.at(Punct::RBrace) && !self.at_end() {
-            self.declaration_or_skip(Place::Namespace, &mut decls);
+            self.declaration_or_skip(DeclarationContext::Namespace, &mut decls);
         }
         // An error was reported; the end of the file is the place to carry on.
         let _ = self.expect_closing(Punct::RBrace, Punct::LBrace, opening);
@@ -92,7 +92,7 @@ impl Parser {
         self.bump();
         let opening = self.span();
         if !self.eat(Punct::LBrace) {
-            return self.nested(|p| p.declaration(Place::Namespace, decls));
+            return self.nested(|p| p.declaration(DeclarationContext::Namespace, decls));
         }
         let mut inside = self.nested(|p| Ok(p.declarations_in_braces(opening)))?;
         decls.append(&mut inside);
@@ -100,7 +100,7 @@ impl Parser {
     }
 
     /// `using namespace a;`, `using a::b;`, `using T = int;`
-    pub(super) fn using(&mut self, place: Place, decls: &mut Vec<Decl>) -> Parse<()> {
+    pub(super) fn using(&mut self, context: DeclarationContext, decls: &mut Vec<Decl>) -> Parse<()> {
         let start = self.span();
         self.bump();
         if self.eat_keyword(Keyword::Namespace) {
@@ -112,7 +112,7 @@ impl Parser {
         if is_alias {
             return self.alias_declaration(None, start, decls);
         }
-        self.using_declaration(place, start, decls)
+        self.using_declaration(context, start, decls)
     }
 
     fn using_directive(&mut self, start: Span, decls: &mut Vec<Decl>) -> Parse<()> {
@@ -125,7 +125,7 @@ impl Parser {
         Ok(())
     }
 
-    fn using_declaration(&mut self, place: Place, start: Span, decls: &mut Vec<Decl>) -> Parse<()> {
+    fn using_declaration(&mut self, context: DeclarationContext, start: Span, decls: &mut Vec<Decl>) -> Parse<()> {
         loop {
             let is_type = self.eat_keyword(Keyword::Typename);
             let parsed = self.path(if is_type { PathPlace::Type } else { PathPlace::Ordinary })?;
@@ -136,7 +136,7 @@ impl Parser {
             let found = self.lookup_path(&parsed.path);
             let default = if is_type { NameKind::Type } else { NameKind::Value };
             // A base class's constructors keep the name of the class.
-            let inherits_constructors = place == Place::Class && parsed.denotes.is_type() && {
+            let inherits_constructors = context == DeclarationContext::Class && parsed.denotes.is_type() && {
                 let segments = &parsed.path.segments;
                 segments.len() > 1 && segments[segments.len() - 2].name == name
             };
@@ -173,7 +173,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What a path refers to, as far as the parser knows.
+    /// Target of a path, as far as the parser knows.
     pub(super) fn lookup_path(&self, path: &Path) -> Option<Name> {
         let lookup = |scope: Option<ScopeId>, name: &SmolStr| match scope {
             Some(scope) => self.names.lookup_member(scope, name),

@@ -3,21 +3,21 @@
 use super::ast::{Ident, Param, TypeExprKind};
 use super::declarators::{Named, Parens};
 use super::names::{Name, NameKind};
-use super::specifiers::Place;
+use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct};
 
 impl Parser {
     /// `(int a, float b)`, in the scope that the parameters belong to.
-    pub(super) fn parameter_list(&mut self, place: Place) -> Parse<Vec<Param>> {
+    pub(super) fn parameter_list(&mut self, context: DeclarationContext) -> Parse<Vec<Param>> {
         let opening = self.span();
         self.expect(Punct::LParen)?;
-        let params = self.nested(|p| p.with_greater_closing(false, |p| p.parameters(place)))?;
+        let params = self.nested(|p| p.with_greater_closing(false, |p| p.parameters(context)))?;
         self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
         Ok(params)
     }
 
-    fn parameters(&mut self, place: Place) -> Parse<Vec<Param>> {
+    fn parameters(&mut self, context: DeclarationContext) -> Parse<Vec<Param>> {
         let mut params = Vec::new();
         if self.at(Punct::RParen) {
             return Ok(params);
@@ -33,7 +33,7 @@ impl Parser {
                 self.bump();
                 return Ok(params);
             }
-            params.push(self.parameter(place)?);
+            params.push(self.parameter(context)?);
             if !self.eat(Punct::Comma) {
                 return Ok(params);
             }
@@ -41,11 +41,11 @@ impl Parser {
     }
 
     /// `device const float *x [[buffer(0)]] = nullptr`
-    fn parameter(&mut self, place: Place) -> Parse<Param> {
+    fn parameter(&mut self, context: DeclarationContext) -> Parse<Param> {
         let start = self.span();
-        let mut specifiers = self.decl_specifiers(place, &[])?;
+        let mut specifiers = self.decl_specifiers(context, &[])?;
         let base = self.required_type(&specifiers, "expected parameter declarator")?;
-        let is_strict = place == Place::StrictParameter;
+        let is_strict = context == DeclarationContext::StrictParameter;
         let parens = if is_strict { Parens::StrictParameters } else { Parens::Parameters };
         let mut declarator = self.declarator_with(Named::Maybe, parens)?;
         let mut attributes = std::mem::take(&mut specifiers.attributes);

@@ -7,7 +7,7 @@ use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
 use smol_str::SmolStr;
 
-/// Where a path stands, as far as it matters for reading it.
+/// Position of a path, as far as it matters for parsing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PathPlace {
     /// In an expression, or where a type may be meant.
@@ -18,7 +18,7 @@ pub(super) enum PathPlace {
     Member,
 }
 
-/// What a path stands for.
+/// Meaning of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Denotes {
     /// A type, or a class template without arguments, which inside its class is one.
@@ -36,19 +36,19 @@ impl Denotes {
     }
 }
 
-/// A path and what was learned while reading it.
+/// A path, with its meaning as far as the parser knows.
 pub(super) struct ParsedPath {
     pub(super) path: Path,
     pub(super) denotes: Denotes,
-    /// What the last segment is, as a function's name.
+    /// Kind of function that the last segment names.
     pub(super) kind: FunctionKind,
     /// The type in `operator T`.
     pub(super) conversion: Option<TypeExpr>,
-    /// What stands before the last `::`.
+    /// Meaning of the part before the last `::`.
     pub(super) qualifier: Option<Denotes>,
 }
 
-/// Where a segment is looked up.
+/// Scope of the lookup of a segment.
 #[derive(Clone, Copy)]
 enum Context {
     Unqualified,
@@ -190,7 +190,7 @@ impl Parser {
         }))
     }
 
-    /// What may follow an argument list, and hardly ever the operand of a comparison.
+    /// True at a token that may follow an argument list, and hardly ever the operand of a comparison.
     fn at_end_of_template_id(&self, args: &[TemplateArg], place: PathPlace) -> bool {
         use Punct::*;
         let all_types = args.iter().all(|arg| matches!(arg, TemplateArg::Type(_)));

@@ -67,7 +67,7 @@ impl Parser {
         }
     }
 
-    /// What C++ has and Metal has not.
+    /// Expressions of C++ that Metal does not have.
     fn refused_expression(&mut self, keyword: Keyword) -> Failed {
         let text = keyword.text();
         match keyword {

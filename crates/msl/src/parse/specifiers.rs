@@ -1,4 +1,4 @@
-//! What stands before a declarator: storage, qualifiers, attributes and the type, in any order.
+//! Specifiers before a declarator: storage, qualifiers, attributes and the type, in any order.
 
 use super::ast::{
     Attribute, Decl, FunctionKind, Qualifiers, Specifiers, Stage, TemplateHeader, TypeExpr, TypeExprKind,
@@ -12,37 +12,37 @@ use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
 use crate::types::AddressSpace;
 
-/// Where specifiers stand.
+/// Kind of declaration that specifiers begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum DeclarationContext {
     Namespace,
     Class,
     Block,
     /// A function's parameter.
     Parameter,
-    /// What may be a parameter or an argument of a constructor.
+    /// Either a parameter or an argument of a constructor.
     StrictParameter,
     TemplateParameter,
     TypeId,
     /// Behind `using x =`.
     AliasedType,
-    /// What may be a type or an expression.
+    /// Either a type or an expression.
     StrictTypeId,
 }
 
-impl Place {
+impl DeclarationContext {
     /// A whole declaration, where `static`, `typedef` and the definition of classes make sense.
     pub(super) fn is_declaration(self) -> bool {
-        matches!(self, Place::Namespace | Place::Class | Place::Block)
+        matches!(self, DeclarationContext::Namespace | DeclarationContext::Class | DeclarationContext::Block)
     }
 
-    /// Where classes and enums can be defined.
+    /// True if classes and enums can be defined here.
     pub(super) fn allows_definitions(self) -> bool {
-        self.is_declaration() || self == Place::AliasedType
+        self.is_declaration() || self == DeclarationContext::AliasedType
     }
 
     fn is_strict(self) -> bool {
-        matches!(self, Place::StrictParameter | Place::StrictTypeId)
+        matches!(self, DeclarationContext::StrictParameter | DeclarationContext::StrictTypeId)
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) struct DeclSpecifiers {
     pub(super) attributes: Vec<Attribute>,
     pub(super) is_typedef: bool,
     pub(super) is_friend: bool,
-    /// Where the members of the class or enum defined here are known.
+    /// Scope of the members of the class or enum defined here.
     pub(super) members: Option<ScopeId>,
     /// The class or enum that is declared on the way; the type refers to it by name.
     pub(super) declared: Option<Decl>,
@@ -94,7 +94,11 @@ pub(super) fn address_space(keyword: Keyword) -> Option<AddressSpace> {
 
 impl Parser {
     /// Specifiers in any order; the type may be missing, as it is before a constructor.
-    pub(super) fn decl_specifiers(&mut self, place: Place, headers: &[TemplateHeader]) -> Parse<DeclSpecifiers> {
+    pub(super) fn decl_specifiers(
+        &mut self,
+        context: DeclarationContext,
+        headers: &[TemplateHeader],
+    ) -> Parse<DeclSpecifiers> {
         let start = self.span();
         let mut found = DeclSpecifiers { span: start, ..DeclSpecifiers::default() };
         let mut words = BuiltinWords::default();
@@ -114,10 +118,10 @@ impl Parser {
                 }
                 TokenKind::Keyword(keyword) => {
                     self.opt_qualifier(&mut found.quals)
-                        || self.opt_storage(keyword, place, &mut found)
-                        || (!has_type && self.opt_keyword_type(place, headers, &mut found)?)
+                        || self.opt_storage(keyword, context, &mut found)
+                        || (!has_type && self.opt_keyword_type(context, headers, &mut found)?)
                 }
-                _ => !has_type && self.at_path() && self.opt_named_type(place, &mut found)?,
+                _ => !has_type && self.at_path() && self.opt_named_type(context, &mut found)?,
             };
             if !progress {
                 break;
@@ -182,10 +186,10 @@ impl Parser {
     }
 
     /// `constexpr`, `static`, `kernel` and the like.
-    fn opt_storage(&mut self, keyword: Keyword, place: Place, found: &mut DeclSpecifiers) -> bool {
+    fn opt_storage(&mut self, keyword: Keyword, context: DeclarationContext, found: &mut DeclSpecifiers) -> bool {
         let specifiers = &mut found.specifiers;
         match keyword {
-            _ if !place.is_declaration() && keyword != Keyword::Register => return false,
+            _ if !context.is_declaration() && keyword != Keyword::Register => return false,
             Keyword::Constexpr => specifiers.is_constexpr = true,
             Keyword::Static => specifiers.is_static = true,
             Keyword::Inline => specifiers.is_inline = true,
@@ -197,7 +201,7 @@ impl Parser {
             Keyword::Fragment => specifiers.stage = Some(Stage::Fragment),
             Keyword::Register => {}
             Keyword::Typedef => found.is_typedef = true,
-            Keyword::Friend if place == Place::Class => found.is_friend = true,
+            Keyword::Friend if context == DeclarationContext::Class => found.is_friend = true,
             Keyword::Virtual => {
                 specifiers.is_virtual = true;
                 self.unsupported("virtual functions are not supported in Metal");
@@ -215,7 +219,7 @@ impl Parser {
     /// A type that begins with a keyword and is no built-in one.
     fn opt_keyword_type(
         &mut self,
-        place: Place,
+        context: DeclarationContext,
         headers: &[TemplateHeader],
         found: &mut DeclSpecifiers,
     ) -> Parse<bool> {
@@ -226,7 +230,7 @@ impl Parser {
                 found.base = Some(TypeExpr { kind: TypeExprKind::Auto, span: start });
             }
             TokenKind::Keyword(Keyword::Decltype) if self.at_path() => {
-                return self.opt_named_type(place, found);
+                return self.opt_named_type(context, found);
             }
             TokenKind::Keyword(Keyword::Decltype) => found.base = Some(self.nested(Self::decltype)?),
             TokenKind::Keyword(Keyword::Typename) => {
@@ -235,24 +239,24 @@ impl Parser {
                 found.base = Some(TypeExpr { kind: TypeExprKind::Named(path), span: start.to(self.last_span) });
             }
             TokenKind::Keyword(Keyword::Struct | Keyword::Class | Keyword::Union) => {
-                self.class_specifier(place, headers, found)?;
+                self.class_specifier(context, headers, found)?;
             }
-            TokenKind::Keyword(Keyword::Enum) => self.enum_specifier(place, found)?,
+            TokenKind::Keyword(Keyword::Enum) => self.enum_specifier(context, found)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
     /// A type's name, unless it is a constructor's, or no type's at all.
-    fn opt_named_type(&mut self, place: Place, found: &mut DeclSpecifiers) -> Parse<bool> {
-        if place == Place::Class && self.at_constructor() {
+    fn opt_named_type(&mut self, context: DeclarationContext, found: &mut DeclSpecifiers) -> Parse<bool> {
+        if context == DeclarationContext::Class && self.at_constructor() {
             return Ok(false);
         }
         let mark = self.mark();
         let parsed = self.path(PathPlace::Ordinary)?;
-        if self.is_nameless_function(&parsed) || !self.can_be_type(&parsed, place) {
+        if self.is_nameless_function(&parsed) || !self.can_be_type(&parsed, context) {
             self.reset(mark);
-            return if place.is_strict() { Err(Failed) } else { Ok(false) };
+            return if context.is_strict() { Err(Failed) } else { Ok(false) };
         }
         let span = parsed.path.span;
         found.base = Some(TypeExpr { kind: TypeExprKind::Named(parsed.path), span });
@@ -273,9 +277,9 @@ impl Parser {
             && !matches!(parsed.qualifier, Some(Denotes::Namespace(_)))
     }
 
-    /// Whether a path is taken for a type. One that nobody declared is, where a declaration is likely: the checker
+    /// True if a path is read as a type. An undeclared one is, where a declaration is likely: the checker
     /// will say that it is unknown.
-    fn can_be_type(&self, parsed: &ParsedPath, place: Place) -> bool {
+    fn can_be_type(&self, parsed: &ParsedPath, context: DeclarationContext) -> bool {
         use Punct::{And, AndAnd, Comma, Ellipsis, RParen, Star};
         if parsed.denotes.is_type() {
             return true;
@@ -283,17 +287,19 @@ impl Parser {
         let unknown = parsed.denotes == Denotes::Unknown;
         let before_name = self.at_identifier_nth(0);
         let before_pointer = self.at(Star) || self.at(And) || self.at(AndAnd);
-        match place {
-            Place::TypeId | Place::AliasedType | Place::TemplateParameter => unknown,
-            Place::StrictTypeId => false,
-            Place::StrictParameter => unknown && before_name,
-            Place::Parameter => {
+        match context {
+            DeclarationContext::TypeId
+            | DeclarationContext::AliasedType
+            | DeclarationContext::TemplateParameter => unknown,
+            DeclarationContext::StrictTypeId => false,
+            DeclarationContext::StrictParameter => unknown && before_name,
+            DeclarationContext::Parameter => {
                 let ends = self.at(Comma) || self.at(RParen) || self.at(Ellipsis);
                 let before_keyword = matches!(self.kind(), TokenKind::Keyword(_));
                 unknown && (before_name || before_pointer || before_keyword || ends)
             }
-            Place::Block => before_name || self.at_keyword(Keyword::Operator),
-            Place::Namespace | Place::Class => {
+            DeclarationContext::Block => before_name || self.at_keyword(Keyword::Operator),
+            DeclarationContext::Namespace | DeclarationContext::Class => {
                 before_name || self.at_keyword(Keyword::Operator) || (unknown && before_pointer)
             }
         }

@@ -3,7 +3,7 @@
 use super::ast::{Block, Condition, Decl, DeclKind, Expr, ExprKind, Stmt, StmtKind, VarDecl};
 use super::declarators::{Named, Parens};
 use super::names::{Name, NameKind, ScopeKind};
-use super::specifiers::{DeclSpecifiers, Place};
+use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Pragma, Punct, TokenKind};
 use crate::source::Span;
@@ -110,7 +110,7 @@ impl Parser {
         let start = self.position;
         if self.at_declaration() {
             let mut decls = Vec::new();
-            let result = self.declaration(Place::Block, &mut decls);
+            let result = self.declaration(DeclarationContext::Block, &mut decls);
             if result.is_err() && decls.is_empty() {
                 return Err(Failed);
             }
@@ -131,7 +131,7 @@ impl Parser {
             self.error("syntax", span, "expected statement");
             return Box::new(Stmt { kind: StmtKind::Empty, span });
         }
-        // What is declared here is not known outside, even without braces.
+        // A name declared here is not visible outside, even without braces.
         Box::new(self.in_new_scope(Self::statement_or_skip))
     }
 
@@ -205,7 +205,7 @@ impl Parser {
             let init = Stmt { kind: StmtKind::Expr(expr), span: start.to(self.last_span) };
             return Ok((Some(Box::new(init)), self.condition()?));
         }
-        let specifiers = self.decl_specifiers(Place::Block, &[])?;
+        let specifiers = self.decl_specifiers(DeclarationContext::Block, &[])?;
         let mut variable = self.condition_variable(&specifiers)?;
         if !(self.at(Punct::Semi) || self.at(Punct::Comma)) {
             return Ok((None, Condition::Var(Box::new(variable))));
@@ -228,7 +228,7 @@ impl Parser {
         if !self.at_declaration() {
             return self.expression().map(Condition::Expr);
         }
-        let specifiers = self.decl_specifiers(Place::Block, &[])?;
+        let specifiers = self.decl_specifiers(DeclarationContext::Block, &[])?;
         self.condition_variable(&specifiers).map(|variable| Condition::Var(Box::new(variable)))
     }
 
@@ -289,7 +289,7 @@ impl Parser {
             self.bump();
         } else if self.at_declaration() {
             let mark = self.mark();
-            if let Ok(specifiers) = self.decl_specifiers(Place::Block, &[])
+            if let Ok(specifiers) = self.decl_specifiers(DeclarationContext::Block, &[])
                 && let Ok(variable) = self.single_variable(&specifiers)
                 && self.eat(Punct::Colon)
             {
@@ -297,7 +297,7 @@ impl Parser {
             }
             self.reset(mark);
             let mut decls = Vec::new();
-            self.declaration(Place::Block, &mut decls)?;
+            self.declaration(DeclarationContext::Block, &mut decls)?;
             if self.diagnostics.len() > mark.diagnostics {
                 return Err(Failed);
             }

@@ -4,14 +4,14 @@ use super::ast::*;
 use super::declarators::{Named, Parens};
 use super::names::{Name, NameKind, ScopeKind, TYPE_SET_PREFIX};
 use super::paths::PathPlace;
-use super::specifiers::Place;
+use super::specifiers::DeclarationContext;
 use super::{Attempt, Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
 
 impl Parser {
     /// A template, a specialization, or an explicit instantiation.
-    pub(super) fn template(&mut self, place: Place, decls: &mut Vec<Decl>) -> Parse<()> {
+    pub(super) fn template(&mut self, context: DeclarationContext, decls: &mut Vec<Decl>) -> Parse<()> {
         let start = self.span();
         let is_extern = self.eat_keyword(Keyword::Extern);
         if !self.at_nth(1, Punct::Less) {
@@ -19,12 +19,17 @@ impl Parser {
             return self.explicit_instantiation(is_extern, start, decls);
         }
         let scope = self.scope;
-        let result = self.template_with_headers(place, start, decls);
+        let result = self.template_with_headers(context, start, decls);
         self.scope = scope;
         result
     }
 
-    fn template_with_headers(&mut self, place: Place, start: Span, decls: &mut Vec<Decl>) -> Parse<()> {
+    fn template_with_headers(
+        &mut self,
+        context: DeclarationContext,
+        start: Span,
+        decls: &mut Vec<Decl>,
+    ) -> Parse<()> {
         let mut headers = Vec::new();
         while self.at_keyword(Keyword::Template) && self.at_nth(1, Punct::Less) {
             self.scope = self.names.add_scope(ScopeKind::Template, Some(self.scope));
@@ -36,10 +41,10 @@ impl Parser {
         if self.eat_keyword(Keyword::Using) {
             return self.alias_declaration(headers.pop(), start, decls);
         }
-        if place == Place::Block {
+        if context == DeclarationContext::Block {
             self.error("syntax", start, "templates can only be declared in namespace or class scope");
         }
-        self.simple_declaration(place, headers, start, decls)
+        self.simple_declaration(context, headers, start, decls)
     }
 
     /// `template <…>`
@@ -132,7 +137,7 @@ impl Parser {
     /// `int N = 4`, `void (*f)(float)`, `__each_floatn T`
     fn value_parameter(&mut self) -> Parse<TemplateParam> {
         let start = self.span();
-        let specifiers = self.decl_specifiers(Place::TemplateParameter, &[])?;
+        let specifiers = self.decl_specifiers(DeclarationContext::TemplateParameter, &[])?;
         let base = self.required_type(&specifiers, "expected template parameter")?;
         let stands_for_type = matches!(&base.kind, TypeExprKind::Named(path)
             if path.as_ident().is_some_and(|name| name.starts_with(TYPE_SET_PREFIX)));
@@ -220,7 +225,7 @@ impl Parser {
         Ok(TemplateArg::Expr(Expr { kind: ExprKind::PackExpansion(Box::new(value)), span }))
     }
 
-    /// What follows `template` in an explicit instantiation.
+    /// The rest of an explicit instantiation, after `template`.
     fn explicit_instantiation(&mut self, is_extern: bool, start: Span, decls: &mut Vec<Decl>) -> Parse<()> {
         let mut attributes = Vec::new();
         self.opt_attributes(&mut attributes)?;
@@ -252,7 +257,7 @@ impl Parser {
         mut attributes: Vec<Attribute>,
         is_extern: bool,
     ) -> Parse<InstantiationDecl> {
-        let mut found = self.decl_specifiers(Place::Namespace, &[])?;
+        let mut found = self.decl_specifiers(DeclarationContext::Namespace, &[])?;
         let base = self.required_type(&found, "expected '<' after 'template'")?;
         let mut declarator = self.declarator_with(Named::Yes, Parens::Parameters)?;
         attributes.append(&mut found.attributes);

@@ -82,7 +82,7 @@ impl Parser {
         self.tokens.get(self.position + n).map_or(&EOF, |token| &token.kind)
     }
 
-    /// Where the current token stands.
+    /// The current token in the source.
     pub(super) fn span(&self) -> Span {
         let mut span = self.tokens[self.position].span;
         span.start = (span.start + u32::from(self.split)).min(span.end);
@@ -177,7 +177,7 @@ impl Parser {
         self.at(Punct::LBracket) && self.at_nth(1, Punct::LBracket)
     }
 
-    /// Where the bracket that the current token opens is closed.
+    /// Position of the bracket that closes the one at the current token.
     pub(super) fn closing_position(&self) -> Option<usize> {
         self.closing.get(&self.position).copied()
     }

@@ -2,29 +2,29 @@
 
 use super::ast::{BuiltinType, Expr, TypeExpr, TypeExprKind};
 use super::declarators::Named;
-use super::specifiers::Place;
+use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
 
 impl Parser {
-    /// A type, where only a type can stand: a name that nobody declared is taken for one.
+    /// A type, in a place for types only: an undeclared name is read as one.
     pub(super) fn type_id(&mut self) -> Parse<TypeExpr> {
-        self.type_id_in(Place::TypeId)
+        self.type_id_in(DeclarationContext::TypeId)
     }
 
     /// A type, where an expression could stand as well.
     pub(super) fn type_id_strict(&mut self) -> Parse<TypeExpr> {
-        self.type_id_in(Place::StrictTypeId)
+        self.type_id_in(DeclarationContext::StrictTypeId)
     }
 
     /// A type behind `using x =`, which may be defined on the spot.
     pub(super) fn aliased_type(&mut self) -> Parse<TypeExpr> {
-        self.type_id_in(Place::AliasedType)
+        self.type_id_in(DeclarationContext::AliasedType)
     }
 
-    fn type_id_in(&mut self, place: Place) -> Parse<TypeExpr> {
-        let specifiers = self.decl_specifiers(place, &[])?;
+    fn type_id_in(&mut self, context: DeclarationContext) -> Parse<TypeExpr> {
+        let specifiers = self.decl_specifiers(context, &[])?;
         let base = self.required_type(&specifiers, "expected a type")?;
         let declarator = self.declarator(Named::No)?;
         Ok(declarator.apply(base))
@@ -32,7 +32,7 @@ impl Parser {
 
     /// The type behind `operator`: pointers, but no arrays and functions.
     pub(super) fn conversion_type_id(&mut self) -> Parse<TypeExpr> {
-        let specifiers = self.decl_specifiers(Place::TypeId, &[])?;
+        let specifiers = self.decl_specifiers(DeclarationContext::TypeId, &[])?;
         let base = self.required_type(&specifiers, "expected a type")?;
         let pointers = self.pointer_operators()?;
         Ok(super::declarators::apply_pointers(pointers, base))
@@ -40,7 +40,7 @@ impl Parser {
 
     /// A type followed by nothing but qualifiers: an enum's underlying type, a base class.
     pub(super) fn simple_type(&mut self, message: &str) -> Parse<TypeExpr> {
-        let specifiers = self.decl_specifiers(Place::TypeId, &[])?;
+        let specifiers = self.decl_specifiers(DeclarationContext::TypeId, &[])?;
         self.required_type(&specifiers, message)
     }
 
@@ -116,7 +116,7 @@ impl BuiltinWords {
         self.span.is_none()
     }
 
-    /// Adds a keyword, or names the one it does not go with.
+    /// Adds a keyword, or returns the one that it conflicts with.
     fn add(&mut self, keyword: Keyword, span: Span) -> Option<Keyword> {
         use Keyword::*;
         match keyword {

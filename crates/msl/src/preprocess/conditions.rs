@@ -79,7 +79,7 @@ struct Evaluator<'p, 'a, 't> {
     depth: usize,
 }
 
-/// How tightly a binary operator binds; `None` for other tokens.
+/// Precedence of a binary operator; `None` for other tokens.
 fn precedence(punct: Punct) -> Option<u8> {
     Some(match punct {
         Punct::Star | Punct::Slash | Punct::Percent => 10,

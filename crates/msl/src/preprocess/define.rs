@@ -73,7 +73,7 @@ impl Preprocessor<'_> {
         *self.macro_slot(name.symbol) = Some(Rc::new(definition));
     }
 
-    /// What `#define name` followed by `rest` defines.
+    /// The macro that `#define name` followed by `rest` defines.
     fn definition(&mut self, name: RawToken, rest: &[RawToken]) -> Result<Macro, Problem> {
         let mut parameters = None;
         let mut body = rest;
@@ -174,7 +174,7 @@ impl Preprocessor<'_> {
     ) -> Result<(Vec<RawToken>, bool), Problem> {
         let mut body: Vec<RawToken> = Vec::with_capacity(tokens.len());
         let mut has_operators = false;
-        // Where the open `__VA_OPT__` is in the body, and how many parentheses are open inside.
+        // Index of the open `__VA_OPT__` in the body, and the number of parentheses open inside.
         let mut va_opt: Option<(usize, usize)> = None;
         // The item that `##` would follow: a closed `__VA_OPT__` counts as one, with its last item.
         let mut closed_va_opt = None;

@@ -16,7 +16,7 @@ pub(super) struct Conditional {
     has_else: bool,
 }
 
-/// What is wrong with a directive that continues a conditional.
+/// Mistake in the order of directives of a conditional.
 enum Order {
     Fine,
     NotOpen,
@@ -95,7 +95,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether the operand of `#ifdef` and its relatives is a macro.
+    /// True if the operand of `#ifdef` and its relatives is a macro.
     fn is_defined(&mut self, keyword: RawToken, operands: &[RawToken]) -> bool {
         let Some(name) = self.macro_name(keyword, operands) else {
             // Without a name neither `#ifdef` nor `#ifndef` holds.

@@ -170,7 +170,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether `(` comes next, behind the ends of expansions and lines; nothing is consumed.
+    /// True if `(` comes next, behind the ends of expansions and lines; consumes nothing.
     fn next_is_parenthesis(&self) -> bool {
         for context in self.contexts.iter().rev() {
             if context.next < context.end {
@@ -243,7 +243,7 @@ impl Preprocessor<'_> {
                         continue;
                     }
                 }
-                // Reading on may end the expansion that disables the macro; the name stays painted all the same.
+                // Reading on may end the expansion that disables the macro; the name stays painted even so.
                 RawKind::Ident if self.macro_named(token.symbol).is_some_and(|m| m.disabled.get()) => {
                     token = token.with(RawToken::NO_EXPAND);
                 }

@@ -30,7 +30,7 @@ impl Preprocessor<'_> {
     pub(super) fn finish(mut self, main: FileId) -> Vec<Token> {
         let expected = self.frames.first().map_or(0, |frame| frame.tokens.len());
         let mut tokens = Vec::with_capacity(expected * 2 + 1);
-        // What a name or number means, by symbol: most occur many times.
+        // Tokens of names and numbers, by symbol: most occur many times.
         let mut known: Vec<Option<TokenKind>> = Vec::new();
         let mut strings = StringRun::default();
         while let Some(raw) = self.next_expanded() {
@@ -53,7 +53,7 @@ impl Preprocessor<'_> {
         tokens
     }
 
-    /// What the parser gets for `raw`; `None` for what is no token, which is reported.
+    /// The parser's token for `raw`; `None`, after an error, if there is none.
     fn meaning_of(&mut self, raw: RawToken, known: &mut Vec<Option<TokenKind>>) -> Option<TokenKind> {
         let index = raw.symbol.0 as usize;
         match raw.kind {
@@ -131,7 +131,7 @@ impl Preprocessor<'_> {
 #[derive(Default)]
 struct StringRun {
     text: String,
-    /// How many literals are in the run; the first is the last token.
+    /// Number of literals in the run; the first is the last token.
     length: usize,
 }
 

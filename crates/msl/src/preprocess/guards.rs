@@ -6,7 +6,7 @@ use crate::lex::token::Punct;
 use crate::lex::{RawKind, RawToken, Symbol, known};
 
 impl Preprocessor<'_> {
-    /// Whether the file was read before, and nothing would come of reading it again.
+    /// True if the file was read before, and reading it again would give nothing.
     pub(super) fn is_guarded(&self, file: &FileKey) -> bool {
         self.guards.get(file).is_some_and(|&guard| self.macro_named(guard).is_some())
     }

@@ -15,7 +15,7 @@ pub(super) enum FileKey {
     Path(PathBuf),
 }
 
-/// What stands behind `#include`.
+/// Operand of `#include`.
 struct HeaderName {
     text: String,
     /// In quotes rather than `<>`.
@@ -23,7 +23,7 @@ struct HeaderName {
     span: Span,
 }
 
-/// What a name leads to.
+/// Header that a name leads to.
 enum Found {
     Builtin(&'static str),
     Path(PathBuf),

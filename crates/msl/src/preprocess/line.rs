@@ -4,7 +4,7 @@ use super::{Preprocessor, behind};
 use crate::lex::{RawKind, RawToken};
 use crate::source::Span;
 
-/// How a directive is called in messages.
+/// Names of a directive in messages.
 struct Form {
     short: &'static str,
     long: &'static str,

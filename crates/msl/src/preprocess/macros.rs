@@ -21,7 +21,7 @@ pub(super) struct Macro {
     pub(super) disabled: Cell<bool>,
 }
 
-/// What follows a macro's name where it is used.
+/// Kind of macro, by the text that follows its name in a use.
 #[derive(PartialEq)]
 pub(super) enum Kind {
     /// Nothing.

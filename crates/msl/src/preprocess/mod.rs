@@ -38,10 +38,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// What the preprocessor is told besides the source.
+/// Options of the preprocessor.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where `#include` looks, in order.
+    /// Directories that `#include` searches, in order.
     pub include_dirs: Vec<PathBuf>,
     /// Macros: a name, or `name(parameters)`, and its body; without one it is `1`.
     pub defines: Vec<(String, Option<String>)>,
@@ -49,7 +49,7 @@ pub struct Options {
     pub std: LanguageVersion,
 }
 
-/// Where the preprocessor stops rather than run on without end.
+/// Limits that end a runaway preprocessor.
 mod limits {
     /// Tokens made by macro expansion, in all.
     pub(super) const EXPANDED_TOKENS: usize = 4_000_000;
@@ -150,7 +150,7 @@ struct Frame {
     tokens: Rc<Vec<RawToken>>,
     /// Index of the next token.
     next: usize,
-    /// How many conditionals were open when it began.
+    /// Number of conditionals open when it began.
     conditionals: usize,
 }
 
@@ -275,7 +275,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// How `token` is spelled.
+    /// Spelling of `token`.
     fn text(&self, token: RawToken) -> &str {
         match token.kind {
             RawKind::Punct(punct) => punct.text(),
@@ -290,7 +290,7 @@ impl Preprocessor<'_> {
         RawToken { span: token.span, symbol, kind, flags: 0 }.spaced_like(token)
     }
 
-    /// Where `span` stands in the program, as the user counts.
+    /// Place of `span` in the program, as the user counts lines.
     fn place_of(&self, span: Span) -> Presumed<'_> {
         self.sources.presumed(self.sources.outermost(span))
     }

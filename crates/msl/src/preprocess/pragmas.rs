@@ -47,7 +47,7 @@ impl Preprocessor<'_> {
         Some(self.pragma_token(name.span, pragma))
     }
 
-    /// What a pragma says; `None` for those that say nothing to this compiler.
+    /// Meaning of a pragma; `None` if this compiler ignores it.
     fn meaning(&mut self, words: &[RawToken]) -> Option<Pragma> {
         let (first, rest) = words.split_first()?;
         if is_word(first, known::UNROLL) {

@@ -1,4 +1,4 @@
-// What clang defines for every program on an Apple GPU, apart from what depends on the language version.
+// Macros of clang for every program on an Apple GPU, apart from those that depend on the language version.
 #define __METAL__ 1
 #define __METAL_MACOS__ 1
 #define __APPLE__ 1

@@ -17,7 +17,7 @@ impl Preprocessor<'_> {
         let body = &definition.body;
         let variadic = variadic_parameter(definition);
         let start = self.arena.len();
-        // Whether `##` stands before the current item, and the place of the item on its left.
+        // True if `##` precedes the current item; and the place of the item on its left.
         let (mut paste, mut left) = (false, Span::default());
         let mut i = 0;
         while let Some(&item) = body.get(i) {

@@ -4,7 +4,7 @@ use super::{Access, Argument, ArgumentKind, FieldInfo};
 use crate::program::{Binding, BindingKind, Function, Program};
 use crate::types::{AddressSpace, Layout, QualTy, Ty, TyKind, Types};
 
-/// The argument of a binding; `None` for what the host does not bind.
+/// The argument of a binding; `None` if the host does not bind it.
 pub(super) fn argument(program: &Program, function: &Function, binding: &Binding) -> Option<Argument> {
     let (kind, index) = match &binding.kind {
         BindingKind::Buffer(index) => (ArgumentKind::Buffer, *index),

@@ -1,4 +1,4 @@
-//! Function constants: which must be set, and what stands for those that need not.
+//! Function constants: those that must be set, and the defaults of the others.
 
 use super::FunctionConstant;
 use crate::program::{Expr, ExprKind, GlobalId, Program, Value};
@@ -27,7 +27,7 @@ pub(super) fn function_constants(program: &Program) -> Vec<FunctionConstant> {
     constants
 }
 
-/// Those about which some code asks whether they are defined.
+/// Constants that some code tests with `is_function_constant_defined`.
 fn optional(program: &Program) -> BTreeSet<GlobalId> {
     let mut asked = BTreeSet::new();
     let mut visit = |expr: &Expr| asked.extend(program.constant_tested_by(expr));

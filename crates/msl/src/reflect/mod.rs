@@ -1,4 +1,4 @@
-//! What a host must know to call kernels: arguments and their bindings, function constants, threadgroup memory.
+//! The interface of kernels for a host: arguments and their bindings, function constants, threadgroup memory.
 //!
 //! Everything is in the order of the source, except function constants, which are sorted by index.
 
@@ -32,11 +32,11 @@ pub struct Reflection {
 /// A kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Kernel {
-    /// The name by which the host asks for it.
+    /// The name that the host uses.
     pub name: String,
-    /// What the host binds, in the order of the parameters.
+    /// Arguments that the host binds, in the order of the parameters.
     pub arguments: Vec<Argument>,
-    /// What Metal provides: positions and sizes.
+    /// Built-in values: positions and sizes.
     pub builtins: Vec<Builtin>,
     /// The indices of the function constants that it depends on, through its code, the globals that this reads, and
     /// the conditions of its arguments.
@@ -57,18 +57,18 @@ pub struct Kernel {
 /// A function that is not a kernel.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OtherFunction {
-    /// The name by which the host asks for it.
+    /// The name that the host uses.
     pub name: String,
     /// `vertex`, `fragment` or `other`.
     pub stage: String,
 }
 
-/// What the host binds to a parameter.
+/// An argument that the host binds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Argument {
     /// The parameter's name.
     pub name: String,
-    /// Where it is bound.
+    /// Kind of resource.
     pub kind: ArgumentKind,
     /// The index within its kind; 0 for [`ArgumentKind::Other`].
     pub index: u32,
@@ -77,9 +77,9 @@ pub struct Argument {
     pub ty: String,
     /// The address space that the parameter points to; empty for textures, samplers and others that are no pointers.
     pub address_space: String,
-    /// What the kernel may do with it.
+    /// Access of the kernel to it.
     pub access: Access,
-    /// What the parameter points to, without qualifiers; the parameter's type where that is no pointer.
+    /// Type behind the parameter's pointer, without qualifiers; the parameter's type where that is no pointer.
     pub element_type: String,
     /// The size of an element in bytes; 0 where it has none, such as a texture.
     pub element_size: u64,
@@ -106,7 +106,7 @@ fn is_used(is_used: &bool) -> bool {
     *is_used
 }
 
-/// Where an argument is bound.
+/// Kind of resource behind an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArgumentKind {
@@ -123,7 +123,7 @@ pub enum ArgumentKind {
     Other,
 }
 
-/// What a kernel may do with an argument.
+/// Access of a kernel to an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
@@ -171,10 +171,10 @@ pub struct FunctionConstant {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// What a program takes instead where it is not set: the constant `d` of a global that is initialized with
+    /// Value that the program takes if it is not set: the constant `d` of a global that is initialized with
     /// `is_function_constant_defined(c) ? c : d`.
     pub default: Option<String>,
-    /// No code asks `is_function_constant_defined(it)`. Whether it is used only where that holds is not examined.
+    /// No code tests `is_function_constant_defined(it)`. Uses outside of such a test are not examined.
     pub required: bool,
 }
 

@@ -82,7 +82,7 @@ fn structure(program: &mut Program, name: &str, fields: Vec<Field>, is_opaque: b
 
 /// Globals: 0 `a` = constant 7, 1 `b` = constant 2, 2 `unused` = constant 1,
 /// 3 `c` = is_function_constant_defined(b) ? b : true.
-/// Functions: 0 `is_function_constant_defined`, 1 `helper`, which reads `c`, 2 the kernel, 3 one that nobody calls.
+/// Functions: 0 `is_function_constant_defined`, 1 `helper`, which reads `c`, 2 the kernel, 3 one without callers.
 fn program() -> (Program, SourceMap) {
     let mut sources = SourceMap::new();
     let file = sources.add_file("k.metal", None, "#define K kernel void k\n\nK\n", None, false);

@@ -1,17 +1,17 @@
-//! The overload families of the library: which types `template <__each_floatn T>` stands for.
+//! The overload families of the library: the types behind `template <__each_floatn T>`.
 //!
 //! Apple's headers declare one overload for each type, and that matters: `max(1, 2u)` is ambiguous, and `exp(x)` with a
 //! `bfloat` picks the one overload it converts to. So a declaration with an `__each_…` parameter is no template: the
 //! checker replaces it by one ordinary function for each member of the family.
 
-/// The types that an `__each_…` parameter stands for: each element in each width.
+/// The types behind an `__each_…` parameter: each element in each width.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Family {
     /// The name in the headers.
     pub name: &'static str,
     /// The scalar types, by their names in Metal.
     pub elements: &'static [&'static str],
-    /// How many components: 1 is the scalar itself.
+    /// Numbers of components: 1 is the scalar itself.
     pub widths: &'static [u8],
 }
 

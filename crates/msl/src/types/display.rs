@@ -1,4 +1,4 @@
-//! How types are written in messages and reflection: `const device float *`, `float4`, `packed_half3`, `Tile<8>`.
+//! Types as text, in messages and reflection: `const device float *`, `float4`, `packed_half3`, `Tile<8>`.
 
 use super::{QualTy, Ty, TyKind, Types};
 

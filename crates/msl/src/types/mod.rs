@@ -95,7 +95,7 @@ impl IntKind {
         }
     }
 
-    /// Whether it has a sign.
+    /// True if it has a sign.
     pub fn is_signed(self) -> bool {
         matches!(self, IntKind::Char | IntKind::Short | IntKind::Int | IntKind::Long)
     }
@@ -144,10 +144,10 @@ impl FloatKind {
     }
 }
 
-/// What a type is.
+/// Kind of type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum TyKind {
-    /// Something that was already complained about; fits everywhere.
+    /// The type after a reported error; fits everywhere.
     Error,
     /// Depends on a template parameter that is not known yet; fits everywhere.
     Dependent,
@@ -195,7 +195,7 @@ pub enum TyKind {
     Pointer(QualTy),
     /// `T &`, `T &&`
     Reference {
-        /// What it refers to.
+        /// Referenced type.
         to: QualTy,
         /// `&&`
         rvalue: bool,
@@ -213,9 +213,9 @@ pub enum TyKind {
     Enum(EnumId),
     /// A function.
     Function {
-        /// What it returns.
+        /// Result type.
         result: Ty,
-        /// What it takes.
+        /// Types of the parameters.
         params: Vec<Ty>,
     },
 }
@@ -223,7 +223,7 @@ pub enum TyKind {
 /// A struct, class or union.
 #[derive(Clone, Debug)]
 pub struct Struct {
-    /// Its name with template arguments, as people write it.
+    /// Its name with template arguments, as in source code.
     pub name: SmolStr,
     /// The namespaces and classes around it, as in `mlx::steel::`; empty for what is global, or Metal's own.
     pub qualifier: SmolStr,
@@ -237,7 +237,7 @@ pub struct Struct {
     pub is_opaque: bool,
     /// Its size and alignment.
     pub layout: Layout,
-    /// Where it is defined.
+    /// Its definition.
     pub span: Span,
 }
 
@@ -250,7 +250,7 @@ pub struct Field {
     pub ty: QualTy,
     /// Its place in the struct, in bytes.
     pub offset: u64,
-    /// What `alignas` asks for, at least.
+    /// Alignment from `alignas`; 1 without it.
     pub min_align: u64,
     /// For a bit-field: its first bit, counted from `offset`, and its width.
     pub bits: Option<(u32, u32)>,
@@ -258,7 +258,7 @@ pub struct Field {
     pub is_base: bool,
     /// Its attributes that reflection shows, such as `[[id(0)]]`.
     pub id: Option<u32>,
-    /// Where it is declared.
+    /// Its declaration.
     pub span: Span,
 }
 
@@ -275,7 +275,7 @@ pub struct Enum {
     pub underlying: Ty,
     /// Its enumerators and their values.
     pub enumerators: Vec<(SmolStr, i128)>,
-    /// Where it is defined.
+    /// Its definition.
     pub span: Span,
 }
 
@@ -327,7 +327,7 @@ impl Ty {
         Ty(Ty::HALF.0 + kind as u32)
     }
 
-    /// An error was reported, or a template parameter is not known yet: do not complain about it.
+    /// True after a reported error, or while a template parameter is not known: no further errors.
     pub fn is_unknown(self) -> bool {
         self == Ty::ERROR || self == Ty::DEPENDENT
     }
@@ -361,7 +361,7 @@ impl Types {
         ty
     }
 
-    /// What `ty` is.
+    /// Kind of `ty`.
     pub fn kind(&self, ty: Ty) -> &TyKind {
         &self.kinds[ty.0 as usize]
     }
@@ -487,7 +487,7 @@ impl Types {
         self.vector_parts(ty).map_or(ty, |(element, _)| element)
     }
 
-    /// What a pointer points to.
+    /// Type behind a pointer.
     pub fn pointee(&self, ty: Ty) -> Option<QualTy> {
         match *self.kind(ty) {
             TyKind::Pointer(pointee) => Some(pointee),
@@ -511,7 +511,7 @@ impl Types {
         }
     }
 
-    /// What a reference refers to; every other type as it is.
+    /// Type behind a reference; every other type as it is.
     pub fn referent(&self, ty: QualTy) -> QualTy {
         match *self.kind(ty.ty) {
             TyKind::Reference { to, .. } => to,

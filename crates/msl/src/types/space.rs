@@ -1,6 +1,6 @@
 //! Address spaces.
 
-/// Where a pointer or reference points, or a variable lives.
+/// Address space of a variable, or of the target of a pointer or reference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, reason = "each variant is the keyword of that name")]
 pub enum AddressSpace {
@@ -14,7 +14,7 @@ pub enum AddressSpace {
 }
 
 impl AddressSpace {
-    /// How it is spelled.
+    /// Its keyword.
     pub fn text(self) -> &'static str {
         match self {
             AddressSpace::Thread => "thread",

@@ -88,7 +88,7 @@ fn meets(compilation: &Compilation, diagnostic: &Diagnostic, file: FileId, expec
         && diagnostic.message.contains(&expectation.text)
 }
 
-/// Where the reader of the shader sees a diagnostic: for one in a header of the library, where that is used.
+/// Place of a diagnostic in the shader: for one in a header of the library, the use of that header's code.
 fn place(compilation: &Compilation, diagnostic: &Diagnostic) -> Option<Span> {
     let notes = diagnostic.notes.iter().filter_map(|note| note.span);
     let mut spans = diagnostic.span.into_iter().chain(notes).map(|span| compilation.sources.outermost(span));

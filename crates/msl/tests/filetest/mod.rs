@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What a file asks for.
+/// Directives of a file.
 #[derive(Debug)]
 pub(crate) struct Case {
-    /// What to compare.
+    /// Kind of test.
     pub(crate) test: Test,
-    /// How to compile; include directories are relative to the file's folder.
+    /// Compiler options; include directories are relative to the file's folder.
     pub(crate) options: msl::Options,
 }
 

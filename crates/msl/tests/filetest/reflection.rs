@@ -67,7 +67,7 @@ fn show(value: &Value) -> String {
     block
 }
 
-/// JSON in lines that are as full as they may be; what does not fit on one begins a line.
+/// JSON in lines as full as the width allows; a value that does not fit begins a new line.
 fn write(value: &Value, indent: usize, before: usize, out: &mut String) {
     let flat = flat(value);
     if indent + before + flat.len() < WIDTH {
@@ -101,7 +101,7 @@ fn write(value: &Value, indent: usize, before: usize, out: &mut String) {
     out.push_str(&format!("\n{}{close}", &margin[2..]));
 }
 
-/// JSON on one line, with spaces where people put them.
+/// JSON on one line, with spaces after commas and colons.
 fn flat(value: &Value) -> String {
     let list = |open: &str, items: Vec<String>, close: &str| match items.is_empty() {
         true => format!("{open}{close}"),

@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
         self.tables.result_expr(ExprKind::Call { function: id, args }, result, span)
     }
 
-    /// Remembers who calls whom, and asks for the body.
+    /// Records the call, and requests the callee's body.
     pub(super) fn note_call(&mut self, id: FunctionId, span: Span) {
         if let Some(caller) = self.function.id()
             && !self.position.is_unevaluated()
@@ -88,7 +88,7 @@ impl<'a> Checker<'a> {
         self.tables.instance_mut(id).request.get_or_insert((span, parent));
     }
 
-    /// What a function returns; for `auto` its body is checked first.
+    /// Result type of a function; for `auto`, checks its body first.
     pub(in crate::check) fn result_of(&mut self, id: FunctionId, span: Span) -> Ty {
         if self.tables.instance(id).signature.result.is_none() {
             let state = self.tables.instance(id).body;
@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         self.call_function(id, converted, span)
     }
 
-    /// What the declarations in the headers cannot say about a call. `Some` replaces the call.
+    /// Rules for calls of builtins that the headers cannot express. `Some` replaces the call.
     fn check_builtin_call(&mut self, id: FunctionId, args: &[Expr], span: Span) -> Option<Expr> {
         let function = self.tables.function(id);
         let builtin = function.builtin.clone()?;

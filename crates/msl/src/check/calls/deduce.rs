@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
                 return None;
             }
         }
-        // What no parameter says, the result may.
+        // The result may determine arguments that no parameter determines.
         if let (Some(result), Some(decl)) = (result, self.tables.entity(id).source.first()) {
             let before = deduction.clone();
             if !self.deduce_type(&decl.result, QualTy::plain(result), Match::Exact, &mut deduction) {
@@ -258,7 +258,7 @@ impl<'a> Checker<'a> {
                     _ => self.deduce_type(pattern, actual, Match::Convertible, deduction),
                 };
                 if !fits && !mentions {
-                    // Nothing to deduce here: a conversion will do.
+                    // Nothing to deduce here: a conversion is enough.
                     *deduction = before;
                     return true;
                 }
@@ -283,7 +283,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `T x[N]` takes a pointer to the thread's memory where it does not say otherwise.
+    /// `T x[N]` takes a pointer to thread memory unless it names another address space.
     fn deduce_array_element(
         &mut self,
         element: &'a ast::TypeExpr,
@@ -401,7 +401,7 @@ fn without_top_level_quals(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
     }
 }
 
-/// A parameter's type without what does not count in deduction: its own qualifiers, or the reference.
+/// A parameter's type without the parts that deduction ignores: its own qualifiers, or the reference.
 fn strip_top_level(pattern: &ast::TypeExpr) -> &ast::TypeExpr {
     let unqualified = match &pattern.kind {
         TypeExprKind::Qualified { inner, .. } => strip_top_level(inner),

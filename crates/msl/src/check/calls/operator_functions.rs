@@ -123,7 +123,7 @@ impl<'a> Checker<'a> {
                 return Some(result);
             }
         }
-        // A conversion template gives whatever is asked for; `float` is what the built-in operators would ask.
+        // A conversion template converts to any type; the built-in operators need `float`.
         for entity in self.tables.class(class).conversions.clone() {
             if self.tables.entity(entity).header.is_some() && self.deduce_conversion(entity, Ty::FLOAT).is_some() {
                 return Some(Ty::FLOAT);

@@ -22,7 +22,7 @@ pub(super) struct Candidate<'a> {
     conversions: Vec<Conversion>,
 }
 
-/// What is called and with what.
+/// A call: the name, explicit template arguments and the object.
 pub(super) struct CallSite<'a, 'c> {
     pub(in crate::check) name: &'c str,
     pub(in crate::check) explicit: Option<&'a [ast::TemplateArg]>,
@@ -33,7 +33,7 @@ pub(super) struct CallSite<'a, 'c> {
 }
 
 impl<'a> Checker<'a> {
-    /// The best of `entities` for these arguments. Complains where there is none, or more than one.
+    /// The best of `entities` for these arguments. Reports an error if there is none, or more than one.
     pub(super) fn choose(
         &mut self,
         entities: &[EntityId],
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         exact
     }
 
-    /// Whether a function takes these arguments, or why not.
+    /// The candidate, if the function takes these arguments, or the reason why not.
     fn fit(
         &mut self,
         entity: EntityId,
@@ -327,7 +327,7 @@ fn no_match<'a>(
     diagnostics.report(diagnostic);
 }
 
-/// Which of two conversions is better, as far as ranks go.
+/// Compares two conversions by rank: less is better.
 pub(in crate::check) fn compare(a: &Conversion, b: &Conversion) -> std::cmp::Ordering {
     a.rank.cmp(&b.rank)
 }

@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
                     );
                 }
             }
-            // `using Base::f;`: members of a base are found anyway.
+            // `using Base::f;`: lookup finds members of a base without it.
             DeclKind::Using(path) => {
                 let _ = self.resolve_path(path);
             }
@@ -148,7 +148,7 @@ impl<'a> Checker<'a> {
                 "a kernel or graphics function cannot be a member of a class",
             );
         }
-        // A defaulted constructor or assignment is what the language does anyway.
+        // A defaulted constructor or assignment is the implicit one.
         if function.is_defaulted {
             if matches!(function.kind, FunctionKind::Constructor) && function.params.is_empty() {
                 self.tables.class_mut(id).has_default_constructor = true;

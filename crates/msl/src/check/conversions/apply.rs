@@ -8,7 +8,7 @@ use crate::program::{CastKind, Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 
-/// Where a conversion happens, for the message when there is none.
+/// Purpose of a conversion, for the message if there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::check) enum Purpose {
     Variable,
@@ -20,7 +20,7 @@ pub(in crate::check) enum Purpose {
 }
 
 impl<'a> Checker<'a> {
-    /// `expr` as `to`; complains where it does not fit.
+    /// `expr` as `to`; reports an error if it does not convert.
     pub(in crate::check) fn convert(&mut self, expr: Expr, to: QualTy, purpose: Purpose) -> Expr {
         match self.conversion(&expr, to) {
             Some(conversion) => self.apply(expr, to, conversion),
@@ -178,7 +178,7 @@ impl<'a> Tables<'a> {
         Expr::place(ExprKind::Temporary(Box::new(value)), ty, span)
     }
 
-    /// What a pointer value points to.
+    /// The object behind a pointer.
     pub(in crate::check) fn deref(&self, pointer: Expr, span: Span) -> Expr {
         match *self.types().kind(pointer.ty.ty) {
             TyKind::Pointer(to) | TyKind::Reference { to, .. } => {

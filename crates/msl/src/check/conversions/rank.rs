@@ -5,7 +5,7 @@ use crate::check::tables::{EntityId, Tables};
 use crate::program::{Expr, ExprKind, Value};
 use crate::types::{AddressSpace, FloatKind, IntKind, QualTy, Ty, TyKind};
 
-/// How good a conversion is: less is better.
+/// Rank of a conversion: less is better.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::check) enum Rank {
     Exact,
@@ -35,7 +35,7 @@ impl Conversion {
 }
 
 impl<'a> Checker<'a> {
-    /// How `expr` fits `to`; `None` where it does not.
+    /// The conversion of `expr` to `to`, if there is one.
     pub(in crate::check) fn conversion(&mut self, expr: &Expr, to: QualTy) -> Option<Conversion> {
         self.conversion_with(expr, to, true)
     }
@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
     }
 
     fn pointer_conversion(&mut self, from: QualTy, to: QualTy) -> Option<Conversion> {
-        // What is in the constant address space is `const` without saying so.
+        // Everything in the constant address space is `const`, even if not declared so.
         let loses_const = from.is_const && !to.is_const && to.space != Some(AddressSpace::Constant);
         if from.space != to.space || loses_const || (from.is_volatile && !to.is_volatile) {
             return None;

@@ -19,7 +19,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks a body now: its result type or its value is asked for.
+    /// Checks a body now: its result type or its value is needed.
     pub(in crate::check) fn check_body(&mut self, id: FunctionId) {
         let instance = self.tables.instance_mut(id);
         if matches!(instance.body, BodyState::InProgress | BodyState::Done) {

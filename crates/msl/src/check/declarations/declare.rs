@@ -32,7 +32,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What means the same at namespace scope, in a class and in a function.
+    /// Declarations that mean the same at namespace scope, in a class and in a function.
     pub(in crate::check) fn declare_anywhere(&mut self, decl: &'a ast::Decl) {
         match &decl.kind {
             DeclKind::UsingNamespace(path) => {
@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Declares `name`; complains where it is taken in this scope.
+    /// Declares `name`; reports an error if it is taken in this scope.
     pub(in crate::check) fn insert_once(&mut self, name: &SmolStr, symbol: Symbol, span: Span) {
         if let Some(old) = self.tables.scopes_mut().insert(self.position.scope(), name.clone(), symbol) {
             let message = format!("redefinition of '{name}'");

@@ -91,12 +91,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A constant at namespace scope; `None` after a complaint.
+    /// A constant at namespace scope; `None` after an error.
     pub(in crate::check) fn declare_global(&mut self, var: &'a ast::VarDecl, name: SmolStr) -> Option<GlobalId> {
         let span = var.name.as_ref().map_or(var.ty.span, |name| name.last().span);
         let (mut ty, init) = self.variable_type_and_init(var)?;
         let is_sampler = self.tables.is_opaque(ty.ty);
-        // The parser has complained about `thread_local`.
+        // The parser has reported `thread_local`.
         if var.specifiers.is_thread_local {
             return None;
         }
@@ -183,7 +183,7 @@ impl<'a> Checker<'a> {
         self.tables.global_mut(id).function_constant = Some(FunctionConstant { index });
     }
 
-    /// A static data member: its value is found out when someone asks.
+    /// A static data member: evaluated on first use.
     pub(in crate::check) fn declare_static_member(&mut self, var: &'a ast::VarDecl, class_name: &str) {
         let Some(path) = &var.name else { return };
         let name = path.last().name.clone();

@@ -7,7 +7,7 @@ use crate::program::{Stmt, StmtKind};
 use crate::types::{QualTy, StructId};
 
 impl<'a> Checker<'a> {
-    /// What a constructor does before its body: bases and members, in their order.
+    /// Initializes bases and members before a constructor's body, in their order.
     pub(super) fn member_inits(&mut self, class: StructId, decl: &'a ast::FunctionDecl, stmts: &mut Vec<Stmt>) {
         let fields = self.tables.types().struct_(class).fields.clone();
         let class_ty = self.tables.struct_type(class);

@@ -14,7 +14,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Complains about each cycle of calls, once, at the call that closes it.
+/// Reports each cycle of calls, once, at the call that closes it.
 pub(in crate::check) fn refuse_recursion(tables: &Tables<'_>, diagnostics: &mut Diagnostics) {
     let mut calls: BTreeMap<FunctionId, Vec<FunctionId>> = BTreeMap::new();
     let mut sites: Vec<_> = tables.call_sites().keys().copied().collect();

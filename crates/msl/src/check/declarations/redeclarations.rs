@@ -8,7 +8,7 @@ use crate::source::Span;
 use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
-    /// Adds a definition to a function declared before, or complains about a second one. True where `entity` is not new.
+    /// Adds a definition to a function declared before, or reports a second one. True if `entity` is not new.
     pub(in crate::check) fn merge_redeclaration(
         &mut self,
         scope: ScopeId,
@@ -109,7 +109,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// What is written, without a parameter's name and with template parameters numbered.
+    /// Words of the source, without a parameter's name and with template parameters numbered.
     fn words(&self, span: Span, name: Option<&ast::Ident>, header: &ast::TemplateHeader) -> Vec<String> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let mut words: Vec<String> = Vec::new();

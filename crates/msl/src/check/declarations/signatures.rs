@@ -12,7 +12,7 @@ use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use std::rc::Rc;
 
 impl<'a> Checker<'a> {
-    /// The signature for these template arguments; `None` where they do not make sense. Complains the first time.
+    /// The signature for these template arguments; `None` if they are invalid. Reports the error the first time.
     pub(in crate::check) fn signature(&mut self, id: EntityId, args: &[TemplateArg]) -> Option<Rc<Signature<'a>>> {
         if let Some(known) = self.tables.entity(id).signatures.get(args) {
             return known.clone();

@@ -136,7 +136,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Complains where something cannot be written.
+    /// Reports an error if something cannot be written.
     fn check_assignable(&mut self, place: &Expr, op_span: Span) -> bool {
         if place.ty.ty == Ty::ERROR || (place.ty.ty == Ty::DEPENDENT && !place.is_place) {
             return true;

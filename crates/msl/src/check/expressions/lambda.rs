@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         let ty = self.tables.struct_type(class);
         let is_generic = lambda.params.iter().any(|param| contains_auto(&param.ty));
         if !is_generic {
-            // Checked even if nobody calls it.
+            // Checked even if it is never called.
             if let Some(signature) = self.signature(entity, &[]) {
                 let id = self.function_for(entity, Vec::new(), signature);
                 if self.position.in_pattern() {
@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
         Expr::value(ExprKind::Aggregate(values), ty, span)
     }
 
-    /// What is captured: what is named, and with a default every variable that the body mentions.
+    /// Captures of a lambda: those that are named, and with a default every variable that the body mentions.
     fn captures(&mut self, lambda: &'a ast::Lambda) -> Vec<(SmolStr, CaptureMode, Option<&'a ast::Expr>)> {
         let mut captures: Vec<(SmolStr, CaptureMode, Option<&'a ast::Expr>)> = Vec::new();
         for capture in &lambda.captures {

@@ -12,7 +12,7 @@ use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use smol_str::SmolStr;
 
-/// What an expression can turn out to be.
+/// Meaning of an expression.
 #[derive(Clone)]
 pub(in crate::check) enum Operand<'a> {
     Value(Expr),
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// An expression that is to become a `ty`: function names know which function is meant.
+    /// An expression for a `ty`, which selects the overload that a function name means.
     pub(in crate::check) fn check_for_type(&mut self, expr: &'a ast::Expr, ty: QualTy) -> Expr {
         match self.check_operand(expr) {
             operand @ Operand::Functions(_) => {
@@ -113,7 +113,7 @@ impl<'a> Checker<'a> {
         if self.conversion(&value, QualTy::plain(Ty::BOOL)).is_some() {
             return self.convert(value, QualTy::plain(Ty::BOOL), Purpose::Variable);
         }
-        // An explicit conversion function will do here.
+        // An explicit conversion function is allowed here.
         let message = format!(
             "value of type '{}' is not contextually convertible to 'bool'",
             self.tables.name_of(value.ty.ty)

@@ -110,14 +110,14 @@ impl<'a> Checker<'a> {
             return Expr::error(span);
         };
         let ty = local.ty.in_space(local.space);
-        // Constants that are known are as good as literals, and stay places for those who want their address.
+        // A known constant acts like a literal, and stays a place, so that code can take its address.
         let place = Expr::place(ExprKind::Local(id), ty, span);
         self.tables.through_reference(place)
     }
 }
 
 impl<'a> Tables<'a> {
-    /// A variable of reference type stands for what it refers to.
+    /// A variable of reference type means the object that it refers to.
     pub(super) fn through_reference(&self, place: Expr) -> Expr {
         let span = place.span;
         match self.types().kind(place.ty.ty) {

@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What `T x;` runs, if anything.
+    /// Initialization that `T x;` runs, if any.
     pub(in crate::check) fn default_initialize(&mut self, ty: QualTy, span: Span) -> Option<Expr> {
         self.complete_type(ty.ty);
         match *self.tables.types().kind(ty.ty) {

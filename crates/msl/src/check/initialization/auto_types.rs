@@ -1,4 +1,4 @@
-//! `auto`: what it stands for.
+//! `auto`: deduction of the type.
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
         Some((ty, Some(value)))
     }
 
-    /// What a type with `auto` in it means for this initializer.
+    /// The type that a type with `auto` in it means for this initializer.
     pub(in crate::check) fn auto_type(&mut self, written: &'a ast::TypeExpr, value: &Expr) -> Option<QualTy> {
         let is_reference = matches!(type_without_qualifiers(written), TypeExprKind::Reference { .. });
         let actual = if is_reference {
@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// What `auto` stands for when `written` means `actual`.
+    /// The type that `auto` stands for if `written` means `actual`.
     pub(in crate::check) fn match_auto(&self, written: &'a ast::TypeExpr, actual: QualTy) -> Option<QualTy> {
         match &written.kind {
             TypeExprKind::Auto => Some(actual),

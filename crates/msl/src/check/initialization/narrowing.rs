@@ -7,7 +7,7 @@ use crate::program::{Expr, Value};
 use crate::types::Ty;
 
 impl<'a> Checker<'a> {
-    /// Complains where a conversion inside braces may lose something.
+    /// Reports a conversion inside braces that may change the value.
     pub(super) fn refuse_narrowing(&mut self, value: &Expr, to: Ty) {
         let from = value.ty.ty;
         let types = self.tables.types();

@@ -11,7 +11,7 @@ use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     /// The type of a variable, with `auto` and array lengths filled in, and its initial value.
-    /// `None` after a complaint that leaves no type.
+    /// `None` after an error that leaves no type.
     pub(in crate::check) fn variable_type_and_init(
         &mut self,
         var: &'a ast::VarDecl,
@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
         Some(self.variable_init(var, ty))
     }
 
-    /// The type of a variable that says it; `None` after a complaint.
+    /// The written type of a variable; `None` after an error.
     pub(in crate::check) fn variable_type(&mut self, var: &'a ast::VarDecl) -> Option<QualTy> {
         let mut ty = self.resolve_type(&var.ty);
         if ty.ty == Ty::ERROR {

@@ -24,7 +24,7 @@ const MAX_TEXTURE: u32 = 127;
 
 const MAX_SAMPLER: u32 = 15;
 
-/// What a parameter is, by its type alone.
+/// Kind of resource, by the type of the parameter alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ParamClass {
     Buffer,

@@ -72,7 +72,7 @@ const OTHER_INPUTS: &[&str] = &[
     "primitive_data",
 ];
 
-/// What kind of built-in input an attribute names.
+/// Kind of built-in input that an attribute names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum InputKind {
     /// Up to three dimensions.
@@ -89,7 +89,7 @@ pub(super) fn builtin_input(name: &str) -> Option<InputKind> {
     SCALAR_INPUTS.contains(&name).then_some(InputKind::Scalar)
 }
 
-/// Complains about an attribute of a parameter that does not exist.
+/// Reports an attribute of a parameter that does not exist.
 pub(super) fn refuse_unknown_input(diagnostics: &mut Diagnostics, attribute: &ast::Attribute) -> bool {
     let name = attribute.name.as_str();
     let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || name.contains("::");

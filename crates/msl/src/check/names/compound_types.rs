@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
         element.with_ty(self.tables.types_mut().array(element.ty, len))
     }
 
-    /// The length of an array: `None` after a complaint, `Some(None)` while it is not known.
+    /// The length of an array: `None` after an error, `Some(None)` while it is not known.
     fn array_length(&mut self, length: &'a ast::Expr) -> Option<Option<u64>> {
         let expr = self.check_value(length);
         let expr = self.scalar_from_class(expr);

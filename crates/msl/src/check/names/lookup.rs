@@ -1,4 +1,4 @@
-//! What a name means: unqualified names from the innermost scope outwards, qualified ones inside what stands before `::`.
+//! Name lookup: unqualified names from the innermost scope outwards, qualified ones in the scope before `::`.
 
 use super::undeclared::undeclared_qualifier;
 use crate::check::Checker;
@@ -6,7 +6,7 @@ use crate::check::tables::{ScopeId, ScopeKind, Symbol, Tables, native_template, 
 use crate::parse::ast;
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
-/// What a path leads to.
+/// Target of a path.
 #[derive(Clone, Debug)]
 pub(in crate::check) struct Found {
     pub(in crate::check) symbol: Symbol,
@@ -14,7 +14,7 @@ pub(in crate::check) struct Found {
     pub(in crate::check) class: Option<StructId>,
 }
 
-/// What stands before `::`.
+/// Scope before `::`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Qualifier {
     Namespace(ScopeId),
@@ -23,7 +23,7 @@ pub(super) enum Qualifier {
 }
 
 impl<'a> Checker<'a> {
-    /// What a path means; complains where a part before `::` has no meaning. `None` where the last name is not
+    /// Resolves a path; reports an error if a part before `::` is unknown. `None` if the last name is not
     /// declared: the caller knows what it expected there.
     pub(in crate::check) fn resolve_path(&mut self, path: &'a ast::Path) -> Result<Option<Found>, ()> {
         let (last, qualifiers) = path.segments.split_last().expect("a path has a segment");
@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// What `name` means here; `None` where it is not declared.
+    /// Meaning of `name` in `scope`; `None` if it is not declared.
     pub(in crate::check) fn lookup(&mut self, scope: ScopeId, name: &str) -> Option<Found> {
         let mut scope = Some(scope);
         while let Some(id) = scope {

@@ -1,4 +1,4 @@
-//! What a written type means.
+//! Written types.
 
 use super::compound_types::{pointer_to, qualify, reference_to};
 use crate::check::Checker;
@@ -17,7 +17,7 @@ pub(in crate::check) const ERROR: QualTy = QualTy::plain(Ty::ERROR);
 pub(in crate::check) const DEPENDENT: QualTy = QualTy::plain(Ty::DEPENDENT);
 
 impl<'a> Checker<'a> {
-    /// What `written` means; [`Ty::ERROR`] after a complaint.
+    /// The type that `written` names; [`Ty::ERROR`] after an error.
     pub(in crate::check) fn resolve_type(&mut self, written: &'a TypeExpr) -> QualTy {
         let resolved = self.nested(written.span, |this| this.resolve_type_kind(written));
         resolved.unwrap_or(ERROR)
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
             NativeTemplate::SimdgroupMatrix => {
                 let (Some(columns), Some(rows)) = (dimension(self, 1), dimension(self, 2)) else { return ERROR };
                 let (Some(columns), Some(rows)) = (columns, rows) else { return DEPENDENT };
-                // Another element is refused where a variable is made of it: templates name such types and never use them.
+                // Another element is an error only for variables: templates name such types and never use them.
                 if (columns, rows) != (8, 8) || !self.tables.types().is_arithmetic(element) {
                     let message = "a simdgroup_matrix is 8x8, of half, bfloat or float";
                     self.diagnostics.error("simdgroup-matrix", span, message);

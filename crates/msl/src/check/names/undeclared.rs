@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::types::TyKind;
 
 impl<'a> Checker<'a> {
-    /// Complains that a path's last name is not declared.
+    /// Reports that a path's last name is not declared.
     pub(in crate::check) fn undeclared(&mut self, path: &'a ast::Path, expected_type: bool) {
         let segment = path.last();
         let name = &segment.name;

@@ -88,7 +88,7 @@ impl Diagnostics {
 
     /// The list, once everything is checked.
     pub(in crate::check) fn into_list(mut self) -> Vec<Diagnostic> {
-        // A limit that was hit during an attempt is reported all the same.
+        // A limit that was hit during an attempt must be reported, too.
         if let Some(limit) = self.limit.take()
             && !self.list.contains(&limit)
         {

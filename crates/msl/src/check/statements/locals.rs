@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
         if var.specifiers.is_constexpr || (ty.is_const && !ty.is_volatile) {
             self.remember_constant(id, init.as_ref(), var.specifiers.is_constexpr, ty, span);
         }
-        // What is known need not be computed again: a constexpr function may be one that no GPU could run.
+        // A known value replaces its initializer: a constexpr function may be one that no GPU could run.
         let init = match self.function.known(id) {
             Some(value @ (Value::Bool(_) | Value::Int(_) | Value::Float(_))) => {
                 Some(Expr::constant(value.clone(), ty.ty, span))
@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a variable without an initializer holds.
+    /// Initial value of a variable without an initializer.
     fn uninitialized(
         &mut self,
         var: &'a ast::VarDecl,

@@ -9,18 +9,18 @@ use crate::source::Span;
 use crate::types::{Layout, Struct, StructId, Ty};
 use smol_str::SmolStr;
 
-/// What a lambda captured.
+/// Captures of a lambda.
 #[derive(Clone, Debug, Default)]
 pub(in crate::check) struct Closure {
     /// The field that holds the surrounding `this`.
     pub(in crate::check) this_field: Option<u32>,
 }
 
-/// What the checker knows about a struct besides what [`Types`] says.
+/// Facts about a struct that are not in [`crate::types::Types`].
 pub(in crate::check) struct Class<'a> {
     pub(in crate::check) decl: Option<&'a ast::ClassDecl>,
     pub(in crate::check) scope: ScopeId,
-    /// Where the members of an instantiation are, and the arguments it was made with.
+    /// For an instantiation: its template and arguments.
     pub(in crate::check) template: Option<(ClassTemplateId, Vec<TemplateArg>)>,
     pub(in crate::check) bases: Vec<StructId>,
     pub(in crate::check) constructors: Vec<EntityId>,
@@ -37,9 +37,9 @@ pub(in crate::check) struct Class<'a> {
     pub(in crate::check) state: ClassState,
     /// Variables captured by a lambda's closure.
     pub(in crate::check) closure: Option<Closure>,
-    /// What made it necessary: for notes.
+    /// The place that needed it first, for notes.
     pub(in crate::check) requested_at: Span,
-    /// It is the pattern of a template, looked at with unknown arguments.
+    /// It is the pattern of a template, with unknown arguments.
     pub(in crate::check) is_pattern: bool,
 }
 

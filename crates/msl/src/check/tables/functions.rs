@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// A function or function template.
 pub(in crate::check) struct Entity<'a> {
     pub(in crate::check) name: SmolStr,
-    /// What stands before the name in messages: `metal::`, `Tile<8>::`.
+    /// Qualifier of the name in messages: `metal::`, `Tile<8>::`.
     pub(in crate::check) prefix: SmolStr,
     pub(in crate::check) source: FunctionSource<'a>,
     /// The scope it is declared in.
@@ -38,7 +38,7 @@ pub(in crate::check) struct Entity<'a> {
     pub(in crate::check) span: Span,
 }
 
-/// Where a function's parameters and body come from.
+/// Origin of a function's parameters and body.
 #[derive(Clone, Copy)]
 pub(in crate::check) enum FunctionSource<'a> {
     Declared {
@@ -77,7 +77,7 @@ impl<'a> FunctionSource<'a> {
 /// The parameters and result of a function, with template arguments filled in.
 pub(in crate::check) struct Signature<'a> {
     pub(in crate::check) params: Vec<SignatureParam<'a>>,
-    /// What it returns; `None` while `auto` is not deduced.
+    /// Result type; `None` while `auto` is not deduced.
     pub(in crate::check) result: Option<Ty>,
     /// For a method: what `this` points to, with the qualifiers behind the parameter list.
     pub(in crate::check) this: Option<QualTy>,
@@ -94,19 +94,19 @@ pub(in crate::check) struct SignatureParam<'a> {
     pub(in crate::check) span: Span,
 }
 
-/// What the checker knows about a [`crate::program::Function`] besides what the program says.
+/// Facts about a [`crate::program::Function`] that are not in the program.
 pub(in crate::check) struct Instance<'a> {
     pub(in crate::check) entity: EntityId,
     pub(in crate::check) args: Vec<TemplateArg>,
     pub(in crate::check) signature: Rc<Signature<'a>>,
     pub(in crate::check) body: BodyState,
-    /// How many instantiations led to this one.
+    /// Number of instantiations that led to this one.
     pub(in crate::check) depth: usize,
-    /// Where it was first needed, and in which instantiation.
+    /// The place that needed it first, and the instantiation around that place.
     pub(in crate::check) request: Option<(Span, Option<Rc<Request>>)>,
 }
 
-/// What asked for an instantiation, and what that was itself made for.
+/// An instantiation, with the one that needed it.
 pub(in crate::check) struct Request {
     pub(in crate::check) note: String,
     pub(in crate::check) span: Span,

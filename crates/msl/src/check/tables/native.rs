@@ -82,7 +82,7 @@ pub(in crate::check) fn native_type(types: &mut Types, name: &str) -> Option<Ty>
     })
 }
 
-/// Whether `float4`-like names exist for this element name; `int32_t4` does not.
+/// True if names like `float4` exist for this element name; `int32_t4` does not.
 fn is_vector_stem(stem: &str) -> bool {
     stem == "bool"
         || IntKind::ALL.iter().any(|kind| kind.name() == stem)

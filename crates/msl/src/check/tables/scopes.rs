@@ -17,7 +17,7 @@ impl ScopeId {
     pub(in crate::check) const GLOBAL: ScopeId = ScopeId(0);
 }
 
-/// What kind of scope it is.
+/// Kind of scope.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::check) enum ScopeKind {
     /// A namespace, with its full name (empty for the global one).
@@ -39,7 +39,7 @@ pub(in crate::check) struct Scope {
     using: Vec<ScopeId>,
 }
 
-/// What a name means.
+/// Meaning of a name.
 #[derive(Clone, Debug)]
 pub(in crate::check) enum Symbol {
     Namespace(ScopeId),
@@ -108,7 +108,7 @@ impl Scopes {
         self.scopes[scope.0 as usize].names.insert(name, symbol)
     }
 
-    /// What `name` means in this very scope.
+    /// Meaning of `name` in this very scope.
     pub(in crate::check) fn own(&self, scope: ScopeId, name: &str) -> Option<&Symbol> {
         self.get(scope).names.get(name)
     }
@@ -146,7 +146,7 @@ impl Scopes {
         }
     }
 
-    /// What `name` means in a namespace or block scope and in the namespaces it uses; overloads are merged.
+    /// Meaning of `name` in a namespace or block scope and in the namespaces it uses; overloads are merged.
     pub(in crate::check) fn find_in(&self, scope: ScopeId, name: &str) -> Option<Symbol> {
         let own = self.own(scope, name);
         if self.get(scope).using.is_empty() {

@@ -18,7 +18,7 @@ pub(in crate::check) enum Given<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Fits arguments to parameters, with defaults filled in. Complains and gives `None` where they do not fit.
+    /// Fits arguments to parameters, with defaults filled in. Reports an error and returns `None` if they do not fit.
     /// `headers` are the declarations of the template, that with the names first.
     pub(in crate::check) fn fit_template_args(
         &mut self,
@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
         Some(fitted)
     }
 
-    /// The default of a parameter, looked for in all declarations: `None` after a complaint, `Some(None)` without one.
+    /// The default of a parameter, from all declarations: `None` after an error, `Some(None)` without a default.
     pub(in crate::check) fn default_arg(
         &mut self,
         headers: &[&'a ast::TemplateHeader],
@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The type of a value parameter: `None` after a complaint, `Some(None)` for `auto`.
+    /// The type of a value parameter: `None` after an error, `Some(None)` for `auto`.
     pub(super) fn value_param_type(&mut self, ty: &'a ast::TypeExpr) -> Option<Option<Ty>> {
         if let ast::TypeExprKind::Auto = ty.kind {
             return Some(None);
@@ -263,7 +263,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// An argument that must be a constant of type `ty`; complains where it is none.
+    /// An argument that must be a constant of type `ty`; reports an error if it is not.
     pub(in crate::check) fn value_argument(&mut self, arg: &'a ast::TemplateArg, ty: Ty) -> Option<Value> {
         let ast::TemplateArg::Expr(expr) = arg else {
             self.diagnostics.error("template-argument-kind", arg.span(), "template argument must be an expression");

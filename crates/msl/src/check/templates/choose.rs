@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
                 None => return None,
             });
         }
-        // What could not be deduced must come out right.
+        // Parts that were not deduced must match after substitution.
         let scope = self.bind_all(specialization.header, &bound, specialization.scope);
         let substituted = self
             .attempt(|this| this.in_scope(scope, |this| this.substitute_args(specialization.args, args)))

@@ -12,7 +12,7 @@ pub(in crate::check) const MAX_INSTANTIATION_DEPTH: usize = 256;
 const MAX_INSTANTIATIONS: u32 = 200_000;
 
 impl<'a> Checker<'a> {
-    /// Counts an instantiation; complains when there are too many.
+    /// Counts an instantiation; reports an error if there are too many.
     pub(in crate::check) fn count_instantiation(&mut self, span: Span) -> bool {
         if self.diagnostics.gave_up() {
             return false;

@@ -14,16 +14,16 @@ use crate::types::{QualTy, StructId, Ty, TyKind};
 #[derive(Clone)]
 pub(in crate::check) struct Deduction<'a> {
     pub(in crate::check) params: &'a [ast::TemplateParam],
-    /// Where the template is declared: what other names in the pattern mean.
+    /// Scope of the template's declaration, for the other names in the pattern.
     pub(in crate::check) scope: ScopeId,
     pub(in crate::check) bound: Vec<Option<TemplateArg>>,
-    /// How many of the first parameters were given explicitly: nothing is deduced for them.
+    /// Number of leading parameters with explicit arguments: nothing is deduced for them.
     pub(in crate::check) explicit: usize,
     /// A parameter that would have to be two things.
     pub(in crate::check) conflict: Option<(usize, TemplateArg, TemplateArg)>,
 }
 
-/// How closely qualifiers must agree.
+/// Required agreement of qualifiers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::check) enum Match {
     /// A function argument: `const` may be added.

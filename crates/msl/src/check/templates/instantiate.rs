@@ -1,4 +1,4 @@
-//! What templates make: classes, types and variables for given arguments.
+//! Instances of templates: classes, types and variables for given arguments.
 
 use crate::check::Checker;
 use crate::check::names::{DEPENDENT, ERROR};
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
         ty
     }
 
-    /// `name<args>` for a variable template: `None` after a complaint, `Some(None)` while arguments are not known.
+    /// `name<args>` for a variable template: `None` after an error, `Some(None)` while arguments are not known.
     pub(in crate::check) fn var_template_instance(
         &mut self,
         id: VarTemplateId,

@@ -1,4 +1,4 @@
-//! Which of two templates is more specialized: the one whose parameters, filled with made-up types, fit the other.
+//! Partial ordering: the template whose parameters, filled with made-up types, fit the other is more specialized.
 
 use super::deduce::{Deduction, Match};
 use crate::check::Checker;
@@ -10,7 +10,7 @@ use crate::types::{QualTy, Ty, TyKind};
 pub(in crate::check) const MADE_UP: i128 = 1_000_003;
 
 impl<'a> Checker<'a> {
-    /// `a` fits `b`, and not the other way round: asked both ways by the caller.
+    /// True if `a` fits `b`; the caller tests both directions.
     pub(super) fn is_more_specialized<D>(&mut self, a: &Specialization<'a, D>, b: &Specialization<'a, D>) -> bool {
         if a.header.params.is_empty() {
             return !b.header.params.is_empty();

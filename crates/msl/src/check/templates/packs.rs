@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::types::Ty;
 use smol_str::SmolStr;
 
-/// What the packs of a pattern mean in one round of its expansion.
+/// Meanings of the packs of a pattern in one step of its expansion.
 type Bindings = Vec<(SmolStr, Symbol)>;
 
 impl<'a> Checker<'a> {

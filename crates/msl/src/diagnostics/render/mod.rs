@@ -70,7 +70,7 @@ fn macro_backtrace(sources: &SourceMap, mut span: Span) -> Vec<(String, Span)> {
 /// A [`macro_backtrace`], without the middle of a long one.
 pub(super) struct Backtrace {
     pub(super) levels: Vec<(String, Span)>,
-    /// How many levels are left out, and before which of `levels`.
+    /// Index in `levels` behind the gap, and the number of levels left out.
     pub(super) skipped: Option<(usize, usize)>,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn short_backtrace(sources: &SourceMap, span: Span) -> Backtrace {
     Backtrace { levels, skipped: Some((half, skipped)) }
 }
 
-/// What stands in the place of the notes that are left out.
+/// Message in place of the notes that are left out.
 pub(super) fn skipped_message(skipped: usize) -> String {
     format!("(skipping {skipped} expansion{} in backtrace)", if skipped == 1 { "" } else { "s" })
 }
@@ -119,7 +119,7 @@ struct Printer<'a> {
     sources: &'a SourceMap,
     color: bool,
     out: String,
-    /// Where the last diagnostic's file was included.
+    /// Place that included the last diagnostic's file.
     included_from: Option<Span>,
 }
 
@@ -135,7 +135,7 @@ impl Printer<'_> {
         }
         let outer: Vec<Span> = ranges.iter().map(|&range| self.sources.outermost(range)).collect();
         self.headline(level, text, Some(place));
-        // What to write instead is about the text of the macro, not about its use.
+        // A suggestion is about the text of the macro, not about its use.
         let in_place = span.expansion == place.expansion;
         self.snippet(place, &outer, suggestion.filter(|_| in_place));
         let Backtrace { levels, skipped } = short_backtrace(self.sources, span);
@@ -262,7 +262,7 @@ impl ShownLine {
     }
 }
 
-/// How many columns a terminal gives to `c`, for the scripts that people write comments in.
+/// Columns of `c` in a terminal, for the scripts that people write comments in.
 fn width(c: char) -> usize {
     match u32::from(c) {
         0x0300..=0x036f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f => 0,

@@ -1,4 +1,4 @@
-//! What a user sees.
+//! Diagnostics as printed.
 
 use super::*;
 use crate::preprocess::{Options, preprocess};

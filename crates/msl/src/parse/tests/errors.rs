@@ -1,4 +1,4 @@
-//! What is refused, in clang's words and at clang's column; and that one mistake is one message.
+//! Syntax errors, in clang's words and at clang's column, one message for one mistake.
 
 use super::{check_errors, parse_text};
 

@@ -1,4 +1,4 @@
-//! Random tokens: whatever comes, the parser ends and does not panic.
+//! Random tokens: on any input, the parser ends and does not panic.
 
 use super::parse_text;
 use crate::parse::dump;

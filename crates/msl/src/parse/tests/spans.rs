@@ -1,4 +1,4 @@
-//! Where things stand: what carets will point at.
+//! Spans of nodes, which carets point at.
 
 use super::parse_with_sources;
 use crate::parse::ast::{DeclKind, Expr, ExprKind, Init};

@@ -90,7 +90,7 @@ fn lines() {
         ("# 3 \"x\" 3 3", "1:11", flag),
         ("# 3 \"x\" 4", "1:9", flag),
     ] {
-        // What is wrong changes nothing.
+        // A wrong directive changes nothing.
         let lines = text.lines().count() + 1;
         check(&format!("{text}\n__LINE__"), &format!("{lines}\n{place}: {message}"));
     }
