@@ -25,7 +25,7 @@ pub struct Options {
     pub warnings: bool,
 }
 
-/// The result of a compilation: always something to look at, however wrong the source.
+/// The result of a compilation, complete or with errors.
 #[derive(Clone, Debug)]
 pub struct Compilation {
     /// The files that were read.
@@ -98,7 +98,7 @@ pub fn compile_file(path: &Path, options: &Options) -> Result<Compilation, ReadE
     Ok(run(sources, main, options))
 }
 
-/// Compiles a text; `name` is what diagnostics call it.
+/// Compiles a text; `name` is its name in diagnostics.
 pub fn compile_source(name: &str, text: &str, options: &Options) -> Compilation {
     let mut sources = SourceMap::new();
     let main = sources.add_file(name, None, text, None, false);
@@ -137,7 +137,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     let unit = parse(tokens, &mut diagnostics);
     timings.parse = start.elapsed();
 
-    // Without an included file, or past a limit, nearly everything would look undeclared.
+    // Without an included file, or past a limit, nearly every name would be undeclared.
     let start = Instant::now();
     let mut program = Program::default();
     if !diagnostics.iter().any(|d| matches!(d.id, "include" | "limit")) {
@@ -186,7 +186,7 @@ fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax_errors: usize, so
     });
 }
 
-/// The machine has no room for another thread: say so instead of giving up the process.
+/// The machine has no memory for another thread: report that instead of ending the process.
 fn no_thread() -> Compilation {
     let mut diagnostic =
         Diagnostic::error("out-of-memory", Default::default(), "no memory for the compiler's stack");
@@ -200,7 +200,7 @@ fn no_thread() -> Compilation {
 }
 
 impl Compilation {
-    /// Something is wrong with the source.
+    /// True if there are errors.
     pub fn has_errors(&self) -> bool {
         self.error_count() > 0
     }

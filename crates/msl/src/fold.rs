@@ -1,14 +1,15 @@
 //! Folds the files that a program includes into one text, for a compiler that opens none.
 //!
-//! The text stays as it is but for the lines that include something: what was read there takes their place, between `#line`
-//! directives, so that messages still name file and line. The headers of Metal's library stay included, for the compiler's own.
+//! The text stays as it is but for the lines that include something: the included text takes their place, between
+//! `#line` directives, so that messages still name file and line. The headers of Metal's library stay included: the
+//! compiler has its own.
 
 use crate::source::{FileId, SourceMap};
 use crate::stdlib;
 use std::fmt::Write;
 
-/// The text of a main file, with what the preprocessor found behind its includes. Files are called what `name` makes of the
-/// names that they have.
+/// The text of a main file, with the files that the preprocessor found for its includes. `name` maps the names of files
+/// to the names in `#line` directives.
 pub fn fold(sources: &SourceMap, name: impl Fn(&str) -> &str) -> String {
     let mut folded = String::new();
     if let Some((main, _)) = sources.files().next() {
@@ -61,7 +62,7 @@ fn add(sources: &SourceMap, id: FileId, name: &impl Fn(&str) -> &str, into: &mut
     }
 }
 
-/// The files that a file includes: where, and which.
+/// The files that a file includes, with the places of the includes.
 fn included_by(sources: &SourceMap, id: FileId) -> impl Iterator<Item = (usize, FileId)> {
     sources.files().filter_map(move |(file, source)| {
         let span = source.included_from.filter(|span| span.file == id)?;

@@ -1,9 +1,10 @@
-//! The checked program: no templates, no overloads, no implicit conversions. What a code generator walks.
+//! The checked program that a code generator walks: no templates, no overloads, no implicit conversions.
 //!
 //! Every expression has a type. Those with [`Expr::is_place`] denote memory ([`ExprKind::Load`] reads it); all others
 //! are values. A reference is an address: a local, field or parameter of reference type holds one, and the program
 //! dereferences it explicitly. Methods are functions whose first parameter, `this`, is a pointer to the object.
-//! Function calls are direct but for those through a pointer variable, recursion does not occur, and only what a kernel can reach needs to be generated.
+//! Function calls are direct but for those through a pointer variable, recursion does not occur, and only code that a
+//! kernel can reach needs to be generated.
 
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, Types};
@@ -125,7 +126,8 @@ pub struct Global {
     pub value: Option<Value>,
     /// For a function constant.
     pub function_constant: Option<FunctionConstant>,
-    /// For a `constexpr`-like constant made from function constants, as in `constant bool x = is_function_constant_defined(c) ? c : true`.
+    /// Initializer of a constant that depends on function constants, as in
+    /// `constant bool x = is_function_constant_defined(c) ? c : true`.
     pub init: Option<Expr>,
     /// Its declaration.
     pub span: Span,
@@ -292,7 +294,7 @@ pub enum ExprKind {
     Deref(Box<Expr>),
     /// A place's address, as a pointer or a reference.
     AddressOf(Box<Expr>),
-    /// A field of a struct: a place where the struct is one. A field of reference type is a place that holds an address.
+    /// A field of a struct: a place if the struct is one. A field of reference type is a place that holds an address.
     Field {
         /// The struct.
         base: Box<Expr>,
@@ -333,7 +335,8 @@ pub enum ExprKind {
         /// Its operand.
         operand: Box<Expr>,
     },
-    /// Both operands have the same type, except for shifts; vectors work by component. Comparisons give `bool` or a vector of it.
+    /// Both operands have the same type, except for shifts; vectors work by component. Comparisons give `bool` or a
+    /// vector of it.
     /// `&&` and `||` here are those of vectors, without a short cut.
     Binary {
         /// The operator.
@@ -434,11 +437,13 @@ pub enum ExprKind {
         /// One per parameter after `this`.
         args: Vec<Expr>,
     },
-    /// A struct from its fields, or an array from its elements, in order; what is missing at the end is zero. For a union: its first field.
+    /// A struct from its fields, or an array from its elements, in order; missing ones at the end are zero. For a
+    /// union: its first field.
     Aggregate(Vec<Expr>),
     /// A vector from scalars and vectors of its element type, end to end; or a matrix from its columns.
     Compose(Vec<Expr>),
-    /// All components of a vector, or the diagonal of a matrix or simdgroup matrix, from one scalar of the element type.
+    /// All components of a vector, or the diagonal of a matrix or simdgroup matrix, from one scalar of the element
+    /// type.
     Splat(Box<Expr>),
     /// Zero of any type: the value-initialized `T()`.
     Zero,

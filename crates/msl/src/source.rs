@@ -4,8 +4,8 @@
 //! the program. Tokens of a macro's body are spelled in its definition and carry the expansion; tokens of a macro's
 //! argument keep the span they had at the call, so that an error in an argument points at the argument.
 //!
-//! `#line` gives text another place than the one it has: [`SourceMap::presumed`] is what people are told, and
-//! [`SourceMap::line_column`] where the text really is.
+//! `#line` changes the reported place of text: [`SourceMap::presumed`] is the place for messages, and
+//! [`SourceMap::line_column`] the place in the file.
 
 use smol_str::SmolStr;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// A position as `#line` has it.
+/// A position after `#line` directives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Presumed<'a> {
     /// The name of the file.
@@ -181,7 +181,7 @@ impl SourceMap {
         let at = self.line_column(directive.after()).line;
         let directives = &mut self.files[directive.file.0 as usize].line_directives;
         let earlier = directives.last().and_then(|directive| directive.name.clone());
-        // Whatever it says is printed: it must not end the line there, nor move the cursor.
+        // The name is printed: it must not end the line there, nor move the cursor.
         let name = name.map(|name| SmolStr::new(name.replace(char::is_control, "?")));
         directives.push(LineDirective { at, next, name: name.or(earlier) });
     }
@@ -193,7 +193,7 @@ impl SourceMap {
         Presumed { file, line, column }
     }
 
-    /// The file and line that line `line` (from 1) of a file is said to be.
+    /// The presumed file and line of line `line` (from 1) of a file.
     pub(crate) fn presumed_line(&self, file: FileId, line: u32) -> (&str, u32) {
         let file = self.file(file);
         let before = file.line_directives.partition_point(|directive| directive.at < line);

@@ -1,4 +1,4 @@
-//! Walking a checked program: the expressions in statements, and what a function can reach.
+//! Walking a checked program: the expressions in statements, and the functions and globals that code reaches.
 
 use crate::program::{Expr, ExprKind, FunctionId, GlobalId, Program, Stmt, StmtKind, Value};
 use std::collections::BTreeSet;
@@ -104,7 +104,7 @@ pub fn operands<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
 /// Functions and globals that code can reach.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reachable {
-    /// The function itself and those that it calls or hands on, directly or not, also through globals' initializers.
+    /// The function itself and those that it calls or passes on, directly or not, also through globals' initializers.
     pub functions: BTreeSet<FunctionId>,
     /// The globals that these mention, and those in the initializers of such globals.
     pub globals: BTreeSet<GlobalId>,

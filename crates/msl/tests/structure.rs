@@ -326,3 +326,39 @@ fn fields_of<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let fields = lines.take_while(|line| *line != "}").map(str::trim);
     fields.filter(|line| !line.starts_with("//") && !line.starts_with('#')).collect()
 }
+
+/// A comment is a statement about the code, and fits the width of the page.
+#[test]
+fn comments_are_statements() {
+    const QUESTIONS: [&str; 6] = ["What", "Who", "Which", "Where", "How", "Whether"];
+    const WIDTH: usize = 120;
+    let mut open = vec![source_folder(), source_folder().with_file_name("tests")];
+    let mut read = 0;
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("an entry").path()));
+            continue;
+        }
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        read += 1;
+        let text = fs::read_to_string(&path).expect("a source file");
+        let mut before = "";
+        for (index, line) in text.lines().enumerate() {
+            let comment = line.trim_start();
+            let Some(words) = comment.strip_prefix("//") else {
+                before = "";
+                continue;
+            };
+            let place = format!("{}:{}", path.display(), index + 1);
+            assert!(line.chars().count() <= WIDTH, "{place} is wider than {WIDTH}: {line}");
+            let first = words.trim_start_matches(['/', '!', ' ']).split(' ').next().unwrap_or_default();
+            // A sentence may go on at the start of a line.
+            let begins = before.is_empty() || before.ends_with(['.', ':', '/', '!']);
+            assert!(!begins || !QUESTIONS.contains(&first), "{place} begins with '{first}': {line}");
+            before = comment.trim_end();
+        }
+    }
+    assert!(read > 150, "only {read} files were read");
+}

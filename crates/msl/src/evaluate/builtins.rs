@@ -1,10 +1,10 @@
 //! The functions of the standard library that have a constant value: computed in `f64`, then rounded. Results of
 //! transcendental functions may differ from a GPU's in the last digit, as those differ among GPUs.
 
-use super::expression::{map, zip};
 use super::float;
 use super::memory::Slot;
 use super::number::{self, Scalar, truth};
+use super::operators::{map, zip};
 use super::{SUBEXPRESSION, UNINITIALIZED};
 use crate::program::{BinaryOp, Function, Value};
 use crate::types::{FloatKind, IntKind, Ty, TyKind, Types};

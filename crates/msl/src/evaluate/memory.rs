@@ -1,7 +1,7 @@
-//! The memory of an evaluation: objects, places in them, reading and writing.
+//! The memory of an evaluation: objects, locations in them, reading and writing.
 //!
-//! A [`Location`] is an object and a path of steps into it; an address is a place as a value. Objects are numbered once
-//! and for all, so that a reference to one whose function has returned finds nothing rather than something else.
+//! A [`Location`] is an object and a path of steps into it; an address is a location as a value. Objects are numbered
+//! once and for all, so that a reference to one whose function has returned finds nothing rather than another object.
 
 use super::Interrupt;
 use crate::program::{GlobalId, Program, Value};
@@ -11,7 +11,7 @@ use crate::types::{Ty, TyKind, Types};
 /// initialized.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Slot {
-    /// Not initialized; also what an expression of type `void` has.
+    /// Not initialized; also the result of an expression of type `void`.
     Uninit,
     /// Any value but [`Value::Aggregate`]. [`Value::Unknown`] may stand for a whole aggregate.
     Scalar(Value),
@@ -117,7 +117,7 @@ fn swizzle(parts: &[Slot], components: &[u8]) -> Result<Slot, Missing> {
     }
 }
 
-/// Why a step leads nowhere.
+/// Reason why a step leads nowhere.
 #[derive(Debug)]
 pub(super) enum Missing {
     /// Not the active field of a union.
@@ -154,7 +154,7 @@ struct Object {
     value: Slot,
 }
 
-/// All objects, those that are gone included.
+/// All objects, including those whose lifetime has ended.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     objects: Vec<Option<Object>>,
@@ -172,7 +172,7 @@ impl Memory {
         self.objects.len()
     }
 
-    /// Ends the lifetime of one object, whose value it gives.
+    /// Ends the lifetime of one object; returns its value.
     pub(super) fn remove(&mut self, object: usize) -> Option<Slot> {
         self.objects.get_mut(object)?.take().map(|object| object.value)
     }
@@ -196,14 +196,14 @@ impl Memory {
                 (Slot::Aggregate(parts), Step::Element(index)) if (parts.len() as u64) > *index => {
                     slot = &parts[*index as usize];
                 }
-                // A swizzle is the last step; all other parts of what is not an aggregate are like it.
+                // A swizzle is the last step; so is every step into a value that is not an aggregate.
                 _ => return slot.part(step),
             }
         }
         Ok(slot.clone())
     }
 
-    /// Stores `value` into an object at a path; gives the number of parts that had to be made on the way.
+    /// Stores `value` into an object at a path; returns the number of parts that it created.
     pub(super) fn write(
         &mut self,
         types: &Types,
@@ -257,7 +257,7 @@ impl Memory {
         Ok(made)
     }
 
-    /// The type of what is at a place.
+    /// The type at a location.
     pub(super) fn type_of(&self, program: &Program, place: &Location) -> Option<Ty> {
         let ty = match place.root {
             Root::Object(object) => self.objects.get(object)?.as_ref()?.ty,

@@ -1,16 +1,27 @@
-//! The constant evaluator: an interpreter over the checked program, for what `constexpr`, array lengths, template
-//! arguments, case labels and globals ask for.
+//! The constant evaluator: an interpreter of the checked program, for `constexpr`, array lengths, template arguments,
+//! case labels and globals.
+//!
+//! ```text
+//! statement ── expression ──┬── operators ── number ── float      one component, rounded
+//!                           ├── objects, pointers ── memory       objects, and locations in them
+//!                           └── builtins                          functions of the standard library
+//! ```
 //!
 //! [`evaluate`] never panics, overflows the stack or runs forever: a step and every part of a copied value costs one
 //! of [`STEP_LIMIT`], calls nest up to [`CALL_LIMIT`], and evaluation that nests deeply moves to a thread with a large
-//! stack. The pieces: `expression` and `statement` interpret, `memory` holds objects and places, `number` computes
-//! with one component, `float` rounds, `builtins` knows the functions of the standard library.
+//! stack.
+//!
+//! **Invariant:** it depends on the program and its types, not on the checker. A call of a function whose body is not
+//! checked yet fails with [`Failure::NeedsBody`]; the caller checks that body and evaluates again.
 
 mod builtins;
 mod expression;
 pub(crate) mod float;
 mod memory;
 mod number;
+mod objects;
+mod operators;
+mod pointers;
 mod statement;
 #[cfg(test)]
 mod tests;
@@ -35,7 +46,7 @@ pub(crate) enum Failure {
         /// Why, in clang's words.
         reason: String,
     },
-    /// It calls a function whose body is not there (yet): check that one first and try again.
+    /// It calls a function whose body is not checked yet: check that one first and try again.
     NeedsBody(FunctionId),
     /// It takes too many steps, or nests too deeply.
     TooLong {
@@ -55,7 +66,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) known: &'a rustc_hash::FxHashMap<LocalId, Value>,
 }
 
-/// The values of function constants and of globals that depend on them, as a pipeline has them.
+/// The values of function constants and of globals that depend on them, in a pipeline.
 pub(crate) type Specialization = HashMap<GlobalId, Value>;
 
 /// The constant value of `expr`, which uses no local variables. [`Value::Unknown`] where it depends on something
@@ -70,7 +81,7 @@ pub(crate) fn evaluate_in(program: &Program, scope: Scope<'_>, expr: &Expr) -> R
     run(program, Some(scope), None, expr)
 }
 
-/// As [`evaluate`], when function constants have their values. What is not among them was not set.
+/// As [`evaluate`], with values for function constants. A constant without a value was not set.
 pub(crate) fn evaluate_with(
     program: &Program,
     specialization: &Specialization,
@@ -134,7 +145,7 @@ fn too_long(span: Span) -> Interrupt {
     Interrupt::Failure(Failure::TooLong { span })
 }
 
-/// A function at work; the outermost frame is that of the expression itself.
+/// An active function; the outermost frame is that of the expression itself.
 struct Frame {
     function: Option<FunctionId>,
     /// The objects of its parameters and variables.
@@ -189,7 +200,7 @@ impl<'p> Machine<'p> {
         self.frames.last_mut().expect("the outermost frame stays")
     }
 
-    /// The place of a variable. One that is not declared yet (its declaration was jumped over) is uninitialized.
+    /// The location of a variable. One whose declaration was jumped over is uninitialized.
     fn local(&mut self, id: LocalId, span: Span) -> Outcome<Location> {
         let program = self.program;
         if let Some(&object) = self.frame().locals.get(&id) {

@@ -1,4 +1,4 @@
-//! Arithmetic and conversions of single constants: what happens to one component.
+//! Arithmetic and conversions of single constants.
 
 use super::float;
 use crate::program::{BinaryOp, UnaryOp, Value};
@@ -62,7 +62,7 @@ pub(crate) fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// One number converted; `None` where the result is undefined, and for what is not a number.
+/// One number converted; `None` where the result is undefined, and for other values.
 pub(crate) fn convert_scalar(value: &Value, to: Scalar) -> Option<Value> {
     if *value == Value::Unknown {
         return Some(Value::Unknown);
@@ -73,7 +73,7 @@ pub(crate) fn convert_scalar(value: &Value, to: Scalar) -> Option<Value> {
             Value::Bool(value) => i128::from(*value),
             Value::Int(value) => kind.wrap(*value),
             Value::Float(value) => {
-                // The cast saturates and makes NaN zero, so that comparing finds both out.
+                // The cast saturates and makes NaN zero; the comparison detects both.
                 let whole = value.trunc();
                 let int = whole as i128;
                 if int as f64 != whole || kind.wrap(int) != int {
@@ -159,13 +159,13 @@ fn fits_components(value: &Value, to: Scalar) -> bool {
 #[cfg(test)]
 const MAX_PARTS: u64 = 1 << 20;
 
-/// Zero of any type that has one: `None` for `void`, references, textures, and what is too large.
+/// Zero of any type that has one: `None` for `void`, references, textures, and types that are too large.
 #[cfg(test)]
 pub(crate) fn zero_value(types: &Types, ty: Ty) -> Option<Value> {
     zero(types, ty, &mut { MAX_PARTS })
 }
 
-/// As [`zero_value`], with `budget` scalars at most, from which it takes those that it makes.
+/// As [`zero_value`], with `budget` scalars at most; subtracts the scalars that it makes.
 pub(super) fn zero(types: &Types, ty: Ty, budget: &mut u64) -> Option<Value> {
     *budget = budget.checked_sub(1)?;
     if let Some(scalar) = Scalar::of(types, ty) {

@@ -55,7 +55,7 @@ impl<'p> Machine<'p> {
             Some(init) => self.value(init)?,
             None => Slot::Uninit,
         };
-        // In a loop, this ends the variable of the round before.
+        // In a loop, this ends the variable of the last iteration.
         if let Some(old) = self.frame().locals.remove(&id) {
             self.memory.remove(old);
         }
@@ -116,7 +116,7 @@ impl<'p> Machine<'p> {
         if expr.is_place { self.place(expr).map(drop) } else { self.value(expr).map(drop) }
     }
 
-    /// A `bool` that decides how evaluation goes on.
+    /// The value of a condition.
     pub(super) fn condition(&mut self, expr: &'p Expr) -> Outcome<bool> {
         match known(self.value(expr)?)? {
             Slot::Scalar(value) => truth(&value).ok_or_else(|| not_constant(expr.span, SUBEXPRESSION)),

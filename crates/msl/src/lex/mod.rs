@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Raw tokens are small and `Copy`: their text is a [`Symbol`], so that the preprocessor compares and copies
-//! numbers. What a literal means, and whether it is valid, is decided only for those that reach the parser: text in
+//! numbers. Literals are checked and evaluated only if they reach the parser: text in
 //! a branch that is not taken, or in an `#error`, may be anything.
 //!
 //! **Invariant:** raw tokens, whitespace, comments and line continuations add up to every byte of the source.

@@ -83,7 +83,7 @@ impl Symbols {
 
 macro_rules! known {
     ($($name:ident $text:literal,)*) => {
-        /// Names that mean something to the preprocessor.
+        /// Names with a meaning for the preprocessor.
         pub(crate) mod known {
             use super::Symbol;
 

@@ -1,4 +1,4 @@
-//! Declaration or expression? What a statement begins with decides; where both are possible, it is a declaration.
+//! Declaration or expression? The first tokens of a statement decide; where both are possible, it is a declaration.
 
 use super::declarators::{Named, Parens};
 use super::paths::{Denotes, PathPlace};
@@ -8,7 +8,7 @@ use super::{Attempt, Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 
 impl Parser {
-    /// The statement at the current token is a declaration.
+    /// True if the statement at the current token is a declaration.
     pub(super) fn at_declaration(&mut self) -> bool {
         match *self.kind() {
             TokenKind::Keyword(keyword) => self.keyword_begins_declaration(keyword),

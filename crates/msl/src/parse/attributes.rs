@@ -144,7 +144,7 @@ impl Parser {
     }
 }
 
-/// Finds `[[kernel]]` and its kin. The three with a keyword of their own say nothing more and are removed.
+/// Finds `[[kernel]]` and its kin. The three with a keyword of their own carry no other meaning and are removed.
 pub(super) fn take_stage(attributes: &mut Vec<Attribute>, specifiers: &mut Specifiers) {
     attributes.retain(|attribute| {
         let (stage, keep) = match attribute.name.as_str() {

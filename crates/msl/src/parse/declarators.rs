@@ -1,6 +1,6 @@
 //! Declarators: the part of a declaration around its name, read from the inside out.
 //!
-//! `(*f[2])(int)` becomes the list *array of 2, pointer, function*: what one meets on the way out from the name.
+//! `(*f[2])(int)` becomes the list *array of 2, pointer, function*: the layers from the name outwards.
 //! Applied to the specifiers' type in reverse, it gives the type of the name.
 
 use super::ast::{Attribute, Expr, Param, Qualifiers, TypeExpr, TypeExprKind};
@@ -39,7 +39,7 @@ pub(super) enum Layer {
     Function(Box<FunctionLayer>),
 }
 
-/// A parameter list and what follows it.
+/// A parameter list with its suffixes.
 pub(super) struct FunctionLayer {
     pub(super) params: Vec<Param>,
     pub(super) quals: Qualifiers,
@@ -59,12 +59,12 @@ pub(super) struct Declarator {
 }
 
 impl Declarator {
-    /// The type of the name, where `base` is what the specifiers say.
+    /// The type of the name; `base` is the type in the specifiers.
     pub(super) fn apply(self, base: TypeExpr) -> TypeExpr {
         apply_layers(self.layers, base)
     }
 
-    /// The name itself is a function.
+    /// True if the name itself is a function.
     pub(super) fn is_function(&self) -> bool {
         matches!(self.layers.first(), Some(Layer::Function(_)))
     }

@@ -176,7 +176,7 @@ impl Parser {
         })
     }
 
-    /// `(unknown)x` can be nothing but a cast; the checker will say that the type is unknown.
+    /// `(unknown)x` can be nothing but a cast; the checker reports the unknown type.
     fn opt_cast_to_unknown(&mut self) -> Option<TypeExpr> {
         let TokenKind::Ident(name) = self.nth(1) else {
             return None;

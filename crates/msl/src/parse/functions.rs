@@ -1,4 +1,4 @@
-//! Functions, methods, constructors: what follows their declarator.
+//! Functions, methods, constructors: the part after the declarator.
 
 use super::ast::*;
 use super::attributes::take_stage;

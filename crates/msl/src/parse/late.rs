@@ -87,7 +87,7 @@ impl Parser {
         }
     }
 
-    /// Skips what [`Self::function_body`] would read.
+    /// Skips the tokens that [`Self::function_body`] would read.
     pub(super) fn skip_function_body(&mut self) -> Parse<()> {
         if self.eat(Punct::Colon) {
             loop {

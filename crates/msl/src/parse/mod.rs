@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Recursive descent over the token array. C++ cannot be parsed without knowing which names are types and which are
-//! templates, so the parser keeps the scopes of the program ([`names`]); what a name *means* is for the checker.
+//! templates, so the parser keeps the scopes of the program ([`names`]); the checker resolves the names.
 //!
 //! A production answers `Failed` once it has reported an error; the nearest statement, member or declaration then
 //! skips to its end and carries on, so that one mistake gives one message. Where the grammar needs to look ahead
@@ -124,7 +124,7 @@ struct Parser {
     late: Vec<LateBody>,
     /// Attempts that failed, with their positions.
     failures: HashSet<(Attempt, usize)>,
-    /// A limit was exceeded: nothing more is said.
+    /// A limit was exceeded: no further diagnostics.
     gave_up: bool,
     /// Number of unnamed types that got names.
     unnamed: u32,

@@ -45,10 +45,10 @@ pub const TEMPLATE_NAMES: &[&str] = &["vec", "packed_vec", "matrix", "simdgroup_
 pub const VECTOR_ELEMENTS: &[&str] =
     &["bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "bfloat"];
 
-/// Names that begin so are alias templates, one for each way to form a type out of another.
+/// Names with this prefix are alias templates, one for each way to derive a type from another.
 pub const TEMPLATE_PREFIXES: &[&str] = &["__shape_of", "__element_of"];
 
-/// A template parameter declared with a type that begins so stands for a type: one of a set that the checker knows.
+/// A template parameter declared with a type with this prefix is a type parameter: one of a set that the checker knows.
 pub const TYPE_SET_PREFIX: &str = "__each_";
 
 /// All built-in types, known at global scope and in `metal`.
@@ -107,7 +107,7 @@ impl ScopeId {
 pub(super) enum ScopeKind {
     Namespace,
     Class,
-    /// Template parameters: what is declared after them belongs to the scope around.
+    /// Template parameters: the declaration after them belongs to the scope around.
     Template,
     Block,
 }
@@ -126,7 +126,7 @@ struct Scope {
 #[derive(Debug)]
 pub(super) struct Names {
     scopes: Vec<Scope>,
-    /// Every name that is a template in some class: what may stand before `<` behind `.` and `->`.
+    /// Every name that is a template in some class: behind `.` and `->`, it may have an argument list.
     member_templates: HashSet<SmolStr>,
 }
 

@@ -1,4 +1,4 @@
-//! Names with `::` and `<…>`, and what they stand for.
+//! Names with `::` and `<…>`, and their meanings.
 
 use super::ast::{BinaryOp, Expr, ExprKind, FunctionKind, Path, PathSegment, TemplateArg, TypeExpr, TypeExprKind};
 use super::names::{Name, NameKind, ScopeId};
@@ -216,12 +216,12 @@ impl Parser {
     }
 }
 
-/// The compiler's own questions about types, which take types in parentheses.
+/// Built-in type traits, which take types in parentheses.
 fn is_type_trait(name: &str) -> bool {
     name.starts_with("__is_") || name.starts_with("__has_") || name == UNDERLYING_TYPE
 }
 
-/// The one that gives a type.
+/// The trait that returns a type.
 const UNDERLYING_TYPE: &str = "__underlying_type";
 
 fn denotes(found: Option<Name>, has_args: bool) -> Denotes {

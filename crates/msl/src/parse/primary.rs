@@ -32,7 +32,7 @@ impl Parser {
     fn name_expression(&mut self) -> Parse<Expr> {
         let parsed = self.path(PathPlace::Ordinary)?;
         let span = parsed.path.span;
-        // Only a type can stand before a brace; of an unknown one the checker will say so.
+        // Only a type can precede a brace; the checker reports an unknown one.
         let may_be_type = parsed.denotes.is_type() || parsed.denotes == Denotes::Unknown;
         if may_be_type && self.at(Punct::LBrace) {
             let ty = TypeExpr { kind: TypeExprKind::Named(parsed.path), span };

@@ -11,7 +11,7 @@ impl Parser {
         if !self.gave_up {
             self.diagnostics.push(diagnostic);
         }
-        // Nobody reads further, and what is left is no program.
+        // Further diagnostics would not help.
         if self.diagnostics.len() == MOST && !self.gave_up {
             self.give_up("too many errors emitted, stopping now");
         }
@@ -69,7 +69,7 @@ impl Parser {
         Failed
     }
 
-    /// Takes a `;`, or reports that it is missing behind the last token. What follows is skipped only where it
+    /// Takes a `;`, or reports that it is missing behind the last token. Skips the next tokens only if they
     /// cannot begin a statement or declaration, so that a forgotten `;` is one error.
     pub(super) fn expect_semicolon(&mut self, message: &str) {
         if self.eat(Punct::Semi) {

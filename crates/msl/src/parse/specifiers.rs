@@ -31,7 +31,7 @@ pub(super) enum DeclarationContext {
 }
 
 impl DeclarationContext {
-    /// A whole declaration, where `static`, `typedef` and the definition of classes make sense.
+    /// True for a whole declaration, which may have `static`, `typedef` and the definition of a class.
     pub(super) fn is_declaration(self) -> bool {
         matches!(self, DeclarationContext::Namespace | DeclarationContext::Class | DeclarationContext::Block)
     }
@@ -57,7 +57,7 @@ pub(super) struct DeclSpecifiers {
     pub(super) is_friend: bool,
     /// Scope of the members of the class or enum defined here.
     pub(super) members: Option<ScopeId>,
-    /// The class or enum that is declared on the way; the type refers to it by name.
+    /// The class or enum that the specifiers declare; the type refers to it by name.
     pub(super) declared: Option<Decl>,
     pub(super) span: Span,
 }
@@ -78,7 +78,7 @@ pub(super) fn qualified(inner: TypeExpr, quals: Qualifiers, span: Span) -> TypeE
     TypeExpr { kind: TypeExprKind::Qualified { quals, inner: Box::new(inner) }, span }
 }
 
-/// The address space that a keyword stands for.
+/// The address space of a keyword.
 pub(super) fn address_space(keyword: Keyword) -> Option<AddressSpace> {
     Some(match keyword {
         Keyword::Thread => AddressSpace::Thread,

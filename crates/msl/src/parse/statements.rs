@@ -17,12 +17,12 @@ impl Parser {
         while !self.at(Punct::RBrace) && !self.at_end() {
             stmts.push(self.statement_or_skip());
         }
-        // The end of the file was reached: it was reported, and the block is what there is.
+        // The end of the file was reported; the block ends there.
         let _ = self.expect_closing(Punct::RBrace, Punct::LBrace, opening);
         Ok(Block { stmts, span: opening.to(self.last_span) })
     }
 
-    /// A statement; after an error, what is left of it is skipped and an empty one takes its place.
+    /// A statement; after an error, the rest is skipped and an empty statement takes its place.
     fn statement_or_skip(&mut self) -> Stmt {
         let (before, scope, start) = (self.position, self.scope, self.span());
         let statement = self.nested(Self::statement);
@@ -63,7 +63,7 @@ impl Parser {
         self.in_scope(scope, Self::block)
     }
 
-    /// `[[likely]]` and kin before a statement say nothing; before a declaration they belong to it.
+    /// `[[likely]]` and kin before a statement are ignored; before a declaration they belong to it.
     fn skip_statement_attributes(&mut self) -> Parse<bool> {
         let mark = self.mark();
         self.opt_attributes(&mut Vec::new())?;
@@ -364,7 +364,7 @@ impl Parser {
         Ok(*self.substatement())
     }
 
-    /// Refuses `try` but reads what is inside.
+    /// Refuses `try` but parses its block.
     fn try_block(&mut self) -> Parse<StmtKind> {
         self.unsupported("cannot use 'try' with exceptions disabled");
         self.bump();

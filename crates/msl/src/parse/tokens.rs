@@ -19,7 +19,7 @@ pub(super) fn set_pragmas_aside(all_tokens: Vec<Token>) -> (Vec<Token>, HashMap<
     for token in all_tokens {
         match token.kind {
             TokenKind::Pragma(pragma) => pragmas.entry(tokens.len()).or_default().push(pragma),
-            // GNU's word for "do not warn" may stand before anything and says nothing.
+            // GNU's `__extension__` ("do not warn") is allowed anywhere, and ignored.
             TokenKind::Ident(name) if name == "__extension__" => {}
             _ => tokens.push(token),
         }
@@ -63,7 +63,7 @@ pub(super) fn closing_brackets(tokens: &[Token]) -> HashMap<usize, usize> {
 }
 
 impl Parser {
-    /// The current token, or what is left of it.
+    /// The current token, or the rest of it.
     pub(super) fn kind(&self) -> &TokenKind {
         let kind = &self.tokens[self.position].kind;
         match (self.split, kind) {
@@ -117,7 +117,7 @@ impl Parser {
         matches!(self.nth(n), TokenKind::Ident(_))
     }
 
-    /// The current token begins with `>`.
+    /// True if the current token begins with `>`.
     pub(super) fn at_closing_angle(&self) -> bool {
         use Punct::{Greater, GreaterEqual, Shr, ShrAssign};
         matches!(self.kind(), TokenKind::Punct(Greater | GreaterEqual | Shr | ShrAssign))

@@ -60,7 +60,7 @@ impl Parser {
         Ok(TypeExpr { kind: TypeExprKind::Decltype(Box::new(expr)), span: start.to(self.last_span) })
     }
 
-    /// The current token is a keyword that is a type, or part of one.
+    /// True if the current token is a keyword that is a type, or part of one.
     pub(super) fn at_builtin_type(&self) -> bool {
         matches!(self.kind(), TokenKind::Keyword(keyword) if BuiltinWords::is_word(*keyword))
     }
@@ -149,7 +149,7 @@ impl BuiltinWords {
         None
     }
 
-    /// The type that the keywords make up; `None` without keywords.
+    /// The type that the keywords form; `None` without keywords.
     pub(super) fn type_expr(&self) -> Option<TypeExpr> {
         use BuiltinType as T;
         let span = self.span?;

@@ -35,7 +35,7 @@ impl Value {
 }
 
 impl Preprocessor<'_> {
-    /// The value of `#if line`; what is wrong counts as false.
+    /// The value of `#if line`; false after an error.
     pub(super) fn condition(&mut self, keyword: RawToken, line: &[RawToken]) -> bool {
         let mut tokens = Vec::with_capacity(line.len());
         let in_condition = std::mem::replace(&mut self.in_condition, true);

@@ -166,7 +166,7 @@ impl Preprocessor<'_> {
     }
 
     /// The body in the form that `substitute` reads: parameters by index, `#` and `##` as flags of their operands,
-    /// `__VA_OPT__` with the number of items inside. Also whether there are such operators.
+    /// `__VA_OPT__` with the number of items inside. Also returns true if there are such operators.
     fn body(
         &mut self,
         tokens: &[RawToken],

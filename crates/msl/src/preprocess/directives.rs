@@ -1,4 +1,4 @@
-//! Directives: which one it is, and the conditional ones.
+//! Directives: dispatch, and the conditional ones.
 
 use super::{Preprocessor, behind};
 use crate::diagnostics::Diagnostic;
@@ -24,7 +24,7 @@ enum Order {
 }
 
 impl Preprocessor<'_> {
-    /// Obeys the directive whose `#` was just read; gives the token of a pragma that is kept.
+    /// Executes the directive whose `#` was just read; returns the token of a pragma that is kept.
     pub(super) fn directive(&mut self) -> Option<RawToken> {
         let line = self.rest_of_line();
         let (&keyword, operands) = line.split_first()?;
@@ -128,7 +128,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `#elif` and `#else`: whether their branch is skipped.
+    /// `#elif` and `#else`: true if their branch is skipped.
     fn continue_conditional(&mut self, keyword: RawToken, operands: &[RawToken]) -> bool {
         let is_else = keyword.symbol == known::ELSE;
         let (order, taken) = match self.conditional() {

@@ -64,7 +64,7 @@ impl Preprocessor<'_> {
                 }
                 let before = self.diagnostics.len();
                 let kind = self.word(raw);
-                // A number that is wrong is reported wherever it stands.
+                // An invalid number is reported at each of its uses.
                 if self.diagnostics.len() == before {
                     if known.len() <= index {
                         known.resize(index + 1, None);

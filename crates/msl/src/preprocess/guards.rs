@@ -1,4 +1,4 @@
-//! Include guards: a file that is all inside of `#ifndef NAME` is not opened again where `NAME` is defined, as in clang.
+//! Include guards: as in clang, a file wholly inside of `#ifndef NAME` is not opened again while `NAME` is defined.
 
 use super::Preprocessor;
 use super::includes::FileKey;

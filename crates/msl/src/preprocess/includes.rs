@@ -69,7 +69,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `__has_include`: whether the file exists.
+    /// `__has_include`: true if the file exists.
     pub(super) fn has_include(&mut self, open: RawToken, operands: &[RawToken]) -> bool {
         match self.header_name(operands, behind(open)) {
             Some(name) => matches!(self.find(&name, None), Found::Builtin(_) | Found::Path(_)),

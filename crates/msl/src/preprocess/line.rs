@@ -1,4 +1,4 @@
-//! `#line 3 "file"` and the markers of other preprocessors, `# 3 "file" 1`: where the text that follows is said to be.
+//! `#line 3 "file"` and the markers of other preprocessors, `# 3 "file" 1`: the presumed place of the following text.
 
 use super::{Preprocessor, behind};
 use crate::lex::{RawKind, RawToken};

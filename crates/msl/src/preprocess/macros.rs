@@ -64,7 +64,7 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("__has_extension", Builtin::HasFeature),
 ];
 
-/// Attributes that Metal sources ask for and that change nothing they could miss.
+/// Attributes that Metal sources test for; ignoring them changes no result.
 const ATTRIBUTES: &[&str] = &[
     "aligned",
     "always_inline",

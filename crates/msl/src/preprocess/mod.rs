@@ -73,7 +73,7 @@ mod limits {
     pub(super) const DIAGNOSTICS: usize = 10_000;
 }
 
-/// Preprocesses the file `main`: the tokens end with `Eof`. Where a limit is hit, `Eof` is all there is.
+/// Preprocesses the file `main`: the tokens end with `Eof`. After a limit is hit, `Eof` is the only token.
 pub fn preprocess(
     sources: &mut SourceMap,
     main: FileId,
@@ -128,7 +128,7 @@ struct Preprocessor<'a> {
     pragmas: Vec<Pragma>,
     /// Files with `#pragma once`.
     once: HashSet<includes::FileKey>,
-    /// Files that say nothing where a macro is defined.
+    /// Files that are empty if their guard macro is defined.
     guards: HashMap<includes::FileKey, Symbol>,
     counter: u64,
     included_files: usize,
@@ -177,7 +177,7 @@ impl Preprocessor<'_> {
         self.frames.push(Frame { file, tokens: Rc::new(lexed.tokens), next: 0, conditionals });
     }
 
-    /// The next token, from the innermost expansion or the file; directives are obeyed on the way. `None` at the end
+    /// The next token, from the innermost expansion or the file; executes directives on the way. `None` at the end
     /// of the program, of tokens being expanded on their own, or of a file while arguments are read.
     #[inline]
     fn next_unexpanded(&mut self) -> Option<RawToken> {

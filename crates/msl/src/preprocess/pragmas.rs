@@ -1,4 +1,4 @@
-//! `#pragma` and `_Pragma`: the few that mean something here are kept as tokens.
+//! `#pragma` and `_Pragma`: the few that this compiler uses are kept as tokens.
 
 use super::{Preprocessor, behind};
 use crate::lex::token::{Pragma, Punct};

@@ -97,7 +97,7 @@ impl Preprocessor<'_> {
         self.arena[from] = self.arena[from].spaced_like(parameter);
     }
 
-    /// Takes out what only mattered to the operators.
+    /// Removes the tokens that only served the operators.
     fn drop_operators(&mut self, start: usize) {
         let mut kept = start;
         for i in start..self.arena.len() {

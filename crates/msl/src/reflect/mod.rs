@@ -192,8 +192,8 @@ pub struct ThreadgroupVariable {
     pub align: u64,
 }
 
-/// The type of a parameter that points to memory: `const device float *`, `constant mlx::steel::GEMMParams &`. What is in
-/// constant memory is not said to be `const` again.
+/// The type of a parameter that points to memory: `const device float *`, `constant mlx::steel::GEMMParams &`. For
+/// constant memory, `const` is left out.
 pub fn pointer_type(element: &str, space: &str, access: Access, is_reference: bool) -> String {
     let qualifier = if access == Access::Read && space != "constant" { "const " } else { "" };
     let declarator = if is_reference { "&" } else { "*" };

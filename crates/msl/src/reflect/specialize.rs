@@ -6,11 +6,11 @@ use crate::program::{EntryPoint, GlobalId, Program, Value};
 use crate::source::SourceMap;
 use std::collections::BTreeMap;
 
-/// Describes a kernel with the values of function constants, by index; those that are not there are not set. An argument
-/// whose condition cannot be computed without compiling stays, and keeps its condition.
+/// Describes a kernel with the values of function constants, by index; the others are not set. An argument whose
+/// condition cannot be computed without compiling stays, and keeps its condition.
 ///
-/// Its threadgroup variables are those of the source: whether the code that uses one is still there with these constants
-/// is for a compiler to say.
+/// Its threadgroup variables are those of the source: only a compiler could tell which of them are still used with
+/// these constants.
 pub fn specialize(
     program: &Program,
     sources: &SourceMap,

@@ -5,19 +5,21 @@
 //! front end and its few conventions:
 //!
 //! * A function or method without a body is a *builtin*. The code generator knows it by its qualified name without
-//!   `metal::`: `exp`, `fast::exp`, `simd_sum`, `texture2d::sample`. It is given a body where the definition in Metal is
-//!   the natural one. A builtin method may be called on an object in any address space.
+//!   `metal::`: `exp`, `fast::exp`, `simd_sum`, `texture2d::sample`. It has a body where the definition in Metal is the
+//!   natural one. A builtin method may be called on an object in any address space.
 //! * `template <__each_floatn T> T exp(T x);` is no template, but one function for each type of the family; see
 //!   [`families`].
 //! * Types that only a compiler can define (`float4`, `vec<T, N>`, `matrix<T, C, R>`, `atomic<T>`,
-//!   `simdgroup_matrix<T, 8, 8>`, …) are native to the checker, and so are two alias templates: `__shape_of<T, E>` is `E`
-//!   with the shape of `T` (`__shape_of<float4, bool>` is `bool4`), and `__element_of<T>` is the component type of `T`.
+//!   `simdgroup_matrix<T, 8, 8>`, …) are native to the checker, and so are two alias templates: `__shape_of<T, E>` is
+//!   `E` with the shape of `T` (`__shape_of<float4, bool>` is `bool4`), and `__element_of<T>` is the component type of
+//!   `T`.
 //! * Type traits are plain templates over the checker's `__is_enum(T)`, `__is_class(T)`, `__is_union(T)`,
 //!   `__is_convertible(T, U)`, `__is_base_of(T, U)`, `__is_constructible(T, …)` and `__underlying_type(T)`.
 //! * Names beginning with `__metal_`, `_` or `__` are ours, save those that code in use is known to rely on:
-//!   `_numeric_limits_impl`, `_fp_numeric_limits_impl_base`, `__is_valid_simdgroup_type`, `vec_elements`, `_disjunction`, and the
-//!   `__metal_…` functions of `__metal_internals`. For the same reason the library must not have more than Apple's:
-//!   MLX adds `is_empty` and `void_t` to namespace `metal`, candle its own `simd_shuffle_down(long, ushort)`.
+//!   `_numeric_limits_impl`, `_fp_numeric_limits_impl_base`, `__is_valid_simdgroup_type`, `vec_elements`,
+//!   `_disjunction`, and the `__metal_…` functions of `__metal_internals`. For the same reason the library must not
+//!   have more than Apple's: MLX adds `is_empty` and `void_t` to namespace `metal`, candle its own
+//!   `simd_shuffle_down(long, ushort)`.
 
 pub mod families;
 #[cfg(test)]

@@ -16,7 +16,7 @@ impl<'a> Checker<'a> {
         for arg in args {
             if let ast::ExprKind::PackExpansion(inner) = &arg.kind {
                 for binding in self.pack_bindings_in_expr(inner, arg.span).unwrap_or_default() {
-                    let scope = self.pack_scope(&binding);
+                    let scope = self.tables.pack_scope(self.position.scope(), &binding);
                     operands.push(self.in_scope(scope, |this| this.check_argument(inner)));
                 }
                 continue;

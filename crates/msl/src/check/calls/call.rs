@@ -3,7 +3,7 @@
 use super::overload::CallSite;
 use crate::check::Checker;
 use crate::check::expressions::{FunctionSet, Operand};
-use crate::check::tables::{Symbol, Tables};
+use crate::check::tables::{ScopeId, Symbol, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, FunctionId};
@@ -19,7 +19,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Expr {
         // An unqualified name that is not declared may be found among the functions of its arguments' namespaces.
-        let target = match self.undeclared_callee(callee) {
+        let target = match self.tables.undeclared_callee(self.position.scope(), callee) {
             Some(path) => {
                 let operands = self.check_args(args);
                 return self.call_by_argument_types(path, operands, span);
@@ -52,16 +52,6 @@ impl<'a> Checker<'a> {
                 Expr::error(span)
             }
         }
-    }
-
-    fn undeclared_callee(&mut self, callee: &'a ast::Expr) -> Option<&'a ast::Path> {
-        let ast::ExprKind::Path(path) = &callee.kind else { return None };
-        if path.segments.len() > 1 || path.global {
-            return None;
-        }
-        (self.tables.is_late_call(path.span)
-            || self.tables.lookup(self.position.scope(), &path.last().name).is_none())
-        .then_some(path)
     }
 
     fn call_by_argument_types(&mut self, path: &'a ast::Path, args: Vec<Operand<'a>>, span: Span) -> Expr {
@@ -104,7 +94,7 @@ impl<'a> Checker<'a> {
              argument-dependent lookup"
         );
         let diagnostic = Diagnostic::error("late-declaration", path.span, message);
-        let declared = self.declared_at(&found.symbol);
+        let declared = self.tables.declared_at(self.function.locals(), &found.symbol);
         self.diagnostics.report(match declared {
             Some(span) => diagnostic.note(span, format!("'{name}' should be declared prior to the call site")),
             None => diagnostic,
@@ -141,7 +131,7 @@ impl<'a> Checker<'a> {
         self.call_candidate(candidate, set.object, args, span)
     }
 
-    /// The arguments are not known yet; the result may be.
+    /// A call with unknown arguments; its result type may be known.
     fn dependent_call(&mut self, set: &FunctionSet<'a>, span: Span) -> Expr {
         let mut result = None;
         for &entity in &set.entities {
@@ -241,6 +231,14 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
+    fn undeclared_callee(&mut self, scope: ScopeId, callee: &'a ast::Expr) -> Option<&'a ast::Path> {
+        let ast::ExprKind::Path(path) = &callee.kind else { return None };
+        if path.segments.len() > 1 || path.global {
+            return None;
+        }
+        (self.is_late_call(path.span) || self.lookup(scope, &path.last().name).is_none()).then_some(path)
+    }
+
     pub(super) fn is_dependent_operand(&self, operand: &Operand<'a>) -> bool {
         matches!(operand, Operand::Value(expr) if self.is_dependent_type(expr.ty.ty))
     }

@@ -4,6 +4,7 @@ use super::overload::Candidate;
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::Operand;
+use crate::check::state::Diagnostics;
 use crate::check::tables::{BodyState, EntityId, Tables, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::program::{Expr, ExprKind, FunctionId};
@@ -11,7 +12,7 @@ use crate::source::Span;
 use crate::types::{Ty, TyKind};
 
 impl<'a> Checker<'a> {
-    /// The call itself, once it is decided.
+    /// Converts the arguments and builds the call.
     pub(super) fn call_candidate(
         &mut self,
         candidate: Candidate<'a>,
@@ -62,7 +63,9 @@ impl<'a> Checker<'a> {
     /// Calls a function whose arguments fit.
     pub(super) fn call_function(&mut self, id: FunctionId, args: Vec<Expr>, span: Span) -> Expr {
         self.note_call(id, span);
-        if let Some(refused) = self.check_builtin_call(id, &args, span) {
+        if let Some(refused) =
+            check_builtin_call(&self.tables, &mut self.diagnostics, self.position.in_pattern(), id, &args, span)
+        {
             return refused;
         }
         let result = self.result_of(id, span);
@@ -82,7 +85,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Remembers what first needed a function.
+    /// Records the first place that needs a function.
     pub(in crate::check) fn request(&mut self, id: FunctionId, span: Span) {
         let parent = self.function.request();
         self.tables.instance_mut(id).request.get_or_insert((span, parent));
@@ -125,51 +128,10 @@ impl<'a> Checker<'a> {
         let id = self.function_for(entity, targs, signature);
         self.call_function(id, converted, span)
     }
-
-    /// Rules for calls of builtins that the headers cannot express. `Some` replaces the call.
-    fn check_builtin_call(&mut self, id: FunctionId, args: &[Expr], span: Span) -> Option<Expr> {
-        let function = self.tables.function(id);
-        let builtin = function.builtin.clone()?;
-        if builtin == "is_function_constant_defined" && !self.position.in_pattern() {
-            let names_constant = match args.first().map(|arg| &arg.kind) {
-                Some(ExprKind::AddressOf(place)) => match place.kind {
-                    ExprKind::Global(id) => self.tables.global(id).function_constant.is_some(),
-                    _ => false,
-                },
-                _ => false,
-            };
-            if !names_constant {
-                self.diagnostics.error(
-                    "function-constant",
-                    span,
-                    "is_function_constant_defined takes the name of a function constant",
-                );
-                return Some(Expr::error(span));
-            }
-        }
-        if builtin == "as_type" {
-            let (to, from) = (function.result, args.first()?.ty.ty);
-            let (a, b) = (self.tables.types().layout(to), self.tables.types().layout(from));
-            if let (Some(a), Some(b)) = (a, b)
-                && (a.size != b.size || !self.tables.can_reinterpret(to) || !self.tables.can_reinterpret(from))
-            {
-                let message = format!(
-                    "as_type cast from '{}' to '{}' is not allowed: the sizes are {} and {} bytes",
-                    self.tables.name_of(from),
-                    self.tables.name_of(to),
-                    b.size,
-                    a.size
-                );
-                self.diagnostics.error("as-type", span, message);
-                return Some(Expr::error(span));
-            }
-        }
-        None
-    }
 }
 
 impl<'a> Tables<'a> {
-    /// A call's result: a place where it is a reference.
+    /// A call's result: a place if it is a reference.
     pub(super) fn result_expr(&self, kind: ExprKind, result: Ty, span: Span) -> Expr {
         let value = Expr::value(kind, result, span);
         match self.types().kind(result) {
@@ -183,4 +145,52 @@ impl<'a> Tables<'a> {
         self.types().is_arithmetic(element) && element != Ty::BOOL
             || matches!(self.types().kind(ty), TyKind::Pointer(_))
     }
+}
+
+/// Rules for calls of builtins that the headers cannot express. `Some` replaces the call.
+fn check_builtin_call(
+    tables: &Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    in_pattern: bool,
+    id: FunctionId,
+    args: &[Expr],
+    span: Span,
+) -> Option<Expr> {
+    let function = tables.function(id);
+    let builtin = function.builtin.clone()?;
+    if builtin == "is_function_constant_defined" && !in_pattern {
+        let names_constant = match args.first().map(|arg| &arg.kind) {
+            Some(ExprKind::AddressOf(place)) => match place.kind {
+                ExprKind::Global(id) => tables.global(id).function_constant.is_some(),
+                _ => false,
+            },
+            _ => false,
+        };
+        if !names_constant {
+            diagnostics.error(
+                "function-constant",
+                span,
+                "is_function_constant_defined takes the name of a function constant",
+            );
+            return Some(Expr::error(span));
+        }
+    }
+    if builtin == "as_type" {
+        let (to, from) = (function.result, args.first()?.ty.ty);
+        let (a, b) = (tables.types().layout(to), tables.types().layout(from));
+        if let (Some(a), Some(b)) = (a, b)
+            && (a.size != b.size || !tables.can_reinterpret(to) || !tables.can_reinterpret(from))
+        {
+            let message = format!(
+                "as_type cast from '{}' to '{}' is not allowed: the sizes are {} and {} bytes",
+                tables.name_of(from),
+                tables.name_of(to),
+                b.size,
+                a.size
+            );
+            diagnostics.error("as-type", span, message);
+            return Some(Expr::error(span));
+        }
+    }
+    None
 }

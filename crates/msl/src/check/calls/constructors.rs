@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
             if args.is_empty() {
                 return self.value_initialize(ty, span);
             }
-            // A conversion function of the argument's class may lead here.
+            // The argument's class may have a conversion function to this one.
             if let [Operand::Value(only)] = &*args {
                 let only = only.clone();
                 if self.conversion(&only, QualTy::plain(ty)).is_some() {
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
         in_thread.retain(|&c| {
             self.tables.object_fits(c, AddressSpace::Thread) || self.tables.entity(c).builtin.is_some()
         });
-        // Outside functions objects are made in the constant address space.
+        // Outside of functions, objects live in the constant address space.
         if in_thread.is_empty() && self.function.id().is_none() {
             in_thread = constructors;
         }

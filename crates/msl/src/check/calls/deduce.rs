@@ -1,4 +1,4 @@
-//! Template arguments of functions: from explicit ones, the arguments of a call, a conversion's target or a function type.
+//! Template arguments of functions: explicit, or deduced from a call, a conversion's target or a function type.
 
 use super::overload::plural;
 use crate::check::Checker;
@@ -11,7 +11,7 @@ use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use std::rc::Rc;
 
 impl<'a> Checker<'a> {
-    /// The template arguments and signature for a call, or why there are none.
+    /// The template arguments and signature for a call, or the reason why there are none.
     pub(super) fn deduce_for_operands(
         &mut self,
         id: EntityId,
@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         self.deduce_for_operands(id, explicit, &operands).ok()
     }
 
-    /// The arguments with which a conversion function gives `to`.
+    /// The arguments for which a conversion function returns `to`.
     pub(in crate::check) fn deduce_conversion(
         &mut self,
         id: EntityId,
@@ -342,7 +342,7 @@ impl<'a> Tables<'a> {
         headers
     }
 
-    /// The type that deduction sees of an argument.
+    /// The type of an argument, for deduction.
     fn argument_type(&mut self, pattern: &ast::TypeExpr, expr: &Expr) -> QualTy {
         if let TypeExprKind::Reference { .. } = strip_qualifiers(pattern).kind {
             let space =
@@ -353,7 +353,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The pattern names a parameter that can be deduced from it.
+/// True if the pattern names a parameter that can be deduced from it.
 fn mentions_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>) -> bool {
     match &pattern.kind {
         TypeExprKind::Named(path) => {

@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
-    /// Calls `operator…` for these operands, where one is declared that fits; `None` leaves it to the built-in ones.
+    /// Calls the `operator…` that fits these operands; `None` if only a built-in operator can.
     pub(in crate::check) fn call_operator(
         &mut self,
         name: &str,
@@ -85,11 +85,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Every operand is a number, or a class that converts to one.
+    /// True if every operand is a number, or a class that converts to one.
     fn has_builtin_meaning(&mut self, args: &[Expr]) -> bool {
         args.iter().all(|arg| {
             let ty = arg.ty.ty;
-            self.tables.is_number_like(self.tables.types().element_of(ty))
+            self.tables.is_number(self.tables.types().element_of(ty))
                 || self.tables.types().enum_id(ty).is_some()
                 || self.tables.types().pointee(ty).is_some()
                 || self
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
             }
             let signature = self.signature(entity, &[])?;
             let (Some(result), Some(this)) = (signature.result, signature.this) else { continue };
-            if self.tables.is_number_like(self.tables.types().element_of(result))
+            if self.tables.is_number(self.tables.types().element_of(result))
                 && self.tables.object_converts(object, this, entity)
             {
                 return Some(result);
@@ -134,12 +134,12 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// A type for which operators can be defined.
+    /// True if operators can be defined for the type.
     pub(in crate::check) fn is_overloadable(&self, ty: Ty) -> bool {
         matches!(self.types().kind(ty), TyKind::Struct(_) | TyKind::Enum(_) | TyKind::SimdgroupMatrix { .. })
     }
 
-    /// Operators are looked up past the members of the class we are in.
+    /// Looks up an operator in the namespaces around `scope`; members of classes do not hide it.
     fn lookup_operator(&self, scope: ScopeId, name: &str) -> Option<Symbol> {
         let namespace = self.scopes().enclosing_namespace(scope);
         let mut scope = Some(namespace);

@@ -1,4 +1,4 @@
-//! Overload resolution: which of several functions a call means.
+//! Overload resolution: the best of several functions for a call.
 
 use crate::check::Checker;
 use crate::check::conversions::{Conversion, Rank};
@@ -43,7 +43,7 @@ impl<'a> Checker<'a> {
         if let Some(candidate) = self.exact_family_member(entities, site, args) {
             return Some(candidate);
         }
-        // A type that means nothing is the mistake, not that nothing fits it.
+        // Report the unknown type in the template arguments, not the failed match.
         for arg in site.explicit.unwrap_or_default() {
             if let ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::Path(path), .. }) = arg
                 && let Ok(None) = self.resolve_path(path)
@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
         self.best_of(viable, reasons, site, args)
     }
 
-    /// The common case at once: a function of the library, called with one of the types it is declared for.
+    /// A fast path for the common case: a library function, called with one of the types it is declared for.
     fn exact_family_member(
         &mut self,
         entities: &[EntityId],
@@ -193,7 +193,7 @@ impl<'a> Checker<'a> {
         match operand {
             Operand::Value(expr) => self.conversion(expr, to),
             Operand::Braces(items, span) => {
-                // A list fits what it can initialize.
+                // A list fits every type that it can initialize.
                 let target = self.tables.types().referent(to);
                 let works =
                     self.attempt(|this| this.list_initialize_items(QualTy::plain(target.ty), items, *span)).is_ok();
@@ -247,7 +247,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// `a` is a better choice than `b`.
+    /// True if `a` is a better choice than `b`.
     fn is_better(&mut self, a: &Candidate<'a>, b: &Candidate<'a>) -> bool {
         let mut some_better = false;
         for (x, y) in a.conversions.iter().zip(&b.conversions) {

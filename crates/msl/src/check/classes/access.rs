@@ -1,9 +1,10 @@
 //! Private and protected members.
 
 use crate::check::Checker;
-use crate::check::tables::{EntityId, ScopeKind};
+use crate::check::tables::{EntityId, ScopeId, ScopeKind, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
+use crate::program::FunctionId;
 use crate::source::Span;
 use crate::types::StructId;
 
@@ -11,7 +12,9 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn refuse_inaccessible(&mut self, entity: EntityId, span: Span) {
         let access = self.tables.entity(entity).access;
         let Some(class) = self.tables.entity(entity).class else { return };
-        if access == ast::Access::Public || self.may_access(class, access) {
+        if access == ast::Access::Public
+            || self.tables.may_access(self.function.id(), self.position.scope(), class, access)
+        {
             return;
         }
         let word = if access == ast::Access::Private { "private" } else { "protected" };
@@ -24,34 +27,40 @@ impl<'a> Checker<'a> {
         let diagnostic = Diagnostic::error("access", span, message);
         self.diagnostics.report(diagnostic.note(declared, format!("declared {word} here")));
     }
+}
 
-    /// Code in the current scope may use members of `class` that are not public.
-    pub(in crate::check) fn may_access(&mut self, class: StructId, access: ast::Access) -> bool {
-        let friends = &self.tables.class(class).friends;
-        let function =
-            self.function.id().map(|id| self.tables.entity(self.tables.instance(id).entity).name.clone());
+impl<'a> Tables<'a> {
+    /// True if code of `function` in `scope` may use members of `class` with this access.
+    pub(in crate::check) fn may_access(
+        &self,
+        function: Option<FunctionId>,
+        scope: ScopeId,
+        class: StructId,
+        access: ast::Access,
+    ) -> bool {
+        let friends = &self.class(class).friends;
+        let function = function.map(|id| self.entity(self.instance(id).entity).name.clone());
         if function.is_some_and(|name| friends.contains(&name)) {
             return true;
         }
-        let mut scope = Some(self.position.scope());
+        let mut scope = Some(scope);
         while let Some(id) = scope {
-            if let ScopeKind::Class(inside) = self.tables.scopes().get(id).kind
-                && self.tables.class(class).friends.contains(&self.tables.types().struct_(inside).name)
+            if let ScopeKind::Class(inside) = self.scopes().get(id).kind
+                && self.class(class).friends.contains(&self.types().struct_(inside).name)
             {
                 return true;
             }
-            if let ScopeKind::Class(inside) = self.tables.scopes().get(id).kind {
-                let same_template = match (&self.tables.class(inside).template, &self.tables.class(class).template)
-                {
+            if let ScopeKind::Class(inside) = self.scopes().get(id).kind {
+                let same_template = match (&self.class(inside).template, &self.class(class).template) {
                     (Some((a, _)), Some((b, _))) => a == b,
                     _ => false,
                 };
-                let derives = access == ast::Access::Protected && self.tables.path_to_base(inside, class).is_some();
+                let derives = access == ast::Access::Protected && self.path_to_base(inside, class).is_some();
                 if inside == class || same_template || derives {
                     return true;
                 }
             }
-            scope = self.tables.scopes().get(id).parent;
+            scope = self.scopes().get(id).parent;
         }
         // A friend function is declared in the class's scope; its body is checked there.
         false

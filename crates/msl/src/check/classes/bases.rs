@@ -5,7 +5,7 @@ use crate::check::tables::{ClassState, ScopeId, Tables};
 use crate::types::{StructId, Ty};
 
 impl<'a> Checker<'a> {
-    /// `derived` has `base` among its base classes.
+    /// True if `derived` has `base` among its base classes.
     pub(in crate::check) fn derives_from(&mut self, derived: Ty, base: Ty) -> bool {
         let (Some(derived), Some(base)) =
             (self.tables.types().struct_id(derived), self.tables.types().struct_id(base))
@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// It can be initialized from a list of its members.
+    /// True if it can be initialized from a list of its members.
     pub(in crate::check) fn is_aggregate(&self, id: StructId) -> bool {
         let class = self.class(id);
         class.constructors.is_empty() && class.closure.is_none() && class.state == ClassState::Complete
@@ -44,7 +44,7 @@ impl<'a> Tables<'a> {
         None
     }
 
-    /// The scope around a class in which friends and associated functions are found.
+    /// The namespace around a class, for friends and associated functions.
     pub(in crate::check) fn namespace_of_class(&self, id: StructId) -> ScopeId {
         self.scopes().enclosing_namespace(self.class(id).scope)
     }

@@ -8,7 +8,7 @@ use crate::types::{QualTy, StructId, Ty};
 use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
-    /// Declares or defines a class; its type, unless it is a template.
+    /// Declares or defines a class; returns its type, unless it is a template.
     pub(in crate::check) fn declare_class(&mut self, decl: &'a ast::ClassDecl) -> Option<Ty> {
         if let Some(header) = &decl.template {
             self.declare_class_template(decl, header);
@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
         }
         let id = self.tables.add_class(name.clone(), path.span, self.position.scope());
         let ty = self.tables.struct_type(id);
-        // A function of the same name may stand beside it.
+        // A function may have the same name.
         if !matches!(self.tables.scopes().own(self.position.scope(), name), Some(Symbol::Functions(_))) {
             self.insert_once(name, Symbol::Type(QualTy::plain(ty)), path.span);
         }

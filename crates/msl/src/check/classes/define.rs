@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
                 }
             }
             DeclKind::Class(class) if class.name.is_none() && class.members.is_some() => {
-                // An anonymous struct or union: its members are ours.
+                // The members of an anonymous struct or union are members of the class.
                 if let Some(ty) = self.declare_class(class)
                     && let Some(inner) = self.tables.types().struct_id(ty)
                 {
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A method, constructor or conversion; `None` where nothing is to be checked.
+    /// A method, constructor or conversion; `None` if nothing needs a check.
     fn declare_method(
         &mut self,
         id: StructId,

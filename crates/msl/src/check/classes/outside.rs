@@ -7,7 +7,7 @@ use crate::parse::ast::{self, FunctionKind};
 use crate::types::StructId;
 
 impl<'a> Checker<'a> {
-    /// Gives members that were declared in the class the definitions that stand outside.
+    /// Attaches definitions outside the class to the members declared in it.
     pub(super) fn attach_outside_members(&mut self, id: StructId) {
         let Some((template, _)) = self.tables.class(id).template else { return };
         for function in self.tables.class_template(template).outside_members.clone() {
@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
         let found =
             if owner.len() == 1 { self.tables.lookup(self.position.scope(), &last_owner.name) } else { None };
         match found.map(|found| found.symbol) {
-            // `template <> void Tile<float>::load() { … }`: for one instance alone.
+            // `template <> void Tile<float>::load() { … }`: for one instance only.
             Some(symbol @ Symbol::ClassTemplate(_)) if function.templates.iter().all(|h| h.params.is_empty()) => {
                 let ty = self.symbol_as_type(&symbol, last_owner.args.as_deref(), last_owner.span);
                 if let Some(id) = self.tables.types().struct_id(ty.ty) {
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
         self.diagnostics.error("out-of-line", member.span, message);
     }
 
-    /// Finds the member that `function` defines and gives it the body; `replaces` allows that it has one.
+    /// Finds the member that `function` defines and sets its body; with `replaces`, even if it has one.
     fn attach_definition(&mut self, id: StructId, function: &'a ast::FunctionDecl, replaces: bool) -> bool {
         let name = &function.name.last().name;
         let candidates = match function.kind {

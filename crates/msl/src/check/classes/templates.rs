@@ -5,6 +5,7 @@ use crate::check::state::Diagnostics;
 use crate::check::tables::{
     ClassState, ClassTemplate, ClassTemplateId, Specialization, Symbol, TemplateArg, native_template,
 };
+use crate::check::templates::new_class_instance;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::parse::names_in::{names_in_expr, names_in_type};
@@ -59,7 +60,7 @@ impl<'a> Checker<'a> {
         self.tables.class_template_mut(id).specializations.push(specialization);
     }
 
-    /// An explicit specialization must come before the first use that would have made the class.
+    /// An explicit specialization must come before the first use, which would instantiate the class.
     fn refuse_late_specialization(&mut self, id: ClassTemplateId, args: &'a [ast::TemplateArg], span: Span) {
         let template = self.tables.class_template(id);
         let mut headers = vec![template.header];
@@ -129,13 +130,15 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Looks at a class template as written, with its parameters unknown.
+    /// Checks a class template as written, with its parameters unknown.
     fn check_class_pattern(&mut self, id: ClassTemplateId, header: &'a ast::TemplateHeader, span: Span) {
         let args: Vec<TemplateArg> = self.tables.unknown_args(header);
         if args.is_empty() {
             return;
         }
-        let Some(pattern) = self.new_class_instance(id, args, span) else { return };
+        let Some(pattern) = new_class_instance(&mut self.tables, &mut self.diagnostics, id, args, span) else {
+            return;
+        };
         self.complete_class(pattern);
     }
 }
@@ -153,7 +156,7 @@ pub(in crate::check) fn refuse_duplicate_params(diagnostics: &mut Diagnostics, h
     }
 }
 
-/// Every parameter of a partial specialization must show in its arguments.
+/// Every parameter of a partial specialization must occur in its arguments.
 fn check_specialization_params(
     diagnostics: &mut Diagnostics,
     header: &ast::TemplateHeader,
@@ -178,12 +181,12 @@ fn check_specialization_params(
     }
 }
 
-/// Specializations of templates that are native here (as in third-party copies of Apple's headers) change nothing.
+/// True for native templates: specializations of them, as in third-party copies of Apple's headers, are ignored.
 fn found_native(name: &str) -> bool {
     native_template(name).is_some()
 }
 
-/// The argument is just the parameter's name.
+/// True if the argument is just the parameter's name.
 fn names_param(param: &ast::TemplateParam, arg: &ast::TemplateArg) -> bool {
     let path = match arg {
         ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::Named(path), .. }) => path,

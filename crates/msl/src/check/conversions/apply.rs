@@ -31,11 +31,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `expr` as `to`, by a conversion that was found to exist.
+    /// `expr` as `to`, by the conversion found for it.
     pub(in crate::check) fn apply(&mut self, expr: Expr, to: QualTy, conversion: Conversion) -> Expr {
         let span = expr.span;
         if expr.ty.ty.is_unknown() || to.ty.is_unknown() {
-            // Only the pattern of a template, or a program with an error, goes this way.
+            // Happens only in the pattern of a template, or after an error.
             let ty = if to.ty.is_unknown() { expr.ty.ty } else { to.ty };
             let ty = if expr.ty.ty == Ty::ERROR || to.ty == Ty::ERROR { Ty::ERROR } else { ty };
             return Expr { kind: ExprKind::Error, ty: QualTy::plain(ty), is_place: false, span };
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
                 Expr::error(span)
             }
             _ => {
-                // A constant that is known is as good as a literal.
+                // A known constant acts like a literal.
                 if let ExprKind::Global(id) = expr.kind
                     && let Some(value) = self.known_scalar(id)
                 {
@@ -104,7 +104,7 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// A value as another type, where a standard conversion leads there.
+    /// A value as another type, by a standard conversion.
     pub(in crate::check) fn convert_value(&self, value: Expr, to: Ty) -> Expr {
         let (from, span) = (value.ty.ty, value.span);
         if from == to || from.is_unknown() || to.is_unknown() {
@@ -142,7 +142,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// A place as the base class's part of it.
+    /// The base class's part of a place.
     pub(in crate::check) fn upcast_place(&self, place: Expr, to: Ty) -> Expr {
         match (self.types().struct_id(place.ty.ty), self.types().struct_id(to)) {
             (Some(derived), Some(base)) if derived != base => {
@@ -168,7 +168,7 @@ impl<'a> Tables<'a> {
         expr
     }
 
-    /// A place of the thread that holds `value`.
+    /// A place in thread memory that holds `value`.
     pub(in crate::check) fn temporary(&self, value: Expr) -> Expr {
         if value.is_place {
             return value;

@@ -16,7 +16,7 @@ pub(in crate::check) enum Rank {
     User,
 }
 
-/// A way to make a value fit a type.
+/// A conversion sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::check) struct Conversion {
     pub(in crate::check) rank: Rank,
@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
                 return Some(Conversion { rank, added_quals, via: None });
             }
         }
-        // Otherwise a temporary of the thread is made, which only a constant or rvalue reference may name.
+        // Otherwise it binds to a temporary in thread memory, which only a constant or rvalue reference may do.
         if !(to.is_const || rvalue) || space(to) != AddressSpace::Thread {
             return None;
         }
@@ -127,12 +127,7 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// A scalar: `bool`, an integer, a floating-point number or an unscoped enum.
-    fn is_number(&self, ty: Ty) -> bool {
-        self.types().is_arithmetic(ty) || self.is_integral_or_unscoped(ty)
-    }
-
-    /// Between scalars, enums included.
+    /// Rank of a conversion between scalars, enums included.
     fn number_conversion(&self, from: Ty, to: Ty) -> Option<Rank> {
         let types = self.types();
         if !types.is_arithmetic(to) {
@@ -154,7 +149,7 @@ impl<'a> Tables<'a> {
             return None;
         }
         match (types.float_kind(from), types.float_kind(to)) {
-            // Into `bfloat` only a cast leads; out of it, `float` alone.
+            // Only a cast converts to `bfloat`; it converts implicitly to `float` alone.
             (Some(FloatKind::Half | FloatKind::Float), Some(FloatKind::BFloat)) => None,
             (Some(FloatKind::BFloat), Some(FloatKind::Half)) => None,
             _ if from != to && self.promoted(from) == to => Some(Rank::Promotion),
@@ -162,7 +157,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The common type of two numbers in an expression; `None` for `half` with `bfloat`, and for what is no number.
+    /// The common type of two numbers in an expression; `None` for `half` with `bfloat`, and for other types.
     pub(in crate::check) fn common_number(&self, a: Ty, b: Ty) -> Option<Ty> {
         let (a, b) = (self.promoted(a), self.promoted(b));
         let types = self.types();

@@ -97,13 +97,13 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// A constructor that makes objects in `space`.
+    /// True if a constructor makes objects in `space`.
     pub(in crate::check) fn object_fits(&self, constructor: EntityId, space: AddressSpace) -> bool {
         let quals = self.entity(constructor).source.first().map(|decl| decl.method_quals);
         quals.and_then(|quals| quals.space).unwrap_or(AddressSpace::Thread) == space
     }
 
-    /// A method whose `this` points to `this` may be called on `object`.
+    /// True if a method whose `this` points to `this` may be called on `object`.
     pub(in crate::check) fn object_converts(&self, object: &Expr, this: QualTy, method: EntityId) -> bool {
         let space =
             if object.is_place { object.ty.space.unwrap_or(AddressSpace::Thread) } else { AddressSpace::Thread };

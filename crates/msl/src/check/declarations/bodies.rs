@@ -5,7 +5,7 @@ use crate::check::state::{Diagnostics, FunctionStart, FunctionState};
 use crate::check::tables::{
     BodyState, EntityId, FunctionSource, Request, ScopeId, ScopeKind, Signature, Symbol, TemplateArg,
 };
-use crate::check::templates::MAX_INSTANTIATION_DEPTH;
+use crate::check::templates::{MAX_INSTANTIATION_DEPTH, count_instantiation};
 use crate::parse::ast::{self, FunctionKind, TypeExprKind};
 use crate::program::{self, ExprKind, Function, FunctionId, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
@@ -59,7 +59,7 @@ impl<'a> Checker<'a> {
             FunctionSource::Declared { .. } => return,
             FunctionSource::Lambda(lambda) => (&lambda.params, &lambda.body),
         };
-        if !self.count_instantiation(function.span) {
+        if !count_instantiation(&mut self.tables, &mut self.diagnostics, function.span) {
             return;
         }
         let scope = self.body_scope(entity, args);
@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
         let outside = definition.filter(|definition| definition.name.segments.len() > 1);
         if let (Some(definition), Some(class)) = (outside, class) {
             scope = self.tables.class(class).scope;
-            // `template <typename U> void Tile<U>::load()`: U means what the class's own parameter means.
+            // `template <typename U> void Tile<U>::load()`: U is the class's own parameter.
             let class_args = self.tables.class(class).template.clone().map(|(_, args)| args);
             if let (Some(class_args), Some(class_header)) = (class_args, definition.templates.first()) {
                 scope = self.bind_all(class_header, &class_args, scope);
@@ -207,7 +207,7 @@ fn warn_about_unused(diagnostics: &mut Diagnostics, function: &FunctionState, pa
     }
 }
 
-/// Control can reach the end of these statements.
+/// True if control can reach the end of these statements.
 fn can_fall_off(stmts: &[Stmt]) -> bool {
     let Some(last) = stmts.last() else { return true };
     match &last.kind {

@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
                 if let Some(name) = name {
                     let message = format!("redefinition of '{text}' as different kind of symbol");
                     let diagnostic = Diagnostic::error("redefinition", name.span, message);
-                    let previous = self.declared_at(&other);
+                    let previous = self.tables.declared_at(self.function.locals(), &other);
                     self.diagnostics.report(match previous {
                         Some(span) => diagnostic.note(span, "previous definition is here"),
                         None => diagnostic,
@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
         if let Some(old) = self.tables.scopes_mut().insert(self.position.scope(), name.clone(), symbol) {
             let message = format!("redefinition of '{name}'");
             let diagnostic = Diagnostic::error("redefinition", span, message);
-            let previous = self.declared_at(&old);
+            let previous = self.tables.declared_at(self.function.locals(), &old);
             self.diagnostics.report(match previous {
                 Some(span) => diagnostic.note(span, "previous definition is here"),
                 None => diagnostic,

@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
             self.tables.types_mut().enum_mut(id).enumerators.push((enumerator.name.name.clone(), next));
             next += 1;
         }
-        // Without a type of its own an enum takes the first that holds its values.
+        // Without a written type, an enum takes the first type that holds its values.
         if decl.underlying.is_none() && !decl.scoped {
             let values: Vec<i128> =
                 self.tables.types().enum_(id).enumerators.iter().map(|(_, value)| *value).collect();

@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
         if let Some(other) = self.tables.scopes_mut().add_function(scope, name, entity) {
             let message = format!("redefinition of '{name}' as different kind of symbol");
             let diagnostic = Diagnostic::error("redefinition", function.name.span, message);
-            let previous = self.declared_at(&other);
+            let previous = self.tables.declared_at(self.function.locals(), &other);
             self.diagnostics.report(match previous {
                 Some(span) => diagnostic.note(span, "previous definition is here"),
                 None => diagnostic,
@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
         self.diagnostics.error("specialization", path.last().span, message);
     }
 
-    /// Checks what can be checked when a function is declared: an ordinary function whole, a template as written.
+    /// Checks a function when it is declared: an ordinary function completely, a template as written.
     pub(in crate::check) fn check_declared_function(&mut self, entity: EntityId) {
         let has_definition = match self.tables.entity(entity).source {
             FunctionSource::Declared { definition, .. } => definition.is_some(),
@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Looks at a template's function as written, with its parameters unknown. Nothing of it stays in the program.
+    /// Checks a template's function as written, with its parameters unknown. Nothing of it stays in the program.
     fn check_function_pattern(&mut self, entity: EntityId, args: &[TemplateArg]) {
         let saved = self.position.set_in_pattern(true);
         if let Some(signature) = self.signature(entity, args) {
@@ -175,7 +175,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Makes an entity for a declaration, without a place in a scope yet.
+/// Adds an entity for a declaration, in no scope yet.
 pub(in crate::check) fn add_function_entity<'a>(
     tables: &mut Tables<'a>,
     diagnostics: &mut Diagnostics,

@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
         self.insert_once(&name, Symbol::Global(id), path.span);
     }
 
-    /// Finds out the value of a static member, the first time it is used.
+    /// Evaluates a static member, the first time it is used.
     pub(in crate::check) fn force_global(&mut self, id: GlobalId) {
         let Some(GlobalInit { decl, scope }) = self.tables.take_deferred_init(id) else { return };
         let Some(init) = &decl.init else { return };

@@ -1,6 +1,7 @@
 //! Member initializers: the bases and members that a constructor sets before its body runs.
 
 use crate::check::Checker;
+use crate::check::expressions::this_value;
 use crate::check::tables::Symbol;
 use crate::parse::ast;
 use crate::program::{Stmt, StmtKind};
@@ -60,7 +61,7 @@ impl<'a> Checker<'a> {
             if names_self {
                 let span = init.name.span;
                 let value = self.initialize(QualTy::plain(class_ty), &init.init);
-                let this = self.this_value(span);
+                let this = this_value(&self.function, &mut self.diagnostics, span);
                 let place = self.tables.deref(this, span);
                 stmts.clear();
                 stmts.push(Stmt { kind: StmtKind::Init { place, value }, span });

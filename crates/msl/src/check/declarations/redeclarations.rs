@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Two declarations of one function.
+    /// True for two declarations of one function.
     fn same_signature(&mut self, a: EntityId, b: EntityId) -> bool {
         let (first, second) = match (self.tables.entity(a).source.first(), self.tables.entity(b).source.first()) {
             (Some(first), Some(second)) => (first, second),
@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
                 }
                 a.params.iter().zip(&b.params).all(|(a, b)| a.ty.ty == b.ty.ty)
             }
-            // Templates are the same where they are written the same.
+            // Templates are the same if they are written the same.
             (Some(a), Some(b)) => {
                 a.params.len() == b.params.len()
                     && self.tables.words(first.result.span, None, a)
@@ -128,7 +128,7 @@ impl<'a> Tables<'a> {
         words.into_iter().filter(|word| !word.is_empty() && !is_name(word)).map(numbered).collect()
     }
 
-    /// The text of two parameters up to their names.
+    /// True if two parameters have the same text, up to their names.
     fn same_param_text(&self, a: &ast::Param, b: &ast::Param) -> bool {
         let text = |param: &ast::Param| -> Vec<String> {
             let whole = self.sources().text(param.span);

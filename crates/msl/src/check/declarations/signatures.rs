@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
             result => result,
         };
         let failed = self.diagnostics.has_errors_since(before);
-        // An ordinary function with a mistake in its parameters still has a body to look at.
+        // An ordinary function with a mistake in its parameters still has a body to check.
         let is_plain = self.tables.entity(id).header.is_none();
         (!failed || is_plain).then_some(Signature { params, result, this, scope })
     }
@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
                 };
                 let Some(bindings) = self.pack_bindings_in_type(pattern, param.span) else { continue };
                 for binding in bindings {
-                    let scope = self.pack_scope(&binding);
+                    let scope = self.tables.pack_scope(self.position.scope(), &binding);
                     let ty = self.in_scope(scope, |this| this.resolve_type(pattern));
                     let ty = adjust_param_type(&mut self.tables, &mut self.diagnostics, ty, param.span);
                     let span = param.span;
@@ -182,7 +182,7 @@ fn check_param_list(diagnostics: &mut Diagnostics, params: &[ast::Param]) {
     }
 }
 
-/// `device float x` as a parameter: only what is pointed to lives in an address space.
+/// Refuses `device float x` as a parameter: only the target of a pointer is in an address space.
 fn refuse_space_of_value(diagnostics: &mut Diagnostics, ty: QualTy, what: &str, span: Span) {
     let space = ty.space.filter(|space| *space != AddressSpace::Thread);
     if space.is_some() && !ty.ty.is_unknown() {

@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Pointers compare where they point to the same type, or one to a base of the other's.
+    /// Pointers are comparable if they point to the same type, or one to a base class of the other's.
     fn comparable(&mut self, a: Ty, b: Ty) -> bool {
         a == b || a == Ty::VOID || b == Ty::VOID || self.derives_from(a, b) || self.derives_from(b, a)
     }
@@ -125,13 +125,13 @@ impl<'a> Checker<'a> {
                         Some(self.tables.types_mut().vector(element, rows))
                     }
                     Some(_) => None,
-                    None if self.tables.is_number_like(rhs.ty.ty) => {
+                    None if self.tables.is_number(rhs.ty.ty) => {
                         return self.matrix_scale(lhs, rhs, element, op, span);
                     }
                     None => None,
                 }
             }
-            (BinaryOp::Div, Some((element, ..)), None) if self.tables.is_number_like(rhs.ty.ty) => {
+            (BinaryOp::Div, Some((element, ..)), None) if self.tables.is_number(rhs.ty.ty) => {
                 return self.matrix_scale(lhs, rhs, element, op, span);
             }
             (BinaryOp::Mul, None, Some((element, columns, rows))) => {
@@ -140,7 +140,7 @@ impl<'a> Checker<'a> {
                         Some(self.tables.types_mut().vector(element, columns))
                     }
                     Some(_) => None,
-                    None if self.tables.is_number_like(lhs.ty.ty) => {
+                    None if self.tables.is_number(lhs.ty.ty) => {
                         return self.matrix_scale(rhs, lhs, element, op, span);
                     }
                     None => None,
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A matrix times or over a scalar: every component, so the scalar becomes a matrix filled with itself.
+    /// A matrix times or over a scalar, by component: the scalar becomes a matrix filled with it.
     fn matrix_scale(&mut self, matrix: Expr, scalar: Expr, element: Ty, op: BinaryOp, span: Span) -> Expr {
         let TyKind::Matrix { columns, rows, .. } = *self.tables.types().kind(matrix.ty.ty) else {
             return Expr::error(span);

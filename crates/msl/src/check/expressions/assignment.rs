@@ -1,10 +1,11 @@
-//! Assignment: `=`, `+=`, `++`, and what cannot be assigned to.
+//! Assignment: `=`, `+=`, `++`, and the check that a place is assignable.
 
 use super::operators::invalid_operands;
 use crate::check::Checker;
 use crate::check::conversions::{Purpose, cannot_convert};
+use crate::check::tables::Tables;
 use crate::parse::ast::{self, BinaryOp, UnaryOp};
-use crate::program::{Expr, ExprKind};
+use crate::program::{Expr, ExprKind, Local};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use smol_str::SmolStr;
@@ -136,7 +137,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports an error if something cannot be written.
+    /// Reports an error if a place cannot be assigned to.
     fn check_assignable(&mut self, place: &Expr, op_span: Span) -> bool {
         if place.ty.ty == Ty::ERROR || (place.ty.ty == Ty::DEPENDENT && !place.is_place) {
             return true;
@@ -157,7 +158,7 @@ impl<'a> Checker<'a> {
             }
         }
         if place.ty.space == Some(AddressSpace::Constant) {
-            let diagnostic = match self.root_name(place) {
+            let diagnostic = match self.tables.root_name(self.function.locals(), place) {
                 Some(name) => {
                     format!("read-only variable '{name}' is not assignable: it is in the constant address space")
                 }
@@ -167,7 +168,7 @@ impl<'a> Checker<'a> {
             return false;
         }
         if place.ty.is_const {
-            let message = match self.root_name(place) {
+            let message = match self.tables.root_name(self.function.locals(), place) {
                 Some(name) => format!(
                     "cannot assign to variable '{name}' with const-qualified type '{}'",
                     self.tables.name_of_qual(place.ty)
@@ -184,11 +185,13 @@ impl<'a> Checker<'a> {
         }
         true
     }
+}
 
-    fn root_name(&self, place: &Expr) -> Option<SmolStr> {
+impl<'a> Tables<'a> {
+    fn root_name(&self, locals: &[Local], place: &Expr) -> Option<SmolStr> {
         match &place.kind {
-            ExprKind::Local(id) => self.function.find_local(*id).map(|local| local.name.clone()),
-            ExprKind::Global(id) => Some(self.tables.global(*id).name.clone()),
+            ExprKind::Local(id) => locals.get(id.0 as usize).map(|local| local.name.clone()),
+            ExprKind::Global(id) => Some(self.global(*id).name.clone()),
             _ => None,
         }
     }

@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
         if a == b {
             return Some(a);
         }
-        if self.tables.is_number_like(a) && self.tables.is_number_like(b) {
+        if self.tables.is_number(a) && self.tables.is_number(b) {
             return self.tables.common_number(a, b);
         }
         if let (Some(x), Some(y)) = (self.tables.types().pointee(a), self.tables.types().pointee(b)) {

@@ -1,4 +1,4 @@
-//! Constant expressions: the evaluator, fed with bodies as it needs them.
+//! Constant expressions: calls of the evaluator, with bodies checked as it needs them.
 
 use crate::check::Checker;
 use crate::check::tables::BodyState;
@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The truth of a constant, where it is known.
+/// The truth value of a constant, if it is known.
 pub(in crate::check) fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(b) => Some(*b),

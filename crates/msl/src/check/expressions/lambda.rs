@@ -1,7 +1,8 @@
-//! Lambdas: a closure is a struct of what is captured, its call operator a method of that struct.
+//! Lambdas: a closure is a struct of its captures, its call operator a method of that struct.
 
 use super::members::place_space;
 use super::operand::Operand;
+use super::this::this_value;
 use crate::check::Checker;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::initialization::contains_auto;
@@ -31,7 +32,7 @@ impl<'a> Checker<'a> {
                 let this = if self.function.is_lambda() { self.captured_this(span) } else { None };
                 let this = match this {
                     Some(this) => this,
-                    None => self.this_value(span),
+                    None => this_value(&self.function, &mut self.diagnostics, span),
                 };
                 closure.this_field = Some(self.tables.add_capture(class, &name, QualTy::plain(this.ty.ty), at));
                 values.push(this);
@@ -146,7 +147,7 @@ impl<'a> Checker<'a> {
 
     /// A captured variable, inside the lambda's body.
     pub(super) fn capture_place(&mut self, field: u32, span: Span) -> Expr {
-        let closure = self.this_value(span);
+        let closure = this_value(&self.function, &mut self.diagnostics, span);
         let object = self.tables.deref(closure, span);
         match self.tables.types().struct_id(object.ty.ty) {
             Some(class) => self.tables.field_of(object, class, class, field, span),
@@ -195,7 +196,7 @@ impl<'a> Checker<'a> {
         Ok((targs, signature))
     }
 
-    /// The types of a lambda's parameters, `auto` replaced by what a call deduced.
+    /// The types of a lambda's parameters, `auto` replaced by the types that a call deduced.
     pub(in crate::check) fn lambda_param_type(
         &mut self,
         param: &'a ast::Param,

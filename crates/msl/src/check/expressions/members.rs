@@ -192,7 +192,9 @@ impl<'a> Checker<'a> {
 
     pub(super) fn refuse_private_field(&mut self, class: StructId, field: u32, span: Span) {
         let access = self.tables.class(class).field_access[field as usize];
-        if access == ast::Access::Public || self.may_access(class, access) {
+        if access == ast::Access::Public
+            || self.tables.may_access(self.function.id(), self.position.scope(), class, access)
+        {
             return;
         }
         let word = if access == ast::Access::Private { "private" } else { "protected" };
@@ -245,7 +247,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// A component of a vector: it can be read and written, but has no address.
+    /// True for a component of a vector: it can be read and written, but has no address.
     pub(in crate::check) fn is_vector_element(&self, place: &Expr) -> bool {
         match &place.kind {
             ExprKind::Swizzle { .. } => true,
@@ -254,7 +256,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// A bit-field.
+    /// True for a bit-field.
     pub(in crate::check) fn is_bit_field(&self, place: &Expr) -> bool {
         let ExprKind::Field { base, field } = &place.kind else { return false };
         let id = self.types().struct_id(base.ty.ty);
@@ -309,7 +311,7 @@ fn swizzle(
     Expr { kind: ExprKind::Swizzle { base: Box::new(vector), components }, ty: quals, is_place, span }
 }
 
-/// The address space of a place that has none written.
+/// The address space of a place; thread memory if none is written.
 pub(super) fn place_space(place: &Expr) -> AddressSpace {
     place.ty.space.unwrap_or(AddressSpace::Thread)
 }

@@ -27,3 +27,4 @@ mod unevaluated;
 pub(super) use constants::truth;
 pub(super) use operand::{FunctionSet, Operand};
 pub(super) use operators::invalid_operands;
+pub(super) use this::this_value;

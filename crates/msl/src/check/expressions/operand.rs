@@ -1,4 +1,4 @@
-//! Expressions: names, literals, casts and the way from a tree to a typed expression.
+//! Operands: from a tree to a value, a set of functions, a type or a brace list.
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
@@ -21,7 +21,7 @@ pub(in crate::check) enum Operand<'a> {
     Type(QualTy),
 }
 
-/// Functions of one name, not yet decided between.
+/// Functions of one name, before overload resolution.
 #[derive(Clone)]
 pub(in crate::check) struct FunctionSet<'a> {
     pub(in crate::check) name: SmolStr,
@@ -130,7 +130,7 @@ impl<'a> Checker<'a> {
     fn check_operand_nested(&mut self, expr: &'a ast::Expr) -> Operand<'a> {
         let span = expr.span;
         Operand::Value(match &expr.kind {
-            // The parentheses belong to what is underlined.
+            // Diagnostics underline the parentheses, too.
             Ast::Paren(inner) => {
                 return match self.check_operand(inner) {
                     Operand::Value(value) => Operand::Value(Expr { span, ..value }),

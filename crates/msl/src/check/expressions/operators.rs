@@ -43,7 +43,7 @@ impl<'a> Checker<'a> {
         let plain = self.tables.types_mut().unpacked(value.ty.ty);
         let value = self.tables.convert_value(value, plain);
         let element = self.tables.types().element_of(value.ty.ty);
-        let is_number = self.tables.types().is_arithmetic(element) || self.tables.is_integral_or_unscoped(element);
+        let is_number = self.tables.is_number(element);
         let is_matrix = matches!(self.tables.types().kind(value.ty.ty), TyKind::Matrix { .. });
         let allowed = match op {
             UnaryOp::BitNot => self.tables.types().float_kind(element).is_none() && is_number,
@@ -236,7 +236,7 @@ impl<'a> Tables<'a> {
             (Some((element, _)), None) => self.spreads(rhs, element).then_some((lhs, lhs)),
             (None, Some((element, _))) => (!shift && self.spreads(lhs, element)).then_some((rhs, rhs)),
             (None, None) => {
-                let numbers = self.is_number_like(lhs) && self.is_number_like(rhs);
+                let numbers = self.is_number(lhs) && self.is_number(rhs);
                 if !numbers {
                     return None;
                 }
@@ -249,13 +249,10 @@ impl<'a> Tables<'a> {
         }
     }
 
-    pub(in crate::check) fn is_number_like(&self, ty: Ty) -> bool {
-        self.types().is_arithmetic(ty) || self.is_integral_or_unscoped(ty)
-    }
-
-    /// A scalar may stand beside a vector of `element`: integers fit anything, floating point only floating point.
+    /// True if an operator may combine a scalar with a vector of `element`: integers with any, floating point only with
+    /// floating point.
     fn spreads(&self, scalar: Ty, element: Ty) -> bool {
-        if !self.is_number_like(scalar) {
+        if !self.is_number(scalar) {
             return false;
         }
         match (self.types().float_kind(scalar), self.types().float_kind(element)) {

@@ -1,6 +1,7 @@
 //! `this`, written or implied.
 
 use crate::check::Checker;
+use crate::check::state::{Diagnostics, FunctionState};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
@@ -8,24 +9,13 @@ use crate::types::{QualTy, StructId, Ty};
 
 impl<'a> Checker<'a> {
     pub(in crate::check) fn this_field(&mut self, class_ty: Ty, field: u32, span: Span) -> Expr {
-        let this = self.this_value(span);
+        let this = this_value(&self.function, &mut self.diagnostics, span);
         let object = self.tables.deref(this, span);
         let class = self.tables.types().struct_id(class_ty).expect("a class");
         let ty = self.tables.types().struct_(class).fields[field as usize].ty;
-        // A constructor may write what is `const` for everyone else.
+        // A constructor may write a `const` member.
         let ty = QualTy { is_const: false, space: object.ty.space, ..ty };
         Expr::place(ExprKind::Field { base: Box::new(object), field }, ty, span)
-    }
-
-    /// The value of `this`.
-    pub(in crate::check) fn this_value(&mut self, span: Span) -> Expr {
-        let Some(id) = self.function.this() else {
-            self.diagnostics.error("this", span, "invalid use of 'this' outside of a non-static member function");
-            return Expr::error(span);
-        };
-        let ty = self.function.local(id).ty;
-        let place = Expr::place(ExprKind::Local(id), ty, span);
-        Expr::value(ExprKind::Load(Box::new(place)), ty.ty, span)
     }
 
     pub(super) fn check_this(&mut self, span: Span) -> Expr {
@@ -34,7 +24,7 @@ impl<'a> Checker<'a> {
         {
             return captured;
         }
-        self.this_value(span)
+        this_value(&self.function, &mut self.diagnostics, span)
     }
 
     /// A method's object where none is written: `*this`, if it is of the right class.
@@ -44,7 +34,7 @@ impl<'a> Checker<'a> {
             Some(this) => this,
             None => {
                 self.function.this()?;
-                self.this_value(span)
+                this_value(&self.function, &mut self.diagnostics, span)
             }
         };
         let object = self.tables.deref(this, span);
@@ -68,4 +58,15 @@ impl<'a> Checker<'a> {
         let own = self.tables.types().struct_id(object.ty.ty).expect("this is a class");
         self.tables.field_of(object, own, class, field, span)
     }
+}
+
+/// The value of `this`.
+pub(in crate::check) fn this_value(function: &FunctionState, diagnostics: &mut Diagnostics, span: Span) -> Expr {
+    let Some(id) = function.this() else {
+        diagnostics.error("this", span, "invalid use of 'this' outside of a non-static member function");
+        return Expr::error(span);
+    };
+    let ty = function.local(id).ty;
+    let place = Expr::place(ExprKind::Local(id), ty, span);
+    Expr::value(ExprKind::Load(Box::new(place)), ty.ty, span)
 }

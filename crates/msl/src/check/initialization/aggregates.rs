@@ -1,8 +1,9 @@
-//! Aggregates: structs and arrays from brace lists, with elided braces, designators and members that initialize themselves.
+//! Aggregates: structs and arrays from brace lists, with elided braces, designators and member initializers.
 
 use super::lists::{Item, Items};
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
+use crate::check::expressions::this_value;
 use crate::check::state::{FunctionStart, FunctionState};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, Function, FunctionId, Local, LocalId, Stmt, StmtKind, Value};
@@ -164,7 +165,7 @@ impl<'a> Checker<'a> {
         Expr::value(ExprKind::Aggregate(complete), ty, span)
     }
 
-    /// `T()`: what the default constructor makes, or zero.
+    /// `T()`: the result of the default constructor, or zero.
     pub(in crate::check) fn value_initialize(&mut self, ty: Ty, span: Span) -> Expr {
         match self.default_initialize(QualTy::plain(ty), span) {
             Some(value) => value,
@@ -219,8 +220,8 @@ impl<'a> Checker<'a> {
             })
     }
 
-    /// A function that fills a struct: the given fields from parameters, the others by their own initializers, which may
-    /// refer to fields before them.
+    /// A function that fills a struct: the given fields from parameters, the others by their own initializers, which
+    /// may refer to fields before them.
     fn aggregate_constructor(&mut self, class: StructId, given: &[bool], span: Span) -> FunctionId {
         if let Some(known) = self.tables.aggregate_constructor(class, given) {
             return known;
@@ -276,7 +277,7 @@ impl<'a> Checker<'a> {
                         None => this.value_initialize(field.ty.ty, field.span),
                     }
                 };
-                let this_value = this.this_value(field.span);
+                let this_value = this_value(&this.function, &mut this.diagnostics, field.span);
                 let object = this.tables.deref(this_value, field.span);
                 let ty = QualTy { is_const: false, space: object.ty.space, ..field.ty };
                 let kind = ExprKind::Field { base: Box::new(object), field: index as u32 };

@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Checker<'a> {
-    /// The value of something of type `ty` with this initializer.
+    /// The value of an object of type `ty` with this initializer.
     pub(in crate::check) fn initialize(&mut self, ty: QualTy, init: &'a Init) -> Expr {
         match init {
             Init::Equal(ast::Expr { kind: ast::ExprKind::InitList(items), span }) => {

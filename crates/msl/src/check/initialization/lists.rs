@@ -15,7 +15,7 @@ pub(in crate::check) enum Item<'a> {
     Checked(Expr),
 }
 
-/// The items of a brace list that are still to be used.
+/// The items of a brace list that are not used yet.
 pub(super) struct Items<'a> {
     pub(in crate::check) rest: std::collections::VecDeque<Item<'a>>,
 }
@@ -158,7 +158,7 @@ impl<'a> Checker<'a> {
             match item {
                 Item::Written(None, ast::Expr { kind: ast::ExprKind::PackExpansion(inner), span }) => {
                     for binding in self.pack_bindings_in_expr(inner, *span).unwrap_or_default() {
-                        let scope = self.pack_scope(&binding);
+                        let scope = self.tables.pack_scope(self.position.scope(), &binding);
                         rest.push_back(Item::Checked(self.in_scope(scope, |this| this.check_expr(inner))));
                     }
                 }
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
         Items { rest }
     }
 
-    /// Items for something whose type is not known: what can be wrong with them is only in themselves.
+    /// Checks items for an object of unknown type, for the mistakes inside them.
     fn check_unknown_items(&mut self, items: Items<'a>) {
         for item in items.rest {
             match item {

@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
         (ty, Some(value))
     }
 
-    /// Checks an initializer whose variable has no type, for the mistakes in itself.
+    /// Checks an initializer whose variable has no type, for the mistakes inside it.
     fn check_init_alone(&mut self, init: &'a Init) {
         match init {
             Init::Equal(expr) => {

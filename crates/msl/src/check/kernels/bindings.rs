@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 use smol_str::SmolStr;
 
-/// Indices of one kind of argument: given, then filled up in order.
+/// Indices of one kind of argument: explicit ones, then automatic ones in order.
 #[derive(Default)]
 struct Slots {
     taken: Vec<(u32, SmolStr, Span, bool)>,
@@ -50,7 +50,7 @@ impl<'a> Checker<'a> {
         let mut conditions = Vec::new();
         let mut classes = Vec::new();
         let mut grid_width: Option<(u8, Span)> = None;
-        // First what is given, then the rest in order: automatic indices avoid those that are taken.
+        // Explicit indices first, then automatic ones in order, which avoid those that are taken.
         for (param, &ty) in decl.params.iter().zip(&types) {
             self.complete_type(ty.ty);
             let pointee = match *self.tables.types().kind(ty.ty) {
@@ -142,7 +142,8 @@ impl<'a> Checker<'a> {
                 if global.function_constant.is_some() || global.init.is_some() {
                     return Some(id);
                 }
-                // A constant that is always true or false needs no condition at run time; refuse it like Apple's.
+                // A constant that is always true or false needs no condition at run time; Apple's compiler refuses
+                // it, too.
                 self.diagnostics.error(
                     "function-constant",
                     arg.span,
@@ -270,7 +271,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// A parameter that nothing is bound to.
+/// A parameter without a binding.
 fn unbound(
     tables: &Tables<'_>,
     diagnostics: &mut Diagnostics,

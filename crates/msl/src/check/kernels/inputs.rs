@@ -33,7 +33,7 @@ const SCALAR_INPUTS: &[&str] = &[
     "dispatch_quadgroups_per_threadgroup",
 ];
 
-/// Attributes that say where an argument of an entry point comes from, besides the built-in inputs.
+/// Other attributes of the arguments of an entry point.
 const OTHER_INPUTS: &[&str] = &[
     "buffer",
     "texture",

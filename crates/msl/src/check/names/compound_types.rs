@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
                 continue;
             };
             for binding in self.pack_bindings_in_type(pattern, param.span).unwrap_or_default() {
-                let scope = self.pack_scope(&binding);
+                let scope = self.tables.pack_scope(self.position.scope(), &binding);
                 let ty = self.in_scope(scope, |this| this.resolve_type(pattern));
                 types.push(adjust_param_type(&mut self.tables, &mut self.diagnostics, ty, param.span).ty);
             }
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The type of a parameter: arrays and functions become pointers, top-level qualifiers go.
+    /// The type of a parameter: arrays and functions become pointers, top-level qualifiers are dropped.
     pub(in crate::check) fn param_type(&mut self, param: &'a ast::Param) -> QualTy {
         let ty = self.resolve_type(&param.ty);
         adjust_param_type(&mut self.tables, &mut self.diagnostics, ty, param.span)
@@ -155,7 +155,7 @@ pub(super) fn reference_to(
         diagnostics.error("reference-to-void", span, "cannot form a reference to 'void'");
         return ERROR;
     }
-    // A reference to a pointer means one of the thread's own, unless it says otherwise.
+    // A reference to a pointer refers to thread memory, unless it names another address space.
     let to = match tables.types().kind(to.ty) {
         TyKind::Pointer(_) if to.space.is_none() => to.in_space(AddressSpace::Thread),
         _ => to,
@@ -197,7 +197,7 @@ pub(in crate::check) fn adjust_param_type(
 ) -> QualTy {
     match *tables.types().kind(ty.ty) {
         TyKind::Array { element, .. } => {
-            // An array parameter is a pointer, to the thread's memory where nothing else is said.
+            // An array parameter is a pointer, to thread memory unless it names another address space.
             let space = space_or_thread(ty);
             let pointer = pointer_to(tables, diagnostics, ty.with_ty(element).in_space(space), span);
             QualTy { is_const: false, ..pointer }
@@ -207,7 +207,7 @@ pub(in crate::check) fn adjust_param_type(
     }
 }
 
-/// The qualifiers of a local without an address space are those of the thread.
+/// The address space of a type; thread memory if none is written.
 pub(in crate::check) fn space_or_thread(ty: QualTy) -> AddressSpace {
     ty.space.unwrap_or(AddressSpace::Thread)
 }

@@ -24,7 +24,7 @@ pub(super) enum Qualifier {
 
 impl<'a> Checker<'a> {
     /// Resolves a path; reports an error if a part before `::` is unknown. `None` if the last name is not
-    /// declared: the caller knows what it expected there.
+    /// declared: the caller knows whether it expected a type.
     pub(in crate::check) fn resolve_path(&mut self, path: &'a ast::Path) -> Result<Option<Found>, ()> {
         let (last, qualifiers) = path.segments.split_last().expect("a path has a segment");
         if qualifiers.is_empty() && !path.global {

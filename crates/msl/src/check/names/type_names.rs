@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
         self.symbol_as_type(&found.symbol, last.args.as_deref(), last.span)
     }
 
-    /// The type that a symbol names, with template arguments where there are some.
+    /// The type that a symbol names, with its template arguments, if any.
     pub(in crate::check) fn symbol_as_type(
         &mut self,
         symbol: &Symbol,
@@ -196,7 +196,7 @@ impl<'a> Checker<'a> {
                 let Some(len) = dimension(self, 1) else { return ERROR };
                 let Some(len) = len else { return DEPENDENT };
                 if self.position.is_ordering() && len >= MADE_UP {
-                    // A length equal to no other.
+                    // A made-up length, equal to no other.
                     let len = 100 + (len - MADE_UP) as u8 % 100;
                     return QualTy::plain(self.tables.types_mut().intern(TyKind::Vector { element, len }));
                 }

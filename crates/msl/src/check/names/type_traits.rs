@@ -1,4 +1,4 @@
-//! Questions about types that no header could answer.
+//! Type traits that the compiler answers.
 
 use crate::check::Checker;
 use crate::check::tables::{Tables, TemplateArg};
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Something of type `ty`, to ask what could be done with it.
+/// An expression of type `ty`, to try operations on.
 fn probe(tables: &Tables<'_>, ty: QualTy, span: Span) -> Expr {
     match *tables.types().kind(ty.ty) {
         TyKind::Reference { to, .. } => Expr::place(ExprKind::Error, to, span),

@@ -4,9 +4,10 @@ use super::lookup::Qualifier;
 use super::suggest::{COMMON_TYPES, closest};
 use crate::check::Checker;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{ClassState, ScopeId, ScopeKind, Symbol};
+use crate::check::tables::{ClassState, ScopeId, ScopeKind, Symbol, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
+use crate::program::Local;
 use crate::source::Span;
 use crate::types::TyKind;
 
@@ -47,55 +48,56 @@ impl<'a> Checker<'a> {
             true => ("unknown-type", format!("unknown type name '{name}'")),
             false => ("undeclared-identifier", format!("use of undeclared identifier '{name}'")),
         };
-        let near = self.closest_visible_name(name);
+        // The diagnostics of an attempt are dropped: no need to search.
+        let near = match self.diagnostics.is_attempt() {
+            true => None,
+            false => self.tables.closest_visible_name(self.position.scope(), name),
+        };
         let diagnostic = did_you_mean(Diagnostic::error(id, segment.span, message), near);
         self.diagnostics.report(diagnostic);
     }
+}
+
+impl<'a> Tables<'a> {
+    /// The declaration of a symbol, for notes.
+    pub(in crate::check) fn declared_at(&self, locals: &[Local], symbol: &Symbol) -> Option<Span> {
+        match symbol {
+            Symbol::Functions(entities) => entities.first().map(|&e| self.entity(e).span),
+            Symbol::Global(id) => Some(self.global(*id).span),
+            Symbol::Type(ty) => match *self.types().kind(ty.ty) {
+                TyKind::Struct(id) => Some(self.types().struct_(id).span),
+                TyKind::Enum(id) => Some(self.types().enum_(id).span),
+                _ => None,
+            },
+            Symbol::Local(id) => locals.get(id.0 as usize).map(|local| local.span),
+            Symbol::ClassTemplate(id) => Some(self.class_template(*id).span),
+            _ => None,
+        }
+    }
 
     /// The declared name nearest to `name`, with the namespace `metal` searched where it is not in use.
-    fn closest_visible_name(&mut self, name: &str) -> Option<String> {
-        if self.diagnostics.is_attempt() {
-            return None;
-        }
+    fn closest_visible_name(&self, scope: ScopeId, name: &str) -> Option<String> {
         let mut names: Vec<String> = Vec::new();
-        let mut scope = Some(self.position.scope());
+        let mut scope = Some(scope);
         while let Some(id) = scope {
-            if let ScopeKind::Class(class) = self.tables.scopes().get(id).kind
-                && self.tables.class(class).state == ClassState::Declared
+            if let ScopeKind::Class(class) = self.scopes().get(id).kind
+                && self.class(class).state == ClassState::Declared
             {
                 break;
             }
-            names.extend(self.tables.scopes().names(id).filter(|n| !n.starts_with("__")).map(ToString::to_string));
-            scope = self.tables.scopes().get(id).parent;
+            names.extend(self.scopes().names(id).filter(|n| !n.starts_with("__")).map(ToString::to_string));
+            scope = self.scopes().get(id).parent;
         }
-        if let Some(Symbol::Namespace(metal)) = self.tables.scopes().own(ScopeId::GLOBAL, "metal") {
+        if let Some(Symbol::Namespace(metal)) = self.scopes().own(ScopeId::GLOBAL, "metal") {
             let metal = *metal;
-            if self.tables.scopes().own(metal, name).is_some() {
+            if self.scopes().own(metal, name).is_some() {
                 return Some(format!("metal::{name}"));
             }
-            names.extend(
-                self.tables.scopes().names(metal).filter(|n| !n.starts_with("__")).map(ToString::to_string),
-            );
+            names.extend(self.scopes().names(metal).filter(|n| !n.starts_with("__")).map(ToString::to_string));
         }
         names.extend(COMMON_TYPES.iter().map(ToString::to_string));
         names.sort();
         closest(name, names.iter().map(String::as_str))
-    }
-
-    /// The spans of functions, for "candidate" notes.
-    pub(in crate::check) fn declared_at(&self, symbol: &Symbol) -> Option<Span> {
-        match symbol {
-            Symbol::Functions(entities) => entities.first().map(|&e| self.tables.entity(e).span),
-            Symbol::Global(id) => Some(self.tables.global(*id).span),
-            Symbol::Type(ty) => match *self.tables.types().kind(ty.ty) {
-                TyKind::Struct(id) => Some(self.tables.types().struct_(id).span),
-                TyKind::Enum(id) => Some(self.tables.types().enum_(id).span),
-                _ => None,
-            },
-            Symbol::Local(id) => self.function.find_local(*id).map(|local| local.span),
-            Symbol::ClassTemplate(id) => Some(self.tables.class_template(*id).span),
-            _ => None,
-        }
     }
 }
 

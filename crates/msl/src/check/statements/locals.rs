@@ -4,7 +4,7 @@ use crate::check::Checker;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::initialization::contains_auto;
 use crate::check::names::space_or_thread;
-use crate::check::tables::{Symbol, Tables};
+use crate::check::tables::{ScopeId, Symbol, Tables};
 use crate::parse::ast::{self, DeclKind};
 use crate::program::{Expr, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
             None => self.variable_type(var),
         };
         let Some(ty) = ty else {
-            self.poison(name);
+            self.tables.poison(self.position.scope(), name);
             return None;
         };
         let space = space_or_thread(ty);
@@ -114,12 +114,6 @@ impl<'a> Checker<'a> {
         let value = self.evaluate_or_report(&init, message);
         self.tables.global_mut(id).value = value;
         self.tables.scopes_mut().insert(self.position.scope(), name, Symbol::Global(id));
-    }
-
-    /// After an error in its declaration, a name fits everywhere.
-    pub(super) fn poison(&mut self, name: &SmolStr) {
-        let symbol = Symbol::Value(Ty::ERROR, Value::Unknown);
-        self.tables.scopes_mut().insert(self.position.scope(), name.clone(), symbol);
     }
 
     fn check_local_space(&mut self, var: &'a ast::VarDecl, ty: QualTy, space: AddressSpace, span: Span) {
@@ -233,7 +227,13 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// A member that must have a value and has none.
+    /// After an error in its declaration, a name fits everywhere.
+    pub(super) fn poison(&mut self, scope: ScopeId, name: &SmolStr) {
+        let symbol = Symbol::Value(Ty::ERROR, Value::Unknown);
+        self.scopes_mut().insert(scope, name.clone(), symbol);
+    }
+
+    /// True if a member needs an initializer and has none.
     fn has_uninitialized_const(&self, class: crate::types::StructId) -> bool {
         let fields = &self.types().struct_(class).fields;
         fields.iter().zip(&self.class(class).field_inits).any(|(field, init)| {

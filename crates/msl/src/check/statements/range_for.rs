@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         let Some(path) = &variable.name else { return };
         let (name, span) = (path.last().name.clone(), path.last().span);
         let Some(item) = item else {
-            self.poison(&name);
+            self.tables.poison(self.position.scope(), &name);
             return;
         };
         let ty = match contains_auto(&variable.ty) {
@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
             false => Some(self.resolve_type(&variable.ty)).filter(|ty| ty.ty != Ty::ERROR),
         };
         let Some(ty) = ty else {
-            self.poison(&name);
+            self.tables.poison(self.position.scope(), &name);
             return;
         };
         let value = self.convert(item, ty, Purpose::Variable);

@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
             Ast::While { condition, body, pragmas } => {
                 let mut block = Vec::new();
                 self.in_block(|this| {
-                    // A variable in the condition is made anew in each round.
+                    // A variable in the condition is initialized again in each iteration.
                     let (condition, prelude) = this.loop_condition(condition);
                     let body = this.check_loop_body(body);
                     let (condition, body) = with_prelude(condition, prelude, body);
@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
         body
     }
 
-    /// A loop's condition, and the statements that make its variable.
+    /// A loop's condition, and the statements that declare its variable.
     fn loop_condition(&mut self, condition: &'a Condition) -> (Option<Expr>, Vec<Stmt>) {
         let mut prelude = Vec::new();
         let condition = self.check_condition(condition, &mut prelude);
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A condition that makes a variable is tested inside the loop.
+/// A condition that declares a variable is tested inside the loop.
 fn with_prelude(condition: Option<Expr>, prelude: Vec<Stmt>, body: Vec<Stmt>) -> (Option<Expr>, Vec<Stmt>) {
     if prelude.is_empty() {
         return (condition, body);

@@ -84,7 +84,7 @@ impl<'a> Checker<'a> {
                     initialized = None;
                 }
                 if starts_case {
-                    // Labels that stand together share a body.
+                    // Adjacent labels share a body.
                     match cases.last_mut() {
                         Some(last) if last.body.is_empty() => last.labels.append(&mut labels),
                         _ => cases.push(Case { labels, body: Vec::new() }),
@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
                         }
                     }
                     None => {
-                        // Before the first case: never runs, but must be right.
+                        // Code before the first case never runs, but is checked.
                         let mut unreachable = Vec::new();
                         this.check_stmt(inner, &mut unreachable);
                     }

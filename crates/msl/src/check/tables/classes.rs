@@ -28,9 +28,9 @@ pub(in crate::check) struct Class<'a> {
     /// Parallel to the fields: the default initializers.
     pub(in crate::check) field_inits: Vec<Option<&'a ast::Init>>,
     pub(in crate::check) field_access: Vec<ast::Access>,
-    /// Initializers of its base see these arguments unknown.
+    /// A base class depends on template parameters.
     pub(in crate::check) has_dependent_base: bool,
-    /// `S() = default;` stands beside other constructors.
+    /// Set by `S() = default;`.
     pub(in crate::check) has_default_constructor: bool,
     /// Classes and functions that may use private members.
     pub(in crate::check) friends: Vec<SmolStr>,
@@ -63,7 +63,7 @@ impl<'a> Tables<'a> {
         self.types_mut().intern(crate::types::TyKind::Struct(id))
     }
 
-    /// The namespaces and classes around what is declared in a scope, with a trailing `::`.
+    /// The namespaces and classes around a scope, with a trailing `::`.
     pub(in crate::check) fn qualifier(&self, mut scope: ScopeId) -> smol_str::SmolStr {
         loop {
             let this = self.scopes().get(scope);

@@ -79,7 +79,7 @@ pub(in crate::check) struct Signature<'a> {
     pub(in crate::check) params: Vec<SignatureParam<'a>>,
     /// Result type; `None` while `auto` is not deduced.
     pub(in crate::check) result: Option<Ty>,
-    /// For a method: what `this` points to, with the qualifiers behind the parameter list.
+    /// For a method: the type behind `this`, with the qualifiers after the parameter list.
     pub(in crate::check) this: Option<QualTy>,
     /// The scope in which template parameters are bound.
     pub(in crate::check) scope: ScopeId,
@@ -89,7 +89,7 @@ pub(in crate::check) struct SignatureParam<'a> {
     pub(in crate::check) ty: QualTy,
     pub(in crate::check) name: Option<&'a ast::Ident>,
     pub(in crate::check) default: Option<&'a ast::Expr>,
-    /// It is a part of this parameter pack.
+    /// The parameter pack that it is part of.
     pub(in crate::check) pack: Option<&'a ast::Ident>,
     pub(in crate::check) span: Span,
 }
@@ -115,7 +115,7 @@ pub(in crate::check) struct Request {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::check) enum BodyState {
-    /// Nobody needs it yet.
+    /// Not needed yet.
     Unneeded,
     /// It is waiting in the queue.
     Queued,
@@ -166,7 +166,7 @@ impl<'a> Tables<'a> {
         FunctionId(self.instances.len() as u32 - 1)
     }
 
-    /// Adds a function that no declaration stands behind.
+    /// Adds a function without a declaration.
     pub(in crate::check) fn add_synthetic_function(&mut self, function: Function, depth: usize) -> FunctionId {
         let signature =
             Rc::new(Signature { params: Vec::new(), result: Some(Ty::VOID), this: None, scope: ScopeId::GLOBAL });
@@ -222,7 +222,7 @@ impl<'a> Tables<'a> {
             *definition = Some(function);
         }
         entity.builtin = None;
-        // Functions that were called before the body was known are waiting for it.
+        // Functions that were called before the body was known wait for it.
         let mut waiting: Vec<FunctionId> = entity.functions.values().copied().collect();
         waiting.sort();
         for id in waiting {

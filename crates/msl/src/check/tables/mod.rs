@@ -8,7 +8,7 @@
 //! types, native, text         questions about types; types that the compiler defines; names for messages
 //! ```
 //!
-//! Other areas add questions of their own in `impl Tables` blocks: these see the tables and nothing else of the checker.
+//! Other areas add questions of their own in `impl Tables` blocks, which see the tables and no other part.
 //! **Invariant:** the fields are visible in this folder alone, and nothing here knows the checker.
 
 mod classes;

@@ -1,4 +1,4 @@
-//! Scopes and what names mean in them.
+//! Scopes, and the meanings of names in them.
 
 use super::ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
 use super::native::NativeTemplate;
@@ -61,14 +61,14 @@ pub(in crate::check) enum Symbol {
     Pack(Vec<TemplateArg>),
     /// A function parameter pack.
     LocalPack(Vec<LocalId>),
-    /// Different things in several namespaces that are in use.
+    /// Different entities from several namespaces in use.
     Ambiguous,
-    /// Something whose meaning depends on template parameters.
+    /// The meaning depends on template parameters.
     Dependent,
 }
 
 impl Symbol {
-    /// The very same thing, found twice.
+    /// True if both are the same entity, found twice.
     fn is_same(&self, other: &Symbol) -> bool {
         match (self, other) {
             (Symbol::Global(a), Symbol::Global(b)) => a == b,
@@ -103,7 +103,7 @@ impl Scopes {
         &self.scopes[id.0 as usize]
     }
 
-    /// Sets what `name` means; gives what it meant in this very scope.
+    /// Sets the meaning of `name`; returns its old meaning in this very scope.
     pub(in crate::check) fn insert(&mut self, scope: ScopeId, name: SmolStr, symbol: Symbol) -> Option<Symbol> {
         self.scopes[scope.0 as usize].names.insert(name, symbol)
     }
@@ -125,7 +125,7 @@ impl Scopes {
         }
     }
 
-    /// Adds a function to the overloads of `name`. Gives what stands in the way, if it is not a function.
+    /// Adds a function to the overloads of `name`. Returns the other meaning of `name` if that is not a function.
     pub(in crate::check) fn add_function(
         &mut self,
         scope: ScopeId,

@@ -70,7 +70,7 @@ pub(in crate::check) struct VarTemplate<'a> {
 }
 
 impl TemplateArg {
-    /// It depends on a parameter that is not known yet.
+    /// True if it depends on a parameter that is not known yet.
     pub(in crate::check) fn is_dependent(&self) -> bool {
         match self {
             TemplateArg::Type(ty) => ty.ty == Ty::DEPENDENT,

@@ -24,7 +24,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// `<float, 4>`, as one would write it.
+    /// `<float, 4>`, as in source code.
     pub(in crate::check) fn args_text(&self, args: &[TemplateArg]) -> String {
         format!("<{}>", self.args_list(args))
     }

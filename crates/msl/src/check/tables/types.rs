@@ -4,6 +4,11 @@ use super::Tables;
 use crate::types::{QualTy, Ty, TyKind};
 
 impl<'a> Tables<'a> {
+    /// True for a scalar: `bool`, an integer, a floating-point number or an unscoped enum.
+    pub(in crate::check) fn is_number(&self, ty: Ty) -> bool {
+        self.types().is_arithmetic(ty) || self.is_integral_or_unscoped(ty)
+    }
+
     pub(in crate::check) fn is_dependent_type(&self, ty: Ty) -> bool {
         match self.types().kind(ty) {
             TyKind::Dependent => true,
@@ -14,12 +19,12 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// A texture, sampler or other type of the graphics library.
+    /// True for a texture, sampler or other type of the graphics library.
     pub(in crate::check) fn is_opaque(&self, ty: Ty) -> bool {
         self.types().struct_id(ty).is_some_and(|id| self.types().struct_(id).is_opaque)
     }
 
-    /// A place's type once it is read: arrays and functions become pointers, qualifiers go.
+    /// Type of a place after a read: arrays and functions become pointers, qualifiers are dropped.
     pub(in crate::check) fn decayed(&mut self, ty: QualTy) -> Ty {
         match *self.types().kind(ty.ty) {
             TyKind::Array { element, .. } => self.types_mut().pointer(ty.with_ty(element)),

@@ -1,4 +1,4 @@
-//! Template arguments: what is written between the angle brackets, fitted to the parameters.
+//! Template arguments: from the text between the angle brackets to arguments that fit the parameters.
 
 use crate::check::Checker;
 use crate::check::names::adjust_param_type;
@@ -19,7 +19,7 @@ pub(in crate::check) enum Given<'a> {
 
 impl<'a> Checker<'a> {
     /// Fits arguments to parameters, with defaults filled in. Reports an error and returns `None` if they do not fit.
-    /// `headers` are the declarations of the template, that with the names first.
+    /// `headers` are the declarations of the template; the first one names the parameters.
     pub(in crate::check) fn fit_template_args(
         &mut self,
         headers: &[&'a ast::TemplateHeader],
@@ -109,14 +109,14 @@ impl<'a> Checker<'a> {
             match arg {
                 ast::TemplateArg::Type(ast::TypeExpr { kind: ast::TypeExprKind::PackExpansion(inner), span }) => {
                     for bindings in self.pack_bindings_in_type(inner, *span)? {
-                        let scope = self.pack_scope(&bindings);
+                        let scope = self.tables.pack_scope(self.position.scope(), &bindings);
                         let ty = self.in_scope(scope, |this| this.resolve_type(inner));
                         expanded.push(Given::Known(TemplateArg::Type(ty)));
                     }
                 }
                 ast::TemplateArg::Expr(ast::Expr { kind: ast::ExprKind::PackExpansion(inner), span }) => {
                     for bindings in self.pack_bindings_in_expr(inner, *span)? {
-                        let scope = self.pack_scope(&bindings);
+                        let scope = self.tables.pack_scope(self.position.scope(), &bindings);
                         let arg = self.in_scope(scope, |this| match this.expr_as_type(inner) {
                             Some(ty) => Some(TemplateArg::Type(ty)),
                             None => {

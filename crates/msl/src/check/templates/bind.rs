@@ -7,7 +7,7 @@ use crate::program::Value;
 use crate::types::{QualTy, Ty};
 
 impl<'a> Checker<'a> {
-    /// Lets a parameter's name mean its argument in `scope`.
+    /// Binds a parameter's name to its argument in `scope`.
     pub(in crate::check) fn bind_param(
         &mut self,
         scope: ScopeId,
@@ -37,7 +37,7 @@ impl<'a> Checker<'a> {
         self.tables.scopes_mut().insert(scope, name.name.clone(), symbol);
     }
 
-    /// A scope below `parent` in which the parameters of `header` mean `args`.
+    /// A scope below `parent` in which the parameters of `header` are bound to `args`.
     pub(in crate::check) fn bind_all(
         &mut self,
         header: &'a ast::TemplateHeader,
@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// The arguments that stand for "not known yet" when a template is checked as written.
+    /// Unknown arguments, for the check of a template as written.
     pub(in crate::check) fn unknown_args(&self, header: &ast::TemplateHeader) -> Vec<TemplateArg> {
         let unknown = |param: &ast::TemplateParam| match param.kind {
             TemplateParamKind::Type { .. } => TemplateArg::Type(QualTy::plain(Ty::DEPENDENT)),

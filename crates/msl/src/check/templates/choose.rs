@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
         Some(Chosen { decl, scope })
     }
 
-    /// The arguments of a specialization's own parameters, where it fits `args`.
+    /// The arguments of a specialization's own parameters, if it fits `args`.
     fn match_specialization<D>(
         &mut self,
         specialization: &Specialization<'a, D>,

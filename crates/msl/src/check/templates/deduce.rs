@@ -1,8 +1,8 @@
-//! Deduction: which template arguments make a written parameter type equal to the type of an argument.
+//! Deduction: the template arguments that make a written parameter type equal to the type of an argument.
 //!
-//! Patterns are matched as written, name by name, in the scope where the template is declared. What cannot be deduced
-//! (`typename T::type`, an alias, an expression) matches anything here: the caller substitutes what was deduced and
-//! compares, so a wrong guess never survives.
+//! Patterns are matched as written, name by name, in the scope where the template is declared. A part that cannot be
+//! deduced (`typename T::type`, an alias, an expression) matches anything here: the caller substitutes the deduced
+//! arguments and compares, so a wrong guess never survives.
 
 use crate::check::Checker;
 use crate::check::names::builtin_type;
@@ -10,7 +10,7 @@ use crate::check::tables::{ClassTemplateId, NativeTemplate, ScopeId, Symbol, Tem
 use crate::parse::ast::{self, TemplateParamKind, TypeExprKind};
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
-/// A deduction under way.
+/// A deduction in progress.
 #[derive(Clone)]
 pub(in crate::check) struct Deduction<'a> {
     pub(in crate::check) params: &'a [ast::TemplateParam],
@@ -19,7 +19,7 @@ pub(in crate::check) struct Deduction<'a> {
     pub(in crate::check) bound: Vec<Option<TemplateArg>>,
     /// Number of leading parameters with explicit arguments: nothing is deduced for them.
     pub(in crate::check) explicit: usize,
-    /// A parameter that would have to be two things.
+    /// A parameter with two different deduced arguments.
     pub(in crate::check) conflict: Option<(usize, TemplateArg, TemplateArg)>,
 }
 
@@ -219,7 +219,7 @@ impl<'a> Checker<'a> {
                 None => false,
             },
             Symbol::AliasTemplate(id) => {
-                // Through the alias: what its own parameters must be, then what its arguments say about that.
+                // Through the alias: deduce its own parameters, then match them with its arguments.
                 let alias = self.tables.alias_template(id);
                 let (ty, mut inner) = (&alias.decl.ty, Deduction::new(alias.header, alias.scope));
                 if !self.deduce_type(ty, actual, how, &mut inner) {
@@ -254,7 +254,7 @@ impl<'a> Checker<'a> {
         deduction.bind(index, TemplateArg::Template(template)) && self.deduce_args(args, &actual_args, deduction)
     }
 
-    /// The arguments with which `ty`, or for function arguments one of its bases, was made from `template`.
+    /// The arguments of `template` of which `ty`, or for function arguments one of its bases, is the instance.
     fn instance_of(&mut self, ty: Ty, template: ClassTemplateId, how: Match) -> Option<Vec<TemplateArg>> {
         let mut candidates: Vec<StructId> = vec![self.tables.types().struct_id(ty)?];
         while let Some(id) = candidates.pop() {

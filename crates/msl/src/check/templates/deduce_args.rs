@@ -26,7 +26,7 @@ impl<'a> Checker<'a> {
             if pack {
                 return self.deduce_pack_arg(pattern, rest.as_slice(), deduction);
             }
-            // A default argument of the pattern that was not written matches whatever is there.
+            // A default argument that the pattern leaves out matches anything.
             let Some(arg) = rest.next() else { return false };
             if !self.deduce_arg(pattern, arg, deduction) {
                 return false;
@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
         collected.into_iter().all(|(index, pack)| deduction.bind(index, TemplateArg::Pack(pack)))
     }
 
-    /// A pattern that is a constant is that value.
+    /// True if the pattern is a constant with that value.
     fn is_value(&mut self, pattern: &'a ast::Expr, actual: &TemplateArg, scope: ScopeId) -> bool {
         let value = self.attempt(|this| {
             this.in_scope(scope, |this| {

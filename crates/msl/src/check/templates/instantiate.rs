@@ -1,9 +1,11 @@
 //! Instances of templates: classes, types and variables for given arguments.
 
+use super::complete::count_instantiation;
 use crate::check::Checker;
 use crate::check::names::{DEPENDENT, ERROR};
+use crate::check::state::Diagnostics;
 use crate::check::tables::{
-    AliasTemplate, AliasTemplateId, ClassTemplateId, Specialization, TemplateArg, VarTemplateId,
+    AliasTemplate, AliasTemplateId, ClassTemplateId, Specialization, Tables, TemplateArg, VarTemplateId,
 };
 use crate::parse::ast;
 use crate::program::GlobalId;
@@ -23,43 +25,7 @@ impl<'a> Checker<'a> {
         headers.extend(&template.other_headers);
         let (scope, name) = (template.scope, template.name.clone());
         let Some(args) = self.fit_template_args(&headers, scope, args, span, &name) else { return ERROR };
-        self.class_instance_type(id, args, span)
-    }
-
-    fn class_instance_type(&mut self, id: ClassTemplateId, args: Vec<TemplateArg>, span: Span) -> QualTy {
-        // `Tile<N - 1>` and `Tile<N>` look the same while N is unknown.
-        if args.iter().any(TemplateArg::is_dependent) {
-            return DEPENDENT;
-        }
-        let known = self.tables.class_template(id).instances.get(&args).copied();
-        match known {
-            Some(instance) => QualTy::plain(self.tables.struct_type(instance)),
-            None => self
-                .new_class_instance(id, args, span)
-                .map_or(ERROR, |id| QualTy::plain(self.tables.struct_type(id))),
-        }
-    }
-
-    /// A new instance, not complete yet.
-    pub(in crate::check) fn new_class_instance(
-        &mut self,
-        id: ClassTemplateId,
-        args: Vec<TemplateArg>,
-        span: Span,
-    ) -> Option<StructId> {
-        if !self.count_instantiation(span) {
-            return None;
-        }
-        let template = self.tables.class_template(id);
-        let name = format!("{}{}", template.name, self.tables.args_text(&args)).into();
-        let (scope, declared) = (template.scope, template.span);
-        let struct_id = self.tables.add_class(name, declared, scope);
-        let class = self.tables.class_mut(struct_id);
-        class.template = Some((id, args.clone()));
-        class.requested_at = span;
-        class.is_pattern = args.iter().any(TemplateArg::is_dependent);
-        self.tables.class_template_mut(id).instances.insert(args, struct_id);
-        Some(struct_id)
+        class_instance_type(&mut self.tables, &mut self.diagnostics, id, args, span)
     }
 
     /// `name<args>` for an alias template.
@@ -76,7 +42,7 @@ impl<'a> Checker<'a> {
         if let Some(known) = self.tables.alias_template(id).instances.get(&args) {
             return *known;
         }
-        if !self.count_instantiation(span) {
+        if !count_instantiation(&mut self.tables, &mut self.diagnostics, span) {
             return ERROR;
         }
         let scope = self.bind_all(header, &args, scope);
@@ -85,7 +51,7 @@ impl<'a> Checker<'a> {
         self.diagnostics.enter_instantiation(message, span);
         let ty = self.in_scope(scope, |this| this.resolve_type(&decl.ty));
         self.diagnostics.leave_instantiation();
-        // A failure may be one of substitution, to be seen each time.
+        // A failed substitution must be reported each time.
         if self.diagnostics.is_unchanged_since(before) {
             self.tables.alias_template_mut(id).instances.insert(args, ty);
         }
@@ -108,7 +74,7 @@ impl<'a> Checker<'a> {
         if let Some(known) = self.tables.var_template(id).instances.get(&args) {
             return known.map(Some);
         }
-        if !self.count_instantiation(span) {
+        if !count_instantiation(&mut self.tables, &mut self.diagnostics, span) {
             return None;
         }
         let specializations: Vec<_> = self
@@ -129,5 +95,47 @@ impl<'a> Checker<'a> {
         self.diagnostics.leave_instantiation();
         self.tables.var_template_mut(id).instances.insert(args, global);
         global.map(Some)
+    }
+}
+
+/// A new instance, not complete yet.
+pub(in crate::check) fn new_class_instance(
+    tables: &mut Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    id: ClassTemplateId,
+    args: Vec<TemplateArg>,
+    span: Span,
+) -> Option<StructId> {
+    if !count_instantiation(tables, diagnostics, span) {
+        return None;
+    }
+    let template = tables.class_template(id);
+    let name = format!("{}{}", template.name, tables.args_text(&args)).into();
+    let (scope, declared) = (template.scope, template.span);
+    let struct_id = tables.add_class(name, declared, scope);
+    let class = tables.class_mut(struct_id);
+    class.template = Some((id, args.clone()));
+    class.requested_at = span;
+    class.is_pattern = args.iter().any(TemplateArg::is_dependent);
+    tables.class_template_mut(id).instances.insert(args, struct_id);
+    Some(struct_id)
+}
+
+fn class_instance_type(
+    tables: &mut Tables<'_>,
+    diagnostics: &mut Diagnostics,
+    id: ClassTemplateId,
+    args: Vec<TemplateArg>,
+    span: Span,
+) -> QualTy {
+    // `Tile<N - 1>` and `Tile<N>` look the same while N is unknown.
+    if args.iter().any(TemplateArg::is_dependent) {
+        return DEPENDENT;
+    }
+    let known = tables.class_template(id).instances.get(&args).copied();
+    match known {
+        Some(instance) => QualTy::plain(tables.struct_type(instance)),
+        None => new_class_instance(tables, diagnostics, id, args, span)
+            .map_or(ERROR, |id| QualTy::plain(tables.struct_type(id))),
     }
 }

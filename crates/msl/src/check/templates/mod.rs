@@ -19,6 +19,7 @@ mod ordering;
 mod packs;
 
 pub(super) use arguments::Given;
-pub(super) use complete::MAX_INSTANTIATION_DEPTH;
+pub(super) use complete::{MAX_INSTANTIATION_DEPTH, count_instantiation};
 pub(super) use deduce::{Deduction, Match};
+pub(super) use instantiate::new_class_instance;
 pub(super) use ordering::MADE_UP;

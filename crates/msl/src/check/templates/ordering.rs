@@ -6,7 +6,7 @@ use crate::check::tables::{EntityId, ScopeId, Specialization, Tables, TemplateAr
 use crate::parse::ast::{self, TemplateParamKind};
 use crate::types::{QualTy, Ty, TyKind};
 
-/// Values from here on are made up.
+/// Smallest made-up value.
 pub(in crate::check) const MADE_UP: i128 = 1_000_003;
 
 impl<'a> Checker<'a> {
@@ -21,7 +21,7 @@ impl<'a> Checker<'a> {
         result
     }
 
-    /// The arguments of `a`, with its parameters made up, fit the pattern of `b`.
+    /// True if the arguments of `a`, with made-up parameters, fit the pattern of `b`.
     fn fits_pattern<D>(&mut self, a: &Specialization<'a, D>, b: &Specialization<'a, D>) -> bool {
         let made_up = self.tables.made_up_args(a.header);
         let scope = self.bind_all(a.header, &made_up, a.scope);
@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
         TemplateArg::Type(ty.unwrap_or(QualTy::plain(Ty::DEPENDENT)))
     }
 
-    /// Of two function templates that fit a call equally well, `a` is the more specialized.
+    /// True if, of two function templates that fit a call equally well, `a` is the more specialized.
     pub(in crate::check) fn is_more_specialized_function(&mut self, a: EntityId, b: EntityId) -> bool {
         let saved = self.position.set_ordering(true);
         let fits = (self.params_fit(a, b), self.params_fit(b, a));

@@ -1,7 +1,7 @@
-//! Parameter packs: which ones a pattern names, and a scope for each of their elements.
+//! Parameter packs: the packs that a pattern names, and a scope for each of their elements.
 
 use crate::check::Checker;
-use crate::check::tables::{ScopeId, ScopeKind, Symbol, TemplateArg};
+use crate::check::tables::{ScopeId, ScopeKind, Symbol, Tables, TemplateArg};
 use crate::parse::ast;
 use crate::parse::names_in::{names_in_expr, names_in_type};
 use crate::program::{Expr, ExprKind, Value};
@@ -58,15 +58,6 @@ impl<'a> Checker<'a> {
         rounds
     }
 
-    /// A scope in which the packs mean one of their elements.
-    pub(in crate::check) fn pack_scope(&mut self, bindings: &Bindings) -> ScopeId {
-        let scope = self.tables.scopes_mut().add(self.position.scope(), ScopeKind::Block);
-        for (name, symbol) in bindings {
-            self.tables.scopes_mut().insert(scope, name.clone(), symbol.clone());
-        }
-        scope
-    }
-
     /// `sizeof...(pack)`
     pub(in crate::check) fn size_of_pack(&mut self, name: &'a ast::Ident) -> Expr {
         let count = match self.tables.lookup(self.position.scope(), &name.name).map(|found| found.symbol) {
@@ -95,7 +86,7 @@ impl<'a> Checker<'a> {
         rhs: Option<&'a ast::Expr>,
         span: Span,
     ) -> Expr {
-        // Of two operands the one without packs is the start.
+        // Of two operands, the one without packs is the initial value.
         let has_pack = |this: &mut Self, expr: &'a ast::Expr| {
             let mut names = Vec::new();
             names_in_expr(expr, &mut names);
@@ -116,7 +107,7 @@ impl<'a> Checker<'a> {
         let Some(rounds) = self.pack_bindings_in_expr(pattern, span) else { return Expr::error(span) };
         let mut values = Vec::new();
         for round in rounds {
-            let scope = self.pack_scope(&round);
+            let scope = self.tables.pack_scope(self.position.scope(), &round);
             values.push(self.in_scope(scope, |this| this.check_expr(pattern)));
         }
         if !from_left {
@@ -145,6 +136,17 @@ impl<'a> Checker<'a> {
             };
         }
         result
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// A scope in which the packs mean one of their elements.
+    pub(in crate::check) fn pack_scope(&mut self, scope: ScopeId, bindings: &Bindings) -> ScopeId {
+        let scope = self.scopes_mut().add(scope, ScopeKind::Block);
+        for (name, symbol) in bindings {
+            self.scopes_mut().insert(scope, name.clone(), symbol.clone());
+        }
+        scope
     }
 }
 
