@@ -13,9 +13,9 @@
 //! Tables                   what is declared               FunctionState, Position, Diagnostics
 //! ```
 //!
-//! A template is checked twice: once as written, with its parameters unknown ([`Ty::DEPENDENT`] fits everywhere), so
+//! A template is checked twice: once as written, with its parameters unknown (`Ty::DEPENDENT` fits everywhere), so
 //! that a mistake shows even if it is never used; and once for each set of arguments, by walking its tree again in a
-//! scope where the parameters are bound. **Invariant:** [`Ty::ERROR`] and [`Ty::DEPENDENT`] silence every error that
+//! scope where the parameters are bound. **Invariant:** `Ty::ERROR` and `Ty::DEPENDENT` silence every error that
 //! involves them, so that one mistake gives one error.
 
 mod calls;

@@ -7,8 +7,8 @@
 //!                           └── builtins                          functions of the standard library
 //! ```
 //!
-//! [`evaluate`] never panics, overflows the stack or runs forever: a step and every part of a copied value costs one
-//! of [`STEP_LIMIT`], calls nest up to [`CALL_LIMIT`], and evaluation that nests deeply moves to a thread with a large
+//! Evaluation never panics, overflows the stack or runs forever: a step and every part of a copied value costs one of
+//! [`STEP_LIMIT`], calls nest up to [`CALL_LIMIT`], and evaluation that nests deeply moves to a thread with a large
 //! stack.
 //!
 //! **Invariant:** it depends on the program and its types, not on the checker. A call of a function whose body is not
@@ -69,19 +69,19 @@ pub(crate) struct Scope<'a> {
 /// The values of function constants and of globals that depend on them, in a pipeline.
 pub(crate) type Specialization = HashMap<GlobalId, Value>;
 
-/// The constant value of `expr`, which uses no local variables. [`Value::Unknown`] where it depends on something
-/// unknown, or an error in it was reported; an empty aggregate for `void`.
+/// As [`evaluate_in`], for an expression without local variables.
 #[cfg(test)]
 pub(crate) fn evaluate(program: &Program, expr: &Expr) -> Result<Value, Failure> {
     run(program, None, None, expr)
 }
 
-/// As [`evaluate`], for an expression in a function.
+/// The constant value of an expression in a function. [`Value::Unknown`] if it depends on an unknown value, or an error
+/// in it was reported; an empty aggregate for `void`.
 pub(crate) fn evaluate_in(program: &Program, scope: Scope<'_>, expr: &Expr) -> Result<Value, Failure> {
     run(program, Some(scope), None, expr)
 }
 
-/// As [`evaluate`], with values for function constants. A constant without a value was not set.
+/// As [`evaluate_in`], outside of functions, with values for function constants. Constants without one are not set.
 pub(crate) fn evaluate_with(
     program: &Program,
     specialization: &Specialization,

@@ -165,7 +165,7 @@ pub(crate) fn zero_value(types: &Types, ty: Ty) -> Option<Value> {
     zero(types, ty, &mut { MAX_PARTS })
 }
 
-/// As [`zero_value`], with `budget` scalars at most; subtracts the scalars that it makes.
+/// Zero of any type that has one, with `budget` scalars at most; subtracts the scalars that it makes.
 pub(super) fn zero(types: &Types, ty: Ty, budget: &mut u64) -> Option<Value> {
     *budget = budget.checked_sub(1)?;
     if let Some(scalar) = Scalar::of(types, ty) {

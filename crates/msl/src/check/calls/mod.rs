@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! call ── arguments ── overload ── deduce ── chosen
-//!  callee   as written   ranking    template   conversion of the arguments, the call itself
-//!                                   arguments
+//!  callee   as written   ranking      │        conversion of the arguments, the call itself
+//!                                     └── deduce_param   template arguments from one parameter
 //! operator_functions, constructors, function_values: other ways into overload resolution
 //! ```
 
@@ -12,6 +12,7 @@ mod call;
 mod chosen;
 mod constructors;
 mod deduce;
+mod deduce_param;
 mod function_values;
 mod operator_functions;
 mod overload;
