@@ -319,7 +319,7 @@ fn files() -> Vec<File> {
         files.push(File { name, module, tokens });
     }
     let is_test = |file: &File| {
-        let is_named_so = file.module.iter().any(|part| part == "tests" || part.ends_with("_tests"));
+        let is_named_so = file.module.iter().any(|part| part == "tests");
         is_named_so || tests.iter().any(|test| file.module.starts_with(test))
     };
     files.retain(|file| !is_test(file));
@@ -405,6 +405,19 @@ fn back_ends_have_the_same_files() {
     none(&problems);
 }
 
+/// A module with parts is `x/mod.rs`, and its unit tests are `x/tests.rs`: no `x.rs` stands beside a folder `x`.
+#[test]
+fn modules_with_parts_are_folders() {
+    let mut paths = Vec::new();
+    collect(&source(), &mut paths);
+    let problems: Vec<String> = paths
+        .iter()
+        .filter(|path| path.with_extension("").is_dir())
+        .map(|path| format!("{} stands beside a folder of its name", path.display()))
+        .collect();
+    none(&problems);
+}
+
 /// Everything else is the same on all systems, but for the place of the user's cache.
 #[test]
 fn macos_is_named_where_metal_is() {
@@ -453,7 +466,7 @@ fn known_edges_are_found() {
     }
     let names = |name: &str| files.iter().any(|file| file.name == name);
     assert!(names("backend/cpu/run/pool.rs") && names("validate/grid.rs") && files.len() > 80);
-    assert!(!names("queue/tests.rs") && !names("archive/format_tests.rs") && !names("archive/scratch.rs"));
+    assert!(!names("queue/tests.rs") && !names("archive/format/tests.rs") && !names("archive/scratch.rs"));
     let registry = files.iter().find(|file| file.name == "backend/registry.rs").expect("it is there");
     let named = paths(&registry.tokens, &registry.module);
     assert!(named.iter().any(|named| named.path == ["backend", "cpu"]), "{named:?}");

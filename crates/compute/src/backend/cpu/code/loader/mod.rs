@@ -237,5 +237,4 @@ fn clear_instruction_cache(code: &[u8]) {
 }
 
 #[cfg(all(test, llvm))]
-#[path = "loader_tests.rs"]
 mod tests;

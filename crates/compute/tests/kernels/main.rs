@@ -6,8 +6,8 @@ use compute::{
     Library, MathMode, Result, Size,
 };
 
-const ADD_ARRAYS: &str = include_str!("../../../examples/add_arrays.metal");
-const GEMV: &str = include_str!("../../../examples/gemv.metal");
+const ADD_ARRAYS: &str = include_str!("../../../../examples/add_arrays.metal");
+const GEMV: &str = include_str!("../../../../examples/gemv.metal");
 
 fn device() -> Device {
     Device::cpu().expect("a CPU")

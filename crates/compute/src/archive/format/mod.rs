@@ -203,5 +203,4 @@ fn put(to: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), String> {
 }
 
 #[cfg(test)]
-#[path = "format_tests.rs"]
 mod tests;
