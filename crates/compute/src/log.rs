@@ -7,9 +7,9 @@ use std::fmt::{Arguments, Write as _};
 use std::io::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 
-type Handler = Arc<dyn Fn(&str) + Send + Sync>;
+type LineHandler = Arc<dyn Fn(&str) + Send + Sync>;
 
-static HANDLER: RwLock<Option<Handler>> = RwLock::new(None);
+static HANDLER: RwLock<Option<LineHandler>> = RwLock::new(None);
 
 /// Gives the lines from now on to `handler`, on whatever thread they come up. Without it they go to stderr, with the name of
 /// this project before them.

@@ -4,7 +4,7 @@
 mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
-use common::{Grid, RustKernel, argument, device, numbers, run};
+use common::{DispatchCall, RustKernel, argument, device, numbers, run};
 use compute::reflect::ArgumentKind;
 use compute::{Error, Size};
 
@@ -42,7 +42,7 @@ fn all_simdgroups_meet() {
         for size in [32, 64, 100, 1000, 1024] {
             let groups = 200;
             let buffer = device.new_buffer(groups * 32 * 4).expect("memory");
-            let grid = Grid::Threadgroups(Size::linear(groups), Size::linear(size));
+            let grid = DispatchCall::Threadgroups(Size::linear(groups), Size::linear(size));
             run(&queue, &kernel, &[&buffer], grid).expect("it runs");
             let simdgroups = size.div_ceil(32) as u32;
             let expected: u32 = (0..ROUNDS).flat_map(|round| (0..simdgroups).map(move |index| index + round)).sum();
@@ -72,7 +72,7 @@ fn a_simdgroup_that_left_is_not_waited_for() {
     let device = device(1);
     let buffer = device.new_buffer(32 * 4).expect("memory");
     let kernel = RustKernel { has_barrier: true, ..RustKernel::new(leave, leave, 1) };
-    let grid = Grid::Threadgroups(Size::linear(1), Size::linear(1024));
+    let grid = DispatchCall::Threadgroups(Size::linear(1), Size::linear(1024));
     run(&device.new_command_queue(), &kernel, &[&buffer], grid).expect("it ends");
     assert_eq!(buffer.read::<u32>(), (1..=32).collect::<Vec<u32>>());
 }
@@ -96,7 +96,7 @@ fn private_arrays_have_room() {
     for has_barrier in [false, true] {
         let buffer = device.new_buffer(4 * 4).expect("memory");
         let kernel = RustKernel { has_barrier, private_memory: 12 << 20, ..RustKernel::new(dig, dig, 1) };
-        let grid = Grid::Threadgroups(Size::linear(1), Size::linear(128));
+        let grid = DispatchCall::Threadgroups(Size::linear(1), Size::linear(128));
         // Its own thread has a small stack.
         let (queue, buffer) = (&queue, &buffer);
         std::thread::scope(|scope| {
@@ -114,7 +114,7 @@ fn private_arrays_without_end_are_an_error() {
     let buffer = device.new_buffer(64).expect("memory");
     for private_memory in [1 << 60, u64::MAX] {
         let kernel = RustKernel { private_memory, ..RustKernel::new(dig, dig, 1) };
-        let grid = Grid::Threadgroups(Size::linear(1), Size::linear(32));
+        let grid = DispatchCall::Threadgroups(Size::linear(1), Size::linear(32));
         let error =
             run(&device.new_command_queue(), &kernel, &[&buffer], grid).expect_err("there is no such stack");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");

@@ -4,7 +4,7 @@
 mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
-use common::{Grid, RustKernel, device, numbers, run};
+use common::{DispatchCall, RustKernel, device, numbers, run};
 use compute::Size;
 use std::hint::black_box;
 
@@ -29,7 +29,7 @@ fn only_kernels_that_ask_for_it_flush() {
         for flush_denormals in [true, false] {
             let buffer = device.new_buffer_with_bytes(&[0xff; 16]).expect("memory");
             let kernel = RustKernel { has_barrier, flush_denormals, ..RustKernel::new(halve, halve, 1) };
-            let grid = Grid::Threadgroups(Size::linear(1), Size::linear(128));
+            let grid = DispatchCall::Threadgroups(Size::linear(1), Size::linear(128));
             run(&queue, &kernel, &[&buffer], grid).expect("it runs");
             let expected = if flush_denormals { 0 } else { 0x0040_0000 };
             assert_eq!(buffer.read::<u32>(), [expected; 4]);

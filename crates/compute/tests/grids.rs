@@ -4,7 +4,7 @@
 mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
-use common::{Grid, RustKernel, device, numbers, run, threads};
+use common::{DispatchCall, RustKernel, device, numbers, run, threads};
 use compute::{CpuOptions, Device, Size};
 
 /// Adds `mark` to the number of each thread in the grid, and checks what it was told about itself.
@@ -35,7 +35,7 @@ unsafe extern "C" fn visit_any(d: *const Dispatch, t: *const Threadgroup, s: *co
 }
 
 /// How many threads ran in code for rows, and in the other. Fails if one ran twice or not at all.
-fn visits(device: &Device, threads: Size, grid: Grid, has_barrier: bool) -> (usize, usize) {
+fn visits(device: &Device, threads: Size, grid: DispatchCall, has_barrier: bool) -> (usize, usize) {
     let volume = threads.volume().expect("a small grid");
     let buffer = device.new_buffer(volume * 4).expect("memory");
     let kernel = RustKernel { has_barrier, ..RustKernel::new(visit_row, visit_any, 1) };
@@ -51,8 +51,8 @@ fn visits(device: &Device, threads: Size, grid: Grid, has_barrier: bool) -> (usi
 }
 
 fn by_threads(device: &Device, threads: Size, threadgroup: Size) -> (usize, usize) {
-    let visited = visits(device, threads, Grid::Threads(threads, threadgroup), false);
-    assert_eq!(visits(device, threads, Grid::Threads(threads, threadgroup), true), visited);
+    let visited = visits(device, threads, DispatchCall::Threads(threads, threadgroup), false);
+    assert_eq!(visits(device, threads, DispatchCall::Threads(threads, threadgroup), true), visited);
     visited
 }
 
@@ -87,9 +87,9 @@ fn threadgroups_are_whole() {
     let device = device(2);
     let (groups, size) = (Size::new(3, 2, 2), Size::new(20, 3, 1));
     let threads = Size::new(60, 6, 2);
-    assert_eq!(visits(&device, threads, Grid::Threadgroups(groups, size), false), (0, 720));
+    assert_eq!(visits(&device, threads, DispatchCall::Threadgroups(groups, size), false), (0, 720));
     let (groups, size) = (Size::linear(1000), Size::linear(64));
-    assert_eq!(visits(&device, Size::linear(64_000), Grid::Threadgroups(groups, size), false), (64_000, 0));
+    assert_eq!(visits(&device, Size::linear(64_000), DispatchCall::Threadgroups(groups, size), false), (64_000, 0));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn large_grids_are_shared_between_threads() {
     let device = device(4);
     for _ in 0..10 {
         let threads = Size::new(1000, 300, 1);
-        visits(&device, threads, Grid::Threads(threads, Size::new(64, 4, 1)), false);
+        visits(&device, threads, DispatchCall::Threads(threads, Size::new(64, 4, 1)), false);
     }
 }
 

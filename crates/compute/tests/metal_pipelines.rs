@@ -56,13 +56,13 @@ fn arguments(pipeline: &ComputePipelineState) -> Vec<(&str, u64)> {
 }
 
 /// A folder of the test's own, gone when the test is.
-struct Place(PathBuf);
+struct TestFolder(PathBuf);
 
-impl Place {
-    fn new(name: &str) -> Place {
+impl TestFolder {
+    fn new(name: &str) -> TestFolder {
         let path = std::env::temp_dir().join(format!("metalworks-metal-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
-        Place(path)
+        TestFolder(path)
     }
 
     fn archive(&self) -> BinaryArchive {
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -121,7 +121,7 @@ fn options_reach_the_compiler() {
 
 #[test]
 fn files_are_included() {
-    let place = Place::new("include");
+    let place = TestFolder::new("include");
     std::fs::create_dir_all(&place.0).expect("a folder");
     std::fs::write(place.0.join("scale.h"), "#pragma once\nconstant float SCALE = wrong;\n").expect("a header");
     let text = "#include <metal_stdlib>\n#include \"scale.h\"\nkernel void k(device float *x [[buffer(0)]]) \
@@ -211,7 +211,7 @@ fn a_metallib_that_the_system_refuses_is_replaced_by_its_source() {
 
 #[test]
 fn what_one_process_compiles_the_next_one_finds() {
-    let place = Place::new("next");
+    let place = TestFolder::new("next");
     let first = pipeline(&library(), true, vec![place.archive()]).expect("it is compiled");
     assert_eq!(first.origin(), PipelineOrigin::Compiled);
     // The archive is flushed when it is dropped, with the last pipeline state that holds it.
@@ -233,7 +233,7 @@ fn what_one_process_compiles_the_next_one_finds() {
 
 #[test]
 fn an_archive_that_is_damaged_is_set_aside() {
-    let place = Place::new("damaged");
+    let place = TestFolder::new("damaged");
     drop(pipeline(&library(), true, vec![place.archive()]).expect("it is compiled"));
     std::fs::write(&place.files()[0], "torn").expect("it can be damaged");
     let archive = place.archive();
@@ -287,7 +287,7 @@ fn completion_handlers_are_called_once() {
 
 #[test]
 fn a_cache_writes_the_archive_when_all_is_created() {
-    let place = Place::new("cache");
+    let place = TestFolder::new("cache");
     let (library, archive) = (library(), place.archive());
     let cache = PipelineCache::new({
         let archive = archive.clone();

@@ -6,7 +6,7 @@
 mod common;
 
 use abi::{Dispatch, Simdgroup, Threadgroup};
-use common::{Grid, RustKernel, device, run};
+use common::{DispatchCall, RustKernel, device, run};
 use compute::Size;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -117,7 +117,7 @@ fn what_a_barrier_costs() {
     for simdgroups in [1, 2, 8, 32] {
         for barriers in [0u32, 1, 100] {
             let number = device.new_buffer_with_bytes(&barriers.to_ne_bytes()).expect("memory");
-            let grid = Grid::Threadgroups(Size::linear(1000), Size::linear(32 * simdgroups));
+            let grid = DispatchCall::Threadgroups(Size::linear(1000), Size::linear(32 * simdgroups));
             let times = (0..20).map(|_| {
                 let start = Instant::now();
                 run(&queue, &kernel, &[&number], grid).expect("it runs");
@@ -134,7 +134,7 @@ fn idle_threads_cost_nothing() {
     let device = device(8);
     let kernel = RustKernel::new(work, work, 1).reading(0);
     let steps = device.new_buffer_with_bytes(&10_000u32.to_ne_bytes()).expect("memory");
-    let grid = Grid::Threadgroups(Size::linear(100), Size::linear(32));
+    let grid = DispatchCall::Threadgroups(Size::linear(100), Size::linear(32));
     run(&device.new_command_queue(), &kernel, &[&steps], grid).expect("it runs");
     // Threads may still be on their way to sleep, and a machine that is shared counts what it gave to others. With threads
     // that stay awake, no time is quiet.

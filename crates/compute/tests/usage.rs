@@ -4,7 +4,7 @@
 mod common;
 
 use abi::{Dispatch, Lanes, Simdgroup, Threadgroup};
-use common::{Grid, RustKernel, argument, device, read_only, run};
+use common::{DispatchCall, RustKernel, argument, device, read_only, run};
 use compute::reflect::ArgumentKind;
 use compute::{
     Artifact, Buffer, CommandBuffer, CommandBufferStatus, ComputeCommandEncoder, ComputePipelineDescriptor, Device,
@@ -354,7 +354,7 @@ fn files_are_mapped_and_not_changed() {
     assert_eq!(part.read::<u8>(), bytes[5000..5100]);
 
     let kernel = RustKernel::new(increment, increment, 1);
-    let grid = Grid::Threadgroups(Size::linear(1), Size::linear(32));
+    let grid = DispatchCall::Threadgroups(Size::linear(1), Size::linear(32));
     run(&device.new_command_queue(), &kernel, &[&part], grid).expect("it runs");
     assert_eq!(part.read::<u8>()[0], bytes[5000] + 1);
     assert_eq!(std::fs::read(&path).expect("the file"), bytes, "the file is as it was");

@@ -16,7 +16,7 @@ pub(super) struct Findings {
     pub(super) toolchain: Toolchain,
     pub(super) devices: Vec<DeviceFinding>,
     pub(super) chosen: Chosen,
-    pub(super) cache: Cache,
+    pub(super) cache: CacheFinding,
     pub(super) models: Models,
     pub(super) environment: BTreeMap<String, String>,
     /// Nothing where no kernel was to be run.
@@ -51,12 +51,12 @@ pub(super) struct Toolchain {
     /// Shaders that are in this program compiled; all are there as source.
     pub(super) metallibs: usize,
     /// The compiler of these, where there are any.
-    pub(super) compiler: Option<Compiler>,
+    pub(super) compiler: Option<ShaderCompiler>,
 }
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Compiler {
+pub(super) enum ShaderCompiler {
     Apple,
     Metalworks,
 }
@@ -87,7 +87,7 @@ pub(super) struct Chosen {
 }
 
 #[derive(Serialize, Default)]
-pub(super) struct Cache {
+pub(super) struct CacheFinding {
     pub(super) path: Option<String>,
     /// Why nothing is kept.
     pub(super) off: Option<String>,

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use compute::{LibraryCompiler, PrecompiledLibrary};
 use inference::metal::kernels;
 
-use super::findings::{Compiler, Program, System, Toolchain};
+use super::findings::{Program, ShaderCompiler, System, Toolchain};
 use super::problems::Problems;
 
 const ON_MACOS: bool = cfg!(target_os = "macos");
@@ -80,8 +80,8 @@ fn toolchain(problems: &mut Problems) -> Toolchain {
     let metallibs = libraries.len();
     // One build has one compiler.
     let compiler = libraries.first().map(|library| match library.compiler {
-        LibraryCompiler::Apple => Compiler::Apple,
-        LibraryCompiler::Metalworks => Compiler::Metalworks,
+        LibraryCompiler::Apple => ShaderCompiler::Apple,
+        LibraryCompiler::Metalworks => ShaderCompiler::Metalworks,
     });
     if ON_MACOS && metallibs == 0 {
         let advice = match xcrun_metal {

@@ -6,17 +6,17 @@ use std::path::Path;
 use compute::BinaryArchive;
 use inference::models;
 
-use super::findings::{Cache, Models};
+use super::findings::{CacheFinding, Models};
 use super::problems::Problems;
 use crate::output::{count, size};
 
 /// The user's cache of compiled kernels.
-pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, Cache) {
+pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, CacheFinding) {
     let archive = match BinaryArchive::user_cache() {
         Ok(archive) => archive,
         Err(error) => {
             problems.error(error.to_string(), "unset the variable, or mend it");
-            return (None, Cache::default());
+            return (None, CacheFinding::default());
         }
     };
     let info = archive.info();
@@ -45,7 +45,7 @@ pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, 
         problems
             .note(what, "what was not used for the longest time is removed; METALWORKS_CACHE_SIZE=1G allows more");
     }
-    let cache = Cache {
+    let cache = CacheFinding {
         path: info.path.map(|path| path.display().to_string()),
         off: info.off,
         writable,

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::findings::{
-    Cache, Compiler, DeviceFinding, FailureFinding, Findings, KernelFinding, Models, SelfTestFinding, Severity,
-    Status, Toolchain,
+    CacheFinding, DeviceFinding, FailureFinding, Findings, KernelFinding, Models, SelfTestFinding, Severity,
+    ShaderCompiler, Status, Toolchain,
 };
 use crate::output::{count, size};
 use crate::table::{Align, Table};
@@ -49,8 +49,8 @@ fn machine(findings: &Findings) -> String {
 fn embedded(toolchain: &Toolchain) -> String {
     let by = match toolchain.compiler {
         None => return "as source".into(),
-        Some(Compiler::Apple) => "Apple's compiler",
-        Some(Compiler::Metalworks) => "Metalworks",
+        Some(ShaderCompiler::Apple) => "Apple's compiler",
+        Some(ShaderCompiler::Metalworks) => "Metalworks",
     };
     match toolchain.metallibs {
         number if number == toolchain.shaders => format!("compiled by {by}, and as source"),
@@ -58,7 +58,7 @@ fn embedded(toolchain: &Toolchain) -> String {
     }
 }
 
-fn cache(cache: &Cache) -> String {
+fn cache(cache: &CacheFinding) -> String {
     let Some(path) = &cache.path else {
         return format!("off: {}", cache.off.as_deref().unwrap_or("it cannot be opened"));
     };

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use msl::reflect::{Argument, FieldInfo};
 
 use super::error::Error;
-use super::source::{Fill, Given, Source, is_padded, scalar_in};
+use super::source::{ArgumentSource, Fill, Given, is_padded, scalar_in};
 use crate::npy::{self, Dtype, Header};
 use crate::scalar::{Element, Scalar, append};
 
@@ -41,10 +41,10 @@ impl Data {
     /// What was given for an argument; at most `limit` bytes.
     pub(crate) fn load(given: &Given, argument: &Argument, limit: usize) -> Result<Data, Error> {
         match &given.source {
-            Source::File(path) => file(path),
-            Source::Filled { element, shape, fill } => filled(*element, shape, fill, limit),
-            Source::Listed { element, values } => Ok(listed(*element, values)),
-            Source::Fields(fields) => {
+            ArgumentSource::File(path) => file(path),
+            ArgumentSource::Filled { element, shape, fill } => filled(*element, shape, fill, limit),
+            ArgumentSource::Listed { element, values } => Ok(listed(*element, values)),
+            ArgumentSource::Fields(fields) => {
                 let bytes = structure(argument, fields).map_err(Error::Refused)?;
                 Ok(Data { bytes: Bytes::Given(bytes), header: None, scalar: None })
             }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use compute::{Buffer, CommandBufferDescriptor, CommandQueue, ComputePipelineState, Device};
 use msl::reflect::Argument;
 
-use super::bind::{Bindings, Bound, is_key_of};
+use super::bind::{ArgumentBinding, Bindings, is_key_of};
 use super::data::Bytes;
 use super::error::Error;
-use super::grid::{Count, Grid};
+use super::grid::{DispatchShape, GridSize};
 use super::report::Output;
 use super::source::Key;
 use crate::npy::Header;
@@ -19,7 +19,7 @@ pub(crate) struct Dispatch {
     pub(crate) pipeline: ComputePipelineState,
     /// How long it took to make the pipeline state.
     pub(crate) created_in: Duration,
-    pub(crate) grid: Grid,
+    pub(crate) grid: DispatchShape,
     queue: CommandQueue,
     buffers: Vec<BoundBuffer>,
     threadgroup_memory: Vec<(u32, usize)>,
@@ -36,10 +36,10 @@ impl Dispatch {
         device: &Device,
         pipeline: ComputePipelineState,
         created_in: Duration,
-        grid: Grid,
+        grid: DispatchShape,
         bindings: Bindings,
     ) -> compute::Result<Dispatch> {
-        let buffer = |Bound { argument, data }: Bound| {
+        let buffer = |ArgumentBinding { argument, data }: ArgumentBinding| {
             let buffer = match data.bytes {
                 Bytes::Zeros(len) => device.new_buffer(len)?,
                 Bytes::Given(bytes) => device.new_buffer_with_bytes(&bytes)?,
@@ -70,8 +70,8 @@ impl Dispatch {
             encoder.set_threadgroup_memory_length(*index as usize, *bytes)?;
         }
         match self.grid.count {
-            Count::Threadgroups(grid) => encoder.dispatch_threadgroups(grid, self.grid.threadgroup)?,
-            Count::Threads(threads) => encoder.dispatch_threads(threads, self.grid.threadgroup)?,
+            GridSize::Threadgroups(grid) => encoder.dispatch_threadgroups(grid, self.grid.threadgroup)?,
+            GridSize::Threads(threads) => encoder.dispatch_threads(threads, self.grid.threadgroup)?,
         }
         encoder.end_encoding()?;
         commands.commit()?;

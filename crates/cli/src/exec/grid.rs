@@ -4,14 +4,14 @@ use compute::Size;
 
 /// The size of a dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Grid {
-    pub(crate) count: Count,
+pub(crate) struct DispatchShape {
+    pub(crate) count: GridSize,
     pub(crate) threadgroup: Size,
 }
 
 /// What the size of the grid is counted in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Count {
+pub(crate) enum GridSize {
     Threadgroups(Size),
     Threads(Size),
 }
@@ -19,7 +19,7 @@ pub(crate) enum Count {
 /// The threads of a threadgroup whose size was not said.
 const THREADS: usize = 256;
 
-impl Grid {
+impl DispatchShape {
     /// What the flags `--grid`, `--threads` and `--threadgroup` say, for a kernel that takes threadgroups of `limit` threads
     /// at most and is executed `width` threads at a time.
     pub(crate) fn new(
@@ -28,11 +28,11 @@ impl Grid {
         threadgroup: Option<Size>,
         width: usize,
         limit: usize,
-    ) -> Result<Grid, String> {
+    ) -> Result<DispatchShape, String> {
         let (count, threadgroup) = match (grid, threads, threadgroup) {
-            (Some(grid), None, Some(threadgroup)) => (Count::Threadgroups(grid), threadgroup),
-            (None, Some(threads), Some(threadgroup)) => (Count::Threads(threads), threadgroup),
-            (None, Some(threads), None) => (Count::Threads(threads), default_threadgroup(threads, width, limit)),
+            (Some(grid), None, Some(threadgroup)) => (GridSize::Threadgroups(grid), threadgroup),
+            (None, Some(threads), Some(threadgroup)) => (GridSize::Threads(threads), threadgroup),
+            (None, Some(threads), None) => (GridSize::Threads(threads), default_threadgroup(threads, width, limit)),
             _ => return Err("how many threads? Give --threads, or --grid and --threadgroup".into()),
         };
         if threadgroup.volume().is_none_or(|threads| threads > limit) {
@@ -41,7 +41,7 @@ impl Grid {
                 threadgroup.volume().map_or_else(|| text(threadgroup), |threads| threads.to_string()),
             ));
         }
-        let grid = Grid { count, threadgroup };
+        let grid = DispatchShape { count, threadgroup };
         if grid.threads().is_none_or(|threads| threads.iter().any(|&threads| u32::try_from(threads).is_err())) {
             return Err("there are more threads than positions in a grid, which have 32 bits".into());
         }
@@ -52,11 +52,11 @@ impl Grid {
     pub(crate) fn is_whole(&self) -> bool {
         let Size { width, height, depth } = self.threadgroup;
         match self.count {
-            Count::Threads(threads) => {
+            GridSize::Threads(threads) => {
                 let sizes = [(threads.width, width), (threads.height, height), (threads.depth, depth)];
                 sizes.into_iter().all(|(threads, size)| threads.is_multiple_of(size))
             }
-            Count::Threadgroups(_) => true,
+            GridSize::Threadgroups(_) => true,
         }
     }
 
@@ -64,8 +64,8 @@ impl Grid {
     fn threads(&self) -> Option<[usize; 3]> {
         let of = |size: Size| [size.width, size.height, size.depth];
         match self.count {
-            Count::Threads(threads) => Some(of(threads)),
-            Count::Threadgroups(grid) => {
+            GridSize::Threads(threads) => Some(of(threads)),
+            GridSize::Threadgroups(grid) => {
                 let ([x, y, z], [width, height, depth]) = (of(grid), of(self.threadgroup));
                 Some([x.checked_mul(width)?, y.checked_mul(height)?, z.checked_mul(depth)?])
             }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn with_threads(threads: Size, limit: usize) -> Size {
-        Grid::new(None, Some(threads), None, 32, limit).expect("it fits").threadgroup
+        DispatchShape::new(None, Some(threads), None, 32, limit).expect("it fits").threadgroup
     }
 
     #[test]
@@ -126,12 +126,12 @@ mod tests {
 
     #[test]
     fn threadgroups_are_whole_where_they_divide_the_grid() {
-        let whole = |count: Count, threadgroup: Size| Grid { count, threadgroup }.is_whole();
-        let threads = |width: usize| Count::Threads(Size::linear(width));
+        let whole = |count: GridSize, threadgroup: Size| DispatchShape { count, threadgroup }.is_whole();
+        let threads = |width: usize| GridSize::Threads(Size::linear(width));
         assert!(whole(threads(1024), Size::linear(256)) && whole(threads(48), Size::linear(16)));
         assert!(!whole(threads(1000), Size::linear(256)) && !whole(threads(33), Size::linear(32)));
-        assert!(!whole(Count::Threads(Size::new(32, 3, 1)), Size::new(32, 2, 1)));
-        assert!(whole(Count::Threadgroups(Size::new(3, 5, 1)), Size::new(33, 3, 1)));
+        assert!(!whole(GridSize::Threads(Size::new(32, 3, 1)), Size::new(32, 2, 1)));
+        assert!(whole(GridSize::Threadgroups(Size::new(3, 5, 1)), Size::new(33, 3, 1)));
     }
 
     #[test]
@@ -151,7 +151,8 @@ mod tests {
         let most = u32::MAX as usize;
         assert_eq!(with_threads(Size::new(most, 1, 1), 1024), Size::new(256, 1, 1));
         let error = |grid, threads| {
-            let error = Grid::new(grid, threads, Some(Size::new(32, 1, 1)), 32, 1024).expect_err("too many");
+            let error =
+                DispatchShape::new(grid, threads, Some(Size::new(32, 1, 1)), 32, 1024).expect_err("too many");
             assert!(error.contains("32 bits"), "{error}");
         };
         error(None, Some(Size::new(most + 1, 1, 1)));
@@ -163,20 +164,20 @@ mod tests {
     #[test]
     fn the_size_is_said_in_one_of_two_ways() {
         let (one, wide) = (Size::new(1, 1, 1), Size::new(64, 1, 1));
-        let grid = Grid::new(Some(one), None, Some(wide), 32, 1024).expect("groups");
-        assert_eq!((grid.count, grid.threadgroup), (Count::Threadgroups(one), wide));
-        let grid = Grid::new(None, Some(one), Some(wide), 32, 1024).expect("threads");
-        assert_eq!((grid.count, grid.threadgroup), (Count::Threads(one), wide));
+        let grid = DispatchShape::new(Some(one), None, Some(wide), 32, 1024).expect("groups");
+        assert_eq!((grid.count, grid.threadgroup), (GridSize::Threadgroups(one), wide));
+        let grid = DispatchShape::new(None, Some(one), Some(wide), 32, 1024).expect("threads");
+        assert_eq!((grid.count, grid.threadgroup), (GridSize::Threads(one), wide));
         for (grid, threads, threadgroup) in [(None, None, None), (None, None, Some(wide)), (Some(one), None, None)]
         {
-            let error = Grid::new(grid, threads, threadgroup, 32, 1024).expect_err("how many?");
+            let error = DispatchShape::new(grid, threads, threadgroup, 32, 1024).expect_err("how many?");
             assert!(error.contains("--threads"), "{error}");
         }
     }
 
     #[test]
     fn a_threadgroup_has_its_limit() {
-        let error = |size| Grid::new(None, Some(size), Some(size), 32, 512).expect_err("it is too large");
+        let error = |size| DispatchShape::new(None, Some(size), Some(size), 32, 512).expect_err("it is too large");
         assert_eq!(
             error(Size::new(513, 1, 1)),
             "--threadgroup: 513 threads are more than this kernel can have in a threadgroup, 512"

@@ -35,7 +35,7 @@ use crate::reflect::no_such_kernel;
 use bind::{Binder, Bindings, Limits, Wanted};
 use dispatch::Dispatch;
 use error::Error;
-use grid::Grid;
+use grid::DispatchShape;
 use report::Report;
 use source::{Given, Key};
 
@@ -257,10 +257,10 @@ impl Exec {
     }
 
     /// Everything that is wrong with the flags is found before the kernel is compiled.
-    fn check(&self, device: &Device, kernel: &Kernel) -> Result<(Bindings, Grid), Vec<Error>> {
+    fn check(&self, device: &Device, kernel: &Kernel) -> Result<(Bindings, DispatchShape), Vec<Error>> {
         let own_limit = kernel.max_total_threads_per_threadgroup.map_or(usize::MAX, |own| own as usize);
         let limit = device.max_threads_per_threadgroup().width.min(own_limit);
-        let grid = Grid::new(self.grid, self.threads, self.threadgroup, abi::LANES, limit);
+        let grid = DispatchShape::new(self.grid, self.threads, self.threadgroup, abi::LANES, limit);
         match (self.bind(device, kernel), grid) {
             (Ok(bindings), Ok(grid)) => Ok((bindings, grid)),
             (bindings, grid) => {
@@ -306,7 +306,7 @@ impl Exec {
         code: &Code,
         archives: &[BinaryArchive],
         bindings: Bindings,
-        grid: Grid,
+        grid: DispatchShape,
     ) -> Result<Dispatch, Error> {
         let descriptor = ComputePipelineDescriptor {
             threads_per_threadgroup: grid.is_whole().then_some(grid.threadgroup),

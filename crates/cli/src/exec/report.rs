@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::dispatch::Dispatch;
 use super::error::Error;
-use super::grid::{self, Count};
+use super::grid::{self, GridSize};
 use super::source::scalar_in;
 use crate::npy::{self, Dtype, Header};
 use crate::scalar::Scalar;
@@ -189,23 +189,23 @@ impl std::fmt::Display for Number {
 pub(crate) struct Report {
     kernel: String,
     device: String,
-    grid: grid::Grid,
+    grid: grid::DispatchShape,
     bytes: usize,
     /// Of each run.
     nanoseconds: Vec<u64>,
     with_times: bool,
-    pipeline: Pipeline,
+    pipeline: PipelineReport,
     outputs: Vec<Output>,
 }
 
 /// The compiled kernel.
-struct Pipeline {
+struct PipelineReport {
     origin: PipelineOrigin,
     created_in: Duration,
     code_bytes: usize,
 }
 
-impl Pipeline {
+impl PipelineReport {
     fn origin(&self) -> &'static str {
         match self.origin {
             PipelineOrigin::Compiled => "compiled",
@@ -229,7 +229,7 @@ impl Report {
             bytes: dispatch.bytes(),
             nanoseconds,
             with_times,
-            pipeline: Pipeline {
+            pipeline: PipelineReport {
                 origin: dispatch.pipeline.origin(),
                 created_in: dispatch.created_in,
                 code_bytes: dispatch.pipeline.code_size(),
@@ -253,8 +253,8 @@ impl Report {
 
     pub(crate) fn to_text(&self) -> String {
         let (count, what) = match self.grid.count {
-            Count::Threadgroups(size) => (size, "threadgroups"),
-            Count::Threads(size) => (size, "threads"),
+            GridSize::Threadgroups(size) => (size, "threadgroups"),
+            GridSize::Threads(size) => (size, "threads"),
         };
         let mut text = format!(
             "{}: {} {what}, {} threads in each threadgroup, on {}\n",
@@ -289,8 +289,8 @@ impl Report {
     pub(crate) fn to_json(&self) -> Value {
         let numbers = |size: compute::Size| json!([size.width, size.height, size.depth]);
         let (unit, count) = match self.grid.count {
-            Count::Threadgroups(size) => ("threadgroups", size),
-            Count::Threads(size) => ("threads", size),
+            GridSize::Threadgroups(size) => ("threadgroups", size),
+            GridSize::Threads(size) => ("threads", size),
         };
         let mut value = json!({
             "kernel": self.kernel,

@@ -39,12 +39,12 @@ pub(crate) struct Given {
     pub(crate) text: String,
     /// Bind the bytes whatever their type.
     pub(crate) as_bytes: bool,
-    pub(crate) source: Source,
+    pub(crate) source: ArgumentSource,
 }
 
 /// Where bytes come from.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Source {
+pub(crate) enum ArgumentSource {
     /// `@x.npy`, `@params.bin`
     File(PathBuf),
     /// `zeros:f32:32x128` and its relatives.
@@ -73,17 +73,17 @@ impl Given {
     pub(crate) fn parse(argument: &str) -> Result<Given, String> {
         let (key, text) = argument.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(FORM)?;
         let (as_bytes, value) = text.strip_prefix("bytes:").map_or((false, text), |value| (true, value));
-        let source = Source::parse(value)?;
+        let source = ArgumentSource::parse(value)?;
         Ok(Given { key: Key::parse(key), text: text.to_owned(), as_bytes, source })
     }
 }
 
-impl Source {
-    fn parse(text: &str) -> Result<Source, String> {
+impl ArgumentSource {
+    fn parse(text: &str) -> Result<ArgumentSource, String> {
         if let Some(path) = text.strip_prefix('@') {
             return match path {
                 "" => Err("there is no name of a file after '@'".into()),
-                _ => Ok(Source::File(path.into())),
+                _ => Ok(ArgumentSource::File(path.into())),
             };
         }
         let (word, rest) = text.split_once(':').ok_or(FORM)?;
@@ -96,7 +96,7 @@ impl Source {
 }
 
 /// `zeros:TYPE:SHAPE`, `ones:TYPE:SHAPE`, `iota:TYPE:SHAPE`, `full:TYPE:SHAPE:VALUE`, `rand:TYPE:SHAPE[:SEED]`
-fn filled(word: &str, rest: &str) -> Result<Source, String> {
+fn filled(word: &str, rest: &str) -> Result<ArgumentSource, String> {
     let form = || {
         let last = match word {
             "full" => ":VALUE",
@@ -121,30 +121,30 @@ fn filled(word: &str, rest: &str) -> Result<Source, String> {
         _ => return Err(form()),
     };
     match parts.next() {
-        None => Ok(Source::Filled { element, shape, fill }),
+        None => Ok(ArgumentSource::Filled { element, shape, fill }),
         Some(_) => Err(form()),
     }
 }
 
 /// `1,2,3`, whole vectors of them where the element is a vector.
-fn listed(element: Element, text: &str) -> Result<Source, String> {
+fn listed(element: Element, text: &str) -> Result<ArgumentSource, String> {
     let values = text.split(',').map(|part| element.scalar.value(part.trim()));
     let values = values.collect::<Result<Vec<ConstantValue>, String>>()?;
     if values.len() % element.components != 0 {
         let (name, components, given) = (element.scalar.name(), element.components, values.len());
         return Err(format!("{name}{components} has {components} components, and '{text}' has {given}"));
     }
-    Ok(Source::Listed { element, values })
+    Ok(ArgumentSource::Listed { element, values })
 }
 
 /// `n=4096,scale=0.5`
-fn fields(text: &str) -> Result<Source, String> {
+fn fields(text: &str) -> Result<ArgumentSource, String> {
     let field = |part: &str| {
         let (name, value) = part.split_once('=')?;
         Some((name.trim().to_owned(), value.trim().to_owned()))
     };
     let fields = text.split(',').map(field).collect::<Option<Vec<_>>>();
-    fields.map(Source::Fields).ok_or_else(|| "a struct is written struct:FIELD=VALUE,FIELD=VALUE".into())
+    fields.map(ArgumentSource::Fields).ok_or_else(|| "a struct is written struct:FIELD=VALUE,FIELD=VALUE".into())
 }
 
 /// The numbers in an element of an argument: `uint` in `uint`, `uint4`, `atomic_uint`, `packed_uint3`, `uint [8]`; none
@@ -165,7 +165,7 @@ pub(crate) fn is_padded(ty: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn source(text: &str) -> Source {
+    fn source(text: &str) -> ArgumentSource {
         Given::parse(&format!("0={text}")).expect(text).source
     }
 
@@ -176,17 +176,17 @@ mod tests {
     #[test]
     fn arguments_have_an_index_or_a_name() {
         let given = Given::parse("3=@a=b.npy").expect("a name of a file may be anything");
-        assert_eq!((given.key, given.source), (Key::Index(3), Source::File("a=b.npy".into())));
+        assert_eq!((given.key, given.source), (Key::Index(3), ArgumentSource::File("a=b.npy".into())));
         assert!(!given.as_bytes);
         let given = Given::parse("weights=bytes:@x.npy").expect("bytes");
         assert_eq!((given.key, given.as_bytes), (Key::Name("weights".into()), true));
-        assert_eq!((given.text.as_str(), given.source), ("bytes:@x.npy", Source::File("x.npy".into())));
+        assert_eq!((given.text.as_str(), given.source), ("bytes:@x.npy", ArgumentSource::File("x.npy".into())));
     }
 
     #[test]
     fn arrays_are_filled() {
         let float = Element { scalar: Scalar::Float, components: 1 };
-        let filled = |shape: &[usize], fill| Source::Filled { element: float, shape: shape.to_vec(), fill };
+        let filled = |shape: &[usize], fill| ArgumentSource::Filled { element: float, shape: shape.to_vec(), fill };
         assert_eq!(source("zeros:f32:1024"), filled(&[1024], Fill::Value(ConstantValue::Float(0.0))));
         assert_eq!(source("ones:float:32x128"), filled(&[32, 128], Fill::Value(ConstantValue::Float(1.0))));
         assert_eq!(source("full:f32:2:-0.5"), filled(&[2], Fill::Value(ConstantValue::Float(-0.5))));
@@ -199,8 +199,8 @@ mod tests {
     fn numbers_are_listed() {
         let uint = Element { scalar: Scalar::Uint, components: 1 };
         let values = vec![ConstantValue::Uint(4096)];
-        assert_eq!(source("u32:4096"), Source::Listed { element: uint, values });
-        let Source::Listed { element, values } = source("float2:1,2, 3,4") else { panic!("it is a list") };
+        assert_eq!(source("u32:4096"), ArgumentSource::Listed { element: uint, values });
+        let ArgumentSource::Listed { element, values } = source("float2:1,2, 3,4") else { panic!("it is a list") };
         assert_eq!((element.components, values.len()), (2, 4));
         assert_eq!(error("0=float4:1,2"), "float4 has 4 components, and '1,2' has 2");
         assert_eq!(error("0=u32:-1"), "-1 does not fit into uint");
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn structs_are_lists_of_fields() {
         let fields = vec![("n".to_owned(), "4096".to_owned()), ("scale".to_owned(), "0.5".to_owned())];
-        assert_eq!(source("struct:n=4096, scale=0.5"), Source::Fields(fields));
+        assert_eq!(source("struct:n=4096, scale=0.5"), ArgumentSource::Fields(fields));
         assert!(error("0=struct:4096").contains("struct:FIELD=VALUE"));
     }
 

@@ -7,7 +7,7 @@ use msl::reflect::Kernel;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Artifact {
     /// The machine that it is for.
-    pub target: Target,
+    pub target: ArtifactTarget,
     /// Which of the pieces of code for one kernel it is, such as `row` and `any` on a CPU; a word of the back end's.
     pub variant: String,
     /// The code, in the back end's own form.
@@ -16,7 +16,7 @@ pub struct Artifact {
 
 /// A machine that code was compiled for. Only its back end understands more of it than the words.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Target {
+pub struct ArtifactTarget {
     /// The back end: `cpu`.
     pub backend: String,
     /// The machine, to be read by people: `x86_64 znver4`.
@@ -25,7 +25,7 @@ pub struct Target {
     pub details: String,
 }
 
-impl Target {
+impl ArtifactTarget {
     /// In a few words: `cpu x86_64 znver4`.
     pub fn name(&self) -> String {
         format!("{} {}", self.backend, self.machine)
@@ -33,17 +33,17 @@ impl Target {
 }
 
 /// The machine that code is wanted for.
-pub(crate) trait Machine {
+pub(crate) trait TargetSelector {
     /// The target that the compiler would compile for here; `None` where there is no compiler to say.
-    fn exact(&self) -> Option<&Target>;
+    fn exact(&self) -> Option<&ArtifactTarget>;
 
     /// How well code for `target` runs here: `None` where it does not, and most for the exact target.
-    fn rank(&self, target: &Target) -> Option<usize>;
+    fn rank(&self, target: &ArtifactTarget) -> Option<usize>;
 }
 
 /// A kernel that was compiled.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct ArchiveEntry {
     pub(crate) key: Key,
     /// The function constants, for people.
     pub(crate) constants: String,
@@ -52,7 +52,7 @@ pub(crate) struct Entry {
     pub(crate) artifact: Artifact,
 }
 
-impl Entry {
+impl ArchiveEntry {
     /// Whether it can be what was asked for: a second look, after the key.
     pub(crate) fn is_of(&self, kernel: &str, variant: &str) -> bool {
         self.reflection.name == kernel && self.artifact.variant == variant

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// By the number that the system has for a device.
 #[derive(Default)]
-pub(super) struct DriverArchives(Mutex<Vec<(u64, Arc<dyn Kept>)>>);
+pub(super) struct DriverArchives(Mutex<Vec<(u64, Arc<dyn AnyDriverArchive>)>>);
 
 /// The archive of any driver.
-trait Kept: Any + Send + Sync {
+trait AnyDriverArchive: Any + Send + Sync {
     fn flush(&self, folder: &Folder, problems: &Problems);
 }
 
-impl<D: Driver> Kept for DriverArchive<D> {
+impl<D: Driver> AnyDriverArchive for DriverArchive<D> {
     fn flush(&self, folder: &Folder, problems: &Problems) {
         DriverArchive::flush(self, folder, problems);
     }
@@ -63,7 +63,7 @@ impl Inner {
         let mut archives = self.drivers.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = archives.iter().find(|(known, _)| *known == device).map(|(_, archive)| archive.clone());
         let archive = known.unwrap_or_else(|| {
-            let archive: Arc<dyn Kept> = Arc::new(new());
+            let archive: Arc<dyn AnyDriverArchive> = Arc::new(new());
             archives.push((device, archive.clone()));
             archive
         });

@@ -1,8 +1,8 @@
 //! An archive that is one file: written at once, then only read.
 
 use super::Query;
-use super::artifact::Entry;
-use super::format::{HEADER_SIZE, Header, Item};
+use super::artifact::ArchiveEntry;
+use super::format::{HEADER_SIZE, Header, IndexItem};
 use super::key::Key;
 use super::problems::Problems;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(super) struct Portable {
     path: PathBuf,
     file: File,
-    items: BTreeMap<Key, Vec<Item>>,
+    items: BTreeMap<Key, Vec<IndexItem>>,
 }
 
 impl Portable {
@@ -28,21 +28,21 @@ impl Portable {
         let file = File::open(path).map_err(failed)?;
         let items = read_index(&file).map_err(failed)?;
         let items = items.map_err(|problem| Error::Library(format!("'{}': {problem}", path.display())))?;
-        let mut by_key: BTreeMap<Key, Vec<Item>> = BTreeMap::new();
+        let mut by_key: BTreeMap<Key, Vec<IndexItem>> = BTreeMap::new();
         for item in items {
             by_key.entry(item.key).or_default().push(item);
         }
         Ok(Portable { path: path.to_path_buf(), file, items: by_key })
     }
 
-    pub(super) fn find(&self, query: &Query, problems: &Problems) -> Option<Arc<Entry>> {
+    pub(super) fn find(&self, query: &Query, problems: &Problems) -> Option<Arc<ArchiveEntry>> {
         let candidates = self.items.get(&query.key)?;
         let best = query.choose(candidates.iter().map(|item| &item.target))?;
         self.entry(&candidates[best], problems)
     }
 
     /// Reads an entry.
-    fn entry(&self, item: &Item, problems: &Problems) -> Option<Arc<Entry>> {
+    fn entry(&self, item: &IndexItem, problems: &Problems) -> Option<Arc<ArchiveEntry>> {
         // The index says how long it is, and was compared with the length of the file.
         let mut bytes = vec![0; item.len as usize];
         let problem = match self.file.read_exact_at(&mut bytes, item.offset) {
@@ -56,12 +56,12 @@ impl Portable {
         None
     }
 
-    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+    pub(super) fn items(&self) -> impl Iterator<Item = &IndexItem> {
         self.items.values().flatten()
     }
 
     /// All entries that are not damaged.
-    pub(super) fn all(&self, problems: &Problems) -> Vec<Arc<Entry>> {
+    pub(super) fn all(&self, problems: &Problems) -> Vec<Arc<ArchiveEntry>> {
         self.items().filter_map(|item| self.entry(item, problems)).collect()
     }
 
@@ -71,7 +71,7 @@ impl Portable {
 }
 
 /// The index of a file; the inner error is what is wrong with it.
-fn read_index(file: &File) -> std::io::Result<std::result::Result<Vec<Item>, super::format::Problem>> {
+fn read_index(file: &File) -> std::io::Result<std::result::Result<Vec<IndexItem>, super::format::Problem>> {
     let len = file.metadata()?.len();
     let mut header = [0; HEADER_SIZE];
     let there = HEADER_SIZE.min(usize::try_from(len).unwrap_or(HEADER_SIZE));

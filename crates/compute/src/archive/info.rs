@@ -1,7 +1,7 @@
 //! What is in an archive.
 
 use super::driver_files::driver_target;
-use super::folder::{Found, Kind};
+use super::folder::{FileKind, Found};
 use super::{BinaryArchive, Store};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -52,12 +52,13 @@ impl BinaryArchive {
                 info.size_limit = Some(folder.limit());
                 let files = folder.files();
                 let count = |kind| files.iter().filter(|file| file.is(kind)).count();
-                info.unfinished = count(Kind::Temporary);
+                info.unfinished = count(FileKind::Temporary);
                 let entries = folder.all();
-                let is_kept = |file: &&Found| matches!(file.kind, Kind::Entry | Kind::Driver);
+                let is_kept = |file: &&Found| matches!(file.kind, FileKind::Entry | FileKind::Driver);
                 info.oldest = files.iter().filter(is_kept).map(|file| file.used).min();
-                info.damaged = entries.iter().filter(|(_, entry)| entry.is_none()).count() + count(Kind::SetAside);
-                let gpu = files.iter().filter(|file| file.is(Kind::Driver));
+                info.damaged =
+                    entries.iter().filter(|(_, entry)| entry.is_none()).count() + count(FileKind::SetAside);
+                let gpu = files.iter().filter(|file| file.is(FileKind::Driver));
                 gpus.extend(gpu.map(|file| (driver_target(&file.path), file.bytes)));
                 entries.into_iter().filter_map(|(_, entry)| entry).collect()
             }

@@ -23,8 +23,8 @@ mod folder;
 mod format;
 mod info;
 pub(crate) mod key;
+mod location;
 mod memory;
-mod place;
 mod problems;
 #[cfg(test)]
 mod scratch;
@@ -32,12 +32,12 @@ mod scratch;
 pub use info::{ArchiveInfo, TargetInfo};
 
 use crate::error::{Error, Result};
-use artifact::{Entry, Machine, Target};
+use artifact::{ArchiveEntry, ArtifactTarget, TargetSelector};
 use file::Portable;
-use folder::{Folder, Kind};
+use folder::{FileKind, Folder};
 use key::Key;
-use memory::Memory;
-use place::Place;
+use location::CacheLocation;
+use memory::MemoryStore;
 use problems::Problems;
 use std::fmt;
 use std::path::Path;
@@ -89,7 +89,7 @@ struct Inner {
 }
 
 enum Store {
-    Memory(Memory),
+    Memory(MemoryStore),
     Folder(Folder),
     File(Portable),
     /// Nothing is kept; why.
@@ -115,12 +115,12 @@ pub(crate) struct Query<'a> {
     pub(crate) key: Key,
     pub(crate) kernel: &'a str,
     pub(crate) variant: &'a str,
-    pub(crate) machine: &'a dyn Machine,
+    pub(crate) machine: &'a dyn TargetSelector,
 }
 
 impl Query<'_> {
     /// Which of several targets serves best: the very one, or else the one that makes the most of this machine.
-    fn choose<'t>(&self, targets: impl Iterator<Item = &'t Target>) -> Option<usize> {
+    fn choose<'t>(&self, targets: impl Iterator<Item = &'t ArtifactTarget>) -> Option<usize> {
         let ranks = targets.enumerate().filter_map(|(at, target)| Some((self.machine.rank(target)?, at)));
         ranks.max().map(|(_, at)| at)
     }
@@ -130,7 +130,7 @@ impl BinaryArchive {
     /// An empty archive in memory.
     #[allow(clippy::new_without_default, reason = "there are several kinds, and none is the default")]
     pub fn new() -> BinaryArchive {
-        BinaryArchive::with(Store::Memory(Memory::default()))
+        BinaryArchive::with(Store::Memory(MemoryStore::default()))
     }
 
     /// A folder that several processes can share, at the same time. It is made when something is to be kept.
@@ -141,9 +141,9 @@ impl BinaryArchive {
     /// The folder of this user: `METALWORKS_CACHE`, or `metalworks/pipelines` where the system keeps caches. With
     /// `METALWORKS_CACHE=off` nothing is kept. `METALWORKS_CACHE_SIZE` limits its size: `512M`, the default.
     pub fn user_cache() -> Result<BinaryArchive> {
-        Ok(match Place::of_user()? {
-            Place::Folder(path, options) => BinaryArchive::folder(path, options),
-            Place::Nowhere(why) => BinaryArchive::with(Store::Nowhere(why)),
+        Ok(match CacheLocation::of_user()? {
+            CacheLocation::Folder(path, options) => BinaryArchive::folder(path, options),
+            CacheLocation::Nowhere(why) => BinaryArchive::with(Store::Nowhere(why)),
         })
     }
 
@@ -162,7 +162,7 @@ impl BinaryArchive {
         }
     }
 
-    pub(crate) fn find(&self, query: &Query) -> Option<Arc<Entry>> {
+    pub(crate) fn find(&self, query: &Query) -> Option<Arc<ArchiveEntry>> {
         let Inner { store, problems, .. } = &*self.inner;
         let found = match store {
             Store::Memory(memory) => memory.find(query),
@@ -174,7 +174,7 @@ impl BinaryArchive {
     }
 
     /// Keeps an entry, if this kind of archive takes new ones.
-    pub(crate) fn add(&self, entry: &Arc<Entry>) {
+    pub(crate) fn add(&self, entry: &Arc<ArchiveEntry>) {
         let Inner { store, problems, .. } = &*self.inner;
         match store {
             Store::Memory(memory) => memory.add(entry.clone()),
@@ -200,7 +200,7 @@ impl BinaryArchive {
     }
 
     /// All entries that are whole.
-    fn entries(&self) -> Vec<Arc<Entry>> {
+    fn entries(&self) -> Vec<Arc<ArchiveEntry>> {
         match &self.inner.store {
             Store::Memory(memory) => memory.all(),
             Store::Folder(folder) => folder.all().into_iter().filter_map(|(_, entry)| entry).collect(),
@@ -221,7 +221,7 @@ impl BinaryArchive {
         match &self.inner.store {
             Store::Memory(memory) => memory.all().len(),
             Store::Folder(folder) => {
-                folder.files().iter().filter(|file| matches!(file.kind, Kind::Entry | Kind::Driver)).count()
+                folder.files().iter().filter(|file| matches!(file.kind, FileKind::Entry | FileKind::Driver)).count()
             }
             Store::File(file) => file.items().count(),
             Store::Nowhere(_) => 0,
@@ -268,7 +268,7 @@ impl BinaryArchive {
     }
 
     /// The machines for which it has this code, for messages.
-    pub(crate) fn targets_of(&self, key: Key) -> Vec<Target> {
+    pub(crate) fn targets_of(&self, key: Key) -> Vec<ArtifactTarget> {
         match &self.inner.store {
             Store::Memory(memory) => memory.targets_of(key),
             Store::File(file) => {

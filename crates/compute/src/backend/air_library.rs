@@ -8,7 +8,7 @@
 //!
 //! A kernel is lowered when it is asked for, not when its library is opened.
 
-use super::{Function, Library, LibraryContents, LibraryOrigin, Source};
+use super::{Function, Library, LibraryContents, LibraryOrigin, MetalSource};
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::program::PrecompiledLibrary;
@@ -27,27 +27,27 @@ use crate::{
 
 /// A program, before it is compiled for a device.
 pub(crate) struct AirLibrary {
-    contents: Contents,
+    contents: ProgramContents,
 }
 
-enum Contents {
-    Source(Source),
+enum ProgramContents {
+    Source(MetalSource),
     #[cfg(llvm)]
     Metallib(Metallib),
     /// Compiled when the program was built; the source is there for all that a `.metallib` does not say.
     #[cfg(llvm)]
-    Precompiled(Metallib, LibraryCompiler, Source),
+    Precompiled(Metallib, LibraryCompiler, MetalSource),
 }
 
 impl AirLibrary {
     pub(crate) fn open(contents: LibraryContents<'_>) -> Result<AirLibrary> {
         let contents = match contents {
-            LibraryContents::Text(text, options) => Contents::Source(Source::with_text(text, options)?),
-            LibraryContents::File(path, options) => Contents::Source(Source::with_file(path, options)?),
+            LibraryContents::Text(text, options) => ProgramContents::Source(MetalSource::with_text(text, options)?),
+            LibraryContents::File(path, options) => ProgramContents::Source(MetalSource::with_file(path, options)?),
             #[cfg(llvm)]
-            LibraryContents::Metallib(data) => Contents::Metallib(Metallib::with_data(data)?),
+            LibraryContents::Metallib(data) => ProgramContents::Metallib(Metallib::with_data(data)?),
             #[cfg(llvm)]
-            LibraryContents::MetallibFile(path) => Contents::Metallib(Metallib::with_file(path)?),
+            LibraryContents::MetallibFile(path) => ProgramContents::Metallib(Metallib::with_file(path)?),
             #[cfg(not(llvm))]
             LibraryContents::Metallib(data) => return no_compiler(&format!("a .metallib of {} bytes", data.len())),
             #[cfg(not(llvm))]
@@ -56,18 +56,18 @@ impl AirLibrary {
         Ok(AirLibrary { contents })
     }
 
-    pub(crate) fn checked(metallib: Option<PrecompiledLibrary>, source: Source) -> AirLibrary {
+    pub(crate) fn checked(metallib: Option<PrecompiledLibrary>, source: MetalSource) -> AirLibrary {
         AirLibrary { contents: checked(metallib, source) }
     }
 
     /// The source, for the front end.
-    fn source(&self) -> Option<&Source> {
+    fn source(&self) -> Option<&MetalSource> {
         match &self.contents {
-            Contents::Source(source) => Some(source),
+            ProgramContents::Source(source) => Some(source),
             #[cfg(llvm)]
-            Contents::Precompiled(_, _, source) => Some(source),
+            ProgramContents::Precompiled(_, _, source) => Some(source),
             #[cfg(llvm)]
-            Contents::Metallib(_) => None,
+            ProgramContents::Metallib(_) => None,
         }
     }
 
@@ -75,12 +75,12 @@ impl AirLibrary {
     #[cfg(llvm)]
     fn air(&self, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
         match &self.contents {
-            Contents::Source(source) => lower(source, kernel, constants),
-            Contents::Metallib(metallib) => {
+            ProgramContents::Source(source) => lower(source, kernel, constants),
+            ProgramContents::Metallib(metallib) => {
                 let bitcode = metallib.bitcode(kernel);
                 bitcode.map(|bitcode| air::specialize(bitcode?, kernel, constants)).transpose()
             }
-            Contents::Precompiled(metallib, _, source) => {
+            ProgramContents::Precompiled(metallib, _, source) => {
                 let Some(bitcode) = metallib.bitcode(kernel) else { return Ok(None) };
                 match bitcode.and_then(|bitcode| air::specialize(bitcode, kernel, constants)) {
                     // It is damaged, or bitcode that LLVM does not read.
@@ -96,7 +96,7 @@ impl AirLibrary {
 }
 
 #[cfg(llvm)]
-fn lower(source: &Source, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
+fn lower(source: &MetalSource, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
     let compilation = source.compile()?;
     let entry = compilation.program.kernels().find(|entry| entry.name == kernel);
     entry.map(|entry| air::lower(compilation, entry, source.math_mode(), constants)).transpose()
@@ -104,28 +104,28 @@ fn lower(source: &Source, kernel: &str, constants: &Constants) -> Result<Option<
 
 /// Says that the source is compiled, and why.
 #[cfg(llvm)]
-fn tell(source: &Source, problem: &Error) {
+fn tell(source: &MetalSource, problem: &Error) {
     let name = &source.options().name;
     log::line(format_args!("{name} is compiled from its source, since its .metallib cannot be read: {problem}"));
 }
 
 /// A `.metallib` that cannot be opened is told of, and the source is compiled instead.
 #[cfg(llvm)]
-fn checked(metallib: Option<PrecompiledLibrary>, source: Source) -> Contents {
-    let Some(PrecompiledLibrary { data, compiler }) = metallib else { return Contents::Source(source) };
+fn checked(metallib: Option<PrecompiledLibrary>, source: MetalSource) -> ProgramContents {
+    let Some(PrecompiledLibrary { data, compiler }) = metallib else { return ProgramContents::Source(source) };
     match Metallib::with_static_data(data) {
-        Ok(metallib) => Contents::Precompiled(metallib, compiler, source),
+        Ok(metallib) => ProgramContents::Precompiled(metallib, compiler, source),
         Err(problem) => {
             tell(&source, &problem);
-            Contents::Source(source)
+            ProgramContents::Source(source)
         }
     }
 }
 
 /// Only LLVM reads AIR.
 #[cfg(not(llvm))]
-fn checked(_: Option<PrecompiledLibrary>, source: Source) -> Contents {
-    Contents::Source(source)
+fn checked(_: Option<PrecompiledLibrary>, source: MetalSource) -> ProgramContents {
+    ProgramContents::Source(source)
 }
 
 #[cfg(not(llvm))]
@@ -139,16 +139,16 @@ fn no_compiler<T>(what: &str) -> Result<T> {
 impl Library for AirLibrary {
     fn function_names(&self) -> Vec<String> {
         match &self.contents {
-            Contents::Source(source) => source.names(),
+            ProgramContents::Source(source) => source.names(),
             #[cfg(llvm)]
-            Contents::Metallib(metallib) | Contents::Precompiled(metallib, ..) => {
+            ProgramContents::Metallib(metallib) | ProgramContents::Precompiled(metallib, ..) => {
                 metallib.names().map(str::to_owned).collect()
             }
         }
     }
 
     fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
-        Source::reflection(self.source(), kernel, constants)
+        MetalSource::reflection(self.source(), kernel, constants)
     }
 
     #[cfg(llvm)]
@@ -166,22 +166,21 @@ impl Library for AirLibrary {
     fn digest(&self, kernel: &str) -> Option<Digest> {
         let _ = kernel;
         match &self.contents {
-            Contents::Source(source) => source.digest(),
+            ProgramContents::Source(source) => source.digest(),
             #[cfg(llvm)]
-            Contents::Metallib(metallib) | Contents::Precompiled(metallib, LibraryCompiler::Apple, _) => {
-                metallib.digest(kernel)
-            }
+            ProgramContents::Metallib(metallib)
+            | ProgramContents::Precompiled(metallib, LibraryCompiler::Apple, _) => metallib.digest(kernel),
             // This version's compiler made it of the source, and its fingerprint is in every key: it is the same code.
             #[cfg(llvm)]
-            Contents::Precompiled(_, LibraryCompiler::Metalworks, source) => source.digest(),
+            ProgramContents::Precompiled(_, LibraryCompiler::Metalworks, source) => source.digest(),
         }
     }
 
     fn origin(&self) -> LibraryOrigin {
         match &self.contents {
-            Contents::Source(_) => LibraryOrigin::Source,
+            ProgramContents::Source(_) => LibraryOrigin::Source,
             #[cfg(llvm)]
-            Contents::Metallib(_) | Contents::Precompiled(..) => LibraryOrigin::Metallib,
+            ProgramContents::Metallib(_) | ProgramContents::Precompiled(..) => LibraryOrigin::Metallib,
         }
     }
 }

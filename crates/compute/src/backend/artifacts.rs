@@ -8,7 +8,7 @@
 
 use super::{BinaryArchive, Library, PipelineOrigin, PipelineRequest};
 use crate::archive::Query;
-use crate::archive::artifact::{Artifact, Entry, Machine, Target};
+use crate::archive::artifact::{ArchiveEntry, Artifact, ArtifactTarget, TargetSelector};
 use crate::archive::key::Key;
 use crate::error::{Error, Result};
 use crate::kernel::constants::describe;
@@ -26,9 +26,9 @@ pub(crate) struct Variant {
 }
 
 /// The compiler of a back end.
-pub(crate) trait Compiler {
+pub(crate) trait KernelCompiler {
     /// The machine that code is wanted for.
-    fn machine(&self) -> Result<Box<dyn Machine>>;
+    fn machine(&self) -> Result<Box<dyn TargetSelector>>;
 
     /// Compiles some variants of a kernel, in this order. Without a compiler in the program, the error says so.
     fn compile(&self, request: &PipelineRequest, variants: &[Variant]) -> Result<Compiled>;
@@ -44,17 +44,17 @@ pub(crate) struct Compiled {
 pub(crate) struct Provided {
     pub(crate) reflection: Kernel,
     /// One for each variant that was asked for.
-    pub(crate) artifacts: Vec<Arc<Entry>>,
+    pub(crate) artifacts: Vec<Arc<ArchiveEntry>>,
     pub(crate) origin: PipelineOrigin,
 }
 
 /// The code of a kernel: all variants from archives, and those that no archive has from the compiler.
 pub(crate) fn provide(
-    compiler: &dyn Compiler,
+    compiler: &dyn KernelCompiler,
     request: &PipelineRequest,
     variants: &[Variant],
 ) -> Result<Provided> {
-    let mut entries: Vec<Option<Arc<Entry>>> = find_all(compiler, request, variants)?;
+    let mut entries: Vec<Option<Arc<ArchiveEntry>>> = find_all(compiler, request, variants)?;
     let missing: Vec<Variant> =
         (variants.iter().zip(&entries)).filter(|(_, entry)| entry.is_none()).map(|(variant, _)| *variant).collect();
     let origin = if missing.is_empty() { PipelineOrigin::Archive } else { PipelineOrigin::Compiled };
@@ -67,7 +67,7 @@ pub(crate) fn provide(
             *entry = compiled.next();
         }
     }
-    let artifacts: Vec<Arc<Entry>> = entries.into_iter().flatten().collect();
+    let artifacts: Vec<Arc<ArchiveEntry>> = entries.into_iter().flatten().collect();
     match artifacts.first() {
         Some(first) if artifacts.len() == variants.len() => {
             Ok(Provided { reflection: first.reflection.clone(), artifacts, origin })
@@ -78,7 +78,7 @@ pub(crate) fn provide(
 
 /// The interface of a kernel that an archive has some variant of.
 pub(crate) fn reflection(
-    compiler: &dyn Compiler,
+    compiler: &dyn KernelCompiler,
     request: &PipelineRequest,
     variants: &[Variant],
 ) -> Option<Kernel> {
@@ -88,10 +88,10 @@ pub(crate) fn reflection(
 }
 
 fn find_all(
-    compiler: &dyn Compiler,
+    compiler: &dyn KernelCompiler,
     request: &PipelineRequest,
     variants: &[Variant],
-) -> Result<Vec<Option<Arc<Entry>>>> {
+) -> Result<Vec<Option<Arc<ArchiveEntry>>>> {
     // Without archives there is no need to ask what this machine is.
     if request.archives.is_empty() {
         return Ok(vec![None; variants.len()]);
@@ -100,7 +100,7 @@ fn find_all(
     Ok(variants.iter().map(|variant| find(&*machine, request, *variant)).collect())
 }
 
-fn find(machine: &dyn Machine, request: &PipelineRequest, variant: Variant) -> Option<Arc<Entry>> {
+fn find(machine: &dyn TargetSelector, request: &PipelineRequest, variant: Variant) -> Option<Arc<ArchiveEntry>> {
     let key = key(&*request.library, &request.kernel, &request.constants, variant)?;
     let query = Query { key, kernel: &request.kernel, variant: variant.name, machine };
     request.archives.iter().find_map(|archive| archive.find(&query))
@@ -112,7 +112,11 @@ pub(crate) fn key(library: &dyn Library, kernel: &str, constants: &Constants, va
 }
 
 /// Compiles, and has the archives keep it. What has no key is kept nowhere.
-fn compile(compiler: &dyn Compiler, request: &PipelineRequest, variants: &[Variant]) -> Result<Vec<Arc<Entry>>> {
+fn compile(
+    compiler: &dyn KernelCompiler,
+    request: &PipelineRequest,
+    variants: &[Variant],
+) -> Result<Vec<Arc<ArchiveEntry>>> {
     let mut entries = Vec::new();
     let Compiled { reflection, artifacts } = compiler.compile(request, variants).map_err(|error| match error {
         Error::ArchiveMiss { problem, .. } => miss(compiler, request, variants[0], &problem),
@@ -129,21 +133,21 @@ fn compile(compiler: &dyn Compiler, request: &PipelineRequest, variants: &[Varia
     Ok(entries)
 }
 
-pub(crate) fn entry(key: Key, constants: &Constants, reflection: Kernel, artifact: Artifact) -> Entry {
-    Entry { key, constants: describe(constants), reflection, artifact }
+pub(crate) fn entry(key: Key, constants: &Constants, reflection: Kernel, artifact: Artifact) -> ArchiveEntry {
+    ArchiveEntry { key, constants: describe(constants), reflection, artifact }
 }
 
-fn miss(compiler: &dyn Compiler, request: &PipelineRequest, variant: Variant, why: &str) -> Error {
+fn miss(compiler: &dyn KernelCompiler, request: &PipelineRequest, variant: Variant, why: &str) -> Error {
     let PipelineRequest { kernel, constants, archives, .. } = request;
     let key = key(&*request.library, kernel, constants, variant);
-    let others: Vec<Target> = match (key, compiler.machine()) {
+    let others: Vec<ArtifactTarget> = match (key, compiler.machine()) {
         (Some(key), Ok(machine)) => {
             let targets = archives.iter().flat_map(|archive| archive.targets_of(key));
             targets.filter(|target| machine.rank(target).is_none()).collect()
         }
         _ => Vec::new(),
     };
-    let others: Vec<String> = others.iter().map(Target::name).collect();
+    let others: Vec<String> = others.iter().map(ArtifactTarget::name).collect();
     let others = match others.is_empty() {
         true => String::new(),
         false => format!(" (there is some for {}, which is not for this machine)", others.join(", ")),

@@ -4,12 +4,12 @@ use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-type Call<T> = Box<dyn FnOnce(Result<T>) + Send>;
+type HandlerCall<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
 /// A handler that a driver may call from a thread of its own, through code that must not see a panic. One that is dropped
 /// without having been called is told so: who waits for it waits for something.
 pub struct Handler<T> {
-    call: Mutex<Option<Call<T>>>,
+    call: Mutex<Option<HandlerCall<T>>>,
 }
 
 impl<T> Handler<T> {

@@ -35,8 +35,8 @@ mod table;
 mod work;
 
 pub use crate::archive::BinaryArchive;
-pub use crate::archive::artifact::{Artifact, Target};
-pub use crate::program::source::Source;
+pub use crate::archive::artifact::{Artifact, ArtifactTarget};
+pub use crate::program::source::MetalSource;
 pub use crate::program::{
     CompileOptions, LibraryCompiler, LibraryContents, LibraryOrigin, MathMode, PrecompiledLibrary,
 };
@@ -49,7 +49,7 @@ pub use memory::{Memory, StorageMode};
 pub use properties::{Capabilities, DeviceKind, Limits, Properties};
 pub use registry::CompileTarget;
 pub use submission::{Complete, Outcome, Submission};
-pub(crate) use table::{BYTES_ALIGNMENT, Binding, Dispatch, Place, block_bytes, block_bytes_mut};
+pub(crate) use table::{ArgumentMemory, BYTES_ALIGNMENT, Binding, Dispatch, block_bytes, block_bytes_mut};
 pub use table::{Block, Table};
 pub use work::{Copy, Fill, Patches, Recorded, Step, Work};
 

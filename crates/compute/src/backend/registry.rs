@@ -22,10 +22,10 @@ pub(crate) struct Backend {
     /// Its devices, the one that the system prefers first.
     pub(crate) devices: fn() -> Result<Vec<Arc<dyn Device>>>,
     /// For back ends whose code can be compiled for a machine that is not there.
-    compiler: Option<Compiler>,
+    compiler: Option<CrossCompiler>,
 }
 
-struct Compiler {
+struct CrossCompiler {
     /// Checks the name of a machine; `None` is this one.
     parse_target: fn(Option<&str>) -> std::result::Result<(), String>,
     /// Compiles all the code of a kernel into an archive.
@@ -40,7 +40,7 @@ pub(crate) const BACKENDS: &[Backend] = &[
         name: "cpu",
         has_numbers: false,
         devices: || Ok(vec![cpu_device(&CpuOptions::default())?]),
-        compiler: Some(Compiler { parse_target: cpu::parse_target, compile: cpu::compile_for }),
+        compiler: Some(CrossCompiler { parse_target: cpu::parse_target, compile: cpu::compile_for }),
     },
 ];
 
@@ -77,7 +77,7 @@ impl CompileTarget {
     }
 }
 
-fn compilers() -> impl Iterator<Item = (&'static str, &'static Compiler)> {
+fn compilers() -> impl Iterator<Item = (&'static str, &'static CrossCompiler)> {
     BACKENDS.iter().filter_map(|backend| Some((backend.name, backend.compiler.as_ref()?)))
 }
 

@@ -22,8 +22,8 @@ pub struct Table {
     /// The index and size in bytes of threadgroup arguments.
     pub(crate) threadgroup_memory: Vec<(u8, u32)>,
     pub(crate) bytes: Vec<Block>,
-    pub(crate) buffers: Kept<Memory>,
-    pub(crate) pipelines: Kept<Executable>,
+    pub(crate) buffers: KeptAlive<Memory>,
+    pub(crate) pipelines: KeptAlive<Executable>,
     /// How many releases of buffers there were when it was last known that none was of one of these.
     pub(crate) checked_releases: AtomicU64,
 }
@@ -45,12 +45,12 @@ pub(crate) struct Dispatch {
 /// What is bound to an argument.
 pub(crate) struct Binding {
     pub(crate) index: u8,
-    pub(crate) place: Place,
+    pub(crate) memory: ArgumentMemory,
 }
 
 /// Where an argument's memory is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ArgumentMemory {
     Buffer {
         /// In [`Table::buffers`].
         buffer: u32,
@@ -151,14 +151,14 @@ impl Table {
 
 /// Objects that a table keeps alive, as a rule each once. It looks for one where an object with the same hash was put last
 /// and not everywhere: that is cheaper than a reference count, and an object that is there twice does no harm.
-pub(crate) struct Kept<T> {
+pub(crate) struct KeptAlive<T> {
     pub(crate) items: Vec<Arc<T>>,
     recent: [u32; RECENT],
 }
 
 const RECENT: usize = 64;
 
-impl<T> Kept<T> {
+impl<T> KeptAlive<T> {
     /// The position of an object, which is told from others by its address.
     #[inline]
     pub(crate) fn keep(&mut self, item: &Arc<T>) -> u32 {
@@ -178,8 +178,8 @@ impl<T> Kept<T> {
     }
 }
 
-impl<T> Default for Kept<T> {
-    fn default() -> Kept<T> {
-        Kept { items: Vec::new(), recent: [0; RECENT] }
+impl<T> Default for KeptAlive<T> {
+    fn default() -> KeptAlive<T> {
+        KeptAlive { items: Vec::new(), recent: [0; RECENT] }
     }
 }

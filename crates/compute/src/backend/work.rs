@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Work {
     pub(crate) steps: Vec<Step>,
-    patches: Vec<Patch>,
+    patches: Vec<ReplayPatch>,
     /// The bytes of all patches.
     bytes: Vec<u8>,
 }
@@ -76,7 +76,7 @@ pub struct Fill {
 #[derive(Clone)]
 pub struct Patches(Range<usize>);
 
-struct Patch {
+struct ReplayPatch {
     /// Which bytes it replaces, counted from the first block's first.
     target: Range<usize>,
     /// Where its own begin, in [`Work::bytes`].
@@ -102,7 +102,7 @@ impl Work {
     ) {
         let first = self.patches.len();
         for (target, bytes) in patches {
-            self.patches.push(Patch { target, source: self.bytes.len() });
+            self.patches.push(ReplayPatch { target, source: self.bytes.len() });
             self.bytes.extend_from_slice(bytes);
         }
         let patches = Patches(first..self.patches.len());

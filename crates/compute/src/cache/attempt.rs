@@ -22,7 +22,7 @@ pub(super) struct Attempt {
 }
 
 /// What is to be done by who asks.
-pub(super) enum Turn {
+pub(super) enum NextStep {
     /// It is there already.
     Ready,
     /// Create it, and then end the attempt.
@@ -35,18 +35,18 @@ pub(super) enum Turn {
 
 impl Attempts {
     /// Whose turn it is; `is_ready` says whether there is nothing left to do.
-    pub(super) fn turn(&self, may_create: bool, is_ready: impl FnOnce() -> bool) -> Turn {
+    pub(super) fn turn(&self, may_create: bool, is_ready: impl FnOnce() -> bool) -> NextStep {
         let mut current = lock(&self.current);
         // An attempt that succeeds sets the pipeline before it ends: looking under the lock misses none.
         match &*current {
-            _ if is_ready() => Turn::Ready,
-            Some(attempt) => Turn::Wait(attempt.clone()),
-            None if !may_create => Turn::Missing,
+            _ if is_ready() => NextStep::Ready,
+            Some(attempt) => NextStep::Wait(attempt.clone()),
+            None if !may_create => NextStep::Missing,
             None => {
                 let (outcome, ended) = (Mutex::new(None), Condvar::new());
                 let attempt = Arc::new(Attempt { by: thread::current().id(), outcome, ended });
                 *current = Some(attempt.clone());
-                Turn::Create(attempt)
+                NextStep::Create(attempt)
             }
         }
     }

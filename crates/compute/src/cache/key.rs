@@ -20,11 +20,11 @@ use std::sync::Arc;
 /// A clone shares its contents, so that a pipeline that was declared with a key is found by it at once.
 #[derive(Clone, Debug)]
 pub struct PipelineKey {
-    contents: Arc<Contents>,
+    contents: Arc<KeyContents>,
 }
 
 #[derive(Clone, Debug)]
-struct Contents {
+struct KeyContents {
     kernel: Box<str>,
     /// In the order in which they were given first, which is the order in which they are asked for again.
     constants: Box<[(ConstantKey, ConstantBits)]>,
@@ -86,7 +86,7 @@ impl<C: KernelConstants> Wanted<'_, C> {
         });
         let (kernel, simdgroups) = (self.kernel.into(), self.simdgroups);
         // Not the hash of what is wanted: a constant that was set twice is in that twice.
-        let mut contents = Contents { kernel, constants: constants.into(), simdgroups, hash: 0 };
+        let mut contents = KeyContents { kernel, constants: constants.into(), simdgroups, hash: 0 };
         contents.hash = contents.wanted().hash();
         PipelineKey { contents: Arc::new(contents) }
     }
@@ -199,7 +199,7 @@ impl PipelineKey {
     }
 }
 
-impl Contents {
+impl KeyContents {
     fn wanted(&self) -> Wanted<'_, Listed<'_>> {
         Wanted { kernel: &self.kernel, constants: Listed(&self.constants), simdgroups: self.simdgroups }
     }

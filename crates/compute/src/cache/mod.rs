@@ -34,7 +34,7 @@ use crate::pipeline::ComputePipelineState;
 use counters::Counters;
 use key::Wanted;
 use std::sync::{Arc, PoisonError, RwLock};
-use table::Table;
+use table::PipelineTable;
 
 /// Pipelines by kernel and function constants, shared between threads. A clone is the same cache.
 ///
@@ -54,7 +54,7 @@ pub struct PipelineCache {
 }
 
 struct Shared {
-    table: Table,
+    table: PipelineTable,
     counters: Counters,
     create: Box<Create>,
     phase: Phase,
@@ -71,7 +71,7 @@ impl PipelineCache {
         create: impl Fn(&PipelineConfig) -> Result<ComputePipelineState> + Send + Sync + 'static,
     ) -> PipelineCache {
         let shared = Shared {
-            table: Table::new(),
+            table: PipelineTable::new(),
             counters: Counters::default(),
             create: Box::new(create),
             phase: Phase::default(),

@@ -1,8 +1,8 @@
 //! What becomes of asking for a pipeline: it is there, somebody is creating it, it is created now, or that is refused.
 
-use super::attempt::Turn;
+use super::attempt::NextStep;
 use super::counters::add;
-use super::table::Entry;
+use super::table::CachedPipeline;
 use super::{LateMisses, PipelineConfig, PipelineKey, Shared};
 use crate::backend::PipelineOrigin;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use std::time::Instant;
 impl Shared {
     /// Counts a hit, if it is one.
     #[inline]
-    pub(super) fn hit<'a>(&self, entry: Option<&'a Entry>) -> Option<&'a ComputePipelineState> {
+    pub(super) fn hit<'a>(&self, entry: Option<&'a CachedPipeline>) -> Option<&'a ComputePipelineState> {
         let pipeline = entry?.pipeline.get()?;
         self.counters.hit();
         Some(pipeline)
@@ -37,15 +37,15 @@ impl Shared {
         let entry = self.table.entry(key);
         let may_create = late != Some(LateMisses::Refuse);
         match entry.attempts.turn(may_create, || entry.pipeline.get().is_some()) {
-            Turn::Ready => self.counters.hit(),
-            Turn::Wait(attempt) => {
+            NextStep::Ready => self.counters.hit(),
+            NextStep::Wait(attempt) => {
                 add(&self.counters.waits, 1);
                 attempt.wait().map_err(|error| match error {
                     Error::Pipeline { .. } => error,
                     cause => failed(key, cause),
                 })?;
             }
-            Turn::Create(attempt) => {
+            NextStep::Create(attempt) => {
                 add(&self.counters.misses, 1);
                 let outcome = self.create(config, entry);
                 entry.attempts.end(&attempt, outcome.clone());
@@ -54,7 +54,7 @@ impl Shared {
                 }
                 outcome?;
             }
-            Turn::Missing => {
+            NextStep::Missing => {
                 add(&self.counters.misses, 1);
                 add(&self.counters.failures, 1);
                 self.tell_late_miss(entry);
@@ -65,7 +65,7 @@ impl Shared {
     }
 
     /// Creates a pipeline; it is in its entry when that has succeeded.
-    fn create(&self, config: &PipelineConfig, entry: &Entry) -> Result<()> {
+    fn create(&self, config: &PipelineConfig, entry: &CachedPipeline) -> Result<()> {
         let start = Instant::now();
         let created = guarded(|| (self.create)(config));
         let nanos = start.elapsed().as_nanos() as u64;
@@ -100,7 +100,7 @@ impl Shared {
     }
 
     /// Counts a late miss, and tells about the first one of a key.
-    fn tell_late_miss(&self, entry: &Entry) {
+    fn tell_late_miss(&self, entry: &CachedPipeline) {
         add(&self.counters.late_misses, 1);
         if entry.told.swap(true, Ordering::Relaxed) {
             return;

@@ -16,14 +16,14 @@ use std::sync::atomic::AtomicBool;
 const BUCKETS: usize = 256;
 
 /// Entries by their keys.
-pub(super) struct Table {
+pub(super) struct PipelineTable {
     buckets: Box<[Link]>,
 }
 
-type Link = OnceLock<Box<Entry>>;
+type Link = OnceLock<Box<CachedPipeline>>;
 
 /// A pipeline that was asked for.
-pub(super) struct Entry {
+pub(super) struct CachedPipeline {
     pub(super) key: PipelineKey,
     /// There when it was created.
     pub(super) pipeline: OnceLock<ComputePipelineState>,
@@ -33,9 +33,9 @@ pub(super) struct Entry {
     next: Link,
 }
 
-impl Table {
-    pub(super) fn new() -> Table {
-        Table { buckets: (0..BUCKETS).map(|_| Link::new()).collect() }
+impl PipelineTable {
+    pub(super) fn new() -> PipelineTable {
+        PipelineTable { buckets: (0..BUCKETS).map(|_| Link::new()).collect() }
     }
 
     #[inline]
@@ -45,7 +45,7 @@ impl Table {
 
     /// The entry of what is wanted, if it was asked for before.
     #[inline]
-    pub(super) fn find<C: KernelConstants>(&self, hash: u64, wanted: &Wanted<'_, C>) -> Option<&Entry> {
+    pub(super) fn find<C: KernelConstants>(&self, hash: u64, wanted: &Wanted<'_, C>) -> Option<&CachedPipeline> {
         let mut link = self.bucket(hash);
         while let Some(entry) = link.get() {
             if entry.key.hash_value() == hash && wanted.is(&entry.key) {
@@ -58,7 +58,7 @@ impl Table {
 
     /// The entry of a key, if it was asked for before.
     #[inline]
-    pub(super) fn find_key(&self, key: &PipelineKey) -> Option<&Entry> {
+    pub(super) fn find_key(&self, key: &PipelineKey) -> Option<&CachedPipeline> {
         let mut link = self.bucket(key.hash_value());
         while let Some(entry) = link.get() {
             if entry.key == *key {
@@ -70,11 +70,11 @@ impl Table {
     }
 
     /// The entry of a key, now there if it was not.
-    pub(super) fn entry(&self, key: &PipelineKey) -> &Entry {
+    pub(super) fn entry(&self, key: &PipelineKey) -> &CachedPipeline {
         let mut link = self.bucket(key.hash_value());
         loop {
             // Of several threads that come to the end at once one adds its entry, and the others see that.
-            let entry = link.get_or_init(|| Box::new(Entry::new(key.clone())));
+            let entry = link.get_or_init(|| Box::new(CachedPipeline::new(key.clone())));
             if entry.key == *key {
                 return entry;
             }
@@ -83,15 +83,15 @@ impl Table {
     }
 
     /// All entries, in no particular order.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &CachedPipeline> {
         let firsts = self.buckets.iter().filter_map(Link::get);
         firsts.flat_map(|first| std::iter::successors(Some(&**first), |entry| entry.next.get().map(|next| &**next)))
     }
 }
 
-impl Entry {
-    fn new(key: PipelineKey) -> Entry {
-        Entry {
+impl CachedPipeline {
+    fn new(key: PipelineKey) -> CachedPipeline {
+        CachedPipeline {
             key,
             pipeline: OnceLock::new(),
             attempts: Attempts::default(),

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-type Job = Box<dyn FnOnce() + Send>;
+type CompileJob = Box<dyn FnOnce() + Send>;
 
 /// How long a thread waits for work.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -19,7 +19,7 @@ struct Threads {
 }
 
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<CompileJob>,
     started: usize,
     idle: usize,
 }
@@ -86,6 +86,6 @@ impl Threads {
     }
 }
 
-fn run(job: Job) {
+fn run(job: CompileJob) {
     let _ = catch_unwind(AssertUnwindSafe(job));
 }

@@ -3,12 +3,12 @@
 use super::{CommandBuffer, CommandBufferStatus, Handling, Inner};
 use crate::backend::{Complete, Outcome, Work};
 use crate::error::Error;
-use crate::queue::Turn;
+use crate::queue::QueuedCommandBuffer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-impl Turn for Inner {
+impl QueuedCommandBuffer for Inner {
     fn take_turn(self: Arc<Self>) {
         let work = {
             let mut state = self.state();

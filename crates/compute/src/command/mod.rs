@@ -50,14 +50,14 @@ struct Inner {
     state: Mutex<State>,
 }
 
-type Handler = Box<dyn FnOnce(&CommandBuffer) + Send>;
+type CompletedHandler = Box<dyn FnOnce(&CommandBuffer) + Send>;
 
 struct State {
     status: CommandBufferStatus,
     handling: Handling,
     encoder: Encoder,
     work: Work,
-    handlers: Vec<Handler>,
+    handlers: Vec<CompletedHandler>,
     error: Option<Error>,
     start: Option<Instant>,
     end: Option<Instant>,

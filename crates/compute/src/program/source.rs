@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// A Metal source.
-pub struct Source {
+pub struct MetalSource {
     /// Read when it is first needed; there from the start for one that was opened eagerly.
     compilation: OnceLock<Result<Box<Compilation>>>,
     text: Cow<'static, str>,
@@ -24,23 +24,23 @@ pub struct Source {
     digest: Option<Digest>,
 }
 
-impl Source {
-    pub(crate) fn with_text(text: &str, options: &CompileOptions) -> Result<Source> {
-        Source::read(msl::compile_source(&options.name, text, &front_end(options)), options)
+impl MetalSource {
+    pub(crate) fn with_text(text: &str, options: &CompileOptions) -> Result<MetalSource> {
+        MetalSource::read(msl::compile_source(&options.name, text, &front_end(options)), options)
     }
 
-    pub(crate) fn with_file(path: &Path, options: &CompileOptions) -> Result<Source> {
+    pub(crate) fn with_file(path: &Path, options: &CompileOptions) -> Result<MetalSource> {
         let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
             path: path.display().to_string(),
             reason: error.reason().to_string(),
         })?;
-        Source::read(compilation, options)
+        MetalSource::read(compilation, options)
     }
 
-    fn read(compilation: Compilation, options: &CompileOptions) -> Result<Source> {
+    fn read(compilation: Compilation, options: &CompileOptions) -> Result<MetalSource> {
         let digest = digest_of_compilation(&compilation, options);
         let compilation = checked(compilation)?;
-        Ok(Source {
+        Ok(MetalSource {
             compilation: OnceLock::from(Ok(compilation)),
             text: Cow::Borrowed(""),
             options: options.clone(),
@@ -49,8 +49,8 @@ impl Source {
     }
 
     /// A text that is not looked at yet. One that includes other files is read at once after all: only they say what it is.
-    pub(crate) fn deferred(text: Cow<'static, str>, options: &CompileOptions) -> Source {
-        let mut source = Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
+    pub(crate) fn deferred(text: Cow<'static, str>, options: &CompileOptions) -> MetalSource {
+        let mut source = MetalSource { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
         source.digest = match is_self_contained(&source.text) {
             true => digest([(&*source.options.name, &*source.text)].into_iter(), options),
             false => match source.compile() {
@@ -63,16 +63,16 @@ impl Source {
 
     /// A text that somebody else compiles, who opens no files: what it includes is folded into it. A text that includes nothing
     /// is read when something is asked about it.
-    pub fn folded(text: Cow<'static, str>, options: &CompileOptions) -> Result<Source> {
-        let source = Source { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
+    pub fn folded(text: Cow<'static, str>, options: &CompileOptions) -> Result<MetalSource> {
+        let source = MetalSource { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
         if is_self_contained(&source.text) {
             return Ok(source);
         }
         fold(msl::compile_source(&options.name, &source.text, &front_end(options)), options)
     }
 
-    /// As [`Source::folded`], of a file, which may include others from its own directory.
-    pub fn folded_file(path: &Path, options: &CompileOptions) -> Result<Source> {
+    /// As [`MetalSource::folded`], of a file, which may include others from its own directory.
+    pub fn folded_file(path: &Path, options: &CompileOptions) -> Result<MetalSource> {
         let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
             path: path.display().to_string(),
             reason: error.reason().to_string(),
@@ -109,7 +109,7 @@ impl Source {
     }
 }
 
-impl Source {
+impl MetalSource {
     /// The names of its kernels; none where it has mistakes.
     pub(crate) fn names(&self) -> Vec<String> {
         let kernels = self.compile().into_iter().flat_map(|compilation| compilation.program.kernels());
@@ -129,7 +129,7 @@ impl Source {
     }
 
     /// The interface of a kernel with these constants, where its library has a source; `None` where there is no such kernel.
-    pub fn reflection(source: Option<&Source>, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
+    pub fn reflection(source: Option<&MetalSource>, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
         match source {
             Some(source) => source.describe(kernel, constants),
             None => {
@@ -173,11 +173,11 @@ fn known(value: &ConstantValue) -> Value {
 }
 
 /// What was read, in one text. Mistakes are for the other compiler to find, but for files that are not there.
-fn fold(compilation: Compilation, options: &CompileOptions) -> Result<Source> {
+fn fold(compilation: Compilation, options: &CompileOptions) -> Result<MetalSource> {
     if compilation.diagnostics.iter().any(|diagnostic| diagnostic.id == "include") {
         checked(compilation.clone())?;
     }
-    Ok(Source {
+    Ok(MetalSource {
         text: msl::fold(&compilation.sources, |name| name).into(),
         compilation: OnceLock::from(checked(compilation)),
         options: options.clone(),
@@ -280,12 +280,12 @@ mod tests {
     }
 
     fn eager(text: &str, options: &CompileOptions) -> Option<Digest> {
-        Source::with_text(text, options).expect("it has no mistakes").digest()
+        MetalSource::with_text(text, options).expect("it has no mistakes").digest()
     }
 
     #[test]
     fn a_text_has_one_digest_however_it_is_opened() {
-        let deferred = Source::deferred(TEXT.into(), &options());
+        let deferred = MetalSource::deferred(TEXT.into(), &options());
         assert!(deferred.compilation.get().is_none(), "nothing was read");
         assert_eq!(eager(TEXT, &options()), deferred.digest());
         let other_name = CompileOptions { name: "other".into(), ..options() };
@@ -316,7 +316,7 @@ mod tests {
         let text = "#include \"scale.h\"\nkernel void k(device float *x [[buffer(0)]]) { *x = SCALE; }\n";
         let digest = |header: &str| {
             std::fs::write(folder.join("scale.h"), header).expect("a header");
-            let (eager, deferred) = (eager(text, &options), Source::deferred(text.into(), &options));
+            let (eager, deferred) = (eager(text, &options), MetalSource::deferred(text.into(), &options));
             assert_eq!(eager, deferred.digest());
             eager
         };
@@ -334,10 +334,10 @@ mod tests {
         std::fs::write(folder.join("k.metal"), text).expect("a file");
         let options = CompileOptions { include_dirs: vec![folder.clone()], ..CompileOptions::default() };
         let sources = [
-            Source::folded(text.into(), &options).expect("all is there"),
-            Source::folded_file(&folder.join("k.metal"), &CompileOptions::default()).expect("all is there"),
+            MetalSource::folded(text.into(), &options).expect("all is there"),
+            MetalSource::folded_file(&folder.join("k.metal"), &CompileOptions::default()).expect("all is there"),
         ];
-        let missing = Source::folded(text.into(), &CompileOptions::default());
+        let missing = MetalSource::folded(text.into(), &CompileOptions::default());
         std::fs::remove_dir_all(&folder).expect("it is ours");
         for source in sources {
             assert!(source.text().contains("#define SCALE 2\n") && !source.text().contains("#include"));
@@ -347,8 +347,8 @@ mod tests {
         assert!(diagnostics.contains("scale.h"), "{diagnostics}");
         // A mistake is not ours to tell, and a text without includes is not read.
         let wrong = "#include \"metal_stdlib\"\nkernel void k() { x; }\n";
-        assert!(Source::folded(wrong.into(), &CompileOptions::default()).is_ok());
-        let plain = Source::folded(TEXT.into(), &options).expect("nothing is read");
+        assert!(MetalSource::folded(wrong.into(), &CompileOptions::default()).is_ok());
+        let plain = MetalSource::folded(TEXT.into(), &options).expect("nothing is read");
         assert!(plain.compilation.get().is_none() && plain.text() == TEXT);
     }
 
@@ -356,7 +356,7 @@ mod tests {
     fn what_cannot_be_known_has_no_digest() {
         let text = "#if __has_include(\"scale.h\")\n#endif\nkernel void k() {}\n";
         assert_eq!(eager(text, &CompileOptions::default()), None);
-        assert_eq!(Source::deferred(text.into(), &CompileOptions::default()).digest(), None);
+        assert_eq!(MetalSource::deferred(text.into(), &CompileOptions::default()).digest(), None);
     }
 
     #[test]
@@ -365,7 +365,7 @@ mod tests {
         let text = format!("constant int LENGTH = sizeof(__FILE__);\n{TEXT}");
         let digest = eager(&text, &options());
         assert!(digest.is_some() && digest != eager(&text, &other_name));
-        assert_eq!(digest, Source::deferred(text.into(), &options()).digest());
+        assert_eq!(digest, MetalSource::deferred(text.into(), &options()).digest());
     }
 
     #[test]

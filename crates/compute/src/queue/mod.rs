@@ -18,7 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 /// A command buffer, as its queue sees it.
-pub(crate) trait Turn: Send + Sync {
+pub(crate) trait QueuedCommandBuffer: Send + Sync {
     /// Does on this thread what is left to do: executes it, if no device has, and runs its completed handlers.
     fn take_turn(self: Arc<Self>);
 
@@ -66,7 +66,7 @@ const MOST_SPARE: usize = 8;
 #[derive(Default)]
 struct State {
     /// What was committed and not begun; where the device executes by itself, what it has executed, with handlers to run.
-    pending: VecDeque<Arc<dyn Turn>>,
+    pending: VecDeque<Arc<dyn QueuedCommandBuffer>>,
     /// Who is executing, or running handlers.
     executor: Option<ThreadId>,
     has_thread: bool,
@@ -111,7 +111,11 @@ impl CommandQueue {
     }
 
     /// Takes a command buffer, if `commit` agrees, and sees to it that somebody executes it.
-    pub(crate) fn enqueue(&self, command_buffer: Arc<dyn Turn>, commit: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(crate) fn enqueue(
+        &self,
+        command_buffer: Arc<dyn QueuedCommandBuffer>,
+        commit: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let state = self.handle.queue.state();
         // Under the queue's lock: what says that it was committed is pending or being executed.
         commit()?;
@@ -120,7 +124,7 @@ impl CommandQueue {
     }
 
     /// The device has executed a command buffer that has completed handlers.
-    pub(crate) fn run_handlers_of(&self, command_buffer: Arc<dyn Turn>) {
+    pub(crate) fn run_handlers_of(&self, command_buffer: Arc<dyn QueuedCommandBuffer>) {
         self.append(self.handle.queue.state(), command_buffer);
     }
 
@@ -132,7 +136,7 @@ impl CommandQueue {
     }
 
     /// Sees to it that somebody goes on with a command buffer, after those that were appended before.
-    fn append(&self, mut state: MutexGuard<'_, State>, command_buffer: Arc<dyn Turn>) {
+    fn append(&self, mut state: MutexGuard<'_, State>, command_buffer: Arc<dyn QueuedCommandBuffer>) {
         let queue = &self.handle.queue;
         state.pending.push_back(command_buffer);
         if !state.has_thread {
@@ -196,7 +200,7 @@ impl Queue {
     }
 
     /// Executes or waits until `command_buffer`, which was committed, is finished.
-    pub(crate) fn wait_for(&self, command_buffer: &dyn Turn) {
+    pub(crate) fn wait_for(&self, command_buffer: &dyn QueuedCommandBuffer) {
         let me = thread::current().id();
         let mut state = self.state();
         while !command_buffer.is_finished() {

@@ -24,9 +24,9 @@ impl Submit for AtOnce {
 }
 
 /// Gives everything to the test.
-struct Held(Mutex<Sender<Submission>>);
+struct HeldSubmissions(Mutex<Sender<Submission>>);
 
-impl Submit for Held {
+impl Submit for HeldSubmissions {
     fn submit(&self, submission: Submission) {
         self.0.lock().unwrap().send(submission).expect("the test takes it");
     }
@@ -48,7 +48,7 @@ fn at_once() -> CommandQueue {
 
 fn held() -> (CommandQueue, Receiver<Submission>) {
     let (sender, receiver) = channel();
-    (CommandQueue::new(device(), Queue::Submits(Box::new(Held(Mutex::new(sender))))), receiver)
+    (CommandQueue::new(device(), Queue::Submits(Box::new(HeldSubmissions(Mutex::new(sender))))), receiver)
 }
 
 /// A queue, and a thread that completes what is submitted to it one after the other, as a driver does.

@@ -66,7 +66,7 @@ impl ComputeCommandEncoder {
         });
         for argument in &arguments.buffers {
             if let Some(bound) = self.bound[usize::from(argument.index)] {
-                self.table.bindings.push(Binding { index: argument.index, place: bound.place });
+                self.table.bindings.push(Binding { index: argument.index, memory: bound.memory });
             }
         }
         for argument in &arguments.threadgroup_memory {

@@ -1,12 +1,12 @@
 //! Encoders: the calls that fill a command buffer or a recording.
 
 use super::hazards::Hazards;
-use crate::backend::{BYTES_ALIGNMENT, Place, Table, releases};
+use crate::backend::{ArgumentMemory, BYTES_ALIGNMENT, Table, releases};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Result, usage};
 use crate::pipeline::ComputePipelineState;
-use crate::validate::{self, Bound, Uses};
+use crate::validate::{self, BoundArgument, Uses};
 use abi::call::ARGUMENT_SLOTS;
 use msl::reflect::ArgumentKind;
 use std::ops::Range;
@@ -43,12 +43,12 @@ const MAX_BYTES: usize = 4096;
 /// Every method refuses what Metal's validation would refuse; a call that failed recorded nothing. An encoder must be
 /// ended: a command buffer with one that was dropped without [`ComputeCommandEncoder::end_encoding`] cannot be committed.
 pub struct ComputeCommandEncoder {
-    target: Target,
+    destination: Destination,
     is_open: bool,
     pub(super) table: Box<Table>,
     /// In the table.
     pub(super) pipeline: Option<u32>,
-    pub(super) bound: [Option<Bound>; ARGUMENT_SLOTS],
+    pub(super) bound: [Option<BoundArgument>; ARGUMENT_SLOTS],
     pub(super) threadgroup_memory: [u32; ARGUMENT_SLOTS],
     /// What the dispatches since the last barrier touch; `None` where each waits anyway.
     pub(super) hazards: Option<Hazards>,
@@ -73,7 +73,7 @@ pub(crate) trait PassSink: Send + Sync {
 }
 
 /// What is encoded into.
-enum Target {
+enum Destination {
     CommandBuffer(Arc<dyn PassSink>),
     /// A recording, with the number that its locations carry.
     Recording(u32),
@@ -86,7 +86,7 @@ impl ComputeCommandEncoder {
         dispatch_type: DispatchType,
         table: Box<Table>,
     ) -> ComputeCommandEncoder {
-        ComputeCommandEncoder::new(Target::CommandBuffer(command_buffer), device, dispatch_type, table)
+        ComputeCommandEncoder::new(Destination::CommandBuffer(command_buffer), device, dispatch_type, table)
     }
 
     pub(crate) fn for_recording(
@@ -94,11 +94,11 @@ impl ComputeCommandEncoder {
         device: &Device,
         dispatch_type: DispatchType,
     ) -> ComputeCommandEncoder {
-        ComputeCommandEncoder::new(Target::Recording(number), device, dispatch_type, Box::default())
+        ComputeCommandEncoder::new(Destination::Recording(number), device, dispatch_type, Box::default())
     }
 
     fn new(
-        target: Target,
+        destination: Destination,
         device: &Device,
         dispatch_type: DispatchType,
         mut table: Box<Table>,
@@ -106,7 +106,7 @@ impl ComputeCommandEncoder {
         table.checked_releases = releases().into();
         let is_concurrent = dispatch_type == DispatchType::Concurrent && !device.is_serial();
         ComputeCommandEncoder {
-            target,
+            destination,
             is_open: true,
             table,
             pipeline: None,
@@ -172,8 +172,8 @@ impl ComputeCommandEncoder {
         validate::same_device(call, self.domain, memory)?;
         let kept = self.table.buffers.keep(memory);
         self.uses.bind(index);
-        self.bound[index] = Some(Bound {
-            place: Place::Buffer { buffer: kept, offset: range.start },
+        self.bound[index] = Some(BoundArgument {
+            memory: ArgumentMemory::Buffer { buffer: kept, offset: range.start },
             address: memory.address() + range.start,
             len: range.end - range.start,
             read_only: buffer.is_read_only(),
@@ -199,7 +199,7 @@ impl ComputeCommandEncoder {
         self.open("set_buffer_offset")?;
         validate::index("set_buffer_offset", index)?;
         match self.bound[index] {
-            Some(Bound { place: Place::Buffer { buffer, .. }, read_only, .. }) => {
+            Some(BoundArgument { memory: ArgumentMemory::Buffer { buffer, .. }, read_only, .. }) => {
                 let buffer = Buffer::of(self.table.buffers.items[buffer as usize].clone(), read_only);
                 self.set_buffer(index, &buffer, offset)
             }
@@ -221,12 +221,13 @@ impl ComputeCommandEncoder {
         validate::room("set_bytes", self.table.bytes.len())?;
         let block = self.table.push_bytes(bytes);
         let len = bytes.len() as u32;
-        let place = Place::Bytes { block, len };
+        let memory = ArgumentMemory::Bytes { block, len };
         self.uses.bind(index);
-        self.bound[index] = Some(Bound { place, address: BYTES_ALIGNMENT, len: bytes.len(), read_only: true });
-        let recording = match self.target {
-            Target::Recording(number) => number,
-            Target::CommandBuffer(_) => 0,
+        self.bound[index] =
+            Some(BoundArgument { memory, address: BYTES_ALIGNMENT, len: bytes.len(), read_only: true });
+        let recording = match self.destination {
+            Destination::Recording(number) => number,
+            Destination::CommandBuffer(_) => 0,
         };
         Ok(BytesLocation { recording, block, len })
     }
@@ -252,13 +253,13 @@ impl ComputeCommandEncoder {
     pub fn end_encoding(&mut self) -> Result<()> {
         self.open("end_encoding")?;
         self.check_uses("end_encoding")?;
-        match &self.target {
-            Target::CommandBuffer(command_buffer) => {
+        match &self.destination {
+            Destination::CommandBuffer(command_buffer) => {
                 command_buffer.end_pass(std::mem::take(&mut self.table));
                 self.is_open = false;
                 Ok(())
             }
-            Target::Recording(_) => usage("end_encoding: a recording is ended by finish"),
+            Destination::Recording(_) => usage("end_encoding: a recording is ended by finish"),
         }
     }
 
@@ -277,9 +278,9 @@ impl ComputeCommandEncoder {
         if self.is_open {
             return Ok(());
         }
-        let label = match &self.target {
-            Target::CommandBuffer(command_buffer) => command_buffer.label(),
-            Target::Recording(_) => None,
+        let label = match &self.destination {
+            Destination::CommandBuffer(command_buffer) => command_buffer.label(),
+            Destination::Recording(_) => None,
         };
         let label = label.map(|label| format!(" '{label}'")).unwrap_or_default();
         usage(format!("{call}: the encoder has ended; make a new one from the command buffer{label}"))
@@ -288,7 +289,7 @@ impl ComputeCommandEncoder {
 
 impl Drop for ComputeCommandEncoder {
     fn drop(&mut self) {
-        if let (true, Target::CommandBuffer(command_buffer)) = (self.is_open, &self.target) {
+        if let (true, Destination::CommandBuffer(command_buffer)) = (self.is_open, &self.destination) {
             command_buffer.abandon_pass();
         }
     }

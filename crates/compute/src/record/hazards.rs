@@ -6,9 +6,9 @@
 //!
 //! Ranges are ranges of addresses and not of buffers, so that buffers which share memory are the same here, too.
 
-use crate::backend::Place;
+use crate::backend::ArgumentMemory;
 use crate::kernel::arguments::BufferArgument;
-use crate::validate::Bound;
+use crate::validate::BoundArgument;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -27,10 +27,10 @@ pub(crate) struct Access {
 }
 
 /// What a dispatch does with an argument; nothing that matters with bytes, which nobody writes.
-pub(crate) fn access(argument: &BufferArgument, bound: Bound) -> Option<Access> {
-    match bound.place {
-        Place::Bytes { .. } => None,
-        Place::Buffer { .. } => {
+pub(crate) fn access(argument: &BufferArgument, bound: BoundArgument) -> Option<Access> {
+    match bound.memory {
+        ArgumentMemory::Bytes { .. } => None,
+        ArgumentMemory::Buffer { .. } => {
             Some(Access { range: bound.address..bound.address + bound.len, is_written: argument.is_written })
         }
     }

@@ -10,7 +10,7 @@
 //! buffer up. What it changes, the patched bytes, it has for itself alone.
 
 use super::encoder::{BytesLocation, ComputeCommandEncoder, DispatchType};
-use crate::backend::{BYTES_ALIGNMENT, Place, Recorded, Table};
+use crate::backend::{ArgumentMemory, BYTES_ALIGNMENT, Recorded, Table};
 use crate::device::Device;
 use crate::error::{Result, usage};
 use crate::validate;
@@ -132,9 +132,11 @@ impl Recording {
         let table = self.table();
         let bindings = if dispatch < table.len() { table.bindings_of(dispatch) } else { &[] };
         bindings.iter().find(|binding| usize::from(binding.index) == index).and_then(|binding| {
-            match binding.place {
-                Place::Bytes { block, len } => Some(BytesLocation { recording: self.inner.number, block, len }),
-                Place::Buffer { .. } => None,
+            match binding.memory {
+                ArgumentMemory::Bytes { block, len } => {
+                    Some(BytesLocation { recording: self.inner.number, block, len })
+                }
+                ArgumentMemory::Buffer { .. } => None,
             }
         })
     }

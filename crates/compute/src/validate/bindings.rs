@@ -1,15 +1,15 @@
 //! What is bound, against what the kernel wants.
 
 use super::{Call, list};
-use crate::backend::Place;
+use crate::backend::ArgumentMemory;
 use crate::error::{Error, Result};
 use crate::kernel::arguments::BufferArgument;
 use abi::call::ARGUMENT_SLOTS;
 
 /// What is bound at an index.
 #[derive(Clone, Copy)]
-pub(crate) struct Bound {
-    pub(crate) place: Place,
+pub(crate) struct BoundArgument {
+    pub(crate) memory: ArgumentMemory,
     /// Of a buffer's bytes, its address; of others, a number that is aligned as they are.
     pub(crate) address: usize,
     pub(crate) len: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Bound {
 }
 
 /// Whether everything that the kernel uses is there and fits.
-pub(crate) fn bindings(call: &Call, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> Result<()> {
+pub(crate) fn bindings(call: &Call, bound: &[Option<BoundArgument>; ARGUMENT_SLOTS]) -> Result<()> {
     for argument in &call.pipeline.arguments.buffers {
         match &bound[usize::from(argument.index)] {
             Some(bound)
@@ -33,7 +33,7 @@ pub(crate) fn bindings(call: &Call, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> 
 }
 
 #[cold]
-fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<Bound>; ARGUMENT_SLOTS]) -> Error {
+fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<BoundArgument>; ARGUMENT_SLOTS]) -> Error {
     let indices = bound.iter().zip(0..).filter(|(bound, _)| bound.is_some());
     let others = indices.fold(0, |indices, (_, index)| indices | 1u32 << index);
     let others = others & !call.pipeline.arguments.buffer_indices;
@@ -51,15 +51,15 @@ fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<Bound>; ARGUM
 
 /// Why a binding cannot serve an argument.
 #[cold]
-fn misfit(call: &Call, argument: &BufferArgument, bound: &Bound) -> Error {
+fn misfit(call: &Call, argument: &BufferArgument, bound: &BoundArgument) -> Error {
     let reflected = &call.pipeline.reflection.arguments[argument.argument as usize];
     let element = &reflected.element_type;
-    let (what, is_bytes) = match bound.place {
-        Place::Buffer { buffer, offset } => {
+    let (what, is_bytes) = match bound.memory {
+        ArgumentMemory::Buffer { buffer, offset } => {
             let buffer = call.buffers[buffer as usize].description();
             (format!("{buffer} from offset {offset} on"), false)
         }
-        Place::Bytes { len, .. } => (format!("{len} bytes of set_bytes"), true),
+        ArgumentMemory::Bytes { len, .. } => (format!("{len} bytes of set_bytes"), true),
     };
     let problem = if bound.len < argument.size {
         format!("{} bytes from its offset on; one '{element}' takes {}", bound.len, argument.size)

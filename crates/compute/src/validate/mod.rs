@@ -27,7 +27,7 @@ mod memory;
 mod stale;
 mod unused;
 
-pub(crate) use bindings::{Bound, bindings};
+pub(crate) use bindings::{BoundArgument, bindings};
 pub(crate) use copy::{copy, copy_released, fill, fill_released};
 pub(crate) use grid::grid;
 pub(crate) use memory::{threadgroup_memory, threadgroup_memory_problem};

@@ -1,6 +1,6 @@
 //! Buffers that were released after they were bound.
 
-use crate::backend::{Place, Table, releases};
+use crate::backend::{ArgumentMemory, Table, releases};
 use crate::error::{Result, usage};
 use crate::validate::argument_name;
 use msl::reflect::ArgumentKind;
@@ -14,7 +14,7 @@ pub(crate) fn stale(call: &str, table: &Table) -> Result<()> {
     }
     for (number, dispatch) in table.dispatches.iter().enumerate() {
         for binding in table.bindings_of(number) {
-            let Place::Buffer { buffer, .. } = binding.place else { continue };
+            let ArgumentMemory::Buffer { buffer, .. } = binding.memory else { continue };
             let buffer = &table.buffers.items[buffer as usize];
             if buffer.is_released() {
                 let pipeline = table.pipeline(dispatch);

@@ -1,6 +1,6 @@
 //! A folder that processes share.
 
-use crate::support::{Place, SOURCE, device, factor, library, only, pipeline, run, times, with};
+use crate::support::{SOURCE, TestFolder, device, factor, library, only, pipeline, run, times, with};
 use compute::{
     BinaryArchive, CompileOptions, Error, FolderOptions, FunctionConstantValues, FunctionDescriptor, MathMode,
     PipelineOrigin,
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 #[test]
 fn a_folder_serves_the_next_time() {
-    let place = Place::new("next");
+    let place = TestFolder::new("next");
     let first = pipeline(&library(), &factor(3), &with(&place.folder())).expect("it compiles");
     assert_eq!(first.origin(), PipelineOrigin::Compiled);
     let folder = place.folder();
@@ -30,7 +30,7 @@ fn a_folder_serves_the_next_time() {
 /// Each of these makes other code, and so another key: never what is there already.
 #[test]
 fn all_that_decides_the_code_is_in_the_key() {
-    let place = Place::new("key");
+    let place = TestFolder::new("key");
     let folder = place.folder();
     let base = CompileOptions { defines: vec![("UNUSED".into(), None)], ..Default::default() };
     let origin = |source: &str, options: &CompileOptions, factor: &FunctionConstantValues| {
@@ -58,7 +58,7 @@ fn all_that_decides_the_code_is_in_the_key() {
 
 #[test]
 fn what_is_damaged_is_compiled_again() {
-    let place = Place::new("damaged");
+    let place = TestFolder::new("damaged");
     let folder = place.folder();
     pipeline(&library(), &factor(3), &with(&folder)).expect("it compiles");
     let path = place.files().remove(0);
@@ -84,7 +84,7 @@ fn what_is_damaged_is_compiled_again() {
 fn functions_of_a_metallib_are_kept_by_their_own_hash() {
     let compilation = msl::compile_source("scale", SOURCE, &Default::default());
     let metallib = air::compile(&compilation, air::MathMode::Fast).expect("it compiles");
-    let place = Place::new("metallib");
+    let place = TestFolder::new("metallib");
     for expected in [PipelineOrigin::Compiled, PipelineOrigin::Archive] {
         let library = device().new_library_with_data(metallib.clone()).expect("it is one");
         let pipeline = pipeline(&library, &factor(3), &with(&place.folder())).expect("it compiles");
@@ -102,7 +102,7 @@ const TASK: &str = "METALWORKS_TEST_TASK";
 const FOLDER: &str = "METALWORKS_TEST_FOLDER";
 
 /// Runs a test of this program again, in a process of its own, which does its task instead.
-fn again(test: &str, task: &str, place: &Place) -> Child {
+fn again(test: &str, task: &str, place: &TestFolder) -> Child {
     let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
     command.args(["--exact", &format!("disk::{test}"), "--nocapture"]).env(TASK, task).env(FOLDER, &place.0);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
@@ -131,7 +131,7 @@ fn processes_share_a_folder() {
         assert_eq!(folder.problems(), Vec::<String>::new());
         return;
     }
-    let place = Place::new("processes");
+    let place = TestFolder::new("processes");
     let children: Vec<Child> =
         (0..3).map(|process| again("processes_share_a_folder", &(4 * process).to_string(), &place)).collect();
     children.into_iter().for_each(succeed);
@@ -146,7 +146,7 @@ fn another_process_finds_what_this_one_compiled() {
         assert_eq!((pipeline.origin(), run(&pipeline, 32)), (PipelineOrigin::Archive, times(3)));
         return;
     }
-    let place = Place::new("another");
+    let place = TestFolder::new("another");
     pipeline(&library(), &factor(3), &with(&place.folder())).expect("it compiles");
     succeed(again("another_process_finds_what_this_one_compiled", "find", &place));
 }
@@ -169,7 +169,7 @@ fn without_space_everything_is_compiled() {
         assert!(problems.len() == 1 && problems[0].contains("cannot write"), "{problems:?}");
         return;
     }
-    let place = Place::new("full");
+    let place = TestFolder::new("full");
     succeed(again("without_space_everything_is_compiled", "write", &place));
     assert_eq!(place.files(), Vec::<std::path::PathBuf>::new(), "nothing half is left");
 }

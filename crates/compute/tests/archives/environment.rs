@@ -1,6 +1,6 @@
 //! `METALWORKS_CACHE` and `METALWORKS_CPU`. The environment belongs to the whole process, so these tests run themselves again.
 
-use crate::support::{Place, factor, library, pipeline, with};
+use crate::support::{TestFolder, factor, library, pipeline, with};
 use compute::BinaryArchive;
 use std::process::Command;
 
@@ -34,7 +34,7 @@ fn the_users_cache_is_where_the_environment_says() {
         assert_eq!(cache.info().off.is_some(), is_off);
         return;
     }
-    let place = Place::new("user");
+    let place = TestFolder::new("user");
     let [own, xdg] = ["own", "xdg"].map(|name| place.0.join(name).display().to_string());
     again(test, &[("METALWORKS_CACHE", &own), ("HOME", "/nowhere")]);
     again(test, &[("METALWORKS_CACHE", "off"), ("HOME", "/nowhere")]);
@@ -70,7 +70,7 @@ fn code_for_one_cpu_is_not_that_for_another() {
         assert_eq!(run(&second, 32), times(3));
         return;
     }
-    let place = Place::new("cpus");
+    let place = TestFolder::new("cpus");
     let folder = place.0.join("folder").display().to_string();
     again(test, &[("METALWORKS_CACHE", &folder)]);
     again(test, &[("METALWORKS_CACHE", &folder), ("METALWORKS_CPU", "haswell")]);

@@ -1,6 +1,6 @@
 //! One file for others: for this machine, for older ones, and never for those that this one is not.
 
-use crate::support::{Place, SOURCE, device, factor, library, only, pipeline, run, times};
+use crate::support::{SOURCE, TestFolder, device, factor, library, only, pipeline, run, times};
 use compute::{
     BinaryArchive, CompileOptions, CompileTarget, ComputePipelineDescriptor, Error, FunctionDescriptor,
     PipelineOrigin,
@@ -8,7 +8,7 @@ use compute::{
 use std::path::PathBuf;
 
 /// A file with the kernel for a target.
-fn file(place: &Place, target: &str) -> PathBuf {
+fn file(place: &TestFolder, target: &str) -> PathBuf {
     let archive = BinaryArchive::new();
     let constants = factor(3);
     let function = FunctionDescriptor { library: &library(), name: "scale", constants: &constants };
@@ -25,7 +25,7 @@ fn is_miss(result: compute::Result<compute::ComputePipelineState>) -> bool {
 
 #[test]
 fn a_file_serves_threadgroups_of_all_sizes() {
-    let place = Place::new("portable");
+    let place = TestFolder::new("portable");
     let archive = BinaryArchive::open(file(&place, "cpu")).expect("it is one");
     assert_eq!((archive.len(), archive.info().damaged), (2, 0));
     let pipeline = pipeline(&library(), &factor(3), &only(&archive)).expect("it is there");
@@ -41,7 +41,7 @@ fn a_file_serves_threadgroups_of_all_sizes() {
 
 #[test]
 fn a_folder_becomes_a_file() {
-    let place = Place::new("serialize");
+    let place = TestFolder::new("serialize");
     let folder = place.folder();
     for number in 3..6 {
         pipeline(&library(), &factor(number), &crate::support::with(&folder)).expect("it compiles");
@@ -62,7 +62,7 @@ fn a_folder_becomes_a_file() {
 fn links_and_pipes_stay_what_they_are() {
     use std::io::Read;
     use std::os::fd::AsRawFd;
-    let place = Place::new("named");
+    let place = TestFolder::new("named");
     let archive = BinaryArchive::new();
     let (file, link) = (place.0.join("file"), place.0.join("link"));
     std::fs::write(&file, "old").expect("it is written");
@@ -82,7 +82,7 @@ fn links_and_pipes_stay_what_they_are() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn code_for_an_older_cpu_runs() {
-    let place = Place::new("older");
+    let place = TestFolder::new("older");
     let archive = BinaryArchive::open(file(&place, "cpu:x86-64-v3")).expect("it is one");
     let pipeline = pipeline(&library(), &factor(3), &only(&archive)).expect("it runs here");
     assert_eq!((run(&pipeline, 32), run(&pipeline, 24)), (times(3), times(3)));
@@ -92,7 +92,7 @@ fn code_for_an_older_cpu_runs() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn code_for_another_cpu_does_not_run() {
-    let place = Place::new("other");
+    let place = TestFolder::new("other");
     // No CPU has the extensions of both.
     let lacking = if std::arch::is_x86_feature_detected!("sse4a") { "cpu:sapphirerapids" } else { "cpu:znver4" };
     for target in [lacking, "cpu:apple-m1"] {
@@ -108,7 +108,7 @@ fn code_for_another_cpu_does_not_run() {
 
 #[test]
 fn no_damaged_byte_gets_through() {
-    let place = Place::new("bytes");
+    let place = TestFolder::new("bytes");
     let whole = std::fs::read(file(&place, "cpu")).expect("it is there");
     let path = place.0.join("damaged.mwarchive");
     let (mut refused, mut missed, mut unharmed) = (0, 0, 0);
@@ -150,7 +150,7 @@ fn no_damaged_byte_gets_through() {
 
 #[test]
 fn a_file_that_is_shortened_while_it_is_open_is_damaged() {
-    let place = Place::new("shortened");
+    let place = TestFolder::new("shortened");
     let path = file(&place, "cpu");
     let archive = BinaryArchive::open(&path).expect("it is one");
     std::fs::OpenOptions::new().write(true).open(&path).expect("it is ours").set_len(100).expect("it is ours");
@@ -160,7 +160,7 @@ fn a_file_that_is_shortened_while_it_is_open_is_damaged() {
 
 #[test]
 fn what_is_no_archive_is_refused() {
-    let place = Place::new("none");
+    let place = TestFolder::new("none");
     let problem = |name: &str, bytes: &[u8]| {
         std::fs::write(place.0.join(name), bytes).expect("it is ours");
         BinaryArchive::open(place.0.join(name)).expect_err("it is none").to_string()

@@ -1,6 +1,6 @@
 //! The interface of an archived kernel, without its code.
 
-use crate::support::{Place, device, factor, library, pipeline, with};
+use crate::support::{TestFolder, device, factor, library, pipeline, with};
 use compute::reflect::Kernel;
 use compute::{
     BinaryArchive, CompileOptions, CompileTarget, ComputePipelineDescriptor, FunctionConstantValues,
@@ -24,7 +24,7 @@ fn an_archived_kernel_says_its_interface() {
 
 #[test]
 fn folders_and_files_say_it_too() {
-    let place = Place::new("reflection");
+    let place = TestFolder::new("reflection");
     let compiled = pipeline(&library(), &factor(3), &with(&place.folder())).expect("it compiles");
     let path = place.0.join("one.mwarchive");
     place.folder().serialize(&path).expect("it is written");

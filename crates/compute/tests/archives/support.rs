@@ -67,14 +67,14 @@ pub(crate) fn only(archive: &BinaryArchive) -> ComputePipelineDescriptor {
 }
 
 /// A folder of a test's own, gone when the test is.
-pub(crate) struct Place(pub(crate) PathBuf);
+pub(crate) struct TestFolder(pub(crate) PathBuf);
 
-impl Place {
-    pub(crate) fn new(name: &str) -> Place {
+impl TestFolder {
+    pub(crate) fn new(name: &str) -> TestFolder {
         let path = std::env::temp_dir().join(format!("metalworks-archives-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir(&path).expect("a folder for temporary files");
-        Place(path)
+        TestFolder(path)
     }
 
     pub(crate) fn folder(&self) -> BinaryArchive {
@@ -90,7 +90,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

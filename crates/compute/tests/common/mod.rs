@@ -104,7 +104,7 @@ impl RustKernel {
             flush_denormals: self.flush_denormals,
         };
         Artifact {
-            target: compute::backend::Target {
+            target: compute::backend::ArtifactTarget {
                 backend: "cpu".into(),
                 machine: std::env::consts::ARCH.into(),
                 details: String::new(),
@@ -178,13 +178,18 @@ pub(crate) fn device(threads: usize) -> Device {
 
 /// How a grid is given.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Grid {
+pub(crate) enum DispatchCall {
     Threads(Size, Size),
     Threadgroups(Size, Size),
 }
 
 /// Runs a kernel once and waits for it.
-pub(crate) fn run(queue: &CommandQueue, kernel: &RustKernel, buffers: &[&Buffer], grid: Grid) -> Result<()> {
+pub(crate) fn run(
+    queue: &CommandQueue,
+    kernel: &RustKernel,
+    buffers: &[&Buffer],
+    grid: DispatchCall,
+) -> Result<()> {
     let pipeline = kernel.pipeline(queue.device())?;
     let commands = queue.new_command_buffer();
     let mut encoder = commands.compute_command_encoder()?;
@@ -194,8 +199,8 @@ pub(crate) fn run(queue: &CommandQueue, kernel: &RustKernel, buffers: &[&Buffer]
         encoder.set_buffer(index, buffer, 0)?;
     }
     match grid {
-        Grid::Threads(threads, threadgroup) => encoder.dispatch_threads(threads, threadgroup)?,
-        Grid::Threadgroups(groups, threadgroup) => encoder.dispatch_threadgroups(groups, threadgroup)?,
+        DispatchCall::Threads(threads, threadgroup) => encoder.dispatch_threads(threads, threadgroup)?,
+        DispatchCall::Threadgroups(groups, threadgroup) => encoder.dispatch_threadgroups(groups, threadgroup)?,
     }
     encoder.end_encoding()?;
     commands.commit()?;

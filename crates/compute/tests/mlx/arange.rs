@@ -2,7 +2,7 @@
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 
 pub(crate) fn cases() -> impl Iterator<Item = Case> {
     harness::names("arange").into_iter().filter_map(|name| {
@@ -15,7 +15,7 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
         };
         let step = if dtype.is_integer() { Scalar::Int(2) } else { Scalar::Float(0.25) };
         let scalar = |value| Argument::Bytes(Array::new(dtype, [value]).bytes());
-        let case = Case::new(&name, Grid::Threads([length, 1, 1], [64, 1, 1]));
+        let case = Case::new(&name, CaseGrid::Threads([length, 1, 1], [64, 1, 1]));
         let expected: Vec<Scalar> = (0..length as i128).map(value).collect();
         Some(case.bind(scalar(value(0))).bind(scalar(step)).bind(Argument::output(
             dtype,

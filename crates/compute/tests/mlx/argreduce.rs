@@ -3,7 +3,7 @@
 use crate::array::{DType, Scalar};
 use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::layout::strided_locations;
 use crate::random::Random;
 
@@ -28,7 +28,7 @@ pub(crate) fn cases() -> impl Iterator<Item = Case> {
                 Scalar::Int(best as i128)
             };
             let expected: Vec<Scalar> = strided_locations(&shape, &strides).iter().map(best).collect();
-            let case = Case::new(&name, Grid::Threads([64, 6, 1], [64, 1, 1]))
+            let case = Case::new(&name, CaseGrid::Threads([64, 6, 1], [64, 1, 1]))
                 .input(&values)
                 .bind(Argument::output(DType::Uint32, expected, Tolerance::EXACT))
                 .bind(Argument::ints(&shape))

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::random::Random;
 use compute::ConstantValue;
 
@@ -181,7 +181,7 @@ pub(crate) fn single_pass() -> impl Iterator<Item = Case> {
                 expected.extend(weighted.into_iter().map(|value| value / sum));
             }
         }
-        let case = Case::new(&name, Grid::Threadgroups([HEADS, QUERIES, 1], [1024, 1, 1]))
+        let case = Case::new(&name, CaseGrid::Threadgroups([HEADS, QUERIES, 1], [1024, 1, 1]))
             .input(&problem.queries)
             .input(&problem.keys)
             .input(&problem.values)
@@ -216,7 +216,7 @@ pub(crate) fn first_pass() -> impl Iterator<Item = Case> {
         }
         let groups = [(HEADS / GROUP), 1, blocks];
         let close = Tolerance::ulps(8.0).and_absolute(4e-6);
-        let case = Case::new(&name, Grid::Threadgroups(groups, [32, GROUP, QUERIES]))
+        let case = Case::new(&name, CaseGrid::Threadgroups(groups, [32, GROUP, QUERIES]))
             .input(&problem.queries)
             .input(&problem.keys)
             .input(&problem.values)
@@ -250,7 +250,7 @@ pub(crate) fn second_pass() -> impl Iterator<Item = Case> {
             }
         }
         let tolerance = Tolerance::ulps(1.0).and_absolute(if dtype == DType::Float32 { 2e-6 } else { 1e-4 });
-        let case = Case::new(&name, Grid::Threadgroups([heads, queries, 1], [1024, 1, 1]))
+        let case = Case::new(&name, CaseGrid::Threadgroups([heads, queries, 1], [1024, 1, 1]))
             .input(&partial)
             .input(&sums)
             .input(&greatest)

@@ -3,7 +3,7 @@
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
 use compute::ConstantValue;
@@ -117,7 +117,7 @@ fn fused_case(name: &str, call: &Fused) -> Option<Case> {
     parameters.extend(ints(&[call.swizzle, k / bk, 1, 0]));
     let groups = [(tiles_n << call.swizzle), tiles_m.div_ceil(1 << call.swizzle), batch];
     let group = [32, number(name, "wn")?, number(name, "wm")?];
-    let mut case = Case::new(name, Grid::Threadgroups(groups, group))
+    let mut case = Case::new(name, CaseGrid::Threadgroups(groups, group))
         .input(&a)
         .input(&b)
         .bind_at(3, Argument::output(dtype, expected, Tolerance::EXACT))
@@ -174,7 +174,7 @@ pub(crate) fn split() -> impl Iterator<Item = Case> {
         let parameters =
             ints(&[m, n, k, leading_a, leading_b, n, tiles_n, tiles_m, parts, m * n, part, 0, part / bk]);
         let group = [32, number(&name, "wn")?, number(&name, "wm")?];
-        let case = Case::new(&name, Grid::Threadgroups([tiles_n, tiles_m, parts], group));
+        let case = Case::new(&name, CaseGrid::Threadgroups([tiles_n, tiles_m, parts], group));
         let case = case.input(&a).input(&b).bind(Argument::output(sums, expected, Tolerance::EXACT));
         Some(case.bind(Argument::Bytes(parameters)))
     })
@@ -202,7 +202,7 @@ pub(crate) fn accumulated() -> impl Iterator<Item = Case> {
             })
             .map(|value| scalar(dtype, value))
             .collect();
-        let mut case = Case::new(&name, Grid::Threads([columns, rows, 1], [16, 4, 1]))
+        let mut case = Case::new(&name, CaseGrid::Threads([columns, rows, 1], [16, 4, 1]))
             .input(&input)
             .bind(Argument::output(dtype, expected, Tolerance::EXACT))
             .bind(Argument::int(parts as i32))

@@ -3,7 +3,7 @@
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
 use crate::reduce::Operation;
@@ -74,12 +74,12 @@ impl Problem {
         product.enumerate().map(sum).collect()
     }
 
-    fn grid(&self, name: &str, batch: usize) -> Option<Grid> {
+    fn grid(&self, name: &str, batch: usize) -> Option<CaseGrid> {
         let [bm, bn, sm, sn, tm, tn] = ["bm", "bn", "sm", "sn", "tm", "tn"].map(|key| number(name, key));
         let (bm, bn) = (bm?, bn?);
         let per_group = if self.is_transposed { bn * sn? * tn? } else { bm * sm? * tm? };
         let groups = OUTPUTS.div_ceil(per_group);
-        Some(Grid::Threadgroups([groups, 1, batch], [32, bn, bm]))
+        Some(CaseGrid::Threadgroups([groups, 1, batch], [32, bn, bm]))
     }
 }
 
@@ -201,7 +201,7 @@ pub(crate) fn wide() -> impl Iterator<Item = Case> {
                 }
             }
         }
-        let grid = Grid::Threadgroups([2, outputs.div_ceil(4), batch], [32, lanes / 8, 1]);
+        let grid = CaseGrid::Threadgroups([2, outputs.div_ceil(4), batch], [32, lanes / 8, 1]);
         let mut case = Case::new(&name, grid)
             .input(&matrices)
             .input(&input)

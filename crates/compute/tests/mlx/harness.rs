@@ -18,12 +18,12 @@ pub(crate) struct Case {
     pub(crate) function: String,
     pub(crate) constants: FunctionConstantValues,
     pub(crate) arguments: Vec<(usize, Argument)>,
-    pub(crate) grid: Grid,
+    pub(crate) grid: CaseGrid,
 }
 
 /// How many threads, and in which threadgroups.
 #[derive(Clone, Copy)]
-pub(crate) enum Grid {
+pub(crate) enum CaseGrid {
     /// Threads in the grid, then in a threadgroup.
     Threads([usize; 3], [usize; 3]),
     /// Threadgroups in the grid, then threads in one.
@@ -96,7 +96,7 @@ impl Argument {
 }
 
 impl Case {
-    pub(crate) fn new(function: impl Into<String>, grid: Grid) -> Case {
+    pub(crate) fn new(function: impl Into<String>, grid: CaseGrid) -> Case {
         Case { function: function.into(), constants: FunctionConstantValues::new(), arguments: Vec::new(), grid }
     }
 
@@ -218,8 +218,8 @@ fn run(case: &Case) -> Result<(), String> {
     }
     let size = |[width, height, depth]: [usize; 3]| Size { width, height, depth };
     let dispatched = match case.grid {
-        Grid::Threads(threads, group) => encoder.dispatch_threads(size(threads), size(group)),
-        Grid::Threadgroups(groups, group) => encoder.dispatch_threadgroups(size(groups), size(group)),
+        CaseGrid::Threads(threads, group) => encoder.dispatch_threads(size(threads), size(group)),
+        CaseGrid::Threadgroups(groups, group) => encoder.dispatch_threadgroups(size(groups), size(group)),
     };
     dispatched.map_err(error)?;
     encoder.end_encoding().map_err(error)?;

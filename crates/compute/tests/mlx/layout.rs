@@ -10,7 +10,7 @@
 //! | `gn1_`, `gn2_`, `gn4large_` | one for that many elements of the last dimension | strided, of any dimension |
 
 use crate::array::DType;
-use crate::harness::{Argument, Grid};
+use crate::harness::{Argument, CaseGrid};
 
 /// How one kernel is called.
 pub(crate) struct Layout {
@@ -20,7 +20,7 @@ pub(crate) struct Layout {
     pub(crate) locations: Vec<Vec<usize>>,
     /// What comes after inputs and outputs.
     pub(crate) extras: Vec<Argument>,
-    pub(crate) grid: Grid,
+    pub(crate) grid: CaseGrid,
     /// The dimensions, where they are strided.
     pub(crate) strided: Option<Strided>,
 }
@@ -74,7 +74,7 @@ impl Layout {
             length,
             locations: is_scalar.iter().map(|scalar| locations(length, *scalar)).collect(),
             extras,
-            grid: Grid::Threads([threads, 1, 1], [threads.min(256), 1, 1]),
+            grid: CaseGrid::Threads([threads, 1, 1], [threads.min(256), 1, 1]),
             strided: None,
         }
     }
@@ -86,16 +86,16 @@ impl Layout {
             length,
             locations: is_scalar.iter().map(|scalar| locations(length, *scalar)).collect(),
             extras: vec![Argument::long(length as i64)],
-            grid: Grid::Threads([41, 7, 1], [16, 4, 1]),
+            grid: CaseGrid::Threads([41, 7, 1], [16, 4, 1]),
             strided: None,
         }
     }
 
     fn strided(dimensions: usize, inputs: usize) -> Option<Layout> {
         let (shape, grid): (Vec<i32>, _) = match dimensions {
-            1 => (vec![77], Grid::Threads([77, 1, 1], [32, 1, 1])),
-            2 => (vec![9, 13], Grid::Threads([13, 9, 1], [8, 4, 1])),
-            3 => (vec![3, 5, 7], Grid::Threads([7, 5, 3], [4, 4, 2])),
+            1 => (vec![77], CaseGrid::Threads([77, 1, 1], [32, 1, 1])),
+            2 => (vec![9, 13], CaseGrid::Threads([13, 9, 1], [8, 4, 1])),
+            3 => (vec![3, 5, 7], CaseGrid::Threads([7, 5, 3], [4, 4, 2])),
             _ => return None,
         };
         Some(Layout::with_shape(shape, inputs, false, grid))
@@ -103,11 +103,11 @@ impl Layout {
 
     fn general(per_thread: usize, inputs: usize) -> Layout {
         let shape = vec![2, 3, 4, 11];
-        let grid = Grid::Threads([11usize.div_ceil(per_thread), 4, 6], [3, 4, 2]);
+        let grid = CaseGrid::Threads([11usize.div_ceil(per_thread), 4, 6], [3, 4, 2]);
         Layout::with_shape(shape, inputs, true, grid)
     }
 
-    fn with_shape(shape: Vec<i32>, inputs: usize, is_general: bool, grid: Grid) -> Layout {
+    fn with_shape(shape: Vec<i32>, inputs: usize, is_general: bool, grid: CaseGrid) -> Layout {
         let strides: Vec<Vec<i64>> = (0..inputs).map(|input| strides(&shape, input)).collect();
         let mut extras: Vec<Argument> = strides.iter().map(|strides| Argument::longs(strides)).collect();
         if is_general {

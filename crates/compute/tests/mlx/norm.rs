@@ -2,7 +2,7 @@
 
 use crate::array::{Array, DType, FLOATS};
 use crate::compare::Tolerance;
-use crate::harness::{Argument, Case, Grid};
+use crate::harness::{Argument, Case, CaseGrid};
 use crate::random::Random;
 
 const ROWS: usize = 4;
@@ -40,7 +40,7 @@ impl Problem {
     }
 
     fn case(&self) -> Case {
-        Case::new(&self.name, Grid::Threadgroups([ROWS, 1, 1], [self.threads, 1, 1]))
+        Case::new(&self.name, CaseGrid::Threadgroups([ROWS, 1, 1], [self.threads, 1, 1]))
     }
 
     /// `f` of each row, its rows end to end.

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
 use compute::ConstantValue;
@@ -141,7 +141,7 @@ fn case(name: &str, problem: &Problem) -> Option<Case> {
         dtype => Tolerance::ulps(1.0).and_absolute(2.0 * dtype.epsilon()),
     };
     let threads = [32, number(name, "wm")?, number(name, "wn")?];
-    let mut case = Case::new(name, Grid::Threadgroups([blocks[0], HEADS, 1], threads))
+    let mut case = Case::new(name, CaseGrid::Threadgroups([blocks[0], HEADS, 1], threads))
         .input(&problem.queries)
         .input(&problem.keys)
         .input(&problem.values)

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, DType, FLOATS, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{Argument, Case, Grid};
+use crate::harness::{Argument, Case, CaseGrid};
 use crate::random::Random;
 use compute::ConstantValue;
 
@@ -95,7 +95,7 @@ pub(crate) fn sequences() -> impl Iterator<Item = Case> {
         let plain = [(POSITIONS * WIDTH) as i64, WIDTH as i64, 1];
         let strides = if variant.transposed { [WIDTH as i64, (HEADS * WIDTH) as i64, 1] } else { plain };
         let depth = BATCH * HEADS.div_ceil(4);
-        let mut case = Case::new(&name, Grid::Threads([PAIRS, POSITIONS, depth], [8, 4, 2]))
+        let mut case = Case::new(&name, CaseGrid::Threads([PAIRS, POSITIONS, depth], [8, 4, 2]))
             .input(&input)
             .bind(Argument::float_output(dtype, expected, tolerance(dtype)))
             .bind(Argument::Input(Array::ints(DType::Int32, OFFSETS.map(i128::from))))
@@ -126,7 +126,7 @@ pub(crate) fn single() -> impl Iterator<Item = Case> {
                 expected[places[1]] = Scalar::Float(y[1]);
             }
         }
-        let mut case = Case::new(&name, Grid::Threads([PAIRS, HEADS, 1], [32, 4, 1]))
+        let mut case = Case::new(&name, CaseGrid::Threads([PAIRS, HEADS, 1], [32, 4, 1]))
             .input(&input)
             .bind(Argument::output(dtype, expected, tolerance(dtype)))
             .bind(Argument::int(OFFSETS[1]))

@@ -4,7 +4,7 @@
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::random::Random;
 use crate::reduce::Operation;
 
@@ -100,7 +100,7 @@ impl Kernel {
         if self.input.size() <= 4 { 4 } else { 2 }
     }
 
-    fn case(&self, grid: Grid, length: usize, lines: &[Vec<usize>]) -> Case {
+    fn case(&self, grid: CaseGrid, length: usize, lines: &[Vec<usize>]) -> Case {
         let input = self.scan.values(&mut Random::new(&self.name), self.input, length);
         let mut expected = vec![Scalar::Int(0); length];
         for line in lines {
@@ -117,7 +117,7 @@ pub(crate) fn rows() -> impl Iterator<Item = Case> {
         let kernel = Kernel::parse(name, "contig_scan_")?;
         let (rows, row) = (3, 619);
         let lines: Vec<Vec<usize>> = (0..rows).map(|index| (index * row..(index + 1) * row).collect()).collect();
-        let case = kernel.case(Grid::Threadgroups([1, rows, 1], [64, 1, 1]), rows * row, &lines);
+        let case = kernel.case(CaseGrid::Threadgroups([1, rows, 1], [64, 1, 1]), rows * row, &lines);
         Some(case.bind(Argument::long(row as i64)))
     })
 }
@@ -134,7 +134,7 @@ pub(crate) fn columns() -> impl Iterator<Item = Case> {
             })
             .collect();
         let threads = 32 / kernel.per_thread() * 32;
-        let grid = Grid::Threadgroups([1, matrices * 2, 1], [threads, 1, 1]);
+        let grid = CaseGrid::Threadgroups([1, matrices * 2, 1], [threads, 1, 1]);
         let case = kernel.case(grid, matrices * rows * columns, &lines);
         Some(case.bind(Argument::long(rows as i64)).bind(Argument::long(columns as i64)).bind(Argument::long(2)))
     })

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, DType};
 use crate::compare::Tolerance;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::random::Random;
 
 const ROWS: usize = 5;
@@ -18,7 +18,7 @@ fn rows(name: &str, dtype: DType, row: usize) -> Array {
 
 fn case(name: &str, input: &Array, expected: Vec<f64>, tolerance: Tolerance) -> Case {
     let (row, threads) = row_and_threads(name);
-    Case::new(name, Grid::Threadgroups([ROWS, 1, 1], [threads, 1, 1]))
+    Case::new(name, CaseGrid::Threadgroups([ROWS, 1, 1], [threads, 1, 1]))
         .input(input)
         .bind(Argument::float_output(input.dtype, expected, tolerance))
         .bind(Argument::int(row as i32))

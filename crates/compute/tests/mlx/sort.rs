@@ -3,7 +3,7 @@
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
 use std::cmp::Ordering;
@@ -66,7 +66,7 @@ pub(crate) fn rows(prefix: &'static str) -> impl Iterator<Item = Case> {
             let places: Vec<usize> = (0..row).map(|at| index * stride + at).collect();
             results(&input, &places, is_arg)
         });
-        let case = Case::new(&name, Grid::Threadgroups([1, rows, 1], [threads, 1, 1]))
+        let case = Case::new(&name, CaseGrid::Threadgroups([1, rows, 1], [threads, 1, 1]))
             .input(&input)
             .bind(Argument::output(output_type, expected.collect::<Vec<_>>(), Tolerance::EXACT))
             .bind(Argument::int(row as i32))
@@ -97,7 +97,7 @@ pub(crate) fn blocks() -> impl Iterator<Item = Case> {
         let (dtype, threads, block, input) = long_row(&name)?;
         let (values, ranks) = sorted_blocks(&input, block);
         let length = input.values.len();
-        let case = Case::new(&name, Grid::Threadgroups([3, 1, 1], [threads, 1, 1]))
+        let case = Case::new(&name, CaseGrid::Threadgroups([3, 1, 1], [threads, 1, 1]))
             .input(&input)
             .bind(Argument::output(dtype, values, Tolerance::EXACT))
             .bind(Argument::output(DType::Uint32, ranks, Tolerance::EXACT))
@@ -146,7 +146,7 @@ pub(crate) fn cuts() -> impl Iterator<Item = Case> {
         let (dtype, _, block, input) = long_row(&name)?;
         let (values, ranks) = sorted_blocks(&input, block);
         let expected = partitions(&values, block).into_iter().map(|cut| Scalar::Int(cut as i128));
-        let case = Case::new(&name, Grid::Threadgroups([1, 1, 1], [4, 1, 1]))
+        let case = Case::new(&name, CaseGrid::Threadgroups([1, 1, 1], [4, 1, 1]))
             .bind(Argument::output(DType::Uint32, expected, Tolerance::EXACT))
             .input(&Array::new(dtype, values))
             .input(&Array::new(DType::Uint32, ranks))
@@ -164,7 +164,7 @@ pub(crate) fn merges() -> impl Iterator<Item = Case> {
         let (values, ranks) = sorted_blocks(&input, block);
         let cuts = partitions(&values, block).into_iter().map(|cut| cut as i128);
         let (merged_values, merged_ranks) = sorted_blocks(&input, 2 * block);
-        let case = Case::new(&name, Grid::Threadgroups([3, 1, 1], [threads, 1, 1]))
+        let case = Case::new(&name, CaseGrid::Threadgroups([3, 1, 1], [threads, 1, 1]))
             .input(&Array::ints(DType::Uint32, cuts))
             .input(&Array::new(dtype, values))
             .input(&Array::new(DType::Uint32, ranks))

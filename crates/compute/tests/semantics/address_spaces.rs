@@ -1,12 +1,12 @@
 //! Memory in every address space: `kernels/address_spaces.metal`.
 
-use crate::harness::{Source, elements, expect};
+use crate::harness::{TestLibrary, elements, expect};
 use crate::numbers::Random;
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<Source> = LazyLock::new(|| Source::file("address_spaces.metal"));
+static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("address_spaces.metal"));
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]

@@ -1,10 +1,10 @@
 //! Atomic operations, with many threads at once: `kernels/atomics.metal`.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<Source> = LazyLock::new(|| Source::file("atomics.metal"));
+static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("atomics.metal"));
 
 /// Several threadgroups of several simdgroups, the last ones partial.
 const THREADS: usize = 1000;

@@ -1,10 +1,10 @@
 //! Threadgroup memory and barriers, in threadgroups of 1 to 1024 threads: `kernels/barriers.metal`.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<Source> = LazyLock::new(|| Source::file("barriers.metal"));
+static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("barriers.metal"));
 
 /// Threads in a threadgroup: around the sizes of simdgroups, and the largest.
 const SIZES: [usize; 14] = [1, 2, 5, 31, 32, 33, 50, 64, 96, 100, 256, 500, 1000, 1024];

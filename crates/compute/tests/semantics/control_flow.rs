@@ -1,6 +1,6 @@
 //! Control flow that differs between lanes: `kernels/divergence.metal`, each kernel beside the same in Rust.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 
 /// Threads: two full simdgroups and a part of a third.
@@ -263,7 +263,7 @@ fn three_loops(i: usize, x: &[i32]) -> Option<i32> {
 
 #[test]
 fn lanes_go_their_own_ways() {
-    let source = Source::file("divergence.metal");
+    let source = TestLibrary::file("divergence.metal");
     let mut random = Random::new(7);
     let inputs: Vec<i32> = (0..THREADS).map(|_| random.below(61) as i32).collect();
     for (name, expected) in CASES {

@@ -1,11 +1,11 @@
 //! Function constants of every type, set and not set: `kernels/function_constants.metal`.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use compute::ConstantValue;
 use half::f16;
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<Source> = LazyLock::new(|| Source::file("function_constants.metal"));
+static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("function_constants.metal"));
 
 const THREADS: usize = 40;
 

@@ -31,34 +31,34 @@ fn machine() -> &'static Machine {
 }
 
 /// A compiled source.
-pub(crate) struct Source {
+pub(crate) struct TestLibrary {
     library: Library,
     /// By name and constants: a kernel that is run on many grids is compiled once.
     pipelines: Mutex<BTreeMap<String, ComputePipelineState>>,
 }
 
-impl Source {
+impl TestLibrary {
     /// Compiles text with fast mathematics, Metal's default.
-    pub(crate) fn new(text: &str) -> Source {
-        Source::with_math(text, MathMode::Fast)
+    pub(crate) fn new(text: &str) -> TestLibrary {
+        TestLibrary::with_math(text, MathMode::Fast)
     }
 
-    pub(crate) fn with_math(text: &str, math_mode: MathMode) -> Source {
-        Source::compile(&format!("#include <metal_stdlib>\nusing namespace metal;\n{text}"), math_mode)
+    pub(crate) fn with_math(text: &str, math_mode: MathMode) -> TestLibrary {
+        TestLibrary::compile(&format!("#include <metal_stdlib>\nusing namespace metal;\n{text}"), math_mode)
     }
 
-    fn compile(text: &str, math_mode: MathMode) -> Source {
+    fn compile(text: &str, math_mode: MathMode) -> TestLibrary {
         let options = CompileOptions { math_mode, ..CompileOptions::default() };
         let library = machine().device.new_library_with_source(text, &options);
         let library = library.unwrap_or_else(|error| panic!("{error}\n{}", numbered(text)));
-        Source { library, pipelines: Mutex::default() }
+        TestLibrary { library, pipelines: Mutex::default() }
     }
 
     /// Compiles a file of `tests/kernels`.
-    pub(crate) fn file(name: &str) -> Source {
+    pub(crate) fn file(name: &str) -> TestLibrary {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(name);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Source::compile(&text, MathMode::Fast)
+        TestLibrary::compile(&text, MathMode::Fast)
     }
 
     fn pipeline(&self, name: &str, constants: &FunctionConstantValues) -> compute::Result<ComputePipelineState> {
@@ -114,7 +114,7 @@ enum Argument {
 
 /// A kernel with the arguments given so far: they are bound in order, from index 0.
 pub(crate) struct Run<'a> {
-    source: &'a Source,
+    source: &'a TestLibrary,
     name: &'a str,
     constants: FunctionConstantValues,
     arguments: Vec<Argument>,

@@ -1,7 +1,7 @@
 //! What safe mathematics guarantees and what fast mathematics leaves alone: NaN, infinities, signs of zero, the order of
 //! operations, and small numbers.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::table::Table;
 use half::f16;
 
@@ -81,7 +81,7 @@ fn masked_softmax() {
     let inputs: Vec<f32> = (0..rows * n)
         .map(|i| if i / n == 5 || i % 3 == i / n % 3 { f32::NEG_INFINITY } else { (i * 37 % 23) as f32 / 4.0 })
         .collect();
-    for source in [Source::new(SOFTMAX), Source::with_math(SOFTMAX, compute::MathMode::Safe)] {
+    for source in [TestLibrary::new(SOFTMAX), TestLibrary::with_math(SOFTMAX, compute::MathMode::Safe)] {
         let run = source.kernel("softmax").buffer(&inputs).zeros::<f32>(rows * n).bytes(&(n as u32));
         let out = run.threads(rows, 32).read::<f32>(1);
         let close: Vec<bool> = out

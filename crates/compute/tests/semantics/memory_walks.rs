@@ -1,12 +1,12 @@
 //! Walks through memory that differ per lane: `kernels/memory_walks.metal`.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 use std::sync::LazyLock;
 
 const THREADS: usize = 75;
 
-static SOURCE: LazyLock<Source> = LazyLock::new(|| Source::file("memory_walks.metal"));
+static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("memory_walks.metal"));
 
 fn numbers(seed: u64, count: usize, below: usize) -> Vec<i32> {
     let mut random = Random::new(seed);

@@ -1,7 +1,7 @@
 //! Addresses made up at random from the numbers of a thread. The compiler knows many shapes of them (the same for all
 //! lanes, rising by a constant, wrapping around) and treats each in its own way.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::{Random, seeds};
 use std::fmt::Write;
 
@@ -248,7 +248,7 @@ fn check(seed: u64) {
     let cases: Vec<Case> = (0..BATCH).map(|_| Case::new(generate(&mut random, depth), &threads)).collect();
     let data: Vec<u32> = (0..LENGTH as u32).map(|k| k.wrapping_mul(2_654_435_761)).collect();
     let text = kernel(&cases);
-    let source = Source::new(&text);
+    let source = TestLibrary::new(&text);
     let run = source.kernel("addresses").buffer(&data).zeros::<u32>(BATCH * threads.len());
     let finished = run.zeros::<u32>(BATCH * LENGTH).bytes(&given).threads(grid, group);
     let (read, written) = (finished.read::<u32>(1), finished.read::<u32>(2));

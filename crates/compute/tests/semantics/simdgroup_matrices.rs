@@ -1,12 +1,12 @@
 //! 8×8 matrices that a simdgroup holds together: `kernels/simdgroup_matrices.metal`.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 use crate::values::Value;
 use half::{bf16, f16};
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<Source> = LazyLock::new(|| Source::file("simdgroup_matrices.metal"));
+static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("simdgroup_matrices.metal"));
 
 /// Small whole numbers: exact in every type, and so are their products and sums.
 fn numbers(seed: u64, count: usize, below: usize) -> Vec<f32> {

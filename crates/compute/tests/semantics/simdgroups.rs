@@ -1,7 +1,7 @@
 //! The functions between the threads of a simdgroup: on every type, with all lanes, with the lanes of a partial simdgroup,
 //! inside divergent code, and after some lanes have ended.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 use crate::table::Table;
 use half::f16;
@@ -295,7 +295,7 @@ kernel void in_a_switch(device const int *in, device int *out, uint i [[thread_p
 
 #[test]
 fn after_early_exits() {
-    let source = Source::new(EARLY_EXIT);
+    let source = TestLibrary::new(EARLY_EXIT);
     let x: Vec<i32> = small(69, PARTIAL).iter().map(|x| (x + 20) / 2).collect();
     let lanes = |i: usize| simdgroup(i, PARTIAL).map(|k| x[k]);
     let run = |name: &str| source.kernel(name).buffer(&x).zeros::<i32>(PARTIAL).threads(PARTIAL, 32).read::<i32>(1);

@@ -1,7 +1,7 @@
 //! Structs, classes, templates, arrays, pointers, tables and enumerations: `kernels/structs.metal` and others, where each
 //! thread writes one number.
 
-use crate::harness::{Source, expect};
+use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 
 const THREADS: usize = 70;
@@ -10,7 +10,7 @@ const THREADS: usize = 70;
 type Case = (&'static str, fn(usize, &[i32]) -> i32);
 
 fn run_all(file: &str, cases: &[Case]) {
-    let source = Source::file(file);
+    let source = TestLibrary::file(file);
     let mut random = Random::new(21);
     let inputs: Vec<i32> = (0..THREADS).map(|_| random.below(100) as i32).collect();
     for (name, expected) in cases {

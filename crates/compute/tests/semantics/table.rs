@@ -3,7 +3,7 @@
 //!
 //! The number of threads is no multiple of 32, so that the code for a full simdgroup and that for a partial one both run.
 
-use crate::harness::{Source, elements};
+use crate::harness::{TestLibrary, elements};
 use crate::values::{Floats, Value};
 use compute::MathMode;
 use std::fmt::Write;
@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
         for (index, cases) in chunks.iter().enumerate() {
             text.push_str(&self.kernel(index, cases));
         }
-        let source = Source::with_math(&text, self.math);
+        let source = TestLibrary::with_math(&text, self.math);
         let mut failures = Vec::new();
         for (index, cases) in chunks.iter().enumerate() {
             let name = format!("table{index}");

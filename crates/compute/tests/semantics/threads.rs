@@ -1,9 +1,9 @@
 //! Where threads are, on grids of all shapes: `kernels/threads.metal`.
 
-use crate::harness::{Finished, Source, expect};
+use crate::harness::{Finished, TestLibrary, expect};
 use std::sync::LazyLock;
 
-static SOURCE: LazyLock<Source> = LazyLock::new(|| Source::file("threads.metal"));
+static SOURCE: LazyLock<TestLibrary> = LazyLock::new(|| TestLibrary::file("threads.metal"));
 
 /// Grids and threadgroups, in threads: that divide and that do not, narrow, flat and deep.
 const SHAPES: &[([usize; 3], [usize; 3])] = &[

@@ -30,14 +30,14 @@ pub(crate) struct Limits {
 }
 
 /// An argument and what is bound to it.
-pub(crate) struct Bound {
+pub(crate) struct ArgumentBinding {
     pub(crate) argument: Argument,
     pub(crate) data: Data,
 }
 
 /// All that a dispatch needs but its size.
 pub(crate) struct Bindings {
-    pub(crate) buffers: Vec<Bound>,
+    pub(crate) buffers: Vec<ArgumentBinding>,
     /// Index and bytes.
     pub(crate) threadgroup_memory: Vec<(u32, usize)>,
 }
@@ -164,14 +164,14 @@ impl<'a> Binder<'a> {
     }
 
     /// Loads and checks what is given for one argument.
-    fn buffer(&mut self, given: &Given) -> Option<Bound> {
+    fn buffer(&mut self, given: &Given) -> Option<ArgumentBinding> {
         let argument = self.argument(&given.key, ArgumentKind::Buffer, "--arg")?;
         let data = Data::load(given, argument, self.limits.buffer).and_then(|data| {
             let checked = check_type(argument, given, &data).and_then(|()| check_size(argument, given, &data));
             checked.map(|()| data).map_err(Error::Refused)
         });
         match data {
-            Ok(data) => Some(Bound { argument: argument.clone(), data }),
+            Ok(data) => Some(ArgumentBinding { argument: argument.clone(), data }),
             Err(error) => {
                 self.errors.push(error.within(&Named(argument).to_string()));
                 None

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::archive::driver_files::driver_target;
-use crate::archive::folder::Kind;
+use crate::archive::folder::FileKind;
 use crate::archive::scratch::Scratch;
 use crate::archive::{BinaryArchive, FolderOptions};
 use std::sync::Arc;
@@ -252,7 +252,7 @@ fn the_oldest_goes_when_the_folder_is_full() {
     newer.flush(&folder, &problems);
     assert_eq!(problems.texts(), [""; 0]);
     assert_eq!(names(&place), ["apple-m3_version-15-0-build-24a335.metalar"]);
-    assert!(place.folder(LARGE).files().iter().all(|file| file.is(Kind::Driver)));
+    assert!(place.folder(LARGE).files().iter().all(|file| file.is(FileKind::Driver)));
 }
 
 #[test]

@@ -14,10 +14,10 @@
 mod tests;
 mod write;
 
-use super::artifact::{Entry, Target};
+use super::artifact::{ArchiveEntry, ArtifactTarget};
 use super::driver_files::{self, DriverFile, driver_file};
 use super::file::is_temporary;
-use super::format::{HEADER_SIZE, Header, Item, MAX_ENTRY, Problem};
+use super::format::{HEADER_SIZE, Header, IndexItem, MAX_ENTRY, Problem};
 use super::key::Key;
 use super::problems::Problems;
 use super::{FolderOptions, Query};
@@ -38,7 +38,7 @@ pub(super) struct Folder {
     root: PathBuf,
     limit: u64,
     /// How much there is.
-    count: std::sync::Mutex<write::Count>,
+    count: std::sync::Mutex<write::FolderSize>,
 }
 
 /// A file in the folder.
@@ -46,12 +46,12 @@ pub(super) struct Found {
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
     pub(super) used: SystemTime,
-    pub(super) kind: Kind,
+    pub(super) kind: FileKind,
 }
 
 /// What a file in the folder is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// A compiled kernel.
     Entry,
     /// One that is being written, or was when its process died.
@@ -63,7 +63,7 @@ pub(super) enum Kind {
 }
 
 impl Found {
-    pub(super) fn is(&self, kind: Kind) -> bool {
+    pub(super) fn is(&self, kind: FileKind) -> bool {
         self.kind == kind
     }
 }
@@ -81,30 +81,30 @@ impl Folder {
         self.limit
     }
 
-    fn path(&self, target: &Target, key: Key) -> PathBuf {
+    fn path(&self, target: &ArtifactTarget, key: Key) -> PathBuf {
         let name = Path::new(&hex(&key.0)).with_extension(EXTENSION);
-        let Target { backend, machine, details } = target;
+        let ArtifactTarget { backend, machine, details } = target;
         let mut hasher = Hasher::new("target");
         [backend, machine, details].into_iter().for_each(|text| hasher.text(text));
         self.root.join(hex(&hasher.finish()[..8])).join(name)
     }
 
     /// With a compiler, the folder serves what that would make; without one, whatever this machine can run.
-    pub(super) fn find(&self, query: &Query, problems: &Problems) -> Option<Arc<Entry>> {
+    pub(super) fn find(&self, query: &Query, problems: &Problems) -> Option<Arc<ArchiveEntry>> {
         if let Some(target) = query.machine.exact() {
             let entry = self.read(&self.path(target, query.key), problems)?;
             return (entry.artifact.target == *target && entry.key == query.key).then_some(entry);
         }
         let name = Path::new(&hex(&query.key.0)).with_extension(EXTENSION);
         let folders = self.targets().unwrap_or_default();
-        let entries: Vec<Arc<Entry>> =
+        let entries: Vec<Arc<ArchiveEntry>> =
             folders.iter().filter_map(|folder| self.read(&folder.join(&name), problems)).collect();
         let best = query.choose(entries.iter().map(|entry| &entry.artifact.target))?;
         (entries[best].key == query.key).then(|| entries[best].clone())
     }
 
     /// The entry in a file; one that is damaged is removed.
-    fn read(&self, path: &Path, problems: &Problems) -> Option<Arc<Entry>> {
+    fn read(&self, path: &Path, problems: &Problems) -> Option<Arc<ArchiveEntry>> {
         let failed = |error: io::Error| {
             if error.kind() != ErrorKind::NotFound {
                 problems.add(format!("cannot read '{}': {error}", path.display()));
@@ -157,19 +157,19 @@ impl Folder {
         let mut files = Vec::new();
         for folder in self.targets().unwrap_or_default() {
             let is_entry = |name: &str| name.strip_suffix(".mwarchive").is_some_and(|key| is_hex(key, 64));
-            add_files(&folder, |name| is_entry(name).then_some(Kind::Entry), &mut files);
+            add_files(&folder, |name| is_entry(name).then_some(FileKind::Entry), &mut files);
         }
         let driver = |name: &str| match driver_file(name)? {
-            DriverFile::Archive => Some(Kind::Driver),
-            DriverFile::SetAside => Some(Kind::SetAside),
+            DriverFile::Archive => Some(FileKind::Driver),
+            DriverFile::SetAside => Some(FileKind::SetAside),
         };
         add_files(&self.root.join(driver_files::FOLDER), driver, &mut files);
         files
     }
 
     /// Looks at every entry; those that are damaged are `None`, and stay. What vanishes while we look is not there.
-    pub(super) fn all(&self) -> Vec<(Found, Option<Arc<Entry>>)> {
-        let files = self.files().into_iter().filter(|file| file.is(Kind::Entry));
+    pub(super) fn all(&self) -> Vec<(Found, Option<Arc<ArchiveEntry>>)> {
+        let files = self.files().into_iter().filter(|file| file.is(FileKind::Entry));
         let with_entry = |file: Found| match File::open(&file.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             opened => {
@@ -182,12 +182,12 @@ impl Folder {
 }
 
 /// Adds the files of a folder that are of a kind, or are temporary.
-fn add_files(folder: &Path, kind: impl Fn(&str) -> Option<Kind>, files: &mut Vec<Found>) {
+fn add_files(folder: &Path, kind: impl Fn(&str) -> Option<FileKind>, files: &mut Vec<Found>) {
     let Ok(items) = std::fs::read_dir(folder) else { return };
     for item in items.flatten() {
         let name = item.file_name();
         let Some(name) = name.to_str() else { continue };
-        let temporary = || is_temporary(name).then_some(Kind::Temporary);
+        let temporary = || is_temporary(name).then_some(FileKind::Temporary);
         let (Some(kind), Ok(metadata)) = (kind(name).or_else(temporary), item.metadata()) else { continue };
         if metadata.is_file() {
             files.push(Found {
@@ -236,7 +236,7 @@ pub(super) fn touch(file: &File) {
 }
 
 /// The one entry of a file; the inner error is what is wrong with it.
-fn parse(file: &mut File) -> io::Result<Result<Entry, Problem>> {
+fn parse(file: &mut File) -> io::Result<Result<ArchiveEntry, Problem>> {
     let len = file.metadata()?.len();
     if len > MAX_ENTRY {
         return Ok(Err(Problem::Length));
@@ -246,10 +246,10 @@ fn parse(file: &mut File) -> io::Result<Result<Entry, Problem>> {
     Ok(parse_bytes(&bytes))
 }
 
-fn parse_bytes(bytes: &[u8]) -> Result<Entry, Problem> {
+fn parse_bytes(bytes: &[u8]) -> Result<ArchiveEntry, Problem> {
     let len = bytes.len() as u64;
     let header = Header::parse(bytes, len)?;
-    let items: Vec<Item> = header.index(&bytes[HEADER_SIZE..HEADER_SIZE + header.index_len], len)?;
+    let items: Vec<IndexItem> = header.index(&bytes[HEADER_SIZE..HEADER_SIZE + header.index_len], len)?;
     let [item] = &items[..] else { return Err(Problem::Length) };
     item.entry(&bytes[item.offset as usize..])
 }

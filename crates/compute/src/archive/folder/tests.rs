@@ -1,5 +1,5 @@
 use super::*;
-use crate::archive::artifact::{Artifact, Machine};
+use crate::archive::artifact::{Artifact, TargetSelector};
 use crate::archive::format;
 use crate::archive::scratch::Scratch;
 use msl::reflect::Kernel;
@@ -7,29 +7,29 @@ use std::process::Command;
 
 const NO_LIMIT: u64 = u64::MAX;
 
-fn target() -> Target {
+fn target() -> ArtifactTarget {
     let [backend, machine, details] = ["cpu", "x86_64 haswell", "22.1.0"].map(str::to_owned);
-    Target { backend, machine, details }
+    ArtifactTarget { backend, machine, details }
 }
 
 /// A machine that would compile for exactly this target.
-struct Exactly(Target);
+struct Exactly(ArtifactTarget);
 
-impl Machine for Exactly {
-    fn exact(&self) -> Option<&Target> {
+impl TargetSelector for Exactly {
+    fn exact(&self) -> Option<&ArtifactTarget> {
         Some(&self.0)
     }
 
-    fn rank(&self, target: &Target) -> Option<usize> {
+    fn rank(&self, target: &ArtifactTarget) -> Option<usize> {
         (self.0 == *target).then_some(usize::MAX)
     }
 }
 
 /// An entry whose bytes follow from its number.
-fn entry(number: u32, size: usize) -> Entry {
+fn entry(number: u32, size: usize) -> ArchiveEntry {
     let mut key = [0; 32];
     key[..4].copy_from_slice(&number.to_le_bytes());
-    Entry {
+    ArchiveEntry {
         key: Key(key),
         constants: String::new(),
         reflection: Kernel {
@@ -51,7 +51,7 @@ fn entry(number: u32, size: usize) -> Entry {
     }
 }
 
-fn find(folder: &Folder, number: u32) -> Option<Arc<Entry>> {
+fn find(folder: &Folder, number: u32) -> Option<Arc<ArchiveEntry>> {
     let problems = Problems::default();
     let machine = Exactly(target());
     let query = Query { key: entry(number, 0).key, kernel: "", variant: "row", machine: &machine };
@@ -60,7 +60,7 @@ fn find(folder: &Folder, number: u32) -> Option<Arc<Entry>> {
     found
 }
 
-fn add(folder: &Folder, entry: &Entry) {
+fn add(folder: &Folder, entry: &ArchiveEntry) {
     let problems = Problems::default();
     folder.add(entry, &problems);
     assert_eq!(problems.texts(), Vec::<String>::new());
@@ -264,7 +264,7 @@ fn killed_in_the_middle_of_writing() {
             writer.wait().expect("it is ours");
         }
         let folder = place.folder(1 << 20);
-        unfinished += folder.files().iter().filter(|file| file.is(Kind::Temporary)).count();
+        unfinished += folder.files().iter().filter(|file| file.is(FileKind::Temporary)).count();
         // What is under a name is whole, however they died.
         assert!(folder.all().iter().all(|(_, entry)| entry.is_some()), "round {round}");
         add(&folder, &entry(100, 1000));
@@ -274,5 +274,5 @@ fn killed_in_the_middle_of_writing() {
         age(&file.path, 10_000);
     }
     add(&place.folder(NO_LIMIT), &entry(101, 1000));
-    assert!(place.folder(NO_LIMIT).files().iter().all(|file| !file.is(Kind::Temporary)));
+    assert!(place.folder(NO_LIMIT).files().iter().all(|file| !file.is(FileKind::Temporary)));
 }

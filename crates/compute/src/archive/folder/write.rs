@@ -1,7 +1,7 @@
 //! Adding to a folder, and keeping it within its limit.
 
-use super::{Folder, Found, Kind, remove};
-use crate::archive::artifact::Entry;
+use super::{FileKind, Folder, Found, remove};
+use crate::archive::artifact::ArchiveEntry;
 use crate::archive::file::write_atomically;
 use crate::archive::format;
 use crate::archive::problems::Problems;
@@ -18,7 +18,7 @@ const COUNT_AFTER: u32 = 64;
 
 /// What is known about the size without looking.
 #[derive(Default)]
-pub(super) struct Count {
+pub(super) struct FolderSize {
     /// `None` before the first look.
     bytes: Option<u64>,
     /// Files written since then.
@@ -40,7 +40,7 @@ impl Folder {
         count.bytes = count.bytes.map(|bytes| bytes + added);
         match count.bytes {
             Some(bytes) if bytes <= self.limit && count.written < COUNT_AFTER => {}
-            _ => *count = Count { bytes: Some(self.evict(problems)), written: 0 },
+            _ => *count = FolderSize { bytes: Some(self.evict(problems)), written: 0 },
         }
     }
 
@@ -49,7 +49,7 @@ impl Folder {
         let now = SystemTime::now();
         let is_abandoned = |file: &Found| now.duration_since(file.used).is_ok_and(|age| age > ABANDONED_AFTER);
         let (unfinished, mut files): (Vec<Found>, Vec<Found>) =
-            self.files().into_iter().partition(|file| file.is(Kind::Temporary));
+            self.files().into_iter().partition(|file| file.is(FileKind::Temporary));
         for file in unfinished.iter().filter(|file| is_abandoned(file)) {
             remove(&file.path, problems);
         }
@@ -73,10 +73,10 @@ impl Folder {
 
     /// Forgets how much there is.
     pub(super) fn count_anew(&self) {
-        *self.count.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Count::default();
+        *self.count.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = FolderSize::default();
     }
 
-    pub(in crate::archive) fn add(&self, entry: &Entry, problems: &Problems) {
+    pub(in crate::archive) fn add(&self, entry: &ArchiveEntry, problems: &Problems) {
         let bytes = match format::write([entry]) {
             Ok(bytes) => bytes,
             Err(problem) => return problems.add(format!("kernel '{}': {problem}", entry.reflection.name)),

@@ -14,7 +14,7 @@
 //! **Invariant:** every byte is checked before it means something: magic and version by comparison, the index and each entry
 //! by its hash, the length of the file by the sum. No length is believed before it is compared with what is there.
 
-use super::artifact::{Artifact, Entry, Target};
+use super::artifact::{ArchiveEntry, Artifact, ArtifactTarget};
 use super::key::Key;
 use crate::digest::{Digest, sha256};
 use abi::encoding::Reader;
@@ -63,9 +63,9 @@ type Result<T> = std::result::Result<T, Problem>;
 
 /// What the index says about an entry.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Item {
+pub(crate) struct IndexItem {
     pub(crate) key: Key,
-    pub(crate) target: Target,
+    pub(crate) target: ArtifactTarget,
     pub(crate) compiler: String,
     pub(crate) kernel: String,
     pub(crate) constants: String,
@@ -100,7 +100,7 @@ impl Header {
     }
 
     /// Reads the index, the bytes after the header.
-    pub(crate) fn index(&self, bytes: &[u8], file_len: u64) -> Result<Vec<Item>> {
+    pub(crate) fn index(&self, bytes: &[u8], file_len: u64) -> Result<Vec<IndexItem>> {
         if bytes.len() != self.index_len || sha256(bytes) != self.sha {
             return Err(Problem::Damaged("the hash of its index is another"));
         }
@@ -124,22 +124,22 @@ impl Header {
     }
 }
 
-fn item(reader: &mut Reader, offset: u64) -> Option<Item> {
-    Some(Item {
+fn item(reader: &mut Reader, offset: u64) -> Option<IndexItem> {
+    Some(IndexItem {
         key: Key(reader.array()?),
         sha: reader.array()?,
         offset,
         len: reader.u64()?,
-        target: Target { backend: reader.text()?, machine: reader.text()?, details: reader.text()? },
+        target: ArtifactTarget { backend: reader.text()?, machine: reader.text()?, details: reader.text()? },
         compiler: reader.text()?,
         kernel: reader.text()?,
         constants: reader.text()?,
     })
 }
 
-impl Item {
+impl IndexItem {
     /// Reads the entry from its bytes.
-    pub(crate) fn entry(&self, bytes: &[u8]) -> Result<Entry> {
+    pub(crate) fn entry(&self, bytes: &[u8]) -> Result<ArchiveEntry> {
         if sha256(bytes) != self.sha {
             return Err(Problem::Damaged("the hash of an entry is another"));
         }
@@ -151,24 +151,26 @@ impl Item {
         }
     }
 
-    fn read(&self, reader: &mut Reader) -> Option<Entry> {
+    fn read(&self, reader: &mut Reader) -> Option<ArchiveEntry> {
         let variant = reader.text()?;
         let reflection = serde_json::from_slice(reader.bytes()?).ok()?;
         let bytes = reader.bytes()?.to_vec();
         let artifact = Artifact { target: self.target.clone(), variant, bytes };
-        Some(Entry { key: self.key, constants: self.constants.clone(), reflection, artifact })
+        Some(ArchiveEntry { key: self.key, constants: self.constants.clone(), reflection, artifact })
     }
 }
 
 /// The bytes of an archive with these entries.
-pub(crate) fn write<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> std::result::Result<Vec<u8>, String> {
+pub(crate) fn write<'a>(
+    entries: impl IntoIterator<Item = &'a ArchiveEntry>,
+) -> std::result::Result<Vec<u8>, String> {
     let (mut index, mut bodies, mut count) = (Vec::new(), Vec::new(), 0u32);
     for entry in entries {
         let body = body(entry)?;
         index.extend(entry.key.0);
         index.extend(sha256(&body));
         index.extend((body.len() as u64).to_le_bytes());
-        let Target { backend, machine, details } = &entry.artifact.target;
+        let ArtifactTarget { backend, machine, details } = &entry.artifact.target;
         for text in [backend, machine, details, abi::COMPILER_FINGERPRINT, &entry.reflection.name, &entry.constants]
         {
             put(&mut index, text.as_bytes())?;
@@ -187,7 +189,7 @@ pub(crate) fn write<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> std::re
     Ok(bytes)
 }
 
-fn body(entry: &Entry) -> std::result::Result<Vec<u8>, String> {
+fn body(entry: &ArchiveEntry) -> std::result::Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     put(&mut bytes, entry.artifact.variant.as_bytes())?;
     put(&mut bytes, &serde_json::to_vec(&entry.reflection).map_err(|error| error.to_string())?)?;

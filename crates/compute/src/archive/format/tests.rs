@@ -1,9 +1,9 @@
 use super::*;
 use msl::reflect::Kernel;
 
-fn entry(number: u8) -> Entry {
+fn entry(number: u8) -> ArchiveEntry {
     let [backend, machine, details] = ["cpu", "x86_64 haswell", "+avx2"].map(str::to_owned);
-    Entry {
+    ArchiveEntry {
         key: Key([number; 32]),
         constants: "0=bool:true".into(),
         reflection: Kernel {
@@ -18,21 +18,21 @@ fn entry(number: u8) -> Entry {
             line: 3,
         },
         artifact: Artifact {
-            target: Target { backend, machine, details },
+            target: ArtifactTarget { backend, machine, details },
             variant: if number == 1 { "row".into() } else { "any".into() },
             bytes: vec![number; 5],
         },
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Vec<Entry>> {
+fn read(bytes: &[u8]) -> Result<Vec<ArchiveEntry>> {
     let len = bytes.len() as u64;
     let header = Header::parse(&bytes[..HEADER_SIZE.min(bytes.len())], len)?;
     let items = header.index(&bytes[HEADER_SIZE..HEADER_SIZE + header.index_len], len)?;
     items.iter().map(|item| item.entry(&bytes[item.offset as usize..(item.offset + item.len) as usize])).collect()
 }
 
-fn archive() -> (Vec<Entry>, Vec<u8>) {
+fn archive() -> (Vec<ArchiveEntry>, Vec<u8>) {
     let entries = vec![entry(1), entry(2)];
     let bytes = write(&entries).expect("it is small");
     (entries, bytes)
@@ -137,7 +137,7 @@ fn nothing_panics_on_what_is_hashed_right() {
         }
         let is_read = match round % 4 < 2 {
             true => Header { index_len: part.len(), sha: sha256(&part) }.index(&part, bytes.len() as u64).is_ok(),
-            false => Item { sha: sha256(&part), ..item.clone() }.entry(&part).is_ok(),
+            false => IndexItem { sha: sha256(&part), ..item.clone() }.entry(&part).is_ok(),
         };
         *(if is_read { &mut read_ones } else { &mut refused }) += 1;
     }

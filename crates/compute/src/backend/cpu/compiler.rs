@@ -8,28 +8,28 @@ use std::sync::OnceLock;
 
 /// A CPU to compile for.
 #[derive(Clone)]
-pub(super) struct Machine {
+pub(super) struct CompilerTarget {
     wave: air::wave::Target,
 }
 
-impl Machine {
+impl CompilerTarget {
     /// This CPU, or the older one that `METALWORKS_CPU` takes it for.
-    pub(super) fn host() -> Result<Machine> {
+    pub(super) fn host() -> Result<CompilerTarget> {
         // LLVM is asked once: the answer is the same, and takes a while.
-        static HOST: OnceLock<Result<Machine>> = OnceLock::new();
+        static HOST: OnceLock<Result<CompilerTarget>> = OnceLock::new();
         match std::env::var("METALWORKS_CPU") {
-            Ok(cpu) => Machine::checked(air::wave::Target::host_as(&cpu)),
-            Err(_) => HOST.get_or_init(|| Machine::checked(air::wave::Target::host())).clone(),
+            Ok(cpu) => CompilerTarget::checked(air::wave::Target::host_as(&cpu)),
+            Err(_) => HOST.get_or_init(|| CompilerTarget::checked(air::wave::Target::host())).clone(),
         }
     }
 
     /// A CPU by LLVM's name for it.
-    pub(super) fn named(cpu: &str) -> Result<Machine> {
-        Machine::checked(air::wave::Target::named(cpu))
+    pub(super) fn named(cpu: &str) -> Result<CompilerTarget> {
+        CompilerTarget::checked(air::wave::Target::named(cpu))
     }
 
-    fn checked(target: std::result::Result<air::wave::Target, air::wave::Error>) -> Result<Machine> {
-        target.map(|wave| Machine { wave }).map_err(|problem| Error::Usage(problem.to_string()))
+    fn checked(target: std::result::Result<air::wave::Target, air::wave::Error>) -> Result<CompilerTarget> {
+        target.map(|wave| CompilerTarget { wave }).map_err(|problem| Error::Usage(problem.to_string()))
     }
 
     /// Tells its code from that for others.
@@ -44,7 +44,7 @@ impl Machine {
 }
 
 /// Compiles a kernel for each of `lanes`.
-pub(super) fn compile(air: &Air, machine: &Machine, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
+pub(super) fn compile(air: &Air, machine: &CompilerTarget, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
     use air::wave::Error as Problem;
     let kernel = || air.reflection().name.clone();
     let code = with_stack(|| air::wave::compile(&air.specialized, &machine.wave, lanes))?;

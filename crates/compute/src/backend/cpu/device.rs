@@ -6,8 +6,8 @@ use crate::backend::air_library::AirLibrary;
 use crate::backend::pages;
 use crate::backend::{
     self, Allocation, Artifact, CPU_DOMAIN, Capabilities, CompileOptions, DeviceKind, Library, LibraryContents,
-    Limits, NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Queue, Settings, Source, StorageMode,
-    Table,
+    Limits, MetalSource, NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Queue, Settings,
+    StorageMode, Table,
 };
 use crate::error::{Result, usage};
 use crate::settings;
@@ -108,7 +108,7 @@ impl backend::Device for Device {
         source: Cow<'static, str>,
         options: &CompileOptions,
     ) -> Arc<dyn Library> {
-        Arc::new(AirLibrary::checked(metallib, Source::deferred(source, options)))
+        Arc::new(AirLibrary::checked(metallib, MetalSource::deferred(source, options)))
     }
 
     fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline> {

@@ -54,10 +54,10 @@ const APPLE_M1: &[&str] = &[
 ];
 const APPLE_M2: &[&str] = &["bf16", "bti", "i8mm"];
 
-type Cpu = (&'static str, &'static [&'static [&'static str]]);
+type CpuModel = (&'static str, &'static [&'static [&'static str]]);
 
 /// Processors by LLVM's names, with features by the names of the standard library.
-const X86_64: &[Cpu] = &[
+const X86_64: &[CpuModel] = &[
     ("x86-64-v3", &[V3]),
     ("x86-64-v4", &[V3, V4]),
     ("haswell", &[V3, HASWELL]),
@@ -79,7 +79,7 @@ const X86_64: &[Cpu] = &[
         &[V3, HASWELL, BROADWELL, SKYLAKE, ZNVER1, V4, ICELAKE, &["avx512bf16", "avx512vp2intersect", "avxvnni"]],
     ),
 ];
-const AARCH64: &[Cpu] = &[
+const AARCH64: &[CpuModel] = &[
     ("neoverse-n1", &[NEOVERSE_N1]),
     ("apple-m1", &[APPLE_M1]),
     ("apple-m2", &[APPLE_M1, APPLE_M2]),
@@ -148,7 +148,7 @@ pub(crate) fn is_known(cpu: &str) -> bool {
 }
 
 /// The features that a CPU of this name has.
-fn named(cpus: &[Cpu], name: &str) -> Option<Vec<&'static str>> {
+fn named(cpus: &[CpuModel], name: &str) -> Option<Vec<&'static str>> {
     cpus.iter().find(|(cpu, _)| *cpu == name).map(|(_, groups)| groups.concat())
 }
 

@@ -7,8 +7,8 @@
 use super::pipeline::Pipeline;
 use super::run::shape::Shape;
 use super::target::Host;
-use crate::archive::artifact::{Entry, Machine};
-use crate::backend::artifacts::{self, Compiled, Compiler, Provided, Variant};
+use crate::archive::artifact::{ArchiveEntry, TargetSelector};
+use crate::backend::artifacts::{self, Compiled, KernelCompiler, Provided, Variant};
 use crate::backend::{
     Artifact, BinaryArchive, CompileTarget, NewPipeline, PipelineOrigin, PipelineRequest, Simdgroups,
 };
@@ -41,16 +41,16 @@ fn needed(request: &PipelineRequest) -> Vec<Variant> {
 }
 
 /// The compiler, which makes artifacts for this machine.
-struct Cpu;
+struct CpuCompiler;
 
-impl Compiler for Cpu {
-    fn machine(&self) -> Result<Box<dyn Machine>> {
+impl KernelCompiler for CpuCompiler {
+    fn machine(&self) -> Result<Box<dyn TargetSelector>> {
         Ok(Box::new(Host::new()?))
     }
 
     #[cfg(llvm)]
     fn compile(&self, request: &PipelineRequest, variants: &[Variant]) -> Result<Compiled> {
-        compile(request, &super::compiler::Machine::host()?, variants)
+        compile(request, &super::compiler::CompilerTarget::host()?, variants)
     }
 
     #[cfg(not(llvm))]
@@ -73,7 +73,7 @@ impl Compiler for Cpu {
 #[cfg(llvm)]
 fn compile(
     request: &PipelineRequest,
-    machine: &super::compiler::Machine,
+    machine: &super::compiler::CompilerTarget,
     variants: &[Variant],
 ) -> Result<Compiled> {
     use crate::backend::air_library::AirFunction;
@@ -103,13 +103,13 @@ fn compile(
 }
 
 pub(super) fn new_pipeline(request: &PipelineRequest) -> Result<NewPipeline> {
-    let Provided { reflection, artifacts, origin } = artifacts::provide(&Cpu, request, &needed(request))?;
+    let Provided { reflection, artifacts, origin } = artifacts::provide(&CpuCompiler, request, &needed(request))?;
     let kernels = artifacts.iter().map(|entry| kernel_of(entry)).collect::<Result<Vec<_>>>()?;
     let pipeline = Box::new(Pipeline::new(&kernels)?);
     Ok(NewPipeline { reflection, origin, pipeline })
 }
 
-fn kernel_of(entry: &Entry) -> Result<WaveKernel> {
+fn kernel_of(entry: &ArchiveEntry) -> Result<WaveKernel> {
     decode(&entry.reflection.name, &entry.artifact)
 }
 
@@ -126,7 +126,7 @@ pub(super) fn pipeline_of_artifacts(kernel: &Kernel, artifacts: &[Artifact]) -> 
 }
 
 pub(super) fn archived_reflection(request: &PipelineRequest) -> Option<Kernel> {
-    artifacts::reflection(&Cpu, request, &VARIANTS)
+    artifacts::reflection(&CpuCompiler, request, &VARIANTS)
 }
 
 /// Compiles all the code of a kernel for a CPU, which need not be this one, into an archive.
@@ -136,12 +136,12 @@ pub(crate) fn compile_for(
     request: &PipelineRequest,
     target: &CompileTarget,
 ) -> Result<()> {
-    use super::compiler::Machine;
+    use super::compiler::CompilerTarget;
     use std::sync::Arc;
 
     let machine = match target.machine() {
-        Some(name) => Machine::named(name)?,
-        None => Machine::host()?,
+        Some(name) => CompilerTarget::named(name)?,
+        None => CompilerTarget::host()?,
     };
     let Compiled { reflection, artifacts } = compile(request, &machine, &VARIANTS)?;
     for (artifact, variant) in artifacts.into_iter().zip(VARIANTS) {

@@ -1,7 +1,7 @@
 //! CPUs that code is compiled for, and whether this one can run it.
 
 use super::features;
-use crate::archive::artifact::{Machine, Target};
+use crate::archive::artifact::{ArtifactTarget, TargetSelector};
 use crate::error::Result;
 
 /// The word for this back end in targets.
@@ -22,8 +22,8 @@ pub(super) struct CpuTarget {
 
 impl CpuTarget {
     #[cfg_attr(not(llvm), allow(dead_code, reason = "only a compiler makes targets"))]
-    pub(super) fn to_target(&self) -> Target {
-        Target {
+    pub(super) fn to_target(&self) -> ArtifactTarget {
+        ArtifactTarget {
             backend: BACKEND.into(),
             machine: format!("{} {}", self.architecture, self.cpu),
             details: format!("{} {}", self.features, self.llvm),
@@ -31,7 +31,7 @@ impl CpuTarget {
     }
 
     /// Reads what [`CpuTarget::to_target`] wrote; `None` for the targets of others.
-    fn parse(target: &Target) -> Option<CpuTarget> {
+    fn parse(target: &ArtifactTarget) -> Option<CpuTarget> {
         let (architecture, cpu) = target.machine.split_once(' ')?;
         let (features, llvm) = target.details.split_once(' ')?;
         let [architecture, cpu, features, llvm] = [architecture, cpu, features, llvm].map(str::to_owned);
@@ -53,7 +53,7 @@ pub(crate) fn parse_target(machine: Option<&str>) -> std::result::Result<(), Str
 
 /// This CPU, as far as code for it is concerned.
 pub(super) struct Host {
-    exact: Option<Target>,
+    exact: Option<ArtifactTarget>,
     /// The older CPU as which this one is to be treated.
     taken_for: Option<String>,
 }
@@ -62,19 +62,19 @@ impl Host {
     pub(super) fn new() -> Result<Host> {
         let taken_for = std::env::var("METALWORKS_CPU").ok();
         #[cfg(llvm)]
-        let exact = Some(super::compiler::Machine::host()?.target().to_target());
+        let exact = Some(super::compiler::CompilerTarget::host()?.target().to_target());
         #[cfg(not(llvm))]
         let exact = None;
         Ok(Host { exact, taken_for })
     }
 }
 
-impl Machine for Host {
-    fn exact(&self) -> Option<&Target> {
+impl TargetSelector for Host {
+    fn exact(&self) -> Option<&ArtifactTarget> {
         self.exact.as_ref()
     }
 
-    fn rank(&self, target: &Target) -> Option<usize> {
+    fn rank(&self, target: &ArtifactTarget) -> Option<usize> {
         match self.exact.as_ref() == Some(target) {
             true => Some(usize::MAX),
             false => features::can_run(&CpuTarget::parse(target)?, self.taken_for.as_deref()),
@@ -99,7 +99,7 @@ mod tests {
         }
         let other = |backend: &str, machine: &str, details: &str| {
             let [backend, machine, details] = [backend, machine, details].map(str::to_owned);
-            CpuTarget::parse(&Target { backend, machine, details })
+            CpuTarget::parse(&ArtifactTarget { backend, machine, details })
         };
         assert_eq!(other("cuda", "sm_90 a", "b c"), None);
         assert_eq!(other("cpu", "x86_64", "b c"), None);

@@ -15,7 +15,7 @@ use super::buffer::Buffer;
 use super::device::Device;
 use super::pipeline::Pipeline;
 use super::recording;
-use crate::backend::driver::commands::{Bound, CommandSink, Grid};
+use crate::backend::driver::commands::{CommandSink, DispatchSize, EncoderState};
 use crate::backend::{Block, Copy, Executable, Fill, Memory, Step, Table, Work, own};
 use crate::error::{Error, Result};
 use objc2::rc::Retained;
@@ -79,7 +79,7 @@ impl Encoding<'_> {
             let name = table.executable(number).name();
             encoder.raw.setLabel(Some(&NSString::from_str(name)));
         }
-        table.dispatch_commands(number, bytes, &mut Bound::default(), &mut encoder)
+        table.dispatch_commands(number, bytes, &mut EncoderState::default(), &mut encoder)
     }
 
     pub(crate) fn copy(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, copy: &Copy) -> Result<()> {
@@ -177,11 +177,11 @@ impl CommandSink for Compute<'_> {
         self.raw.memoryBarrierWithScope(MTLBarrierScope::Buffers);
     }
 
-    fn dispatch(&mut self, pipeline: &Executable, grid: Grid, size: [u32; 3]) -> Result<()> {
+    fn dispatch(&mut self, pipeline: &Executable, grid: DispatchSize, size: [u32; 3]) -> Result<()> {
         let Encoding { device, named } = self.encoding;
         let extent =
             |of: [u32; 3]| MTLSize { width: of[0] as usize, height: of[1] as usize, depth: of[2] as usize };
-        if matches!(grid, Grid::Threads(_)) && !device.capabilities().nonuniform_threadgroups {
+        if matches!(grid, DispatchSize::Threads(_)) && !device.capabilities().nonuniform_threadgroups {
             let name = device.name();
             return Err(Error::Usage(format!("{name} has no grids in threads; dispatch whole threadgroups")));
         }
@@ -189,10 +189,12 @@ impl CommandSink for Compute<'_> {
             self.raw.pushDebugGroup(&NSString::from_str(pipeline.label().unwrap_or(pipeline.name())));
         }
         match grid {
-            Grid::Threadgroups(groups) => {
+            DispatchSize::Threadgroups(groups) => {
                 self.raw.dispatchThreadgroups_threadsPerThreadgroup(extent(groups), extent(size));
             }
-            Grid::Threads(threads) => self.raw.dispatchThreads_threadsPerThreadgroup(extent(threads), extent(size)),
+            DispatchSize::Threads(threads) => {
+                self.raw.dispatchThreads_threadsPerThreadgroup(extent(threads), extent(size))
+            }
         }
         if named {
             self.raw.popDebugGroup();

@@ -14,7 +14,8 @@ use super::function::{DescribedFunction, Function};
 use super::held::Held;
 use crate::backend::driver::apple::{named_source, source_error};
 use crate::backend::{
-    self, CompileOptions, LibraryCompiler, LibraryContents, LibraryOrigin, MathMode, PrecompiledLibrary, Source,
+    self, CompileOptions, LibraryCompiler, LibraryContents, LibraryOrigin, MathMode, MetalSource,
+    PrecompiledLibrary,
 };
 use crate::error::{Error, Result};
 use crate::log;
@@ -39,7 +40,7 @@ pub(crate) struct Library {
     /// Made at once, or when it is first needed.
     library: OnceLock<Result<Held<ProtocolObject<dyn MTLLibrary>>>>,
     /// What it was compiled of. Whether it was checked when the program was built: nobody has to look again.
-    source: Option<(Source, bool)>,
+    source: Option<(MetalSource, bool)>,
     /// Opened instead of compiling the source.
     metallib: Option<&'static [u8]>,
     /// Where its kernels come from, once it is made.
@@ -50,10 +51,10 @@ impl Library {
     pub(super) fn open(device: &Arc<Device>, contents: LibraryContents<'_>) -> Result<Library> {
         match contents {
             LibraryContents::Text(text, options) => {
-                Library::with_source(device, Source::folded(text.to_owned().into(), options)?)
+                Library::with_source(device, MetalSource::folded(text.to_owned().into(), options)?)
             }
             LibraryContents::File(path, options) => {
-                Library::with_source(device, Source::folded_file(path, options)?)
+                Library::with_source(device, MetalSource::folded_file(path, options)?)
             }
             LibraryContents::Metallib(data) => Library::with_data(device, &data),
             LibraryContents::MetallibFile(path) => Library::with_file(device, path),
@@ -61,7 +62,7 @@ impl Library {
     }
 
     /// Compiles a text now.
-    fn with_source(device: &Arc<Device>, source: Source) -> Result<Library> {
+    fn with_source(device: &Arc<Device>, source: MetalSource) -> Result<Library> {
         let library = Library {
             device: device.clone(),
             library: OnceLock::new(),
@@ -81,7 +82,7 @@ impl Library {
         text: Cow<'static, str>,
         options: &CompileOptions,
     ) -> Library {
-        let (library, source) = match Source::folded(text, options) {
+        let (library, source) = match MetalSource::folded(text, options) {
             Ok(source) => (OnceLock::new(), Some((source, true))),
             // A file that it includes is not there.
             Err(error) => (OnceLock::from(Err(error)), None),
@@ -126,7 +127,7 @@ impl Library {
     }
 
     /// The source, for the front end.
-    pub(super) fn source(&self) -> Option<&Source> {
+    pub(super) fn source(&self) -> Option<&MetalSource> {
         self.source.as_ref().map(|(source, _)| source)
     }
 
@@ -189,7 +190,7 @@ impl backend::Library for Library {
     }
 
     fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
-        Source::reflection(self.source(), kernel, constants)
+        MetalSource::reflection(self.source(), kernel, constants)
     }
 
     fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn backend::Function>>> {
@@ -213,7 +214,7 @@ impl backend::Library for Library {
 
 fn compile(
     device: &ProtocolObject<dyn MTLDevice>,
-    source: &Source,
+    source: &MetalSource,
 ) -> Result<Retained<ProtocolObject<dyn MTLLibrary>>> {
     let options = source.options();
     let text = NSString::from_str(&named_source(&options.name, source.text()));

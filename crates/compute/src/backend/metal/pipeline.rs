@@ -58,7 +58,7 @@ impl backend::Pipeline for Pipeline {
 /// Makes a pipeline state now. When validating, Metal's reflection of the kernel must be the front end's.
 pub(super) fn create(device: &Arc<Device>, request: &PipelineRequest) -> Result<NewPipeline> {
     autoreleasepool(|_| {
-        let plan = Plan::new(device, request.clone())?;
+        let plan = PipelinePlan::new(device, request.clone())?;
         let metal = plan.metal_descriptor();
         if let Some(found) = plan.find(&metal) {
             return plan.finish(found, PipelineOrigin::Archive);
@@ -78,7 +78,7 @@ pub(super) fn create_with_completion_handler(
     handler: Handler<NewPipeline>,
 ) {
     let begun = autoreleasepool(|_| {
-        let plan = Plan::new(device, request)?;
+        let plan = PipelinePlan::new(device, request)?;
         let metal = plan.metal_descriptor();
         if let Some(found) = plan.find(&metal) {
             return plan.finish(found, PipelineOrigin::Archive).map(Begun::Found);
@@ -96,11 +96,11 @@ pub(super) fn create_with_completion_handler(
 #[allow(clippy::large_enum_variant, reason = "it lives for a moment")]
 enum Begun {
     Found(NewPipeline),
-    Missing(Plan, Retained<MTLComputePipelineDescriptor>),
+    Missing(PipelinePlan, Retained<MTLComputePipelineDescriptor>),
 }
 
 /// Has Metal compile on a thread of its own.
-fn compile(plan: Plan, metal: Retained<MTLComputePipelineDescriptor>, handler: Handler<NewPipeline>) {
+fn compile(plan: PipelinePlan, metal: Retained<MTLComputePipelineDescriptor>, handler: Handler<NewPipeline>) {
     let device = plan.device.clone();
     let for_archives = Held::new(metal.clone());
     // Metal copies the block and releases it when it has called it; the handler goes with it, and says so if it never was.
@@ -197,7 +197,7 @@ pub(super) fn what(name: &str, constants: &Constants) -> String {
 }
 
 /// All that it takes to make a pipeline state.
-struct Plan {
+struct PipelinePlan {
     device: Arc<Device>,
     request: PipelineRequest,
     function: Making,
@@ -209,8 +209,8 @@ enum Making {
     Before(Arc<dyn backend::Function>),
 }
 
-impl Plan {
-    fn new(device: &Arc<Device>, request: PipelineRequest) -> Result<Plan> {
+impl PipelinePlan {
+    fn new(device: &Arc<Device>, request: PipelineRequest) -> Result<PipelinePlan> {
         let function = match &request.function {
             Some(function) => Making::Before(function.clone()),
             None => {
@@ -219,7 +219,7 @@ impl Plan {
                 Making::Now(function.ok_or_else(|| request.no_function())?)
             }
         };
-        let plan = Plan { device: device.clone(), request, function };
+        let plan = PipelinePlan { device: device.clone(), request, function };
         plan.function()?;
         Ok(plan)
     }

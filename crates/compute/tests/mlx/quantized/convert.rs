@@ -3,7 +3,7 @@
 use super::{Weights, kernels, pack};
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{Argument, Case, Grid};
+use crate::harness::{Argument, Case, CaseGrid};
 use crate::random::Random;
 
 const GROUPS: usize = 10;
@@ -26,7 +26,7 @@ pub(crate) fn dequantize() -> impl Iterator<Item = Case> {
         let threads = length / per_thread;
         let tolerance = Tolerance::ulps(1.0).and_absolute(kernel.dtype.epsilon() * 12.0);
         let exact = if kernel.dtype == DType::Float32 { Tolerance::EXACT } else { tolerance };
-        Case::new(&kernel.name, Grid::Threads([threads / 2, 2, 1], [16, 2, 1]))
+        Case::new(&kernel.name, CaseGrid::Threads([threads / 2, 2, 1], [16, 2, 1]))
             .input(&Array::new(DType::Uint8, bytes(&weights.packed())))
             .input(&weights.scales)
             .input(&weights.biases)
@@ -60,7 +60,7 @@ pub(crate) fn quantize() -> impl Iterator<Item = Case> {
         }
         let threads = GROUPS * 32;
         let once = Tolerance::ulps(if kernel.dtype == DType::Float32 { 2.0 } else { 0.51 });
-        Case::new(&kernel.name, Grid::Threads([threads, 1, 1], [64, 1, 1]))
+        Case::new(&kernel.name, CaseGrid::Threads([threads, 1, 1], [64, 1, 1]))
             .input(&values)
             .bind(Argument::output(DType::Uint8, bytes(&pack(&quants, kernel.bits)), Tolerance::EXACT))
             .bind(Argument::float_output(kernel.dtype, scales, once))

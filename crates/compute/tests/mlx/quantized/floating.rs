@@ -5,7 +5,7 @@ use super::{activations, pack, products};
 use crate::array::{Array, DType};
 use crate::compare::Tolerance;
 use crate::fp8;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
 
@@ -67,7 +67,7 @@ pub(crate) fn qmv(format: &'static str) -> impl Iterator<Item = Case> {
         let words =
             words.chunks(4).map(|word| i128::from(u32::from_le_bytes(word.try_into().expect("four bytes"))));
         let longs = |value: usize| Argument::longs(&[value as i64]);
-        let case = Case::new(&name, Grid::Threadgroups([vectors, outputs.div_ceil(rows), batch], [32, 2, 1]))
+        let case = Case::new(&name, CaseGrid::Threadgroups([vectors, outputs.div_ceil(rows), batch], [32, 2, 1]))
             .input(&Array::ints(DType::Uint32, words.collect::<Vec<_>>()))
             .input(&Array::ints(DType::Uint8, scales.iter().map(|scale| i128::from(*scale)).collect::<Vec<_>>()))
             .input(&Array::floats(DType::Float32, [f64::from(GLOBAL_SCALE)]))

@@ -3,7 +3,7 @@
 use super::{Batch, Weights, activations, kernels, products};
 use crate::array::{DType, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{Argument, Case, Grid};
+use crate::harness::{Argument, Case, CaseGrid};
 use crate::random::Random;
 
 const VECTORS: usize = 37;
@@ -21,7 +21,7 @@ pub(crate) fn qmm_t() -> impl Iterator<Item = Case> {
         });
         let groups = [outputs.div_ceil(32), VECTORS.div_ceil(32), batch];
         let case = weights
-            .bind(Case::new(&kernel.name, Grid::Threadgroups(groups, [32, 2, 2])))
+            .bind(Case::new(&kernel.name, CaseGrid::Threadgroups(groups, [32, 2, 2])))
             .input(&x)
             .bind(Argument::output(kernel.dtype, expected, Tolerance::EXACT))
             .bind(Argument::int(inputs as i32))
@@ -45,7 +45,7 @@ pub(crate) fn qmm_n() -> impl Iterator<Item = Case> {
         });
         let groups = [outputs.div_ceil(32), VECTORS.div_ceil(32), batch];
         let case = weights
-            .bind(Case::new(&kernel.name, Grid::Threadgroups(groups, [32, 2, 2])))
+            .bind(Case::new(&kernel.name, CaseGrid::Threadgroups(groups, [32, 2, 2])))
             .input(&x)
             .bind(Argument::output(kernel.dtype, expected, Tolerance::EXACT))
             .bind(Argument::int(inputs as i32))
@@ -75,7 +75,7 @@ pub(crate) fn qmm_t_split() -> impl Iterator<Item = Case> {
         }
         let groups = [outputs.div_ceil(32), VECTORS.div_ceil(32), parts];
         weights
-            .bind(Case::new(&kernel.name, Grid::Threadgroups(groups, [32, 2, 2])))
+            .bind(Case::new(&kernel.name, CaseGrid::Threadgroups(groups, [32, 2, 2])))
             .input(&x)
             .bind(Argument::output(DType::Float32, expected, Tolerance::EXACT))
             .bind(Argument::int(inputs as i32))

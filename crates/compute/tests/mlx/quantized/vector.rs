@@ -3,7 +3,7 @@
 use super::{Batch, Kernel, Weights, activations, kernels, products};
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
-use crate::harness::{Argument, Case, Grid};
+use crate::harness::{Argument, Case, CaseGrid};
 use crate::names::number;
 use crate::random::Random;
 
@@ -31,7 +31,7 @@ impl Product<'_> {
             weights.weight(element * outputs + output, input)
         });
         let [across, down] = self.groups;
-        let case = Case::new(&kernel.name, Grid::Threadgroups([across, down, batch], self.group));
+        let case = Case::new(&kernel.name, CaseGrid::Threadgroups([across, down, batch], self.group));
         let mut case = weights
             .bind(case)
             .input(&x)
@@ -127,7 +127,7 @@ pub(crate) fn qvm() -> impl Iterator<Item = Case> {
         let expected = products(&x, [batch, vectors, outputs, inputs], |element, output, input| {
             weights.weight(element * inputs + input, output)
         });
-        let case = Case::new(&kernel.name, Grid::Threadgroups([vectors, 2, batch], [32, 2, 1]));
+        let case = Case::new(&kernel.name, CaseGrid::Threadgroups([vectors, 2, batch], [32, 2, 1]));
         let case = weights
             .bind(case)
             .input(&x)
@@ -158,7 +158,7 @@ pub(crate) fn qvm_split() -> impl Iterator<Item = Case> {
                 }
             }
         }
-        let case = Case::new(&kernel.name, Grid::Threadgroups([vectors, 2, parts], [32, 2, 1]));
+        let case = Case::new(&kernel.name, CaseGrid::Threadgroups([vectors, 2, parts], [32, 2, 1]));
         let case = weights
             .bind(case)
             .input(&x)
@@ -189,7 +189,7 @@ pub(crate) fn gather_qmv(prefix: &'static str) -> impl Iterator<Item = Case> {
             }
         }
         let indices = |indices: [usize; 4]| Array::ints(DType::Uint32, indices.map(|index| index as i128));
-        let grid = Grid::Threadgroups([1, outputs.div_ceil(8), 4], [32, 2, 1]);
+        let grid = CaseGrid::Threadgroups([1, outputs.div_ceil(8), 4], [32, 2, 1]);
         let case = weights
             .bind(Case::new(&kernel.name, grid))
             .input(&x)

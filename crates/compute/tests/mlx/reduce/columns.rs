@@ -1,7 +1,7 @@
 //! Of columns.
 
 use super::{Axes, Plan, number};
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 
 /// Of columns, in which every kept index has `columns` results; rows go to the part of the output that `part` says.
 struct Columns {
@@ -12,7 +12,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn case(&self, name: String, grid: Grid, part: impl Fn(usize) -> usize) -> Option<Case> {
+    fn case(&self, name: String, grid: CaseGrid, part: impl Fn(usize) -> usize) -> Option<Case> {
         let axes = Axes::new(self.outer, &[3], &[self.rows], self.columns);
         let (kept, reduced) = (axes.kept(), axes.reduced());
         let plan = Plan::new(name, kept.len() * reduced.len() * self.columns)?;
@@ -46,7 +46,7 @@ fn outer_axes(name: &str) -> Option<&'static [i32]> {
 pub(crate) fn small() -> impl Iterator<Item = Case> {
     harness::names("col_reduce_small_").into_iter().filter_map(|name| {
         let columns = Columns { outer: outer_axes(&name)?, rows: 5, columns: 37, parts: 1 };
-        columns.case(name, Grid::Threadgroups([2, 3, 1], [8, 4, 1]), |_| 0)
+        columns.case(name, CaseGrid::Threadgroups([2, 3, 1], [8, 4, 1]), |_| 0)
     })
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn small() -> impl Iterator<Item = Case> {
 pub(crate) fn long() -> impl Iterator<Item = Case> {
     harness::names("col_reduce_longcolumn_").into_iter().filter_map(|name| {
         let columns = Columns { outer: outer_axes(&name)?, rows: 61, columns: 5, parts: 2 };
-        let case = columns.case(name, Grid::Threadgroups([3, 1, 2], [5, 16, 1]), |row| row / 16 % 2)?;
+        let case = columns.case(name, CaseGrid::Threadgroups([3, 1, 2], [5, 16, 1]), |row| row / 16 % 2)?;
         Some(case.bind(Argument::long(3 * 5)))
     })
 }
@@ -64,7 +64,8 @@ pub(crate) fn looped() -> impl Iterator<Item = Case> {
     harness::names("col_reduce_looped_").into_iter().filter_map(|name| {
         let tile = number(&name, 2)? as usize;
         let columns = Columns { outer: outer_axes(&name)?, rows: 67, columns: 45, parts: 1 };
-        let case = columns.case(name, Grid::Threadgroups([45usize.div_ceil(tile), 3, 1], [256, 1, 1]), |_| 0)?;
+        let case =
+            columns.case(name, CaseGrid::Threadgroups([45usize.div_ceil(tile), 3, 1], [256, 1, 1]), |_| 0)?;
         Some(case.bind(Argument::long(0)))
     })
 }
@@ -73,7 +74,7 @@ pub(crate) fn looped() -> impl Iterator<Item = Case> {
 pub(crate) fn two_pass() -> impl Iterator<Item = Case> {
     harness::names("col_reduce_2pass_").into_iter().filter_map(|name| {
         let columns = Columns { outer: outer_axes(&name)?, rows: 67, columns: 45, parts: 32 };
-        let case = columns.case(name, Grid::Threadgroups([2, 3 * 32, 1], [256, 1, 1]), |row| row / 32 % 32)?;
+        let case = columns.case(name, CaseGrid::Threadgroups([2, 3 * 32, 1], [256, 1, 1]), |row| row / 32 % 32)?;
         Some(case.bind(Argument::long(0)).bind(Argument::long(3)))
     })
 }

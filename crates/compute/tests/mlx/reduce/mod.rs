@@ -7,7 +7,7 @@ pub(crate) mod rows;
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
 use crate::complex;
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::layout::strided_locations;
 use crate::random::Random;
 
@@ -155,7 +155,7 @@ impl Plan {
     }
 
     /// The case in which result `i` is the reduction of the elements at `groups[i]`.
-    fn case(&self, grid: Grid, groups: &[Vec<usize>]) -> Case {
+    fn case(&self, grid: CaseGrid, groups: &[Vec<usize>]) -> Case {
         let result = self.operation.result(self.dtype);
         let reduce =
             |group: &Vec<usize>| self.operation.reduce(result, group.iter().map(|at| self.input.values[*at]));
@@ -175,7 +175,7 @@ pub(crate) fn all() -> impl Iterator<Item = Case> {
         let plan = Plan::new(name, length)?;
         let groups: Vec<Vec<usize>> =
             (0..3).map(|index| (index * part..((index + 1) * part).min(length)).collect()).collect();
-        let case = plan.case(Grid::Threadgroups([1, 3, 1], [96, 1, 1]), &groups);
+        let case = plan.case(CaseGrid::Threadgroups([1, 3, 1], [96, 1, 1]), &groups);
         Some(case.bind(Argument::long(length as i64)).bind(Argument::long(part as i64)))
     })
 }
@@ -184,7 +184,7 @@ pub(crate) fn all() -> impl Iterator<Item = Case> {
 pub(crate) fn initial() -> impl Iterator<Item = Case> {
     harness::names("init_reduce_").into_iter().filter_map(|name| {
         let (operation, dtype) = Operation::parse(&name)?;
-        let case = Case::new(&name, Grid::Threads([13, 5, 1], [8, 2, 1]));
+        let case = Case::new(&name, CaseGrid::Threads([13, 5, 1], [8, 2, 1]));
         Some(case.bind(Argument::output(dtype, vec![operation.initial(dtype); 65], Tolerance::EXACT)))
     })
 }

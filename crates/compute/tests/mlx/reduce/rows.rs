@@ -1,7 +1,7 @@
 //! Of rows.
 
 use super::{Axes, Plan, number};
-use crate::harness::{self, Argument, Case, Grid};
+use crate::harness::{self, Argument, Case, CaseGrid};
 
 /// Of the rows of a matrix, four at a time.
 pub(crate) fn simple() -> impl Iterator<Item = Case> {
@@ -9,7 +9,7 @@ pub(crate) fn simple() -> impl Iterator<Item = Case> {
         let (rows, row) = (6, 301);
         let plan = Plan::new(name, rows * row)?;
         let groups: Vec<Vec<usize>> = (0..rows).map(|index| (index * row..(index + 1) * row).collect()).collect();
-        let case = plan.case(Grid::Threadgroups([1, 2, 1], [64, 1, 1]), &groups);
+        let case = plan.case(CaseGrid::Threadgroups([1, 2, 1], [64, 1, 1]), &groups);
         Some(case.bind(Argument::long(row as i64)).bind(Argument::long(rows as i64)))
     })
 }
@@ -25,8 +25,8 @@ pub(crate) fn small() -> impl Iterator<Item = Case> {
         let axes = Axes::new(outer, &[4, 5], &[], row);
         let reductions = outer.iter().product::<i32>();
         let grid = match reductions > 8 {
-            true => Grid::Threadgroups([1, 20, 1], [32, 1, 1]),
-            false => Grid::Threads([20, 1, 1], [16, 1, 1]),
+            true => CaseGrid::Threadgroups([1, 20, 1], [32, 1, 1]),
+            false => CaseGrid::Threads([20, 1, 1], [16, 1, 1]),
         };
         row_case(name, &axes, row, grid)
     })
@@ -41,11 +41,11 @@ pub(crate) fn looped() -> impl Iterator<Item = Case> {
             _ => &[2, 2, 1],
         };
         let axes = Axes::new(outer, &[2, 3], &[], 301);
-        row_case(name, &axes, 301, Grid::Threadgroups([1, 6, 1], [64, 1, 1]))
+        row_case(name, &axes, 301, CaseGrid::Threadgroups([1, 6, 1], [64, 1, 1]))
     })
 }
 
-fn row_case(name: String, axes: &Axes, row: usize, grid: Grid) -> Option<Case> {
+fn row_case(name: String, axes: &Axes, row: usize, grid: CaseGrid) -> Option<Case> {
     let (kept, reduced) = (axes.kept(), axes.reduced());
     let plan = Plan::new(name, kept.len() * reduced.len() * row)?;
     let group = |start: &usize| reduced.iter().flat_map(|offset| start + offset..start + offset + row).collect();

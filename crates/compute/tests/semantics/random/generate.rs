@@ -66,7 +66,7 @@ fn function(random: &mut Random, callable: usize) -> Function {
     };
     generator.declare();
     generator.budget = 4 + generator.random.below(12);
-    let body = generator.body(Place::default());
+    let body = generator.body(StatementContext::default());
     Function { variables: generator.variables, arrays: generator.arrays, body }
 }
 
@@ -98,16 +98,16 @@ struct Together {
 
 /// What is around a statement.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct StatementContext {
     depth: usize,
     loops: usize,
     can_break: bool,
     can_continue: bool,
 }
 
-impl Place {
-    fn inside(self) -> Place {
-        Place { depth: self.depth + 1, ..self }
+impl StatementContext {
+    fn inside(self) -> StatementContext {
+        StatementContext { depth: self.depth + 1, ..self }
     }
 }
 
@@ -154,7 +154,7 @@ impl Generator<'_> {
                 7 if place.in_loop => Item::ContinueIf(self.condition(1, true)),
                 _ => {
                     self.budget = self.budget.max(6);
-                    Item::Alone(self.body(Place::default()))
+                    Item::Alone(self.body(StatementContext::default()))
                 }
             });
         }
@@ -187,7 +187,7 @@ impl Generator<'_> {
         }
     }
 
-    fn body(&mut self, place: Place) -> Vec<Statement> {
+    fn body(&mut self, place: StatementContext) -> Vec<Statement> {
         let mut body = Vec::new();
         for _ in 0..1 + self.random.below(5) {
             if self.budget == 0 {
@@ -199,7 +199,7 @@ impl Generator<'_> {
         body
     }
 
-    fn statement(&mut self, place: Place) -> Statement {
+    fn statement(&mut self, place: StatementContext) -> Statement {
         let nests = place.depth < 5;
         match self.random.below(20) {
             0..=2 if nests => {
@@ -244,7 +244,7 @@ impl Generator<'_> {
         }
     }
 
-    fn a_loop(&mut self, place: Place) -> Statement {
+    fn a_loop(&mut self, place: StatementContext) -> Statement {
         let kind = self.random.pick(&[LoopKind::For, LoopKind::While, LoopKind::DoWhile]);
         let bound = match self.random.below(3) {
             0 => Expression::Literal(Type::Uint, 1 + self.random.below(6) as i64),
@@ -254,13 +254,14 @@ impl Generator<'_> {
         let condition = self.random.chance(3).then(|| self.condition(1, true));
         // It does not exist yet where the bound is made: a bound must not read it.
         let counter = self.counter();
-        let place = Place { loops: place.loops + 1, can_break: true, can_continue: true, ..place.inside() };
+        let place =
+            StatementContext { loops: place.loops + 1, can_break: true, can_continue: true, ..place.inside() };
         Statement::Loop(Loop { kind, counter, bound, condition, body: self.body(place) })
     }
 
-    fn switch(&mut self, place: Place) -> Statement {
+    fn switch(&mut self, place: StatementContext) -> Statement {
         let value = self.value(2);
-        let place = Place { can_break: true, ..place.inside() };
+        let place = StatementContext { can_break: true, ..place.inside() };
         let mut labels: Vec<u32> = (0..8).collect();
         let mut cases = Vec::new();
         for _ in 0..1 + self.random.below(4) {

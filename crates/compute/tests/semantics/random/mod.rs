@@ -11,7 +11,7 @@ mod shrink;
 
 use self::interpret::{Results, interpret};
 use self::program::{COUNTERS, OUTPUTS, Program};
-use crate::harness::Source;
+use crate::harness::TestLibrary;
 use crate::numbers::seeds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -42,7 +42,7 @@ fn failing<'a>(seeds: &[u64], programs: &'a [Program]) -> Vec<(u64, &'a Program)
         .zip(seeds)
         .map(|(program, seed)| print::print(program, &format!("program{seed}")))
         .collect();
-    let batch = catch_unwind(AssertUnwindSafe(|| Source::new(&text))).ok();
+    let batch = catch_unwind(AssertUnwindSafe(|| TestLibrary::new(&text))).ok();
     let is_wrong = |(seed, program): &(u64, &Program)| match &batch {
         Some(source) => failure(program, || run(source, &format!("program{seed}"), program)).is_some(),
         None => alone(program).is_some(),
@@ -52,7 +52,7 @@ fn failing<'a>(seeds: &[u64], programs: &'a [Program]) -> Vec<(u64, &'a Program)
 
 /// What goes wrong when a program is compiled and run alone.
 fn alone(program: &Program) -> Option<String> {
-    failure(program, || run(&Source::new(&print::print(program, "program")), "program", program))
+    failure(program, || run(&TestLibrary::new(&print::print(program, "program")), "program", program))
 }
 
 fn failure(program: &Program, run: impl Fn() -> Results) -> Option<String> {
@@ -66,7 +66,7 @@ fn failure(program: &Program, run: impl Fn() -> Results) -> Option<String> {
     }
 }
 
-fn run(source: &Source, name: &str, program: &Program) -> Results {
+fn run(source: &TestLibrary, name: &str, program: &Program) -> Results {
     let finished = source
         .kernel(name)
         .buffer(&program.input)
@@ -86,7 +86,7 @@ fn report(seed: u64, program: &Program) -> String {
     let text = print::print(&program, "program");
     let mut report =
         format!("seed {seed}: {message}\ngrid {:?}, threadgroup {:?}\n{text}", program.grid, program.group);
-    let Ok(got) = catch_unwind(AssertUnwindSafe(|| run(&Source::new(&text), "program", &program))) else {
+    let Ok(got) = catch_unwind(AssertUnwindSafe(|| run(&TestLibrary::new(&text), "program", &program))) else {
         return report;
     };
     let expected = interpret(&program);

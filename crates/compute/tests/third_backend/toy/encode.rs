@@ -4,7 +4,7 @@ use super::buffer::Buffer;
 use super::counts::Counts;
 use super::pipeline::Pipeline;
 use super::recording::Recording;
-use compute::backend::driver::commands::{CommandSink, Grid};
+use compute::backend::driver::commands::{CommandSink, DispatchSize};
 use compute::backend::{Block, Copy, Executable, Fill, Memory, Step, Table, Work, own};
 use compute::{CommandBuffer, ComputeCommandEncoder, Error, Result, Size};
 
@@ -94,14 +94,16 @@ impl CommandSink for Encoder<'_> {
         self.keep(set);
     }
 
-    fn dispatch(&mut self, _: &Executable, grid: Grid, threads_per_threadgroup: [u32; 3]) -> Result<()> {
+    fn dispatch(&mut self, _: &Executable, grid: DispatchSize, threads_per_threadgroup: [u32; 3]) -> Result<()> {
         self.error.take().map_or(Ok(()), Err)?;
         self.counts.dispatches += 1;
         match grid {
-            Grid::Threadgroups(groups) => {
+            DispatchSize::Threadgroups(groups) => {
                 self.encoder.dispatch_threadgroups(size(groups), size(threads_per_threadgroup))
             }
-            Grid::Threads(threads) => self.encoder.dispatch_threads(size(threads), size(threads_per_threadgroup)),
+            DispatchSize::Threads(threads) => {
+                self.encoder.dispatch_threads(size(threads), size(threads_per_threadgroup))
+            }
         }
     }
 }

@@ -4,36 +4,36 @@ use object::elf::{self, RelocationType};
 
 /// An architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Machine {
+pub(crate) enum ElfMachine {
     X86_64,
     Aarch64,
 }
 
-impl Machine {
+impl ElfMachine {
     /// The one that this program runs on.
-    pub(crate) const fn host() -> Machine {
-        if cfg!(target_arch = "aarch64") { Machine::Aarch64 } else { Machine::X86_64 }
+    pub(crate) const fn host() -> ElfMachine {
+        if cfg!(target_arch = "aarch64") { ElfMachine::Aarch64 } else { ElfMachine::X86_64 }
     }
 }
 
 /// Applies one relocation: `value` is the address of the symbol plus the addend, `place` an offset into `image`, which
 /// will be at the address `base`.
 pub(crate) fn relocate(
-    machine: Machine,
+    machine: ElfMachine,
     kind: RelocationType,
     image: &mut [u8],
     place: usize,
     base: u64,
     value: u64,
 ) -> Result<(), String> {
-    let mut patch = Patch { image, place, base, value };
+    let mut patch = RelocationSite { image, place, base, value };
     match machine {
-        Machine::X86_64 => x86_64(kind, &mut patch),
-        Machine::Aarch64 => aarch64(kind, &mut patch),
+        ElfMachine::X86_64 => x86_64(kind, &mut patch),
+        ElfMachine::Aarch64 => aarch64(kind, &mut patch),
     }
 }
 
-fn x86_64(kind: RelocationType, patch: &mut Patch) -> Result<(), String> {
+fn x86_64(kind: RelocationType, patch: &mut RelocationSite) -> Result<(), String> {
     match kind {
         elf::R_X86_64_NONE => Ok(()),
         elf::R_X86_64_64 => patch.write(&patch.value.to_le_bytes()),
@@ -48,7 +48,7 @@ fn x86_64(kind: RelocationType, patch: &mut Patch) -> Result<(), String> {
     }
 }
 
-fn aarch64(kind: RelocationType, patch: &mut Patch) -> Result<(), String> {
+fn aarch64(kind: RelocationType, patch: &mut RelocationSite) -> Result<(), String> {
     match kind {
         elf::R_AARCH64_NONE => Ok(()),
         elf::R_AARCH64_ABS64 => patch.write(&patch.value.to_le_bytes()),
@@ -73,14 +73,14 @@ fn aarch64(kind: RelocationType, patch: &mut Patch) -> Result<(), String> {
 }
 
 /// A place to be patched.
-struct Patch<'a> {
+struct RelocationSite<'a> {
     image: &'a mut [u8],
     place: usize,
     base: u64,
     value: u64,
 }
 
-impl Patch<'_> {
+impl RelocationSite<'_> {
     fn address(&self) -> u64 {
         self.base.wrapping_add(self.place as u64)
     }

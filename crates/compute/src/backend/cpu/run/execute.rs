@@ -13,9 +13,9 @@
 //! missing between simdgroups.
 
 use super::denormals::FlushDenormals;
-use super::fibers::{self, Call, Fibers};
+use super::fibers::{self, Fibers, KernelCall};
 use super::grid::Grid;
-use super::pool::Work;
+use super::pool::ParallelWork;
 use super::shape::{Shape, ShapeTable};
 use crate::backend::cpu::device::MAX_THREADGROUP_MEMORY;
 use crate::error::{Error, Result};
@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 const PRIVATE_MEMORY_ON_THREAD: u64 = 64 << 10;
 
 /// Dispatches that may overlap.
-pub(crate) struct Batch<'a> {
+pub(crate) struct DispatchBatch<'a> {
     grids: &'a [Grid],
     /// Where to note when each runs.
     times: Option<&'a [Times]>,
@@ -64,9 +64,9 @@ impl Times {
     }
 }
 
-impl<'a> Batch<'a> {
-    pub(crate) fn new(grids: &'a [Grid], times: Option<&'a [Times]>, is_adverse: bool) -> Batch<'a> {
-        Batch { grids, times, is_adverse, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
+impl<'a> DispatchBatch<'a> {
+    pub(crate) fn new(grids: &'a [Grid], times: Option<&'a [Times]>, is_adverse: bool) -> DispatchBatch<'a> {
+        DispatchBatch { grids, times, is_adverse, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
     }
 
     /// The number of threadgroups.
@@ -83,7 +83,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-impl Work for Batch<'_> {
+impl ParallelWork for DispatchBatch<'_> {
     fn run(&self, items: Range<u64>) {
         let mut local = Local::take();
         let mut next = items.start;
@@ -102,7 +102,7 @@ impl Work for Batch<'_> {
     }
 }
 
-impl Batch<'_> {
+impl DispatchBatch<'_> {
     /// Runs items that are threadgroups of one dispatch.
     fn run_grid(&self, local: &mut Local, number: usize, items: Range<u64>) {
         let grid = &self.grids[number];
@@ -124,14 +124,14 @@ impl Batch<'_> {
 /// What each thread that executes keeps for itself.
 #[derive(Default)]
 struct Local {
-    memory: Option<Box<Memory>>,
+    memory: Option<Box<ThreadgroupMemory>>,
     shapes: ShapeTable,
     fibers: Fibers,
 }
 
 /// Threadgroup memory, zero at first and then as the last threadgroup left it. Vectors may be read beyond its end.
 #[repr(C, align(64))]
-struct Memory([u8; MAX_THREADGROUP_MEMORY + 256]);
+struct ThreadgroupMemory([u8; MAX_THREADGROUP_MEMORY + 256]);
 
 thread_local! {
     static LOCAL: Cell<Option<Box<Local>>> = const { Cell::new(None) };
@@ -151,12 +151,14 @@ impl Local {
     /// The threadgroup memory.
     fn memory(&mut self) -> Result<*mut u8> {
         if self.memory.is_none() {
-            let out_of_memory =
-                || Error::OutOfMemory { what: "threadgroup memory".into(), bytes: size_of::<Memory>() as u64 };
-            let layout = std::alloc::Layout::new::<Memory>();
-            // SAFETY: the layout is not empty, and a `Memory` may be all zeros.
+            let out_of_memory = || Error::OutOfMemory {
+                what: "threadgroup memory".into(),
+                bytes: size_of::<ThreadgroupMemory>() as u64,
+            };
+            let layout = std::alloc::Layout::new::<ThreadgroupMemory>();
+            // SAFETY: the layout is not empty, and a `ThreadgroupMemory` may be all zeros.
             let memory = unsafe {
-                let memory = std::alloc::alloc_zeroed(layout).cast::<Memory>();
+                let memory = std::alloc::alloc_zeroed(layout).cast::<ThreadgroupMemory>();
                 (!memory.is_null()).then(|| Box::from_raw(memory))
             };
             self.memory = Some(memory.ok_or_else(out_of_memory)?);
@@ -214,14 +216,14 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    fn call(&self, code: Option<Entry>, first: u32, count: u32) -> Option<Call> {
+    fn call(&self, code: Option<Entry>, first: u32, count: u32) -> Option<KernelCall> {
         // SAFETY: `first` is the number of a simdgroup, and there is a structure for each.
         let simdgroup = unsafe { self.simdgroups.add(first as usize) };
-        code.filter(|_| count > 0).map(|entry| Call { entry, simdgroup, count })
+        code.filter(|_| count > 0).map(|entry| KernelCall { entry, simdgroup, count })
     }
 
     /// As few as possible.
-    fn together(&self) -> impl Iterator<Item = Call> {
+    fn together(&self) -> impl Iterator<Item = KernelCall> {
         let Shape { rows, simdgroups, .. } = self.shape;
         let row = self.call(self.grid.code(Lanes::Row), 0, rows);
         let any = self.call(self.grid.code(Lanes::Any), rows, simdgroups - rows);
@@ -229,7 +231,7 @@ impl Calls<'_> {
     }
 
     /// One for each simdgroup.
-    fn apart(&self) -> impl DoubleEndedIterator<Item = Call> {
+    fn apart(&self) -> impl DoubleEndedIterator<Item = KernelCall> {
         (0..self.shape.simdgroups).filter_map(|index| {
             let lanes = if index < self.shape.rows { Lanes::Row } else { Lanes::Any };
             self.call(self.grid.code(lanes), index, 1)

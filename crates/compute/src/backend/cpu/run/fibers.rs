@@ -14,13 +14,13 @@ const STACK_SIZE: u64 = 256 << 10;
 
 /// A call of generated code.
 #[derive(Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct KernelCall {
     pub(crate) entry: Entry,
     pub(crate) simdgroup: *mut Simdgroup,
     pub(crate) count: u32,
 }
 
-impl Call {
+impl KernelCall {
     /// Makes the call on this stack.
     ///
     /// # Safety
@@ -99,9 +99,9 @@ impl Fibers {
         &mut self,
         dispatch: *const Dispatch,
         threadgroup: *const Threadgroup,
-        calls: impl Iterator<Item = Call>,
+        calls: impl Iterator<Item = KernelCall>,
     ) {
-        for (Call { entry, simdgroup, count }, stack) in calls.zip(std::iter::from_fn(|| self.stacks.pop())) {
+        for (KernelCall { entry, simdgroup, count }, stack) in calls.zip(std::iter::from_fn(|| self.stacks.pop())) {
             self.running.push(Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
                 // SAFETY: as the caller promises; nothing on this stack needs to be dropped.
                 unsafe {

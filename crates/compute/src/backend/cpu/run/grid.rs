@@ -3,7 +3,7 @@
 use super::shape::Shape;
 use crate::backend::cpu::pipeline::{Code, Pipeline};
 use crate::backend::cpu::queue::base;
-use crate::backend::{Binding, Block, Place, Table, own};
+use crate::backend::{ArgumentMemory, Binding, Block, Table, own};
 use crate::error::{Error, Result};
 use crate::kernel::arguments::THREADGROUP_ALIGNMENT;
 use abi::call::ARGUMENT_SLOTS;
@@ -178,9 +178,11 @@ fn shapes(threads: [u32; 3], size: [u32; 3], counts: [u32; 3]) -> impl Iterator<
 }
 
 fn address(table: &Table, binding: &Binding, bytes: *const Block) -> *mut u8 {
-    match binding.place {
-        Place::Buffer { buffer, offset } => base(&table.buffers.items[buffer as usize]).wrapping_add(offset),
-        Place::Bytes { block, .. } => bytes.wrapping_add(block as usize).cast_mut().cast(),
+    match binding.memory {
+        ArgumentMemory::Buffer { buffer, offset } => {
+            base(&table.buffers.items[buffer as usize]).wrapping_add(offset)
+        }
+        ArgumentMemory::Bytes { block, .. } => bytes.wrapping_add(block as usize).cast_mut().cast(),
     }
 }
 

@@ -21,7 +21,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// Something to do for each of a number of items. It must not panic.
-pub(crate) trait Work: Sync {
+pub(crate) trait ParallelWork: Sync {
     fn run(&self, items: Range<u64>);
 }
 
@@ -75,7 +75,7 @@ impl Pool {
     }
 
     /// Does all items; comes back when they are done.
-    pub(crate) fn run(&self, work: &dyn Work, items: u64) {
+    pub(crate) fn run(&self, work: &dyn ParallelWork, items: u64) {
         // One item is nothing to share, and not worth looking at the clock for.
         if self.threads == 1 || items == 1 {
             work.run(0..items);
@@ -94,7 +94,7 @@ impl Pool {
     }
 
     /// Begins alone. If there is reason to call for help, says from which item on, and how many nanoseconds one takes.
-    fn run_alone(&self, work: &dyn Work, items: u64) -> Option<(u64, f64)> {
+    fn run_alone(&self, work: &dyn ParallelWork, items: u64) -> Option<(u64, f64)> {
         let patience = self.patience.get();
         let start = Instant::now();
         let (mut next, mut chunk) = (0, 1);
@@ -191,7 +191,7 @@ impl Shared {
 
 /// Work that several threads share.
 struct Job {
-    work: *const dyn Work,
+    work: *const dyn ParallelWork,
     items: u64,
     /// The first item that nobody has claimed.
     next: AtomicU64,
@@ -212,12 +212,14 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 impl Job {
-    fn new(work: &dyn Work, items: Range<u64>, nanoseconds_per_item: f64, threads: usize) -> Job {
+    fn new(work: &dyn ParallelWork, items: Range<u64>, nanoseconds_per_item: f64, threads: usize) -> Job {
         let left = items.end - items.start;
         let items_in = |time: Duration| (time.as_nanos() as f64 / nanoseconds_per_item) as u64;
         let worth = left as f64 * nanoseconds_per_item / LEAST_PATIENCE.as_nanos() as f64;
         // SAFETY: only the lifetime changes; see `Send`.
-        let work = unsafe { std::mem::transmute::<*const (dyn Work + '_), *const (dyn Work + 'static)>(work) };
+        let work = unsafe {
+            std::mem::transmute::<*const (dyn ParallelWork + '_), *const (dyn ParallelWork + 'static)>(work)
+        };
         Job {
             work,
             items: items.end,
@@ -292,7 +294,7 @@ mod tests {
         time: Duration,
     }
 
-    impl Work for Count<'_> {
+    impl ParallelWork for Count<'_> {
         fn run(&self, items: Range<u64>) {
             for item in items {
                 self.done[item as usize].fetch_add(1, Ordering::Relaxed);
@@ -342,7 +344,7 @@ mod tests {
         came: Condvar,
     }
 
-    impl Work for Meeting {
+    impl ParallelWork for Meeting {
         fn run(&self, items: Range<u64>) {
             for item in items {
                 if item == 0 {

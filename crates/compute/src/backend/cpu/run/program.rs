@@ -1,6 +1,6 @@
 //! The dispatches of a pass, made ready to run.
 
-use super::execute::{Batch, Times};
+use super::execute::{DispatchBatch, Times};
 use super::grid::Grid;
 use super::pool::Pool;
 use crate::backend::{Block, Table};
@@ -66,7 +66,7 @@ impl Program {
     fn run_batches(&self, pool: &Pool, times: Option<&[Times]>) -> Result<()> {
         let mut first = 0;
         for grids in self.grids.chunk_by(|_, next| !next.waits()) {
-            let batch = Batch::new(grids, times.map(|times| &times[first..]), pool.is_adverse());
+            let batch = DispatchBatch::new(grids, times.map(|times| &times[first..]), pool.is_adverse());
             pool.run(&batch, batch.items());
             batch.finish()?;
             first += grids.len();

@@ -2,7 +2,7 @@
 //!
 //! A back end has to do no more than the commands say, so that they are tested on any machine.
 
-use crate::backend::{Block, Executable, Memory, Place, Table, block_bytes};
+use crate::backend::{ArgumentMemory, Block, Executable, Memory, Table, block_bytes};
 use crate::error::Result;
 use abi::call::ARGUMENT_SLOTS;
 
@@ -27,32 +27,37 @@ pub trait CommandSink {
     fn barrier(&mut self);
 
     /// Runs the kernel.
-    fn dispatch(&mut self, pipeline: &Executable, grid: Grid, threads_per_threadgroup: [u32; 3]) -> Result<()>;
+    fn dispatch(
+        &mut self,
+        pipeline: &Executable,
+        grid: DispatchSize,
+        threads_per_threadgroup: [u32; 3],
+    ) -> Result<()>;
 }
 
 /// How large a dispatch is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Grid {
+pub enum DispatchSize {
     /// Whole threadgroups, so many along each dimension.
     Threadgroups([u32; 3]),
     /// So many threads along each dimension; the last threadgroups are smaller.
     Threads([u32; 3]),
 }
 
-impl Grid {
-    fn new(threads: [u32; 3], size: [u32; 3]) -> Grid {
+impl DispatchSize {
+    fn new(threads: [u32; 3], size: [u32; 3]) -> DispatchSize {
         match (0..3).all(|i| threads[i].is_multiple_of(size[i])) {
-            true => Grid::Threadgroups(std::array::from_fn(|i| threads[i] / size[i])),
-            false => Grid::Threads(threads),
+            true => DispatchSize::Threadgroups(std::array::from_fn(|i| threads[i] / size[i])),
+            false => DispatchSize::Threads(threads),
         }
     }
 }
 
 /// The state of an encoder.
 #[derive(Default)]
-pub struct Bound {
+pub struct EncoderState {
     pipeline: Option<u32>,
-    places: [Option<Place>; ARGUMENT_SLOTS],
+    arguments: [Option<ArgumentMemory>; ARGUMENT_SLOTS],
     threadgroup_memory: [u32; ARGUMENT_SLOTS],
 }
 
@@ -64,13 +69,13 @@ impl Table {
 
     /// The commands for everything, with the bytes that it has this time.
     pub fn commands(&self, bytes: &[Block], sink: &mut impl CommandSink) -> Result<()> {
-        let mut bound = Bound::default();
+        let mut state = EncoderState::default();
         let may_overlap = self.may_overlap();
         for (number, dispatch) in self.dispatches.iter().enumerate() {
             if may_overlap && dispatch.waits && number > 0 {
                 sink.barrier();
             }
-            self.dispatch_commands(number, bytes, &mut bound, sink)?;
+            self.dispatch_commands(number, bytes, &mut state, sink)?;
         }
         Ok(())
     }
@@ -80,39 +85,41 @@ impl Table {
         &self,
         number: usize,
         bytes: &[Block],
-        bound: &mut Bound,
+        state: &mut EncoderState,
         sink: &mut impl CommandSink,
     ) -> Result<()> {
         let dispatch = &self.dispatches[number];
         let pipeline = self.pipeline(dispatch);
-        if bound.pipeline != Some(dispatch.pipeline) {
+        if state.pipeline != Some(dispatch.pipeline) {
             sink.set_pipeline(pipeline)?;
-            bound.pipeline = Some(dispatch.pipeline);
+            state.pipeline = Some(dispatch.pipeline);
         }
         for binding in self.bindings_of(number) {
-            let (index, place) = (usize::from(binding.index), binding.place);
-            let before = bound.places[index].replace(place);
-            match (before, place) {
-                _ if before == Some(place) => {}
-                (_, Place::Bytes { block, len }) => {
+            let (index, memory) = (usize::from(binding.index), binding.memory);
+            let before = state.arguments[index].replace(memory);
+            match (before, memory) {
+                _ if before == Some(memory) => {}
+                (_, ArgumentMemory::Bytes { block, len }) => {
                     sink.set_bytes(index, &block_bytes(&bytes[block as usize..])[..len as usize]);
                 }
-                (Some(Place::Buffer { buffer: same, .. }), Place::Buffer { buffer, offset }) if same == buffer => {
+                (Some(ArgumentMemory::Buffer { buffer: same, .. }), ArgumentMemory::Buffer { buffer, offset })
+                    if same == buffer =>
+                {
                     sink.set_buffer_offset(index, &self.buffers.items[buffer as usize], offset)?;
                 }
-                (_, Place::Buffer { buffer, offset }) => {
+                (_, ArgumentMemory::Buffer { buffer, offset }) => {
                     sink.set_buffer(index, &self.buffers.items[buffer as usize], offset)?;
                 }
             }
         }
         for &(index, length) in self.threadgroup_memory_of(number) {
-            let before = std::mem::replace(&mut bound.threadgroup_memory[usize::from(index)], length);
+            let before = std::mem::replace(&mut state.threadgroup_memory[usize::from(index)], length);
             if before != length {
                 sink.set_threadgroup_memory(index.into(), length as usize);
             }
         }
         let size = dispatch.threads_per_threadgroup;
-        sink.dispatch(pipeline, Grid::new(dispatch.threads_per_grid, size), size)
+        sink.dispatch(pipeline, DispatchSize::new(dispatch.threads_per_grid, size), size)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The commands of small passes, as text.
 
-use super::{Bound, CommandSink, Grid};
+use super::{CommandSink, DispatchSize, EncoderState};
 use crate::backend::{Executable, Memory, Step, Work};
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -53,7 +53,7 @@ impl CommandSink for Log {
         self.0.push("barrier".into());
     }
 
-    fn dispatch(&mut self, pipeline: &Executable, grid: Grid, size: [u32; 3]) -> Result<()> {
+    fn dispatch(&mut self, pipeline: &Executable, grid: DispatchSize, size: [u32; 3]) -> Result<()> {
         self.0.push(format!("{} in {grid:?} of {size:?}", pipeline.name()));
         Ok(())
     }
@@ -194,7 +194,9 @@ fn one_dispatch_alone_has_everything() {
         encoder.dispatch_threads(ROW, ROW)
     });
     let (table, mut log) = (recording.table(), Log::default());
-    table.dispatch_commands(1, &table.bytes, &mut Bound::default(), &mut log).expect("a log takes everything");
+    table
+        .dispatch_commands(1, &table.bytes, &mut EncoderState::default(), &mut log)
+        .expect("a log takes everything");
     let add = "add in Threadgroups([1, 1, 1]) of [32, 1, 1]";
     assert_eq!(log.0, ["pipeline add", "0: a from 0", "3: [1, 0, 0, 0]", add]);
 }

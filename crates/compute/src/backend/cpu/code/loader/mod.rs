@@ -9,7 +9,7 @@
 //!
 //! **Invariant:** no page is ever writable and executable at a time. Sections that want to be written are refused.
 
-use super::relocate::{Machine, relocate};
+use super::relocate::{ElfMachine, relocate};
 use crate::error::{Error, Result};
 use abi::{Entry, WaveKernel};
 use memmap2::{Mmap, MmapMut};
@@ -34,8 +34,8 @@ impl Image {
         let refused =
             |problem: String| Error::Library(format!("machine code of kernel '{}': {problem}", kernel.name));
         let file = ElfFile::parse(&*kernel.object).map_err(|error| refused(format!("no ELF object ({error})")))?;
-        let plan = Plan::new(&file).map_err(refused)?;
-        if machine(&file).map_err(refused)? != Machine::host() {
+        let plan = ImageLayout::new(&file).map_err(refused)?;
+        if machine(&file).map_err(refused)? != ElfMachine::host() {
             return Err(refused("it is for another kind of CPU".into()));
         }
         let out_of_memory = |_| Error::OutOfMemory { what: "machine code".into(), bytes: plan.size as u64 };
@@ -60,16 +60,16 @@ impl Image {
     }
 }
 
-fn machine(file: &ElfFile) -> std::result::Result<Machine, String> {
+fn machine(file: &ElfFile) -> std::result::Result<ElfMachine, String> {
     match file.architecture() {
-        Architecture::X86_64 => Ok(Machine::X86_64),
-        Architecture::Aarch64 => Ok(Machine::Aarch64),
+        Architecture::X86_64 => Ok(ElfMachine::X86_64),
+        Architecture::Aarch64 => Ok(ElfMachine::Aarch64),
         other => Err(format!("it is for another kind of CPU ({other:?})")),
     }
 }
 
 /// Where everything goes.
-struct Plan {
+struct ImageLayout {
     /// Sections and their offsets.
     sections: Vec<(SectionIndex, usize)>,
     /// Functions of the C library and the offsets of their stubs.
@@ -80,12 +80,12 @@ struct Plan {
 /// Code larger than this is a mistake, and within it every relative address fits.
 const MAX_SIZE: usize = 64 << 20;
 
-impl Plan {
-    fn new(file: &ElfFile) -> std::result::Result<Plan, String> {
+impl ImageLayout {
+    fn new(file: &ElfFile) -> std::result::Result<ImageLayout, String> {
         if file.kind() != ObjectKind::Relocatable {
             return Err("it is no relocatable object".into());
         }
-        let mut plan = Plan { sections: Vec::new(), stubs: Vec::new(), size: 0 };
+        let mut plan = ImageLayout { sections: Vec::new(), stubs: Vec::new(), size: 0 };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let name = section.name().unwrap_or_default();
@@ -147,7 +147,7 @@ impl Plan {
 /// Fills `image`, which will be at the address `base`, and finds the function `entry` in it.
 fn link(
     file: &ElfFile,
-    plan: &Plan,
+    plan: &ImageLayout,
     entry: &str,
     image: &mut [u8],
     base: u64,
@@ -193,16 +193,16 @@ fn library_function(name: &str) -> Option<u64> {
 const STUB_SIZE: usize = 16;
 
 /// Jumps to an address anywhere.
-fn stub(machine: Machine, address: u64) -> [u8; STUB_SIZE] {
+fn stub(machine: ElfMachine, address: u64) -> [u8; STUB_SIZE] {
     let mut stub = [0; STUB_SIZE];
     match machine {
         // jmp *0(%rip)
-        Machine::X86_64 => {
+        ElfMachine::X86_64 => {
             stub[..6].copy_from_slice(&[0xff, 0x25, 0, 0, 0, 0]);
             stub[6..14].copy_from_slice(&address.to_le_bytes());
         }
         // ldr x16, 8; br x16
-        Machine::Aarch64 => {
+        ElfMachine::Aarch64 => {
             stub[..4].copy_from_slice(&0x5800_0050_u32.to_le_bytes());
             stub[4..8].copy_from_slice(&0xd61f_0200_u32.to_le_bytes());
             stub[8..].copy_from_slice(&address.to_le_bytes());

@@ -204,7 +204,7 @@ fn aarch64_objects_are_linked() {
          }";
     let object = object(ir, Some("aarch64-linux-gnu"));
     let file = ElfFile::parse(&*object).expect("an object");
-    let plan = Plan::new(&file).expect("a layout");
+    let plan = ImageLayout::new(&file).expect("a layout");
     let mut image = vec![0; plan.size];
     let base = 0x7f12_3456_7000;
     let test = link(&file, &plan, "test", &mut image, base).expect("it links");

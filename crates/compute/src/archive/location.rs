@@ -7,19 +7,19 @@ use std::path::PathBuf;
 
 /// Where compiled kernels go.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum CacheLocation {
     Folder(PathBuf, FolderOptions),
     /// Nowhere; the reason.
     Nowhere(String),
 }
 
-impl Place {
-    pub(super) fn of_user() -> Result<Place> {
-        place(|name| std::env::var_os(name), cfg!(target_os = "macos"))
+impl CacheLocation {
+    pub(super) fn of_user() -> Result<CacheLocation> {
+        location(|name| std::env::var_os(name), cfg!(target_os = "macos"))
     }
 }
 
-fn place(variable: impl Fn(&str) -> Option<OsString>, is_mac: bool) -> Result<Place> {
+fn location(variable: impl Fn(&str) -> Option<OsString>, is_mac: bool) -> Result<CacheLocation> {
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     let size_limit = match variable("METALWORKS_CACHE_SIZE") {
         Some(text) => match text.to_str().and_then(parse_size) {
@@ -35,7 +35,7 @@ fn place(variable: impl Fn(&str) -> Option<OsString>, is_mac: bool) -> Result<Pl
     };
     let own = variable("METALWORKS_CACHE");
     if own.as_ref().is_some_and(|own| own == "0" || own == "off") {
-        return Ok(Place::Nowhere("METALWORKS_CACHE turns it off".into()));
+        return Ok(CacheLocation::Nowhere("METALWORKS_CACHE turns it off".into()));
     }
     // Paths that are not absolute are to be ignored, says the XDG Base Directory Specification.
     let xdg = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -44,8 +44,8 @@ fn place(variable: impl Fn(&str) -> Option<OsString>, is_mac: bool) -> Result<Pl
         if is_mac { home.map(|home| home.join("Library/Caches")) } else { home.map(|home| home.join(".cache")) };
     let default = || xdg.or(caches).map(|caches| caches.join("metalworks/pipelines"));
     match own.map(PathBuf::from).or_else(default) {
-        Some(folder) => Ok(Place::Folder(folder, FolderOptions { size_limit })),
-        None => Ok(Place::Nowhere("neither METALWORKS_CACHE nor HOME is set".into())),
+        Some(folder) => Ok(CacheLocation::Folder(folder, FolderOptions { size_limit })),
+        None => Ok(CacheLocation::Nowhere("neither METALWORKS_CACHE nor HOME is set".into())),
     }
 }
 
@@ -64,12 +64,12 @@ fn parse_size(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn with(variables: &[(&str, &str)], is_mac: bool) -> Result<Place> {
-        place(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()), is_mac)
+    fn with(variables: &[(&str, &str)], is_mac: bool) -> Result<CacheLocation> {
+        location(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()), is_mac)
     }
 
-    fn folder(path: &str) -> Result<Place> {
-        Ok(Place::Folder(path.into(), FolderOptions { size_limit: 512 << 20 }))
+    fn folder(path: &str) -> Result<CacheLocation> {
+        Ok(CacheLocation::Folder(path.into(), FolderOptions { size_limit: 512 << 20 }))
     }
 
     #[test]
@@ -82,10 +82,10 @@ mod tests {
         assert_eq!(with(&[home, ("METALWORKS_CACHE", "/own")], false), folder("/own"));
         assert_eq!(with(&[home, ("METALWORKS_CACHE", "")], false), folder("/home/me/.cache/metalworks/pipelines"));
         for off in ["0", "off"] {
-            let place = with(&[home, ("METALWORKS_CACHE", off)], false);
-            assert!(matches!(place, Ok(Place::Nowhere(_))), "{place:?}");
+            let location = with(&[home, ("METALWORKS_CACHE", off)], false);
+            assert!(matches!(location, Ok(CacheLocation::Nowhere(_))), "{location:?}");
         }
-        assert!(matches!(with(&[], false), Ok(Place::Nowhere(_))));
+        assert!(matches!(with(&[], false), Ok(CacheLocation::Nowhere(_))));
     }
 
     #[test]
