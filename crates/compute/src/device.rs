@@ -1,4 +1,4 @@
-//! Devices: where everything else comes from.
+//! Devices, from which all other objects are created.
 
 use crate::backend::registry::{self, ABSENT, BACKENDS, Backend, CpuOptions};
 use crate::backend::{self, Capabilities, DeviceKind, Limits};
@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 /// The environment variable that chooses the default device.
 const VARIABLE: &str = "METALWORKS_DEVICE";
 
-/// Something that runs kernels. A clone is the same device.
+/// A device that runs kernels. A clone is the same device.
 #[derive(Clone)]
 pub struct Device {
     backend: Arc<dyn backend::Device>,
@@ -18,18 +18,18 @@ pub struct Device {
 }
 
 impl Device {
-    /// The CPU of this machine: one device, with one set of threads, however often it is asked for.
-    /// Kernels are compiled for what it can do; `METALWORKS_CPU=haswell` takes it for another one, here without AVX-512.
+    /// The CPU of this machine: one device with one thread pool, shared by all callers. Kernels are compiled for its
+    /// features; `METALWORKS_CPU=haswell` treats it as another CPU, here one without AVX-512.
     pub fn cpu() -> Result<Device> {
         Device::named("cpu")
     }
 
-    /// The CPU of this machine as a device of its own, with options.
+    /// Creates a separate CPU device, with options.
     pub fn cpu_with_options(options: &CpuOptions) -> Result<Device> {
         Device::with_backend(registry::cpu_device(options)?)
     }
 
-    /// A device of a back end that is not among those of this crate.
+    /// Creates a device of another crate's back end.
     pub fn with_backend(backend: Arc<dyn backend::Device>) -> Result<Device> {
         Ok(Device { backend, settings: Arc::new(Settings::from_environment()?) })
     }
@@ -43,7 +43,7 @@ impl Device {
         Ok(devices)
     }
 
-    /// A device by its name: `cpu`; `metal`, the GPU that the system prefers; `metal:1`, the second one of those that it has.
+    /// Finds a device by name: `cpu`; `metal`, the system's default GPU; `metal:1`, the second GPU.
     pub fn named(name: &str) -> Result<Device> {
         let (kind, number) = match name.split_once(':') {
             Some((kind, number)) => (kind, Some(number)),
@@ -51,13 +51,13 @@ impl Device {
         };
         let no_device = |why: String| {
             let why = if why.is_empty() { why } else { format!(": {why}") };
-            usage(format!("there is no device '{name}'{why}; {}", there_are()?))
+            usage(format!("no device '{name}'{why}; {}", there_are()?))
         };
         let number = match number.map(str::parse::<usize>) {
             None => 0,
             Some(_) if !has_numbers(kind) => return no_device(String::new()),
             Some(Ok(number)) => number,
-            Some(Err(_)) => return no_device(format!("what follows '{kind}:' must be a number")),
+            Some(Err(_)) => return no_device(format!("the part after '{kind}:' must be a number")),
         };
         let Some(position) = BACKENDS.iter().position(|backend| backend.name == kind) else {
             let absent = ABSENT.iter().find(|(name, _)| *name == kind);
@@ -65,12 +65,12 @@ impl Device {
         };
         match of_backend(position)?.get(number) {
             Some(device) => Ok(device.clone()),
-            None => no_device("the system has no such device".into()),
+            None => no_device("this system does not have it".into()),
         }
     }
 
-    /// The best device of this machine: the GPU that Metal prefers, or else the CPU. When the environment variable
-    /// `METALWORKS_DEVICE` is set, the device that it names, as [`Device::named`] takes it.
+    /// The best device of this machine: the default Metal GPU, or else the CPU. The environment variable
+    /// `METALWORKS_DEVICE` overrides it, with a name for [`Device::named`].
     pub fn system_default() -> Result<Device> {
         match std::env::var(VARIABLE) {
             Ok(name) if !name.trim().is_empty() => {
@@ -102,83 +102,82 @@ impl Device {
         Arc::ptr_eq(&self.settings, &other.settings)
     }
 
-    /// The device whose memory and pipelines it shares.
+    /// Identifies the memory and pipelines that it can use.
     pub(crate) fn domain(&self) -> u32 {
         self.backend.properties().domain
     }
 
-    /// Its name, to be read by people.
+    /// Its name for display.
     pub fn name(&self) -> String {
         self.backend.properties().name.clone()
     }
 
-    /// The name by which [`Device::named`] finds it: `cpu`, `metal:0`.
+    /// The name that [`Device::named`] accepts: `cpu`, `metal:0`.
     pub fn id(&self) -> String {
         self.backend.properties().id.clone()
     }
 
-    /// Its back end.
+    /// The kind of back end.
     pub fn kind(&self) -> DeviceKind {
         self.backend.properties().kind
     }
 
-    /// Its capabilities. Those who choose between kernels ask here, and nowhere for the name of a GPU.
+    /// Its capabilities. Choose kernels by these, not by the name of a GPU.
     pub fn capabilities(&self) -> Capabilities {
         self.backend.properties().capabilities.clone()
     }
 
-    /// How much of everything it has.
+    /// Its limits.
     pub fn limits(&self) -> Limits {
         self.backend.properties().limits.clone()
     }
 
-    /// Bytes of threadgroup memory that a threadgroup can have.
+    /// Largest threadgroup memory of a threadgroup, in bytes.
     pub fn max_threadgroup_memory_length(&self) -> usize {
         self.backend.properties().limits.max_threadgroup_memory_length
     }
 
-    /// The largest threadgroup along each dimension. Its volume is limited by the pipeline, too.
+    /// Largest threadgroup along each dimension. The pipeline limits its volume, too.
     pub fn max_threads_per_threadgroup(&self) -> Size {
         self.backend.properties().limits.max_threads_per_threadgroup
     }
 
-    /// The size in bytes of the largest buffer.
+    /// Largest buffer, in bytes.
     pub fn max_buffer_length(&self) -> usize {
         self.backend.properties().limits.max_buffer_length
     }
 
-    /// Whether encoders look for mistakes that harm no memory, too: bindings that no kernel uses. It is on in debug
-    /// builds, and otherwise with the environment variable `METALWORKS_VALIDATION=1`; 0 turns it off.
+    /// True if encoders also check for mistakes that cannot corrupt memory: bindings that no kernel uses. On in debug
+    /// builds; the environment variable `METALWORKS_VALIDATION` turns it on (1) or off (0).
     pub fn is_validating(&self) -> bool {
         self.settings.is_validating()
     }
 
-    /// Turns validation on or off, for the encoders that are made from now on.
+    /// Turns validation on or off, for encoders created from now on.
     pub fn set_validation(&self, on: bool) {
         self.settings.set_validation(on);
     }
 
-    /// Whether all encoders are serial. A result that is right only then is a sign of dispatches that touch more than
-    /// their arguments say.
+    /// True if all encoders are serial. A result that is right only then indicates dispatches that access more than
+    /// their arguments.
     pub fn is_serial(&self) -> bool {
         self.settings.is_serial()
     }
 
-    /// Makes all encoders serial that are made from now on, or as they were asked for; `METALWORKS_SERIAL=1` does so from
+    /// Makes all encoders created from now on serial, or restores their own type; `METALWORKS_SERIAL=1` sets it from
     /// the start.
     pub fn set_serial(&self, on: bool) {
         self.settings.set_serial(on);
     }
 
-    /// Whether kernels run in the order that is least expected. A result that differs then is a sign of a barrier that is
-    /// missing, or of threadgroup memory that is read before it is written. A GPU has an order of its own: there it is never on.
+    /// True if kernels run in adverse order. A result that differs then indicates a missing barrier, or threadgroup
+    /// memory that is read before it is written. A GPU has its own order: there it is never on.
     pub fn is_adverse(&self) -> bool {
         self.backend.is_adverse()
     }
 
-    /// Runs kernels backwards from now on, with garbage in threadgroup memory, or as usual: dispatches that may overlap,
-    /// threadgroups, simdgroups.
-    /// `METALWORKS_ADVERSE=1` does so from the start.
+    /// Turns adverse order on or off: dispatches that may overlap, threadgroups and simdgroups run backwards, with
+    /// garbage in threadgroup memory. `METALWORKS_ADVERSE=1` sets it from the start.
     pub fn set_adverse(&self, on: bool) {
         self.backend.set_adverse(on);
     }
@@ -190,8 +189,7 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// The devices of the back end with this number. They are found once: what is made for a device works with the same device when it
-/// is asked for again.
+/// The devices of a back end, found once: objects of a device work with the same device when it is looked up again.
 fn of_backend(number: usize) -> Result<&'static [Device]> {
     static DEVICES: [OnceLock<Vec<Device>>; BACKENDS.len()] = [const { OnceLock::new() }; BACKENDS.len()];
     if let Some(devices) = DEVICES[number].get() {
@@ -202,13 +200,13 @@ fn of_backend(number: usize) -> Result<&'static [Device]> {
     Ok(DEVICES[number].get_or_init(|| devices))
 }
 
-/// Whether a back end can have several devices; those that this build does not have may.
+/// True if a back end can have several devices, including those missing from this build.
 fn has_numbers(kind: &str) -> bool {
     BACKENDS.iter().any(|backend| backend.name == kind && backend.has_numbers)
         || ABSENT.iter().any(|(name, _)| *name == kind)
 }
 
-/// The names of all devices, for messages.
+/// Names of all devices, for messages.
 fn there_are() -> Result<String> {
     let names: Vec<String> = Device::all()?.iter().map(Device::id).collect();
     let verb = if names.len() == 1 { "there is" } else { "there are" };

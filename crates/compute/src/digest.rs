@@ -1,15 +1,16 @@
-//! SHA-256 over parts that are kept apart.
+//! SHA-256 over length-prefixed parts.
 
 use sha2::Digest as _;
 
-/// A SHA-256.
+/// A SHA-256 digest.
 pub(crate) type Digest = [u8; 32];
 
-/// Hashes parts, each with its length before it: no two lists of parts run together to the same bytes.
+/// Hashes parts, each prefixed with its length: lists that differ only in the boundaries of their parts hash
+/// differently.
 pub(crate) struct Hasher(sha2::Sha256);
 
 impl Hasher {
-    /// `what` is hashed: one kind of thing never has the digest of another.
+    /// Hashes `what` first, so that different kinds of things have different digests.
     pub(crate) fn new(what: &str) -> Hasher {
         let mut hasher = Hasher(sha2::Sha256::new());
         hasher.text(what);
@@ -29,12 +30,12 @@ impl Hasher {
         self.0.finalize().into()
     }
 }
-/// The digest of bytes.
+/// SHA-256 of bytes.
 pub(crate) fn sha256(bytes: &[u8]) -> Digest {
     sha2::Sha256::digest(bytes).into()
 }
 
-/// The digits of a digest, in lower case.
+/// Lower-case hexadecimal digits.
 pub(crate) fn hex(digest: &[u8]) -> String {
     use std::fmt::Write;
     digest.iter().fold(String::with_capacity(2 * digest.len()), |mut text, byte| {

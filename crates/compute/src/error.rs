@@ -1,107 +1,106 @@
-//! What can go wrong, and whose fault it is.
+//! Errors. Each variant says whose fault it is: the source, a file, the caller, the machine, or ours.
 
 use std::fmt;
 
 /// The result of a call that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// The Metal source has mistakes. The source's fault.
+    /// The Metal source has errors. The source's fault.
     Source {
-        /// How many.
+        /// Number of errors.
         errors: usize,
-        /// All of them, with places and carets, as clang prints them.
+        /// The diagnostics with locations and carets, in clang's format.
         diagnostics: String,
     },
     /// A `.metallib` or a compiled kernel is damaged, or not for this device. The file's fault.
     Library(String),
     /// The library has no kernel of that name. The caller's fault.
     NoFunction {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// A name that is there and looks like it.
+        /// A similar name that exists.
         similar: Option<String>,
     },
     /// A function constant is missing, unknown or of another type. The caller's fault.
     Constants {
         /// The kernel.
         kernel: String,
-        /// What is wrong.
+        /// The mistake.
         problem: String,
     },
-    /// A kernel asks for something that this device cannot do, or not yet. A limit of ours.
+    /// A kernel uses a feature that this device does not support, or not yet. A limit of ours.
     Unsupported {
         /// The kernel.
         kernel: String,
-        /// What it is.
+        /// The unsupported feature.
         what: String,
     },
-    /// No archive has the code of a kernel, and it cannot or must not be compiled here. The caller's to mend: for CPUs,
-    /// compile it into an archive before (`metalworks compile --target`), with the same version and for a machine like this
-    /// one.
+    /// No archive has the code of a kernel, and it cannot or must not be compiled here. For CPUs, compile it into an
+    /// archive first (`metalworks compile --target`), with the same version and for a compatible machine.
     ArchiveMiss {
         /// The kernel.
         kernel: String,
         /// Its function constants.
         constants: String,
-        /// What was looked for, and where, and what to do.
+        /// The missing code, the archives searched, and the remedy.
         problem: String,
     },
-    /// The API was used against its rules: what was done, and what to do instead. The caller's fault.
+    /// The API was used against its rules: the mistake, and the right use. The caller's fault.
     Usage(String),
-    /// There is no memory for this. The machine's limit.
+    /// Memory allocation failed. The machine's limit.
     OutOfMemory {
-        /// What for.
+        /// The object to allocate.
         what: String,
-        /// How many bytes.
+        /// Size in bytes.
         bytes: u64,
     },
     /// A file could not be read.
     File {
-        /// Which one.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A pipeline could not be created.
     Pipeline {
-        /// The pipeline, as its key reads.
+        /// The pipeline's key.
         pipeline: String,
         /// The kernel.
         kernel: String,
         /// Its function constants, for messages.
         constants: String,
-        /// Why, and whose fault it is.
+        /// The underlying error.
         cause: Box<Error>,
     },
     /// Some of many pipelines could not be created.
     Pipelines {
-        /// How many were to be created.
+        /// Number of requested pipelines.
         total: usize,
-        /// What became of those that were not.
+        /// One error per failed pipeline.
         failures: Vec<Error>,
     },
     /// A file could not be written.
     Write {
-        /// Which one.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The operating system's driver of a device refused or failed, in its own words.
+    /// The driver of a device reported an error.
     Driver {
-        /// What was to be done.
+        /// The failed operation.
         what: String,
-        /// Who says so, such as `MTLCommandBufferErrorDomain`.
+        /// The error domain, such as `MTLCommandBufferErrorDomain`.
         domain: String,
-        /// Its number for it.
+        /// The driver's error code.
         code: i64,
-        /// Why.
+        /// The driver's description.
         description: String,
     },
-    /// A mistake of ours.
+    /// A bug in this crate.
     Internal(String),
 }
 
@@ -144,7 +143,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// An error of the caller's.
+/// Returns [`Error::Usage`].
 pub(crate) fn usage<T>(problem: impl Into<String>) -> Result<T> {
     Err(Error::Usage(problem.into()))
 }

@@ -38,18 +38,19 @@
 //!
 //! [`PipelineCache`] keeps pipeline states by kernel and function constants, and creates many at once.
 //!
-//! There are two kinds of devices: the CPU ([`Device::cpu`]), for which kernels are compiled to machine code that runs 32 threads,
-//! a simdgroup, at a time in vector registers; and on a Mac its GPU, through Metal. [`Device::system_default`] is the best of
-//! them, or the one that `METALWORKS_DEVICE` names. Back ends are equals behind the traits of [`backend`].
+//! There are two kinds of devices: the CPU ([`Device::cpu`]), for which kernels are compiled to machine code that runs
+//! 32 threads, a simdgroup, at a time in vector registers; and on a Mac its GPU, through Metal.
+//! [`Device::system_default`] is the best of them, or the one that `METALWORKS_DEVICE` names. Back ends are equals
+//! behind the traits of [`backend`].
 //!
-//! Who checks what: the encoder's methods check each call against Metal's rules and the kernel's reflection, and fail at
-//! once; what cannot harm memory is checked in debug builds and with `METALWORKS_VALIDATION=1` only. What can only be
-//! known while executing is the error of the command buffer.
+//! Validation: the encoder's methods check each call against Metal's rules and the kernel's reflection, and fail at
+//! once. Mistakes that cannot corrupt memory are checked in debug builds and with `METALWORKS_VALIDATION=1` only.
+//! Errors found during execution become the error of the command buffer.
 //!
-//! A sequence that is executed again and again, such as a model's for each token, is encoded once and replayed:
+//! Encode a sequence that is executed again and again, such as a model's decode step, once and replay it:
 //! [`CommandRecorder`].
 //!
-//! A kernel is code, and nothing fences it in: one that writes outside of its buffers writes into the process.
+//! A kernel is native code without a sandbox: one that writes outside its buffers corrupts the process.
 
 mod archive;
 pub mod backend;

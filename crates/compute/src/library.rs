@@ -1,4 +1,4 @@
-//! Libraries of functions: from source, or from `.metallib` files.
+//! Libraries of functions, from source or from `.metallib` files.
 
 use crate::backend::{self, LibraryContents, LibraryOrigin};
 use crate::device::Device;
@@ -10,24 +10,24 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Functions to make pipeline states of. A clone is the same library.
+/// Functions to create pipeline states from. A clone is the same library.
 ///
-/// Nothing is compiled to machine code here: that is what making a pipeline state does, for one kernel with fixed constants.
-/// One kernel that cannot be compiled fails alone.
+/// Opening a library compiles no machine code: creating a pipeline state does, for one kernel with fixed constants. A
+/// kernel that cannot be compiled fails alone.
 ///
-/// A library works with devices of the kind that opened it; with a GPU, only with that one.
+/// A library works with devices of the kind that opened it; a GPU's library only with that GPU.
 ///
-/// A damaged file is an error. One that was made to do harm is another matter: LLVM's reader of bitcode is not hardened, and
-/// kernels run unfenced. Open libraries from those whom you trust.
+/// A damaged file is an error. A malicious file is not handled: LLVM's bitcode reader is not hardened, and kernels run
+/// without a sandbox. Open only libraries from people you trust.
 #[derive(Clone)]
 pub struct Library {
     library: Arc<dyn backend::Library>,
-    /// The devices that it works with.
+    /// Domain of the devices that it works with.
     domain: u32,
 }
 
-/// A kernel of a library with values for its function constants. Nothing is compiled by making one: a pipeline state that an
-/// archive has is made without looking at the library's source at all.
+/// A kernel of a library with values for its function constants. Creating one compiles nothing: a pipeline state from
+/// an archive does not even parse the library's source.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionDescriptor<'a> {
     /// The library that has the kernel.
@@ -39,14 +39,14 @@ pub struct FunctionDescriptor<'a> {
 }
 
 impl Device {
-    /// Reads Metal source. Kernels are compiled when pipeline states are made of them.
+    /// Parses Metal source. Kernels are compiled when pipeline states are created.
     ///
-    /// Metal's compiler opens no files: what the text includes is folded into it before, with lines that say where it was.
+    /// Metal's compiler opens no files: includes are folded into the text, with `#line` directives.
     pub fn new_library_with_source(&self, source: &str, options: &CompileOptions) -> Result<Library> {
         self.open_library(LibraryContents::Text(source, options))
     }
 
-    /// Reads a `.metal` file, which may include others from its own directory.
+    /// Parses a `.metal` file, which may include others from its own folder.
     pub fn new_library_with_source_file(
         &self,
         path: impl AsRef<Path>,
@@ -55,11 +55,11 @@ impl Device {
         self.open_library(LibraryContents::File(path.as_ref(), options))
     }
 
-    /// Takes Metal source that was checked before, when the program was built: it is read only when no archive has a kernel of
-    /// it. A mistake in it is the error of the first pipeline state that needs it.
+    /// Takes Metal source that was checked before, when the program was built: it is parsed only if no archive has the
+    /// requested kernel. An error in it is reported by the first pipeline state that needs it.
     ///
-    /// The text should be self-contained: with `#include`s of nothing but Metal's own headers. One that includes files is read
-    /// at once, to know what it says.
+    /// The text should be self-contained, including Metal's own headers only. One that includes files is parsed at
+    /// once, to compute its digest.
     pub fn new_library_with_checked_source(
         &self,
         source: impl Into<Cow<'static, str>>,
@@ -68,10 +68,10 @@ impl Device {
         self.new_library_with_metallib_or_source(None, source, options)
     }
 
-    /// Takes a `.metallib` and the source that it was compiled from, which was checked before
-    /// ([`Device::new_library_with_checked_source`]). Kernels come from the `.metallib`; where there is none, or it cannot be
-    /// opened, which [`log`](crate::log) then tells, they are compiled from the source. Either is done when a kernel is first
-    /// needed. [`Library::origin`] says which it is.
+    /// Takes a `.metallib` and the checked source that it was compiled from
+    /// ([`Device::new_library_with_checked_source`]). Kernels come from the `.metallib`; if there is none, or if it
+    /// cannot be opened, which is [logged](crate::log), they are compiled from the source. Both happen on first use.
+    /// See [`Library::origin`].
     pub fn new_library_with_metallib_or_source(
         &self,
         metallib: Option<PrecompiledLibrary>,
@@ -82,7 +82,7 @@ impl Device {
         Library { library, domain: self.domain() }
     }
 
-    /// Opens a `.metallib`. The file is mapped into memory: it must not be shortened while the library is in use.
+    /// Opens a `.metallib`. The file is mapped into memory: it must not be truncated while the library is in use.
     ///
     /// The CPU needs a compiler for it (the feature `compiler`).
     pub fn new_library_with_file(&self, path: impl AsRef<Path>) -> Result<Library> {
@@ -102,24 +102,25 @@ impl Device {
 }
 
 impl Library {
-    /// The names of its kernels, in the order of the source or file. A source that was said to be checked and is not has none;
-    /// making a pipeline state says why.
+    /// Names of its kernels, in the order of the source or file. Empty if a source turns out to have errors; creating a
+    /// pipeline state reports them.
     pub fn function_names(&self) -> Vec<String> {
         self.library.function_names()
     }
 
-    /// The interface of a kernel with these constants, by its source alone: nothing is compiled. Its threadgroup variables are
-    /// all those of the source, also where a constant decides against the code that uses them. A `.metallib` has no source.
+    /// The reflection of a kernel with these constants, from its source alone, without compiling. It includes all
+    /// threadgroup variables of the source, even those in code that a constant disables. Fails for a `.metallib`, which
+    /// has no source.
     pub fn reflection(&self, name: &str, constants: &Constants) -> Result<Kernel> {
         self.library.reflection(name, constants)?.ok_or_else(|| self.no_function(name))
     }
 
-    /// Whether its kernels come from source or from a `.metallib`.
+    /// Origin of its kernels: source or a `.metallib`.
     pub fn origin(&self) -> LibraryOrigin {
         self.library.origin()
     }
 
-    /// One kernel, with values for its function constants.
+    /// A kernel with values for its function constants.
     pub fn new_function(&self, name: &str, constants: &Constants) -> Result<Function> {
         let function = self.library.new_function(name, constants)?.ok_or_else(|| self.no_function(name))?;
         Ok(Function { library: self.clone(), name: name.into(), constants: Arc::new(constants.clone()), function })
@@ -133,7 +134,7 @@ impl Library {
         &self.library
     }
 
-    /// Its back end's, for a kernel on a device that it must be of.
+    /// The back-end library, checked to belong to the device.
     pub(crate) fn for_device(&self, device: &Device, kernel: &str) -> Result<&Arc<dyn backend::Library>> {
         match self.domain == device.domain() {
             true => Ok(&self.library),
@@ -151,7 +152,7 @@ impl std::fmt::Debug for Library {
     }
 }
 
-/// One kernel with fixed function constants, not yet compiled. A clone is the same function.
+/// A kernel with fixed function constants, not yet compiled. A clone is the same function.
 #[derive(Clone)]
 pub struct Function {
     pub(crate) library: Library,
@@ -166,8 +167,8 @@ impl Function {
         &self.name
     }
 
-    /// Its interface: arguments under a false constant are not in it. Where there is no compiler for the CPU, its
-    /// threadgroup variables are all those of the source ([`Library::reflection`]).
+    /// Its reflection, without arguments that a constant disables. Without a compiler for the CPU, it includes all
+    /// threadgroup variables of the source ([`Library::reflection`]).
     pub fn reflection(&self) -> &Kernel {
         self.function.reflection()
     }

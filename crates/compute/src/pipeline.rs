@@ -1,4 +1,4 @@
-//! Pipeline states: kernels that are ready to run.
+//! Pipeline states: compiled kernels, ready to run.
 
 use crate::archive::BinaryArchive;
 use crate::backend::{
@@ -12,25 +12,25 @@ use crate::size::Size;
 use msl::reflect::Kernel;
 use std::sync::Arc;
 
-/// Options for a pipeline state.
+/// Options of a pipeline state.
 #[derive(Clone, Default, Debug)]
 pub struct ComputePipelineDescriptor {
-    /// A name for messages and timings.
+    /// The name for messages and timings.
     pub label: Option<String>,
-    /// Promises that the volume of every threadgroup is a multiple of 32, also at the edges of a grid that is given in
-    /// threads: no simdgroup is partial. A dispatch that breaks the promise is an error.
+    /// Promises that the volume of every threadgroup is a multiple of 32, including those at the edges of a grid given
+    /// in threads: no simdgroup is partial. A dispatch that breaks the promise is an error.
     pub thread_group_size_is_multiple_of_thread_execution_width: bool,
-    /// Promises that the width of every threadgroup is a multiple of 32, also at the edges of a grid that is given in
-    /// threads: each simdgroup is 32 threads side by side. The CPU then compiles half as much code. A dispatch that breaks the
-    /// promise is an error.
+    /// Promises that the width of every threadgroup is a multiple of 32, including those at the edges of a grid given
+    /// in threads: each simdgroup is 32 adjacent threads. The CPU then compiles half as much code. A dispatch that
+    /// breaks the promise is an error.
     pub thread_group_width_is_multiple_of_thread_execution_width: bool,
-    /// Promises that all dispatches are of whole threadgroups of this size, Metal's `requiredThreadsPerThreadgroup`: the CPU
-    /// compiles the code for these alone. A dispatch that breaks the promise is an error.
+    /// Promises that all dispatches consist of whole threadgroups of this size, as Metal's
+    /// `requiredThreadsPerThreadgroup`: the CPU compiles code for that size only. A dispatch that breaks the promise is
+    /// an error.
     pub threads_per_threadgroup: Option<Size>,
-    /// Where its code is looked for, in this order, before it is compiled. What is compiled is added to those that take new
-    /// entries.
+    /// Archives to search, in this order, before compiling. Compiled code is added to those that accept new entries.
     pub binary_archives: Vec<BinaryArchive>,
-    /// Fails where no archive has the code, instead of compiling it.
+    /// Fail if no archive has the code, instead of compiling it.
     pub fail_on_binary_archive_miss: bool,
 }
 
@@ -50,8 +50,8 @@ impl ComputePipelineDescriptor {
     }
 }
 
-/// A kernel compiled for a device: all of it, for dispatches of any size that its descriptor allows. A clone is the same
-/// pipeline state.
+/// A kernel compiled for a device, with all code for dispatches of any size that its descriptor allows. A clone is the
+/// same pipeline state.
 #[derive(Clone)]
 pub struct ComputePipelineState {
     executable: Arc<Executable>,
@@ -74,8 +74,8 @@ impl Device {
         self.create(&PipelineRequest { function: Some(function.clone()), ..request })
     }
 
-    /// Takes a kernel from the descriptor's archives, or compiles it. Where an archive has it, the library's source is not even
-    /// read.
+    /// Takes a kernel from the descriptor's archives, or compiles it. If an archive has it, the library's source is not
+    /// parsed.
     pub fn new_compute_pipeline_state_with_function_descriptor(
         &self,
         function: &FunctionDescriptor,
@@ -84,7 +84,7 @@ impl Device {
         self.create(&self.request(function, descriptor)?)
     }
 
-    /// The same, for a handler, which is called on this thread or on one of the driver's.
+    /// Creates a pipeline state and passes it to a handler, on this thread or on one of the driver's.
     pub(crate) fn create_with_handler(
         &self,
         function: &FunctionDescriptor,
@@ -102,18 +102,18 @@ impl Device {
         self.backend().new_pipeline_with_completion_handler(request, created);
     }
 
-    /// Takes a kernel that was compiled before.
+    /// Creates a pipeline state from compiled code.
     ///
     /// # Safety
     ///
-    /// The code is run as it is: it must come from this version's compiler, and be for this kernel.
+    /// The code runs unchecked: it must come from this version's compiler, and be for this kernel.
     pub unsafe fn new_compute_pipeline_state_with_artifacts(
         &self,
         kernel: &Kernel,
         artifacts: &[Artifact],
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<ComputePipelineState> {
-        // SAFETY: the caller keeps to it.
+        // SAFETY: as the caller promises.
         let made = unsafe { self.backend().new_pipeline_with_artifacts(kernel, artifacts)? };
         let properties = self.backend().properties();
         let (label, promises) = (descriptor.label.as_deref(), descriptor.promises());
@@ -121,8 +121,8 @@ impl Device {
         Ok(ComputePipelineState { executable: Arc::new(executable) })
     }
 
-    /// The interface of a kernel of which one of `archives` has code for this device. Nothing is compiled, and no pipeline state
-    /// is made.
+    /// The reflection of a kernel whose code for this device is in one of `archives`. Compiles nothing and creates no
+    /// pipeline state.
     pub fn archived_reflection(&self, function: &FunctionDescriptor, archives: &[BinaryArchive]) -> Option<Kernel> {
         let descriptor = ComputePipelineDescriptor { binary_archives: archives.to_vec(), ..Default::default() };
         self.backend().archived_reflection(&self.request(function, &descriptor).ok()?)
@@ -136,7 +136,7 @@ impl Device {
         if let Some(size) = descriptor.threads_per_threadgroup
             && size.volume().is_none_or(|threads| threads == 0)
         {
-            return usage(format!("threads_per_threadgroup is {size}: no extent can be 0"));
+            return usage(format!("threads_per_threadgroup is {size}: no dimension may be 0"));
         }
         let library = function.library.for_device(self, function.name)?;
         Ok(PipelineRequest { validate: self.is_validating(), ..request(function, library, descriptor) })
@@ -177,15 +177,15 @@ fn request(
 }
 
 impl BinaryArchive {
-    /// Compiles a kernel for a machine, which need not be this one, and keeps it: all the code that threadgroups of any size
-    /// need. The function's library is one that was opened for the kind of device that the machine has.
+    /// Compiles a kernel for a machine, this one or another, and adds the code for threadgroups of any size. The
+    /// function's library must have been opened for the same kind of device.
     pub fn add_compute_pipeline_function(
         &self,
         function: &FunctionDescriptor,
         target: &CompileTarget,
     ) -> Result<()> {
         if !self.takes_entries() {
-            return usage(format!("{} takes no new entries", self.describe()));
+            return usage(format!("{} does not accept new entries", self.describe()));
         }
         target.compile(self, &request(function, function.library.backend(), &ComputePipelineDescriptor::default()))
     }
@@ -197,22 +197,22 @@ impl ComputePipelineState {
         &self.executable
     }
 
-    /// Its interface: the arguments that the host binds.
+    /// Its reflection: the arguments that the host binds.
     pub fn reflection(&self) -> &Kernel {
         &self.executable.reflection
     }
 
-    /// The label that its descriptor gave it.
+    /// The label of its descriptor.
     pub fn label(&self) -> Option<&str> {
         self.executable.label()
     }
 
-    /// The number of threads in a simdgroup: 32 on CPUs and Apple's GPUs.
+    /// Number of threads in a simdgroup: 32 on CPUs and Apple GPUs.
     pub fn thread_execution_width(&self) -> usize {
         self.executable.pipeline.thread_execution_width()
     }
 
-    /// The largest threadgroup that it can run with: 1,024, or less where the kernel says so or a GPU has too few registers.
+    /// Largest threadgroup that it can run: 1,024, or less if the kernel says so or a GPU has too few registers.
     pub fn max_total_threads_per_threadgroup(&self) -> usize {
         self.executable.max_total_threads
     }
@@ -222,17 +222,17 @@ impl ComputePipelineState {
         self.executable.pipeline.static_threadgroup_memory()
     }
 
-    /// Where its code came from.
+    /// Origin of its code.
     pub fn origin(&self) -> PipelineOrigin {
         self.executable.origin
     }
 
-    /// Bytes of machine code that are loaded for it; 0 where the driver does not say.
+    /// Bytes of machine code loaded for it; 0 if the driver does not report them.
     pub fn code_size(&self) -> usize {
         self.executable.pipeline.code_size()
     }
 
-    /// Has the archives that keep its code write what they have not written yet.
+    /// Lets the archives of its code write pending entries.
     pub(crate) fn flush_archives(&self) {
         self.executable.archives.iter().for_each(BinaryArchive::flush);
     }

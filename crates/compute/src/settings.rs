@@ -1,4 +1,4 @@
-//! Switches for debugging, which can be changed while a program runs.
+//! Debugging switches that can change at run time.
 
 use crate::error::{Result, usage};
 use std::path::PathBuf;
@@ -11,17 +11,17 @@ pub struct Settings {
     capture: Option<CaptureSettings>,
 }
 
-/// A capture for Xcode.
+/// Settings of a GPU capture for Xcode.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaptureSettings {
-    /// The file.
+    /// The capture file.
     pub path: PathBuf,
-    /// How many, at least 1.
+    /// Number of command buffers to capture, at least 1.
     pub command_buffers: usize,
 }
 
 impl Settings {
-    /// As the environment says; without it, validation is on in debug builds.
+    /// Reads the environment. By default, validation is on in debug builds.
     pub(crate) fn from_environment() -> Result<Settings> {
         Ok(Settings {
             validation: AtomicBool::new(switch("METALWORKS_VALIDATION", cfg!(debug_assertions))?),
@@ -30,7 +30,7 @@ impl Settings {
         })
     }
 
-    /// Whether mistakes are looked for that harm no memory, too.
+    /// True if mistakes that cannot corrupt memory are checked, too.
     pub fn is_validating(&self) -> bool {
         self.validation.load(Ordering::Relaxed)
     }
@@ -47,13 +47,13 @@ impl Settings {
         self.serial.store(on, Ordering::Relaxed);
     }
 
-    /// Command buffers that are to be captured, on devices that can.
+    /// The capture settings, for devices that support captures.
     pub fn capture(&self) -> Option<&CaptureSettings> {
         self.capture.as_ref()
     }
 }
 
-/// `METALWORKS_CAPTURE` is a file, and `METALWORKS_CAPTURE_COMMAND_BUFFERS` how many go into it: 1 if it is not set.
+/// Reads `METALWORKS_CAPTURE`, a file, and `METALWORKS_CAPTURE_COMMAND_BUFFERS`, 1 by default.
 fn capture() -> Result<Option<CaptureSettings>> {
     const COUNT: &str = "METALWORKS_CAPTURE_COMMAND_BUFFERS";
     let text = std::env::var_os(COUNT).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();

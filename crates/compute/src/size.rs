@@ -5,7 +5,7 @@ use std::fmt;
 /// A number of threads or threadgroups along each dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Size {
-    /// Along x, the dimension in which neighbouring threads share a simdgroup.
+    /// Along x; threads adjacent in x are adjacent lanes of a simdgroup.
     pub width: usize,
     /// Along y.
     pub height: usize,
@@ -24,7 +24,7 @@ impl Size {
         Size::new(width, 1, 1)
     }
 
-    /// The product of the three; `None` when it does not fit.
+    /// The product of the three; `None` if it overflows.
     pub const fn volume(self) -> Option<usize> {
         match self.width.checked_mul(self.height) {
             Some(area) => area.checked_mul(self.depth),

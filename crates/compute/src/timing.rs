@@ -1,35 +1,35 @@
-//! When the device worked on what.
+//! Execution times of dispatches.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// When one dispatch of a command buffer ran.
+/// Start and end of one dispatch of a command buffer.
 #[derive(Clone, Debug)]
 pub struct DispatchTiming {
     /// The kernel's name.
     pub kernel: Arc<str>,
     /// The label of the pipeline state, if it has one.
     pub label: Option<Arc<str>>,
-    /// When its first threadgroup began.
+    /// Start of its first threadgroup.
     pub start: Instant,
-    /// When its last threadgroup had ended.
+    /// End of its last threadgroup.
     pub end: Instant,
 }
 
 impl DispatchTiming {
-    /// How long it took.
+    /// Duration of the dispatch.
     pub fn duration(&self) -> Duration {
         self.end.saturating_duration_since(self.start)
     }
 
-    /// How long it took, in nanoseconds.
+    /// Duration in nanoseconds.
     pub fn nanoseconds(&self) -> u64 {
         u64::try_from(self.duration().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
-/// The moment at which a clock that says `now_seconds` at `now` says `seconds`; `None` for 0, with which devices say that they do
-/// not know, and for what is no time.
+/// Converts a time of another clock, which reads `now_seconds` at `now`. Returns `None` for 0, which devices report for
+/// an unknown time, and for values that are not a time.
 pub fn instant_at(seconds: f64, now: Instant, now_seconds: f64) -> Option<Instant> {
     if !(seconds > 0.0 && seconds.is_finite()) {
         return None;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_other_clocks() {
+    fn converts_times_of_another_clock() {
         let now = Instant::now();
         assert_eq!(instant_at(1000.0, now, 1000.5), Some(now - Duration::from_millis(500)));
         assert_eq!(instant_at(1000.5, now, 1000.0), Some(now + Duration::from_millis(500)));

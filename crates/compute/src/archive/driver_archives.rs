@@ -1,4 +1,4 @@
-//! The archives of drivers, one for each device, behind the one that the user knows.
+//! The drivers' archives, one per device, behind the archive that users see.
 
 use super::driver::{Driver, DriverArchive};
 use super::folder::Folder;
@@ -7,11 +7,11 @@ use super::{BinaryArchive, Inner, Store};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// By the number that the system has for a device.
+/// By the system's ID of the device.
 #[derive(Default)]
 pub(super) struct DriverArchives(Mutex<Vec<(u64, Arc<dyn AnyDriverArchive>)>>);
 
-/// The archive of any driver.
+/// Archive of any driver.
 trait AnyDriverArchive: Any + Send + Sync {
     fn flush(&self, folder: &Folder, problems: &Problems);
 }
@@ -23,8 +23,8 @@ impl<D: Driver> AnyDriverArchive for DriverArchive<D> {
 }
 
 impl BinaryArchive {
-    /// Looks something up in what a driver keeps for a device; `None` where nothing is kept. `archive` makes the driver's
-    /// archive when the device is met for the first time.
+    /// Looks up an object in a driver's archive for a device; `None` if nothing is archived. `archive` creates the
+    /// driver's archive on first use of the device.
     pub fn look_in_driver<D: Driver, T>(
         &self,
         device: u64,
@@ -35,7 +35,7 @@ impl BinaryArchive {
         archive.look(folder, &self.inner.problems, look)
     }
 
-    /// Has a driver keep what it compiled.
+    /// Adds a compiled object to a driver's archive.
     pub fn add_to_driver<D: Driver>(
         &self,
         device: u64,
@@ -49,7 +49,7 @@ impl BinaryArchive {
 }
 
 impl Inner {
-    /// The archive of a device, and the folder that it is in.
+    /// The archive of a device, and its folder.
     fn driver_archive<D: Driver>(
         &self,
         device: u64,
@@ -71,10 +71,10 @@ impl Inner {
         Some((folder, archive.downcast().ok()?))
     }
 
-    /// Writes what is not written yet.
+    /// Writes pending objects.
     pub(super) fn flush_drivers(&self) {
         let Store::Folder(folder) = &self.store else { return };
-        // Not under the lock: it takes its time.
+        // Not under the lock: writing is slow.
         let archives = self.drivers.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         archives.iter().for_each(|(_, archive)| archive.flush(folder, &self.problems));
     }

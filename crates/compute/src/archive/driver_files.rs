@@ -1,14 +1,14 @@
-//! The files of drivers' archives by their names, which every process knows, also where there is no such driver.
+//! Names of the drivers' archive files, known to every process, even without such a driver.
 
 use std::path::Path;
 use std::path::PathBuf;
 
-/// Where they are, in the folder of the user.
+/// Their folder in the user's folder.
 pub(super) const FOLDER: &str = "metal";
 pub(super) const EXTENSION: &str = ".metalar";
 const SET_ASIDE: &str = ".damaged";
 
-/// What a file in the folder is.
+/// A kind of file in the folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DriverFile {
     Archive,
@@ -22,7 +22,7 @@ pub(super) fn driver_file(name: &str) -> Option<DriverFile> {
     }
 }
 
-/// For whom an archive is: `metal apple-m2-pro version-14-5-build-23f79`.
+/// The target of an archive: `metal apple-m2-pro version-14-5-build-23f79`.
 pub(super) fn driver_target(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(EXTENSION).unwrap_or(&name);
@@ -35,11 +35,11 @@ pub(super) fn set_aside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// A name for a file, from what a GPU or a system calls itself.
+/// A file name made from the name of a GPU or a system.
 pub(super) fn slug(name: &str) -> String {
     let words = name.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
-    // Names of files end somewhere.
+    // Limit for the length of file names.
     match slug.get(..80).unwrap_or(&slug) {
         "" => "unknown".into(),
         slug => slug.into(),

@@ -1,4 +1,4 @@
-//! An archive that is one file: written at once, then only read.
+//! An archive in one file, written at once and then read-only.
 
 use super::Query;
 use super::artifact::ArchiveEntry;
@@ -13,8 +13,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// An open file. Its index is in memory; entries are read and checked when they are asked for. The file is read, not mapped:
-/// one that others shorten is damaged, and nothing worse.
+/// An open file with its index in memory; entries are read and checked on demand. The file is read, not mapped:
+/// truncation by others makes it damaged instead of crashing the process.
 pub(super) struct Portable {
     path: PathBuf,
     file: File,
@@ -43,7 +43,7 @@ impl Portable {
 
     /// Reads an entry.
     fn entry(&self, item: &IndexItem, problems: &Problems) -> Option<Arc<ArchiveEntry>> {
-        // The index says how long it is, and was compared with the length of the file.
+        // The length comes from the index, which was checked against the file size.
         let mut bytes = vec![0; item.len as usize];
         let problem = match self.file.read_exact_at(&mut bytes, item.offset) {
             Ok(()) => match item.entry(&bytes) {
@@ -60,7 +60,7 @@ impl Portable {
         self.items.values().flatten()
     }
 
-    /// All entries that are not damaged.
+    /// All undamaged entries.
     pub(super) fn all(&self, problems: &Problems) -> Vec<Arc<ArchiveEntry>> {
         self.items().filter_map(|item| self.entry(item, problems)).collect()
     }
@@ -70,7 +70,7 @@ impl Portable {
     }
 }
 
-/// The index of a file; the inner error is what is wrong with it.
+/// Reads the index of a file; the inner error is a format problem.
 fn read_index(file: &File) -> std::io::Result<std::result::Result<Vec<IndexItem>, super::format::Problem>> {
     let len = file.metadata()?.len();
     let mut header = [0; HEADER_SIZE];
@@ -85,8 +85,7 @@ fn read_index(file: &File) -> std::io::Result<std::result::Result<Vec<IndexItem>
     Ok(header.index(&index, len))
 }
 
-/// Writes the file that a user named: a device or a pipe is written to, not replaced; what a link points to is replaced, and
-/// not the link.
+/// Writes a file named by the user: a device or a pipe is written to, not replaced; a link is followed, not replaced.
 pub(super) fn write_named(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path)?.write_all(bytes),
@@ -95,8 +94,8 @@ pub(super) fn write_named(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Writes a file so that at any time there is the old one or the new one, whole, under its name. `durable` waits for the disk:
-/// without it a machine that loses its power can leave a damaged file.
+/// Replaces a file atomically: its name always refers to the whole old or the whole new one. `durable` waits for the
+/// disk: without it, a power failure can leave a damaged file.
 pub(super) fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> std::io::Result<()> {
     let temporary = path.with_file_name(temporary_name());
     let written = (|| {
@@ -109,7 +108,7 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> std:
     })();
     match written {
         Ok(()) if durable => {
-            // The new name is on the disk when the folder is.
+            // The new name is durable once the folder is synced.
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             File::open(folder)?.sync_all()
         }
@@ -123,15 +122,15 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> std:
 
 const TEMPORARY: &str = ".metalworks-";
 
-/// A name that no other thread or process has.
+/// A name unique to this thread and process.
 pub(super) fn temporary_name() -> String {
     use std::hash::{BuildHasher, RandomState};
-    // Processes in different containers can have the same number and share a folder.
+    // Processes in different containers can share a folder and have the same ID.
     let random = RandomState::new().hash_one(std::process::id());
     format!("{TEMPORARY}{}-{random:016x}.tmp", std::process::id())
 }
 
-/// Whether a file is one that a process left behind, or still writes.
+/// True for files that a process is writing or left behind.
 pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with(TEMPORARY) && name.ends_with(".tmp")
 }

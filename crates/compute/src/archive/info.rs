@@ -1,4 +1,4 @@
-//! What is in an archive.
+//! Statistics of an archive.
 
 use super::driver_files::driver_target;
 use super::folder::{FileKind, Found};
@@ -7,42 +7,42 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// What is in an archive; every entry was looked at.
+/// Statistics of an archive; every entry was read.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ArchiveInfo {
     /// The folder or file.
     pub path: Option<PathBuf>,
-    /// Why nothing is kept, where that is so.
+    /// The reason why nothing is archived, if so.
     pub off: Option<String>,
-    /// Entries that are whole. What a driver keeps in a file of its own, for one GPU, counts as one.
+    /// Undamaged entries. A driver's archive file, for one GPU, counts as one.
     pub entries: usize,
-    /// Bytes that all files take, or all entries in memory.
+    /// Bytes of all files, or of all entries in memory.
     pub bytes: u64,
-    /// The most that they may take.
+    /// Limit for these bytes.
     pub size_limit: Option<u64>,
-    /// When the entry was used that was not used for the longest time.
+    /// Last use of the least recently used entry.
     pub oldest: Option<SystemTime>,
-    /// Entries that are damaged or of another version of the format, and files that a driver refused.
+    /// Entries that are damaged or of another format version, and files that a driver refused.
     pub damaged: usize,
-    /// Files that are being written, or were when a process died.
+    /// Files that are being written, or were left by a process that died.
     pub unfinished: usize,
-    /// The machines that there is code for.
+    /// Targets of the code.
     pub targets: Vec<TargetInfo>,
 }
 
-/// The code for one machine.
+/// The code for one target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TargetInfo {
-    /// The machine: `cpu x86_64 znver4`, `metal apple-m2-pro version-14-5-build-23f79`.
+    /// The target: `cpu x86_64 znver4`, `metal apple-m2-pro version-14-5-build-23f79`.
     pub target: String,
-    /// Entries.
+    /// Number of entries.
     pub entries: usize,
     /// Bytes of machine code.
     pub code_bytes: u64,
 }
 
 impl BinaryArchive {
-    /// Looks at everything in it.
+    /// Reads all entries and collects statistics.
     pub fn info(&self) -> ArchiveInfo {
         let mut info =
             ArchiveInfo { path: self.path().map(PathBuf::from), bytes: self.size(), ..ArchiveInfo::default() };

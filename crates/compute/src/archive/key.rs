@@ -5,18 +5,18 @@
 //! kernel, function constants  ├─ + variant, compiler, abi ── Key ── + target ── one artifact
 //! ```
 //!
-//! **Invariant:** all that decides the machine code is in the key or the target. What is not known (a source that asks
-//! whether files exist) has no key, and is never kept.
+//! **Invariant:** everything that affects the machine code is in the key or the target. A source with unknown inputs
+//! (it asks if files exist) has no key, and its code is not archived.
 
 use crate::digest::{Digest, Hasher};
 use abi::{ConstantKey, ConstantValue, Constants};
 
-/// Names the code of a kernel, whatever machine it is for.
+/// Identifies the code of a kernel, for any target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Key(pub(crate) Digest);
 
 impl Key {
-    /// `source` is the digest of everything that decides the kernel's AIR.
+    /// `source` is the digest of everything that affects the kernel's AIR.
     pub(crate) fn new(source: &Digest, kernel: &str, constants: &Constants, variant: &str) -> Key {
         key(source, kernel, constants, variant, abi::COMPILER_FINGERPRINT)
     }
@@ -45,7 +45,7 @@ fn key(source: &Digest, kernel: &str, constants: &Constants, variant: &str, comp
     Key(hasher.finish())
 }
 
-/// Numbers by their bits: 0 and -0 make different code, and a NaN is equal to itself.
+/// Hashes numbers by their bits: 0 and -0 give different code, and a NaN equals itself.
 fn hash_value(hasher: &mut Hasher, value: &ConstantValue) {
     hasher.text(&value.type_name());
     match value {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn every_ingredient_changes_the_key() {
+    fn every_input_changes_the_key() {
         let none = Constants::new();
         let row = |constants: &Constants| key(&[0; 32], "k", constants, "row", "1");
         let first = |value: ConstantValue| row(&constants(|c| c.set(0, value.clone())));
@@ -97,7 +97,7 @@ mod tests {
             row(&constants(|c| c.set_named("0", ConstantValue::Int(0)))),
         ];
         for (at, key) in keys.iter().enumerate() {
-            assert!(!keys[..at].contains(key), "the one at {at}");
+            assert!(!keys[..at].contains(key), "key {at} is a duplicate");
         }
         assert_eq!(first(ConstantValue::Float(f32::NAN)), keys[7]);
     }

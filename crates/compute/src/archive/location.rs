@@ -1,15 +1,15 @@
-//! Where the user's cache is, and how large it may become.
+//! Location and size limit of the user's cache.
 
 use super::FolderOptions;
 use crate::error::{Result, usage};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Where compiled kernels go.
+/// Location of the user's cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum CacheLocation {
     Folder(PathBuf, FolderOptions),
-    /// Nowhere; the reason.
+    /// No cache, with the reason.
     Nowhere(String),
 }
 
@@ -35,9 +35,9 @@ fn location(variable: impl Fn(&str) -> Option<OsString>, is_mac: bool) -> Result
     };
     let own = variable("METALWORKS_CACHE");
     if own.as_ref().is_some_and(|own| own == "0" || own == "off") {
-        return Ok(CacheLocation::Nowhere("METALWORKS_CACHE turns it off".into()));
+        return Ok(CacheLocation::Nowhere("turned off by METALWORKS_CACHE".into()));
     }
-    // Paths that are not absolute are to be ignored, says the XDG Base Directory Specification.
+    // The XDG Base Directory Specification says to ignore relative paths.
     let xdg = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = variable("HOME").map(PathBuf::from);
     let caches =
@@ -49,7 +49,7 @@ fn location(variable: impl Fn(&str) -> Option<OsString>, is_mac: bool) -> Result
     }
 }
 
-/// `1000`, `64K`, `512M`, `2G`.
+/// Parses `1000`, `64K`, `512M`, `2G`.
 fn parse_size(text: &str) -> Option<u64> {
     let (number, shift) = match text.trim().to_ascii_uppercase() {
         text if text.ends_with('K') => (text[..text.len() - 1].to_owned(), 10),
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_where() {
+    fn the_environment_sets_the_location() {
         let home = ("HOME", "/home/me");
         assert_eq!(with(&[home], false), folder("/home/me/.cache/metalworks/pipelines"));
         assert_eq!(with(&[home], true), folder("/home/me/Library/Caches/metalworks/pipelines"));

@@ -1,4 +1,4 @@
-//! Compiled kernels in memory.
+//! An archive in memory.
 
 use super::Query;
 use super::artifact::{ArchiveEntry, ArtifactTarget};
@@ -6,7 +6,7 @@ use super::key::Key;
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
-/// For each key, code for different targets.
+/// Entries by key, for different targets.
 #[derive(Default)]
 pub(super) struct MemoryStore {
     entries: RwLock<BTreeMap<Key, Vec<Arc<ArchiveEntry>>>>,
@@ -27,7 +27,7 @@ impl MemoryStore {
         others.push(entry);
     }
 
-    /// Forgets everything; returns how much that was.
+    /// Removes all entries; returns their number.
     pub(super) fn clear(&self) -> usize {
         let entries = std::mem::take(&mut *self.entries.write().unwrap_or_else(|poisoned| poisoned.into_inner()));
         entries.values().map(Vec::len).sum()

@@ -1,18 +1,18 @@
-//! Compiled kernels that are kept: what `MTLBinaryArchive` is on a Mac.
+//! Archives of compiled kernels, as `MTLBinaryArchive` on a Mac.
 //!
 //! ```text
 //! key: digest of the source, kernel, constants, compiler ─┐
-//! target: for what machine ───────────────────────────────┴─ entry: reflection, artifact of a back end
+//! target: machine ────────────────────────────────────────┴─ entry: reflection, artifact of a back end
 //!                                                              │
 //!                   ┌────────────────────┬─────────────────────┴──┐
-//!       memory: for this process   folder: for this user    file: for others       (format: its bytes)
+//!       memory: for this process   folder: for this user    file: for other machines     (format: its bytes)
 //! ```
 //!
-//! Drivers of GPUs keep what they compile in archives of their own: `driver` has their files in the same folder.
+//! GPU drivers have their own archives: `driver` keeps their files in the same folder.
 //!
-//! **Invariant:** no archive is trusted. What is damaged, of another version, or for another machine is not found; a folder
-//! removes what is damaged. What goes wrong with a folder (no space, no permission) is noted, and never an error: everything can
-//! be compiled again.
+//! **Invariant:** no archive is trusted. Entries that are damaged, of another version, or for another machine are not
+//! found; a folder removes damaged ones. Problems with a folder (no space, no permission) are recorded, not returned as
+//! errors: everything can be compiled again.
 
 pub(crate) mod artifact;
 pub(crate) mod driver;
@@ -43,13 +43,13 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Compiled kernels, kept for the next time. A clone is the same archive.
+/// An archive of compiled kernels. A clone is the same archive.
 ///
-/// Folders and archives in memory also have what drivers compiled, such as a `MTLBinaryArchive` for each of Metal's GPUs; a file
-/// of [`serialize`](BinaryArchive::serialize) has artifacts only.
+/// Folders and archives in memory also have code compiled by drivers, such as an `MTLBinaryArchive` per GPU; a file
+/// written by [`serialize`](BinaryArchive::serialize) has artifacts only.
 ///
-/// A [`ComputePipelineDescriptor`](crate::ComputePipelineDescriptor) lists the archives in which a pipeline state looks for its
-/// code before it compiles, and which then keep what was compiled.
+/// A [`ComputePipelineDescriptor`](crate::ComputePipelineDescriptor) lists the archives that a pipeline state searches
+/// before compiling, and that compiled code is added to.
 ///
 /// ```
 /// # #[cfg(llvm)] {
@@ -74,8 +74,8 @@ use std::sync::Arc;
 /// # Ok::<(), compute::Error>(())
 /// ```
 ///
-/// An archive is machine code that is run. Hashes find what was damaged by accident; against those who mean harm there is only
-/// that they cannot write to it. Open files from those whom you trust.
+/// An archive contains machine code that is run. Hashes detect accidental damage, not tampering: open only files from
+/// people you trust.
 #[derive(Clone)]
 pub struct BinaryArchive {
     inner: Arc<Inner>,
@@ -92,14 +92,14 @@ enum Store {
     Memory(MemoryStore),
     Folder(Folder),
     File(Portable),
-    /// Nothing is kept; why.
+    /// No archive, with the reason.
     Nowhere(String),
 }
 
-/// What can be chosen about a folder of compiled kernels.
+/// Options of a folder of compiled kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FolderOptions {
-    /// Bytes that all files take at most; those that were not used for the longest time are removed.
+    /// Limit for the size of all files in bytes; the least recently used ones are removed.
     pub size_limit: u64,
 }
 
@@ -110,7 +110,7 @@ impl Default for FolderOptions {
     }
 }
 
-/// What is looked for.
+/// A lookup.
 pub(crate) struct Query<'a> {
     pub(crate) key: Key,
     pub(crate) kernel: &'a str,
@@ -119,7 +119,7 @@ pub(crate) struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// Which of several targets serves best: the very one, or else the one that makes the most of this machine.
+    /// Chooses the best of several targets: the exact one, or else the one with the most features of this machine.
     fn choose<'t>(&self, targets: impl Iterator<Item = &'t ArtifactTarget>) -> Option<usize> {
         let ranks = targets.enumerate().filter_map(|(at, target)| Some((self.machine.rank(target)?, at)));
         ranks.max().map(|(_, at)| at)
@@ -127,19 +127,19 @@ impl Query<'_> {
 }
 
 impl BinaryArchive {
-    /// An empty archive in memory.
-    #[allow(clippy::new_without_default, reason = "there are several kinds, and none is the default")]
+    /// Creates an empty archive in memory.
+    #[allow(clippy::new_without_default, reason = "there are several kinds, none of them the default")]
     pub fn new() -> BinaryArchive {
         BinaryArchive::with(Store::Memory(MemoryStore::default()))
     }
 
-    /// A folder that several processes can share, at the same time. It is made when something is to be kept.
+    /// A folder that several processes can share at the same time. It is created when the first entry is added.
     pub fn folder(path: impl AsRef<Path>, options: FolderOptions) -> BinaryArchive {
         BinaryArchive::with(Store::Folder(Folder::new(path.as_ref().to_path_buf(), options)))
     }
 
-    /// The folder of this user: `METALWORKS_CACHE`, or `metalworks/pipelines` where the system keeps caches. With
-    /// `METALWORKS_CACHE=off` nothing is kept. `METALWORKS_CACHE_SIZE` limits its size: `512M`, the default.
+    /// The folder of this user: `METALWORKS_CACHE`, or `metalworks/pipelines` in the system's folder of caches.
+    /// `METALWORKS_CACHE=off` turns it off. `METALWORKS_CACHE_SIZE` limits its size, `512M` by default.
     pub fn user_cache() -> Result<BinaryArchive> {
         Ok(match CacheLocation::of_user()? {
             CacheLocation::Folder(path, options) => BinaryArchive::folder(path, options),
@@ -147,7 +147,7 @@ impl BinaryArchive {
         })
     }
 
-    /// Opens one file that [`BinaryArchive::serialize`] wrote. Nothing is added to it.
+    /// Opens a file written by [`BinaryArchive::serialize`], read-only.
     pub fn open(path: impl AsRef<Path>) -> Result<BinaryArchive> {
         Portable::open(path.as_ref()).map(Store::File).map(BinaryArchive::with)
     }
@@ -173,7 +173,7 @@ impl BinaryArchive {
         found.filter(|entry| entry.is_of(query.kernel, query.variant))
     }
 
-    /// Keeps an entry, if this kind of archive takes new ones.
+    /// Adds an entry, if this kind of archive accepts new ones.
     pub(crate) fn add(&self, entry: &Arc<ArchiveEntry>) {
         let Inner { store, problems, .. } = &*self.inner;
         match store {
@@ -183,13 +183,13 @@ impl BinaryArchive {
         }
     }
 
-    /// Whether it takes new entries.
+    /// True if it accepts new entries.
     pub(crate) fn takes_entries(&self) -> bool {
         !matches!(self.inner.store, Store::File(_))
     }
 
-    /// Writes all that is in it to one file, for [`BinaryArchive::open`]. The file is replaced as a whole or not at all. Entries
-    /// of a folder that are damaged are left out.
+    /// Writes all entries to one file, for [`BinaryArchive::open`]. The file is replaced atomically. Damaged entries of
+    /// a folder are left out.
     pub fn serialize(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let failed = |reason: String| Error::Write { path: path.display().to_string(), reason };
@@ -199,7 +199,7 @@ impl BinaryArchive {
         file::write_named(path, &bytes).map_err(|error| failed(error.to_string()))
     }
 
-    /// All entries that are whole.
+    /// All undamaged entries.
     fn entries(&self) -> Vec<Arc<ArchiveEntry>> {
         match &self.inner.store {
             Store::Memory(memory) => memory.all(),
@@ -209,14 +209,14 @@ impl BinaryArchive {
         }
     }
 
-    /// Writes what is not written yet. Artifacts are written when they are compiled; what a driver compiled is written here, when
-    /// a cache has created all that was declared or is sealed, and when the archive is dropped. Problems go to
+    /// Writes pending code. Artifacts are written when they are compiled; a driver's code is written here, when a cache
+    /// has created all declared pipelines or is sealed, and when the archive is dropped. Problems go to
     /// [`problems`](BinaryArchive::problems).
     pub fn flush(&self) {
         self.inner.flush_drivers();
     }
 
-    /// How many artifacts it has.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         match &self.inner.store {
             Store::Memory(memory) => memory.all().len(),
@@ -228,12 +228,12 @@ impl BinaryArchive {
         }
     }
 
-    /// Whether it has none.
+    /// True if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes that its entries take, in memory or on disk.
+    /// Size of its entries in bytes, in memory or on disk.
     pub fn size(&self) -> u64 {
         match &self.inner.store {
             Store::Memory(memory) => memory.all().iter().map(|entry| entry.code_size() as u64).sum(),
@@ -243,7 +243,8 @@ impl BinaryArchive {
         }
     }
 
-    /// Removes everything, and returns how many files or entries that were. One file cannot be cleared: remove it.
+    /// Removes all entries, and returns the number of removed files or entries. A single-file archive cannot be
+    /// cleared: delete the file.
     pub fn clear(&self) -> usize {
         match &self.inner.store {
             Store::Memory(memory) => memory.clear(),
@@ -252,7 +253,7 @@ impl BinaryArchive {
         }
     }
 
-    /// Where it is: a folder, or a file.
+    /// The folder or file.
     pub fn path(&self) -> Option<&Path> {
         match &self.inner.store {
             Store::Folder(folder) => Some(folder.root()),
@@ -261,25 +262,25 @@ impl BinaryArchive {
         }
     }
 
-    /// What went wrong with it so far while kernels were compiled without it: a folder that cannot be written, a file that is
-    /// damaged. Each problem once, and no more than a few.
+    /// Recorded problems, such as a folder that cannot be written or a damaged file, because of which kernels were
+    /// compiled without the archive. Each problem once, and only the first few.
     pub fn problems(&self) -> Vec<String> {
         self.inner.problems.texts()
     }
 
-    /// The machines for which it has this code, for messages.
+    /// Targets for which it has this code, for messages.
     pub(crate) fn targets_of(&self, key: Key) -> Vec<ArtifactTarget> {
         match &self.inner.store {
             Store::Memory(memory) => memory.targets_of(key),
             Store::File(file) => {
                 file.items().filter(|item| item.key == key).map(|item| item.target.clone()).collect()
             }
-            // It has what was compiled on this machine.
+            // A folder only has code compiled on this machine.
             Store::Folder(_) | Store::Nowhere(_) => Vec::new(),
         }
     }
 
-    /// What it is, for messages.
+    /// The archive's name in messages.
     pub(crate) fn describe(&self) -> String {
         let name = match &self.inner.store {
             Store::Memory(_) => "an archive in memory".into(),

@@ -1,4 +1,4 @@
-//! What went wrong with an archive while everything went on without it.
+//! Recorded problems of an archive.
 
 use std::sync::Mutex;
 

@@ -1,14 +1,14 @@
-//! Folders for tests.
+//! Temporary folders for tests.
 
 use super::FolderOptions;
 use super::folder::Folder;
 use std::path::PathBuf;
 
-/// A folder of the test's own, gone when the test is. It is not made yet.
+/// A folder of a test, removed when it is dropped. It is not created yet.
 pub(super) struct Scratch(pub(super) PathBuf);
 
 impl Scratch {
-    /// Names are for one test only, as tests run at the same time.
+    /// Names must be unique to a test, since tests run in parallel.
     pub(super) fn new(name: &str) -> Scratch {
         let path = std::env::temp_dir().join(format!("metalworks-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);

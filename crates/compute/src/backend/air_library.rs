@@ -6,7 +6,7 @@
 //! source with a .metallib ── the .metallib, or the source ─┘
 //! ```
 //!
-//! A kernel is lowered when it is asked for, not when its library is opened.
+//! A kernel is lowered when it is first used, not when its library is opened.
 
 use super::{Function, Library, LibraryContents, LibraryOrigin, MetalSource};
 use crate::digest::Digest;
@@ -34,7 +34,7 @@ enum ProgramContents {
     Source(MetalSource),
     #[cfg(llvm)]
     Metallib(Metallib),
-    /// Compiled when the program was built; the source is there for all that a `.metallib` does not say.
+    /// Compiled when the program was built; the source has all that a `.metallib` does not record.
     #[cfg(llvm)]
     Precompiled(Metallib, LibraryCompiler, MetalSource),
 }
@@ -83,7 +83,7 @@ impl AirLibrary {
             ProgramContents::Precompiled(metallib, _, source) => {
                 let Some(bitcode) = metallib.bitcode(kernel) else { return Ok(None) };
                 match bitcode.and_then(|bitcode| air::specialize(bitcode, kernel, constants)) {
-                    // It is damaged, or bitcode that LLVM does not read.
+                    // The `.metallib` is damaged, or its bitcode is not readable by LLVM.
                     Err(problem @ Error::Library(_)) => {
                         tell(source, &problem);
                         lower(source, kernel, constants)
@@ -102,14 +102,14 @@ fn lower(source: &MetalSource, kernel: &str, constants: &Constants) -> Result<Op
     entry.map(|entry| air::lower(compilation, entry, source.math_mode(), constants)).transpose()
 }
 
-/// Says that the source is compiled, and why.
+/// Logs that the source is compiled, and why.
 #[cfg(llvm)]
 fn tell(source: &MetalSource, problem: &Error) {
     let name = &source.options().name;
     log::line(format_args!("{name} is compiled from its source, since its .metallib cannot be read: {problem}"));
 }
 
-/// A `.metallib` that cannot be opened is told of, and the source is compiled instead.
+/// Logs a `.metallib` that cannot be opened, and falls back to the source.
 #[cfg(llvm)]
 fn checked(metallib: Option<PrecompiledLibrary>, source: MetalSource) -> ProgramContents {
     let Some(PrecompiledLibrary { data, compiler }) = metallib else { return ProgramContents::Source(source) };
@@ -122,7 +122,7 @@ fn checked(metallib: Option<PrecompiledLibrary>, source: MetalSource) -> Program
     }
 }
 
-/// Only LLVM reads AIR.
+/// Reading AIR needs LLVM.
 #[cfg(not(llvm))]
 fn checked(_: Option<PrecompiledLibrary>, source: MetalSource) -> ProgramContents {
     ProgramContents::Source(source)
@@ -170,7 +170,8 @@ impl Library for AirLibrary {
             #[cfg(llvm)]
             ProgramContents::Metallib(metallib)
             | ProgramContents::Precompiled(metallib, LibraryCompiler::Apple, _) => metallib.digest(kernel),
-            // This version's compiler made it of the source, and its fingerprint is in every key: it is the same code.
+            // This version's compiler made it from the source, and its fingerprint is in every key: it is the same
+            // code.
             #[cfg(llvm)]
             ProgramContents::Precompiled(_, LibraryCompiler::Metalworks, source) => source.digest(),
         }
@@ -189,7 +190,7 @@ impl Library for AirLibrary {
 pub(crate) struct AirFunction {
     #[cfg(llvm)]
     pub(crate) air: Air,
-    /// Without a compiler, this is all there is: code comes from archives.
+    /// Without a compiler there is only the reflection; code comes from archives.
     #[cfg(not(llvm))]
     reflection: Kernel,
 }
@@ -208,7 +209,7 @@ impl Function for AirFunction {
 
 #[cfg(llvm)]
 impl AirFunction {
-    /// The function behind the trait, which a library of this kind has made.
+    /// Downcasts a function that an [`AirLibrary`] made.
     pub(crate) fn of(function: &dyn Function) -> Option<&AirFunction> {
         (function as &dyn std::any::Any).downcast_ref()
     }

@@ -1,9 +1,9 @@
-//! For back ends that compile AIR themselves: code comes from the first archive that has it, or else from the compiler, and is
-//! then kept.
+//! Artifacts for back ends that compile AIR themselves: code comes from the first archive that has it, or else from the
+//! compiler, and is then archived.
 //!
 //! ```text
-//! PipelineRequest ── key for each variant ── archives ─┬─ found ──────────────────────────────────┐
-//!                                                      └─ missing ── Compiler::compile ── archives ┴─ Provided
+//! PipelineRequest ── key for each variant ── archives ─┬─ found ────────────────────────────────────────┐
+//!                                                      └─ missing ── KernelCompiler::compile ── archives ┴─ Provided
 //! ```
 
 use super::{BinaryArchive, Library, PipelineOrigin, PipelineRequest};
@@ -16,21 +16,21 @@ use abi::Constants;
 use msl::reflect::Kernel;
 use std::sync::Arc;
 
-/// A piece of the code for a kernel.
+/// One of the pieces of code that a kernel is compiled to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Variant {
-    /// The back end's word for it.
+    /// The back end's name for it.
     pub(crate) name: &'static str,
-    /// For messages.
+    /// The name in messages.
     pub(crate) description: &'static str,
 }
 
 /// The compiler of a back end.
 pub(crate) trait KernelCompiler {
-    /// The machine that code is wanted for.
+    /// Selects the code that runs on this machine.
     fn machine(&self) -> Result<Box<dyn TargetSelector>>;
 
-    /// Compiles some variants of a kernel, in this order. Without a compiler in the program, the error says so.
+    /// Compiles variants of a kernel, in this order. Fails if the program has no compiler.
     fn compile(&self, request: &PipelineRequest, variants: &[Variant]) -> Result<Compiled>;
 }
 
@@ -43,12 +43,12 @@ pub(crate) struct Compiled {
 /// All the code of a pipeline.
 pub(crate) struct Provided {
     pub(crate) reflection: Kernel,
-    /// One for each variant that was asked for.
+    /// One per requested variant.
     pub(crate) artifacts: Vec<Arc<ArchiveEntry>>,
     pub(crate) origin: PipelineOrigin,
 }
 
-/// The code of a kernel: all variants from archives, and those that no archive has from the compiler.
+/// Finds all variants of a kernel in archives, and compiles those that no archive has.
 pub(crate) fn provide(
     compiler: &dyn KernelCompiler,
     request: &PipelineRequest,
@@ -60,7 +60,7 @@ pub(crate) fn provide(
     let origin = if missing.is_empty() { PipelineOrigin::Archive } else { PipelineOrigin::Compiled };
     if let Some(first) = missing.first() {
         if request.fail_on_archive_miss {
-            return Err(miss(compiler, request, *first, "and the descriptor says not to compile"));
+            return Err(miss(compiler, request, *first, "and the descriptor forbids compiling"));
         }
         let mut compiled = compile(compiler, request, &missing)?.into_iter();
         for entry in entries.iter_mut().filter(|entry| entry.is_none()) {
@@ -72,11 +72,11 @@ pub(crate) fn provide(
         Some(first) if artifacts.len() == variants.len() => {
             Ok(Provided { reflection: first.reflection.clone(), artifacts, origin })
         }
-        _ => Err(Error::Internal(format!("kernel '{}': the compiler made too little", request.kernel))),
+        _ => Err(Error::Internal(format!("kernel '{}': the compiler returned too few artifacts", request.kernel))),
     }
 }
 
-/// The interface of a kernel that an archive has some variant of.
+/// The reflection of a kernel that some archive has a variant of.
 pub(crate) fn reflection(
     compiler: &dyn KernelCompiler,
     request: &PipelineRequest,
@@ -92,7 +92,7 @@ fn find_all(
     request: &PipelineRequest,
     variants: &[Variant],
 ) -> Result<Vec<Option<Arc<ArchiveEntry>>>> {
-    // Without archives there is no need to ask what this machine is.
+    // Without archives, the machine does not matter.
     if request.archives.is_empty() {
         return Ok(vec![None; variants.len()]);
     }
@@ -106,12 +106,12 @@ fn find(machine: &dyn TargetSelector, request: &PipelineRequest, variant: Varian
     request.archives.iter().find_map(|archive| archive.find(&query))
 }
 
-/// `None` where it is not known what decides the code.
+/// Returns `None` if the inputs that decide the code are not known.
 pub(crate) fn key(library: &dyn Library, kernel: &str, constants: &Constants, variant: Variant) -> Option<Key> {
     Some(Key::new(&library.digest(kernel)?, kernel, constants, variant.name))
 }
 
-/// Compiles, and has the archives keep it. What has no key is kept nowhere.
+/// Compiles variants and adds them to the archives. Code without a key is not archived.
 fn compile(
     compiler: &dyn KernelCompiler,
     request: &PipelineRequest,
@@ -150,7 +150,7 @@ fn miss(compiler: &dyn KernelCompiler, request: &PipelineRequest, variant: Varia
     let others: Vec<String> = others.iter().map(ArtifactTarget::name).collect();
     let others = match others.is_empty() {
         true => String::new(),
-        false => format!(" (there is some for {}, which is not for this machine)", others.join(", ")),
+        false => format!(" (there is code for {}, which does not run on this machine)", others.join(", ")),
     };
     let archives: Vec<String> = archives.iter().map(BinaryArchive::describe).collect();
     let archives = if archives.is_empty() { "none".into() } else { archives.join(", ") };

@@ -1,4 +1,4 @@
-//! A pipeline as everything above the back ends sees it, and as tables of dispatches keep it.
+//! A pipeline as the layers above the back ends see it, and as tables of dispatches keep it.
 
 use super::{BinaryArchive, NewPipeline, Pipeline, PipelineOrigin, Properties, Simdgroups};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use msl::reflect::{ArgumentKind, Kernel};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Promises of a pipeline's descriptor about all its dispatches.
+/// A descriptor's promises about all dispatches of its pipeline.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Promises {
     pub(crate) simdgroups: Simdgroups,
@@ -26,16 +26,16 @@ pub struct Executable {
     /// The device's limits.
     pub(crate) most_threads: Size,
     pub(crate) most_threadgroup_memory: usize,
-    /// The device that can run it: [`Properties::domain`].
+    /// [`Properties::domain`] of the device that can run it.
     pub(crate) domain: u32,
     pub(crate) origin: PipelineOrigin,
-    /// Those that keep its code.
+    /// Archives that keep its code.
     pub(crate) archives: Vec<BinaryArchive>,
     pub(crate) pipeline: Box<dyn Pipeline>,
 }
 
 impl Executable {
-    /// Checks that the kernel is one that a device of these properties can run.
+    /// Checks that a device with these properties can run the kernel.
     pub(crate) fn new(
         new: NewPipeline,
         properties: &Properties,
@@ -51,7 +51,7 @@ impl Executable {
                 ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory => "an index above 30",
                 ArgumentKind::Texture => "a texture",
                 ArgumentKind::Sampler => "a sampler",
-                ArgumentKind::Other => "an argument that is no buffer",
+                ArgumentKind::Other => "an argument that is not a buffer",
             };
             return Err(unsupported(format!("{what} (the argument '{}')", argument.name)));
         }
@@ -83,7 +83,7 @@ impl Executable {
         &self.name
     }
 
-    /// The name that tools show.
+    /// The name shown in tools.
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }

@@ -1,4 +1,4 @@
-//! A completion handler: called once, whatever happens.
+//! Completion handlers, called exactly once.
 
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 type HandlerCall<T> = Box<dyn FnOnce(Result<T>) + Send>;
 
-/// A handler that a driver may call from a thread of its own, through code that must not see a panic. One that is dropped
-/// without having been called is told so: who waits for it waits for something.
+/// A handler that a driver may call from its own thread. Panics are caught, since they must not unwind through the
+/// driver. Dropping an uncalled handler calls it with an error, so that nothing waits forever.
 pub struct Handler<T> {
     call: Mutex<Option<HandlerCall<T>>>,
 }
@@ -18,11 +18,11 @@ impl<T> Handler<T> {
         Handler { call: Mutex::new(Some(Box::new(call))) }
     }
 
-    /// Calls it, unless it was before.
+    /// Calls the handler, unless it was called before.
     pub fn call(&self, result: Result<T>) {
         let call = self.call.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(call) = call {
-            // What was thrown may throw when it is dropped.
+            // A panic payload may itself panic when it is dropped.
             let thrown = catch_unwind(AssertUnwindSafe(|| call(result)));
             let _ = catch_unwind(AssertUnwindSafe(move || drop(thrown)));
         }
@@ -52,20 +52,20 @@ mod tests {
     }
 
     #[test]
-    fn one_that_nobody_calls_is_told() {
+    fn dropping_an_uncalled_handler_reports_an_error() {
         let (sender, receiver) = channel();
         drop(Handler::<()>::new(move |result| sender.send(result.err()).expect("it is awaited")));
         assert!(matches!(receiver.iter().collect::<Vec<_>>()[..], [Some(Error::Internal(_))]));
     }
 
     #[test]
-    fn a_panic_ends_there_and_nothing_leaks() {
+    fn a_panic_is_caught_and_nothing_leaks() {
         let kept = Arc::new(());
         let handler = Handler::<()>::new({
             let kept = kept.clone();
             move |_| {
                 let _kept = kept;
-                panic!("as it must be");
+                panic!("expected by this test");
             }
         });
         handler.call(Err(Error::Library("first".into())));

@@ -1,4 +1,4 @@
-//! A buffer as everything above the back ends sees it: where its bytes are, whose they are, and whether they are still there.
+//! A buffer as the layers above the back ends see it: address, owner, and state.
 
 use super::{Allocation, Buffer};
 use crate::error::Result;
@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// | | device with unified memory (CPU, Apple's GPUs) | device with memory of its own |
 /// |---|---|---|
 /// | shared | in place, by [`contents`](crate::Buffer::contents) too | [`read`](crate::Buffer::read) and [`write`](crate::Buffer::write) copy to and from the device |
-/// | private | the device's; the host's calls are errors | the same |
+/// | private | device only; host access is an error | the same |
 /// | a file | mapped | copied to the device when it is opened |
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum StorageMode {
-    /// The host and the device.
+    /// Accessible to the host and the device.
     #[default]
     Shared,
-    /// The device alone: the host's calls for it are errors, whatever the device is.
-    /// [`crate::CommandBuffer::copy_buffer`] fills it and reads it.
+    /// Accessible to the device only: host access is an error on every device. [`crate::CommandBuffer::copy_buffer`]
+    /// fills and reads it.
     Private,
 }
 
@@ -37,13 +37,14 @@ pub struct Memory {
     buffer: Box<dyn Buffer>,
 }
 
-// SAFETY: the memory lives as long as the structure and does not move; what races on its bytes is the caller's business, as
-// the documentation of `crate::Buffer` says.
+// SAFETY: the memory lives as long as the structure and does not move; data races on its bytes are the caller's
+// responsibility, as the documentation of `crate::Buffer` says.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
-/// Buffers that were released in this process. Whoever saw that none of its buffers was need not look again before this goes up.
+/// Number of buffers released in this process. A reader that found none of its own released need not check again until
+/// it rises.
 static RELEASES: AtomicU64 = AtomicU64::new(0);
 
 #[inline]
@@ -59,32 +60,32 @@ impl Memory {
         Memory { address, host, len, storage, domain, is_released, label, buffer }
     }
 
-    /// The number of its first byte: [`Allocation::address`].
+    /// [`Allocation::address`] of its first byte.
     #[inline]
     pub fn address(&self) -> usize {
         self.address
     }
 
-    /// Where the host finds its first byte, if it reaches it.
+    /// Host address of its first byte, if the host can access it.
     #[inline]
     pub fn host(&self) -> Option<NonNull<u8>> {
         self.host
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     #[allow(clippy::len_without_is_empty, reason = "a buffer has at least one byte")]
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Access to it.
+    /// Its storage mode.
     #[inline]
     pub fn storage(&self) -> StorageMode {
         self.storage
     }
 
-    /// The device that has it: [`super::Properties::domain`].
+    /// [`super::Properties::domain`] of its device.
     #[inline]
     pub fn domain(&self) -> u32 {
         self.domain
@@ -95,7 +96,7 @@ impl Memory {
         &*self.buffer
     }
 
-    /// Whether it was given back.
+    /// True if the memory was released.
     #[inline]
     pub fn is_released(&self) -> bool {
         self.is_released.load(Ordering::Acquire)
@@ -118,17 +119,17 @@ impl Memory {
         *own = Some(label.into());
     }
 
-    /// Its name in messages.
+    /// The buffer's name in messages.
     pub(crate) fn description(&self) -> String {
         let label = self.label().map(|label| format!(" '{label}'")).unwrap_or_default();
         format!("the buffer{label} of {} bytes", self.len)
     }
 
-    /// Copies bytes to the host. The range is inside, and the memory is shared.
+    /// Copies bytes to the host. The range must be inside the buffer, and the memory shared.
     pub(crate) fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
         assert!(self.has(offset, bytes.len()));
         match self.host {
-            // SAFETY: the range was checked, and `bytes` is memory of Rust's, which no buffer is.
+            // SAFETY: the range was checked, and `bytes` is Rust memory, which does not overlap a buffer.
             Some(host) => unsafe {
                 bytes.as_mut_ptr().copy_from_nonoverlapping(host.as_ptr().add(offset), bytes.len());
             },
@@ -137,7 +138,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies bytes from the host. The range is inside, and the memory is shared.
+    /// Copies bytes from the host. The range must be inside the buffer, and the memory shared.
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
         assert!(self.has(offset, bytes.len()));
         match self.host {
@@ -154,7 +155,7 @@ impl Memory {
         offset.checked_add(len).is_some_and(|end| end <= self.len)
     }
 
-    /// Numbers for some of its bytes, which are inside of it.
+    /// Device addresses of a range, which must be inside the buffer.
     pub(crate) fn addresses(&self, range: Range<usize>) -> Range<usize> {
         self.address + range.start..self.address + range.end
     }

@@ -1,22 +1,23 @@
-//! Back ends: everything that is different from one kind of device to the next, behind a few traits.
+//! Back ends: the parts that differ between kinds of devices, behind a few traits.
 //!
 //! ```text
-//! Device ─┬─ Buffer ───────────────────────── Memory: a buffer as everything above sees it
-//!         ├─ Library ── Function ── Pipeline ─ Executable: a pipeline as everything above sees it
+//! Device ─┬─ Buffer ───────────────────────── Memory: a buffer as the layers above see it
+//!         ├─ Library ── Function ── Pipeline ─ Executable: a pipeline as the layers above see it
 //!         ├─ Queue: Execute or Submit ──────── Work: tables of dispatches, replays, copies
-//!         └─ recordings: tables made ready once
-//! registry    the back ends that there are, and the names of their devices
+//!         └─ recordings: tables prepared once
+//! registry    the list of back ends, and the names of their devices
 //! artifacts   for back ends that compile AIR themselves: archives first, then the compiler
 //! air_library their libraries
-//! driver      for back ends whose driver compiles and executes: commands of encoders, reflection, times
+//! driver      for back ends whose driver compiles and executes: encoder commands, reflection, times
 //! cpu, metal  the back ends; each has the files device, buffer, library, pipeline, queue, recording
 //! ```
 //!
-//! A back end holds memory, turns programs into code of its own, and executes flat tables of dispatches. It decides nothing that
-//! can be decided without a device: validation, hazards, recording, caching and the order of submission are above it, written
-//! once. A back end reports only what its caller could not foresee: memory, a lost device, a driver's compiler.
+//! A back end owns memory, compiles programs, and executes flat tables of dispatches. Device-independent work is above
+//! it, written once: validation, hazards, recording, caching, and the order of submission. A back end reports only
+//! errors that its caller could not foresee: out of memory, a lost device, a failing driver compiler.
 //!
-//! The traits are public for those who write a back end ([`crate::Device::with_backend`]); they change with every version.
+//! The traits are public for back ends in other crates ([`crate::Device::with_backend`]); they change with every
+//! version.
 
 pub(crate) mod air_library;
 pub(crate) mod artifacts;
@@ -65,22 +66,22 @@ use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Something that runs kernels.
+/// A device that runs kernels.
 pub trait Device: Any + Send + Sync {
-    /// Everything that never changes about it.
+    /// Its immutable properties.
     fn properties(&self) -> &Properties;
 
-    /// Memory for a buffer of `len` bytes, at least 1: zeros, unless it is private.
+    /// Allocates a buffer of `len` bytes, at least 1, filled with zeros unless it is private.
     fn new_buffer(&self, len: usize, storage: StorageMode) -> Result<Allocation>;
 
-    /// Memory that holds `len` bytes of a file, from `start` on, mapped where that is possible.
+    /// Allocates a buffer with `len` bytes of a file from `start` on, mapped where possible.
     ///
-    /// A device with memory of its own has them copied there.
+    /// A device with its own memory copies them there.
     fn new_buffer_with_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {
         copy_of_file(self.new_buffer(len, StorageMode::Shared)?, file, start, len)
     }
 
-    /// Memory of the caller's, in place.
+    /// Wraps the caller's memory without a copy.
     ///
     /// # Safety
     ///
@@ -92,14 +93,14 @@ pub trait Device: Any + Send + Sync {
     ) -> Result<Allocation> {
         let _ = (memory, owner);
         let name = &self.properties().name;
-        Err(Error::Usage(format!("{name} has memory of its own: buffers cannot use the host's in place; copy it")))
+        Err(Error::Usage(format!("{name} has its own memory: a buffer cannot wrap host memory; copy it")))
     }
 
     /// Opens a library.
     fn new_library(&self, contents: LibraryContents<'_>) -> Result<Arc<dyn Library>>;
 
-    /// Takes source that was checked when the program was built, and perhaps what was compiled from it then. Nothing is read or
-    /// compiled before a kernel is needed.
+    /// Takes source that was checked when the program was built, optionally with a library compiled from it. Nothing is
+    /// parsed or compiled before a kernel is needed.
     fn new_checked_library(
         &self,
         metallib: Option<PrecompiledLibrary>,
@@ -107,76 +108,76 @@ pub trait Device: Any + Send + Sync {
         options: &CompileOptions,
     ) -> Arc<dyn Library>;
 
-    /// Makes a pipeline. When this returns, all its code is compiled: no dispatch compiles anything.
+    /// Creates a pipeline. All its code is compiled when this returns: a dispatch never compiles.
     fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline>;
 
-    /// Makes a pipeline, and calls `handler` with it, on this thread or another.
+    /// Creates a pipeline and passes it to `handler`, on this thread or another.
     fn new_pipeline_with_completion_handler(&self, request: PipelineRequest, handler: Handler<NewPipeline>) {
         handler.call(self.new_pipeline(&request));
     }
 
-    /// Makes a pipeline of artifacts.
+    /// Creates a pipeline from artifacts.
     ///
     /// # Safety
     ///
-    /// The code is run as it is: it must come from this version's compiler.
+    /// The code runs unchecked: it must come from this version's compiler.
     unsafe fn new_pipeline_with_artifacts(&self, kernel: &Kernel, artifacts: &[Artifact]) -> Result<NewPipeline> {
         let _ = artifacts;
-        let what = format!("an artifact for {}, whose driver compiles,", self.properties().name);
+        let what = format!("an artifact for {}, whose driver compiles kernels itself,", self.properties().name);
         Err(Error::Unsupported { kernel: kernel.name.clone(), what })
     }
 
-    /// The interface of a kernel that an archive has code of. Nothing is compiled, and no pipeline is made.
+    /// The reflection of a kernel whose code is archived. Compiles nothing and creates no pipeline.
     fn archived_reflection(&self, request: &PipelineRequest) -> Option<Kernel> {
         let _ = request;
         None
     }
 
-    /// A queue.
+    /// Creates a queue.
     fn new_queue(&self, settings: &Arc<Settings>) -> Queue;
 
-    /// Makes a table ready to be replayed. The back end finds its result again in [`Recorded::prepared`].
+    /// Prepares a table for replays. The back end finds its result in [`Recorded::prepared`].
     fn record(&self, table: &Table) -> Result<Box<dyn Any + Send + Sync>> {
         let _ = table;
         Ok(Box::new(()))
     }
 
-    /// Whether kernels run in the order that is least expected.
+    /// True if kernels run in adverse order.
     fn is_adverse(&self) -> bool {
         false
     }
 
-    /// Runs kernels in the order that is least expected, where that can be chosen.
+    /// Runs kernels in adverse order, the one most likely to expose missing barriers, where the back end supports it.
     fn set_adverse(&self, on: bool) {
         let _ = on;
     }
 }
 
-/// Memory that a back end has made for a buffer.
+/// Memory allocated by a back end for a buffer.
 pub struct Allocation {
-    /// A number for the first byte, by which the device or its kernels know it. Those of a device's buffers overlap where their
-    /// memory does, and are aligned as it is.
+    /// The device's address of the first byte, or a number that stands for it. Addresses of a device's buffers overlap
+    /// where their memory does, and have its alignment.
     pub address: usize,
-    /// Where the host finds the first byte, if it reaches the memory.
+    /// Host address of the first byte, if the host can access the memory.
     pub host: Option<NonNull<u8>>,
-    /// Nobody may write it.
+    /// True if neither the host nor kernels may write it.
     pub is_read_only: bool,
-    /// Back-end state, which keeps the memory.
+    /// Back-end state, which owns the memory.
     pub buffer: Box<dyn Buffer>,
 }
 
 /// The memory of a buffer.
 pub trait Buffer: Any + Send + Sync {
-    /// Names it in tools.
+    /// Sets the name shown in tools.
     fn set_label(&self, label: &str) {
         let _ = label;
     }
 
-    /// Gives the memory back, although it may still be in use: what is there reads as zeros or as it was. It is called once.
+    /// Releases the memory while it may still be in use: it then reads as zeros or as before. Called once.
     fn release(&self) {}
 
-    /// Copies bytes to the host. Called where the host does not reach the memory, for buffers that are not private; the range was
-    /// checked.
+    /// Copies bytes to the host. Called only for memory that the host cannot access and that is not private, with a
+    /// checked range.
     fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<()> {
         let _ = (offset, bytes);
         Err(unreachable_memory())
@@ -190,24 +191,25 @@ pub trait Buffer: Any + Send + Sync {
 }
 
 fn unreachable_memory() -> Error {
-    Error::Internal("a shared buffer that the host does not reach".into())
+    Error::Internal("a shared buffer that the host cannot access".into())
 }
 
-/// Functions to make pipelines of.
+/// Functions to create pipelines from.
 pub trait Library: Any + Send + Sync {
-    /// The names of its kernels; none where it has mistakes, which a pipeline then tells.
+    /// Names of its kernels; empty if it has errors, which creating a pipeline reports.
     fn function_names(&self) -> Vec<String>;
 
-    /// The interface of a kernel with these constants by its source alone; `None` where there is no such kernel.
+    /// The reflection of a kernel with these constants, from its source alone; `None` if there is no such kernel.
     fn reflection(&self, kernel: &str, constants: &Constants) -> Result<Option<Kernel>>;
 
-    /// A kernel with its constants set; `None` where there is no such kernel.
+    /// A kernel with its constants set; `None` if there is no such kernel.
     fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn Function>>>;
 
-    /// Of everything that decides the code of a kernel; `None` where that cannot be known, or where archives are not ours.
+    /// Digest of everything that decides the code of a kernel; `None` if that is not known, or if the driver keeps the
+    /// archives.
     fn digest(&self, kernel: &str) -> Option<[u8; 32]>;
 
-    /// Where its kernels come from.
+    /// Origin of its kernels.
     fn origin(&self) -> LibraryOrigin;
 }
 
@@ -217,39 +219,39 @@ pub trait Function: Any + Send + Sync {
     fn reflection(&self) -> &Kernel;
 }
 
-/// A pipeline that is wanted.
+/// A request for a pipeline.
 #[derive(Clone)]
 pub struct PipelineRequest {
-    /// The library that has the kernel, of this back end.
+    /// The library with the kernel, from the same back end.
     pub library: Arc<dyn Library>,
     /// The kernel's name.
     pub kernel: Arc<str>,
     /// Values for its function constants.
     pub constants: Arc<Constants>,
-    /// The function, where it is made already.
+    /// The function, if it already exists.
     pub function: Option<Arc<dyn Function>>,
-    /// A name for tools.
+    /// The name shown in tools.
     pub label: Option<String>,
     /// The promise about the simdgroups of all dispatches.
     pub simdgroups: Simdgroups,
-    /// The size of all threadgroups, each of them whole, where that is promised.
+    /// The promised size of all threadgroups, all of them whole, if any.
     pub threads_per_threadgroup: Option<Size>,
-    /// Where code is looked for, in this order, and then kept.
+    /// Archives to search, in this order, and to add compiled code to.
     pub archives: Vec<BinaryArchive>,
-    /// Nothing is compiled.
+    /// Fail instead of compiling.
     pub fail_on_archive_miss: bool,
-    /// The driver's reflection is compared with the front end's.
+    /// Compare the driver's reflection with the front end's.
     pub validate: bool,
 }
 
 impl PipelineRequest {
-    /// The error for a kernel that the library does not have.
+    /// The error for a kernel that is missing from the library.
     pub fn no_function(&self) -> Error {
         no_function(&*self.library, &self.kernel)
     }
 }
 
-/// The error for a kernel that a library does not have.
+/// The error for a kernel that is missing from a library.
 pub(crate) fn no_function(library: &dyn Library, kernel: &str) -> Error {
     let similar = |candidate: &String| {
         let (a, b) = (candidate.to_lowercase(), kernel.to_lowercase());
@@ -258,10 +260,10 @@ pub(crate) fn no_function(library: &dyn Library, kernel: &str) -> Error {
     Error::NoFunction { name: kernel.into(), similar: library.function_names().into_iter().find(similar) }
 }
 
-/// A promise about the simdgroups of every dispatch, also in the smaller threadgroups at the edges of a grid.
+/// A promise about the simdgroups of every dispatch, including the smaller threadgroups at the edges of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Simdgroups {
-    /// Nothing: simdgroups may be partial.
+    /// No promise: simdgroups may be partial.
     #[default]
     Any,
     /// The volume of every threadgroup is a multiple of 32.
@@ -270,22 +272,22 @@ pub enum Simdgroups {
     Rows,
 }
 
-/// A pipeline that a back end has made.
+/// A pipeline created by a back end.
 pub struct NewPipeline {
     /// The kernel's interface.
     pub reflection: Kernel,
-    /// Where its code came from.
+    /// Origin of its code.
     pub origin: PipelineOrigin,
     /// Back-end state.
     pub pipeline: Box<dyn Pipeline>,
 }
 
-/// Where the code of a pipeline state came from.
+/// Origin of the code of a pipeline state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PipelineOrigin {
-    /// Some of it was compiled for it.
+    /// Some of it was compiled for this pipeline.
     Compiled,
-    /// All of it was compiled before, and kept in an archive or by the caller.
+    /// All of it was compiled before, and came from an archive or from the caller.
     Archive,
 }
 
@@ -294,40 +296,40 @@ pub trait Pipeline: Any + Send + Sync {
     /// The number of threads in a simdgroup.
     fn thread_execution_width(&self) -> usize;
 
-    /// The largest threadgroup that it can run with, as far as the device is concerned.
+    /// Largest threadgroup that the device supports for this kernel.
     fn max_total_threads(&self) -> usize;
 
     /// Bytes of threadgroup memory for the kernel's own variables.
     fn static_threadgroup_memory(&self) -> usize;
 
-    /// Bytes of machine code that are loaded for it; 0 where the driver does not say.
+    /// Bytes of machine code loaded for it; 0 if the driver does not report them.
     fn code_size(&self) -> usize {
         0
     }
 }
 
-/// How the work of a queue is executed.
+/// The way a queue's work is executed.
 pub enum Queue {
-    /// By whoever waits for it, or by the queue's own thread.
+    /// By a thread that waits for it, or by the queue's own thread.
     Executes(Box<dyn Execute>),
     /// By the device, which completes it on any thread.
     Submits(Box<dyn Submit>),
 }
 
-/// Executes work on the thread that calls it.
+/// Executes work on the calling thread.
 pub trait Execute: Send + Sync {
-    /// Executes everything, one step after the other; notes when each dispatch ran if that is asked for.
+    /// Executes all steps in order, and appends the time of each dispatch to `timings`, if given.
     fn execute(&self, work: &Work, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()>;
 }
 
-/// Takes work over.
+/// Submits work to a device that executes it.
 pub trait Submit: Send + Sync {
-    /// Takes work over. It begins after all that was submitted by calls which have returned, and is completed on any thread,
-    /// perhaps before this returns.
+    /// Submits work. It begins after all work of earlier calls that have returned, and completes on any thread, perhaps
+    /// before this returns.
     fn submit(&self, submission: Submission);
 }
 
-/// A number that tells the memory of one device from that of others. All CPUs have one in common.
+/// A number that identifies the memory of one device. All CPU devices share one.
 pub fn new_domain() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(CPU_DOMAIN + 1);
@@ -347,7 +349,7 @@ fn copy_of_file(allocation: Allocation, file: &File, start: u64, len: usize) -> 
         let bytes = &mut chunk[..CHUNK.min(len - done)];
         file.read_exact_at(bytes, start + done as u64).map_err(failed)?;
         match allocation.host {
-            // SAFETY: the allocation has `len` bytes, and nobody else has it yet.
+            // SAFETY: the allocation has `len` bytes, and no other reference to it exists yet.
             Some(host) => unsafe { host.add(done).as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) },
             None => allocation.buffer.write(done, bytes)?,
         }
@@ -356,12 +358,12 @@ fn copy_of_file(allocation: Allocation, file: &File, start: u64, len: usize) -> 
     Ok(Allocation { is_read_only: true, ..allocation })
 }
 
-/// The error for a file that cannot be read or mapped; the caller knows its path.
+/// The error for a file that cannot be read or mapped; the caller adds the path.
 pub(crate) fn file_error(error: &std::io::Error) -> Error {
     Error::File { path: String::new(), reason: error.to_string() }
 }
 
-/// A back end's own state behind one of the traits, which it made itself.
+/// Downcasts a back end's own state from behind a trait.
 pub fn own<T: Any>(state: &dyn Any) -> Result<&T> {
     state.downcast_ref().ok_or_else(|| Error::Internal("an object of another back end".into()))
 }

@@ -1,60 +1,60 @@
-//! Pages of the host's, for back ends whose devices use them in place.
+//! Host pages, for back ends whose devices use them directly.
 
 use crate::error::{Error, Result};
 use memmap2::{Mmap, MmapMut, MmapOptions};
 use std::any::Any;
 use std::fs::File;
 
-/// Mapped pages, which go when it is dropped.
+/// Mapped pages, unmapped on drop.
 pub enum Mapping {
-    /// Ours.
+    /// Anonymous memory.
     Writable(MmapMut),
     /// A file.
     ReadOnly(Mmap),
-    /// The caller's.
+    /// The caller's memory.
     Foreign(Box<dyn Any + Send + Sync>),
 }
 
-/// From this size on, pages of 2 MiB save more than they cost.
+/// Threshold from which 2 MiB pages pay off.
 #[cfg(target_os = "linux")]
 const HUGE_PAGES_FROM: usize = 4 << 20;
 
-/// Zeros.
+/// Maps zeroed memory.
 pub fn anonymous(len: usize) -> Result<MmapMut> {
     let failed = |_| Error::OutOfMemory { what: "a buffer".into(), bytes: len as u64 };
     let mapping = MmapOptions::new().len(len).map_anon().map_err(failed)?;
     #[cfg(target_os = "linux")]
     if len >= HUGE_PAGES_FROM {
-        // Only a hint: a kernel without them refuses.
+        // A hint: kernels without huge pages refuse it.
         let _ = mapping.advise(memmap2::Advice::HugePage);
     }
     Ok(mapping)
 }
 
-/// A part of a file; what is written stays in memory.
+/// Maps a part of a file copy-on-write: writes stay in memory.
 pub fn private_file(file: &File, start: u64, len: usize) -> std::io::Result<MmapMut> {
-    // SAFETY: a file that others shorten while it is mapped is the hazard that `new_buffer_with_file` documents; one that others
-    // write changes under whoever reads it, as all shared memory does.
+    // SAFETY: another process may truncate the mapped file, the hazard that `new_buffer_with_file` documents; its
+    // writes show through, as with all shared memory.
     unsafe { MmapOptions::new().offset(start).len(len).no_reserve_swap().map_copy(file) }
 }
 
-/// A part of a file, which can only be read.
+/// Maps a part of a file read-only.
 pub fn shared_file(file: &File, start: u64, len: usize) -> std::io::Result<Mmap> {
-    // SAFETY: as for a private one.
+    // SAFETY: as for `private_file`.
     unsafe { MmapOptions::new().offset(start).len(len).map(file) }
 }
 
-/// Puts empty pages where a mapping of ours is. The addresses stay taken, so that nothing else comes to lie there.
+/// Replaces a mapping by empty pages. The addresses stay reserved, so that nothing else is mapped there.
 ///
 /// # Safety
 ///
-/// The `len` bytes at `base` are in a mapping that the caller keeps, and may become zeros.
+/// The `len` bytes at `base` are in a mapping that the caller owns, and may become zeros.
 pub unsafe fn empty(base: *mut u8, len: usize) {
     let Some(page) = page_size() else { return };
     let before = base.addr() % page;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: the pages are those of the mapping; the new ones go when it goes. Whoever reads or writes at the same time finds
-    // the old ones or the new ones. Failure leaves everything as it was.
+    // SAFETY: the pages belong to the mapping; the new ones are unmapped with it. Concurrent accesses find the old or
+    // the new ones. Failure changes nothing.
     unsafe {
         let start = base.sub(before).cast();
         let len = (before + len).next_multiple_of(page);
@@ -62,15 +62,15 @@ pub unsafe fn empty(base: *mut u8, len: usize) {
     }
 }
 
-/// The size of a page, where the system says it.
+/// The page size, if the system reports it.
 pub fn page_size() -> Option<usize> {
-    // SAFETY: sysconf only reads.
+    // SAFETY: sysconf has no side effects.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok().filter(|page| page.is_power_of_two())
 }
 
-/// The machine's memory: what is larger could be mapped here and there, but never filled.
+/// Physical memory in bytes: a larger buffer might be mapped, but not filled.
 pub fn physical_memory() -> usize {
-    // SAFETY: sysconf only reads.
+    // SAFETY: sysconf has no side effects.
     let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
     match (usize::try_from(pages), page_size()) {
         (Ok(pages @ 1..), Some(page)) => pages.saturating_mul(page),
@@ -78,11 +78,11 @@ pub fn physical_memory() -> usize {
     }
 }
 
-/// Numbers for bytes that have no address here, and that are no address of anything else.
+/// Unique addresses for bytes that are not mapped in this process.
 pub fn nowhere(len: usize) -> usize {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    // Far above what a process can map; 2^59 bytes are enough for all times.
+    // Far above what a process can map; 2^59 bytes last forever.
     static NEXT: AtomicUsize = AtomicUsize::new(1 << 60);
     NEXT.fetch_add(len.next_multiple_of(1 << 16), Ordering::Relaxed)
 }

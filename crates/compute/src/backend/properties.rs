@@ -1,33 +1,33 @@
-//! Everything that never changes about a device.
+//! Immutable properties of a device.
 
 use crate::size::Size;
 use std::fmt;
 
-/// Everything that never changes about a device.
+/// Immutable properties of a device.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Properties {
-    /// Its back end.
+    /// The kind of back end.
     pub kind: DeviceKind,
-    /// The name by which [`crate::Device::named`] finds it: `cpu`, `metal:0`.
+    /// The ID that [`crate::Device::named`] accepts: `cpu`, `metal:0`.
     pub id: String,
-    /// The name that people know it by.
+    /// The product name.
     pub name: String,
     /// Its capabilities.
     pub capabilities: Capabilities,
-    /// How much of everything it has.
+    /// Its limits.
     pub limits: Limits,
-    /// Tells its memory and pipelines from those of other devices: [`super::new_domain`].
+    /// Identifies its memory and pipelines: [`super::new_domain`].
     pub domain: u32,
 }
 
-/// The back end of a device.
+/// The kind of back end of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DeviceKind {
     /// The CPU of this machine.
     Cpu,
     /// A GPU, through Apple's Metal.
     Metal,
-    /// A back end from outside of this crate, by its name.
+    /// A back end from another crate, by its name.
     Other(&'static str),
 }
 
@@ -44,31 +44,31 @@ impl fmt::Display for DeviceKind {
 /// Capabilities of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// `simd_sum`, `simd_max` and their kin.
+    /// `simd_sum`, `simd_max` and the other reductions.
     pub simd_reductions: bool,
     /// `simdgroup_matrix` and its products.
     pub simdgroup_matrix: bool,
     /// The type `bfloat`.
     pub bfloat: bool,
-    /// Grids that are no multiple of their threadgroups, `dispatch_threads`.
+    /// `dispatch_threads`: grids that are not a multiple of their threadgroups.
     pub nonuniform_threadgroups: bool,
-    /// The host and the device have the same memory: a shared buffer costs no copy, and [`crate::Buffer::contents`] is there.
+    /// The host and the device share memory: a shared buffer needs no copy, and [`crate::Buffer::contents`] exists.
     pub unified_memory: bool,
-    /// The newest of Apple's GPU families that it is of: 7 is that of the M1. None where it is not Apple's.
+    /// The newest Apple GPU family that it supports, 7 for the M1; `None` for other GPUs.
     pub apple_family: Option<u32>,
-    /// The kind of GPU, such as `Apple9 Metal3`, or of CPU, to be read by people.
+    /// The family of the GPU or CPU for display, such as `Apple9 Metal3`.
     pub family: String,
 }
 
-/// How much of everything a device has.
+/// Limits of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The largest threadgroup along each dimension. Its volume is limited by the pipeline, too.
+    /// Largest threadgroup along each dimension. The pipeline limits its volume, too.
     pub max_threads_per_threadgroup: Size,
-    /// Bytes of threadgroup memory that a threadgroup can have.
+    /// Largest threadgroup memory of a threadgroup, in bytes.
     pub max_threadgroup_memory_length: usize,
-    /// The size in bytes of the largest buffer.
+    /// Largest buffer, in bytes.
     pub max_buffer_length: usize,
-    /// Bytes that all buffers together should stay below to keep the device fast, where it says so.
+    /// Recommended limit for all buffers together, in bytes, if the device reports one.
     pub recommended_max_working_set_size: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! The back ends that there are: the one file that knows.
+//! The list of back ends. Only this file and `backend/mod.rs` name them.
 //!
 //! A new back end is a folder beside this file, and a line in [`BACKENDS`].
 
@@ -13,22 +13,22 @@ use super::metal;
 
 pub use cpu::CpuOptions;
 
-/// A kind of device.
+/// A back end.
 pub(crate) struct Backend {
-    /// The first word of its devices' names.
+    /// First word of its devices' IDs.
     pub(crate) name: &'static str,
-    /// There may be several, by number.
+    /// True if its devices are numbered.
     pub(crate) has_numbers: bool,
-    /// Its devices, the one that the system prefers first.
+    /// Lists its devices, the system's default first.
     pub(crate) devices: fn() -> Result<Vec<Arc<dyn Device>>>,
-    /// For back ends whose code can be compiled for a machine that is not there.
+    /// Compiles for machines other than this one, if the back end can.
     compiler: Option<CrossCompiler>,
 }
 
 struct CrossCompiler {
-    /// Checks the name of a machine; `None` is this one.
+    /// Checks the name of a machine; `None` is this machine.
     parse_target: fn(Option<&str>) -> std::result::Result<(), String>,
-    /// Compiles all the code of a kernel into an archive.
+    /// Compiles all variants of a kernel into an archive.
     compile: fn(&BinaryArchive, &PipelineRequest, &CompileTarget) -> Result<()>,
 }
 
@@ -44,18 +44,18 @@ pub(crate) const BACKENDS: &[Backend] = &[
     },
 ];
 
-/// Back ends that this build does not have, and why.
+/// Back ends missing from this build, each with the reason.
 pub(crate) const ABSENT: &[(&str, &str)] = &[
     #[cfg(not(target_os = "macos"))]
     ("metal", "Metal needs macOS"),
 ];
 
-/// The CPU as a device of its own, with options.
+/// Creates a CPU device with options.
 pub(crate) fn cpu_device(options: &CpuOptions) -> Result<Arc<dyn Device>> {
     Ok(Arc::new(cpu::Device::new(options)?))
 }
 
-/// A machine that code can be compiled for, as users name it: `cpu`, `cpu:x86-64-v3`.
+/// A machine to compile for, as users name it: `cpu`, `cpu:x86-64-v3`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileTarget {
     backend: &'static str,
@@ -63,12 +63,12 @@ pub struct CompileTarget {
 }
 
 impl CompileTarget {
-    /// The machine, by a name of its back end; `None` is this one.
+    /// The back end's name of the machine; `None` is this machine.
     pub fn machine(&self) -> Option<&str> {
         self.machine.as_deref()
     }
 
-    /// Compiles all the code of a kernel into an archive.
+    /// Compiles all variants of a kernel into an archive.
     pub(crate) fn compile(&self, archive: &BinaryArchive, request: &PipelineRequest) -> Result<()> {
         match compilers().find(|(name, _)| *name == self.backend) {
             Some((_, compiler)) => (compiler.compile)(archive, request, self),
@@ -105,8 +105,8 @@ impl FromStr for CompileTarget {
                 let names: Vec<String> = compilers().map(|(name, _)| format!("{name}, {name}:NAME")).collect();
                 let names = names.join(", ");
                 Err(match text.starts_with("sm_") {
-                    true => format!("no back end for target '{text}' yet; there is {names}"),
-                    false => format!("there is no target '{text}'; there are {names}"),
+                    true => format!("no back end for target '{text}' yet; known targets: {names}"),
+                    false => format!("unknown target '{text}'; known targets: {names}"),
                 })
             }
         }
@@ -125,13 +125,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_are_named_on_the_command_line() {
+    fn parses_and_rejects_targets() {
         assert_eq!("cpu".parse(), Ok(CompileTarget::default()));
         let target: CompileTarget = "cpu:x86-64-v3".parse().expect("it is known");
         assert_eq!((target.machine(), target.to_string()), (Some("x86-64-v3"), "cpu:x86-64-v3".into()));
         let problem = |text: &str| text.parse::<CompileTarget>().expect_err("it is none");
         assert!(problem("sm_90").starts_with("no back end for target 'sm_90' yet"));
         assert!(problem("cpu:pentium").contains("x86-64-v3"));
-        assert!(problem("gpu").contains("there is no target 'gpu'"));
+        assert!(problem("gpu").contains("unknown target 'gpu'"));
     }
 }

@@ -1,18 +1,18 @@
-//! Work on its way through a back end that executes by itself: a GPU with a queue of its own.
+//! Work submitted to a back end that executes by itself: a GPU with its own queue.
 //!
 //! ```text
-//! commit ── Submission ── Submit::submit: encoded on the caller's thread, and given to the device
-//!                │                                        ┆ the device works, the caller encodes what comes next
+//! commit ── Submission ── Submit::submit: encoded on the caller's thread, and passed to the device
+//!                │                                        ┆ the device works, the caller encodes the next
 //!                └────── complete(Outcome), on any thread ┘
-//!                           ├ no completed handlers: who waits is woken
-//!                           └ completed handlers: run by the queue's thread, or by who waits
+//!                           ├ no completed handlers: waiting threads are woken
+//!                           └ completed handlers: run by the queue's thread, or by a waiting thread
 //! ```
 //!
-//! Handlers do not run on the thread that completes: that is the driver's, which may need it to complete what a handler
+//! Handlers do not run on the completing thread: it is the driver's, which may need it to complete work that a handler
 //! waits for.
 //!
-//! **Invariant:** a submission is completed, whatever happens to it. One that is dropped is completed with an error, so that
-//! nobody waits forever.
+//! **Invariant:** every submission is completed. Dropping one completes it with an error, so that nothing waits
+//! forever.
 
 use super::Work;
 use crate::error::{Error, Result};
@@ -20,39 +20,39 @@ use crate::timing::DispatchTiming;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Whoever is told that work is done: a command buffer.
+/// Receives completed work: a command buffer.
 pub trait Complete: Send + Sync {
-    /// The device is done with the work, which is given back.
+    /// Called when the device is done with the work, which is handed back.
     fn complete(self: Arc<Self>, work: Work, outcome: Outcome);
 
-    /// A name for tools and messages.
+    /// The name for tools and messages.
     fn label(&self) -> Option<&str>;
 
-    /// Whether it is to be known when each dispatch ran.
+    /// True if the time of each dispatch is wanted.
     fn profiling(&self) -> bool;
 }
 
-/// Work that was submitted and not completed. It keeps everything alive that the work uses.
+/// Work that was submitted and not yet completed. It keeps alive all objects that the work uses.
 pub struct Submission {
-    /// Until it is completed.
+    /// `None` once it is completed.
     owner: Option<Arc<dyn Complete>>,
     work: Work,
 }
 
-/// How work ended.
+/// The outcome of executed work.
 pub struct Outcome {
-    /// Whether everything was executed.
+    /// The first error, if any.
     pub executed: Result<()>,
-    /// When the device began; `None` where that is not known.
+    /// Time when the device began; `None` if unknown.
     pub start: Option<Instant>,
-    /// When the device was done.
+    /// Time when the device was done; `None` if unknown.
     pub end: Option<Instant>,
-    /// When each dispatch ran, if that was asked for.
+    /// Time of each dispatch, if profiling.
     pub timings: Vec<DispatchTiming>,
 }
 
 impl Submission {
-    /// `owner` is told when the work is done.
+    /// Creates a submission that completes `owner`.
     pub fn new(owner: Arc<dyn Complete>, work: Work) -> Submission {
         Submission { owner: Some(owner), work }
     }
@@ -62,22 +62,22 @@ impl Submission {
         &self.work
     }
 
-    /// The name of its command buffer.
+    /// The label of its command buffer.
     pub fn label(&self) -> Option<&str> {
         self.owner.as_ref().and_then(|owner| owner.label())
     }
 
-    /// Whether it is to be known when each dispatch ran.
+    /// True if the time of each dispatch is wanted.
     pub fn profiling(&self) -> bool {
         self.owner.as_ref().is_some_and(|owner| owner.profiling())
     }
 
-    /// The device is done with it.
+    /// Completes the work.
     pub fn complete(mut self, outcome: Outcome) {
         self.finish(outcome);
     }
 
-    /// It could not be given to the device.
+    /// Completes work that could not be submitted.
     pub fn fail(self, error: Error) {
         self.complete(Outcome { executed: Err(error), start: None, end: None, timings: Vec::new() });
     }

@@ -1,4 +1,4 @@
-//! Everything that a command buffer hands to the device: tables, replays, copies and fills, one after the other.
+//! The work of a command buffer: tables, replays, copies and fills, in order.
 
 use super::{Block, Memory, Table, block_bytes_mut};
 use std::any::Any;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Everything that a command buffer has to do.
+/// The work of a command buffer.
 #[derive(Default)]
 pub struct Work {
     pub(crate) steps: Vec<Step>,
@@ -15,15 +15,15 @@ pub struct Work {
     bytes: Vec<u8>,
 }
 
-/// A part of the work. Each begins when the one before has ended.
+/// A step of the work. Each begins when the one before has ended.
 pub enum Step {
     /// Dispatches.
     Pass(Box<Table>),
-    /// Dispatches that were recorded before.
+    /// Dispatches recorded before.
     Replay {
         /// The recording.
         recorded: Arc<Recorded>,
-        /// Bytes that it has this time.
+        /// Bytes patched in this replay.
         patches: Patches,
     },
     /// A copy.
@@ -50,25 +50,25 @@ impl Recorded {
     }
 }
 
-/// Bytes that are copied from one buffer to another. All of it was validated.
+/// A copy between buffers, already validated.
 pub struct Copy {
-    /// Where from.
+    /// The source buffer.
     pub source: Arc<Memory>,
-    /// Which bytes.
+    /// The bytes to copy.
     pub range: Range<usize>,
-    /// Where to.
+    /// The destination buffer.
     pub destination: Arc<Memory>,
-    /// The first byte there.
+    /// The offset in the destination.
     pub offset: usize,
 }
 
-/// Bytes of a buffer that are set to a value. All of it was validated.
+/// A fill of a buffer, already validated.
 pub struct Fill {
     /// The buffer.
     pub buffer: Arc<Memory>,
-    /// Which bytes.
+    /// The bytes to fill.
     pub range: Range<usize>,
-    /// The value of each.
+    /// The value of each byte.
     pub value: u8,
 }
 
@@ -77,14 +77,14 @@ pub struct Fill {
 pub struct Patches(Range<usize>);
 
 struct ReplayPatch {
-    /// Which bytes it replaces, counted from the first block's first.
+    /// The replaced bytes, counted from the start of the first block.
     target: Range<usize>,
-    /// Where its own begin, in [`Work::bytes`].
+    /// Start of the new bytes in [`Work::bytes`].
     source: usize,
 }
 
 impl Work {
-    /// Its steps.
+    /// The steps in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -94,7 +94,8 @@ impl Work {
         self.steps.push(step);
     }
 
-    /// Adds a replay. Each patch is the bytes that it replaces, counted from the first block's first, and others for them.
+    /// Adds a replay. Each patch is the range of bytes that it replaces, counted from the start of the first block, and
+    /// the new bytes.
     pub fn replay<'a>(
         &mut self,
         recorded: &Arc<Recorded>,
@@ -109,7 +110,7 @@ impl Work {
         self.steps.push(Step::Replay { recorded: recorded.clone(), patches });
     }
 
-    /// The bytes that a replay replaces, and those for them.
+    /// The patches of a replay: replaced range and new bytes.
     pub fn patches(&self, patches: &Patches) -> impl Iterator<Item = (Range<usize>, &[u8])> + Clone {
         self.patches[patches.0.clone()].iter().map(|patch| {
             let len = patch.target.end - patch.target.start;
@@ -117,7 +118,7 @@ impl Work {
         })
     }
 
-    /// The bytes of a recording with those of one replay in their places.
+    /// The bytes of a recording with the patches of one replay applied.
     pub fn patched<'a>(&'a self, recorded: &'a Recorded, patches: &Patches) -> Cow<'a, [Block]> {
         let mut blocks = Cow::Borrowed(&*recorded.table.bytes);
         for (target, bytes) in self.patches(patches) {
@@ -126,7 +127,7 @@ impl Work {
         blocks
     }
 
-    /// Forgets everything but the memory that it has; the tables are cleared, too.
+    /// Clears the work and its tables, and keeps their allocations.
     pub(crate) fn clear(&mut self) -> impl Iterator<Item = Box<Table>> + use<> {
         self.patches.clear();
         self.bytes.clear();

@@ -1,4 +1,4 @@
-//! Metal's asynchronous creation: a completion handler is called when the pipeline is there.
+//! Asynchronous creation of pipelines, with completion handlers as in Metal.
 
 use super::{PipelineCache, PipelineConfig, threads};
 use crate::backend::Handler;
@@ -9,8 +9,8 @@ use crate::pipeline::{ComputePipelineDescriptor, ComputePipelineState};
 use abi::Constants;
 
 impl PipelineCache {
-    /// Creates a pipeline on another thread and calls `completion_handler` there, also when the pipeline is there already.
-    /// It may use the cache. Panics in it are caught.
+    /// Creates a pipeline on another thread and calls `completion_handler` there, even if the pipeline already exists.
+    /// The handler may use the cache. Panics in it are caught.
     pub fn create_async(
         &self,
         config: PipelineConfig,
@@ -22,8 +22,8 @@ impl PipelineCache {
 }
 
 impl Device {
-    /// Takes a kernel from the descriptor's archives, or compiles it, and calls `completion_handler` with the result: once, on
-    /// another thread.
+    /// Takes a kernel from the descriptor's archives, or compiles it, and calls `completion_handler` once with the
+    /// result, on another thread.
     pub fn new_compute_pipeline_state_with_completion_handler(
         &self,
         function: &FunctionDescriptor<'_>,
@@ -33,7 +33,7 @@ impl Device {
         let (device, descriptor) = (self.clone(), descriptor.clone());
         let (library, name, constants): (Library, String, Constants) =
             (function.library.clone(), function.name.into(), function.constants.clone());
-        // One that is dropped uncalled, as by a panic in the compiler, is called with an error.
+        // A handler that is dropped uncalled, as by a panic in the compiler, is called with an error.
         let handler = Handler::new(completion_handler);
         threads::spawn(move || {
             let function = FunctionDescriptor { library: &library, name: &name, constants: &constants };

@@ -1,43 +1,43 @@
-//! One attempt at a time to create a pipeline: who comes first does it, who comes meanwhile waits for how it ends.
+//! Attempts to create a pipeline, one at a time: the first thread creates it, the others wait for the outcome.
 //!
-//! **Invariant:** no lock is held while a pipeline is created, and every attempt ends: the one that makes it catches
+//! **Invariant:** no lock is held while a pipeline is created, and every attempt ends: the creating thread catches
 //! panics.
 
 use crate::error::{Error, Result};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// The attempt that is being made, if there is one.
+/// The current attempt, if any.
 #[derive(Default)]
 pub(super) struct Attempts {
     current: Mutex<Option<Arc<Attempt>>>,
 }
 
-/// Somebody is at it.
+/// A running attempt.
 pub(super) struct Attempt {
     by: ThreadId,
-    /// Set when it has ended.
+    /// Set at its end.
     outcome: Mutex<Option<Result<()>>>,
     ended: Condvar,
 }
 
-/// What is to be done by who asks.
+/// The next step of a thread that needs the pipeline.
 pub(super) enum NextStep {
-    /// It is there already.
+    /// The pipeline exists.
     Ready,
-    /// Create it, and then end the attempt.
+    /// Create the pipeline, then end the attempt.
     Create(Arc<Attempt>),
     /// Another thread is creating it.
     Wait(Arc<Attempt>),
-    /// It is not there, and who asks may not create it.
+    /// The pipeline is missing, and this thread may not create it.
     Missing,
 }
 
 impl Attempts {
-    /// Whose turn it is; `is_ready` says whether there is nothing left to do.
+    /// Decides the next step; `is_ready` returns true if the pipeline exists.
     pub(super) fn turn(&self, may_create: bool, is_ready: impl FnOnce() -> bool) -> NextStep {
         let mut current = lock(&self.current);
-        // An attempt that succeeds sets the pipeline before it ends: looking under the lock misses none.
+        // A successful attempt sets the pipeline before it ends: a check under the lock cannot miss it.
         match &*current {
             _ if is_ready() => NextStep::Ready,
             Some(attempt) => NextStep::Wait(attempt.clone()),
@@ -51,7 +51,7 @@ impl Attempts {
         }
     }
 
-    /// Ends an attempt: all who wait for it get its outcome, and who asks after a failure tries again.
+    /// Ends an attempt: all waiting threads get its outcome. After a failure, the next thread tries again.
     pub(super) fn end(&self, attempt: &Attempt, outcome: Result<()>) {
         *lock(&self.current) = None;
         *lock(&attempt.outcome) = Some(outcome);
@@ -63,7 +63,7 @@ impl Attempt {
     /// Waits for the end.
     pub(super) fn wait(&self) -> Result<()> {
         if self.by == thread::current().id() {
-            return Err(Error::Usage("it is asked for by what creates it".into()));
+            return Err(Error::Usage("its creation needs the pipeline itself".into()));
         }
         let mut outcome = lock(&self.outcome);
         loop {
@@ -75,7 +75,7 @@ impl Attempt {
     }
 }
 
-/// Nothing under these locks panics halfway through a change.
+/// No code panics under these locks halfway through a change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

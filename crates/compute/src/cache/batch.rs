@@ -1,7 +1,7 @@
-//! Many pipelines at once, over the cores.
+//! Creates many pipelines in parallel.
 //!
-//! Whoever works on a batch claims one configuration after the other: the compile threads, and the thread that waits for
-//! the results, which therefore never waits for a thread that has nothing of the batch.
+//! The compile threads and the thread that waits for the results claim one configuration after the other. So the
+//! waiting thread does not depend on a compile thread that has claimed nothing.
 
 use super::{PipelineCache, PipelineConfig, PipelineKey, Shared, threads};
 use crate::error::{Error, Result};
@@ -10,63 +10,63 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// One more pipeline of a batch is done.
+/// Progress of a batch, after one more pipeline is done.
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineProgress<'a> {
-    /// How many are done, this one included. Configurations that are the same count once.
+    /// Number of finished pipelines, this one included. Equal configurations count once.
     pub done: usize,
-    /// How many there are.
+    /// Number of pipelines in the batch.
     pub total: usize,
-    /// How many of those that are done have failed.
+    /// Number of failed pipelines.
     pub failed: usize,
-    /// The one that is done.
+    /// Key of the finished pipeline.
     pub key: &'a PipelineKey,
-    /// What became of it.
+    /// Its result.
     pub outcome: &'a Result<ComputePipelineState>,
 }
 
-/// What became of each configuration, in their order.
+/// The result of each configuration, in their order.
 #[derive(Debug)]
 pub struct PipelineResults {
     results: Vec<Result<ComputePipelineState>>,
 }
 
-/// Pipelines that are being created. Dropping it changes nothing: they are created all the same.
+/// Pipelines that are being created. Dropping it does not stop the work.
 pub struct PendingPipelines {
     batch: Arc<Batch>,
 }
 
 struct Batch {
     shared: Arc<Shared>,
-    /// Each once.
+    /// Distinct configurations.
     configs: Vec<PipelineConfig>,
-    /// Which of them each configuration that was asked for is.
+    /// For each requested configuration, its index in `configs`.
     asked: Vec<usize>,
     outcomes: Vec<OnceLock<Result<ComputePipelineState>>>,
-    /// The first that nobody has claimed.
+    /// First unclaimed configuration.
     next: AtomicUsize,
-    /// Those that are done, in the order in which they were.
+    /// Finished configurations, in order of completion.
     done: Mutex<Vec<usize>>,
     one_more: Condvar,
 }
 
 impl PipelineCache {
-    /// Creates pipelines in parallel over the cores, the calling thread among them; each failure is its own, and what is
-    /// asked for several times is created once. Their results come in the order of `configs`.
+    /// Creates pipelines in parallel on all cores, the calling thread included. Failures are independent, and equal
+    /// configurations are created once. The results are in the order of `configs`.
     ///
-    /// `progress` is called on this thread, when it is not compiling itself. When it panics, so does this call, and the
-    /// pipelines are created all the same. It may use the cache.
+    /// `progress` is called on this thread, between its own compilations. If it panics, so does this call, but the
+    /// pipelines are created. It may use the cache.
     pub fn create_all(
         &self,
         configs: &[PipelineConfig],
         progress: impl FnMut(&PipelineProgress<'_>),
     ) -> PipelineResults {
-        // This thread is one of those that compile.
+        // This thread compiles, too.
         let pending = self.start(configs, threads::limit() - 1);
         pending.wait_with_progress(progress)
     }
 
-    /// Begins to create pipelines, and does not wait for them.
+    /// Starts to create pipelines, without waiting for them.
     pub fn create_all_async(&self, configs: &[PipelineConfig]) -> PendingPipelines {
         self.start(configs, threads::limit())
     }
@@ -82,27 +82,28 @@ impl PipelineCache {
 }
 
 impl PendingPipelines {
-    /// Whether all are done.
+    /// True if all are done.
     pub fn is_done(&self) -> bool {
         self.done() == self.total()
     }
 
-    /// How many are done. Configurations that are the same count once.
+    /// Number of finished pipelines. Equal configurations count once.
     pub fn done(&self) -> usize {
         self.batch.done().len()
     }
 
-    /// How many there are. Configurations that are the same count once.
+    /// Number of pipelines. Equal configurations count once.
     pub fn total(&self) -> usize {
         self.batch.configs.len()
     }
 
-    /// Waits for all, and helps meanwhile.
+    /// Waits for all pipelines, and compiles some of them meanwhile.
     pub fn wait(self) -> PipelineResults {
         self.wait_with_progress(|_| {})
     }
 
-    /// Waits for all, and helps meanwhile; `progress` is called on this thread, also for those that were done before.
+    /// Waits for all pipelines, and compiles some of them meanwhile; `progress` is called on this thread, also for
+    /// pipelines finished earlier.
     pub fn wait_with_progress(self, mut progress: impl FnMut(&PipelineProgress<'_>)) -> PipelineResults {
         let mut told = Told::default();
         while self.batch.create_one() {
@@ -115,13 +116,13 @@ impl PendingPipelines {
         self.batch.shared.flush_archives();
         let result = |index: &usize| match self.batch.outcomes[*index].get() {
             Some(outcome) => outcome.clone(),
-            None => Err(Error::Internal("a pipeline was done without a result".into())),
+            None => Err(Error::Internal("a finished pipeline has no result".into())),
         };
         PipelineResults { results: self.batch.asked.iter().map(result).collect() }
     }
 }
 
-/// What was told to who wants to see progress.
+/// Progress reported so far.
 #[derive(Default)]
 struct Told {
     done: usize,
@@ -154,11 +155,11 @@ impl Batch {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Claims a configuration and creates its pipeline, if there is one left.
+    /// Claims a configuration and creates its pipeline; returns false if none is left.
     fn create_one(&self) -> bool {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(config) = self.configs.get(index) else { return false };
-        // Who claimed it is the only one to set it.
+        // Only the claiming thread sets it.
         let _ = self.outcomes[index].set(self.shared.declared(config));
         self.done().push(index);
         self.one_more.notify_all();
@@ -171,7 +172,7 @@ impl Batch {
         drop(more.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Tells about what was done since the last time.
+    /// Reports pipelines finished since the last call.
     fn tell(&self, told: &mut Told, progress: &mut impl FnMut(&PipelineProgress<'_>)) {
         let news = self.done()[told.done..].to_vec();
         for index in news {
@@ -185,27 +186,27 @@ impl Batch {
 }
 
 impl PipelineResults {
-    /// What became of each configuration.
+    /// The result of each configuration.
     pub fn iter(&self) -> std::slice::Iter<'_, Result<ComputePipelineState>> {
         self.results.iter()
     }
 
-    /// How many there are.
+    /// Number of results.
     pub fn len(&self) -> usize {
         self.results.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no results.
     pub fn is_empty(&self) -> bool {
         self.results.is_empty()
     }
 
-    /// The errors among them.
+    /// The errors.
     pub fn failures(&self) -> impl Iterator<Item = &Error> {
         self.results.iter().filter_map(|result| result.as_ref().err())
     }
 
-    /// All pipelines, or all errors in one.
+    /// All pipelines, or one error with all failures.
     pub fn into_pipelines(self) -> Result<Vec<ComputePipelineState>> {
         let total = self.results.len();
         let failures: Vec<Error> = self.failures().cloned().collect();

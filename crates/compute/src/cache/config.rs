@@ -1,4 +1,4 @@
-//! What to create.
+//! Descriptions of pipelines to create.
 
 use super::constants::KernelConstants;
 use super::key::PipelineKey;
@@ -23,13 +23,13 @@ impl PipelineConfig {
         self.with_simdgroups(Simdgroups::Full)
     }
 
-    /// Makes a promise about the simdgroups of all dispatches, which is part of the key.
+    /// Makes a promise about the simdgroups of all dispatches. Part of the key.
     pub fn with_simdgroups(mut self, simdgroups: Simdgroups) -> PipelineConfig {
         self.key = self.key.with_simdgroups(simdgroups);
         self
     }
 
-    /// What the pipeline is found by.
+    /// The key of the pipeline.
     pub fn key(&self) -> &PipelineKey {
         &self.key
     }

@@ -1,10 +1,10 @@
-//! Function constants as a key needs them: compared by their bits, and built without allocating.
+//! Function constants in keys: compared bit by bit, and built without allocation.
 
 use abi::{ConstantKey, ConstantValue, Constants};
 use half::{bf16, f16};
 use std::fmt;
 
-/// What tells one function constant from the others, as [`ConstantKey`] does, borrowed.
+/// Identifies a function constant: a borrowed [`ConstantKey`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ConstantName<'a> {
     /// The number in `[[function_constant(n)]]`.
@@ -31,7 +31,7 @@ impl From<ConstantName<'_>> for ConstantKey {
     }
 }
 
-/// The constants of a kernel: what [`crate::PipelineCache`] looks pipelines up with.
+/// The function constants of a kernel, for lookups in [`crate::PipelineCache`].
 ///
 /// A struct with a field for each constant is the usual implementation:
 ///
@@ -54,7 +54,8 @@ impl From<ConstantName<'_>> for ConstantKey {
 /// There are implementations for `()`, for [`crate::FunctionConstantValues`], and for lists such as
 /// `[("K", 4096u32.into()), ("USE_BIAS", true.into())]`.
 pub trait KernelConstants {
-    /// Calls `each` for every constant that is set, once, in any order. Of two values for one constant the later counts.
+    /// Calls `each` once for every constant that is set, in any order. If a constant is set twice, the later value
+    /// counts.
     fn for_each(&self, each: impl FnMut(ConstantName<'_>, ConstantBits));
 }
 
@@ -90,12 +91,12 @@ impl<const N: usize> KernelConstants for [(&str, ConstantBits); N] {
     }
 }
 
-/// The value of a function constant, bit for bit: two values are equal when their types and bits are, so that NaN
-/// equals itself and 0.0 is not -0.0. Unlike [`ConstantValue`] it never allocates.
+/// The bits of a function constant: two values are equal if their types and bits are, so that NaN equals itself and 0.0
+/// differs from -0.0. Unlike [`ConstantValue`], it does not allocate.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantBits {
     kind: Kind,
-    /// How many components: 1 is a scalar.
+    /// Number of components; 1 for a scalar.
     count: u8,
     /// The components; zero from `count` on.
     bits: [u64; 4],
@@ -106,7 +107,7 @@ macro_rules! scalars {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         enum Kind {
             $($kind,)*
-            /// A vector that none in the language is: no components or too many, or of several types.
+            /// Not a Metal vector: no components or too many, or mixed types.
             Malformed,
         }
 
@@ -171,8 +172,8 @@ scalars! {
 }
 
 impl PartialEq for ConstantBits {
-    /// A scalar, as most are, has one number to compare: reading all four at once, right after they were written one by
-    /// one, makes a processor wait.
+    /// Compares the first component before the others: most constants are scalars, and loading all four at once, just
+    /// after they were stored one by one, stalls the CPU (no store forwarding).
     #[inline]
     fn eq(&self, other: &ConstantBits) -> bool {
         let same = self.kind == other.kind && self.count == other.count && self.bits[0] == other.bits[0];
@@ -203,7 +204,7 @@ impl From<&ConstantValue> for ConstantBits {
 }
 
 impl ConstantBits {
-    /// The value; none where it was made of a vector that none in the language is.
+    /// The value; `None` if it is not a Metal vector.
     pub(super) fn value(&self) -> Option<ConstantValue> {
         match self.count {
             1 => self.kind.value(self.bits[0]),
@@ -214,7 +215,7 @@ impl ConstantBits {
         }
     }
 
-    /// The numbers that a hash is made of.
+    /// Passes the words to hash to `word`.
     pub(super) fn hash(&self, mut word: impl FnMut(u64)) {
         word(self.bits[0].rotate_left(16) ^ (self.kind as u64) << 8 ^ u64::from(self.count));
         if self.count > 1 {
@@ -223,7 +224,7 @@ impl ConstantBits {
     }
 }
 
-/// As it is written in the name of a pipeline: `4096`, `1` for `true`, `8x8` for a vector.
+/// The value in the name of a pipeline: `4096`, `1` for `true`, `8x8` for a vector.
 impl fmt::Display for ConstantBits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.kind == Kind::Malformed {

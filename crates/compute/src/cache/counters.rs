@@ -1,40 +1,41 @@
-//! What a cache has counted.
+//! Cache statistics.
 
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// What a [`crate::PipelineCache`] has done so far.
+/// Statistics of a [`crate::PipelineCache`].
 ///
-/// Every time that a pipeline is asked for is one hit, one miss or one wait; every miss ends with a pipeline that was
-/// compiled, one from an archive, or a failure.
+/// Every lookup is a hit, a miss or a wait; every miss ends with a compiled pipeline, one from an archive, or a
+/// failure.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PipelineCacheStats {
-    /// Pipelines that are there.
+    /// Pipelines in the cache.
     pub pipelines: u64,
-    /// Asked for, and there.
+    /// Lookups of existing pipelines.
     pub hits: u64,
-    /// Asked for, and created by who asked. Refused misses after [`crate::PipelineCache::seal`] are among the failures.
+    /// Lookups of missing pipelines, which the looking thread creates. Misses refused after
+    /// [`crate::PipelineCache::seal`] count as failures.
     pub misses: u64,
-    /// Asked for while another thread was creating it.
+    /// Lookups while another thread was creating the pipeline.
     pub waits: u64,
-    /// Misses that an archive had all the code for.
+    /// Misses served by an archive alone.
     pub from_archive: u64,
     /// Misses that ended with an error.
     pub failures: u64,
     /// Misses after [`crate::PipelineCache::seal`].
     pub late_misses: u64,
-    /// Time spent compiling, of all threads together, failures included.
+    /// Time spent compiling, summed over all threads, failures included.
     pub compile_time: Duration,
-    /// Time spent taking pipelines from archives, of all threads together.
+    /// Time spent loading pipelines from archives, summed over all threads.
     pub archive_time: Duration,
     /// Bytes of machine code.
     pub code_bytes: u64,
 }
 
 impl PipelineCacheStats {
-    /// Misses that were compiled.
+    /// Misses served by the compiler.
     pub fn compiled(&self) -> u64 {
         self.misses.saturating_sub(self.from_archive).saturating_sub(self.failures)
     }
@@ -73,7 +74,7 @@ impl Counters {
         self.hits.add_one();
     }
 
-    /// All but what there is now.
+    /// All statistics except the current contents.
     pub(super) fn stats(&self) -> PipelineCacheStats {
         PipelineCacheStats {
             pipelines: 0,
@@ -90,25 +91,24 @@ impl Counters {
     }
 }
 
-/// Adds one where there is something to add.
+/// Adds to a counter.
 pub(super) fn add(counter: &AtomicU64, amount: u64) {
     counter.fetch_add(amount, Relaxed);
 }
 
-/// A counter that threads add to without getting in each other's way: each has a cache line, as long as there are no more
-/// threads than lines.
+/// A counter without contention: each thread has its own cache line, as long as there are no more threads than lines.
 #[derive(Default)]
 struct Spread {
     lines: [Line; 32],
 }
 
-/// Two lines of 64 bytes, because processors fetch them in pairs.
+/// Two lines of 64 bytes: CPUs prefetch them in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct Line(AtomicU64);
 
 thread_local! {
-    /// The line of this thread; there is no such line before it counts the first time.
+    /// Index of this thread's line; out of range before its first use.
     static LINE: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 

@@ -1,4 +1,4 @@
-//! What tells one pipeline from the others.
+//! Keys of pipelines.
 
 use super::constants::{ConstantBits, ConstantName, KernelConstants};
 use crate::backend::Simdgroups;
@@ -9,15 +9,15 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A kernel and the values of its function constants: what one pipeline is made of, and what it is found by.
+/// The key of a pipeline: a kernel and the values of its function constants.
 ///
-/// The order in which constants are given makes no difference; one that is set by index and the same one set by name are
-/// two keys, because only the kernel's source knows that they are the same.
+/// The order of constants does not matter. A constant set by index and the same constant set by name give two keys,
+/// because only the kernel's source relates them.
 ///
-/// It reads like `gemv_k4096_bias1`: the kernel, and each constant by its name in lower case without a leading `use_`,
-/// with its value. `=` is between them where the name ends in a digit (`tile2=8`, and `c0=4096` for the index 0).
+/// It prints as `gemv_k4096_bias1`: the kernel, and each constant by its name in lower case without a leading `use_`,
+/// with its value. A `=` separates them if the name ends in a digit (`tile2=8`, and `c0=4096` for the index 0).
 ///
-/// A clone shares its contents, so that a pipeline that was declared with a key is found by it at once.
+/// Clones share their contents, so that a lookup with a clone of the stored key is fast.
 #[derive(Clone, Debug)]
 pub struct PipelineKey {
     contents: Arc<KeyContents>,
@@ -26,13 +26,13 @@ pub struct PipelineKey {
 #[derive(Clone, Debug)]
 struct KeyContents {
     kernel: Box<str>,
-    /// In the order in which they were given first, which is the order in which they are asked for again.
+    /// In the order in which they were first given, which lookups usually repeat.
     constants: Box<[(ConstantKey, ConstantBits)]>,
     simdgroups: Simdgroups,
     hash: u64,
 }
 
-/// A pipeline as it is looked for: nothing in it was allocated.
+/// A key to look up, without allocations.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a, C> {
     pub(super) kernel: &'a str,
@@ -41,7 +41,7 @@ pub(super) struct Wanted<'a, C> {
 }
 
 impl<C: KernelConstants> Wanted<'_, C> {
-    /// The same whatever the order of the constants.
+    /// The hash, independent of the order of constants.
     #[inline]
     pub(super) fn hash(&self) -> u64 {
         let mut sum = hash_text(self.kernel) ^ self.simdgroups as u64;
@@ -57,14 +57,14 @@ impl<C: KernelConstants> Wanted<'_, C> {
         sum
     }
 
-    /// Whether this is the pipeline of `key`.
+    /// True if `key` is this one.
     #[inline]
     pub(super) fn is(&self, key: &PipelineKey) -> bool {
         let contents = &*key.contents;
         if self.simdgroups != contents.simdgroups || !same_text(self.kernel, &contents.kernel) {
             return false;
         }
-        // A bit for each constant of the key that was seen: one that is given twice does not stand for two.
+        // One bit per constant of the key, set when seen: a constant given twice does not count as two.
         let (mut seen, mut same, mut places) = (0, true, 0u64);
         self.constants.for_each(|name, value| {
             match contents.place(seen, name, value) {
@@ -85,14 +85,14 @@ impl<C: KernelConstants> Wanted<'_, C> {
             }
         });
         let (kernel, simdgroups) = (self.kernel.into(), self.simdgroups);
-        // Not the hash of what is wanted: a constant that was set twice is in that twice.
+        // Hash the key, not this lookup: a constant that was set twice is in the lookup twice.
         let mut contents = KeyContents { kernel, constants: constants.into(), simdgroups, hash: 0 };
         contents.hash = contents.wanted().hash();
         PipelineKey { contents: Arc::new(contents) }
     }
 }
 
-/// No kernel has more constants than that; where one had, a constant that is given twice is not noticed.
+/// No kernel has more than 64 constants; beyond that, a constant given twice goes unnoticed.
 fn bit(place: usize) -> u64 {
     1u64.checked_shl(place as u32).unwrap_or(0)
 }
@@ -106,11 +106,11 @@ fn is_named(key: &ConstantKey, name: ConstantName<'_>) -> bool {
     }
 }
 
-/// Names are short: a call of `memcmp` for each would cost more than all the rest of a hit.
+/// Names are short: a call of `memcmp` for each would dominate the cost of a hit.
 #[inline]
 fn same_text(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    // First and last bytes overlap where there are fewer than twice as many.
+    // First and last bytes overlap in short names.
     match a.len() {
         len if len != b.len() => false,
         8..=16 => a.first_chunk::<8>() == b.first_chunk() && a.last_chunk::<8>() == b.last_chunk(),
@@ -173,7 +173,7 @@ impl PipelineKey {
         Ok(constants)
     }
 
-    /// For messages: `K = 4096 (uint), USE_BIAS = 1 (bool)`.
+    /// The constants in messages: `K = 4096 (uint), USE_BIAS = 1 (bool)`.
     pub(super) fn constants_text(&self) -> String {
         let one = |(name, bits): &(ConstantKey, ConstantBits)| {
             let ty = bits.value().map_or_else(|| "malformed".into(), |value| value.type_name());
@@ -204,7 +204,7 @@ impl KeyContents {
         Wanted { kernel: &self.kernel, constants: Listed(&self.constants), simdgroups: self.simdgroups }
     }
 
-    /// Where the constant with this value is, probably at `likely`.
+    /// Position of the constant with this value, probably `likely`.
     #[inline]
     fn place(&self, likely: usize, name: ConstantName<'_>, value: ConstantBits) -> Option<usize> {
         match self.constants.get(likely) {
@@ -219,7 +219,7 @@ impl KeyContents {
     }
 }
 
-/// A constant in a message.
+/// The name of a constant in messages.
 fn described(name: &ConstantKey) -> String {
     match name {
         ConstantKey::Index(index) => format!("constant {index}"),

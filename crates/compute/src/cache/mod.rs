@@ -1,12 +1,13 @@
-//! The cache of pipelines: each is created once and found ever after.
+//! The pipeline cache: creates each pipeline once.
 //!
 //! ```text
-//! kernel, constants ── key ── table: lists that only grow ─── found: a hit, no lock and no allocation
-//!                                └─ not there: obtain ── attempt, one at a time for each key ── create (given to the cache)
-//! configurations ── batch: many at once ── threads: the few that compile
+//! kernel, constants ── key ── table: append-only lists ─── found: a hit, no lock and no allocation
+//!                                └─ missing: obtain ── attempt, one at a time per key ── create (a function of the caller)
+//! configurations ── batch: many in parallel ── threads: the compile threads
 //! ```
 //!
-//! **Invariant:** nothing is created under a lock, and nobody waits but for a pipeline that a running thread is creating.
+//! **Invariant:** no pipeline is created under a lock, and threads wait only for a pipeline that a running thread
+//! creates.
 
 mod asynchronous;
 mod attempt;
@@ -38,16 +39,16 @@ use table::PipelineTable;
 
 /// Pipelines by kernel and function constants, shared between threads. A clone is the same cache.
 ///
-/// A pipeline that is there is found without a lock and without an allocation. One that is not is created by the thread
-/// that asks for it, once however many ask at the same moment: the others wait, and get the same pipeline or the same
-/// error. An error is not kept: who asks next tries again.
+/// An existing pipeline is found without locks and allocations. A missing one is created once by the thread that needs
+/// it, even if many need it at the same time: the others wait, and get the same pipeline or the same error. Errors are
+/// not cached: the next lookup tries again.
 ///
-/// Pipelines stay for as long as the cache does, so that finding one is no more than a reference to it.
+/// Pipelines live as long as the cache, so that a lookup returns a plain reference.
 ///
 /// # Loading and running
 ///
-/// [`create_all`](PipelineCache::create_all) creates what will be needed, on all cores; after
-/// [`seal`](PipelineCache::seal), asking for a pipeline that is not there is a mistake of the program.
+/// [`create_all`](PipelineCache::create_all) creates the declared pipelines on all cores; after
+/// [`seal`](PipelineCache::seal), a lookup of a missing pipeline is a bug of the program.
 #[derive(Clone)]
 pub struct PipelineCache {
     shared: Arc<Shared>,
@@ -65,8 +66,8 @@ type Create = dyn Fn(&PipelineConfig) -> Result<ComputePipelineState> + Send + S
 type OnLateMiss = dyn Fn(&PipelineKey) + Send + Sync;
 
 impl PipelineCache {
-    /// An empty cache. `create` makes the pipelines, on whatever thread asks; where it panics, it has failed. It may ask
-    /// the cache for other pipelines, as long as those do not ask for the first one.
+    /// Creates an empty cache. `create` makes the pipelines, on the thread that needs them; a panic in it counts as a
+    /// failure. It may look up other pipelines in the cache, as long as those do not need the first one.
     pub fn new(
         create: impl Fn(&PipelineConfig) -> Result<ComputePipelineState> + Send + Sync + 'static,
     ) -> PipelineCache {
@@ -80,7 +81,7 @@ impl PipelineCache {
         PipelineCache { shared: Arc::new(shared) }
     }
 
-    /// The pipeline of a kernel with these constants, created now if it is not there.
+    /// Returns the pipeline of a kernel with these constants, and creates it if missing.
     #[inline]
     pub fn get_or_create_pso(
         &self,
@@ -90,7 +91,8 @@ impl PipelineCache {
         self.get_or_create_pso_with(kernel, constants, Simdgroups::Any)
     }
 
-    /// The same with a promise about the simdgroups of all its dispatches: on a CPU, there is less to compile for rows.
+    /// As [`get_or_create_pso`](PipelineCache::get_or_create_pso), with a promise about the simdgroups of all
+    /// dispatches: on a CPU, rows need less code.
     #[inline]
     pub fn get_or_create_pso_with(
         &self,
@@ -105,7 +107,7 @@ impl PipelineCache {
         }
     }
 
-    /// The pipeline of a configuration, created now if it is not there.
+    /// Returns the pipeline of a configuration, and creates it if missing.
     #[inline]
     pub fn get_or_create(&self, config: &PipelineConfig) -> Result<&ComputePipelineState> {
         match self.shared.hit(self.shared.table.find_key(config.key())) {
@@ -114,13 +116,13 @@ impl PipelineCache {
         }
     }
 
-    /// The pipeline of a kernel with these constants, if it is there. This counts as nothing.
+    /// Returns the pipeline of a kernel with these constants, if it exists. Not counted in the statistics.
     pub fn get(&self, kernel: &str, constants: impl KernelConstants) -> Option<&ComputePipelineState> {
         let wanted = Wanted { kernel, constants, simdgroups: Simdgroups::Any };
         self.shared.table.find(wanted.hash(), &wanted)?.pipeline.get()
     }
 
-    /// The keys of all pipelines that are there, sorted by how they read.
+    /// Keys of all pipelines, sorted by their text.
     pub fn keys(&self) -> Vec<PipelineKey> {
         let ready = self.shared.table.entries().filter(|entry| entry.pipeline.get().is_some());
         let mut keys: Vec<PipelineKey> = ready.map(|entry| entry.key.clone()).collect();
@@ -128,40 +130,41 @@ impl PipelineCache {
         keys
     }
 
-    /// Ends the loading: from now on, [`get_or_create_pso`](PipelineCache::get_or_create_pso) and
-    /// [`get_or_create`](PipelineCache::get_or_create) of a pipeline that is not there are late misses. In debug builds
-    /// that is an error; otherwise it is created, counted, and told to
-    /// [`on_late_miss`](PipelineCache::on_late_miss). Dispatches never compile: a pipeline has all its code when it is created.
+    /// Ends loading: from now on, a lookup of a missing pipeline with
+    /// [`get_or_create_pso`](PipelineCache::get_or_create_pso) or [`get_or_create`](PipelineCache::get_or_create) is a
+    /// late miss. In debug builds that is an error; otherwise the pipeline is created, counted, and reported to
+    /// [`on_late_miss`](PipelineCache::on_late_miss). A dispatch never compiles: a pipeline has all its code when it is
+    /// created.
     ///
-    /// Creating what is declared ([`create_all`](PipelineCache::create_all) and kin) stays possible: one model may be
-    /// loaded while another one runs.
+    /// Declared pipelines ([`create_all`](PipelineCache::create_all) and its relatives) can still be created: one model
+    /// may load while another runs.
     pub fn seal(&self) {
         self.seal_with(LateMisses::default());
     }
 
-    /// Ends the loading, and says what becomes of late misses.
+    /// Ends loading, with a policy for late misses.
     pub fn seal_with(&self, late_misses: LateMisses) {
         self.shared.phase.seal(late_misses);
         self.shared.flush_archives();
     }
 
-    /// Begins another loading: misses are expected again.
+    /// Returns to loading: misses are expected again.
     pub fn unseal(&self) {
         self.shared.phase.unseal();
     }
 
-    /// Whether [`seal`](PipelineCache::seal) was called, and no [`unseal`](PipelineCache::unseal) since.
+    /// True after [`seal`](PipelineCache::seal), until [`unseal`](PipelineCache::unseal).
     pub fn is_sealed(&self) -> bool {
         self.shared.phase.late_misses().is_some()
     }
 
-    /// Whom to tell about late misses, once for each key. It replaces who was told before.
+    /// Sets the handler of late misses, called once per key. It replaces the previous handler.
     pub fn on_late_miss(&self, handler: impl Fn(&PipelineKey) + Send + Sync + 'static) {
         let mut current = self.shared.on_late_miss.write().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Arc::new(handler));
     }
 
-    /// What was counted so far.
+    /// Statistics so far.
     pub fn stats(&self) -> PipelineCacheStats {
         let mut stats = self.shared.counters.stats();
         for pipeline in self.shared.table.entries().filter_map(|entry| entry.pipeline.get()) {

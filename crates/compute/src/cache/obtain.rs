@@ -1,4 +1,4 @@
-//! What becomes of asking for a pipeline: it is there, somebody is creating it, it is created now, or that is refused.
+//! Obtaining a pipeline: it exists, another thread creates it, it is created now, or the miss is refused.
 
 use super::attempt::NextStep;
 use super::counters::add;
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 impl Shared {
-    /// Counts a hit, if it is one.
+    /// Returns an existing pipeline and counts the hit.
     #[inline]
     pub(super) fn hit<'a>(&self, entry: Option<&'a CachedPipeline>) -> Option<&'a ComputePipelineState> {
         let pipeline = entry?.pipeline.get()?;
@@ -21,13 +21,13 @@ impl Shared {
         Some(pipeline)
     }
 
-    /// Asked for where it is used: a late miss once the cache is sealed.
+    /// For lookups: a late miss once the cache is sealed.
     #[cold]
     pub(super) fn late_or_first(&self, config: &PipelineConfig) -> Result<&ComputePipelineState> {
         self.obtain(config, self.phase.late_misses())
     }
 
-    /// Asked for where it is declared.
+    /// For declared pipelines.
     pub(super) fn declared(&self, config: &PipelineConfig) -> Result<ComputePipelineState> {
         self.obtain(config, None).cloned()
     }
@@ -61,10 +61,10 @@ impl Shared {
                 return Err(failed(key, Error::Usage(refusal(key))));
             }
         }
-        entry.pipeline.get().ok_or_else(|| failed(key, Error::Internal("it was created, and is gone".into())))
+        entry.pipeline.get().ok_or_else(|| failed(key, Error::Internal("it was created and then lost".into())))
     }
 
-    /// Creates a pipeline; it is in its entry when that has succeeded.
+    /// Creates a pipeline and stores it in its entry.
     fn create(&self, config: &PipelineConfig, entry: &CachedPipeline) -> Result<()> {
         let start = Instant::now();
         let created = guarded(|| (self.create)(config));
@@ -79,7 +79,7 @@ impl Shared {
                         add(&counters.archive_nanos, nanos);
                     }
                 }
-                // Nobody else sets it: there is one attempt at a time, and none after one that succeeded.
+                // No other thread sets it: there is one attempt at a time, and none after a success.
                 let _ = entry.pipeline.set(pipeline);
                 Ok(())
             }
@@ -91,7 +91,7 @@ impl Shared {
         }
     }
 
-    /// The loading is over, or a part of it: has archives write what they have not written yet.
+    /// Lets the archives of all pipelines write pending code.
     pub(super) fn flush_archives(&self) {
         self.table
             .entries()
@@ -99,7 +99,7 @@ impl Shared {
             .for_each(ComputePipelineState::flush_archives);
     }
 
-    /// Counts a late miss, and tells about the first one of a key.
+    /// Counts a late miss, and reports the first one of each key.
     fn tell_late_miss(&self, entry: &CachedPipeline) {
         add(&self.counters.late_misses, 1);
         if entry.told.swap(true, Ordering::Relaxed) {
@@ -107,13 +107,13 @@ impl Shared {
         }
         let handler = self.on_late_miss.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(handler) = handler {
-            // Who is told must not harm who asked.
+            // A panic in the handler must not reach the caller.
             let _ = catch_unwind(AssertUnwindSafe(|| handler(&entry.key)));
         }
     }
 }
 
-/// An error with the pipeline that it is about.
+/// Adds the pipeline to an error.
 fn failed(key: &PipelineKey, cause: Error) -> Error {
     Error::Pipeline {
         pipeline: key.to_string(),
@@ -135,7 +135,7 @@ fn refusal(key: &PipelineKey) -> String {
     )
 }
 
-/// Does work; a panic in it is an error.
+/// Converts panics to errors.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
@@ -143,7 +143,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
             (None, Some(text)) => text.clone(),
             (None, None) => "no message".into(),
         };
-        // What was thrown may throw when it is dropped.
+        // A panic payload may itself panic when it is dropped.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(panic)));
         Err(Error::Internal(format!("the compiler panicked: {text}")))
     })

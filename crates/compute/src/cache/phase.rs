@@ -1,24 +1,24 @@
-//! Loading and running: whether something may still be compiled.
+//! The phases of a cache: loading and running.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What becomes of asking for a pipeline that is not there after [`crate::PipelineCache::seal`].
+/// Policy for lookups of missing pipelines after [`crate::PipelineCache::seal`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LateMisses {
-    /// It is an error.
+    /// Return an error.
     Refuse,
-    /// The pipeline is created.
+    /// Create the pipeline.
     Create,
 }
 
 impl Default for LateMisses {
-    /// An error in debug builds; otherwise the user rather waits.
+    /// Refuse in debug builds; otherwise the user prefers to wait.
     fn default() -> LateMisses {
         if cfg!(debug_assertions) { LateMisses::Refuse } else { LateMisses::Create }
     }
 }
 
-/// The phase in which a cache is.
+/// The phase of a cache.
 pub(super) struct Phase {
     /// A [`LateMisses`], or [`LOADING`].
     current: AtomicU8,
@@ -44,7 +44,7 @@ impl Phase {
         self.current.store(LOADING, Ordering::Release);
     }
 
-    /// What becomes of a miss; `None` while loading.
+    /// The policy for misses; `None` while loading.
     pub(super) fn late_misses(&self) -> Option<LateMisses> {
         match self.current.load(Ordering::Acquire) {
             REFUSE => Some(LateMisses::Refuse),

@@ -1,10 +1,10 @@
-//! A hash table that only grows, read without a lock.
+//! An append-only hash table, read without a lock.
 //!
-//! A bucket is a list, and each of its links is a [`OnceLock`]: empty, or set for good. So whoever reads never waits, and
-//! what was found stays where it is for as long as the table lives: a reference to it needs no counting.
+//! A bucket is a linked list of [`OnceLock`]s, each empty or set for good. So readers never wait, and entries stay in
+//! place as long as the table lives: references to them need no counting.
 //!
-//! Why not a map behind a pointer that is swapped: its readers count themselves in and out, and what they find must be
-//! counted too. The number of buckets is fixed; a hundred thousand pipelines would make lists of four hundred.
+//! Why not a map behind a swapped pointer? Its readers must register, and its entries need reference counts. The number
+//! of buckets is fixed; a hundred thousand pipelines would make lists of four hundred.
 
 use super::attempt::Attempts;
 use super::constants::KernelConstants;
@@ -15,20 +15,20 @@ use std::sync::atomic::AtomicBool;
 
 const BUCKETS: usize = 256;
 
-/// Entries by their keys.
+/// Entries by key.
 pub(super) struct PipelineTable {
     buckets: Box<[Link]>,
 }
 
 type Link = OnceLock<Box<CachedPipeline>>;
 
-/// A pipeline that was asked for.
+/// A requested pipeline.
 pub(super) struct CachedPipeline {
     pub(super) key: PipelineKey,
-    /// There when it was created.
+    /// Set once it is created.
     pub(super) pipeline: OnceLock<ComputePipelineState>,
     pub(super) attempts: Attempts,
-    /// Whether somebody was told that it was missing in the run phase.
+    /// True if its late miss was reported.
     pub(super) told: AtomicBool,
     next: Link,
 }
@@ -43,7 +43,7 @@ impl PipelineTable {
         &self.buckets[(hash ^ hash >> 32) as usize % BUCKETS]
     }
 
-    /// The entry of what is wanted, if it was asked for before.
+    /// The entry of a lookup, if there is one.
     #[inline]
     pub(super) fn find<C: KernelConstants>(&self, hash: u64, wanted: &Wanted<'_, C>) -> Option<&CachedPipeline> {
         let mut link = self.bucket(hash);
@@ -56,7 +56,7 @@ impl PipelineTable {
         None
     }
 
-    /// The entry of a key, if it was asked for before.
+    /// The entry of a key, if there is one.
     #[inline]
     pub(super) fn find_key(&self, key: &PipelineKey) -> Option<&CachedPipeline> {
         let mut link = self.bucket(key.hash_value());
@@ -69,11 +69,11 @@ impl PipelineTable {
         None
     }
 
-    /// The entry of a key, now there if it was not.
+    /// The entry of a key, added if missing.
     pub(super) fn entry(&self, key: &PipelineKey) -> &CachedPipeline {
         let mut link = self.bucket(key.hash_value());
         loop {
-            // Of several threads that come to the end at once one adds its entry, and the others see that.
+            // If several threads reach the end at once, one adds its entry, and the others see it.
             let entry = link.get_or_init(|| Box::new(CachedPipeline::new(key.clone())));
             if entry.key == *key {
                 return entry;

@@ -1,5 +1,4 @@
-//! The threads that compile: as many as there are cores, shared by the whole process, started when there is work and gone
-//! when there has been none for a while.
+//! Compile threads: one per core, shared by the whole process, started on demand and stopped when idle.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 type CompileJob = Box<dyn FnOnce() + Send>;
 
-/// How long a thread waits for work.
+/// Idle time after which a thread stops.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 struct Threads {
@@ -27,13 +26,13 @@ struct State {
 static THREADS: Threads =
     Threads { state: Mutex::new(State { jobs: VecDeque::new(), started: 0, idle: 0 }), wake: Condvar::new() };
 
-/// How many pipelines are compiled at a time.
+/// Number of pipelines compiled in parallel.
 pub(super) fn limit() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-/// Has a job done by one of the threads. One that panics harms no other.
+/// Runs a job on one of the threads. Panics in jobs are caught.
 pub(super) fn spawn(job: impl FnOnce() + Send + 'static) {
     let mut state = THREADS.state();
     state.jobs.push_back(Box::new(job));
@@ -41,7 +40,7 @@ pub(super) fn spawn(job: impl FnOnce() + Send + 'static) {
         THREADS.wake.notify_one();
         return;
     }
-    // A job may wait for something outside: a machine with one core has two threads.
+    // A job may block on something else: a machine with one core has two threads.
     if state.started >= limit().max(2) {
         return;
     }
@@ -49,7 +48,7 @@ pub(super) fn spawn(job: impl FnOnce() + Send + 'static) {
     drop(state);
     let thread = thread::Builder::new().name("pipelines".into());
     if thread.spawn(|| THREADS.work()).is_err() {
-        // No more threads are to be had. If there is none at all, who asks does the work.
+        // No thread could be started. If there is none at all, the caller runs the job.
         let mut state = THREADS.state();
         state.started -= 1;
         if state.started == 0 {

@@ -1,4 +1,4 @@
-//! From the commit to the end: the work is executed, here or by the device, and the completed handlers run.
+//! From commit to completion: the work is executed, here or by the device, and completed handlers run.
 
 use super::{CommandBuffer, CommandBufferStatus, Handling, Inner};
 use crate::backend::{Complete, Outcome, Work};
@@ -64,7 +64,7 @@ impl Inner {
     }
 
     fn set_outcome(&self, mut work: Work, outcome: Outcome) {
-        // Buffers that only this work kept alive go now, before anybody is told.
+        // Release buffers that only this work kept alive, before notifying anyone.
         let tables = work.clear();
         self.queue.queue().take_back(work, tables);
         let mut state = self.state();

@@ -1,4 +1,4 @@
-//! Command buffers: what is encoded, committed and waited for.
+//! Command buffers: encoding, committing, waiting.
 
 mod complete;
 
@@ -13,31 +13,31 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What a command buffer is to be like.
+/// Options of a command buffer.
 #[derive(Clone, Default, Debug)]
 pub struct CommandBufferDescriptor {
     /// A name for messages.
     pub label: Option<String>,
-    /// Notes when each dispatch runs ([`CommandBuffer::dispatch_timings`]), which costs some time for each.
+    /// Records the time of each dispatch ([`CommandBuffer::dispatch_timings`]), which costs some time for each.
     pub profiling: bool,
 }
 
-/// How far a command buffer has come.
+/// Status of a command buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CommandBufferStatus {
-    /// It can be encoded into.
+    /// Open for encoding.
     NotEnqueued,
-    /// It waits for its turn.
+    /// Waiting for its turn.
     Committed,
-    /// The device works on it. Where devices do not say when they begin, it is never seen.
+    /// The device works on it. Skipped on devices that do not report the start.
     Scheduled,
-    /// It is done.
+    /// Completed without error.
     Completed,
-    /// It is done, and failed: [`CommandBuffer::error`] says why. What came after the failure was not executed.
+    /// Completed with an error: see [`CommandBuffer::error`]. Work after the failure was not executed.
     Error,
 }
 
-/// Work for the device, in the order in which it was encoded. A clone is the same command buffer.
+/// Work for the device, in the order of encoding. A clone is the same command buffer.
 #[derive(Clone)]
 pub struct CommandBuffer {
     inner: Arc<Inner>,
@@ -64,34 +64,34 @@ struct State {
     timings: Vec<DispatchTiming>,
 }
 
-/// How far the completed handlers have come.
+/// State of the completed handlers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Handling {
-    /// They have not begun.
+    /// Not started.
     Waiting,
     Running,
-    /// They have run: who waits may go.
+    /// Finished: waiting threads may continue.
     Done,
 }
 
-/// What became of the encoders.
+/// State of the encoders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encoder {
-    /// There is none, or it ended.
+    /// None open.
     None,
-    /// It can still record.
+    /// One is open.
     Open,
-    /// It was dropped before its end.
+    /// One was dropped before its end.
     Dropped,
 }
 
 impl CommandQueue {
-    /// A command buffer for this queue.
+    /// Creates a command buffer for this queue.
     pub fn new_command_buffer(&self) -> CommandBuffer {
         self.new_command_buffer_with_descriptor(&CommandBufferDescriptor::default())
     }
 
-    /// A command buffer for this queue, with options.
+    /// Creates a command buffer for this queue, with options.
     pub fn new_command_buffer_with_descriptor(&self, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
         CommandBuffer::new(self.clone(), descriptor)
     }
@@ -114,7 +114,7 @@ impl CommandBuffer {
         CommandBuffer { inner: Arc::new(Inner { queue, label, profiling, state: Mutex::new(state) }) }
     }
 
-    /// The name that its descriptor gave it.
+    /// The label of its descriptor.
     pub fn label(&self) -> Option<&str> {
         self.inner.label.as_deref()
     }
@@ -131,12 +131,12 @@ impl CommandBuffer {
         self.inner.queue.queue()
     }
 
-    /// An encoder whose dispatches run one after the other.
+    /// Creates a serial encoder.
     pub fn compute_command_encoder(&self) -> Result<ComputeCommandEncoder> {
         self.compute_command_encoder_with_dispatch_type(DispatchType::Serial)
     }
 
-    /// An encoder. Its work begins after that of the encoders before it.
+    /// Creates an encoder. Its work begins after that of the encoders before it.
     pub fn compute_command_encoder_with_dispatch_type(
         &self,
         dispatch_type: DispatchType,
@@ -149,11 +149,11 @@ impl CommandBuffer {
         Ok(ComputeCommandEncoder::for_command_buffer(self.inner.clone(), device, dispatch_type, table))
     }
 
-    /// Whether something can be added.
+    /// Checks that work can be added.
     fn check_open(&self, state: &State, what: &str) -> Result<()> {
         if state.status != CommandBufferStatus::NotEnqueued {
             let which = self.description();
-            return usage(format!("{what} for {which} that was committed; make a new command buffer"));
+            return usage(format!("{what} for {which} that was committed; create a new command buffer"));
         }
         match state.encoder {
             Encoder::None => Ok(()),
@@ -166,28 +166,27 @@ impl CommandBuffer {
 
     fn dropped(&self) -> Result<()> {
         let which = self.description();
-        usage(format!("an encoder of {which} was dropped without end_encoding; what it recorded is lost"))
+        usage(format!("an encoder of {which} was dropped without end_encoding; its dispatches are lost"))
     }
 
-    /// Adds all dispatches of a recording, with patches for this time. They begin after what was encoded before, and what
-    /// is encoded after begins when they have ended. The bytes of the patches are copied.
+    /// Adds all dispatches of a recording, with patches for this replay. They begin after earlier work, and later work
+    /// begins after them. The bytes of the patches are copied.
     pub fn replay(&self, recording: &Recording, patches: &[Patch]) -> Result<()> {
         let mut state = self.state();
         self.check_open(&state, "a replay")?;
         if !recording.is_of(self.queue().device()) {
-            return usage("replay: the recording was made for another device");
+            return usage("replay: the recording belongs to another device");
         }
         recording.check("replay")?;
-        // All patches are checked before the first is taken.
+        // Check all patches before applying the first.
         patches.iter().try_for_each(|patch| recording.patched(patch).map(drop))?;
         let patches = patches.iter().filter_map(|patch| Some((recording.patched(patch).ok()?, patch.bytes)));
         state.work.replay(recording.recorded(), patches);
         Ok(())
     }
 
-    /// Copies bytes from one buffer to another, after what was encoded before and before what is encoded after. Offsets and
-    /// length must be multiples of 4, as Metal has it on a Mac, and the two places must not overlap. A private buffer is filled
-    /// and read by it.
+    /// Copies bytes between buffers, ordered after earlier and before later work. Offsets and length must be multiples
+    /// of 4, as in Metal on a Mac, and the ranges must not overlap. Use it to fill and read private buffers.
     pub fn copy_buffer(
         &self,
         source: &Buffer,
@@ -208,8 +207,8 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Sets bytes of a buffer to a value, after what was encoded before and before what is encoded after. The range begins and
-    /// ends at multiples of 4. A private buffer is initialized by it.
+    /// Sets bytes of a buffer to a value, ordered after earlier and before later work. The range must begin and end at
+    /// multiples of 4. Use it to initialize private buffers.
     pub fn fill_buffer(&self, buffer: &Buffer, range: Range<usize>, value: u8) -> Result<()> {
         let mut state = self.state();
         self.check_open(&state, "a fill")?;
@@ -219,13 +218,13 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Calls `handler` when the work is done, once, after the status was set; on which thread is not specified. A handler
-    /// that panics harms nobody else.
+    /// Calls `handler` once when the work is done, after the status is set, on an unspecified thread. Panics in
+    /// handlers are caught.
     pub fn add_completed_handler(&self, handler: impl FnOnce(&CommandBuffer) + Send + 'static) -> Result<()> {
         let mut state = self.state();
         if state.status != CommandBufferStatus::NotEnqueued {
             return usage(format!(
-                "a completed handler for {} that was committed; add it before",
+                "a completed handler for {} that was committed; add it before commit",
                 self.description()
             ));
         }
@@ -233,11 +232,11 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Hands the work to the device. It is executed after everything that was committed to the queue before.
+    /// Commits the work to the device. It is executed after all work committed to the queue before.
     pub fn commit(&self) -> Result<()> {
         let Inner { queue, .. } = &*self.inner;
         match queue.submitter() {
-            // Under no lock: it may be completed at once, by this thread.
+            // Not under a lock: this thread may complete it at once.
             Some(submitter) => {
                 let work = std::mem::take(&mut self.committed()?.work);
                 submitter.submit(Submission::new(self.inner.clone(), work));
@@ -251,7 +250,7 @@ impl CommandBuffer {
         let mut state = self.state();
         if state.status != CommandBufferStatus::NotEnqueued {
             return usage(format!(
-                "{} was committed twice; make a new one for each submission",
+                "{} was committed twice; create a new one for each submission",
                 self.description()
             ));
         }
@@ -261,8 +260,8 @@ impl CommandBuffer {
         Ok(state)
     }
 
-    /// Waits until the work is done and the completed handlers have run. The error is the one of [`CommandBuffer::error`],
-    /// or that the command buffer was not committed.
+    /// Waits until the work is done and the completed handlers have run. Returns the error of [`CommandBuffer::error`],
+    /// or an error if it was not committed.
     pub fn wait_until_completed(&self) -> Result<()> {
         if self.status() == CommandBufferStatus::NotEnqueued {
             return usage(format!("waiting for {} that was not committed; call commit first", self.description()));
@@ -271,28 +270,28 @@ impl CommandBuffer {
         self.error().map_or(Ok(()), Err)
     }
 
-    /// How far it has come.
+    /// Its status.
     pub fn status(&self) -> CommandBufferStatus {
         self.state().status
     }
 
-    /// Why it failed.
+    /// The error, if it failed.
     pub fn error(&self) -> Option<Error> {
         self.state().error.clone()
     }
 
-    /// When the device began with it; `None` before.
+    /// Time when the device began; `None` before.
     pub fn gpu_start_time(&self) -> Option<Instant> {
         self.state().start
     }
 
-    /// When the device was done with it; `None` before.
+    /// Time when the device was done; `None` before.
     pub fn gpu_end_time(&self) -> Option<Instant> {
         self.state().end
     }
 
-    /// When each dispatch ran, in the order in which they were encoded and replayed; empty until the work is done, and
-    /// without [`CommandBufferDescriptor::profiling`].
+    /// Time of each dispatch, in the order of encoding and replay; empty until the work is done, or without
+    /// [`CommandBufferDescriptor::profiling`].
     pub fn dispatch_timings(&self) -> Vec<DispatchTiming> {
         self.state().timings.clone()
     }
@@ -300,7 +299,7 @@ impl CommandBuffer {
 
 impl Inner {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that can panic happens under the lock.
+        // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -321,7 +320,7 @@ impl PassSink for Inner {
     }
 }
 
-/// Whether work can be executed now: its buffers may have been released since they were bound.
+/// Checks that none of the work's buffers was released after it was bound.
 fn check_work(work: &Work) -> Result<()> {
     const CALL: &str = "commit";
     work.steps().iter().try_for_each(|step| match step {

@@ -1,7 +1,7 @@
-//! The arguments of a kernel, boiled down from its reflection once, so that each dispatch only walks a short table.
+//! The arguments of a kernel, condensed from its reflection once, so that each dispatch only walks a short table.
 //!
-//! **Invariant:** an argument that the specialized kernel does not use needs no binding, on every back end and in every build.
-//! One that is bound all the same is checked and passed on like the others.
+//! **Invariant:** an argument that the specialized kernel does not use needs no binding, on any back end and in any
+//! build. If it is bound, it is checked and passed on like the others.
 
 use msl::reflect::{Access, Argument, ArgumentKind, Kernel};
 
@@ -12,13 +12,13 @@ pub(crate) const THREADGROUP_ALIGNMENT: usize = 16;
 pub(crate) struct ArgumentTable {
     pub(crate) buffers: Box<[BufferArgument]>,
     pub(crate) threadgroup_memory: Box<[ThreadgroupArgument]>,
-    /// A bit for each index in `buffers`.
+    /// One bit per index in `buffers`.
     pub(crate) buffer_indices: u32,
-    /// Bytes for the kernel's own threadgroup variables.
+    /// Bytes of the kernel's own threadgroup variables.
     pub(crate) static_threadgroup_memory: usize,
-    /// The same, rounded up to where an argument can begin.
+    /// The same, rounded up to the alignment of arguments.
     pub(crate) own_threadgroup_memory: usize,
-    /// Arguments that a function constant decides against are gone: the kernel's source may have more than are here.
+    /// True if function constants removed arguments: the kernel's source may have more than this table.
     pub(crate) may_lack_some: bool,
 }
 
@@ -26,36 +26,36 @@ pub(crate) struct ArgumentTable {
 pub(crate) struct BufferArgument {
     pub(crate) index: u8,
     pub(crate) is_written: bool,
-    /// It must be bound.
+    /// True if it must be bound.
     pub(crate) is_used: bool,
-    /// Which of the reflection's arguments it is.
+    /// Index into the reflection's arguments.
     pub(crate) argument: u32,
-    /// What one element takes.
+    /// Size of an element in bytes.
     pub(crate) size: usize,
-    /// The bits that its address must not have.
+    /// Address bits that must be zero.
     pub(crate) misalignment: usize,
 }
 
 /// `[[threadgroup(index)]]`
 pub(crate) struct ThreadgroupArgument {
     pub(crate) index: u8,
-    /// It must have memory.
+    /// True if it must have memory.
     pub(crate) is_used: bool,
-    /// Which of the reflection's arguments it is.
+    /// Index into the reflection's arguments.
     pub(crate) argument: u32,
-    /// What one element takes.
+    /// Size of an element in bytes.
     pub(crate) size: u32,
 }
 
-/// Where a buffer for an argument may begin: Apple's GPUs read memory of the address space `constant` in words, and Metal wants
-/// its offset to be a multiple of 4 (its feature set tables, "minimum constant buffer offset alignment").
+/// Required alignment of an argument's offset: Apple GPUs read `constant` memory in words, and Metal requires an offset
+/// that is a multiple of 4 (feature set tables, "minimum constant buffer offset alignment").
 fn alignment(argument: &Argument) -> usize {
     let least = if argument.address_space == "constant" { 4 } else { 1 };
     usize::try_from(argument.element_align).unwrap_or(usize::MAX).max(least)
 }
 
 impl ArgumentTable {
-    /// The indices in `kernel` are below 31.
+    /// The indices in `kernel` must be below 31.
     pub(crate) fn new(kernel: &Kernel, own_threadgroup_memory: usize) -> ArgumentTable {
         let arguments = || kernel.arguments.iter().zip(0u32..);
         let buffers: Box<[BufferArgument]> = arguments()

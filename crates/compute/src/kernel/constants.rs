@@ -1,5 +1,5 @@
-//! The function constants of a kernel, and the values that are given for them: who is meant, whether the types agree, and
-//! what is missing. The messages are those of the compiler, which does the same with what AIR says.
+//! Function constants of a kernel and their values: resolution, type checks, and missing values. The messages match
+//! those of the compiler, which does the same for AIR.
 
 use crate::error::{Error, Result};
 use abi::{ConstantKey, ConstantValue, Constants};
@@ -14,7 +14,7 @@ pub struct Available {
     pub index: u32,
     /// Its type as Metal spells it, or an enumeration's name.
     pub ty: String,
-    /// The kernel does not work without it.
+    /// True if the kernel needs it.
     pub must_be_set: bool,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Available {
     }
 }
 
-/// Puts values to the constants that they are for: the position of each among `available`.
+/// Resolves values: the position of each in `available`.
 pub fn assign<'v>(
     kernel: &str,
     available: &[Available],
@@ -66,7 +66,7 @@ pub fn assign<'v>(
     }
 }
 
-/// Whether `key` means this constant.
+/// True if `key` identifies this constant.
 pub fn is_meant(constant: &Available, key: &ConstantKey) -> bool {
     match key {
         ConstantKey::Index(index) => constant.index == *index,
@@ -77,7 +77,7 @@ pub fn is_meant(constant: &Available, key: &ConstantKey) -> bool {
 const SCALARS: [&str; 12] =
     ["bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "bfloat", "float"];
 
-/// Whether a value is of a type. What is behind an enumeration is not known here: any number may be.
+/// True if a value has a type. The type behind an enumeration is unknown here: any integer may fit.
 fn fits(value: &ConstantValue, ty: &str) -> bool {
     let is_regular = match value {
         ConstantValue::Vector(parts) => {
@@ -91,7 +91,7 @@ fn fits(value: &ConstantValue, ty: &str) -> bool {
     is_regular && (!is_known || value.type_name() == ty)
 }
 
-/// The constants as people write them: `K=uint:4096, 3=bool:true`.
+/// Formats constants as on the command line: `K=uint:4096, 3=bool:true`.
 pub fn describe(constants: &Constants) -> String {
     let mut text = String::new();
     for (key, value) in constants.iter() {
@@ -130,14 +130,14 @@ fn describe_value(text: &mut String, value: &ConstantValue) {
     };
 }
 
-/// A value as Metal reads it: components one after the other, a `bool` in a byte. The largest is a `long4`.
+/// The bytes of a value in Metal's layout: contiguous components, a `bool` as one byte. The largest is a `long4`.
 pub fn bytes(value: &ConstantValue) -> [u8; 32] {
     let mut bytes = Vec::with_capacity(32);
     match value {
         ConstantValue::Vector(parts) => parts.iter().for_each(|part| add_bytes(part, &mut bytes)),
         value => add_bytes(value, &mut bytes),
     }
-    // Vectors have four components at most, which was checked.
+    // Vectors were checked to have at most four components.
     bytes.resize(32, 0);
     std::array::from_fn(|at| bytes[at])
 }
@@ -156,7 +156,7 @@ fn add_bytes(value: &ConstantValue, to: &mut Vec<u8>) {
         ConstantValue::Half(value) => to.extend(value.to_ne_bytes()),
         ConstantValue::Bfloat(value) => to.extend(value.to_ne_bytes()),
         ConstantValue::Float(value) => to.extend(value.to_ne_bytes()),
-        // Vectors have no vectors in them, which was checked.
+        // Vectors were checked to contain no vectors.
         ConstantValue::Vector(_) => {}
     }
 }
@@ -188,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn values_find_their_constants() {
+    fn values_are_resolved() {
         let mut values = Constants::new();
         values.set_named("K", ConstantValue::Uint(8)).set(1, ConstantValue::Bool(true));
         let found = assign("gemv", &gemv(), &values).expect("they fit");
         assert_eq!(found, [(1, &ConstantValue::Bool(true)), (0, &ConstantValue::Uint(8))]);
         values.set(0, ConstantValue::Uint(8)).set(4, ConstantValue::Ushort(1));
         let mut positions: Vec<usize> = assign("gemv", &gemv(), &values)
-            .expect("the same value twice is one")
+            .expect("equal values by index and name are accepted")
             .iter()
             .map(|(position, _)| *position)
             .collect();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn rejects_wrong_values() {
         let mut values = Constants::new();
         assert_eq!(problem(&values), "function constants not set: 'K' (index 0, uint), 'USE_BIAS' (index 1, bool)");
         values.set(0, ConstantValue::Uint(8));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_bytes() {
+    fn values_have_metals_layout() {
         let start = |value: ConstantValue, len: usize| {
             let bytes = bytes(&value);
             let (start, rest) = bytes.split_at(len);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_those_of_metal() {
+    fn types_have_metals_names() {
         let vector = |parts: Vec<ConstantValue>| ConstantValue::Vector(parts);
         let two = vector(vec![ConstantValue::Float(0.5); 2]);
         assert!(fits(&two, "float2") && !fits(&two, "float3") && !fits(&two, "half2") && fits(&two, "Anything"));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_described_as_they_are_written() {
+    fn constants_are_formatted_as_on_the_command_line() {
         let mut constants = Constants::new();
         let two = ConstantValue::Vector(vec![ConstantValue::Float(0.5), ConstantValue::Float(2.0)]);
         constants.set_named("K", ConstantValue::Uint(4096)).set(3, ConstantValue::Bool(true)).set(4, two);

@@ -1,4 +1,4 @@
-//! A kernel before any device has seen it: its function constants, and the table of its arguments.
+//! Kernels, independent of a device: function constants, and the table of arguments.
 
 pub(crate) mod arguments;
 pub mod constants;

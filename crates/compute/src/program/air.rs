@@ -1,4 +1,4 @@
-//! From a program to the AIR of one kernel: the calls into the crate `air` that concern no machine.
+//! From a program to the AIR of one kernel: the calls into the crate `air` that do not depend on a machine.
 
 use super::MathMode;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ impl Air {
     }
 }
 
-/// A kernel of a checked program, with its constants set.
+/// Lowers a kernel of a checked program, with its constants set.
 pub(crate) fn lower(
     compilation: &Compilation,
     entry: &EntryPoint,
@@ -44,7 +44,7 @@ pub(crate) fn lower(
     Ok(Air { specialized })
 }
 
-/// A kernel of a `.metallib`, with its constants set.
+/// Reads a kernel of a `.metallib`, with its constants set.
 pub(crate) fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result<Air> {
     let specialized = with_stack(|| air::specialize(bitcode, kernel, constants))?;
     let specialized = specialized.map_err(|problem| not_specialized(kernel, problem))?;
@@ -65,10 +65,10 @@ fn not_specialized(kernel: &str, problem: air::specialize::Error) -> Error {
     }
 }
 
-/// The stack of the compiler's threads: expressions nest, and LLVM's passes recurse.
+/// Stack size for the compiler: expressions nest, and LLVM's passes recurse.
 const STACK_SIZE: usize = 64 << 20;
 
-/// Calls `work` where there is stack enough, whatever the calling thread has.
+/// Calls `work` on a thread with a large stack.
 pub(crate) fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("compile".into()).stack_size(STACK_SIZE);

@@ -1,11 +1,11 @@
-//! Between Metal's compiler and us: the name of a source, and what is wrong with it.
+//! Interface to Metal's compiler: names of sources, and diagnostics.
 
 use crate::error::Error;
 
-/// What Metal's compiler calls a source.
+/// Metal's default name of a source.
 const DEFAULT_NAME: &str = "program_source";
 
-/// A source under its own name, which Metal's compiler then says in its messages.
+/// Adds a `#line` directive, so that Metal's compiler reports the source's own name.
 pub fn named_source(name: &str, text: &str) -> String {
     if name == DEFAULT_NAME {
         return text.to_owned();
@@ -13,7 +13,7 @@ pub fn named_source(name: &str, text: &str) -> String {
     format!("{}\n{text}", msl::line_directive(1, name))
 }
 
-/// The error that Metal's compiler describes, as the front end would say it: places, lines, carets.
+/// Converts a description by Metal's compiler to the front end's form: locations, lines, carets.
 pub fn source_error(description: &str) -> Error {
     let headings = ["Compilation failed:", "Compilation succeeded with:"];
     let text = description.trim();
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_says_its_name() {
+    fn a_source_has_its_name() {
         assert_eq!(named_source("program_source", "x"), "x");
         assert_eq!(named_source("gemv.metal", "x\ny"), "#line 1 \"gemv.metal\"\nx\ny");
     }

@@ -1,4 +1,4 @@
-//! A `.metallib`, by Apple's compiler or ours.
+//! A `.metallib`, compiled by Apple's compiler or ours.
 
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use air::metallib::{self, FunctionKind, ParseError};
 use std::fs::File;
 use std::path::Path;
 
-/// The bytes of a file.
+/// The bytes of a `.metallib`.
 enum Data {
     Owned(Vec<u8>),
     Static(&'static [u8]),
@@ -38,8 +38,8 @@ impl Metallib {
         let failed =
             |error: std::io::Error| Error::File { path: path.display().to_string(), reason: error.to_string() };
         let file = File::open(path).map_err(failed)?;
-        // SAFETY: the mapping is read only. A file that others shorten while it is mapped is the hazard that
-        // `new_library_with_file` documents; one that they change fails by its hash.
+        // SAFETY: the mapping is read-only. Truncation by other processes is the hazard that `new_library_with_file`
+        // documents; changed contents fail the hash check.
         let mapping = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
         let parsed = Metallib::parse(Data::Mapped(mapping));
         parsed.map_err(|problem| Error::Library(format!("'{}': {problem}", path.display())))
@@ -57,21 +57,21 @@ impl Metallib {
         Metallib::try_new(data, |data| metallib::Library::parse(data.bytes()))
     }
 
-    /// The names of its kernels.
+    /// Names of its kernels.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let kernels =
             self.borrow_dependent().functions().iter().filter(|function| function.kind == FunctionKind::Kernel);
         kernels.map(|function| function.name())
     }
 
-    /// The AIR of a kernel, as LLVM bitcode; `None` where there is no such kernel.
+    /// The AIR of a kernel as LLVM bitcode; `None` if there is no such kernel.
     pub(crate) fn bitcode(&self, name: &str) -> Option<Result<&[u8]>> {
         let bitcode = self.borrow_dependent().function(name)?.bitcode();
         Some(bitcode.map_err(|error| Error::Library(error.to_string())))
     }
 
-    /// Of the bitcode of a kernel, and nothing else: the same kernel in another library is the same. The hash in the file
-    /// is checked when the bitcode is read, and whoever asks an archive for code that this hash names wants just that.
+    /// Digest of the kernel's bitcode alone: the same kernel in another library has the same digest. It uses the hash
+    /// stored in the file, which is checked when the bitcode is read; an archive lookup needs no more.
     pub(crate) fn digest(&self, name: &str) -> Option<Digest> {
         let mut hasher = Hasher::new("air");
         hasher.bytes(self.borrow_dependent().function(name)?.hash());

@@ -1,7 +1,7 @@
-//! Programs: Metal source and `.metallib` files, before any device has seen them.
+//! Programs: Metal source and `.metallib` files, independent of a device.
 //!
 //! ```text
-//! source ── front end, at once or when first needed ─┐
+//! source ── front end, at once or on first use ───────┐
 //! .metallib ─────────────────────────────────────────┴─ air: the AIR of one kernel, with its constants set
 //! ```
 
@@ -14,28 +14,28 @@ pub(crate) mod source;
 
 use std::path::{Path, PathBuf};
 
-/// How Metal source is compiled.
+/// Options for compiling Metal source.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// The source's name in diagnostics.
     pub name: String,
-    /// Where `#include "…"` looks.
+    /// Folders that `#include "…"` searches.
     pub include_dirs: Vec<PathBuf>,
-    /// Macros defined before the first line: a name and, if not `1`, its text.
+    /// Macros defined before the first line: a name and its text, `1` by default.
     pub defines: Vec<(String, Option<String>)>,
-    /// The version of the language.
+    /// The language version.
     pub language_version: msl::LanguageVersion,
-    /// How floating-point numbers are computed.
+    /// Floating-point mode.
     pub math_mode: MathMode,
 }
 
-/// How floating-point numbers are computed.
+/// Floating-point mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MathMode {
     /// `-ffast-math`, Metal's default.
     #[default]
     Fast,
-    /// As written.
+    /// Strict IEEE semantics, as written.
     Safe,
 }
 
@@ -51,10 +51,10 @@ impl Default for CompileOptions {
     }
 }
 
-/// A `.metallib` that was compiled from the same source when the program was built.
+/// A `.metallib` compiled from the same source when the program was built.
 #[derive(Clone, Copy, Debug)]
 pub struct PrecompiledLibrary {
-    /// The file.
+    /// The bytes of the file.
     pub data: &'static [u8],
     /// The compiler that made it.
     pub compiler: LibraryCompiler,
@@ -69,16 +69,16 @@ pub enum LibraryCompiler {
     Metalworks,
 }
 
-/// Where the kernels of a library come from.
+/// Origin of a library's kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LibraryOrigin {
-    /// Source, which is compiled at run time.
+    /// Source, compiled at run time.
     Source,
-    /// A `.metallib`, which was compiled before.
+    /// A `.metallib`, compiled before.
     Metallib,
 }
 
-/// Everything that a library can be opened from.
+/// The input that a library is opened from.
 pub enum LibraryContents<'a> {
     /// Metal source.
     Text(&'a str, &'a CompileOptions),

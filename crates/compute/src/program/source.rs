@@ -1,5 +1,4 @@
-//! Source text as a library: read by the front end when it is opened, or when something is first asked of it that no archive
-//! has.
+//! Metal source as a library: parsed when it is opened, or on the first use that no archive can serve.
 
 use super::{CompileOptions, MathMode};
 use crate::digest::{Digest, Hasher};
@@ -16,11 +15,11 @@ use std::sync::OnceLock;
 
 /// A Metal source.
 pub struct MetalSource {
-    /// Read when it is first needed; there from the start for one that was opened eagerly.
+    /// Parsed on first use, or from the start if opened eagerly.
     compilation: OnceLock<Result<Box<Compilation>>>,
     text: Cow<'static, str>,
     options: CompileOptions,
-    /// Of all that decides the code of its kernels; `None` where that cannot be known.
+    /// Digest of everything that affects the code of its kernels; `None` if that is unknown.
     digest: Option<Digest>,
 }
 
@@ -48,7 +47,8 @@ impl MetalSource {
         })
     }
 
-    /// A text that is not looked at yet. One that includes other files is read at once after all: only they say what it is.
+    /// A text that is parsed on first use. If it includes other files, it is parsed at once: its digest depends on
+    /// them.
     pub(crate) fn deferred(text: Cow<'static, str>, options: &CompileOptions) -> MetalSource {
         let mut source = MetalSource { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
         source.digest = match is_self_contained(&source.text) {
@@ -61,8 +61,8 @@ impl MetalSource {
         source
     }
 
-    /// A text that somebody else compiles, who opens no files: what it includes is folded into it. A text that includes nothing
-    /// is read when something is asked about it.
+    /// A text for another compiler, which opens no files: includes are folded into it. A text without includes is
+    /// parsed on first use.
     pub fn folded(text: Cow<'static, str>, options: &CompileOptions) -> Result<MetalSource> {
         let source = MetalSource { compilation: OnceLock::new(), text, options: options.clone(), digest: None };
         if is_self_contained(&source.text) {
@@ -71,7 +71,7 @@ impl MetalSource {
         fold(msl::compile_source(&options.name, &source.text, &front_end(options)), options)
     }
 
-    /// As [`MetalSource::folded`], of a file, which may include others from its own directory.
+    /// As [`MetalSource::folded`], for a file, which may include others from its own folder.
     pub fn folded_file(path: &Path, options: &CompileOptions) -> Result<MetalSource> {
         let compilation = msl::compile_file(path, &front_end(options)).map_err(|error| Error::File {
             path: path.display().to_string(),
@@ -80,12 +80,12 @@ impl MetalSource {
         fold(compilation, &CompileOptions { name: path.display().to_string(), ..options.clone() })
     }
 
-    /// The text that somebody else compiles.
+    /// The text for the other compiler.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How it is compiled.
+    /// Its compile options.
     pub fn options(&self) -> &CompileOptions {
         &self.options
     }
@@ -99,7 +99,7 @@ impl MetalSource {
         self.options.math_mode
     }
 
-    /// What the front end makes of it.
+    /// The front end's result.
     pub(crate) fn compile(&self) -> Result<&Compilation> {
         let read = || checked(msl::compile_source(&self.options.name, &self.text, &front_end(&self.options)));
         match self.compilation.get_or_init(read) {
@@ -110,13 +110,13 @@ impl MetalSource {
 }
 
 impl MetalSource {
-    /// The names of its kernels; none where it has mistakes.
+    /// Names of its kernels; empty if it has errors.
     pub(crate) fn names(&self) -> Vec<String> {
         let kernels = self.compile().into_iter().flat_map(|compilation| compilation.program.kernels());
         kernels.map(|entry| entry.name.to_string()).collect()
     }
 
-    /// Its function constants, of which a kernel uses some; others may be set all the same.
+    /// Its function constants. `used` are those of a kernel; others may be set, too.
     pub fn function_constants(&self, used: &[u32]) -> Result<Vec<Available>> {
         let all = reflect::function_constants(&self.compile()?.program);
         let available = |constant: &reflect::FunctionConstant| Available {
@@ -128,18 +128,18 @@ impl MetalSource {
         Ok(all.iter().map(available).collect())
     }
 
-    /// The interface of a kernel with these constants, where its library has a source; `None` where there is no such kernel.
+    /// The reflection of a kernel with these constants, if its library has a source; `None` if there is no such kernel.
     pub fn reflection(source: Option<&MetalSource>, kernel: &str, constants: &Constants) -> Result<Option<Kernel>> {
         match source {
             Some(source) => source.describe(kernel, constants),
             None => {
-                let what = "the interface of a kernel of a .metallib without compiling it".into();
+                let what = "reflecting a kernel of a .metallib without compiling it".into();
                 Err(Error::Unsupported { kernel: kernel.into(), what })
             }
         }
     }
 
-    /// The interface of a kernel with these constants; `None` where there is no such kernel.
+    /// The reflection of a kernel with these constants; `None` if there is no such kernel.
     pub fn describe(&self, name: &str, constants: &Constants) -> Result<Option<Kernel>> {
         let compilation = self.compile()?;
         let Some(entry) = compilation.program.kernels().find(|entry| entry.name == name) else { return Ok(None) };
@@ -153,7 +153,7 @@ impl MetalSource {
     }
 }
 
-/// A value as the front end has it.
+/// Converts a value for the front end.
 fn known(value: &ConstantValue) -> Value {
     match value {
         ConstantValue::Bool(value) => Value::Bool(*value),
@@ -172,7 +172,7 @@ fn known(value: &ConstantValue) -> Value {
     }
 }
 
-/// What was read, in one text. Mistakes are for the other compiler to find, but for files that are not there.
+/// Folds all files into one text. The other compiler reports errors, except missing files.
 fn fold(compilation: Compilation, options: &CompileOptions) -> Result<MetalSource> {
     if compilation.diagnostics.iter().any(|diagnostic| diagnostic.id == "include") {
         checked(compilation.clone())?;
@@ -202,22 +202,22 @@ fn front_end(options: &CompileOptions) -> msl::Options {
     }
 }
 
-/// The built-in headers are part of the compiler, whose fingerprint is in every key.
+/// Hashes the source. The built-in headers are part of the compiler, whose fingerprint is in every key.
 fn digest_of_compilation(compilation: &Compilation, options: &CompileOptions) -> Option<Digest> {
     let mut files = compilation.sources.files().map(|(_, file)| file);
     let main = files.next()?;
-    // What is neither the main file nor included was made of the options.
+    // A file that is neither the main file nor included comes from the options.
     let included = files.filter(|file| !file.builtin && file.included_from.is_some());
     digest(std::iter::once(main).chain(included).map(|file| (&*file.name, &*file.text)), options)
 }
 
-/// Of files by name and text. Names make no difference to the code, unless it asks for them.
+/// Digest of files by name and text. Names do not affect the code, unless it asks for them.
 fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, options: &CompileOptions) -> Option<Digest> {
     let mut hasher = Hasher::new("source");
     let mut asks_for_names = false;
     let mut names = Vec::new();
     for (name, text) in files {
-        // What it answers depends on files that are not read.
+        // Its result depends on files that are not read.
         if text.contains("__has_include") {
             return None;
         }
@@ -242,10 +242,10 @@ fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, options: &Compile
     Some(hasher.finish())
 }
 
-/// Whether a text includes nothing but built-in headers, by `<name>`: quoted names are looked for in folders first. Where it is
-/// not plain to see, it does not.
+/// True if a text includes only built-in headers, by `<name>`: quoted names are searched in folders first. False if in
+/// doubt.
 fn is_self_contained(text: &str) -> bool {
-    // A directive that goes on in the next line, or is written with a digraph.
+    // A directive with a line continuation, or written with a digraph.
     if text.contains("#\\") || text.contains("%:") {
         return false;
     }
@@ -258,7 +258,7 @@ fn is_self_contained(text: &str) -> bool {
     })
 }
 
-/// What comes after blanks and comments; a comment that does not end here stays.
+/// Skips blanks and comments; a comment that does not end here stays.
 fn skip_blanks(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_one_digest_however_it_is_opened() {
+    fn eager_and_deferred_sources_have_the_same_digest() {
         let deferred = MetalSource::deferred(TEXT.into(), &options());
         assert!(deferred.compilation.get().is_none(), "nothing was read");
         assert_eq!(eager(TEXT, &options()), deferred.digest());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_decides_the_code_is_in_the_digest() {
+    fn every_input_changes_the_digest() {
         let mut digests = vec![eager(TEXT, &options()), eager(&format!("{TEXT}\n"), &options())];
         let others = [
             CompileOptions { math_mode: MathMode::Safe, ..options() },
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_files_say_is_in_the_digest() {
+    fn included_files_change_the_digest() {
         let folder = std::env::temp_dir().join(format!("metalworks-digest-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let options = CompileOptions { include_dirs: vec![folder.clone()], ..CompileOptions::default() };
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_included_is_folded_for_others() {
+    fn includes_are_folded() {
         let folder = std::env::temp_dir().join(format!("metalworks-folded-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("scale.h"), "#define SCALE 2\n").expect("a header");
@@ -345,7 +345,7 @@ mod tests {
         }
         let Err(Error::Source { diagnostics, .. }) = missing else { panic!("the file is gone") };
         assert!(diagnostics.contains("scale.h"), "{diagnostics}");
-        // A mistake is not ours to tell, and a text without includes is not read.
+        // The other compiler reports errors, and a text without includes is not parsed.
         let wrong = "#include \"metal_stdlib\"\nkernel void k() { x; }\n";
         assert!(MetalSource::folded(wrong.into(), &CompileOptions::default()).is_ok());
         let plain = MetalSource::folded(TEXT.into(), &options).expect("nothing is read");
@@ -353,14 +353,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_known_has_no_digest() {
+    fn unknown_inputs_give_no_digest() {
         let text = "#if __has_include(\"scale.h\")\n#endif\nkernel void k() {}\n";
         assert_eq!(eager(text, &CompileOptions::default()), None);
         assert_eq!(MetalSource::deferred(text.into(), &CompileOptions::default()).digest(), None);
     }
 
     #[test]
-    fn a_source_that_asks_for_its_name_is_another_under_another() {
+    fn the_name_matters_if_the_source_asks_for_it() {
         let other_name = CompileOptions { name: "other".into(), ..options() };
         let text = format!("constant int LENGTH = sizeof(__FILE__);\n{TEXT}");
         let digest = eager(&text, &options());

@@ -1,13 +1,13 @@
-//! Queues: command buffers are executed in the order in which they were committed.
+//! Queues: command buffers are executed in the order of their commits.
 //!
-//! Who executes? A thread that waits does it itself when nobody else is at it, which saves two switches of threads; else
-//! it sleeps. For what nobody waits for there is a thread, started by the first commit; it sleeps when there is nothing
-//! to do and ends with the queue.
+//! A waiting thread executes them itself if no other thread does, which saves two context switches; otherwise it
+//! sleeps. Command buffers that no thread waits for are executed by the queue's thread, started by the first commit; it
+//! sleeps when idle and ends with the queue.
 //!
-//! A device that executes by itself ([`Submit`]) is given command buffers when they are committed. What is left to do
-//! here are the completed handlers, and they are done by the same threads.
+//! A device that executes by itself ([`Submit`]) gets command buffers at their commit. Then only the completed handlers
+//! are left to do here, on the same threads.
 //!
-//! The lock of a command buffer may be taken under the lock of its queue, never the other way round.
+//! Lock order: the lock of a command buffer may be taken under the lock of its queue, not the other way round.
 
 use crate::backend::{self, Execute, Submit, Table, Work};
 use crate::device::Device;
@@ -17,15 +17,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// A command buffer, as its queue sees it.
+/// A command buffer in its queue.
 pub(crate) trait QueuedCommandBuffer: Send + Sync {
-    /// Does on this thread what is left to do: executes it, if no device has, and runs its completed handlers.
+    /// Does the remaining work on this thread: executes it, unless the device has, and runs its completed handlers.
     fn take_turn(self: Arc<Self>);
 
-    /// Whether the completed handlers have run.
+    /// True if the completed handlers have run.
     fn is_finished(&self) -> bool;
 
-    /// Whether the completed handlers are running.
+    /// True if the completed handlers are running.
     fn is_running_handlers(&self) -> bool;
 }
 
@@ -35,46 +35,47 @@ pub struct CommandQueue {
     handle: Arc<Handle>,
 }
 
-/// Ends the queue's thread when the last command queue and command buffer are gone.
+/// Ends the queue's thread when the last command queue and command buffer are dropped.
 struct Handle {
     queue: Arc<Queue>,
 }
 
-/// What the handles and the queue's thread share.
+/// State shared by the handles and the queue's thread.
 pub(crate) struct Queue {
     device: Device,
     backend: backend::Queue,
     state: Mutex<State>,
-    /// There is something to do for the queue's thread, or the end has come.
+    /// Signals work for the queue's thread, or the end of the queue.
     work: Condvar,
-    /// A command buffer was finished, or there is something to do for who waits.
+    /// Signals a finished command buffer, or work for waiting threads.
     finished: Condvar,
-    /// What command buffers that are done leave to later ones, so that these allocate next to nothing.
+    /// Reusable allocations of finished command buffers, so that later ones hardly allocate.
     spare: Mutex<Spare>,
 }
 
 #[derive(Default)]
 struct Spare {
     works: Vec<Work>,
-    #[allow(clippy::vec_box, reason = "command buffers take and give them boxed")]
+    #[allow(clippy::vec_box, reason = "command buffers own them boxed")]
     tables: Vec<Box<Table>>,
 }
 
-/// As many as a program has in flight, as a rule.
+/// Usual number of command buffers in flight.
 const MOST_SPARE: usize = 8;
 
 #[derive(Default)]
 struct State {
-    /// What was committed and not begun; where the device executes by itself, what it has executed, with handlers to run.
+    /// Committed command buffers that have not begun; if the device executes by itself, executed ones with handlers to
+    /// run.
     pending: VecDeque<Arc<dyn QueuedCommandBuffer>>,
-    /// Who is executing, or running handlers.
+    /// The thread that executes or runs handlers.
     executor: Option<ThreadId>,
     has_thread: bool,
     ended: bool,
 }
 
 impl Device {
-    /// A queue of command buffers.
+    /// Creates a queue of command buffers.
     pub fn new_command_queue(&self) -> CommandQueue {
         CommandQueue::new(self.clone(), self.backend().new_queue(self.settings()))
     }
@@ -97,12 +98,12 @@ impl CommandQueue {
         &self.handle.queue
     }
 
-    /// The device that executes what is committed here.
+    /// The device of this queue.
     pub fn device(&self) -> &Device {
         &self.handle.queue.device
     }
 
-    /// The device's own queue, where it executes by itself.
+    /// The device's own queue, if it executes by itself.
     pub(crate) fn submitter(&self) -> Option<&dyn Submit> {
         match &self.handle.queue.backend {
             backend::Queue::Submits(submitter) => Some(&**submitter),
@@ -110,32 +111,32 @@ impl CommandQueue {
         }
     }
 
-    /// Takes a command buffer, if `commit` agrees, and sees to it that somebody executes it.
+    /// Appends a command buffer, if `commit` succeeds, and ensures that a thread executes it.
     pub(crate) fn enqueue(
         &self,
         command_buffer: Arc<dyn QueuedCommandBuffer>,
         commit: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let state = self.handle.queue.state();
-        // Under the queue's lock: what says that it was committed is pending or being executed.
+        // Under the queue's lock: a committed command buffer is pending or executing.
         commit()?;
         self.append(state, command_buffer);
         Ok(())
     }
 
-    /// The device has executed a command buffer that has completed handlers.
+    /// Runs the completed handlers of a command buffer that the device has executed.
     pub(crate) fn run_handlers_of(&self, command_buffer: Arc<dyn QueuedCommandBuffer>) {
         self.append(self.handle.queue.state(), command_buffer);
     }
 
-    /// Wakes those who wait for a command buffer that the device has executed.
+    /// Wakes threads that wait for a command buffer that the device has executed.
     pub(crate) fn notify_finished(&self) {
-        // Under the lock: who has looked and not yet fallen asleep must hear it.
+        // Notify under the lock, or a waiter misses the wake-up.
         let _state = self.handle.queue.state();
         self.handle.queue.finished.notify_all();
     }
 
-    /// Sees to it that somebody goes on with a command buffer, after those that were appended before.
+    /// Ensures that a thread processes a command buffer, after those appended before.
     fn append(&self, mut state: MutexGuard<'_, State>, command_buffer: Arc<dyn QueuedCommandBuffer>) {
         let queue = &self.handle.queue;
         state.pending.push_back(command_buffer);
@@ -145,12 +146,12 @@ impl CommandQueue {
             state.has_thread = spawned.is_ok();
         }
         if state.executor.is_some() {
-            // Who executes goes on with it, or calls the thread.
+            // The executing thread continues with it, or wakes the queue's thread.
         } else if state.has_thread {
             drop(state);
             queue.work.notify_one();
         } else {
-            // No thread to be had: the work is done here.
+            // No thread could be started: do the work here.
             drop(queue.execute_pending(state, |_| false));
         }
     }
@@ -181,7 +182,7 @@ impl Queue {
         self.spare().tables.pop().unwrap_or_default()
     }
 
-    /// Keeps the memory of what was executed and cleared.
+    /// Keeps the allocations of executed and cleared work.
     pub(crate) fn take_back(&self, work: Work, tables: impl Iterator<Item = Box<Table>>) {
         let mut spare = self.spare();
         if spare.works.len() < MOST_SPARE {
@@ -195,7 +196,7 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that can panic happens under the lock.
+        // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -206,12 +207,12 @@ impl Queue {
         while !command_buffer.is_finished() {
             let is_executor = state.executor == Some(me);
             if is_executor && command_buffer.is_running_handlers() {
-                // A completed handler waits for its own command buffer, which is done, or for one from whose handlers it
-                // was called.
+                // A completed handler waits for its own command buffer, which is done, or for one whose handlers are
+                // below it on the stack.
                 return;
             }
             if !state.pending.is_empty() && (is_executor || state.executor.is_none()) {
-                // A handler that waits for another one executes it from within.
+                // A handler that waits for another command buffer executes it recursively.
                 state = self.execute_pending(state, |_| command_buffer.is_finished());
             } else {
                 state = self.finished.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -219,7 +220,7 @@ impl Queue {
         }
     }
 
-    /// Executes what is pending until there is nothing more or `enough` says so. Nobody else must be executing.
+    /// Executes pending command buffers until none is left or `enough` returns true. No other thread may be executing.
     fn execute_pending<'q>(
         &'q self,
         mut state: MutexGuard<'q, State>,
@@ -229,7 +230,7 @@ impl Queue {
         while let Some(command_buffer) = state.pending.pop_front() {
             drop(state);
             command_buffer.take_turn();
-            // Under the lock: who has looked and not yet fallen asleep must hear it.
+            // Notify under the lock, or a waiter misses the wake-up.
             state = self.state();
             self.finished.notify_all();
             if enough(&state) {
@@ -243,7 +244,7 @@ impl Queue {
         state
     }
 
-    /// The queue's thread.
+    /// The loop of the queue's thread.
     fn run(&self) {
         let mut state = self.state();
         loop {

@@ -1,4 +1,5 @@
-//! A device that completes when a test says so: before the commit returns, late, in any order, with errors, or never.
+//! Tests with a device that completes work on demand: before the commit returns, late, in any order, with errors, or
+//! never.
 
 use super::CommandQueue;
 use crate::backend::registry::CpuOptions;
@@ -23,7 +24,7 @@ impl Submit for AtOnce {
     }
 }
 
-/// Gives everything to the test.
+/// Passes every submission to the test.
 struct HeldSubmissions(Mutex<Sender<Submission>>);
 
 impl Submit for HeldSubmissions {
@@ -51,7 +52,7 @@ fn held() -> (CommandQueue, Receiver<Submission>) {
     (CommandQueue::new(device(), Queue::Submits(Box::new(HeldSubmissions(Mutex::new(sender))))), receiver)
 }
 
-/// A queue, and a thread that completes what is submitted to it one after the other, as a driver does.
+/// A queue with a thread that completes submissions one after the other, as a driver does.
 fn driven() -> CommandQueue {
     let (queue, receiver) = held();
     thread::spawn(move || receiver.into_iter().for_each(run));
@@ -70,7 +71,7 @@ fn copy(queue: &CommandQueue, from: &Buffer, to: &Buffer) -> CommandBuffer {
 }
 
 #[test]
-fn completed_before_the_commit_returns() {
+fn completes_before_the_commit_returns() {
     let (queue, from, to) = (at_once(), buffer(&[7]), buffer(&[0]));
     let commands = copy(&queue, &from, &to);
     let calls = Arc::new(AtomicUsize::new(0));
@@ -85,7 +86,7 @@ fn completed_before_the_commit_returns() {
 }
 
 #[test]
-fn who_waits_is_woken() {
+fn wakes_waiting_threads() {
     let (queue, submissions) = held();
     let (from, to) = (buffer(&[3]), buffer(&[0]));
     let commands = copy(&queue, &from, &to);
@@ -103,7 +104,7 @@ fn who_waits_is_woken() {
 }
 
 #[test]
-fn in_any_order() {
+fn completes_in_any_order() {
     let (queue, submissions) = held();
     let (from, to) = (buffer(&[1]), buffer(&[0]));
     let all: Vec<CommandBuffer> = (0..3).map(|_| copy(&queue, &from, &to)).collect();
@@ -117,7 +118,7 @@ fn in_any_order() {
 }
 
 #[test]
-fn errors_arrive_and_the_next_one_runs() {
+fn reports_errors_and_runs_the_next_one() {
     let (queue, submissions) = held();
     let (from, to) = (buffer(&[9]), buffer(&[0]));
     let (bad, good) = (copy(&queue, &from, &to), copy(&queue, &from, &to));
@@ -136,7 +137,7 @@ fn errors_arrive_and_the_next_one_runs() {
 }
 
 #[test]
-fn what_the_device_loses_is_an_error() {
+fn a_dropped_submission_is_an_error() {
     let (queue, submissions) = held();
     let commands = copy(&queue, &buffer(&[1]), &buffer(&[2]));
     commands.commit().unwrap();
@@ -144,8 +145,9 @@ fn what_the_device_loses_is_an_error() {
     assert!(matches!(commands.wait_until_completed(), Err(Error::Internal(_))));
 }
 
-/// The handler of the first commits and waits for the second, whose handler does the same for the third, and so on; each waits
-/// for its own and for the one before, too. The device has one thread, which must not be the one that waits.
+/// The handler of the first command buffer commits and waits for the second, whose handler does the same for the third,
+/// and so on; each also waits for its own and the one before. The device has one thread, which must not be the waiting
+/// one.
 fn chain(queue: CommandQueue) {
     fn link(
         queue: &CommandQueue,
@@ -182,12 +184,12 @@ fn chain(queue: CommandQueue) {
 }
 
 #[test]
-fn handlers_commit_and_wait_where_all_is_done_at_once() {
+fn handlers_commit_and_wait_on_an_immediate_device() {
     chain(at_once());
 }
 
 #[test]
-fn handlers_commit_and_wait_where_one_thread_completes() {
+fn handlers_commit_and_wait_on_a_single_threaded_device() {
     chain(driven());
 }
 
@@ -197,21 +199,21 @@ fn handlers_commit_and_wait_on_the_cpu() {
 }
 
 #[test]
-fn handlers_are_not_run_by_the_thread_that_completes() {
+fn handlers_do_not_run_on_the_completing_thread() {
     let (queue, submissions) = held();
     let (first, second) = (copy(&queue, &buffer(&[1]), &buffer(&[2])), copy(&queue, &buffer(&[1]), &buffer(&[2])));
     let waited_for = second.clone();
     first.add_completed_handler(move |_| waited_for.wait_until_completed().unwrap()).unwrap();
     first.commit().unwrap();
     second.commit().unwrap();
-    // This thread completes both; in between it must come back from the first, whose handler waits for the second.
+    // This thread completes both; it must return from the first, whose handler waits for the second.
     run(submissions.recv().unwrap());
     run(submissions.recv().unwrap());
     first.wait_until_completed().unwrap();
 }
 
 #[test]
-fn a_handler_that_panics_harms_nobody() {
+fn a_panicking_handler_does_not_affect_others() {
     let queue = driven();
     let commands = copy(&queue, &buffer(&[1]), &buffer(&[2]));
     let (sender, receiver) = channel();
@@ -222,16 +224,15 @@ fn a_handler_that_panics_harms_nobody() {
     assert_eq!(receiver.recv(), Ok(1));
 }
 
-/// Everything is dropped while the work is in flight: it is completed all the same, what it uses is there until then, and
-/// nothing is left behind.
+/// Drops everything while the work is in flight: it completes anyway, its buffers live until then, and nothing leaks.
 #[test]
-fn dropped_in_flight() {
+fn work_in_flight_survives_drops() {
     for has_handler in [false, true] {
         let (queue, submissions) = held();
         let (owner, is_gone) = channel::<()>();
         let memory: &'static [u32; 1] = Box::leak(Box::new([5]));
         let memory = NonNull::slice_from_raw_parts(NonNull::from(memory).cast(), 4);
-        // SAFETY: the memory is there forever, and only read.
+        // SAFETY: the memory is never freed, and only read.
         let from =
             unsafe { device().new_buffer_with_bytes_no_copy(memory, Mutex::new(owner)) }.unwrap().read_only();
         let to = buffer(&[0]);
@@ -248,7 +249,7 @@ fn dropped_in_flight() {
         let submission = submissions.recv().unwrap();
         thread::spawn(move || run(submission)).join().unwrap();
         assert_eq!(to.read::<u32>(), [5]);
-        // When the last sender is gone, so is what had it: the buffer's owner, the handler, the queue.
+        // The channel closes when all owners are dropped: the buffer's owner, the handler, the queue.
         assert_eq!(is_gone.recv().ok(), None);
         assert_eq!(handled.iter().collect::<Vec<_>>(), vec![CommandBufferStatus::Completed; has_handler.into()]);
         assert!(submissions.recv().is_err(), "the queue is gone");
@@ -256,7 +257,7 @@ fn dropped_in_flight() {
 }
 
 #[test]
-fn many_threads() {
+fn many_threads_share_a_queue() {
     let (queue, calls) = (driven(), Arc::new(AtomicUsize::new(0)));
     let barrier = Arc::new(Barrier::new(4));
     let threads: Vec<_> = (0..4u32)

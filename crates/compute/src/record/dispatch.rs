@@ -1,4 +1,4 @@
-//! Dispatches: what is set becomes a line of the table, if everything is right.
+//! Dispatches: validates the current state and appends it to the table.
 
 use super::encoder::ComputeCommandEncoder;
 use super::hazards;
@@ -8,7 +8,7 @@ use crate::size::Size;
 use crate::validate::{self, Call};
 
 impl ComputeCommandEncoder {
-    /// Runs the kernel in a grid of whole threadgroups.
+    /// Dispatches a grid of whole threadgroups.
     pub fn dispatch_threadgroups(
         &mut self,
         threadgroups_per_grid: Size,
@@ -23,7 +23,7 @@ impl ComputeCommandEncoder {
         self.dispatch("dispatch_threadgroups", threads_per_grid, threads_per_threadgroup)
     }
 
-    /// Runs the kernel in a grid of this many threads; threadgroups at its edges are smaller where they do not divide it.
+    /// Dispatches a grid of this many threads; threadgroups at its edges are smaller if their size does not divide it.
     pub fn dispatch_threads(&mut self, threads_per_grid: Size, threads_per_threadgroup: Size) -> Result<()> {
         self.dispatch("dispatch_threads", threads_per_grid, threads_per_threadgroup)
     }
@@ -76,8 +76,8 @@ impl ComputeCommandEncoder {
         Ok(())
     }
 
-    /// Lets the dispatches after it see what the ones before it wrote. Where arguments tell what a kernel touches, that is
-    /// the case without it.
+    /// Makes later dispatches see the writes of earlier ones. Needed only for accesses that the arguments do not
+    /// reveal: hazards of bound buffers are tracked.
     pub fn memory_barrier(&mut self) -> Result<()> {
         self.open("memory_barrier")?;
         self.waits = true;

@@ -12,70 +12,70 @@ use msl::reflect::ArgumentKind;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Whether the dispatches of an encoder wait for each other.
+/// Ordering of the dispatches of an encoder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DispatchType {
-    /// Each begins when the one before has ended.
+    /// Each dispatch begins after the one before has ended.
     #[default]
     Serial,
-    /// They may overlap, except where one reads or writes what another one before it writes, or writes what it reads:
-    /// then it waits. What an argument reads or writes is everything from its offset to the end of the buffer, or the
+    /// Dispatches may overlap, except on hazards: a dispatch that reads or writes bytes written by an earlier one, or
+    /// writes bytes read by it, waits. An argument accesses everything from its offset to the end of the buffer, or the
     /// range of [`ComputeCommandEncoder::set_buffer_range`].
     ///
-    /// The environment variable `METALWORKS_SERIAL=1` and [`Device::set_serial`] turn it into the other one.
+    /// The environment variable `METALWORKS_SERIAL=1` and [`Device::set_serial`] make it serial.
     Concurrent,
 }
 
-/// Where a recording has the bytes that one call of [`ComputeCommandEncoder::set_bytes`] gave it.
+/// Location of the bytes of a [`ComputeCommandEncoder::set_bytes`] call in a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BytesLocation {
-    /// Which recording; 0 where it is a command buffer.
+    /// Number of the recording; 0 for a command buffer.
     pub(super) recording: u32,
     pub(super) block: u32,
     pub(super) len: u32,
 }
 
-/// `set_bytes` takes no more than this, as in Metal.
+/// Limit of `set_bytes`, as in Metal.
 const MAX_BYTES: usize = 4096;
 
-/// Records dispatches into a command buffer. What is set stays set for all dispatches after it.
+/// Records dispatches into a command buffer. State persists across dispatches until it is set again.
 ///
-/// Every method refuses what Metal's validation would refuse; a call that failed recorded nothing. An encoder must be
-/// ended: a command buffer with one that was dropped without [`ComputeCommandEncoder::end_encoding`] cannot be committed.
+/// Every method rejects what Metal's validation would reject; a failed call records nothing. An encoder must be ended:
+/// a command buffer whose encoder was dropped without [`ComputeCommandEncoder::end_encoding`] cannot be committed.
 pub struct ComputeCommandEncoder {
     destination: Destination,
     is_open: bool,
     pub(super) table: Box<Table>,
-    /// In the table.
+    /// Index into the table's pipelines.
     pub(super) pipeline: Option<u32>,
     pub(super) bound: [Option<BoundArgument>; ARGUMENT_SLOTS],
     pub(super) threadgroup_memory: [u32; ARGUMENT_SLOTS],
-    /// What the dispatches since the last barrier touch; `None` where each waits anyway.
+    /// Accesses since the last barrier; `None` if every dispatch waits anyway.
     pub(super) hazards: Option<Hazards>,
-    /// The next dispatch waits, whatever it touches.
+    /// Forces the next dispatch to wait.
     pub(super) waits: bool,
     validation: bool,
     pub(super) uses: Uses,
     /// The device's limit.
     most_threadgroup_memory: usize,
-    /// Whose buffers and pipeline states can be used.
+    /// Domain of the buffers and pipeline states that can be used.
     domain: u32,
 }
 
-/// Takes the dispatches that an encoder recorded: a command buffer.
+/// Receives the dispatches of an encoder: a command buffer.
 pub(crate) trait PassSink: Send + Sync {
     fn end_pass(&self, table: Box<Table>);
 
-    /// The encoder was dropped before its end.
+    /// Called if the encoder is dropped before its end.
     fn abandon_pass(&self);
 
     fn label(&self) -> Option<&str>;
 }
 
-/// What is encoded into.
+/// Destination of the recorded dispatches.
 enum Destination {
     CommandBuffer(Arc<dyn PassSink>),
-    /// A recording, with the number that its locations carry.
+    /// A recording, with the number in its locations.
     Recording(u32),
 }
 
@@ -121,21 +121,21 @@ impl ComputeCommandEncoder {
         }
     }
 
-    /// Sets the kernel that the following dispatches run.
+    /// Sets the kernel of the following dispatches.
     pub fn set_compute_pipeline_state(&mut self, pipeline: &ComputePipelineState) -> Result<()> {
         self.open("set_compute_pipeline_state")?;
         let executable = pipeline.executable();
         if executable.domain != self.domain {
             let kernel = executable.name();
             return usage(format!(
-                "set_compute_pipeline_state: the pipeline state of '{kernel}' was made by another device"
+                "set_compute_pipeline_state: the pipeline state of '{kernel}' belongs to another device"
             ));
         }
         self.pipeline = Some(self.table.pipelines.keep(executable));
         Ok(())
     }
 
-    /// Binds a buffer, from the byte `offset` on, to `[[buffer(index)]]`.
+    /// Binds a buffer, starting at byte `offset`, to `[[buffer(index)]]`.
     pub fn set_buffer(&mut self, index: usize, buffer: &Buffer, offset: usize) -> Result<()> {
         self.open("set_buffer")?;
         validate::index("set_buffer", index)?;
@@ -146,8 +146,8 @@ impl ComputeCommandEncoder {
         self.bind("set_buffer", index, buffer, offset..buffer.len())
     }
 
-    /// Binds some bytes of a buffer to `[[buffer(index)]]`. The kernel must touch no others: in a concurrent encoder, the
-    /// dispatches that touch others do not wait for it.
+    /// Binds a range of a buffer to `[[buffer(index)]]`. The kernel must not access other bytes: in a concurrent
+    /// encoder, dispatches that use those do not wait for it.
     pub fn set_buffer_range(&mut self, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
         self.open("set_buffer_range")?;
         validate::index("set_buffer_range", index)?;
@@ -159,7 +159,7 @@ impl ComputeCommandEncoder {
         self.bind("set_buffer_range", index, buffer, range)
     }
 
-    /// The range is inside of the buffer.
+    /// The range must be inside the buffer.
     fn bind(&mut self, call: &str, index: usize, buffer: &Buffer, range: Range<usize>) -> Result<()> {
         if buffer.is_released() {
             return usage(format!(
@@ -181,7 +181,7 @@ impl ComputeCommandEncoder {
         Ok(())
     }
 
-    /// What messages call an index.
+    /// The name of an index in messages.
     #[cold]
     fn at(&self, kind: ArgumentKind, index: usize) -> String {
         let argument = self.pipeline.and_then(|pipeline| {
@@ -194,7 +194,7 @@ impl ComputeCommandEncoder {
         }
     }
 
-    /// Changes the offset of the buffer that is bound at `index`; it is bound to its end.
+    /// Changes the offset of the buffer bound at `index`; it is bound to its end.
     pub fn set_buffer_offset(&mut self, index: usize, offset: usize) -> Result<()> {
         self.open("set_buffer_offset")?;
         validate::index("set_buffer_offset", index)?;
@@ -207,8 +207,8 @@ impl ComputeCommandEncoder {
         }
     }
 
-    /// Binds a copy of `bytes`, at most 4,096, to `[[buffer(index)]]`. In a recording, the location that comes back is
-    /// where a replay can put others.
+    /// Binds a copy of `bytes`, at most 4,096, to `[[buffer(index)]]`. In a recording, replays can patch the bytes at
+    /// the returned location.
     pub fn set_bytes(&mut self, index: usize, bytes: &[u8]) -> Result<BytesLocation> {
         self.open("set_bytes")?;
         validate::index("set_bytes", index)?;
@@ -232,7 +232,7 @@ impl ComputeCommandEncoder {
         Ok(BytesLocation { recording, block, len })
     }
 
-    /// Gives `[[threadgroup(index)]]` this many bytes; they must be a multiple of 16, as in Metal.
+    /// Sets the length of `[[threadgroup(index)]]` in bytes, a multiple of 16 as in Metal.
     pub fn set_threadgroup_memory_length(&mut self, index: usize, bytes: usize) -> Result<()> {
         self.open("set_threadgroup_memory_length")?;
         validate::index("set_threadgroup_memory_length", index)?;
@@ -244,12 +244,12 @@ impl ComputeCommandEncoder {
         Ok(())
     }
 
-    /// The number of dispatches so far.
+    /// Number of dispatches so far.
     pub fn dispatch_count(&self) -> usize {
         self.table.dispatches.len()
     }
 
-    /// Ends the encoder: the command buffer takes another one, or can be committed.
+    /// Ends the encoder: the command buffer accepts another one, or can be committed.
     pub fn end_encoding(&mut self) -> Result<()> {
         self.open("end_encoding")?;
         self.check_uses("end_encoding")?;
@@ -259,7 +259,7 @@ impl ComputeCommandEncoder {
                 self.is_open = false;
                 Ok(())
             }
-            Destination::Recording(_) => usage("end_encoding: a recording is ended by finish"),
+            Destination::Recording(_) => usage("end_encoding: call finish to end a recording"),
         }
     }
 
@@ -283,7 +283,7 @@ impl ComputeCommandEncoder {
             Destination::Recording(_) => None,
         };
         let label = label.map(|label| format!(" '{label}'")).unwrap_or_default();
-        usage(format!("{call}: the encoder has ended; make a new one from the command buffer{label}"))
+        usage(format!("{call}: the encoder has ended; create a new one from the command buffer{label}"))
     }
 }
 

@@ -1,10 +1,10 @@
-//! Which dispatches must wait for others: by the bytes that they read and write.
+//! Hazard tracking: decides by the accessed bytes which dispatches must wait.
 //!
-//! Two sets of ranges hold what the dispatches since the last barrier read and wrote, ranges that meet merged into
-//! one. A dispatch that reads what is being written, or writes what is being read or written, needs a barrier before it;
-//! then both sets are empty again. A barrier as late as possible, for all dispatches at once, is as few as can be.
+//! Two sets of ranges hold the bytes read and written since the last barrier, with adjacent ranges merged. A dispatch
+//! that reads written bytes, or writes read or written bytes, needs a barrier before it; then both sets are cleared.
+//! Placing each barrier as late as possible, for all dispatches at once, gives the fewest barriers.
 //!
-//! Ranges are ranges of addresses and not of buffers, so that buffers which share memory are the same here, too.
+//! Ranges are addresses, not buffer offsets, so that buffers that share memory are handled, too.
 
 use crate::backend::ArgumentMemory;
 use crate::kernel::arguments::BufferArgument;
@@ -12,21 +12,21 @@ use crate::validate::BoundArgument;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What the dispatches since the last barrier touch.
+/// Accesses of the dispatches since the last barrier.
 #[derive(Default)]
 pub(crate) struct Hazards {
     read: Ranges,
     written: Ranges,
 }
 
-/// What a dispatch does with one range.
+/// An access of a dispatch to a range.
 #[derive(Clone)]
 pub(crate) struct Access {
     pub(crate) range: Range<usize>,
     pub(crate) is_written: bool,
 }
 
-/// What a dispatch does with an argument; nothing that matters with bytes, which nobody writes.
+/// The access of a dispatch to an argument; `None` for `set_bytes` data, which is never written.
 pub(crate) fn access(argument: &BufferArgument, bound: BoundArgument) -> Option<Access> {
     match bound.memory {
         ArgumentMemory::Bytes { .. } => None,
@@ -37,31 +37,31 @@ pub(crate) fn access(argument: &BufferArgument, bound: BoundArgument) -> Option<
 }
 
 impl Hazards {
-    /// Whether a dispatch must wait.
+    /// True if a dispatch must wait.
     pub(crate) fn conflict(&self, mut accesses: impl Iterator<Item = Access>) -> bool {
         accesses.any(|access| {
             self.written.overlap(&access.range) || (access.is_written && self.read.overlap(&access.range))
         })
     }
 
-    /// A dispatch was recorded.
+    /// Adds the accesses of a recorded dispatch.
     pub(crate) fn add(&mut self, accesses: impl Iterator<Item = Access>) {
         for access in accesses {
-            // What is written conflicts with every access: that it may be read as well makes no difference.
+            // A written range conflicts with every access, whether it is also read or not.
             let ranges = if access.is_written { &mut self.written } else { &mut self.read };
             ranges.insert(access.range);
         }
     }
 
-    /// A barrier was recorded.
+    /// Clears the sets after a barrier.
     pub(crate) fn clear(&mut self) {
         self.read.clear();
         self.written.clear();
     }
 }
 
-/// Ranges that do not meet, in order: the start and the end of each. A list as long as there are few of them, which is
-/// the rule and the fastest then; a tree when there are many.
+/// Disjoint, non-adjacent ranges in order: start and end of each. A list while there are few, which is usual and
+/// fastest; a tree when there are many.
 #[derive(Default)]
 struct Ranges {
     few: Vec<(usize, usize)>,
@@ -72,7 +72,7 @@ const FEW: usize = 64;
 
 impl Ranges {
     fn overlap(&self, range: &Range<usize>) -> bool {
-        // The last that begins before the end: those before it end before it begins.
+        // The last range that begins before the end; earlier ranges end before it begins.
         let before = self.few.partition_point(|&(start, _)| start < range.end);
         let few = before.checked_sub(1).is_some_and(|last| self.few[last].1 > range.start);
         few || self.many.range(..range.end).next_back().is_some_and(|(_, &end)| end > range.start)
@@ -90,7 +90,7 @@ impl Ranges {
     }
 
     fn insert_into_few(&mut self, range: Range<usize>) {
-        // Those that meet it lie side by side, and become one with it.
+        // Overlapping and adjacent ranges are contiguous in the list, and merge with the new one.
         let first = self.few.partition_point(|&(_, end)| end < range.start);
         let last = self.few.partition_point(|&(start, _)| start <= range.end);
         match self.few.get_mut(first..last) {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_meet_become_one() {
+    fn adjacent_and_overlapping_ranges_merge() {
         let check = |inserted: &[(usize, usize)], expected: &[(usize, usize)]| {
             assert_eq!(ranges(inserted).few, expected);
             let mut tree = Ranges::default();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn many_are_found_as_well_as_few() {
+    fn many_ranges_behave_like_few() {
         let inserted: Vec<(usize, usize)> =
             (0..1000).map(|i| (i * 7919 % 1000 * 10, i * 7919 % 1000 * 10 + 5)).collect();
         for count in [1, FEW - 1, FEW, FEW + 1, FEW + 2, 1000] {

@@ -1,8 +1,8 @@
-//! Recording: the calls of an encoder become tables of dispatches.
+//! Recording: encoder calls become tables of dispatches.
 //!
 //! ```text
-//! set_buffer, set_bytes ── bound: one binding for each index ───┐
-//! set_compute_pipeline_state ───────────────────────────────────┼─ dispatch: validated ── hazards: must it wait? ── Table
+//! set_buffer, set_bytes ── bound: one binding per index ────────┐
+//! set_compute_pipeline_state ───────────────────────────────────┼─ dispatch: validated ── hazards: wait? ── Table
 //!                                                               │
 //! encoder: for a command buffer       recording: for replays ───┘
 //! ```

@@ -1,13 +1,13 @@
-//! Recordings: a sequence of dispatches that was encoded once and is replayed any number of times.
+//! Recordings: sequences of dispatches, encoded once and replayed many times.
 //!
 //! ```text
-//! CommandRecorder ── the calls of an encoder ── finish ── Recording: the table, and the back end's own
-//!                                                             │
-//!                        CommandBuffer::replay(patches) ──────┘
+//! CommandRecorder ── encoder calls ── finish ── Recording: the table, and back-end state
+//!                                                  │
+//!             CommandBuffer::replay(patches) ──────┘
 //! ```
 //!
-//! **Invariant:** what depends on nothing but the recording is done by `finish`: a replay compiles nothing and looks no
-//! buffer up. What it changes, the patched bytes, it has for itself alone.
+//! **Invariant:** `finish` does all work that does not change between replays: a replay compiles nothing and looks up
+//! no buffer. Each replay has its own copy of the patched bytes.
 
 use super::encoder::{BytesLocation, ComputeCommandEncoder, DispatchType};
 use crate::backend::{ArgumentMemory, BYTES_ALIGNMENT, Recorded, Table};
@@ -18,7 +18,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Dispatches that can be replayed, in any command buffer of their device, by several threads at once. A clone is the
+/// Dispatches that can be replayed in any command buffer of their device, by several threads at once. A clone is the
 /// same recording. It keeps its buffers and pipeline states alive.
 #[derive(Clone)]
 pub struct Recording {
@@ -31,18 +31,18 @@ struct Inner {
     recorded: Arc<Recorded>,
 }
 
-/// Bytes that one replay has in place of recorded ones.
+/// Bytes that replace recorded ones in one replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch<'a> {
-    /// What [`ComputeCommandEncoder::set_bytes`] or [`Recording::bytes_location`] gave.
+    /// Returned by [`ComputeCommandEncoder::set_bytes`] or [`Recording::bytes_location`].
     pub location: BytesLocation,
-    /// The first byte to replace, counted from the location's first one.
+    /// Offset of the first replaced byte in the location.
     pub offset: usize,
-    /// What to put there.
+    /// The new bytes.
     pub bytes: &'a [u8],
 }
 
-/// Records what an encoder would encode. It is one, in all but its end: pass it to what takes an encoder.
+/// Records dispatches for replays. It dereferences to an encoder: pass it to code that encodes, then call `finish`.
 ///
 /// ```
 /// # #[cfg(llvm)] {
@@ -80,7 +80,7 @@ pub struct CommandRecorder {
 }
 
 impl Device {
-    /// Begins a recording.
+    /// Starts a recording.
     pub fn new_command_recorder(&self, dispatch_type: DispatchType) -> CommandRecorder {
         static NUMBERS: AtomicU32 = AtomicU32::new(1);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed).max(1);
@@ -90,7 +90,7 @@ impl Device {
 }
 
 impl CommandRecorder {
-    /// Ends the recording, and makes it ready.
+    /// Ends the recording, and prepares it for replays.
     pub fn finish(mut self) -> Result<Recording> {
         let table = self.encoder.finish()?;
         validate::stale("finish", &table)?;
@@ -116,18 +116,18 @@ impl DerefMut for CommandRecorder {
 }
 
 impl Recording {
-    /// How many dispatches there are.
+    /// Number of dispatches.
     pub fn dispatch_count(&self) -> usize {
         self.table().len()
     }
 
-    /// How often a dispatch waits for all before it; in a serial recording, all but the first do.
+    /// Number of dispatches that wait for all before them; in a serial recording, all but the first.
     pub fn barrier_count(&self) -> usize {
         self.table().dispatches.iter().skip(1).filter(|dispatch| dispatch.waits).count()
     }
 
-    /// Where the bytes are that a dispatch, counted from 0, has at an index; `None` where it has a buffer or nothing. For
-    /// those who did not call `set_bytes` themselves. Dispatches for which the bytes were set once share the location.
+    /// Location of the bytes that a dispatch, counted from 0, has at an index; `None` if a buffer or nothing is bound.
+    /// For code that did not call `set_bytes` itself. Dispatches that share one `set_bytes` call share the location.
     pub fn bytes_location(&self, dispatch: usize, index: usize) -> Option<BytesLocation> {
         let table = self.table();
         let bindings = if dispatch < table.len() { table.bindings_of(dispatch) } else { &[] };
@@ -149,21 +149,21 @@ impl Recording {
         &self.inner.recorded
     }
 
-    /// Whether it can be replayed now.
+    /// Checks that it can be replayed now.
     pub(crate) fn check(&self, call: &str) -> Result<()> {
         validate::stale(call, self.table())
     }
 
-    /// Whether its pipeline states are for this device.
+    /// True if its pipeline states are for this device.
     pub(crate) fn is_of(&self, device: &Device) -> bool {
         self.inner.device.is_same(device)
     }
 
-    /// Which bytes a patch replaces, counted from the first block's first.
+    /// The bytes that a patch replaces, counted from the start of the first block.
     pub(crate) fn patched(&self, patch: &Patch) -> Result<Range<usize>> {
         let Patch { location, offset, bytes } = patch;
         if location.recording != self.inner.number {
-            return usage("replay: a patch with a location of another recording or command buffer");
+            return usage("replay: a patch has a location of another recording or command buffer");
         }
         match offset.checked_add(bytes.len()) {
             Some(end) if end <= location.len as usize => {
@@ -171,7 +171,7 @@ impl Recording {
                 Ok(start..start + bytes.len())
             }
             _ => usage(format!(
-                "replay: a patch of {} bytes at offset {offset}; set_bytes was given {} there",
+                "replay: a patch of {} bytes at offset {offset}; set_bytes recorded {} there",
                 bytes.len(),
                 location.len
             )),

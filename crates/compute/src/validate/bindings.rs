@@ -1,4 +1,4 @@
-//! What is bound, against what the kernel wants.
+//! Validation of bound arguments against the kernel's reflection.
 
 use super::{Call, list};
 use crate::backend::ArgumentMemory;
@@ -6,17 +6,17 @@ use crate::error::{Error, Result};
 use crate::kernel::arguments::BufferArgument;
 use abi::call::ARGUMENT_SLOTS;
 
-/// What is bound at an index.
+/// An argument bound at an index.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundArgument {
     pub(crate) memory: ArgumentMemory,
-    /// Of a buffer's bytes, its address; of others, a number that is aligned as they are.
+    /// The address, for buffers; for `set_bytes` data, a number with its alignment.
     pub(crate) address: usize,
     pub(crate) len: usize,
     pub(crate) read_only: bool,
 }
 
-/// Whether everything that the kernel uses is there and fits.
+/// Checks that everything that the kernel uses is bound and fits.
 pub(crate) fn bindings(call: &Call, bound: &[Option<BoundArgument>; ARGUMENT_SLOTS]) -> Result<()> {
     for argument in &call.pipeline.arguments.buffers {
         match &bound[usize::from(argument.index)] {
@@ -39,8 +39,8 @@ fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<BoundArgument
     let others = others & !call.pipeline.arguments.buffer_indices;
     let hint = match others.count_ones() {
         0 => String::new(),
-        1 => format!(" (index {} is bound, and the kernel has no such argument)", list(others)),
-        _ => format!(" (indices {} are bound, and the kernel has no such arguments)", list(others)),
+        1 => format!(" (index {} is bound, but the kernel has no such argument)", list(others)),
+        _ => format!(" (indices {} are bound, but the kernel has no such arguments)", list(others)),
     };
     let name = &call.pipeline.reflection.arguments[argument.argument as usize].name;
     call.refuse(format_args!(
@@ -49,7 +49,7 @@ fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<BoundArgument
     ))
 }
 
-/// Why a binding cannot serve an argument.
+/// Describes why a binding does not fit its argument.
 #[cold]
 fn misfit(call: &Call, argument: &BufferArgument, bound: &BoundArgument) -> Error {
     let reflected = &call.pipeline.reflection.arguments[argument.argument as usize];
@@ -69,9 +69,9 @@ fn misfit(call: &Call, argument: &BufferArgument, bound: &BoundArgument) -> Erro
         let needed = argument.misalignment + 1;
         format!("it begins at a multiple of {alignment} only; '{space}{element}' needs a multiple of {needed}")
     } else if is_bytes {
-        "the kernel may write to it, and bytes can only be read; use a buffer".into()
+        "the kernel may write to it, but set_bytes data is read-only; use a buffer".into()
     } else {
-        "the kernel may write to it, and what is bound can only be read".into()
+        "the kernel may write to it, but the binding is read-only".into()
     };
     call.refuse(format_args!(
         "buffer {} for the argument '{}': {problem} (bound is {what})",

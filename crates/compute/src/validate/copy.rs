@@ -1,4 +1,4 @@
-//! Copies between buffers, and fills.
+//! Validation of copies and fills.
 
 use super::same_device;
 use crate::backend::{Copy, Fill, Memory};
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Metal on a Mac copies whole words.
 const ALIGNMENT: usize = 4;
 
-/// Whether a command buffer of a device can take a copy; whether its destination is a view for reading only was not yet looked at.
+/// Checks a copy of a command buffer.
 pub(crate) fn copy(domain: u32, copy: &Copy, destination_is_read_only: bool) -> Result<()> {
     let Copy { source, range, destination, offset } = copy;
     for buffer in [source, destination] {
@@ -24,16 +24,13 @@ pub(crate) fn copy(domain: u32, copy: &Copy, destination_is_read_only: bool) -> 
         ));
     };
     if destination_is_read_only {
-        return usage(format!(
-            "copy_buffer: {}, the destination, is a view for reading only",
-            destination.description()
-        ));
+        return usage(format!("copy_buffer: {}, the destination, is read-only", destination.description()));
     }
     let (from, to) = (source.addresses(range.clone()), destination.addresses(*offset..end));
     if from.start < to.end && to.start < from.end {
         let source = source.description();
         return usage(format!(
-            "copy_buffer: {range:?} and {offset}..{end} of {source} overlap; copy by way of another buffer"
+            "copy_buffer: {range:?} and {offset}..{end} of {source} overlap; copy through another buffer"
         ));
     }
     let numbers =
@@ -41,14 +38,14 @@ pub(crate) fn copy(domain: u32, copy: &Copy, destination_is_read_only: bool) -> 
     whole_words("copy_buffer", &numbers)
 }
 
-/// Whether a command buffer of a device can take a fill.
+/// Checks a fill of a command buffer.
 pub(crate) fn fill(domain: u32, fill: &Fill, is_read_only: bool) -> Result<()> {
     let Fill { buffer, range, .. } = fill;
     same_device("fill_buffer", domain, buffer)?;
     fill_released("fill_buffer", fill)?;
     inside("fill_buffer", "", buffer, range)?;
     if is_read_only {
-        return usage(format!("fill_buffer: {} is a view for reading only", buffer.description()));
+        return usage(format!("fill_buffer: {} is read-only", buffer.description()));
     }
     let numbers = [("the range begins at", range.start), ("the length is", range.end - range.start)];
     whole_words("fill_buffer", &numbers)
@@ -72,12 +69,12 @@ fn whole_words(call: &str, numbers: &[(&str, usize)]) -> Result<()> {
     }
 }
 
-/// Whether neither buffer was released.
+/// Checks that neither buffer was released.
 pub(crate) fn copy_released(call: &str, copy: &Copy) -> Result<()> {
     released(call, "a copy from or to", &[&copy.source, &copy.destination])
 }
 
-/// Whether the buffer was not released.
+/// Checks that the buffer was not released.
 pub(crate) fn fill_released(call: &str, fill: &Fill) -> Result<()> {
     released(call, "a fill of", &[&fill.buffer])
 }

@@ -1,4 +1,4 @@
-//! The sizes of grids and threadgroups.
+//! Validation of grid and threadgroup sizes.
 
 use super::Call;
 use crate::backend::{Promises, Simdgroups};
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::size::Size;
 use abi::LANES;
 
-/// The grid and the threadgroup in threads, as the back ends take them.
+/// Checks a grid and a threadgroup, and returns both in threads.
 pub(crate) fn grid(call: &Call, grid: Size, threadgroup: Size) -> Result<([u32; 3], [u32; 3])> {
     let most = call.pipeline.max_total_threads;
     let is_small = threadgroup.volume().is_some_and(|threads| (1..=most).contains(&threads))
@@ -26,7 +26,7 @@ pub(crate) fn grid(call: &Call, grid: Size, threadgroup: Size) -> Result<([u32; 
     }
 }
 
-/// Whether a size is within another along each dimension.
+/// True if a size is within limits along each dimension.
 fn fits(size: Size, most: Size) -> bool {
     size.width <= most.width && size.height <= most.height && size.depth <= most.depth
 }
@@ -51,9 +51,9 @@ fn refused(call: &Call, grid: Size, threadgroup: Size, most: usize) -> Error {
     call.refuse(format_args!("a grid of {grid} threads; positions have 32 bits, sizes 64"))
 }
 
-/// Keeps the promises of the pipeline's descriptor.
+/// Checks the descriptor's promise about simdgroups.
 fn promised_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()> {
-    // Along each dimension there are whole threadgroups and perhaps, at the end, a smaller one.
+    // Along each dimension there are whole threadgroups and perhaps a smaller one at the end.
     let sizes = |grid: usize, threadgroup: usize| {
         let whole = (grid >= threadgroup).then_some(threadgroup);
         let rest = Some(grid % threadgroup).filter(|&rest| rest > 0);
@@ -77,7 +77,7 @@ fn promised_simdgroups(call: &Call, grid: Size, threadgroup: Size) -> Result<()>
     Ok(())
 }
 
-/// Keeps the promise of one size of threadgroups.
+/// Checks the descriptor's promise of one threadgroup size.
 fn promised_size(call: &Call, grid: Size, threadgroup: Size, promised: Size) -> Result<()> {
     let is_whole = |grid: usize, threadgroup: usize| grid.is_multiple_of(threadgroup);
     if threadgroup == promised

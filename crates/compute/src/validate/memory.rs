@@ -1,11 +1,11 @@
-//! Threadgroup memory: that of arguments, and how much there is in all.
+//! Validation of threadgroup memory: each argument, and the total.
 
 use super::Call;
 use crate::error::Result;
 use crate::kernel::arguments::THREADGROUP_ALIGNMENT;
 use abi::call::ARGUMENT_SLOTS;
 
-/// Why there cannot be so much for an argument, on a device with at most `most` bytes.
+/// The problem with this length for an argument, on a device with a limit of `most` bytes.
 pub(crate) fn threadgroup_memory_problem(bytes: usize, most: usize) -> Option<String> {
     if bytes > most {
         Some(format!("at most {most} are there"))
@@ -16,8 +16,8 @@ pub(crate) fn threadgroup_memory_problem(bytes: usize, most: usize) -> Option<St
     }
 }
 
-/// Whether the kernel's threadgroup arguments are all set, and fit with its own variables. Each length is a multiple of
-/// [`THREADGROUP_ALIGNMENT`].
+/// Checks that all threadgroup arguments of the kernel are set, and fit together with its own variables. Each length is
+/// a multiple of [`THREADGROUP_ALIGNMENT`].
 pub(crate) fn threadgroup_memory(call: &Call, lengths: &[u32; ARGUMENT_SLOTS]) -> Result<()> {
     let arguments = &call.pipeline.arguments;
     let mut total = arguments.own_threadgroup_memory;
@@ -36,7 +36,7 @@ pub(crate) fn threadgroup_memory(call: &Call, lengths: &[u32; ARGUMENT_SLOTS]) -
     let most = call.pipeline.most_threadgroup_memory;
     if total > most {
         return Err(call.refuse(format_args!(
-            "{total} bytes of threadgroup memory, the kernel's own variables included; at most {most} are there"
+            "{total} bytes of threadgroup memory, the kernel's own variables included; at most {most} are available"
         )));
     }
     Ok(())

@@ -1,23 +1,23 @@
-//! What an encoder checks before it records: the rules of Metal's API against the kernel's reflection.
+//! Validation: the rules of Metal's API, checked against the kernel's reflection before a call is recorded.
 //!
-//! What could harm memory, or leave a device in doubt about what to do, is checked always, in release builds too. The
-//! rest, which can only give wrong results, is checked in validation: in debug builds, with `METALWORKS_VALIDATION=1`, or
-//! where [`crate::Device::set_validation`] turned it on.
+//! Mistakes that could corrupt memory, or whose effect would depend on the device, are always checked, in release
+//! builds too. The rest, which can only give wrong results, is checked in validation: in debug builds, with
+//! `METALWORKS_VALIDATION=1`, or after [`crate::Device::set_validation`].
 //!
 //! | check | when | where |
 //! |---|---|---|
 //! | index of a buffer or of threadgroup memory, 0 to 30 | always | the call that sets it |
-//! | offset and range inside of the buffer | always | the call that sets it |
+//! | offset and range inside the buffer | always | the call that sets it |
 //! | `set_bytes`: 1 to 4,096 bytes | always | the call that sets it |
-//! | threadgroup memory: a multiple of 16, within the device's limit, an element at least | always | `memory` |
-//! | every argument that the kernel uses bound; what is bound large enough for an element, aligned | always | `bindings` |
-//! | what a kernel may write is not read-only, nor bytes | always | `bindings` |
-//! | no released buffer, when it is bound, committed and replayed | always | the encoder, `stale` |
-//! | grid and threadgroup: not 0, within the limits and 32 bits, full simdgroups if promised | always | `grid` |
+//! | threadgroup memory: a multiple of 16, within the device's limit, at least one element | always | `memory` |
+//! | every argument that the kernel uses is bound; the binding is large enough for an element, and aligned | always | `bindings` |
+//! | an argument that a kernel may write is neither read-only nor `set_bytes` data | always | `bindings` |
+//! | no buffer was released, when it is bound, committed and replayed | always | the encoder, `stale` |
+//! | grid and threadgroup: not 0, within the limits and 32 bits, as promised | always | `grid` |
 //! | encoding after the end, committing twice, an open or dropped encoder | always | encoder, command buffer |
-//! | buffers of the device that encodes | always | the call that binds or copies |
-//! | copies and fills: inside of the buffers, whole words, no overlap, nothing read-only written | always | `copy` |
-//! | patches inside of bytes that were recorded, and of this recording | always | the replay |
+//! | buffers belong to the encoding device | always | the call that binds or copies |
+//! | copies and fills: inside the buffers, whole words, no overlap, no write to a read-only buffer | always | `copy` |
+//! | patches are inside recorded bytes, and of this recording | always | the replay |
 //! | bindings that no dispatch uses: a wrong index | validation | `unused` |
 
 mod bindings;
@@ -41,17 +41,17 @@ use msl::reflect::ArgumentKind;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// A dispatch that is checked.
+/// A dispatch to validate.
 pub(crate) struct Call<'a> {
-    /// The method that was called.
+    /// Name of the called method.
     pub(crate) name: &'static str,
     pub(crate) pipeline: &'a Executable,
-    /// Those of the table.
+    /// Buffers of the table.
     pub(crate) buffers: &'a [Arc<Memory>],
 }
 
 impl Call<'_> {
-    /// The error that a problem is.
+    /// Creates the error for a problem.
     fn refuse(&self, problem: impl Display) -> Error {
         Error::Usage(format!("{} of '{}': {problem}", self.name, self.pipeline.name()))
     }
@@ -65,16 +65,16 @@ pub(crate) fn index(call: &str, index: usize) -> Result<()> {
     usage(format!("{call}: index {index}; there are {ARGUMENT_SLOTS}, from 0 to {}", ARGUMENT_SLOTS - 1))
 }
 
-/// Whether a buffer has memory that the device can reach.
+/// Checks that a buffer's memory belongs to the device.
 #[inline]
 pub(crate) fn same_device(call: &str, domain: u32, buffer: &Memory) -> Result<()> {
     if buffer.domain() == domain {
         return Ok(());
     }
-    usage(format!("{call}: {} was made by another device", buffer.description()))
+    usage(format!("{call}: {} belongs to another device", buffer.description()))
 }
 
-/// The name of the argument with this index.
+/// Name of the argument with this index.
 pub(crate) fn argument_name(pipeline: &Executable, kind: ArgumentKind, index: usize) -> Option<&str> {
     let mut arguments = pipeline.reflection.arguments.iter();
     arguments
@@ -82,16 +82,16 @@ pub(crate) fn argument_name(pipeline: &Executable, kind: ArgumentKind, index: us
         .map(|argument| &*argument.name)
 }
 
-/// The tables count with 32 bits.
+/// Checks that table indices fit in 32 bits.
 #[inline]
 pub(crate) fn room(call: &str, entries: usize) -> Result<()> {
     if entries < (u32::MAX >> 1) as usize {
         return Ok(());
     }
-    usage(format!("{call}: the encoder is full; end it, and go on with another one"))
+    usage(format!("{call}: the encoder is full; end it and continue with another one"))
 }
 
-/// A list as one says it: `2`, `2 and 5`, `1, 2 and 5`.
+/// Formats a list: `2`, `2 and 5`, `1, 2 and 5`.
 fn list(indices: u32) -> String {
     let mut text = String::new();
     let count = indices.count_ones();

@@ -1,4 +1,4 @@
-//! Buffers that were released after they were bound.
+//! Detection of buffers released after they were bound.
 
 use crate::backend::{ArgumentMemory, Table, releases};
 use crate::error::{Result, usage};
@@ -6,7 +6,8 @@ use crate::validate::argument_name;
 use msl::reflect::ArgumentKind;
 use std::sync::atomic::Ordering;
 
-/// Whether none of a table's buffers was released. As long as nobody's are, nothing is looked at.
+/// Checks that none of a table's buffers was released. Scans them only if some buffer was released since the last
+/// check.
 pub(crate) fn stale(call: &str, table: &Table) -> Result<()> {
     let now = releases();
     if table.checked_releases.load(Ordering::Relaxed) == now {

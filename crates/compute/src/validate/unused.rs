@@ -1,16 +1,16 @@
-//! Bindings that no dispatch uses: as a rule, somebody took the wrong index.
+//! Detection of bindings that no dispatch uses: usually a wrong index.
 
 use super::list;
 use crate::backend::Table;
 use crate::error::{Result, usage};
 use crate::kernel::arguments::ArgumentTable;
 
-/// What is bound and not used so far, a bit for each index.
+/// Bindings not used so far, one bit per index.
 #[derive(Default)]
 pub(crate) struct Uses {
     /// Bound since the last dispatch.
     fresh: u32,
-    /// Bound before some dispatch, and used by none since.
+    /// Bound before a dispatch, and not used by any since.
     idle: u32,
 }
 
@@ -20,15 +20,15 @@ impl Uses {
         self.idle &= !(1 << index);
     }
 
-    /// Kernels with function constants may have arguments that the constants decided against, which hosts bind all the
-    /// same: they are taken to use everything.
+    /// Kernels with function constants may have arguments that the constants removed, and that hosts still bind: they
+    /// count as using everything.
     pub(crate) fn dispatch(&mut self, arguments: &ArgumentTable) {
         let used = if arguments.may_lack_some { u32::MAX } else { arguments.buffer_indices };
         self.idle = (self.idle | self.fresh) & !used;
         self.fresh = 0;
     }
 
-    /// Whether everything that was there for some dispatch was used.
+    /// Checks that every binding that was there for a dispatch was used.
     pub(crate) fn check(&self, call: &str, table: &Table) -> Result<()> {
         let Some(last) = table.dispatches.last().filter(|_| self.idle != 0) else { return Ok(()) };
         let pipeline = table.pipeline(last);

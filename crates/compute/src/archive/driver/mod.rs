@@ -1,16 +1,17 @@
-//! A driver's own archive of compiled kernels: one file for each GPU and version of the system, in the folder of the user.
+//! A driver's own archive of compiled kernels: one file per GPU and system version, in the user's folder.
 //!
 //! ```text
-//! folder / metal / apple-m2-pro_version-14-5-build-23f79 .metalar            what the driver wrote
-//!                                                        .metalar.damaged    one that it refused, set aside
-//!                / .metalworks-….tmp                                         one that is being written
+//! folder / metal / apple-m2-pro_version-14-5-build-23f79 .metalar            written by the driver
+//!                                                        .metalar.damaged    refused by the driver, set aside
+//!                / .metalworks-….tmp                                         being written
 //! ```
 //!
-//! What is in such a file is the driver's business, who writes it is ours: it opens a file when a kernel is first looked for,
-//! takes up what was compiled, and writes all of it into a new file, which then takes the place of the old one. Processes
-//! share it without locks: a file appears whole, and who writes last wins; what others compiled meanwhile is compiled again.
+//! The driver defines the contents of the file; this module decides when to open and write it. A file is opened at the
+//! first lookup. New code is added to the archive in memory, which is then written to a new file that replaces the old
+//! one. Processes share it without locks: a file appears whole, and the last writer wins; code that others added
+//! meanwhile is compiled again.
 //!
-//! **Invariant:** nothing here is an error: what goes wrong is noted, and kernels are compiled without an archive.
+//! **Invariant:** problems are recorded, not returned as errors: kernels are then compiled without an archive.
 
 #[cfg(test)]
 mod tests;
@@ -26,36 +27,37 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The calls into a driver. An error is what it says.
+/// Calls into a driver. Errors are the driver's messages.
 pub trait Driver: Send + Sync + 'static {
     /// Its archive.
     type Archive: Send + Sync;
-    /// What is added to it.
+    /// A compiled object to add.
     type Item: Send;
 
-    /// Opens a file; without one, an archive that is empty.
+    /// Opens a file, or creates an empty archive.
     fn open(&self, file: Option<&Path>) -> Result<Self::Archive, String>;
-    /// Takes up something that was compiled.
+    /// Adds a compiled object.
     fn add(&self, archive: &Self::Archive, item: &Self::Item) -> Result<(), String>;
     /// Writes a file.
     fn serialize(&self, archive: &Self::Archive, file: &Path) -> Result<(), String>;
 }
 
-/// An archive of a driver, in a folder or in memory.
+/// A driver's archive, in a folder or in memory.
 pub struct DriverArchive<D: Driver> {
     driver: D,
-    /// The name of its file, without what it ends with.
+    /// File name without extension.
     name: String,
-    /// Opened when it is first needed; `None` where the driver has none.
+    /// Opened on first use; `None` if the driver has no archives.
     opened: OnceLock<Option<RwLock<D::Archive>>>,
-    /// What was compiled since the last flush. Adding may take as long as compiling: it waits until nobody waits for it.
+    /// Objects compiled since the last flush. Adding may take as long as compiling, so it is deferred until no thread
+    /// waits.
     pending: Mutex<Vec<D::Item>>,
-    /// Something was added that is in no file.
+    /// True if the archive has objects that are in no file.
     is_unwritten: AtomicBool,
 }
 
 impl<D: Driver> DriverArchive<D> {
-    /// The archive for a GPU and a version of the system, both as they call themselves.
+    /// The archive of a GPU and a system version, by the names that they report.
     pub fn new(driver: D, gpu: &str, system: &str) -> DriverArchive<D> {
         let name = format!("{}_{}", slug(gpu), slug(system));
         DriverArchive {
@@ -67,7 +69,7 @@ impl<D: Driver> DriverArchive<D> {
         }
     }
 
-    /// Looks something up while nothing is added; `None` where there is no archive. Without a folder it is in memory.
+    /// Looks up an object while none is added; `None` if there is no archive. Without a folder it is in memory.
     pub(super) fn look<T>(
         &self,
         folder: Option<&Folder>,
@@ -77,7 +79,7 @@ impl<D: Driver> DriverArchive<D> {
         Some(look(&read(self.opened(folder, problems)?)))
     }
 
-    /// Takes up what was compiled. In memory it is there at once, in a folder after the next flush.
+    /// Adds a compiled object. In memory it is available at once, in a folder after the next flush.
     pub(super) fn add(&self, folder: Option<&Folder>, item: D::Item, problems: &Problems) {
         self.pending().push(item);
         if folder.is_none() {
@@ -85,7 +87,7 @@ impl<D: Driver> DriverArchive<D> {
         }
     }
 
-    /// Writes what was compiled since the last time, and what could not be written then.
+    /// Writes objects added since the last flush, and those that could not be written then.
     pub(super) fn flush(&self, folder: &Folder, problems: &Problems) {
         self.add_pending(Some(folder), problems);
         if self.is_unwritten.swap(false, Ordering::AcqRel)
@@ -106,7 +108,7 @@ impl<D: Driver> DriverArchive<D> {
         for item in items {
             match self.driver.add(&archive, &item) {
                 Ok(()) => self.is_unwritten.store(true, Ordering::Release),
-                Err(problem) => problems.add(format!("the driver keeps a kernel in no archive: {problem}")),
+                Err(problem) => problems.add(format!("the driver cannot archive a kernel: {problem}")),
             }
         }
     }
@@ -115,14 +117,13 @@ impl<D: Driver> DriverArchive<D> {
         let opened = self.opened.get_or_init(|| {
             let old = folder.and_then(|folder| self.open(folder, problems));
             let archive = old.map_or_else(|| self.driver.open(None), Ok);
-            let failed =
-                |problem| problems.add(format!("the driver has no archive of compiled kernels: {problem}"));
+            let failed = |problem| problems.add(format!("the driver cannot create an archive: {problem}"));
             archive.map_err(failed).ok().map(RwLock::new)
         });
         opened.as_ref()
     }
 
-    /// What an earlier process wrote, if that can be used.
+    /// Opens the file of an earlier process, if it is usable.
     fn open(&self, folder: &Folder, problems: &Problems) -> Option<D::Archive> {
         let path = self.path(folder);
         let failed = |error: std::io::Error| {
@@ -136,7 +137,8 @@ impl<D: Driver> DriverArchive<D> {
             problems.add(format!("'{}' is not used: it belongs to another user", path.display()));
             return None;
         }
-        // Nothing can be taken out of it, kernels of older programs included: it is begun anew before it fills the folder.
+        // A driver's archive cannot shrink, not even by kernels of older programs: start over before it fills the
+        // folder.
         if metadata.len() > folder.limit() / 2 {
             return None;
         }
@@ -160,7 +162,7 @@ impl<D: Driver> DriverArchive<D> {
         let path = self.path(folder);
         folder.make(&path).map_err(|error| error.to_string())?;
         let temporary = path.with_file_name(temporary_name());
-        // Nobody adds meanwhile.
+        // The lock keeps others from adding meanwhile.
         let archive = write(archive);
         let written = self.driver.serialize(&archive, &temporary);
         drop(archive);
@@ -169,7 +171,7 @@ impl<D: Driver> DriverArchive<D> {
             match bytes {
                 0 => Err("the driver wrote an empty file".into()),
                 bytes if bytes > folder.limit() => {
-                    Err(format!("{bytes} bytes are more than the folder may have ({})", folder.limit()))
+                    Err(format!("{bytes} bytes exceed the folder's limit ({})", folder.limit()))
                 }
                 bytes => std::fs::rename(&temporary, &path).map(|()| bytes).map_err(|error| error.to_string()),
             }
@@ -195,7 +197,7 @@ impl<D: Driver> DriverArchive<D> {
     }
 }
 
-/// What a driver may have left halfway is for it to notice.
+/// The driver detects its own inconsistent state after a panic.
 fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }

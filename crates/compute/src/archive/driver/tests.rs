@@ -1,4 +1,4 @@
-//! Files of a driver that keeps lines of text.
+//! Archives of a test driver that stores lines of text.
 
 use super::*;
 use crate::archive::driver_files::driver_target;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A driver whose archives are lists of words, and whose files begin with `archive`.
 #[derive(Clone, Default)]
 struct Words {
-    /// It cannot write.
+    /// Writing fails.
     is_full: Arc<AtomicBool>,
 }
 
@@ -30,7 +30,7 @@ impl Driver for Words {
 
     fn add(&self, archive: &Self::Archive, item: &String) -> Result<(), String> {
         match item.as_str() {
-            "unspeakable" => Err("it is unspeakable".into()),
+            "invalid" => Err("it is invalid".into()),
             item => {
                 archive.lock().expect("nobody panics").push(item.into());
                 Ok(())
@@ -46,10 +46,10 @@ impl Driver for Words {
     }
 }
 
-/// More than the tests write.
+/// Larger than all that the tests write.
 const LARGE: u64 = 1 << 20;
 
-/// The files of a folder, by name.
+/// File names in a folder.
 fn names(place: &Scratch) -> Vec<String> {
     let files = place.folder(LARGE).files();
     let name = |path: &Path| path.file_name().expect("it has a name").to_string_lossy().into_owned();
@@ -69,7 +69,7 @@ fn words(archive: &DriverArchive<Words>, folder: Option<&Folder>, problems: &Pro
     archive.look(folder, problems, look).expect("there is one")
 }
 
-/// What a process adds and flushes; what it noted.
+/// Adds and flushes objects like a process; returns the recorded problems.
 fn process(place: &Scratch, new: &[&str]) -> Vec<String> {
     let (archive, folder, problems) = (archive(), place.folder(LARGE), Problems::default());
     for word in new {
@@ -85,10 +85,10 @@ fn kept(place: &Scratch) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn what_one_process_compiles_the_next_one_finds() {
+fn next_process_finds_what_was_compiled() {
     let place = Scratch::new("gpu-next");
     assert_eq!(kept(&place), (vec![], vec![]));
-    assert!(!place.0.exists(), "looking makes no folder");
+    assert!(!place.0.exists(), "a lookup creates no folder");
     assert_eq!(process(&place, &["gemv", "softmax"]), [""; 0]);
     assert_eq!(kept(&place).0, ["gemv", "softmax"]);
     assert_eq!(process(&place, &["rope"]), [""; 0]);
@@ -97,7 +97,7 @@ fn what_one_process_compiles_the_next_one_finds() {
 }
 
 #[test]
-fn nothing_is_written_without_news() {
+fn writes_only_if_something_was_added() {
     let place = Scratch::new("gpu-news");
     assert_eq!(process(&place, &[]), [""; 0]);
     assert!(!place.0.exists());
@@ -108,7 +108,7 @@ fn nothing_is_written_without_news() {
     assert_eq!(words(&archive, Some(&folder), &problems), ["gemv"]);
     archive.flush(&folder, &problems);
     assert_eq!(std::fs::metadata(&file).expect("it is there").ino(), written, "the same file");
-    // Twice the same flush is once.
+    // A second flush writes nothing.
     archive.add(Some(&folder), "rope".into(), &problems);
     archive.flush(&folder, &problems);
     let written = std::fs::metadata(&file).expect("it is there").ino();
@@ -117,7 +117,7 @@ fn nothing_is_written_without_news() {
 }
 
 #[test]
-fn what_is_added_to_a_folder_waits_for_the_flush_and_in_memory_it_is_there() {
+fn folders_need_a_flush_and_memory_does_not() {
     let (place, problems) = (Scratch::new("gpu-waits"), Problems::default());
     let (in_folder, in_memory, folder) = (archive(), archive(), place.folder(LARGE));
     in_folder.add(Some(&folder), "gemv".into(), &problems);
@@ -130,7 +130,7 @@ fn what_is_added_to_a_folder_waits_for_the_flush_and_in_memory_it_is_there() {
 }
 
 #[test]
-fn what_the_driver_refuses_is_set_aside_and_made_anew() {
+fn refused_files_are_set_aside_and_replaced() {
     let place = Scratch::new("gpu-damaged");
     for damage in ["torn", "", "archiv"] {
         process(&place, &["gemv"]);
@@ -149,7 +149,7 @@ fn what_the_driver_refuses_is_set_aside_and_made_anew() {
 }
 
 #[test]
-fn a_write_that_fails_leaves_what_was_there() {
+fn a_failed_write_keeps_the_old_file() {
     let place = Scratch::new("gpu-full");
     process(&place, &["gemv"]);
     let (archive, folder, problems) = (archive(), place.folder(LARGE), Problems::default());
@@ -167,7 +167,7 @@ fn a_write_that_fails_leaves_what_was_there() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_noted() {
+fn an_unwritable_folder_is_recorded() {
     let place = Scratch::new("gpu-no-folder");
     std::fs::write(&place.0, "a file").expect("it is written");
     let problems = process(&place, &["gemv"]);
@@ -177,32 +177,32 @@ fn a_folder_that_cannot_be_written_is_noted() {
 }
 
 #[test]
-fn an_item_that_the_driver_does_not_take_is_left_out() {
+fn an_object_that_the_driver_refuses_is_left_out() {
     let place = Scratch::new("gpu-item");
-    let problems = process(&place, &["unspeakable", "gemv"]);
-    assert_eq!(problems, ["the driver keeps a kernel in no archive: it is unspeakable"]);
+    let problems = process(&place, &["invalid", "gemv"]);
+    assert_eq!(problems, ["the driver cannot archive a kernel: it is invalid"]);
     assert_eq!(kept(&place).0, ["gemv"]);
-    // Nothing new is no reason to write.
-    assert_eq!(process(&Scratch::new("gpu-nothing"), &["unspeakable"]).len(), 1);
+    // Without new objects, nothing is written.
+    assert_eq!(process(&Scratch::new("gpu-nothing"), &["invalid"]).len(), 1);
 }
 
 #[test]
-fn an_archive_that_fills_the_folder_is_begun_anew() {
+fn an_archive_that_fills_the_folder_starts_over() {
     let place = Scratch::new("gpu-limit");
     process(&place, &["a-long-name-of-a-kernel"]);
     let problems = Problems::default();
     assert_eq!(words(&archive(), Some(&place.folder(100)), &problems).len(), 1);
     assert_eq!(words(&archive(), Some(&place.folder(40)), &problems), [""; 0]);
-    // What is larger than the whole folder may be is not kept.
+    // A file larger than the limit is not kept.
     let (archive, folder) = (archive(), place.folder(20));
     archive.add(Some(&folder), "another-long-name-of-a-kernel".into(), &problems);
     archive.flush(&folder, &problems);
-    assert!(problems.texts()[0].contains("more than the folder may have (20)"), "{:?}", problems.texts());
+    assert!(problems.texts()[0].contains("exceed the folder's limit (20)"), "{:?}", problems.texts());
     assert_eq!(kept(&place).0, ["a-long-name-of-a-kernel"]);
 }
 
 #[test]
-fn who_writes_last_wins_and_no_file_is_torn() {
+fn the_last_writer_wins_and_no_file_is_torn() {
     let place = Scratch::new("gpu-threads");
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -221,7 +221,7 @@ fn who_writes_last_wins_and_no_file_is_torn() {
 }
 
 #[test]
-fn archives_of_drivers_are_counted_and_cleared_with_the_rest() {
+fn driver_archives_are_counted_and_cleared() {
     let place = Scratch::new("gpu-info");
     process(&place, &["gemv"]);
     std::fs::write(place.0.join(FOLDER).join("other.metalar.damaged"), "x").expect("it is written");
@@ -240,7 +240,7 @@ fn archives_of_drivers_are_counted_and_cleared_with_the_rest() {
 }
 
 #[test]
-fn the_oldest_goes_when_the_folder_is_full() {
+fn the_oldest_file_is_evicted_first() {
     let (place, problems) = (Scratch::new("gpu-oldest"), Problems::default());
     process(&place, &["gemv"]);
     let old = place.0.join(FOLDER).join(NAME);
@@ -256,7 +256,7 @@ fn the_oldest_goes_when_the_folder_is_full() {
 }
 
 #[test]
-fn names_of_files() {
+fn file_names_are_slugs() {
     assert_eq!(slug("Apple M2 Pro"), "apple-m2-pro");
     assert_eq!(slug("  ../..//é "), "unknown");
     assert_eq!(slug(&"x".repeat(200)).len(), 80);

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! folder / target: 16 digits / key: 64 digits .mwarchive      an archive with one entry
-//!                            / .metalworks-….tmp              one that is being written, or was when its process died
-//!        / metal / …                                          what drivers of GPUs keep, see the module `driver`
+//!                            / .metalworks-….tmp              being written, or left by a process that died
+//!        / metal / …                                          GPU drivers' archives, see the module `driver`
 //! ```
 //!
-//! Nobody locks anything: a file appears whole, by renaming, and who opens it keeps what it opened. What is damaged harms only
-//! itself: it is removed, and compiled again. When the files grow over the limit, those that were not used for the longest time
-//! go; the time of a file's last change says when that was.
+//! There are no locks: a file appears whole, by renaming, and an open file stays readable. A damaged file affects only
+//! its own kernel: it is removed and compiled again. Over the size limit, the least recently used files are removed;
+//! the modification time records the last use.
 
 #[cfg(test)]
 mod tests;
@@ -31,13 +31,13 @@ use std::time::{Duration, SystemTime};
 
 const EXTENSION: &str = "mwarchive";
 
-/// A time of last use that is younger than this is good enough.
+/// Precision of the recorded time of last use.
 const TOUCH_AFTER: Duration = Duration::from_secs(60);
 
 pub(super) struct Folder {
     root: PathBuf,
     limit: u64,
-    /// How much there is.
+    /// Cached size.
     count: std::sync::Mutex<write::FolderSize>,
 }
 
@@ -49,16 +49,16 @@ pub(super) struct Found {
     pub(super) kind: FileKind,
 }
 
-/// What a file in the folder is.
+/// A kind of file in the folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FileKind {
     /// A compiled kernel.
     Entry,
-    /// One that is being written, or was when its process died.
+    /// Being written, or left by a process that died.
     Temporary,
-    /// The archive of a driver.
+    /// A driver's archive.
     Driver,
-    /// One that the driver refused.
+    /// A file that the driver refused.
     SetAside,
 }
 
@@ -89,7 +89,7 @@ impl Folder {
         self.root.join(hex(&hasher.finish()[..8])).join(name)
     }
 
-    /// With a compiler, the folder serves what that would make; without one, whatever this machine can run.
+    /// With a compiler, finds code for the compiler's own target only; without one, any code that runs here.
     pub(super) fn find(&self, query: &Query, problems: &Problems) -> Option<Arc<ArchiveEntry>> {
         if let Some(target) = query.machine.exact() {
             let entry = self.read(&self.path(target, query.key), problems)?;
@@ -103,7 +103,7 @@ impl Folder {
         (entries[best].key == query.key).then(|| entries[best].clone())
     }
 
-    /// The entry in a file; one that is damaged is removed.
+    /// Reads the entry of a file; a damaged file is removed.
     fn read(&self, path: &Path, problems: &Problems) -> Option<Arc<ArchiveEntry>> {
         let failed = |error: io::Error| {
             if error.kind() != ErrorKind::NotFound {
@@ -128,18 +128,18 @@ impl Folder {
         }
     }
 
-    /// Removes all files of ours, and nothing else; returns how many.
+    /// Removes all our files, and only those; returns their number.
     pub(super) fn clear(&self, problems: &Problems) -> usize {
         let removed = self.files().iter().filter(|file| remove(&file.path, problems)).count();
         for folder in self.targets().unwrap_or_default().into_iter().chain([self.root.join(driver_files::FOLDER)]) {
-            // Fails where others have written something into it.
+            // Fails if others have added files.
             let _ = std::fs::remove_dir(folder);
         }
         self.count_anew();
         removed
     }
 
-    /// The folders of the targets.
+    /// Folders of the targets.
     fn targets(&self) -> io::Result<Vec<PathBuf>> {
         let mut folders = Vec::new();
         for item in std::fs::read_dir(&self.root)? {
@@ -152,7 +152,7 @@ impl Folder {
         Ok(folders)
     }
 
-    /// All files of ours. What vanishes while we look is not there.
+    /// All our files. Files that vanish meanwhile are skipped.
     pub(super) fn files(&self) -> Vec<Found> {
         let mut files = Vec::new();
         for folder in self.targets().unwrap_or_default() {
@@ -167,7 +167,7 @@ impl Folder {
         files
     }
 
-    /// Looks at every entry; those that are damaged are `None`, and stay. What vanishes while we look is not there.
+    /// Reads every entry; damaged ones are `None`, and stay. Files that vanish meanwhile are skipped.
     pub(super) fn all(&self) -> Vec<(Found, Option<Arc<ArchiveEntry>>)> {
         let files = self.files().into_iter().filter(|file| file.is(FileKind::Entry));
         let with_entry = |file: Found| match File::open(&file.path) {
@@ -181,7 +181,7 @@ impl Folder {
     }
 }
 
-/// Adds the files of a folder that are of a kind, or are temporary.
+/// Adds the files of one kind in a folder, and temporary files.
 fn add_files(folder: &Path, kind: impl Fn(&str) -> Option<FileKind>, files: &mut Vec<Found>) {
     let Ok(items) = std::fs::read_dir(folder) else { return };
     for item in items.flatten() {
@@ -200,13 +200,13 @@ fn add_files(folder: &Path, kind: impl Fn(&str) -> Option<FileKind>, files: &mut
     }
 }
 
-/// What is in here is run: in a folder that others can write to, theirs is not.
+/// Files here are run: those of other users, in a folder that they can write to, are not trusted.
 pub(super) fn is_trusted(owner: u32, user: u32) -> bool {
     owner == user || owner == 0
 }
 
 pub(super) fn effective_user() -> u32 {
-    // SAFETY: it cannot fail.
+    // SAFETY: the call cannot fail.
     unsafe { libc::geteuid() }
 }
 
@@ -214,7 +214,7 @@ fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether the file is gone, by us or others.
+/// Removes a file; returns true if it is gone, by us or others.
 pub(super) fn remove(path: &Path, problems: &Problems) -> bool {
     match std::fs::remove_file(path) {
         Ok(()) => true,
@@ -226,7 +226,7 @@ pub(super) fn remove(path: &Path, problems: &Problems) -> bool {
     }
 }
 
-/// Notes that a file was used; a folder that cannot be written forgets it.
+/// Records that a file was used; ignored in a read-only folder.
 pub(super) fn touch(file: &File) {
     let now = SystemTime::now();
     let modified = file.metadata().and_then(|metadata| metadata.modified());
@@ -235,7 +235,7 @@ pub(super) fn touch(file: &File) {
     }
 }
 
-/// The one entry of a file; the inner error is what is wrong with it.
+/// Reads the single entry of a file; the inner error is a format problem.
 fn parse(file: &mut File) -> io::Result<Result<ArchiveEntry, Problem>> {
     let len = file.metadata()?.len();
     if len > MAX_ENTRY {

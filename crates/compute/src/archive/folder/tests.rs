@@ -12,7 +12,7 @@ fn target() -> ArtifactTarget {
     ArtifactTarget { backend, machine, details }
 }
 
-/// A machine that would compile for exactly this target.
+/// A machine that compiles for exactly this target.
 struct Exactly(ArtifactTarget);
 
 impl TargetSelector for Exactly {
@@ -25,7 +25,7 @@ impl TargetSelector for Exactly {
     }
 }
 
-/// An entry whose bytes follow from its number.
+/// An entry with bytes derived from its number.
 fn entry(number: u32, size: usize) -> ArchiveEntry {
     let mut key = [0; 32];
     key[..4].copy_from_slice(&number.to_le_bytes());
@@ -66,27 +66,27 @@ fn add(folder: &Folder, entry: &ArchiveEntry) {
     assert_eq!(problems.texts(), Vec::<String>::new());
 }
 
-/// Says of a file that it was last used so many seconds ago.
+/// Sets a file's time of last use to some seconds ago.
 fn age(path: &Path, seconds: u64) {
     let file = File::options().write(true).open(path).expect("the file is there");
     file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).expect("it is ours");
 }
 
 #[test]
-fn what_is_added_is_found_by_all_who_open_the_folder() {
+fn entries_are_found_by_everyone_who_opens_the_folder() {
     let place = Scratch::new("folder-found");
     let folder = place.folder(NO_LIMIT);
-    assert!(find(&folder, 1).is_none() && !place.0.exists(), "nothing is made by looking");
+    assert!(find(&folder, 1).is_none() && !place.0.exists(), "a lookup creates nothing");
     add(&folder, &entry(1, 100));
     assert!(find(&place.folder(NO_LIMIT), 1).as_deref() == Some(&entry(1, 100)));
     assert!(find(&folder, 2).is_none());
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(&place.0).expect("it is there").permissions().mode();
-    assert_eq!(mode & 0o777, 0o700, "code that is run from here is nobody else's to write");
+    assert_eq!(mode & 0o777, 0o700, "only the user may write code that is run from here");
 }
 
 #[test]
-fn the_least_recently_used_go_first() {
+fn least_recently_used_entries_are_evicted_first() {
     let place = Scratch::new("folder-evict");
     let size = format::write([&entry(0, 1000)]).expect("it is small").len() as u64;
     let folder = place.folder(10 * size);
@@ -94,35 +94,35 @@ fn the_least_recently_used_go_first() {
         add(&folder, &entry(number, 1000));
         age(&folder.path(&target(), entry(number, 0).key), 10_000 - u64::from(number));
     }
-    // The first is used again, and so stays.
+    // The first entry is used again, and so stays.
     assert!(find(&folder, 0).is_some());
     add(&folder, &entry(10, 1000));
     let left: Vec<u32> = (0..11).filter(|number| find(&folder, *number).is_some()).collect();
     assert_eq!(left, [0, 3, 4, 5, 6, 7, 8, 9, 10], "a tenth is free again");
     let total: u64 = folder.files().iter().map(|file| file.bytes).sum();
     assert!(total <= 9 * size);
-    // What would not fit is not written.
+    // An entry larger than the limit is not written.
     add(&folder, &entry(11, 100_000));
     assert_eq!(folder.files().len(), 9);
 }
 
 #[test]
-fn the_limit_holds_whoever_writes() {
+fn the_limit_holds_with_several_writers() {
     let place = Scratch::new("folder-limit");
     let size = format::write([&entry(0, 1000)]).expect("it is small").len() as u64;
     let folders = [place.folder(20 * size), place.folder(20 * size)];
     for number in 0..400 {
         add(&folders[number as usize % 2], &entry(number, 1000));
-        // Neither knows what the other wrote since it last looked.
+        // Neither knows what the other has written since its last count.
         assert!(folders[0].files().len() <= 20 + COUNT_AFTER_AT_MOST);
     }
 }
 
-/// More files than the limit allows that there can be: what the other wrote.
+/// Allowance over the limit: files of the other writer.
 const COUNT_AFTER_AT_MOST: usize = 20;
 
 #[test]
-fn what_killed_processes_left_is_cleaned_up() {
+fn files_of_killed_processes_are_removed() {
     let place = Scratch::new("folder-temporary");
     let folder = place.folder(NO_LIMIT);
     add(&folder, &entry(1, 100));
@@ -139,7 +139,7 @@ fn what_killed_processes_left_is_cleaned_up() {
 }
 
 #[test]
-fn clearing_leaves_what_is_not_ours() {
+fn clearing_leaves_foreign_files() {
     let place = Scratch::new("folder-clear");
     let folder = place.folder(NO_LIMIT);
     add(&folder, &entry(1, 100));
@@ -155,7 +155,7 @@ fn clearing_leaves_what_is_not_ours() {
 }
 
 #[test]
-fn what_is_damaged_is_removed() {
+fn damaged_files_are_removed() {
     let place = Scratch::new("folder-damaged");
     let folder = place.folder(NO_LIMIT);
     let path = folder.path(&target(), entry(1, 0).key);
@@ -170,7 +170,7 @@ fn what_is_damaged_is_removed() {
             assert!(find(&folder, 1).is_none() && !path.exists(), "byte {at}");
         }
     }
-    // Whole, but for something else: another key, another target, several entries.
+    // Valid files for something else: another key, another target, several entries.
     let mut for_another_machine = entry(1, 100);
     for_another_machine.artifact.target.machine = "aarch64 apple-m1".into();
     for bytes in [
@@ -187,7 +187,7 @@ fn what_is_damaged_is_removed() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_noted() {
+fn unreadable_and_unwritable_folders_are_recorded() {
     let place = Scratch::new("folder-unwritable");
     std::fs::write(&place.0, b"a file, no folder").expect("a file");
     for root in [place.0.join("below"), PathBuf::from("/proc/metalworks")] {
@@ -204,15 +204,15 @@ fn what_cannot_be_read_or_written_is_noted() {
 }
 
 #[test]
-fn what_others_wrote_is_not_run() {
+fn files_of_other_users_are_not_run() {
     assert!(is_trusted(1000, 1000) && is_trusted(0, 1000));
     assert!(!is_trusted(1001, 1000) && !is_trusted(1000, 0));
 }
 
-/// Set in the processes that tests start: the folder to write to.
+/// Set in child processes: the folder to write to.
 const WRITE_TO: &str = "METALWORKS_TEST_FOLDER";
 
-/// Writes entries to the folder until it is killed. They are made before: hashing them takes longer than writing.
+/// Writes entries to the folder until it is killed. They are prepared first: hashing takes longer than writing.
 fn write_until_killed(root: &str) {
     let folder = Folder::new(root.into(), FolderOptions { size_limit: 1 << 20 });
     let files: Vec<(PathBuf, Vec<u8>)> = (0..6)
@@ -231,13 +231,13 @@ fn write_until_killed(root: &str) {
 }
 
 #[test]
-fn killed_in_the_middle_of_writing() {
+fn processes_killed_while_writing_leave_no_damaged_entry() {
     if let Ok(folder) = std::env::var(WRITE_TO) {
         return write_until_killed(&folder);
     }
     let place = Scratch::new("folder-killed");
     let mut unfinished = 0;
-    // Where they are killed is chance; so it is tried until some have died in the middle of writing.
+    // The moment of the kill is random, so repeat until some have died while writing.
     for round in 0.. {
         if round >= 25 && unfinished > 0 {
             break;
@@ -265,7 +265,7 @@ fn killed_in_the_middle_of_writing() {
         }
         let folder = place.folder(1 << 20);
         unfinished += folder.files().iter().filter(|file| file.is(FileKind::Temporary)).count();
-        // What is under a name is whole, however they died.
+        // A named file is whole in any case.
         assert!(folder.all().iter().all(|(_, entry)| entry.is_some()), "round {round}");
         add(&folder, &entry(100, 1000));
         assert!(find(&folder, 100).as_deref() == Some(&entry(100, 1000)));

@@ -10,31 +10,31 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// A temporary file that is older has no process that still writes it.
+/// Age after which a temporary file has no writer any more.
 const ABANDONED_AFTER: Duration = Duration::from_secs(600);
 
-/// Other processes write, too: what is there is counted anew after so many files.
+/// Other processes write, too: recount after this many files.
 const COUNT_AFTER: u32 = 64;
 
-/// What is known about the size without looking.
+/// Size of the folder, as far as known without a scan.
 #[derive(Default)]
 pub(super) struct FolderSize {
-    /// `None` before the first look.
+    /// `None` before the first scan.
     bytes: Option<u64>,
-    /// Files written since then.
+    /// Files written since the last scan.
     written: u32,
 }
 
 impl Folder {
-    /// Makes the folder that a file of ours is to be in.
+    /// Creates the parent folder of a file.
     pub(in crate::archive) fn make(&self, path: &Path) -> io::Result<()> {
-        // What is run from here is the user's own.
+        // Only the user may write code that is run from here.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(&self.root))
     }
 
-    /// Keeps to the limit after `added` bytes more.
+    /// Enforces the size limit after `added` more bytes.
     pub(in crate::archive) fn bound(&self, added: u64, problems: &Problems) {
-        // A thread that is at it already will do.
+        // One thread at a time is enough.
         let Ok(mut count) = self.count.try_lock() else { return };
         count.written += 1;
         count.bytes = count.bytes.map(|bytes| bytes + added);
@@ -44,7 +44,7 @@ impl Folder {
         }
     }
 
-    /// Removes what was not used for the longest time, and what dead processes left; returns how many bytes are left.
+    /// Removes the least recently used files, and files left by dead processes; returns the remaining bytes.
     fn evict(&self, problems: &Problems) -> u64 {
         let now = SystemTime::now();
         let is_abandoned = |file: &Found| now.duration_since(file.used).is_ok_and(|age| age > ABANDONED_AFTER);
@@ -53,10 +53,10 @@ impl Folder {
         for file in unfinished.iter().filter(|file| is_abandoned(file)) {
             remove(&file.path, problems);
         }
-        // Those that are young do not count: entries that are of use would have to go for what will be gone soon.
+        // Young temporary files do not count: useful entries would be evicted for files that vanish soon.
         let mut total: u64 = files.iter().map(|file| file.bytes).sum();
         if total > self.limit {
-            // A little more than needed, so that the next file does not need it again.
+            // Free a little more, so that the next file does not evict again.
             let enough = self.limit / 10 * 9;
             files.sort_by_key(|file| file.used);
             for file in files {
@@ -71,7 +71,7 @@ impl Folder {
         total
     }
 
-    /// Forgets how much there is.
+    /// Drops the cached size.
     pub(super) fn count_anew(&self) {
         *self.count.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = FolderSize::default();
     }
@@ -81,7 +81,7 @@ impl Folder {
             Ok(bytes) => bytes,
             Err(problem) => return problems.add(format!("kernel '{}': {problem}", entry.reflection.name)),
         };
-        // It would go at once.
+        // It would be evicted at once.
         if bytes.len() as u64 > self.limit {
             return;
         }
@@ -92,7 +92,7 @@ impl Folder {
     }
 
     pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // Another process may remove a folder that is empty just now.
+        // Another process may just have removed the empty folder.
         for last in [false, true] {
             self.make(path)?;
             match write_atomically(path, bytes, false) {

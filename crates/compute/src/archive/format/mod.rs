@@ -1,4 +1,4 @@
-//! The bytes of an archive.
+//! The binary format of an archive.
 //!
 //! ```text
 //! magic 8 ── version u32 ── length of the index u32 ── SHA-256 of the index ── index ── entry, entry, …
@@ -8,11 +8,11 @@
 //! entry:  variant, reflection (JSON), the artifact's bytes
 //! ```
 //!
-//! Numbers are little-endian; texts and bytes have their length (u32) before them. The entries lie one after the other in the
+//! Numbers are little-endian; texts and bytes are prefixed with their length (u32). Entries are contiguous, in the
 //! order of the index, to the end of the file.
 //!
-//! **Invariant:** every byte is checked before it means something: magic and version by comparison, the index and each entry
-//! by its hash, the length of the file by the sum. No length is believed before it is compared with what is there.
+//! **Invariant:** every byte is checked before use: magic and version by comparison, the index and each entry by hash,
+//! the file size by the sum. Every length is compared with the available bytes before it is used.
 
 use super::artifact::{ArchiveEntry, Artifact, ArtifactTarget};
 use super::key::Key;
@@ -22,38 +22,38 @@ use std::fmt;
 
 const MAGIC: &[u8; 8] = b"\x89MWARC\r\n";
 
-/// Goes up with every change of the format.
+/// Incremented with every change of the format.
 const VERSION: u32 = 2;
 
 pub(crate) const HEADER_SIZE: usize = 48;
 
-/// An index larger than this is a mistake.
+/// Sanity limit for the index.
 const MAX_INDEX: u64 = 64 << 20;
 
-/// An entry larger than this is a mistake: code is at most half of it.
+/// Sanity limit for an entry: code takes at most half of it.
 pub(crate) const MAX_ENTRY: u64 = 128 << 20;
 
-/// What is wrong with an archive.
+/// A problem with an archive file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Problem {
-    /// It is none.
+    /// Not an archive.
     NoArchive,
-    /// It is of this other version.
+    /// Another version of the format.
     Version(u32),
-    /// It ends too early or too late.
+    /// Too short or too long.
     Length,
-    /// Something in it has changed.
+    /// Changed contents.
     Damaged(&'static str),
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::NoArchive => f.write_str("it is no archive of compiled kernels"),
+            Problem::NoArchive => f.write_str("it is not an archive of compiled kernels"),
             Problem::Version(version) => {
-                write!(f, "it has version {version} of the format; this is version {VERSION}")
+                write!(f, "it has format version {version}; this program reads version {VERSION}")
             }
-            Problem::Length => f.write_str("it is damaged: bytes are missing, or there are too many"),
+            Problem::Length => f.write_str("it is damaged: its length is wrong"),
             Problem::Damaged(what) => write!(f, "it is damaged: {what}"),
         }
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Problem {
 
 type Result<T> = std::result::Result<T, Problem>;
 
-/// What the index says about an entry.
+/// An entry of the index.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct IndexItem {
     pub(crate) key: Key,
@@ -74,14 +74,14 @@ pub(crate) struct IndexItem {
     sha: Digest,
 }
 
-/// The beginning of a file.
+/// The file header.
 pub(crate) struct Header {
     pub(crate) index_len: usize,
     sha: Digest,
 }
 
 impl Header {
-    /// Reads the header of a file of `file_len` bytes.
+    /// Parses the header of a file of `file_len` bytes.
     pub(crate) fn parse(bytes: &[u8], file_len: u64) -> Result<Header> {
         let mut reader = Reader(bytes);
         if reader.array() != Some(*MAGIC) {
@@ -99,18 +99,18 @@ impl Header {
         Ok(Header { index_len: index_len as usize, sha })
     }
 
-    /// Reads the index, the bytes after the header.
+    /// Parses the index, the bytes after the header.
     pub(crate) fn index(&self, bytes: &[u8], file_len: u64) -> Result<Vec<IndexItem>> {
         if bytes.len() != self.index_len || sha256(bytes) != self.sha {
-            return Err(Problem::Damaged("the hash of its index is another"));
+            return Err(Problem::Damaged("the hash of its index does not match"));
         }
         let mut reader = Reader(bytes);
         let mut offset = (HEADER_SIZE + self.index_len) as u64;
-        let count = reader.u32().ok_or(Problem::Damaged("its index has no end"))?;
+        let count = reader.u32().ok_or(Problem::Damaged("its index is truncated"))?;
         let mut items = Vec::new();
         for _ in 0..count {
-            let item = item(&mut reader, offset).ok_or(Problem::Damaged("its index makes no sense"))?;
-            // Files can have holes: their length alone is no promise that there is so much.
+            let item = item(&mut reader, offset).ok_or(Problem::Damaged("its index is invalid"))?;
+            // Sparse files: the file length alone does not prove that there is so much data.
             if item.len > MAX_ENTRY {
                 return Err(Problem::Length);
             }
@@ -138,13 +138,13 @@ fn item(reader: &mut Reader, offset: u64) -> Option<IndexItem> {
 }
 
 impl IndexItem {
-    /// Reads the entry from its bytes.
+    /// Parses the entry from its bytes.
     pub(crate) fn entry(&self, bytes: &[u8]) -> Result<ArchiveEntry> {
         if sha256(bytes) != self.sha {
-            return Err(Problem::Damaged("the hash of an entry is another"));
+            return Err(Problem::Damaged("the hash of an entry does not match"));
         }
         let mut reader = Reader(bytes);
-        let entry = self.read(&mut reader).ok_or(Problem::Damaged("an entry makes no sense"))?;
+        let entry = self.read(&mut reader).ok_or(Problem::Damaged("an entry is invalid"))?;
         match reader.0.is_empty() {
             true => Ok(entry),
             false => Err(Problem::Damaged("an entry is too long")),
@@ -160,7 +160,7 @@ impl IndexItem {
     }
 }
 
-/// The bytes of an archive with these entries.
+/// Serializes an archive with these entries.
 pub(crate) fn write<'a>(
     entries: impl IntoIterator<Item = &'a ArchiveEntry>,
 ) -> std::result::Result<Vec<u8>, String> {
@@ -198,7 +198,7 @@ fn body(entry: &ArchiveEntry) -> std::result::Result<Vec<u8>, String> {
 }
 
 fn put(to: &mut Vec<u8>, bytes: &[u8]) -> std::result::Result<(), String> {
-    let len = u32::try_from(bytes.len()).map_err(|_| "something is larger than 4 GiB")?;
+    let len = u32::try_from(bytes.len()).map_err(|_| "a part is larger than 4 GiB")?;
     to.extend(len.to_le_bytes());
     to.extend(bytes);
     Ok(())

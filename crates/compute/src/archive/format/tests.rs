@@ -39,14 +39,14 @@ fn archive() -> (Vec<ArchiveEntry>, Vec<u8>) {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn entries_round_trip() {
     let (entries, bytes) = archive();
     assert_eq!(read(&bytes), Ok(entries));
     assert_eq!(read(&write([]).expect("it is small")), Ok(Vec::new()));
 }
 
 #[test]
-fn every_damaged_byte_is_noticed() {
+fn every_damaged_byte_is_detected() {
     let (entries, bytes) = archive();
     let mut damaged = bytes.clone();
     for at in 0..bytes.len() {
@@ -60,7 +60,7 @@ fn every_damaged_byte_is_noticed() {
 }
 
 #[test]
-fn every_other_length_is_noticed() {
+fn every_wrong_length_is_detected() {
     let (_, bytes) = archive();
     for len in 0..bytes.len() {
         assert!(read(&bytes[..len]).is_err(), "{len} bytes");
@@ -72,7 +72,7 @@ fn every_other_length_is_noticed() {
 }
 
 #[test]
-fn other_versions_are_told() {
+fn other_versions_are_reported() {
     let (_, mut bytes) = archive();
     bytes[8] = 7;
     assert_eq!(read(&bytes), Err(Problem::Version(7)));
@@ -80,9 +80,9 @@ fn other_versions_are_told() {
     assert_eq!(read(b""), Err(Problem::NoArchive));
 }
 
-/// Lengths that lie, under hashes that are right: whoever makes such a file cannot make it claim memory that is not there.
+/// Wrong lengths under valid hashes: such a file cannot make the reader allocate more than the file's size.
 #[test]
-fn no_length_is_believed() {
+fn lengths_are_not_trusted() {
     let with_index = |index: &[u8]| {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
@@ -99,7 +99,7 @@ fn no_length_is_believed() {
     let mut long_index = with_index(&[0; 4]);
     long_index[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
     assert_eq!(read(&long_index), Err(Problem::Length));
-    // An entry longer than the file, and entries whose lengths add up past 64 bits.
+    // An entry longer than the file, and entries whose lengths overflow 64 bits.
     let (_, bytes) = archive();
     let index_len = u32::from_le_bytes(bytes[12..16].try_into().expect("4 bytes")) as usize;
     let mut index = bytes[HEADER_SIZE..HEADER_SIZE + index_len].to_vec();
@@ -107,9 +107,9 @@ fn no_length_is_believed() {
     assert_eq!(read(&with_index(&index)), Err(Problem::Length));
 }
 
-/// Behind hashes that are right, anything may stand: it is read or refused, and nothing else happens.
+/// Arbitrary contents under valid hashes are read or rejected, without a panic.
 #[test]
-fn nothing_panics_on_what_is_hashed_right() {
+fn arbitrary_contents_with_valid_hashes_do_not_panic() {
     let (_, bytes) = archive();
     let mut state = 1u64;
     let mut random = |bound: usize| {

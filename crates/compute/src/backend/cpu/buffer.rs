@@ -1,4 +1,4 @@
-//! Buffers of the CPU: pages of the process, which kernels and the host reach alike.
+//! CPU buffers: pages of the process, shared by kernels and the host.
 
 use super::device::Device;
 use crate::backend::pages::{self, Mapping};
@@ -8,7 +8,7 @@ use std::any::Any;
 use std::fs::File;
 use std::ptr::NonNull;
 
-/// Pages, and what keeps them.
+/// Pages and their owner.
 struct Buffer {
     base: NonNull<u8>,
     len: usize,
@@ -17,11 +17,11 @@ struct Buffer {
 
 // SAFETY: the pages live as long as the mapping and do not move.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; what races on the bytes is the caller's business.
+// SAFETY: as above; data races on the bytes are the caller's responsibility.
 unsafe impl Sync for Buffer {}
 
 impl backend::Buffer for Buffer {
-    /// The caller's memory goes with the last clone.
+    /// Does not release the caller's memory: it goes with the last clone.
     fn release(&self) {
         if !matches!(self.mapping, Mapping::Foreign(_)) {
             // SAFETY: the mapping is ours and kept here.
@@ -36,7 +36,7 @@ impl Device {
         allocation(mapping.as_mut_ptr(), len, Mapping::Writable(mapping))
     }
 
-    /// Writes stay in memory.
+    /// Maps copy-on-write: writes stay in memory.
     pub(super) fn map_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {
         let mapped = pages::private_file(file, start, len);
         let mut mapping = mapped.map_err(|error| backend::file_error(&error))?;
@@ -51,7 +51,7 @@ impl Device {
 fn allocation(base: *mut u8, len: usize, mapping: Mapping) -> Result<Allocation> {
     let base = NonNull::new(base).ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
     Ok(Allocation {
-        // Dispatches take their addresses from this number.
+        // Dispatches compute their pointers from this address.
         address: base.as_ptr().expose_provenance(),
         host: Some(base),
         is_read_only: false,

@@ -1,4 +1,4 @@
-//! AIR to machine code: the calls into `air::wave`.
+//! Compiles AIR to machine code. Only this file calls `air::wave`; `program/air.rs` makes the AIR.
 
 use super::target::CpuTarget;
 use crate::error::{Error, Result};
@@ -13,9 +13,9 @@ pub(super) struct CompilerTarget {
 }
 
 impl CompilerTarget {
-    /// This CPU, or the older one that `METALWORKS_CPU` takes it for.
+    /// This CPU, or the older one that `METALWORKS_CPU` names.
     pub(super) fn host() -> Result<CompilerTarget> {
-        // LLVM is asked once: the answer is the same, and takes a while.
+        // Query LLVM once: it is slow, and the answer does not change.
         static HOST: OnceLock<Result<CompilerTarget>> = OnceLock::new();
         match std::env::var("METALWORKS_CPU") {
             Ok(cpu) => CompilerTarget::checked(air::wave::Target::host_as(&cpu)),
@@ -23,7 +23,7 @@ impl CompilerTarget {
         }
     }
 
-    /// A CPU by LLVM's name for it.
+    /// A CPU by its LLVM name.
     pub(super) fn named(cpu: &str) -> Result<CompilerTarget> {
         CompilerTarget::checked(air::wave::Target::named(cpu))
     }
@@ -32,7 +32,7 @@ impl CompilerTarget {
         target.map(|wave| CompilerTarget { wave }).map_err(|problem| Error::Usage(problem.to_string()))
     }
 
-    /// Tells its code from that for others.
+    /// Describes the target in artifacts.
     pub(super) fn target(&self) -> CpuTarget {
         CpuTarget {
             architecture: self.wave.architecture().into(),
@@ -43,7 +43,7 @@ impl CompilerTarget {
     }
 }
 
-/// Compiles a kernel for each of `lanes`.
+/// Compiles one variant of a kernel for each of `lanes`.
 pub(super) fn compile(air: &Air, machine: &CompilerTarget, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
     use air::wave::Error as Problem;
     let kernel = || air.reflection().name.clone();

@@ -1,4 +1,4 @@
-//! The device: its threads and its limits.
+//! The CPU device: its threads and its limits.
 
 use super::run::pool::Pool;
 use super::{library, queue, recording};
@@ -20,24 +20,24 @@ use std::num::NonZero;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Threads in a threadgroup at most, as on every Apple GPU.
+/// Largest threadgroup, as on every Apple GPU.
 pub(super) const MAX_THREADS_PER_THREADGROUP: usize = 1024;
 
-/// Bytes of threadgroup memory at most, as on every Apple GPU.
+/// Threadgroup memory limit in bytes, as on every Apple GPU.
 pub(super) const MAX_THREADGROUP_MEMORY: usize = 32 << 10;
 
-/// More threads than this are a mistake.
+/// Sanity limit for the number of threads.
 const MAX_THREADS: usize = 1024;
 
-/// Options for the CPU as a device.
+/// Options of the CPU device.
 #[derive(Clone, Default, Debug)]
 pub struct CpuOptions {
-    /// Threads that execute kernels. When it is `None`, the environment variable `METALWORKS_THREADS` says how many,
-    /// and without it there is one for each core.
+    /// Number of threads that execute kernels. `None` means the environment variable `METALWORKS_THREADS`, or one per
+    /// core if it is not set.
     pub threads: Option<usize>,
 }
 
-/// The CPU of this machine, with threads of its own.
+/// The CPU of this machine, with its thread pool.
 pub(crate) struct Device {
     properties: Properties,
     pool: Arc<Pool>,
@@ -140,7 +140,7 @@ impl backend::Device for Device {
     }
 }
 
-/// The number of threads that `options` and the environment ask for.
+/// The number of threads, from `options` and the environment.
 fn threads(options: &CpuOptions) -> Result<usize> {
     let wanted = match (options.threads, std::env::var("METALWORKS_THREADS")) {
         (Some(threads), _) => Some(threads),
@@ -151,7 +151,7 @@ fn threads(options: &CpuOptions) -> Result<usize> {
         (None, Err(_)) => None,
     };
     match wanted {
-        Some(0) => usage("a device with 0 threads: it needs one at least"),
+        Some(0) => usage("a device with 0 threads: it needs at least 1"),
         Some(threads) => Ok(threads.min(MAX_THREADS)),
         None => Ok(std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)),
     }

@@ -1,9 +1,9 @@
-//! Whether this CPU can run code for another: by the features that the code may use.
+//! Decides by CPU features if this CPU can run code that was compiled for another.
 //!
-//! LLVM does not say what the CPUs can do that it knows by name, and where there is no compiler there is no LLVM to ask.
-//! So the names are a table here, and the features of this CPU come from the standard library, by its names.
+//! LLVM does not export the features of the CPUs that it knows by name, and without a compiler there is no LLVM. So
+//! this file has a table of them, and detects the features of this CPU with the standard library, by its names.
 //!
-//! **Invariant:** what is not known is not there. Code that may use a feature which this file does not know is not run.
+//! **Invariant:** an unknown feature counts as missing. Code that may use a feature unknown to this file is not run.
 
 use super::target::CpuTarget;
 
@@ -26,7 +26,7 @@ const V3: &[&str] = &[
     "sse4.2",
     "xsave",
 ];
-/// What `x86-64-v4` adds to that.
+/// The features that `x86-64-v4` adds.
 const V4: &[&str] = &["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"];
 const HASWELL: &[&str] = &["pclmulqdq", "rdrand", "xsaveopt"];
 const BROADWELL: &[&str] = &["adx", "rdseed"];
@@ -56,7 +56,7 @@ const APPLE_M2: &[&str] = &["bf16", "bti", "i8mm"];
 
 type CpuModel = (&'static str, &'static [&'static [&'static str]]);
 
-/// Processors by LLVM's names, with features by the names of the standard library.
+/// CPUs by their LLVM names, with features by the names of the standard library.
 const X86_64: &[CpuModel] = &[
     ("x86-64-v3", &[V3]),
     ("x86-64-v4", &[V3, V4]),
@@ -87,8 +87,8 @@ const AARCH64: &[CpuModel] = &[
     ("apple-m4", &[APPLE_M1, APPLE_M2]),
 ];
 
-/// LLVM's names for what every CPU here has, and for what code generators never use of their own accord: only functions
-/// that are named after them do, and no kernel calls those.
+/// LLVM's names for features that every supported CPU has, and for features that code generators use only in intrinsics
+/// named after them, which no kernel calls.
 const HARMLESS: &[&str] = &[
     "64bit",
     "cmov",
@@ -97,7 +97,7 @@ const HARMLESS: &[&str] = &[
     "mmx",
     "sahf",
     "sse",
-    "sse2", // all that have AVX2
+    "sse2", // implied by AVX2
     "amx-avx512",
     "amx-bf16",
     "amx-complex",
@@ -138,7 +138,7 @@ const HARMLESS: &[&str] = &[
     "widekl",
 ];
 
-/// The names of CPUs that code can be compiled for.
+/// Names of CPUs to compile for.
 pub(crate) fn known_cpus() -> impl Iterator<Item = &'static str> {
     X86_64.iter().chain(AARCH64).map(|(name, _)| *name)
 }
@@ -147,19 +147,19 @@ pub(crate) fn is_known(cpu: &str) -> bool {
     known_cpus().any(|name| name == cpu)
 }
 
-/// The features that a CPU of this name has.
+/// The features of the CPU with this name.
 fn named(cpus: &[CpuModel], name: &str) -> Option<Vec<&'static str>> {
     cpus.iter().find(|(cpu, _)| *cpu == name).map(|(_, groups)| groups.concat())
 }
 
-/// The features that code for `target` may use; `None` where that is not known.
+/// The features that code for `target` may use; `None` if unknown.
 fn required(target: &CpuTarget) -> Option<Vec<&str>> {
     let listed: Vec<&str> = target.features.split(',').filter_map(|feature| feature.strip_prefix('+')).collect();
     match target.architecture.as_str() {
-        // A list that LLVM made is a list of everything. Without one there is the name.
+        // A list from LLVM is complete. Without a list, the name decides.
         "x86_64" if listed.is_empty() => named(X86_64, &target.cpu),
         "x86_64" => Some(listed.into_iter().filter(|name| !HARMLESS.contains(name)).map(standard_name).collect()),
-        // There, LLVM lists some and knows the others by the name.
+        // For AArch64, LLVM lists some features and implies the others by the name.
         "aarch64" => {
             let mut all: Vec<&str> = named(AARCH64, &target.cpu)?;
             all.extend(listed.into_iter().map(standard_name));
@@ -169,7 +169,7 @@ fn required(target: &CpuTarget) -> Option<Vec<&str>> {
     }
 }
 
-/// The standard library's name for a feature of LLVM's.
+/// The standard library's name for an LLVM feature.
 fn standard_name(llvm: &str) -> &str {
     match llvm {
         "bmi" => "bmi1",
@@ -184,8 +184,8 @@ fn standard_name(llvm: &str) -> &str {
     }
 }
 
-/// Whether this CPU, or the older one `taken_for` as which it is to be treated, can run code for `target`; and then, how
-/// many features that code may use.
+/// Returns the number of features that code for `target` may use, or `None` if this CPU, or the older one `taken_for`
+/// that it stands in for, cannot run it.
 pub(crate) fn can_run(target: &CpuTarget, taken_for: Option<&str>) -> Option<usize> {
     if target.architecture != std::env::consts::ARCH {
         return None;
@@ -208,7 +208,7 @@ macro_rules! detect {
     };
 }
 
-/// Whether this CPU has a feature, by the name that the standard library gives it.
+/// True if this CPU has a feature, by its standard library name.
 #[cfg(target_arch = "x86_64")]
 fn has(feature: &str) -> bool {
     detect!(is_x86_feature_detected, feature, [
@@ -220,7 +220,7 @@ fn has(feature: &str) -> bool {
     ])
 }
 
-/// Whether this CPU has a feature, by the name that the standard library gives it.
+/// True if this CPU has a feature, by its standard library name.
 #[cfg(target_arch = "aarch64")]
 fn has(feature: &str) -> bool {
     detect!(is_aarch64_feature_detected, feature, [
@@ -229,7 +229,7 @@ fn has(feature: &str) -> bool {
     ])
 }
 
-/// Nothing is known about other CPUs.
+/// Other CPUs have no known features.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn has(_: &str) -> bool {
     false
@@ -258,7 +258,7 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn what_this_cpu_lacks_or_nobody_knows_is_not_run() {
+    fn code_with_missing_or_unknown_features_is_not_run() {
         assert!(can_run(&target("x86_64", "x86-64-v3", ""), None).is_some(), "every CPU that runs these tests can");
         assert_eq!(can_run(&target("x86_64", "x86-64-v3", "+avx2,+unheard-of"), None), None);
         assert_eq!(can_run(&target("x86_64", "pentium", ""), None), None);
@@ -269,7 +269,7 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn a_cpu_taken_for_an_older_one_runs_less() {
+    fn a_cpu_taken_for_an_older_one_runs_less_code() {
         let v4 = target("x86_64", "x86-64-v4", "");
         assert_eq!(can_run(&v4, Some("x86-64-v3")), None);
         assert_eq!(can_run(&v4, Some("unheard-of")), None);

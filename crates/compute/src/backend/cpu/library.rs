@@ -1,8 +1,8 @@
-//! Code for the CPU: which pieces a pipeline needs, and where they come from.
+//! CPU code: the variants that a pipeline needs, and their origin.
 //!
-//! Code is compiled for rows, simdgroups of 32 threads side by side, and for any others. Rows are faster, and all that a pipeline
-//! needs whose threadgroups are promised to be multiples of 32 wide. One whose size is promised has the code for that; every other
-//! pipeline has both, so that no dispatch of any size compiles.
+//! There is a variant for rows, simdgroups of 32 adjacent threads, and one for all others. Rows are faster, and enough
+//! for a pipeline whose threadgroups are promised to be multiples of 32 wide. A pipeline with a promised size has the
+//! code for that size; every other pipeline has both, so that no dispatch compiles.
 
 use super::pipeline::Pipeline;
 use super::run::shape::Shape;
@@ -20,14 +20,14 @@ use msl::reflect::Kernel;
 const fn variant(lanes: Lanes) -> Variant {
     let description = match lanes {
         Lanes::Row => "full simdgroups",
-        Lanes::Any => "threadgroups that are no multiple of 32 wide",
+        Lanes::Any => "threadgroups whose width is not a multiple of 32",
     };
     Variant { name: lanes.name(), description }
 }
 
 const VARIANTS: [Variant; 2] = [variant(Lanes::Row), variant(Lanes::Any)];
 
-/// The pieces that dispatches can need.
+/// The variants that dispatches may need.
 fn needed(request: &PipelineRequest) -> Vec<Variant> {
     match (request.threads_per_threadgroup, request.simdgroups) {
         (Some(Size { width, height, depth }), _) => {
@@ -35,12 +35,12 @@ fn needed(request: &PipelineRequest) -> Vec<Variant> {
             Shape::new([narrow(width), narrow(height), narrow(depth)]).lanes().map(variant).collect()
         }
         (None, Simdgroups::Rows) => VARIANTS[..1].to_vec(),
-        // A full simdgroup can lie in several rows.
+        // A full simdgroup can span several rows.
         (None, Simdgroups::Any | Simdgroups::Full) => VARIANTS.to_vec(),
     }
 }
 
-/// The compiler, which makes artifacts for this machine.
+/// Compiles artifacts for this machine.
 struct CpuCompiler;
 
 impl KernelCompiler for CpuCompiler {
@@ -55,7 +55,7 @@ impl KernelCompiler for CpuCompiler {
 
     #[cfg(not(llvm))]
     fn compile(&self, request: &PipelineRequest, _: &[Variant]) -> Result<Compiled> {
-        // A name that the library does not have is another mistake.
+        // A missing kernel is a different error.
         match request.library.reflection(&request.kernel, &request.constants) {
             Err(error @ Error::Source { .. }) => return Err(error),
             Ok(None) => return Err(request.no_function()),
@@ -86,7 +86,7 @@ fn compile(
         }
     };
     let function = AirFunction::of(&*function).ok_or_else(|| {
-        Error::Usage(format!("kernel '{}' is of a library that was not opened for the CPU", request.kernel))
+        Error::Usage(format!("kernel '{}' belongs to a library that was not opened for the CPU", request.kernel))
     })?;
     let lanes: Vec<Lanes> = Lanes::ALL
         .into_iter()
@@ -116,7 +116,7 @@ fn kernel_of(entry: &ArchiveEntry) -> Result<WaveKernel> {
 fn decode(kernel: &str, artifact: &Artifact) -> Result<WaveKernel> {
     let decoded = WaveKernel::from_bytes(&artifact.bytes);
     let decoded = decoded.filter(|decoded| decoded.name == kernel && decoded.lanes.name() == artifact.variant);
-    decoded.ok_or_else(|| Error::Library(format!("kernel '{kernel}': the artifact is no code for a CPU")))
+    decoded.ok_or_else(|| Error::Library(format!("kernel '{kernel}': the artifact is not CPU code")))
 }
 
 pub(super) fn pipeline_of_artifacts(kernel: &Kernel, artifacts: &[Artifact]) -> Result<NewPipeline> {
@@ -129,7 +129,7 @@ pub(super) fn archived_reflection(request: &PipelineRequest) -> Option<Kernel> {
     artifacts::reflection(&CpuCompiler, request, &VARIANTS)
 }
 
-/// Compiles all the code of a kernel for a CPU, which need not be this one, into an archive.
+/// Compiles all variants of a kernel, for any supported CPU, into an archive.
 #[cfg(llvm)]
 pub(crate) fn compile_for(
     archive: &BinaryArchive,

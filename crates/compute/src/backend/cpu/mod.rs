@@ -1,15 +1,15 @@
 //! The CPU of this machine as a device: machine code that runs 32 threads, a simdgroup, at a time in vector registers.
 //!
 //! ```text
-//! device ─── threads, limits                         target, features: which CPU can run what
+//! device ─── threads, limits                         target, features: code that this CPU can run
 //! buffer ─── pages of the process
 //! library ── AIR to machine code (compiler)          artifacts: WaveKernel as bytes
 //! pipeline ─ loaded code (code/: loader, relocate)
-//! queue ──── work, step by step ── run/program: the dispatches of a table made ready, run/grid: one
-//! recording ─ programs for replays     └ run/execute: threadgroups ── run/pool: on which threads
-//!                                         ├ run/shape: which lane is which thread
+//! queue ──── work, step by step ── run/program: the prepared dispatches of a table, run/grid: one
+//! recording ─ programs for replays     └ run/execute: threadgroups ── run/pool: threads, work sharing
+//!                                         ├ run/shape: threads to lanes
 //!                                         ├ run/fibers: simdgroups that wait at barriers
-//!                                         └ run/denormals: the CPU's mode
+//!                                         └ run/denormals: the CPU's floating-point mode
 //! ```
 
 mod buffer;

@@ -1,4 +1,4 @@
-//! The compiled code of a kernel, loaded: all that any of its dispatches needs.
+//! The loaded code of a kernel, for all its dispatches.
 
 use super::code::loader::Image;
 use super::device::MAX_THREADS_PER_THREADGROUP;
@@ -13,9 +13,9 @@ pub(super) struct Pipeline {
     static_threadgroup_memory: usize,
 }
 
-/// Machine code that was loaded.
+/// Loaded machine code.
 pub(super) struct Code {
-    /// Keeps the memory behind `entry`.
+    /// Owns the memory behind `entry`.
     image: Image,
     pub(super) entry: Entry,
     pub(super) has_barrier: bool,
@@ -37,7 +37,7 @@ impl Code {
 }
 
 impl Pipeline {
-    /// Loads the pieces of code for one kernel, one at least.
+    /// Loads the variants of one kernel, at least one.
     pub(super) fn new(kernels: &[WaveKernel]) -> Result<Pipeline> {
         let Some(first) = kernels.first() else {
             return Err(Error::Library("a compiled kernel without code".into()));
@@ -47,7 +47,8 @@ impl Pipeline {
         Ok(Pipeline { row: load(Lanes::Row)?, any: load(Lanes::Any)?, static_threadgroup_memory })
     }
 
-    /// The code for some simdgroups. What is missing was promised not to be needed, or not given by the caller.
+    /// The code for some simdgroups. A missing variant was promised not to be needed, or is missing from the caller's
+    /// artifacts.
     pub(super) fn code(&self, lanes: Lanes) -> Result<&Code> {
         let code = match lanes {
             Lanes::Row => &self.row,
@@ -56,7 +57,9 @@ impl Pipeline {
         code.as_ref().ok_or_else(|| {
             Error::Library(match lanes {
                 Lanes::Row => "the kernel was not compiled for full simdgroups".into(),
-                Lanes::Any => "the kernel was not compiled for threadgroups that are no multiple of 32 wide".into(),
+                Lanes::Any => {
+                    "the kernel was not compiled for threadgroups whose width is not a multiple of 32".into()
+                }
             })
         })
     }

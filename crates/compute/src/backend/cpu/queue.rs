@@ -1,4 +1,4 @@
-//! Queues: work is executed on the thread that calls, with the help of the device's others.
+//! CPU queues: work runs on the calling thread, with help from the device's pool.
 
 use super::recording::Recording;
 use super::run::pool::Pool;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A queue of the CPU.
 pub(super) struct Queue {
     pool: Arc<Pool>,
-    /// The memory of programs that are done.
+    /// Finished programs, for reuse.
     spare: Mutex<Vec<Program>>,
 }
 
@@ -23,7 +23,7 @@ impl Queue {
     fn execute_table(&self, table: &Table, timings: Option<&mut Vec<DispatchTiming>>) -> Result<()> {
         let mut program = self.spare().pop().unwrap_or_default();
         program.prepare(table, table.bytes.as_ptr())?;
-        // SAFETY: the table and its bytes are those from which it was prepared.
+        // SAFETY: the program was prepared from this table and its bytes.
         let ran = unsafe { program.run(table, &self.pool, timings) };
         program.clear();
         let mut spare = self.spare();
@@ -34,7 +34,7 @@ impl Queue {
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Program>> {
-        // Nothing that can panic happens under the lock.
+        // No code that can panic runs under the lock.
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -57,14 +57,14 @@ impl Execute for Queue {
     }
 }
 
-/// The first byte of a buffer, also where the host is refused it.
+/// The first byte of a buffer, including private ones.
 pub(super) fn base(memory: &Memory) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(memory.address())
 }
 
 fn execute_copy(copy: &Copy) {
     let Copy { source, range, destination, offset } = copy;
-    // SAFETY: both ranges were checked to be inside of their buffers, which `copy` keeps alive, and not to overlap.
+    // SAFETY: both ranges were checked to be inside their buffers, which `copy` keeps alive, and not to overlap.
     unsafe {
         let (from, to) = (base(source).add(range.start), base(destination).add(*offset));
         from.copy_to_nonoverlapping(to, range.end - range.start);
@@ -73,6 +73,6 @@ fn execute_copy(copy: &Copy) {
 
 fn execute_fill(fill: &Fill) {
     let Fill { buffer, range, value } = fill;
-    // SAFETY: the range was checked to be inside of the buffer, which `fill` keeps alive.
+    // SAFETY: the range was checked to be inside the buffer, which `fill` keeps alive.
     unsafe { base(buffer).add(range.start).write_bytes(*value, range.end - range.start) };
 }

@@ -1,7 +1,7 @@
-//! Recordings, made ready: programs whose bytes are patched for each replay.
+//! Prepared recordings: programs whose bytes are patched for each replay.
 //!
-//! A replay needs a program and bytes for itself while it runs. Command buffers of one queue run one after the other, so
-//! that one of each is enough; another one is made when several queues replay the same recording at a time.
+//! A running replay needs its own program and bytes. The command buffers of a queue run one after the other, so that
+//! one instance is enough; another is made when several queues replay the same recording at the same time.
 
 use super::run::pool::Pool;
 use super::run::program::Program;
@@ -13,13 +13,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A recording of the CPU.
 pub(super) struct Recording {
-    /// Those that are not running.
+    /// Instances that are not running.
     instances: Mutex<Vec<Instance>>,
 }
 
 struct Instance {
     program: Program,
-    /// As they were recorded, except while it runs.
+    /// The recorded bytes, patched only while it runs.
     bytes: Box<[Block]>,
 }
 
@@ -31,19 +31,19 @@ impl Instance {
         Ok(Instance { program, bytes })
     }
 
-    /// Puts bytes in place of others, counted from the first block's first.
+    /// Replaces bytes, counted from the start of the first block.
     fn patch(&mut self, target: Range<usize>, bytes: &[u8]) {
         block_bytes_mut(&mut self.bytes)[target].copy_from_slice(bytes);
     }
 }
 
 impl Recording {
-    /// Makes a table ready.
+    /// Prepares a table.
     pub(super) fn new(table: &Table) -> Result<Recording> {
         Ok(Recording { instances: Mutex::new(vec![Instance::new(table)?]) })
     }
 
-    /// Runs the table from which it was made, with some bytes replaced.
+    /// Runs the recorded table with patched bytes.
     pub(super) fn replay<'a>(
         &self,
         table: &Table,
@@ -59,7 +59,7 @@ impl Recording {
         for (target, bytes) in patches.clone() {
             instance.patch(target, bytes);
         }
-        // SAFETY: the instance was made from the pass, and has its bytes.
+        // SAFETY: the instance was prepared from this table and owns its bytes.
         let ran = unsafe { instance.program.run(table, pool, timings) };
         for (target, _) in patches {
             let recorded = &block_bytes(&table.bytes)[target.clone()];
@@ -70,7 +70,7 @@ impl Recording {
     }
 
     fn instances(&self) -> MutexGuard<'_, Vec<Instance>> {
-        // Nothing that can panic happens under the lock.
+        // No code that can panic runs under the lock.
         self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,22 +1,22 @@
-//! CPUs that code is compiled for, and whether this one can run it.
+//! CPU targets of compiled code.
 
 use super::features;
 use crate::archive::artifact::{ArtifactTarget, TargetSelector};
 use crate::error::Result;
 
-/// The word for this back end in targets.
+/// This back end's name in targets.
 const BACKEND: &str = "cpu";
 
-/// A CPU, as LLVM knows it.
+/// A CPU as LLVM describes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct CpuTarget {
     /// `x86_64` or `aarch64`.
     pub(super) architecture: String,
-    /// LLVM's name for it.
+    /// LLVM's name of the CPU.
     pub(super) cpu: String,
-    /// Features beyond that, or missing: `+avx2,-avx512f`.
+    /// Features in addition to the CPU's, or missing: `+avx2,-avx512f`.
     pub(super) features: String,
-    /// LLVM's version. Another one makes other code, which runs as well.
+    /// LLVM's version. Code from another version differs, but runs as well.
     pub(super) llvm: String,
 }
 
@@ -30,7 +30,7 @@ impl CpuTarget {
         }
     }
 
-    /// Reads what [`CpuTarget::to_target`] wrote; `None` for the targets of others.
+    /// Parses the result of [`CpuTarget::to_target`]; `None` for targets of other back ends.
     fn parse(target: &ArtifactTarget) -> Option<CpuTarget> {
         let (architecture, cpu) = target.machine.split_once(' ')?;
         let (features, llvm) = target.details.split_once(' ')?;
@@ -39,22 +39,22 @@ impl CpuTarget {
     }
 }
 
-/// Checks the name of a CPU that code is to be compiled for; `None` is this one.
+/// Checks the name of a CPU to compile for; `None` is this CPU.
 pub(crate) fn parse_target(machine: Option<&str>) -> std::result::Result<(), String> {
     match machine {
         None => Ok(()),
         Some(name) if features::is_known(name) => Ok(()),
         Some(name) => {
             let known: Vec<&str> = features::known_cpus().collect();
-            Err(format!("'{name}' is no CPU that code can be compiled for; there are {}", known.join(", ")))
+            Err(format!("cannot compile for CPU '{name}'; known CPUs: {}", known.join(", ")))
         }
     }
 }
 
-/// This CPU, as far as code for it is concerned.
+/// This CPU as a target.
 pub(super) struct Host {
     exact: Option<ArtifactTarget>,
-    /// The older CPU as which this one is to be treated.
+    /// The older CPU that this one stands in for (`METALWORKS_CPU`).
     taken_for: Option<String>,
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_read_as_it_was_written() {
+    fn targets_round_trip() {
         let target = |features: &str| CpuTarget {
             architecture: "x86_64".into(),
             cpu: "haswell".into(),

@@ -1,12 +1,12 @@
-//! Support for back ends whose driver compiles and executes by itself.
+//! Support for back ends whose driver compiles and executes.
 //!
 //! ```text
 //! commands   a table as the commands of an encoder
-//! profile    the times of a command buffer whose dispatches the driver executes one by one
+//! profile    the times of a command buffer whose dispatches are executed one by one
 //! reported   the driver's reflection of a kernel, compared with the front end's
 //! ```
 //!
-//! None of it calls a driver, so that it is tested on any machine.
+//! No file here calls a driver, so that all of it is tested on any machine.
 
 pub mod commands;
 pub mod profile;

@@ -1,7 +1,7 @@
-//! The times of a command buffer whose dispatches a device executes as command buffers of their own.
+//! Times of a command buffer whose dispatches run as separate command buffers.
 //!
-//! Parts begin while the work is encoded and end on any thread, in any order. Whoever ends last, the encoding included, gets to
-//! know it, and completes the whole.
+//! Parts begin while the work is encoded, and end on any thread, in any order. The last to end, the encoding included,
+//! completes the whole.
 
 use crate::backend::{Outcome, Table};
 use crate::error::{Error, Result};
@@ -12,26 +12,26 @@ use std::time::Instant;
 /// The parts of one command buffer.
 pub struct Profile {
     parts: Vec<Part>,
-    /// Parts that have not ended, and the encoding.
+    /// Parts that have not ended, plus one for the encoding.
     running: usize,
     error: Option<Error>,
 }
 
 struct Part {
-    /// `None` for what is no dispatch.
+    /// `None` for steps that are not dispatches.
     dispatch: Option<Timed>,
     start: Option<Instant>,
     end: Option<Instant>,
 }
 
-/// A dispatch whose time is wanted.
+/// A profiled dispatch.
 pub struct Timed {
     kernel: Arc<str>,
     label: Option<Arc<str>>,
 }
 
 impl Timed {
-    /// The dispatch of a table with this number.
+    /// The dispatch with this number in a table.
     pub fn new(table: &Table, number: usize) -> Timed {
         let pipeline = table.executable(number);
         Timed { kernel: pipeline.name.clone(), label: pipeline.label.clone() }
@@ -45,7 +45,7 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// A part will be given to the device; its number.
+    /// Adds a part that is about to be committed; returns its number.
     pub fn begin(&mut self, dispatch: Option<Timed>) -> usize {
         self.parts.push(Part { dispatch, start: None, end: None });
         self.running += 1;
@@ -57,7 +57,7 @@ impl Profile {
         self.parts[number].dispatch.as_ref().map(|timed| timed.kernel.clone())
     }
 
-    /// A part is done; whether it was the last.
+    /// Ends a part; returns true if it was the last.
     pub fn end(
         &mut self,
         number: usize,
@@ -69,7 +69,7 @@ impl Profile {
         self.finish(executed)
     }
 
-    /// No more parts will begin; whether all are done.
+    /// Ends the encoding; returns true if all parts have ended.
     pub fn end_encoding(&mut self, encoded: Result<()>) -> bool {
         self.finish(encoded)
     }
@@ -82,7 +82,7 @@ impl Profile {
         self.running == 0
     }
 
-    /// What became of the whole. A dispatch without times, because it failed, is left out.
+    /// The outcome of the whole. Dispatches without times, because they failed, are left out.
     pub fn outcome(&mut self) -> Outcome {
         let parts = std::mem::take(&mut self.parts);
         let start = parts.iter().filter_map(|part| part.start).min();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_one_completes_in_whatever_order() {
+    fn the_last_part_completes_in_any_order() {
         let now = Instant::now();
         let at =
             |start: u64, end: u64| (Some(now + Duration::from_secs(start)), Some(now + Duration::from_secs(end)));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_is_the_one() {
+    fn the_first_error_wins() {
         let mut profile = Profile::default();
         let (a, b) = (profile.begin(timed("a")), profile.begin(timed("b")));
         let error = |what: &str| Err(Error::Internal(what.into()));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all() {
+    fn completes_without_parts() {
         let mut profile = Profile::default();
         assert!(profile.end_encoding(Ok(())));
         assert_eq!(profile.outcome().executed, Ok(()));

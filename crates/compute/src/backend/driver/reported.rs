@@ -1,31 +1,30 @@
-//! What a driver reports about a kernel that it compiled: turned into our description of a kernel, and compared with what
-//! the front end says of the source.
+//! Compares the driver's reflection of a compiled kernel with the front end's reflection of its source.
 //!
-//! A difference means that one of the two compilers has understood the kernel in another way: a host that relies on the
-//! front end would bind the wrong thing.
+//! A difference means that the two compilers understand the kernel differently: a host that relies on the front end
+//! would bind the wrong thing.
 
 use msl::reflect::{Access, Argument, ArgumentKind, FieldInfo, Kernel, pointer_type};
 
-/// One thing that the host binds, in the driver's words.
+/// An argument that the host binds, as the driver reports it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReportedBinding {
     /// Its name.
     pub name: String,
-    /// Where it is bound.
+    /// The argument table that it is in.
     pub kind: ArgumentKind,
-    /// The index there.
+    /// The index in that table.
     pub index: u32,
-    /// Whether the code reads or writes it.
+    /// Reads or writes of the code.
     pub access: Access,
-    /// The code uses it.
+    /// True if the code uses it.
     pub is_used: bool,
-    /// The type of an element; empty where it is not told.
+    /// The type of an element; empty if unknown.
     pub element_type: String,
-    /// The bytes of an element; 0 where they are not told.
+    /// Size of an element in bytes; 0 if unknown.
     pub element_size: u64,
-    /// The alignment of an element; 0 where it is not told.
+    /// Alignment of an element; 0 if unknown.
     pub element_align: u64,
-    /// The fields of a struct: name, type, place. Their sizes are not told.
+    /// The fields of a struct: name, type, offset. Their sizes are unknown.
     pub fields: Vec<(String, String, u64)>,
 }
 
@@ -36,15 +35,15 @@ pub struct ReportedKernel {
     pub name: String,
     /// Its interface: the arguments that the host binds.
     pub bindings: Vec<ReportedBinding>,
-    /// The indices of the function constants that it has, set or not.
+    /// Indices of its function constants, set or not.
     pub function_constants: Vec<u32>,
     /// Bytes of threadgroup memory for its own variables.
     pub static_threadgroup_memory: u64,
 }
 
 impl ReportedKernel {
-    /// Our description of it. Drivers tell neither constant memory from device memory nor references from pointers, and
-    /// nothing of positions, variables and places in the source.
+    /// Converts it to a front-end reflection. Drivers do not distinguish constant from device memory, nor references
+    /// from pointers, and do not report positions, variables and source locations.
     pub fn to_kernel(&self) -> Kernel {
         let mut arguments: Vec<Argument> = self.bindings.iter().map(argument).collect();
         arguments.sort_by_key(|argument| (argument.kind as u8, argument.index));
@@ -61,11 +60,11 @@ impl ReportedKernel {
         }
     }
 
-    /// What the front end says of its source, where that does not differ: it says more, such as what is in constant memory.
+    /// Merges in the front end's reflection, which says more, such as the address space of arguments.
     pub fn in_words_of(&self, mut source: Kernel) -> Kernel {
         let is_there = |argument: &Argument| {
             let same = |binding: &ReportedBinding| (binding.kind, binding.index) == (argument.kind, argument.index);
-            // A condition that the front end could not compute is decided now.
+            // A condition that the front end could not evaluate is decided now.
             argument.function_constant.is_none() || self.bindings.iter().any(same)
         };
         source.arguments.retain(is_there);
@@ -79,7 +78,7 @@ impl ReportedKernel {
         source
     }
 
-    /// In what it differs from what the front end says of its source.
+    /// Lists the differences from the front end's reflection.
     pub fn differences(&self, source: &Kernel) -> Vec<String> {
         let mut found = Vec::new();
         for argument in &source.arguments {
@@ -88,17 +87,17 @@ impl ReportedKernel {
                 |binding: &&ReportedBinding| (binding.kind, binding.index) == (argument.kind, argument.index);
             match self.bindings.iter().find(same) {
                 Some(binding) => compare(&what, argument, binding, &mut found),
-                // A condition that the front end could not compute may well be false, and drivers need not tell of arguments
-                // that the code does not use.
+                // A condition that the front end could not evaluate may be false, and drivers may omit unused
+                // arguments.
                 None if argument.function_constant.is_some() || !argument.is_used => {}
-                None => found.push(format!("{what} is in the source, and not in what the driver compiled")),
+                None => found.push(format!("{what} is in the source, but not in the driver's reflection")),
             }
         }
         for binding in &self.bindings {
             let same = |argument: &&Argument| (argument.kind, argument.index) == (binding.kind, binding.index);
             if binding.is_used && !source.arguments.iter().any(|argument| same(&argument)) {
                 let what = describe(&binding.name, binding.kind, binding.index);
-                found.push(format!("{what} is in what the driver compiled, and not in the source"));
+                found.push(format!("{what} is in the driver's reflection, but not in the source"));
             }
         }
         found
@@ -109,7 +108,7 @@ fn compare(what: &str, argument: &Argument, binding: &ReportedBinding, found: &m
     if argument.name != binding.name {
         found.push(format!("{what} is called '{}' by the driver", binding.name));
     }
-    // 0: one of them does not know.
+    // 0: unknown to one of them.
     let numbers = [
         ("an element of", "bytes", argument.element_size, binding.element_size),
         ("the alignment of", "bytes", argument.element_align, binding.element_align),
@@ -119,7 +118,7 @@ fn compare(what: &str, argument: &Argument, binding: &ReportedBinding, found: &m
             found.push(format!("{of} {what} is {ours} {unit} by the source, and {theirs} by the driver"));
         }
     }
-    // A driver may see that what may be written is not. The other way round, a dispatch that must wait would not.
+    // A driver may find that a writable argument is only read. The other way round, a hazard would be missed.
     if argument.access == Access::Read && binding.access != Access::Read {
         found.push(format!("{what} is only read by the source, and written by the driver"));
     }
@@ -196,7 +195,7 @@ mod tests {
             y[i] = x[i] * p.scale;
         }";
 
-    /// What the front end says; without a value for the constant, its argument stays.
+    /// The front end's reflection; without a value for the constant, its argument stays.
     fn source() -> Kernel {
         let compilation = msl::compile_source("k.metal", SOURCE, &msl::Options::default());
         assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
@@ -217,7 +216,7 @@ mod tests {
         }
     }
 
-    /// What a driver that agrees says.
+    /// A driver's reflection that agrees.
     fn reported() -> ReportedKernel {
         let tile = ReportedBinding {
             kind: ArgumentKind::ThreadgroupMemory,
@@ -231,7 +230,7 @@ mod tests {
         };
         ReportedKernel {
             name: "k".into(),
-            // Not in the order of the source.
+            // Not in source order.
             bindings: vec![
                 tile,
                 params,
@@ -243,7 +242,7 @@ mod tests {
         }
     }
 
-    /// The only difference after a change.
+    /// The single difference after a change.
     fn difference(change: impl FnOnce(&mut Vec<ReportedBinding>)) -> String {
         let mut reported = reported();
         change(&mut reported.bindings);
@@ -253,36 +252,36 @@ mod tests {
     }
 
     #[test]
-    fn what_agrees_has_no_difference() {
+    fn matching_reflections_have_no_difference() {
         assert_eq!(reported().differences(&source()), [""; 0]);
         let mut with_bias = reported();
         with_bias.bindings.push(binding("bias", 3, Access::Read, (4, 4)));
         assert_eq!(with_bias.differences(&source()), [""; 0]);
-        // One that a constant decides against may be told of.
+        // An argument that a constant disables may be reported.
         with_bias.bindings.push(ReportedBinding { is_used: false, ..binding("more", 4, Access::Read, (4, 4)) });
         assert_eq!(with_bias.differences(&source()), [""; 0]);
         let arguments = with_bias.to_kernel().arguments;
         let unused: Vec<&str> =
             arguments.iter().filter(|argument| !argument.is_used).map(|argument| argument.name.as_str()).collect();
         assert_eq!((arguments.len(), unused), (6, vec!["more"]));
-        // What is not told is not compared, and less access is fine.
-        let mut taciturn = reported();
-        for binding in &mut taciturn.bindings {
+        // Unknown properties are not compared, and narrower access is fine.
+        let mut incomplete = reported();
+        for binding in &mut incomplete.bindings {
             *binding = ReportedBinding { element_size: 0, element_align: 0, fields: Vec::new(), ..binding.clone() };
             binding.access = Access::Read;
         }
-        assert_eq!(taciturn.differences(&source()), [""; 0]);
+        assert_eq!(incomplete.differences(&source()), [""; 0]);
     }
 
     #[test]
-    fn differences_are_named() {
+    fn describes_differences() {
         assert_eq!(
             difference(|bindings| drop(bindings.remove(2))),
-            "the argument 'x' [[buffer(0)]] is in the source, and not in what the driver compiled"
+            "the argument 'x' [[buffer(0)]] is in the source, but not in the driver's reflection"
         );
         assert_eq!(
             difference(|bindings| bindings.push(binding("z", 9, Access::Read, (4, 4)))),
-            "the argument 'z' [[buffer(9)]] is in what the driver compiled, and not in the source"
+            "the argument 'z' [[buffer(9)]] is in the driver's reflection, but not in the source"
         );
         assert_eq!(
             difference(|bindings| bindings[2].name = "input".into()),
@@ -307,21 +306,21 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_part_of_where_something_is_bound() {
+    fn arguments_of_another_kind_are_other_arguments() {
         let mut reported = reported();
         reported.bindings[0].kind = ArgumentKind::Texture;
         let found = reported.differences(&source());
         assert_eq!(
             found,
             [
-                "the argument 'tile' [[threadgroup(0)]] is in the source, and not in what the driver compiled",
-                "the argument 'tile' [[texture(0)]] is in what the driver compiled, and not in the source",
+                "the argument 'tile' [[threadgroup(0)]] is in the source, but not in the driver's reflection",
+                "the argument 'tile' [[texture(0)]] is in the driver's reflection, but not in the source",
             ]
         );
     }
 
     #[test]
-    fn the_front_end_says_more() {
+    fn front_end_adds_details() {
         let described = reported().in_words_of(source());
         let arguments = described.arguments.iter().map(|argument| argument.ty.as_str());
         assert_eq!(
@@ -337,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_driver_says_what_is_used() {
+    fn driver_decides_which_arguments_are_used() {
         let mut reported = reported();
         reported.bindings[1].is_used = false;
         reported.bindings.remove(0);
@@ -347,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn our_description_has_what_the_host_needs() {
+    fn converted_reflection_has_what_the_host_needs() {
         let kernel = reported().to_kernel();
         let arguments = kernel.arguments.iter();
         let arguments: Vec<_> = arguments.map(|argument| (argument.ty.as_str(), argument.element_size)).collect();
@@ -362,7 +361,7 @@ mod tests {
         );
         assert_eq!((kernel.name.as_str(), kernel.static_threadgroup_memory), ("k", 64));
         assert_eq!((kernel.function_constants.as_slice(), kernel.arguments[2].fields.len()), (&[0][..], 2));
-        // Against the front end, it has no argument too many or too few.
+        // It has the same arguments as the front end's, except the disabled one.
         assert_eq!(kernel.arguments.len() + 1, source().arguments.len());
     }
 }

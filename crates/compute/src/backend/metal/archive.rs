@@ -1,6 +1,6 @@
-//! `MTLBinaryArchive`: what Metal compiled, kept.
+//! `MTLBinaryArchive`: archives of code compiled by Metal.
 //!
-//! When files are opened and written is decided in `archive::driver`; here are the calls.
+//! `archive::driver` decides when files are opened and written; this file makes the calls.
 
 use super::device::Device;
 use super::held::Held;
@@ -12,16 +12,16 @@ use objc2_metal::{MTLBinaryArchive, MTLBinaryArchiveDescriptor, MTLComputePipeli
 use std::path::Path;
 use std::sync::Arc;
 
-/// Metal, for one GPU.
+/// Metal's archives for one GPU.
 pub(crate) struct ArchiveDriver {
     device: Arc<Device>,
 }
 
-/// Metal's own.
+/// A Metal archive.
 pub(crate) struct RawArchive(Held<ProtocolObject<dyn MTLBinaryArchive>>);
 
-// SAFETY: nothing in an archive belongs to a thread, and devices look things up in the same archives on several threads. It is
-// changed and written under a lock that keeps all others away (`archive::driver`).
+// SAFETY: an archive has no thread affinity, and devices look up code in the same archive on several threads. It is
+// changed and written under an exclusive lock (`archive::driver`).
 unsafe impl Send for RawArchive {}
 // SAFETY: as above.
 unsafe impl Sync for RawArchive {}
@@ -32,10 +32,10 @@ impl RawArchive {
     }
 }
 
-/// What a pipeline state was made of. Nobody changes it any more.
+/// The descriptor of a compiled pipeline state, no longer changed.
 pub(crate) struct CompiledDescriptor(Held<MTLComputePipelineDescriptor>);
 
-// SAFETY: nothing in it belongs to a thread, and from here on it is only read.
+// SAFETY: it has no thread affinity, and from here on it is only read.
 unsafe impl Send for CompiledDescriptor {}
 
 impl CompiledDescriptor {
@@ -51,14 +51,14 @@ impl ArchiveDriver {
         DriverArchive::new(driver, device.name(), &ArchiveDriver::system())
     }
 
-    /// Whether archives are used at all. Not under Metal's tools: what validation makes of kernels is not for others, and what
-    /// they put around archives was seen to end the process.
+    /// True if archives are used. Not under Metal's tools: kernels compiled for validation are not for other processes,
+    /// and the tools' archive wrappers have crashed the process.
     pub(crate) fn is_used() -> bool {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
         !["MTL_DEBUG_LAYER", "MTL_SHADER_VALIDATION", "MTL_CAPTURE_ENABLED"].into_iter().any(is_set)
     }
 
-    /// The system, with its build: another one has another compiler.
+    /// The system with its build: another one has another compiler.
     fn system() -> String {
         autoreleasepool(|_| NSProcessInfo::processInfo().operatingSystemVersionString().to_string())
     }
@@ -90,7 +90,7 @@ impl Driver for ArchiveDriver {
 }
 
 fn url(file: &Path) -> Result<Retained<NSURL>, String> {
-    NSURL::from_file_path(file).ok_or_else(|| format!("the name '{}' is no URL", file.display()))
+    NSURL::from_file_path(file).ok_or_else(|| format!("the path '{}' cannot be converted to a URL", file.display()))
 }
 
 fn text(error: Retained<NSError>) -> String {

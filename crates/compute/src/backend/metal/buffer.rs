@@ -1,4 +1,4 @@
-//! Buffers of a GPU: memory of its own, or an `MTLBuffer` over pages of the host's.
+//! GPU buffers: an `MTLBuffer` with its own memory, or over host pages.
 
 use super::device::Device;
 use super::held::Held;
@@ -17,16 +17,16 @@ use std::fs::File;
 use std::ptr::NonNull;
 use std::sync::Once;
 
-/// Metal's buffer, and where in it ours begins.
+/// A Metal buffer, and the offset of ours in it.
 pub(crate) struct Buffer {
     buffer: Held<ProtocolObject<dyn MTLBuffer>>,
     offset: usize,
-    /// Metal did not take the host's pages, and has a copy of its own.
+    /// True if Metal did not accept the host pages and made a copy.
     is_copy: bool,
 }
 
-// SAFETY: reference counts of Objective-C are atomic, and what is called on a buffer once it is made is to encode it, which only
-// reads what never changes, and to set its label, which happens under a lock. Its bytes are shared as `compute::Buffer` says.
+// SAFETY: Objective-C reference counts are atomic. A finished buffer is only encoded, which reads immutable state, and
+// labelled, which happens under a lock. Its bytes are shared as `compute::Buffer` documents.
 unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
@@ -37,19 +37,19 @@ impl backend::Buffer for Buffer {
 }
 
 impl Device {
-    /// Memory that the host cannot reach.
+    /// Allocates memory that the host cannot access.
     pub(super) fn private_buffer(&self, len: usize) -> Result<Allocation> {
         let buffer = Box::new(Buffer::private(self, len)?);
         Ok(Allocation { address: pages::nowhere(len), host: None, is_read_only: false, buffer })
     }
 
-    /// Zeros.
+    /// Allocates zeroed memory.
     pub(super) fn shared_buffer(&self, len: usize) -> Result<Allocation> {
         let mut mapping = pages::anonymous(len)?;
         self.over(mapping.as_mut_ptr(), len, Mapping::Writable(mapping), false)
     }
 
-    /// Private pages would be copied when the GPU is given them, so that a file can only be read.
+    /// Maps read-only: the GPU would get a copy of copy-on-write pages.
     pub(super) fn map_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {
         let mapping = pages::shared_file(file, start, len).map_err(|error| backend::file_error(&error))?;
         self.over(mapping.as_ptr().cast_mut(), len, Mapping::ReadOnly(mapping), true)
@@ -68,8 +68,8 @@ impl Device {
 }
 
 impl Buffer {
-    /// Memory that the host cannot reach. All buffers keep Metal's tracking of hazards, so that encoders and command buffers
-    /// which use the same one wait for each other.
+    /// Allocates memory that the host cannot access. All buffers keep Metal's hazard tracking, so that encoders and
+    /// command buffers that use the same buffer wait for each other.
     fn private(device: &Device, len: usize) -> Result<Buffer> {
         autoreleasepool(|_| {
             let buffer = device.raw().newBufferWithLength_options(len, MTLResourceOptions::StorageModePrivate);
@@ -78,10 +78,10 @@ impl Buffer {
         })
     }
 
-    /// An `MTLBuffer` over the pages of `mapping` in which the `len` bytes at `base` are. Metal takes whole pages only, 16 KiB on
-    /// Apple silicon: what does not begin with a page begins inside of Metal's buffer.
+    /// Wraps the pages of `mapping` around the `len` bytes at `base`. Metal accepts whole pages only, 16 KiB on Apple
+    /// silicon: unaligned data begins at an offset in Metal's buffer.
     fn over(device: &Device, base: *mut u8, len: usize, mapping: Mapping) -> Result<Buffer> {
-        let page = page_size().ok_or_else(|| Error::Internal("the size of pages is not known".into()))?;
+        let page = page_size().ok_or_else(|| Error::Internal("the page size is unknown".into()))?;
         let offset = base.addr() % page;
         let length = (offset + len).next_multiple_of(page);
         if length > device.limits().max_buffer_length {
@@ -90,14 +90,15 @@ impl Buffer {
         let pages = NonNull::new(base.wrapping_sub(offset).cast::<c_void>());
         let pages = pages.ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
         let is_foreign = matches!(mapping, Mapping::Foreign(_));
-        // Metal keeps the block as long as the buffer, and command buffers in flight keep the buffer: so the pages stay mapped as
-        // long as the GPU may use them, whoever drops what first. The block knows nothing of the buffer: there is no cycle.
+        // Metal keeps the block as long as the buffer, and command buffers in flight keep the buffer: so the pages stay
+        // mapped as long as the GPU may use them, in any order of drops. The block does not refer to the buffer: there
+        // is no cycle.
         let deallocator = RcBlock::new(move |_: NonNull<c_void>, _: usize| {
             let _kept = &mapping;
         });
         autoreleasepool(|_| {
-            // SAFETY: the pages are whole, mapped, and stay so until the block is dropped, which may happen on any thread: what a
-            // mapping keeps is `Send`.
+            // SAFETY: the pages are whole, and mapped until the block is dropped, which may happen on any thread: the
+            // mapping's contents are `Send`.
             let in_place = unsafe {
                 device.raw().newBufferWithBytesNoCopy_length_options_deallocator(
                     pages,
@@ -106,21 +107,21 @@ impl Buffer {
                     Some(&deallocator),
                 )
             };
-            // On virtual machines it was seen to make none, or one without bytes.
+            // Virtual machines have returned no buffer, or an empty one.
             match in_place.filter(|buffer| buffer.length() >= length) {
                 Some(buffer) => Ok(Buffer { buffer: Held::new(buffer), offset, is_copy: false }),
-                // The caller's memory would not be what kernels see.
+                // A copy would hide the caller's memory from kernels.
                 None if is_foreign => Err(out_of_memory(device, length)),
                 None => Buffer::copy(device, base, len),
             }
         })
     }
 
-    /// Where Metal does not take memory in place, a copy is better than nothing.
+    /// Copies the memory where Metal does not accept it directly.
     fn copy(device: &Device, base: *mut u8, len: usize) -> Result<Buffer> {
         static SAID: Once = Once::new();
         SAID.call_once(|| {
-            log::line(format_args!("{} does not use memory in place: buffers are copied", device.name()));
+            log::line(format_args!("{} does not accept host memory: buffers are copied", device.name()));
         });
         let bytes = NonNull::new(base.cast()).ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
         // SAFETY: `len` bytes are mapped there.
@@ -131,17 +132,17 @@ impl Buffer {
         Ok(Buffer { buffer, offset: 0, is_copy: true })
     }
 
-    /// Where the host finds the bytes, if they are not where they were.
+    /// Host address of the copy, if there is one.
     fn copied_to(&self) -> Option<*mut u8> {
         self.is_copy.then(|| self.buffer.contents().as_ptr().cast())
     }
 
-    /// Metal's own.
+    /// The Metal buffer.
     pub(crate) fn raw(&self) -> &ProtocolObject<dyn MTLBuffer> {
         &self.buffer
     }
 
-    /// Where in it ours begins.
+    /// Offset of our bytes in it.
     pub(crate) fn offset(&self) -> usize {
         self.offset
     }

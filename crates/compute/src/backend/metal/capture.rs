@@ -1,7 +1,6 @@
-//! GPU captures for Xcode: `METALWORKS_CAPTURE=trace.gputrace`, and how many command buffers.
+//! GPU captures for Xcode: `METALWORKS_CAPTURE=trace.gputrace` and `METALWORKS_CAPTURE_COMMAND_BUFFERS`.
 //!
-//! The first queue that is given work is captured. Metal captures only in processes that were started with
-//! `MTL_CAPTURE_ENABLED=1`.
+//! The first queue that gets work is captured. Metal captures only in processes started with `MTL_CAPTURE_ENABLED=1`.
 
 use super::error::driver_error;
 use crate::backend::{CaptureSettings, Settings};
@@ -13,12 +12,12 @@ use objc2_metal::{MTLCaptureDescriptor, MTLCaptureDestination, MTLCaptureManager
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// There is one capture in a process.
+/// A process has one capture at most.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// What a queue has to do with captures.
+/// Capture state of a queue.
 pub(crate) struct Capture {
-    /// `None` where there is nothing to capture, which costs nothing to find out.
+    /// `None` if captures are off, which makes the check free.
     state: Option<Mutex<State>>,
 }
 
@@ -26,7 +25,7 @@ enum State {
     Waiting(CaptureSettings),
     Running {
         settings: CaptureSettings,
-        /// Command buffers that are still to come.
+        /// Command buffers left to capture.
         left: usize,
     },
     Over,
@@ -41,7 +40,7 @@ impl Capture {
         self.state.as_ref().map(|state| state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the command buffer that is made next is captured.
+    /// Starts the capture if needed; returns true if the next command buffer is captured.
     pub(crate) fn before_command_buffer(&self, queue: &ProtocolObject<dyn MTLCommandQueue>) -> bool {
         let Some(mut state) = self.state() else { return false };
         if let State::Waiting(settings) = &*state {
@@ -54,7 +53,8 @@ impl Capture {
         matches!(*state, State::Running { .. })
     }
 
-    /// A command buffer was committed: Metal captures what is committed before the capture is stopped.
+    /// Counts a committed command buffer, and stops the capture after the last one. Metal captures work committed
+    /// before the stop.
     pub(crate) fn after_command_buffer(&self) {
         let Some(mut state) = self.state() else { return };
         if let State::Running { settings, left } = &mut *state {
@@ -69,7 +69,7 @@ impl Capture {
 
 impl Drop for Capture {
     fn drop(&mut self) {
-        // With fewer command buffers than were asked for, there would be no file.
+        // Stop early if there were fewer command buffers than requested, or no file is written.
         if let Some(state) = self.state()
             && let State::Running { settings, left } = &*state
         {
@@ -80,10 +80,10 @@ impl Drop for Capture {
 
 fn start(settings: &CaptureSettings, queue: &ProtocolObject<dyn MTLCommandQueue>) -> bool {
     let path = settings.path.display();
-    // SAFETY: it has no conditions.
+    // SAFETY: the call has no preconditions.
     let manager = unsafe { MTLCaptureManager::sharedCaptureManager() };
     if !manager.supportsDestination(MTLCaptureDestination::GPUTraceDocument) {
-        log::line(format_args!("METALWORKS_CAPTURE: nothing is captured; start with MTL_CAPTURE_ENABLED=1, too"));
+        log::line(format_args!("METALWORKS_CAPTURE: nothing is captured; set MTL_CAPTURE_ENABLED=1, too"));
         return false;
     }
     let descriptor = MTLCaptureDescriptor::new();
@@ -101,7 +101,7 @@ fn start(settings: &CaptureSettings, queue: &ProtocolObject<dyn MTLCommandQueue>
 }
 
 fn stop(settings: &CaptureSettings, left: usize) {
-    // SAFETY: it has no conditions.
+    // SAFETY: the call has no preconditions.
     autoreleasepool(|_| unsafe { MTLCaptureManager::sharedCaptureManager() }.stopCapture());
     let (count, path) = (settings.command_buffers - left, settings.path.display());
     log::line(format_args!("captured {count} command buffers to '{path}'; open it with Xcode"));

@@ -1,11 +1,11 @@
-//! Metal's times, which are seconds since the machine started, as ours.
+//! Conversion of Metal's times, seconds since the machine started, to `Instant`.
 
 use crate::backend::driver::instant_at;
 use objc2::runtime::ProtocolObject;
 use objc2_metal::MTLCommandBuffer;
 use std::time::Instant;
 
-/// The same moment on both clocks.
+/// One moment on both clocks.
 pub(crate) struct Clock {
     now: Instant,
     seconds: f64,
@@ -14,13 +14,13 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn now() -> Clock {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: it writes the structure that it is given. This is the clock of `mach_absolute_time`, which does not run while
-        // the machine sleeps; Metal and `Instant` use the same.
+        // SAFETY: it writes to the structure that it is given. This is the clock of `mach_absolute_time`, which stops
+        // while the machine sleeps; Metal and `Instant` use it, too.
         unsafe { libc::clock_gettime(libc::CLOCK_UPTIME_RAW, &mut time) };
         Clock { now: Instant::now(), seconds: time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9 }
     }
 
-    /// When the GPU began with a command buffer and when it was done, if that is known. Only for one that is completed.
+    /// GPU start and end of a completed command buffer, if known.
     pub(crate) fn gpu_times(
         &self,
         commands: &ProtocolObject<dyn MTLCommandBuffer>,

@@ -1,8 +1,8 @@
-//! Metal's numbers for types, by their names.
+//! Names of Metal's data types.
 
 use objc2_metal::MTLDataType;
 
-/// The types of function constants: all that a [`abi::ConstantValue`] can have.
+/// All types of function constants: those of [`abi::ConstantValue`].
 const TYPES: [(MTLDataType, &str); 48] = [
     (MTLDataType::Bool, "bool"),
     (MTLDataType::Bool2, "bool2"),
@@ -54,12 +54,12 @@ const TYPES: [(MTLDataType, &str); 48] = [
     (MTLDataType::Float4, "float4"),
 ];
 
-/// Metal's number for a type.
+/// The Metal type with this name.
 pub(super) fn by_name(name: &str) -> Option<MTLDataType> {
     TYPES.iter().find(|(_, known)| *known == name).map(|(number, _)| *number)
 }
 
-/// The name of a type; what is no scalar and no vector is named by what it is.
+/// The name of a type; types other than scalars and vectors are named by their kind.
 pub(super) fn name(number: MTLDataType) -> String {
     let known = TYPES.iter().find(|(known, _)| *known == number).map(|(_, name)| *name);
     match (known, number) {

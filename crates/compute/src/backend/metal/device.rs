@@ -1,4 +1,4 @@
-//! The GPUs that the system has.
+//! The GPUs of the system.
 
 use super::library::Library;
 use super::queue::Queue;
@@ -21,21 +21,21 @@ use std::fs::File;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Older ones lack calls that are made without asking, which ends the process.
+/// Older systems lack methods that are called without a check, which would crash the process.
 const OLDEST_SYSTEM: NSOperatingSystemVersion =
     NSOperatingSystemVersion { majorVersion: 14, minorVersion: 0, patchVersion: 0 };
 
-/// A GPU. Metal's devices may be used by any thread.
+/// A GPU. Metal devices are thread-safe.
 pub(crate) struct Device {
     device: Retained<ProtocolObject<dyn MTLDevice>>,
     properties: Properties,
 }
 
-/// All GPUs, the one that the system prefers first.
+/// All GPUs, the system's default first.
 pub(crate) fn devices() -> Result<Vec<Arc<dyn backend::Device>>> {
     autoreleasepool(|_| {
         if !NSProcessInfo::processInfo().isOperatingSystemAtLeastVersion(OLDEST_SYSTEM) {
-            log::line(format_args!("Metal is not used: that takes macOS {}", OLDEST_SYSTEM.majorVersion));
+            log::line(format_args!("Metal is not used: it needs macOS {} or newer", OLDEST_SYSTEM.majorVersion));
             return Ok(Vec::new());
         }
         let preferred = MTLCreateSystemDefaultDevice();
@@ -55,7 +55,7 @@ impl Device {
             max_buffer_length: device.maxBufferLength(),
             recommended_max_working_set_size: Some(device.recommendedMaxWorkingSetSize()),
         };
-        // Pipelines are created by as many threads as there are cores. A virtual GPU lacks some calls.
+        // Pipelines are created on all cores. A virtual GPU lacks some methods.
         if device.respondsToSelector(sel!(setShouldMaximizeConcurrentCompilation:)) {
             device.setShouldMaximizeConcurrentCompilation(true);
         }
@@ -70,12 +70,12 @@ impl Device {
         Device { device, properties }
     }
 
-    /// Metal's own.
+    /// The Metal device.
     pub(super) fn raw(&self) -> &ProtocolObject<dyn MTLDevice> {
         &self.device
     }
 
-    /// The system's number for it.
+    /// The system's ID of the device.
     pub(super) fn registry_id(&self) -> u64 {
         self.device.registryID()
     }
@@ -93,7 +93,7 @@ impl Device {
     }
 }
 
-/// A GPU, shared with everything that was made of it.
+/// A GPU, shared with all objects created from it.
 pub(super) struct Gpu(Arc<Device>);
 
 impl Gpu {

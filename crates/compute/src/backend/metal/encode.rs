@@ -1,4 +1,4 @@
-//! Work becomes commands of Metal's encoders. Which commands a table takes is decided in [`crate::backend::driver::commands`].
+//! Encodes work with Metal's encoders. [`crate::backend::driver::commands`] decides on the commands of a table.
 //!
 //! | step | encoder |
 //! |---|---|
@@ -7,9 +7,9 @@
 //! | a replay | as its pass, with the patched bytes |
 //! | a copy, a fill | blit |
 //!
-//! Buffers are tracked by Metal, so that an encoder waits for those before it that write what it uses. There are no fences, no
-//! heaps and no residency sets: what they would save cannot be measured without a Mac. Indirect command buffers are no way to
-//! replay: they have no `setBytes`.
+//! Metal tracks buffers, so that an encoder waits for earlier ones that write what it uses. There are no fences, heaps
+//! or residency sets: their gain has not been measured. Indirect command buffers cannot replay: they have no
+//! `setBytes`.
 
 use super::buffer::Buffer;
 use super::device::Device;
@@ -27,16 +27,16 @@ use objc2_metal::{
 };
 use std::ptr::NonNull;
 
-/// What all that is encoded has in common.
+/// Parameters of all encoding.
 #[derive(Clone, Copy)]
 pub(crate) struct Encoding<'a> {
     pub(crate) device: &'a Device,
-    /// Names encoders, and groups the commands of each dispatch under the name of its kernel, for tools and errors.
+    /// Label encoders, and group the commands of each dispatch under its kernel's name, for tools and errors.
     pub(crate) named: bool,
 }
 
 impl Encoding<'_> {
-    /// Encodes everything.
+    /// Encodes all steps.
     pub(crate) fn work(self, commands: &ProtocolObject<dyn MTLCommandBuffer>, work: &Work) -> Result<()> {
         for step in work.steps() {
             match step {
@@ -49,7 +49,7 @@ impl Encoding<'_> {
         Ok(())
     }
 
-    /// Encodes all dispatches of a table, with these bytes for `setBytes`.
+    /// Encodes all dispatches of a table, with `bytes` as the data of `setBytes`.
     pub(super) fn table(
         self,
         commands: &ProtocolObject<dyn MTLCommandBuffer>,
@@ -66,7 +66,7 @@ impl Encoding<'_> {
         table.commands(bytes, &mut encoder)
     }
 
-    /// Encodes one dispatch of a table alone.
+    /// Encodes a single dispatch of a table.
     pub(crate) fn single(
         self,
         commands: &ProtocolObject<dyn MTLCommandBuffer>,
@@ -89,7 +89,7 @@ impl Encoding<'_> {
         if self.named {
             encoder.setLabel(Some(&NSString::from_str("copy")));
         }
-        // SAFETY: both ranges were checked to be inside of their buffers, which the work keeps alive until it is completed.
+        // SAFETY: both ranges were checked to be inside their buffers, which the work keeps alive until it completes.
         unsafe {
             encoder.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size(
                 from.raw(),
@@ -117,7 +117,7 @@ impl Encoding<'_> {
     }
 }
 
-/// An encoder that is ended, whatever happens: Metal ends the process over one that is not.
+/// An encoder that is always ended: Metal aborts the process if one is dropped without.
 struct Compute<'a> {
     raw: Retained<ProtocolObject<dyn MTLComputeCommandEncoder>>,
     encoding: Encoding<'a>,
@@ -150,15 +150,15 @@ impl CommandSink for Compute<'_> {
 
     fn set_buffer(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()> {
         let metal: &Buffer = own(buffer.buffer())?;
-        // SAFETY: index and offset were checked when it was bound, and the table keeps the buffer alive until the work is
-        // completed. What kernels do with its bytes is their business.
+        // SAFETY: index and offset were checked when it was bound, and the table keeps the buffer alive until the work
+        // completes.
         unsafe { self.raw.setBuffer_offset_atIndex(Some(metal.raw()), metal.offset() + offset, index) };
         Ok(())
     }
 
     fn set_buffer_offset(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()> {
         let metal: &Buffer = own(buffer.buffer())?;
-        // SAFETY: as for the buffer, which is there already.
+        // SAFETY: as for `set_buffer`; the buffer is already bound.
         unsafe { self.raw.setBufferOffset_atIndex(metal.offset() + offset, index) };
         Ok(())
     }
@@ -169,7 +169,7 @@ impl CommandSink for Compute<'_> {
     }
 
     fn set_threadgroup_memory(&mut self, index: usize, length: usize) {
-        // SAFETY: the index was checked when it was set, and that the length is a multiple of 16.
+        // SAFETY: the index was checked when it was set, and the length is a multiple of 16.
         unsafe { self.raw.setThreadgroupMemoryLength_atIndex(length, index) };
     }
 
@@ -183,7 +183,9 @@ impl CommandSink for Compute<'_> {
             |of: [u32; 3]| MTLSize { width: of[0] as usize, height: of[1] as usize, depth: of[2] as usize };
         if matches!(grid, DispatchSize::Threads(_)) && !device.capabilities().nonuniform_threadgroups {
             let name = device.name();
-            return Err(Error::Usage(format!("{name} has no grids in threads; dispatch whole threadgroups")));
+            return Err(Error::Usage(format!(
+                "{name} does not support dispatch_threads with partial threadgroups; dispatch whole threadgroups"
+            )));
         }
         if named {
             self.raw.pushDebugGroup(&NSString::from_str(pipeline.label().unwrap_or(pipeline.name())));
@@ -203,7 +205,7 @@ impl CommandSink for Compute<'_> {
     }
 }
 
-/// The name of a table's encoder in errors and tools.
+/// The label of a table's encoder, for errors and tools.
 fn table_label(table: &Table) -> String {
     const NAMED: usize = 4;
     let mut names: Vec<&str> = (0..table.len().min(NAMED)).map(|number| table.executable(number).name()).collect();

@@ -1,4 +1,4 @@
-//! Errors of Apple's frameworks, as ours.
+//! Conversion of `NSError`.
 
 use crate::error::Error;
 use objc2::msg_send;
@@ -10,7 +10,7 @@ use objc2_metal::{
     MTLCommandBufferErrorDomain, MTLCommandEncoderErrorState,
 };
 
-/// What `error` says about `what`, in full: domain and number are what one searches for.
+/// Converts an error, with its domain and code, which can be searched for.
 pub(crate) fn driver_error(what: impl Into<String>, error: &NSError) -> Error {
     let mut description = error.localizedDescription().to_string();
     if let Some(reason) = error.localizedFailureReason() {
@@ -22,7 +22,7 @@ pub(crate) fn driver_error(what: impl Into<String>, error: &NSError) -> Error {
     Error::Driver { what: what.into(), domain: error.domain().to_string(), code: error.code() as i64, description }
 }
 
-/// Why a command buffer failed: which, where as far as Metal says, and what that means.
+/// Describes the failure of a command buffer: its label, the encoder if Metal knows it, and the meaning of the code.
 pub(crate) fn execution_error(label: Option<&str>, kernel: Option<&str>, error: &NSError) -> Error {
     let mut what = match label {
         Some(label) => format!("the command buffer '{label}' failed"),
@@ -33,43 +33,43 @@ pub(crate) fn execution_error(label: Option<&str>, kernel: Option<&str>, error: 
     } else if let Some(encoders) = encoders_at_fault(error) {
         what += &format!(" in the pass of {encoders}");
     }
-    // SAFETY: the domain is a constant of the framework's.
+    // SAFETY: the domain is a constant of the framework.
     let is_of_commands = *error.domain() == *unsafe { MTLCommandBufferErrorDomain };
     if let Some(meaning) = meaning(error.code()).filter(|_| is_of_commands) {
-        what += &format!(", {meaning}");
+        what += &format!(": {meaning}");
     }
     driver_error(what, error)
 }
 
-/// What Metal's numbers mean for who reads the message.
+/// The meaning of Metal's error codes.
 fn meaning(code: isize) -> Option<&'static str> {
     Some(match MTLCommandBufferError(usize::try_from(code).ok()?) {
-        MTLCommandBufferError::Timeout => "which took longer than the system allows",
+        MTLCommandBufferError::Timeout => "it took longer than the system allows",
         MTLCommandBufferError::PageFault => {
-            "by reading or writing outside of its buffers (MTL_SHADER_VALIDATION=1 says where)"
+            "a kernel accessed memory outside its buffers (MTL_SHADER_VALIDATION=1 finds it)"
         }
         MTLCommandBufferError::AccessRevoked => {
-            "as the system lets this process no longer use the GPU, after other failures"
+            "the system blocked this process from the GPU after earlier failures"
         }
-        MTLCommandBufferError::NotPermitted => "as the system does not let this process use the GPU",
-        MTLCommandBufferError::OutOfMemory => "for want of memory: use a smaller model or context",
-        MTLCommandBufferError::InvalidResource => "for a buffer that is gone",
-        MTLCommandBufferError::DeviceRemoved => "as the GPU was removed: make everything anew on another device",
-        MTLCommandBufferError::StackOverflow => "for want of stack",
+        MTLCommandBufferError::NotPermitted => "this process may not use the GPU",
+        MTLCommandBufferError::OutOfMemory => "out of memory; use a smaller model or context",
+        MTLCommandBufferError::InvalidResource => "a buffer no longer exists",
+        MTLCommandBufferError::DeviceRemoved => "the GPU was removed; recreate all objects on another device",
+        MTLCommandBufferError::StackOverflow => "the stack overflowed",
         _ => return None,
     })
 }
 
-/// The labels of the encoders that caused the error or, if that is not known, of those that it befell. Metal tells where the
-/// command buffer was made to (in validation).
+/// Labels of the encoders that caused the error or, if unknown, of those affected. Metal reports them only if the
+/// command buffer was created with extended errors (in validation).
 fn encoders_at_fault(error: &NSError) -> Option<String> {
-    // SAFETY: the key is a constant of the framework's.
+    // SAFETY: the key is a constant of the framework.
     let value = error.userInfo().objectForKey(unsafe { MTLCommandBufferEncoderInfoErrorKey })?;
     let infos = value.downcast::<NSArray>().ok()?;
     let infos: Vec<Retained<ProtocolObject<dyn MTLCommandBufferEncoderInfo>>> = infos
         .to_vec()
         .into_iter()
-        // SAFETY: this is what Metal documents to be in this array.
+        // SAFETY: Metal documents the type of this array's elements.
         .map(|info| unsafe { Retained::cast_unchecked(info) })
         .collect();
     [MTLCommandEncoderErrorState::Faulted, MTLCommandEncoderErrorState::Affected].into_iter().find_map(|state| {
@@ -77,7 +77,7 @@ fn encoders_at_fault(error: &NSError) -> Option<String> {
             .iter()
             .filter(|info| info.errorState() == state)
             .filter_map(|info| {
-                // SAFETY: it is a string, and nil where the encoder has none, whatever the headers say.
+                // SAFETY: it is a string, or nil for an unlabelled encoder, although the headers say otherwise.
                 let label: Option<Retained<NSString>> = unsafe { msg_send![&**info, label] };
                 Some(format!("'{}'", label?))
             })

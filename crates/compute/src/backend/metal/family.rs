@@ -1,7 +1,7 @@
-//! GPU families, turned into what matters to kernels. Nobody else asks for a family.
+//! GPU families and the capabilities that follow from them. No other file queries families.
 //!
-//! From Apple's table of Metal's features: reductions over a simdgroup are in Apple7 (M1) and all GPUs of Metal 3, simdgroup
-//! matrices in Apple7, bfloat in Apple6 and Metal 3, grids in threads in Apple4 and Mac2.
+//! From Apple's Metal feature set tables: simdgroup reductions are in Apple7 (M1) and all Metal 3 GPUs, simdgroup
+//! matrices in Apple7, bfloat in Apple6 and Metal 3, nonuniform threadgroups in Apple4 and Mac2.
 
 use crate::backend::Capabilities;
 use objc2::runtime::ProtocolObject;
@@ -21,12 +21,12 @@ const APPLE: [(MTLGPUFamily, u32); 10] = [
     (MTLGPUFamily::Apple1, 1),
 ];
 
-/// Those that say something about all makers' GPUs.
+/// Families of other vendors' GPUs, too.
 const OTHERS: [(MTLGPUFamily, &str); 3] =
     [(MTLGPUFamily::Metal4, "Metal4"), (MTLGPUFamily::Metal3, "Metal3"), (MTLGPUFamily::Mac2, "Mac2")];
 
 pub(crate) fn capabilities(device: &ProtocolObject<dyn MTLDevice>) -> Capabilities {
-    // A family includes the ones before it. An older system answers no for one that it does not know.
+    // A family includes the earlier ones. An older system returns false for a family that it does not know.
     let has = |family| device.supportsFamily(family);
     let apple_family = APPLE.into_iter().find(|&(family, _)| has(family)).map(|(_, number)| number);
     let others = OTHERS.into_iter().filter(|&(family, _)| has(family)).map(|(_, name)| name.to_owned());

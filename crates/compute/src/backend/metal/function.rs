@@ -15,23 +15,23 @@ use objc2_foundation::NSString;
 use objc2_metal::{MTLFunction, MTLFunctionConstantValues, MTLFunctionType, MTLLibrary};
 use std::ptr::NonNull;
 
-/// A kernel with its constants set. Metal's functions may be used by any thread.
+/// A kernel with its constants set. Metal functions are thread-safe.
 pub(crate) struct Function {
     function: Held<ProtocolObject<dyn MTLFunction>>,
-    /// The indices of the constants that it had.
+    /// Indices of its function constants.
     constants: Vec<u32>,
 }
 
 impl Function {
-    /// `None` where there is no such kernel.
+    /// Returns `None` if there is no such kernel.
     pub(super) fn new(library: &Library, name: &str, constants: &Constants) -> Result<Option<Function>> {
         autoreleasepool(|_| {
             let raw = library.raw()?;
             let metal_name = NSString::from_str(name);
-            // With constants, this one serves only to ask which they are.
+            // For a function with constants, this one only lists them.
             let Some(general) = raw.newFunctionWithName(&metal_name) else { return Ok(None) };
             if general.functionType() != MTLFunctionType::Kernel {
-                let what = "a function of another kind than a kernel".into();
+                let what = "a function that is not a kernel".into();
                 return Err(Error::Unsupported { kernel: name.into(), what });
             }
             let available = available(&general);
@@ -48,23 +48,23 @@ impl Function {
         })
     }
 
-    /// Metal's own.
+    /// The Metal function.
     pub(super) fn raw(&self) -> &ProtocolObject<dyn MTLFunction> {
         &self.function
     }
 
-    /// The indices of the constants that it had.
+    /// Indices of its function constants.
     pub(super) fn constants(&self) -> &[u32] {
         &self.constants
     }
 }
 
-/// The constants that a function has, by index.
+/// The constants of a function.
 fn available(function: &ProtocolObject<dyn MTLFunction>) -> Vec<Available> {
     let (_, constants) = function.functionConstantsDictionary().to_vecs();
     let available = constants.iter().map(|constant| Available {
         name: constant.name().to_string(),
-        // Indices are 16 bits wide.
+        // Indices have 16 bits.
         index: u32::try_from(constant.index()).unwrap_or(u32::MAX),
         ty: data_type::name(constant.r#type()),
         must_be_set: constant.required(),
@@ -74,8 +74,8 @@ fn available(function: &ProtocolObject<dyn MTLFunction>) -> Vec<Available> {
     available
 }
 
-/// The values, for Metal. Metal ignores what a function does not have; a constant that the whole library does not have is a
-/// mistake here.
+/// Converts the values. Metal ignores constants that a function does not have; one that the whole library does not have
+/// is an error here.
 fn values(
     library: &Library,
     name: &str,
@@ -89,11 +89,12 @@ fn values(
     if constants.iter().any(|(key, _)| is_unknown(key))
         && let Some(source) = library.source()
     {
-        // Of a source that was checked when the program was built, the constants were, too: it is not read for them again.
+        // The constants of a source that was checked when the program was built are known to be right: it is not parsed
+        // again.
         let is_read = cfg!(debug_assertions) || !library.is_checked();
         match is_read.then(|| source.function_constants(&[])) {
             Some(Ok(others)) => all.extend(others.into_iter().filter(|other| is_other(other, available))),
-            // Only Metal can read it, and Metal ignores what it does not know.
+            // Only Metal can read the source, and Metal ignores unknown constants.
             Some(Err(_)) | None => given = known(constants, available),
         }
     }
@@ -106,7 +107,7 @@ fn values(
             return Err(Error::Internal(format!("a function constant of type {}", value.type_name())));
         };
         let mut bytes = Bytes(bytes(value));
-        // SAFETY: there are as many bytes as the largest type has, and Metal copies them. An index that nobody has is ignored.
+        // SAFETY: the buffer is as large as the largest type, and Metal copies it. Unused indices are ignored.
         unsafe {
             let start = NonNull::from(&mut bytes).cast();
             values.setConstantValue_type_atIndex(start, ty, all[position].index as usize);
@@ -115,12 +116,12 @@ fn values(
     Ok(values)
 }
 
-/// Whether a constant is none of a function's own.
+/// True if a constant is not one of the function's own.
 fn is_other(constant: &Available, own: &[Available]) -> bool {
     own.iter().all(|own| own.index != constant.index)
 }
 
-/// Those of the values that a function has a constant for.
+/// The values of constants that a function has.
 fn known(constants: &Constants, available: &[Available]) -> Constants {
     let mut known = Constants::new();
     for (key, value) in constants.iter().filter(|(key, _)| available.iter().any(|own| is_meant(own, key))) {
@@ -136,15 +137,15 @@ fn known(constants: &Constants, available: &[Available]) -> Constants {
 #[repr(align(32))]
 struct Bytes(#[allow(dead_code, reason = "Metal reads it")] [u8; 32]);
 
-/// A function with its interface.
+/// A function with its reflection.
 pub(crate) struct DescribedFunction {
     function: Function,
     reflection: Kernel,
 }
 
 impl DescribedFunction {
-    /// The front end describes it. Metal does so only for a pipeline state: one is made where there is no source, or none that
-    /// the front end can read. Metal keeps what it compiles: the next pipeline state of the function costs little.
+    /// Takes the front end's reflection. Metal reflects only pipeline states: one is created if there is no source that
+    /// the front end can read. Metal caches compiled code, so the next pipeline state of the function is cheap.
     pub(crate) fn new(
         library: &Library,
         function: Function,

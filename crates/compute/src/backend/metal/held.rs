@@ -1,12 +1,12 @@
-//! Objective-C objects that our own keep.
+//! Objective-C objects held by Rust objects.
 
 use objc2::Message;
 use objc2::rc::{Retained, autoreleasepool};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
-/// An object whose end, on whatever thread, is inside of an autorelease pool: what Metal lets go of then would stay forever
-/// without one.
+/// An object that is released inside an autorelease pool, on any thread: otherwise objects that Metal autoreleases then
+/// would leak.
 pub(crate) struct Held<T: ?Sized + Message> {
     object: ManuallyDrop<Retained<T>>,
 }
@@ -27,7 +27,7 @@ impl<T: ?Sized + Message> Deref for Held<T> {
 
 impl<T: ?Sized + Message> Drop for Held<T> {
     fn drop(&mut self) {
-        // SAFETY: it is dropped here and nowhere else, and not used after.
+        // SAFETY: this is the only drop, and the object is not used afterwards.
         autoreleasepool(|_| unsafe { ManuallyDrop::drop(&mut self.object) });
     }
 }

@@ -1,4 +1,4 @@
-//! Libraries that Metal compiled or opened.
+//! Libraries compiled or opened by Metal.
 //!
 //! ```text
 //! source ─────────── newLibraryWithSource ──┐
@@ -6,7 +6,7 @@
 //!           bytes ── newLibraryWithData ────┘
 //! ```
 //!
-//! The source, where there is one, stays: the front end reads it when somebody asks what a kernel's interface is.
+//! The source is kept, if there is one: the front end parses it when a kernel's reflection is needed.
 
 use super::device::Device;
 use super::error::driver_error;
@@ -34,16 +34,16 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// A library of a GPU. Metal's libraries may be used by any thread.
+/// A GPU library. Metal libraries are thread-safe.
 pub(crate) struct Library {
     device: Arc<Device>,
-    /// Made at once, or when it is first needed.
+    /// Created at once, or on first use.
     library: OnceLock<Result<Held<ProtocolObject<dyn MTLLibrary>>>>,
-    /// What it was compiled of. Whether it was checked when the program was built: nobody has to look again.
+    /// The source, and true if it was checked when the program was built.
     source: Option<(MetalSource, bool)>,
     /// Opened instead of compiling the source.
     metallib: Option<&'static [u8]>,
-    /// Where its kernels come from, once it is made.
+    /// Origin of its kernels, once created.
     origin: OnceLock<LibraryOrigin>,
 }
 
@@ -61,7 +61,7 @@ impl Library {
         }
     }
 
-    /// Compiles a text now.
+    /// Compiles the source now.
     fn with_source(device: &Arc<Device>, source: MetalSource) -> Result<Library> {
         let library = Library {
             device: device.clone(),
@@ -74,8 +74,8 @@ impl Library {
         Ok(library)
     }
 
-    /// Opens or compiles when the first kernel is needed. Our own `.metallib`s are not for Apple's readers: LLVM's bitcode of
-    /// today is newer than what they take.
+    /// Opens or compiles it when the first kernel is needed. `.metallib`s of our own compiler are skipped: Apple's
+    /// readers do not accept LLVM 22's newer bitcode.
     pub(super) fn checked(
         device: &Arc<Device>,
         metallib: Option<PrecompiledLibrary>,
@@ -84,7 +84,7 @@ impl Library {
     ) -> Library {
         let (library, source) = match MetalSource::folded(text, options) {
             Ok(source) => (OnceLock::new(), Some((source, true))),
-            // A file that it includes is not there.
+            // An included file is missing.
             Err(error) => (OnceLock::from(Err(error)), None),
         };
         let metallib = metallib.filter(|metallib| metallib.compiler == LibraryCompiler::Apple);
@@ -93,11 +93,12 @@ impl Library {
     }
 
     fn with_file(device: &Arc<Device>, path: &Path) -> Result<Library> {
-        // Metal's own message for a file that is not there does not say which.
+        // Metal's error for a missing file does not name it.
         let failed = |reason: String| Error::File { path: path.display().to_string(), reason };
         std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
         let opened = autoreleasepool(|_| {
-            let url = NSURL::from_file_path(path).ok_or_else(|| failed("its name is no URL".into()))?;
+            let url = NSURL::from_file_path(path)
+                .ok_or_else(|| failed("its path cannot be converted to a URL".into()))?;
             let opened = device.raw().newLibraryWithURL_error(&url);
             opened.map_err(|error| Error::Library(format!("'{}': {}", path.display(), text(&error))))
         });
@@ -131,12 +132,12 @@ impl Library {
         self.source.as_ref().map(|(source, _)| source)
     }
 
-    /// Whether the source was checked when the program was built.
+    /// True if the source was checked when the program was built.
     pub(super) fn is_checked(&self) -> bool {
         matches!(self.source, Some((_, true)))
     }
 
-    /// The names of its kernels; none where it cannot be compiled.
+    /// Names of its kernels; empty if it does not compile.
     pub(super) fn names(&self) -> Vec<String> {
         autoreleasepool(|_| {
             let Ok(library) = self.raw() else { return Vec::new() };
@@ -149,12 +150,12 @@ impl Library {
         })
     }
 
-    /// A kernel with its constants set; `None` where there is no such kernel.
+    /// A kernel with its constants set; `None` if there is no such kernel.
     pub(super) fn function(&self, name: &str, constants: &Constants) -> Result<Option<Function>> {
         Function::new(self, name, constants)
     }
 
-    /// Metal's own; an error is kept, too: the same text does not become right.
+    /// The Metal library. Errors are cached, too: the source does not change.
     pub(super) fn raw(&self) -> Result<&ProtocolObject<dyn MTLLibrary>> {
         match self.library.get_or_init(|| autoreleasepool(|_| self.make()).map(Held::new)) {
             Ok(library) => Ok(library),
@@ -164,7 +165,7 @@ impl Library {
 
     fn make(&self) -> Result<Retained<ProtocolObject<dyn MTLLibrary>>> {
         let Some((source, _)) = &self.source else {
-            return Err(Error::Internal("a library of nothing".into()));
+            return Err(Error::Internal("a library without source or .metallib".into()));
         };
         if let Some(metallib) = self.metallib {
             match self.device.raw().newLibraryWithData_error(&DispatchData::from_static_bytes(metallib)) {
@@ -198,13 +199,13 @@ impl backend::Library for Library {
         Ok(Some(Arc::new(DescribedFunction::new(self, function, kernel, constants)?)))
     }
 
-    /// Metal's archives know code by its descriptor.
+    /// Metal's archives identify code by its descriptor.
     fn digest(&self, _: &str) -> Option<[u8; 32]> {
         None
     }
 
     fn origin(&self) -> LibraryOrigin {
-        // Whether the system takes a `.metallib` is known when it is opened.
+        // Opening the `.metallib` shows if the system accepts it.
         if self.metallib.is_some() {
             let _ = self.raw();
         }
@@ -228,7 +229,7 @@ fn compile(
 fn compile_options(options: &CompileOptions) -> Retained<MTLCompileOptions> {
     let compile = MTLCompileOptions::new();
     compile.setLanguageVersion(language_version(options));
-    // `mathMode` came with macOS 15. What it replaced decides over the functions, too.
+    // `mathMode` came with macOS 15. Its predecessor sets the math functions, too.
     match (compile.respondsToSelector(sel!(setMathMode:)), options.math_mode) {
         (true, MathMode::Fast) => compile.setMathMode(MTLMathMode::Fast),
         (true, MathMode::Safe) => {
@@ -251,19 +252,19 @@ fn compile_options(options: &CompileOptions) -> Retained<MTLCompileOptions> {
     compile
 }
 
-/// Versions that a system does not know are Metal's to refuse.
+/// Metal rejects versions that the system does not know.
 fn language_version(options: &CompileOptions) -> MTLLanguageVersion {
     let msl::LanguageVersion { major, minor } = options.language_version;
     MTLLanguageVersion(((major as usize) << 16) + minor as usize)
 }
 
 fn is_compile_failure(error: &NSError) -> bool {
-    // SAFETY: the constant is there whenever the framework is.
+    // SAFETY: the constant exists whenever the framework does.
     let domain = unsafe { MTLLibraryErrorDomain };
     *error.domain() == *domain && error.code() == MTLLibraryError::CompileFailure.0 as isize
 }
 
-/// What an error says.
+/// The description of an error.
 fn text(error: &NSError) -> String {
     error.localizedDescription().to_string()
 }

@@ -1,21 +1,21 @@
 //! Apple's GPUs as devices, through Metal.
 //!
 //! ```text
-//! device, family ── which GPUs there are, and what they can do
+//! device, family ── the GPUs and their capabilities
 //! buffer ────────── MTLBuffer over our memory, or with its own
 //! library ───────── MTLLibrary ── function: MTLFunction, with its constants          data_type: their types
-//! pipeline ──────── MTLComputePipelineState ── reflection: what Metal says about its arguments
+//! pipeline ──────── MTLComputePipelineState ── reflection: Metal's reflection of its arguments
 //! archive ───────── MTLBinaryArchive
-//! queue ─────────── work to the GPU, completion back ── encode: passes to encoders   clock: Metal's times
+//! queue ─────────── work to the GPU, completion back ── encode: tables to encoders   clock: Metal's times
 //!                    │                               └─ capture: traces for Xcode    error: NSError to our errors
 //!                    └ profile: a command buffer for each dispatch
-//! recording ─────── replays, which are encoded anew
-//! held ──────────── Objective-C objects that end inside of a pool
+//! recording ─────── replays, encoded again each time
+//! held ──────────── Objective-C objects that are released inside an autorelease pool
 //! ```
 //!
-//! **Invariant:** whatever touches Objective-C objects runs inside of an autorelease pool: threads of Rust have none.
+//! **Invariant:** code that uses Objective-C objects runs inside an autorelease pool: Rust threads have none.
 //!
-//! **Invariant:** no API is called here that macOS 14 lacks, unless the object was asked whether it has it.
+//! **Invariant:** an API newer than macOS 14 is called only after checking that the object responds to it.
 
 mod archive;
 mod buffer;
@@ -37,6 +37,6 @@ mod reflection;
 
 pub(crate) use device::devices;
 
-// `MTLCreateSystemDefaultDevice` finds no device in a process that does not link it.
+// `MTLCreateSystemDefaultDevice` finds no device in a process that does not link CoreGraphics.
 #[link(name = "CoreGraphics", kind = "framework")]
 unsafe extern "C" {}

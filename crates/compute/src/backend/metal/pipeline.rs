@@ -1,4 +1,4 @@
-//! Pipeline states: kernels that Metal compiled.
+//! Pipeline states: kernels compiled by Metal.
 //!
 //! ```text
 //! function ── descriptor ── found in an archive ─────────────────────────────────────┐
@@ -29,13 +29,13 @@ use objc2_metal::{
 };
 use std::sync::Arc;
 
-/// A kernel that is ready to run. Metal's pipeline states may be used by any thread.
+/// A kernel that is ready to run. Metal pipeline states are thread-safe.
 pub(super) struct Pipeline {
     state: Held<ProtocolObject<dyn MTLComputePipelineState>>,
 }
 
 impl Pipeline {
-    /// Metal's own.
+    /// The Metal pipeline state.
     pub(super) fn state(&self) -> &ProtocolObject<dyn MTLComputePipelineState> {
         &self.state
     }
@@ -55,7 +55,7 @@ impl backend::Pipeline for Pipeline {
     }
 }
 
-/// Makes a pipeline state now. When validating, Metal's reflection of the kernel must be the front end's.
+/// Creates a pipeline state. When validating, Metal's reflection of the kernel must match the front end's.
 pub(super) fn create(device: &Arc<Device>, request: &PipelineRequest) -> Result<NewPipeline> {
     autoreleasepool(|_| {
         let plan = PipelinePlan::new(device, request.clone())?;
@@ -70,8 +70,8 @@ pub(super) fn create(device: &Arc<Device>, request: &PipelineRequest) -> Result<
     })
 }
 
-/// Makes a pipeline state, and calls `handler` with it: one that an archive has on this thread, one that Metal compiles on one of
-/// Metal's.
+/// Creates a pipeline state and passes it to `handler`: on this thread if an archive has it, on one of Metal's if Metal
+/// compiles it.
 pub(super) fn create_with_completion_handler(
     device: &Arc<Device>,
     request: PipelineRequest,
@@ -99,17 +99,18 @@ enum Begun {
     Missing(PipelinePlan, Retained<MTLComputePipelineDescriptor>),
 }
 
-/// Has Metal compile on a thread of its own.
+/// Compiles on one of Metal's threads.
 fn compile(plan: PipelinePlan, metal: Retained<MTLComputePipelineDescriptor>, handler: Handler<NewPipeline>) {
     let device = plan.device.clone();
     let for_archives = Held::new(metal.clone());
-    // Metal copies the block and releases it when it has called it; the handler goes with it, and says so if it never was.
+    // Metal copies the block and releases it after the call; the handler goes with it, and reports an error if it was
+    // not called.
     let block = RcBlock::new(
         move |state: *mut ProtocolObject<dyn MTLComputePipelineState>,
               reflection: *mut MTLComputePipelineReflection,
               error: *mut NSError| {
             let made = autoreleasepool(|_| {
-                // SAFETY: each is null or an object that lives while the block runs.
+                // SAFETY: each is null, or an object that lives while the block runs.
                 let (state, reflection, error) =
                     unsafe { (Retained::retain(state), Retained::retain(reflection), error.as_ref()) };
                 match (state, error) {
@@ -118,14 +119,17 @@ fn compile(plan: PipelinePlan, metal: Retained<MTLComputePipelineDescriptor>, ha
                         plan.finish((state, reflection), PipelineOrigin::Compiled)
                     }
                     (None, Some(error)) => Err(plan.failed(error)),
-                    (None, None) => Err(Error::Internal(format!("{}: neither made nor failed", plan.what()))),
+                    (None, None) => Err(Error::Internal(format!(
+                        "{}: Metal returned neither a pipeline state nor an error",
+                        plan.what()
+                    ))),
                 }
             });
             handler.call(made);
         },
     );
-    // SAFETY: the block takes what Metal hands to it, and may be called on any thread: the plan and the handler may, and nobody
-    // changes the descriptor.
+    // SAFETY: the block's parameters are those that Metal passes. Any thread may call it: the plan and the handler are
+    // `Send`, and the descriptor is no longer changed.
     unsafe {
         device.raw().newComputePipelineStateWithDescriptor_options_completionHandler(
             &metal,
@@ -135,7 +139,7 @@ fn compile(plan: PipelinePlan, metal: Retained<MTLComputePipelineDescriptor>, ha
     }
 }
 
-/// What Metal says about a function, by way of a pipeline state that nobody keeps.
+/// Metal's reflection of a function, from a temporary pipeline state.
 pub(super) fn reflect(
     device: &Arc<Device>,
     function: &Function,
@@ -154,7 +158,7 @@ pub(super) fn reflect(
     })
 }
 
-/// What is asked about a kernel.
+/// The requested reflection.
 const INFORMATION: MTLPipelineOption =
     MTLPipelineOption(MTLPipelineOption::BindingInfo.0 | MTLPipelineOption::BufferTypeInfo.0);
 
@@ -174,7 +178,7 @@ fn make(
     Ok((state, reflection))
 }
 
-/// What Metal says about a kernel, if it does.
+/// Metal's reflection of a kernel, if it has one.
 fn reported((state, reflection): &Made, name: &str, function_constants: &[u32]) -> Option<ReportedKernel> {
     Some(ReportedKernel {
         name: name.into(),
@@ -185,7 +189,7 @@ fn reported((state, reflection): &Made, name: &str, function_constants: &[u32]) 
 }
 
 fn says_nothing(name: &str, constants: &Constants) -> Error {
-    Error::Internal(format!("{}: Metal says nothing about its arguments", what(name, constants)))
+    Error::Internal(format!("{}: Metal returned no reflection of its arguments", what(name, constants)))
 }
 
 /// A kernel with its constants, for messages.
@@ -196,14 +200,14 @@ pub(super) fn what(name: &str, constants: &Constants) -> String {
     }
 }
 
-/// All that it takes to make a pipeline state.
+/// The inputs of a pipeline state.
 struct PipelinePlan {
     device: Arc<Device>,
     request: PipelineRequest,
     function: Making,
 }
 
-/// A function that was made for this, or before.
+/// A function created for this pipeline, or before.
 enum Making {
     Now(Function),
     Before(Arc<dyn backend::Function>),
@@ -236,14 +240,14 @@ impl PipelinePlan {
         let label = self.request.label.as_deref().unwrap_or(&self.request.kernel);
         metal.setLabel(Some(&NSString::from_str(label)));
         metal.setComputeFunction(self.function().ok().map(Function::raw));
-        // What is promised are multiples of 32, and GPUs of other makers have simdgroups of 64, too.
+        // The promise is about multiples of 32, but other vendors' GPUs also have simdgroups of 64.
         let full = self.request.simdgroups != Simdgroups::Any && self.device.capabilities().simdgroup_matrix;
-        // SAFETY: dispatches that break the promise are refused (`validate::grid`).
+        // SAFETY: dispatches that break the promise are rejected (`validate::grid`).
         unsafe { metal.setThreadGroupSizeIsMultipleOfThreadExecutionWidth(full) };
         metal
     }
 
-    /// What the first archive has that has it.
+    /// Looks the pipeline up in the archives, in order.
     fn find(&self, metal: &MTLComputePipelineDescriptor) -> Option<Made> {
         let options = MTLPipelineOption(INFORMATION.0 | MTLPipelineOption::FailOnBinaryArchiveMiss.0);
         if !ArchiveDriver::is_used() {
@@ -251,7 +255,7 @@ impl PipelinePlan {
         }
         let found = self.request.archives.iter().find_map(|archive| {
             let new = || ArchiveDriver::archive(&self.device);
-            // An archive may not change while Metal looks into it.
+            // An archive must not change during Metal's lookup.
             let found = archive.look_in_driver(self.device.registry_id(), new, |archive| {
                 metal.setBinaryArchives(Some(&NSArray::from_slice(&[archive.raw()])));
                 make(&self.device, metal, options).ok()
@@ -278,7 +282,7 @@ impl PipelinePlan {
         })
     }
 
-    /// Has the archives keep what was compiled.
+    /// Adds compiled code to the archives.
     fn keep(&self, metal: &MTLComputePipelineDescriptor) {
         for archive in self.request.archives.iter().filter(|_| ArchiveDriver::is_used()) {
             let new = || ArchiveDriver::archive(&self.device);
@@ -299,21 +303,21 @@ impl PipelinePlan {
         Ok(NewPipeline { reflection, origin, pipeline: Box::new(Pipeline { state: Held::new(made.0) }) })
     }
 
-    /// The kernel's interface: as Metal says, in the words of the front end where that has read the source, or does so now.
-    /// When validating, it is an error if they differ. Which arguments the code uses is Metal's to say, in every build.
+    /// The kernel's reflection: Metal's, merged with the front end's if the source was parsed or is parsed now. When
+    /// validating, a difference is an error. Metal decides which arguments are used, in every build.
     fn reflection(&self, made: &Made) -> Result<Kernel> {
         let PipelineRequest { library, kernel, constants, validate, .. } = &self.request;
         let reported = reported(made, kernel, self.function()?.constants());
         let own: &Library = own(&**library)?;
-        // A source that was checked when the program was built is read only to be compared.
+        // A source that was checked when the program was built is parsed only to be compared.
         let is_read = *validate || !own.is_checked() || reported.is_none();
-        // There may be none, or one that only Metal can read.
+        // There may be no source, or one that only Metal can read.
         let source = if is_read { library.reflection(kernel, constants).ok().flatten() } else { None };
         match (reported, source) {
             (Some(reported), Some(source)) => match reported.differences(&source) {
                 differences if differences.is_empty() => Ok(reported.in_words_of(source)),
                 differences if *validate => Err(Error::Internal(format!(
-                    "{}: Metal and the front end differ: {}",
+                    "{}: the reflections of Metal and of the front end differ: {}",
                     self.what(),
                     differences.join("; ")
                 ))),

@@ -1,4 +1,4 @@
-//! Profiling: each dispatch is a command buffer of its own, since these are what Metal gives times for.
+//! Profiling: each dispatch is a command buffer, since Metal reports times per command buffer.
 
 use super::clock::Clock;
 use super::encode::Encoding;
@@ -11,16 +11,16 @@ use objc2::runtime::ProtocolObject;
 use objc2_metal::MTLCommandQueue;
 use std::sync::{Arc, Mutex};
 
-/// What the command buffers of one submission share.
+/// State shared by the command buffers of one submission.
 #[derive(Default)]
 struct Shared {
     profile: Mutex<Profile>,
-    /// There when everything is encoded: before that, nobody is last.
+    /// Set when everything is encoded: before that, no part is the last.
     submission: Mutex<Option<Submission>>,
     label: Option<String>,
 }
 
-/// Encodes and commits everything. Where there are more command buffers than a queue takes at once, Metal makes the caller wait.
+/// Encodes and commits all steps. If there are more command buffers than a queue holds, Metal blocks the caller.
 pub(super) fn run(
     queue: &Queue,
     raw: &ProtocolObject<dyn MTLCommandQueue>,
@@ -59,7 +59,7 @@ impl Parts<'_> {
         })
     }
 
-    /// A command buffer.
+    /// Encodes and commits one command buffer.
     fn add(&self, timed: Option<Timed>, encode: impl Fn(&Commands) -> Result<()>) -> Result<()> {
         autoreleasepool(|_| {
             let commands = self.queue.new_commands(self.raw, self.shared.label.as_deref())?;
@@ -73,7 +73,7 @@ impl Parts<'_> {
 }
 
 impl Shared {
-    /// The command buffer with this number is done.
+    /// Called when a command buffer has completed.
     fn completed(&self, number: usize, commands: &Commands) {
         let times = Clock::now().gpu_times(commands);
         let kernel = lock(&self.profile).kernel(number);
@@ -84,10 +84,10 @@ impl Shared {
         }
     }
 
-    /// All are done.
+    /// Completes the submission.
     fn complete(&self) {
         let outcome = lock(&self.profile).outcome();
-        // Completed under no lock.
+        // Complete outside the lock.
         let submission = lock(&self.submission).take();
         if let Some(submission) = submission {
             submission.complete(outcome);

@@ -1,13 +1,13 @@
-//! Queues of a GPU: work is encoded by who commits it, and completed by Metal's own thread.
+//! GPU queues: the committing thread encodes, and Metal's thread completes.
 //!
 //! ```text
 //! submit ── MTLCommandBuffer: encoded, a completed handler added, committed ── returns
 //!                                     └ later, on Metal's thread: times, error ── Submission::complete
 //! ```
 //!
-//! Nothing leaks: Metal drops the handler after calling it, the handler has the submission and nothing of Metal's, and it gives
-//! the submission away when it is called. Command buffers hold what they use until then (Metal's default), and the submission
-//! holds the buffers' memory.
+//! Nothing leaks: Metal drops the handler after calling it; the handler owns the submission and no Metal object, and
+//! gives the submission away when called. Command buffers retain their resources until then (Metal's default), and the
+//! submission keeps the buffers' memory.
 
 use super::capture::Capture;
 use super::clock::Clock;
@@ -31,13 +31,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(super) type Commands = ProtocolObject<dyn MTLCommandBuffer>;
 
-/// A queue. Metal's queues may be used by any thread.
+/// A queue. Metal queues are thread-safe.
 pub(crate) struct Queue {
     device: Arc<Device>,
     settings: Arc<Settings>,
-    /// Before the queue, so that it ends first.
+    /// Declared before the queue, so that it is dropped first.
     capture: Capture,
-    /// Nothing if Metal made none.
+    /// `None` if Metal could not create one.
     queue: Option<Held<ProtocolObject<dyn MTLCommandQueue>>>,
 }
 
@@ -62,7 +62,7 @@ impl Queue {
         self.capture.after_command_buffer();
     }
 
-    /// All of it in one command buffer.
+    /// Encodes all work in one command buffer.
     fn run(&self, queue: &ProtocolObject<dyn MTLCommandQueue>, encoding: Encoding, submission: Submission) {
         let encoded = self.new_commands(queue, submission.label()).and_then(|commands| {
             encoding.work(&commands, submission.work())?;
@@ -70,7 +70,7 @@ impl Queue {
         });
         let commands = match encoded {
             Ok(commands) => commands,
-            // What is not committed is dropped, and never runs.
+            // An uncommitted command buffer is dropped and does not run.
             Err(error) => return submission.fail(error),
         };
         commit(&commands, move |commands| {
@@ -93,7 +93,7 @@ impl Queue {
         } else {
             queue.commandBuffer()
         };
-        let commands = commands.ok_or_else(|| Error::Internal("Metal made no command buffer".into()))?;
+        let commands = commands.ok_or_else(|| Error::Internal("Metal could not create a command buffer".into()))?;
         if let Some(label) = label {
             commands.setLabel(Some(&NSString::from_str(label)));
         }
@@ -107,17 +107,17 @@ impl Submit for Queue {
     }
 }
 
-/// Has `completed` called, once, when Metal is done with a command buffer, and commits that.
+/// Calls `completed` once when Metal is done with the command buffer, and commits it.
 pub(super) fn commit(commands: &Commands, completed: impl FnOnce(&Commands) + Send + 'static) {
     let completed = Mutex::new(Some(completed));
     let handler = RcBlock::new(move |commands: NonNull<Commands>| {
         let Some(completed) = lock(&completed).take() else { return };
-        // SAFETY: Metal calls with the command buffer, which is there as long as the call.
+        // SAFETY: Metal passes the command buffer, which lives during the call.
         let commands = unsafe { commands.as_ref() };
-        // Nothing may unwind through Metal. A submission that is dropped on the way is completed with an error.
+        // A panic must not unwind through Metal. A submission that is dropped by one completes with an error.
         let _ = catch_unwind(AssertUnwindSafe(|| autoreleasepool(|_| completed(commands))));
     });
-    // SAFETY: the block is one, and Metal copies it. What it has is `Send`: Metal calls it on a thread of its own.
+    // SAFETY: the block is valid, and Metal copies it. Its contents are `Send`: Metal calls it on its own thread.
     unsafe { commands.addCompletedHandler(RcBlock::as_ptr(&handler)) };
     commands.commit();
 }
@@ -126,12 +126,12 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a command buffer that is done has done its work.
+/// The error of a completed command buffer.
 pub(super) fn executed(commands: &Commands, label: Option<&str>, kernel: Option<&str>) -> Result<()> {
     match commands.error() {
         Some(failure) => Err(error::execution_error(label, kernel, &failure)),
         None if commands.status() == MTLCommandBufferStatus::Error => {
-            Err(Error::Internal("a command buffer failed, and Metal does not say why".into()))
+            Err(Error::Internal("a command buffer failed, and Metal reports no reason".into()))
         }
         None => Ok(()),
     }

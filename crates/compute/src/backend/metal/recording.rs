@@ -1,4 +1,4 @@
-//! Recordings: Metal makes nothing ready. A replay is encoded anew, with its own bytes: indirect command buffers have no
+//! Recordings: Metal prepares nothing. A replay is encoded again, with its own bytes: indirect command buffers have no
 //! `setBytes`.
 
 use super::encode::Encoding;

@@ -1,4 +1,4 @@
-//! What Metal says about the arguments of a kernel that it compiled.
+//! Reads Metal's reflection of a compiled kernel's arguments.
 
 use super::data_type;
 use crate::backend::driver::reported::ReportedBinding;
@@ -9,13 +9,13 @@ use objc2_metal::{
     MTLThreadgroupBinding,
 };
 
-/// What the host binds.
+/// The arguments that the host binds.
 pub(super) fn bindings(reflection: &MTLComputePipelineReflection) -> Vec<ReportedBinding> {
     let bindings = reflection.bindings().to_vec();
     bindings.iter().filter(|binding| is_bound(binding)).map(|binding| read(binding)).collect()
 }
 
-/// Threadgroup memory that the kernel itself declares is not the host's to bind.
+/// The host does not bind threadgroup memory declared in the kernel.
 fn is_bound(binding: &ProtocolObject<dyn MTLBinding>) -> bool {
     binding.r#type() != MTLBindingType::ThreadgroupMemory || binding.isArgument()
 }
@@ -34,7 +34,7 @@ fn read(binding: &ProtocolObject<dyn MTLBinding>) -> ReportedBinding {
     };
     match reported.kind {
         ArgumentKind::Buffer => {
-            // SAFETY: bindings of this type are of this protocol.
+            // SAFETY: bindings of this type conform to this protocol.
             let buffer = unsafe { as_protocol::<dyn MTLBufferBinding>(binding) };
             reported.element_type = data_type::name(buffer.bufferDataType());
             reported.element_size = buffer.bufferDataSize() as u64;
@@ -44,7 +44,7 @@ fn read(binding: &ProtocolObject<dyn MTLBinding>) -> ReportedBinding {
             }
         }
         ArgumentKind::ThreadgroupMemory => {
-            // SAFETY: bindings of this type are of this protocol.
+            // SAFETY: bindings of this type conform to this protocol.
             let memory = unsafe { as_protocol::<dyn MTLThreadgroupBinding>(binding) };
             // Its alignment is the device's, not the element's.
             reported.element_size = memory.threadgroupMemoryDataSize() as u64;
@@ -56,9 +56,9 @@ fn read(binding: &ProtocolObject<dyn MTLBinding>) -> ReportedBinding {
 
 /// # Safety
 ///
-/// The object must be of the protocol `P`.
+/// The object must conform to the protocol `P`.
 unsafe fn as_protocol<P: ?Sized>(binding: &ProtocolObject<dyn MTLBinding>) -> &ProtocolObject<P> {
-    // SAFETY: a protocol object is the object itself, whatever the protocol.
+    // SAFETY: a protocol object is the object itself, for any protocol.
     unsafe { &*std::ptr::from_ref(binding).cast::<ProtocolObject<P>>() }
 }
 
@@ -80,7 +80,7 @@ fn access(access: MTLBindingAccess) -> Access {
     match access {
         MTLBindingAccess::ReadOnly => Access::Read,
         MTLBindingAccess::WriteOnly => Access::Write,
-        // What is not known may be written.
+        // Unknown access counts as a write.
         _ => Access::ReadWrite,
     }
 }

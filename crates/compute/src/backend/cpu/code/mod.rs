@@ -1,4 +1,4 @@
-//! Machine code: from an object file to memory that can be called.
+//! Machine code: from an object file to executable memory.
 
 pub(super) mod loader;
 mod relocate;

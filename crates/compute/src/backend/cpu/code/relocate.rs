@@ -1,4 +1,4 @@
-//! Relocations of ELF objects: what LLVM emits for code in the small code model.
+//! Relocations of ELF objects, as LLVM emits them for the small code model.
 
 use object::elf::{self, RelocationType};
 
@@ -10,14 +10,14 @@ pub(crate) enum ElfMachine {
 }
 
 impl ElfMachine {
-    /// The one that this program runs on.
+    /// The machine of this program.
     pub(crate) const fn host() -> ElfMachine {
         if cfg!(target_arch = "aarch64") { ElfMachine::Aarch64 } else { ElfMachine::X86_64 }
     }
 }
 
-/// Applies one relocation: `value` is the address of the symbol plus the addend, `place` an offset into `image`, which
-/// will be at the address `base`.
+/// Applies one relocation: `value` is the symbol's address plus the addend, `place` an offset into `image`, which will
+/// be mapped at `base`.
 pub(crate) fn relocate(
     machine: ElfMachine,
     kind: RelocationType,
@@ -72,7 +72,7 @@ fn aarch64(kind: RelocationType, patch: &mut RelocationSite) -> Result<(), Strin
     }
 }
 
-/// A place to be patched.
+/// A location to patch.
 struct RelocationSite<'a> {
     image: &'a mut [u8],
     place: usize,
@@ -85,21 +85,21 @@ impl RelocationSite<'_> {
         self.base.wrapping_add(self.place as u64)
     }
 
-    /// The way from the place to the value.
+    /// Distance from the location to the value.
     fn relative(&self) -> i64 {
         self.value.wrapping_sub(self.address()) as i64
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
         let place = self.place..self.place.saturating_add(bytes.len());
-        self.image.get_mut(place).ok_or("a relocation outside of its section")?.copy_from_slice(bytes);
+        self.image.get_mut(place).ok_or("a relocation is outside its section")?.copy_from_slice(bytes);
         Ok(())
     }
 
     /// Replaces the bits of an instruction that `mask` selects.
     fn instruction(&mut self, mask: u32, bits: u32) -> Result<(), String> {
         let place = self.place..self.place.saturating_add(4);
-        let bytes = self.image.get(place).ok_or("a relocation outside of its section")?;
+        let bytes = self.image.get(place).ok_or("a relocation is outside its section")?;
         let old = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
         self.write(&(old & !mask | bits & mask).to_le_bytes())
     }
@@ -120,7 +120,7 @@ fn signed_32(value: i64) -> Result<i32, String> {
     i32::try_from(value).map_err(|_| OUT_OF_RANGE.into())
 }
 
-/// `value` in units of `unit`, if that is a signed number of `bits` bits.
+/// Divides `value` by `unit`, if the quotient is exact and fits in `bits` signed bits.
 fn scaled(value: i64, bits: u32, unit: i64) -> Result<u32, String> {
     let scaled = value / unit;
     let limit = 1 << (bits - 1);

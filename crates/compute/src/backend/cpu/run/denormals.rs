@@ -1,24 +1,24 @@
-//! Whether the CPU flushes denormal numbers to zero.
+//! Flushing of denormal numbers to zero.
 
-/// Sets the mode while it lives.
+/// Sets the mode until it is dropped.
 pub(crate) struct FlushDenormals {
     before: Option<Control>,
 }
 
-/// The control register of floating-point arithmetic.
+/// The floating-point control register.
 #[cfg(target_arch = "aarch64")]
 type Control = u64;
 #[cfg(not(target_arch = "aarch64"))]
 type Control = u32;
 
-/// Flush results, and take denormal operands as zero.
+/// Flush results, and treat denormal operands as zero.
 #[cfg(target_arch = "x86_64")]
 const FLUSH: Control = 1 << 15 | 1 << 6;
 #[cfg(target_arch = "aarch64")]
 const FLUSH: Control = 1 << 24;
 
 impl FlushDenormals {
-    /// Changes nothing if `flush` is false.
+    /// Does nothing if `flush` is false.
     pub(crate) fn new(flush: bool) -> FlushDenormals {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if flush {
@@ -43,30 +43,30 @@ impl Drop for FlushDenormals {
 #[cfg(target_arch = "x86_64")]
 fn read() -> Control {
     let mut control = 0;
-    // SAFETY: stores the register to a variable of ours.
+    // SAFETY: stores the register to a local variable.
     unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &mut control, options(nostack, preserves_flags)) };
     control
 }
 
-/// No Rust code that computes with floating-point numbers may run while the mode differs from Rust's.
+/// Rust code must not compute with floating-point numbers while the mode differs from Rust's default.
 #[cfg(target_arch = "x86_64")]
 fn write(control: Control) {
-    // SAFETY: the value was read from the register, with two bits set that are allowed everywhere.
+    // SAFETY: the value was read from the register, with two bits set that are valid on every CPU.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &control, options(nostack, preserves_flags)) };
 }
 
 #[cfg(target_arch = "aarch64")]
 fn read() -> Control {
     let control;
-    // SAFETY: reads a register that every program may read.
+    // SAFETY: reads a register that is accessible to every program.
     unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) control, options(nomem, nostack, preserves_flags)) };
     control
 }
 
-/// No Rust code that computes with floating-point numbers may run while the mode differs from Rust's.
+/// Rust code must not compute with floating-point numbers while the mode differs from Rust's default.
 #[cfg(target_arch = "aarch64")]
 fn write(control: Control) {
-    // SAFETY: the value was read from the register, with one bit set that is allowed everywhere.
+    // SAFETY: the value was read from the register, with one bit set that is valid on every CPU.
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) control, options(nostack, preserves_flags)) };
 }
 
@@ -76,7 +76,7 @@ mod tests {
     use std::hint::black_box;
 
     #[test]
-    fn denormals_are_zero_only_while_asked_for() {
+    fn denormals_are_flushed_only_in_scope() {
         let halve = || black_box(f32::MIN_POSITIVE) * black_box(0.5);
         assert!(halve() > 0.0);
         {

@@ -1,16 +1,16 @@
-//! Dispatches in execution: from a grid to calls of generated code.
+//! Executes dispatches: from a grid to calls of generated code.
 //!
 //! ```text
-//! Batch ── items: the threadgroups of all its dispatches, claimed in chunks by the pool's threads
+//! DispatchBatch ── items: the threadgroups of all its dispatches, claimed in chunks by the pool's threads
 //!   Grid ── one dispatch: threadgroup after threadgroup
 //!     no barrier: one call for all simdgroups that are rows, one for the others
-//!     barrier: a fiber for each simdgroup
+//!     barrier: a fiber per simdgroup
 //! ```
 //!
-//! Adversely, all of it runs backwards: dispatches that may overlap, their threadgroups and, from one barrier to the next,
-//! simdgroups; and threadgroup memory is full of garbage at first. Each simdgroup runs from barrier to barrier without a break:
-//! where two of them conflict, one order or the other shows it, so that the usual order and this one find every barrier that is
-//! missing between simdgroups.
+//! In adverse mode all of it runs backwards: dispatches that may overlap, their threadgroups and, between barriers,
+//! simdgroups; and threadgroup memory is filled with garbage first. A simdgroup runs from barrier to barrier without
+//! interruption. So if a barrier is missing between two simdgroups and their order matters, the normal and the adverse
+//! run differ.
 
 use super::denormals::FlushDenormals;
 use super::fibers::{self, Fibers, KernelCall};
@@ -27,22 +27,22 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Private arrays larger than this do not go onto a thread's own stack, of which a program may have made small ones.
+/// Larger private arrays do not go on the calling thread's stack, which may be small.
 const PRIVATE_MEMORY_ON_THREAD: u64 = 64 << 10;
 
 /// Dispatches that may overlap.
 pub(crate) struct DispatchBatch<'a> {
     grids: &'a [Grid],
-    /// Where to note when each runs.
+    /// Records the time of each dispatch.
     times: Option<&'a [Times]>,
     is_adverse: bool,
     has_failed: AtomicBool,
     error: Mutex<Option<Error>>,
 }
 
-/// When a dispatch ran.
+/// Execution time of a dispatch.
 pub(crate) struct Times {
-    /// What the others count from, in nanoseconds.
+    /// Reference point of the other two, which are nanoseconds after it.
     origin: Instant,
     first: AtomicU64,
     last: AtomicU64,
@@ -57,7 +57,7 @@ impl Times {
         self.origin.elapsed().as_nanos() as u64
     }
 
-    /// The start and the end of a dispatch that ran.
+    /// Start and end of a finished dispatch.
     pub(crate) fn range(&self) -> Range<Instant> {
         let at = |time: &AtomicU64| self.origin + Duration::from_nanos(time.load(Ordering::Relaxed));
         at(&self.first)..at(&self.last)
@@ -69,12 +69,12 @@ impl<'a> DispatchBatch<'a> {
         DispatchBatch { grids, times, is_adverse, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
     }
 
-    /// The number of threadgroups.
+    /// Number of threadgroups.
     pub(crate) fn items(&self) -> u64 {
         self.grids.last().map_or(0, Grid::end)
     }
 
-    /// Why one failed.
+    /// Returns the first error.
     pub(crate) fn finish(self) -> Result<()> {
         match self.error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
@@ -88,7 +88,7 @@ impl ParallelWork for DispatchBatch<'_> {
         let mut local = Local::take();
         let mut next = items.start;
         while next < items.end && !self.has_failed.load(Ordering::Relaxed) {
-            // Adversely, one at a time from the last one on.
+            // Adverse: one at a time, from the last one.
             let (first, end) = match self.is_adverse {
                 false => (next, items.end),
                 true => (self.items() - 1 - next, self.items() - next),
@@ -121,7 +121,7 @@ impl DispatchBatch<'_> {
     }
 }
 
-/// What each thread that executes keeps for itself.
+/// Scratch state of an executing thread.
 #[derive(Default)]
 struct Local {
     memory: Option<Box<ThreadgroupMemory>>,
@@ -129,7 +129,7 @@ struct Local {
     fibers: Fibers,
 }
 
-/// Threadgroup memory, zero at first and then as the last threadgroup left it. Vectors may be read beyond its end.
+/// Threadgroup memory, zeroed once and then as the last threadgroup left it. Vector loads may read beyond its end.
 #[repr(C, align(64))]
 struct ThreadgroupMemory([u8; MAX_THREADGROUP_MEMORY + 256]);
 
@@ -138,17 +138,17 @@ thread_local! {
 }
 
 impl Local {
-    /// The thread's own, or a new one.
+    /// Takes the thread's state, or a new one.
     fn take() -> Box<Local> {
         LOCAL.try_with(Cell::take).ok().flatten().unwrap_or_default()
     }
 
     fn put_back(self: Box<Local>) {
-        // A thread that is about to end has no place for it any more.
+        // A thread that is exiting cannot store it.
         let _ = LOCAL.try_with(|local| local.set(Some(self)));
     }
 
-    /// The threadgroup memory.
+    /// Allocates the threadgroup memory on first use.
     fn memory(&mut self) -> Result<*mut u8> {
         if self.memory.is_none() {
             let out_of_memory = || Error::OutOfMemory {
@@ -166,7 +166,7 @@ impl Local {
         Ok(self.memory.as_mut().map_or(std::ptr::null_mut(), |memory| memory.0.as_mut_ptr()))
     }
 
-    /// Runs some threadgroups of a grid; adversely, their simdgroups backwards, with garbage in threadgroup memory.
+    /// Runs threadgroups of a grid. In adverse mode, simdgroups run backwards, with garbage in threadgroup memory.
     fn run(&mut self, grid: &Grid, threadgroups: Range<u64>, is_adverse: bool) -> Result<()> {
         let memory = if grid.threadgroup_memory() > 0 { self.memory()? } else { std::ptr::null_mut() };
         let on_fibers = grid.has_barrier() || grid.private_memory() > PRIVATE_MEMORY_ON_THREAD;
@@ -187,14 +187,14 @@ impl Local {
             threadgroup.size = size;
             threadgroup.simdgroups = shape.simdgroups;
             if is_adverse && !memory.is_null() {
-                // SAFETY: it has room for what any grid uses. Bytes like this are NaN, and no number that is expected.
+                // SAFETY: the memory is large enough for any grid. The bytes are NaN as floats.
                 unsafe { memory.write_bytes(0xff, grid.threadgroup_memory()) };
             }
             let calls = Calls { grid, shape, simdgroups: simdgroups.as_mut_ptr() };
             let on_fibers =
                 on_fibers && !(shape.simdgroups == 1 && grid.private_memory() <= PRIVATE_MEMORY_ON_THREAD);
             threadgroup.barrier = if on_fibers { fibers::switch } else { fibers::alone };
-            // SAFETY: the simdgroups are those of the threadgroup's shape, and the code is that of the grid's kernel.
+            // SAFETY: the simdgroups match the threadgroup's shape, and the code is that of the grid's kernel.
             unsafe {
                 match (on_fibers, is_adverse) {
                     (true, false) => self.fibers.run(grid.dispatch(), &threadgroup, calls.apart()),
@@ -208,7 +208,7 @@ impl Local {
     }
 }
 
-/// The calls for one threadgroup.
+/// The calls of one threadgroup.
 struct Calls<'a> {
     grid: &'a Grid,
     shape: Shape,
@@ -217,12 +217,12 @@ struct Calls<'a> {
 
 impl Calls<'_> {
     fn call(&self, code: Option<Entry>, first: u32, count: u32) -> Option<KernelCall> {
-        // SAFETY: `first` is the number of a simdgroup, and there is a structure for each.
+        // SAFETY: `first` is the index of a simdgroup, and there is a structure for each.
         let simdgroup = unsafe { self.simdgroups.add(first as usize) };
         code.filter(|_| count > 0).map(|entry| KernelCall { entry, simdgroup, count })
     }
 
-    /// As few as possible.
+    /// As few calls as possible.
     fn together(&self) -> impl Iterator<Item = KernelCall> {
         let Shape { rows, simdgroups, .. } = self.shape;
         let row = self.call(self.grid.code(Lanes::Row), 0, rows);
@@ -230,7 +230,7 @@ impl Calls<'_> {
         row.into_iter().chain(any)
     }
 
-    /// One for each simdgroup.
+    /// One call per simdgroup.
     fn apart(&self) -> impl DoubleEndedIterator<Item = KernelCall> {
         (0..self.shape.simdgroups).filter_map(|index| {
             let lanes = if index < self.shape.rows { Lanes::Row } else { Lanes::Any };

@@ -1,15 +1,15 @@
-//! Simdgroups of a threadgroup that wait for each other, on one thread: each has a stack of its own, and a barrier
-//! switches to the next one.
+//! Simdgroups of a threadgroup that synchronize on one thread: each has its own stack, and a barrier switches to the
+//! next one.
 //!
-//! **Invariant:** a fiber is never abandoned in the middle. Generated code cannot be unwound, so each fiber runs until its
-//! function returns; one that has returned takes no further part, and the others go on without it.
+//! **Invariant:** a fiber always runs to its end. Generated code cannot be unwound, so each fiber runs until its
+//! function returns; then the others continue without it.
 
 use crate::error::{Error, Result};
 use abi::{Dispatch, Entry, Simdgroup, Threadgroup};
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 
-/// Room on each stack for everything but private arrays.
+/// Stack size for everything except private arrays.
 const STACK_SIZE: u64 = 256 << 10;
 
 /// A call of generated code.
@@ -21,34 +21,34 @@ pub(crate) struct KernelCall {
 }
 
 impl KernelCall {
-    /// Makes the call on this stack.
+    /// Calls the code on the current stack.
     ///
     /// # Safety
     ///
-    /// It must be what generated code expects, and nothing may be waiting for it at a barrier.
+    /// The arguments must be what generated code expects, and no other simdgroup may wait for this one at a barrier.
     pub(crate) unsafe fn make(self, dispatch: *const Dispatch, threadgroup: *const Threadgroup) {
         // SAFETY: as the caller promises.
         unsafe { (self.entry)(dispatch, threadgroup, self.simdgroup, self.count) };
     }
 }
 
-/// The stacks of one thread.
+/// The fiber stacks of one thread.
 #[derive(Default)]
 pub(crate) struct Fibers {
     stacks: Vec<FiberStack>,
-    /// The size of each of them.
+    /// Size of each stack.
     stack_size: usize,
     running: Vec<Coroutine<(), (), (), FiberStack>>,
 }
 
-/// A stack with a guard page. Each begins at another distance from the end of a page: otherwise the stacks' first lines,
-/// which every switch touches, would share a few cache lines.
+/// A stack with a guard page. Each stack begins at a different offset in its page: otherwise their first lines, which
+/// every switch touches, would map to the same few cache sets.
 struct FiberStack {
     memory: DefaultStack,
     base: StackPointer,
 }
 
-/// The distances come back after a page.
+/// The offsets repeat after a page.
 const DISTANCE: usize = 128;
 const PAGE: usize = 4096;
 
@@ -60,7 +60,7 @@ impl FiberStack {
     }
 }
 
-// SAFETY: it is the memory of a stack with a guard page, of which less than a page at the base is left out.
+// SAFETY: it is a stack with a guard page, minus less than a page at its base.
 unsafe impl Stack for FiberStack {
     fn base(&self) -> StackPointer {
         self.base
@@ -72,7 +72,7 @@ unsafe impl Stack for FiberStack {
 }
 
 impl Fibers {
-    /// Sees to it that there are `count` stacks for code with this much private memory.
+    /// Ensures that there are `count` stacks for code with this much private memory.
     pub(crate) fn reserve(&mut self, count: usize, private_memory: u64) -> Result<()> {
         let size = private_memory.saturating_add(STACK_SIZE).checked_next_multiple_of(STACK_SIZE);
         let bytes = size.unwrap_or(u64::MAX);
@@ -90,11 +90,11 @@ impl Fibers {
         Ok(())
     }
 
-    /// Makes all calls, each on its own stack, until all have returned. There must be a stack for each.
+    /// Runs all calls, each on its own stack, until all have returned. There must be a stack for each.
     ///
     /// # Safety
     ///
-    /// The calls must be what generated code expects, and `threadgroup` must have the barrier [`switch`].
+    /// The calls must be what generated code expects, and the barrier of `threadgroup` must be [`switch`].
     pub(crate) unsafe fn run(
         &mut self,
         dispatch: *const Dispatch,
@@ -103,7 +103,7 @@ impl Fibers {
     ) {
         for (KernelCall { entry, simdgroup, count }, stack) in calls.zip(std::iter::from_fn(|| self.stacks.pop())) {
             self.running.push(Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
-                // SAFETY: as the caller promises; nothing on this stack needs to be dropped.
+                // SAFETY: as the caller promises; this stack holds nothing that needs dropping.
                 unsafe {
                     (*simdgroup).fiber = std::ptr::from_ref(yielder).cast_mut().cast();
                     entry(dispatch, threadgroup, simdgroup, count);
@@ -125,11 +125,11 @@ impl Fibers {
 ///
 /// # Safety
 ///
-/// Only for calls that [`Fibers::run`] makes, with their own simdgroup.
+/// Only for calls made by [`Fibers::run`], with their own simdgroup.
 pub(crate) unsafe extern "C" fn switch(simdgroup: *const Simdgroup) {
-    // SAFETY: `run` put a yielder there, which lives as long as the fiber.
+    // SAFETY: `run` stored a yielder there, which lives as long as the fiber.
     unsafe { (*(*simdgroup).fiber.cast_const().cast::<Yielder<(), ()>>()).suspend(()) };
 }
 
-/// The barrier of a threadgroup that has one simdgroup.
+/// The barrier of a threadgroup with one simdgroup: nothing to wait for.
 pub(crate) unsafe extern "C" fn alone(_: *const Simdgroup) {}

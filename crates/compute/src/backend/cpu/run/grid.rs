@@ -1,4 +1,4 @@
-//! One dispatch, made ready: addresses instead of buffers, and the code that its threadgroups take.
+//! A prepared dispatch: addresses instead of buffers, and the code for its threadgroups.
 
 use super::shape::Shape;
 use crate::backend::cpu::pipeline::{Code, Pipeline};
@@ -11,7 +11,7 @@ use abi::{Entry, Lanes};
 use std::ops::Range;
 use std::ptr::null_mut;
 
-/// A dispatch that can be executed, as long as the table lives from which it was made, and the bytes that it was given.
+/// A dispatch ready for execution. Valid as long as its table and the bytes of `set_bytes` live.
 pub(crate) struct Grid {
     dispatch: abi::Dispatch,
     row: Option<Entry>,
@@ -23,17 +23,17 @@ pub(crate) struct Grid {
     private_memory: u64,
     threadgroup_memory: usize,
     threadgroups: u64,
-    /// The number of threadgroups in this and all dispatches before it that run with it.
+    /// Number of threadgroups in this dispatch and in those before it in its batch.
     end: u64,
 }
 
-// SAFETY: the addresses are those of buffers and code, which the table keeps alive and any thread may use.
+// SAFETY: the addresses point to buffers and code that the table keeps alive and any thread may use.
 unsafe impl Send for Grid {}
 unsafe impl Sync for Grid {}
 
 impl Grid {
-    /// The dispatch of a table with this number, which runs together with `before` threadgroups before it; `bytes` is where the
-    /// table has those of `set_bytes`.
+    /// Prepares a dispatch of a table that has `before` threadgroups before it in its batch; `bytes` is the `set_bytes`
+    /// data.
     pub(crate) fn new(table: &Table, number: usize, before: u64, bytes: *const Block) -> Result<Grid> {
         let dispatch = &table.dispatches[number];
         let executable = table.pipeline(dispatch);
@@ -68,7 +68,7 @@ impl Grid {
             threadgroups,
             end: before
                 .checked_add(threadgroups)
-                .ok_or_else(|| Error::Usage("the grids that may overlap are too large".into()))?,
+                .ok_or_else(|| Error::Usage("the overlapping grids have too many threadgroups in total".into()))?,
         };
         let code = |lanes: Lanes| pipeline.code(lanes).map_err(|error| named(error, executable.name()));
         for shape in shapes(threads, size, counts) {
@@ -94,7 +94,7 @@ impl Grid {
         &self.dispatch
     }
 
-    /// The code for some simdgroups, if there are any of these.
+    /// The code for some simdgroups, if the grid has such.
     pub(crate) fn code(&self, lanes: Lanes) -> Option<Entry> {
         match lanes {
             Lanes::Row => self.row,
@@ -102,12 +102,12 @@ impl Grid {
         }
     }
 
-    /// Whether it begins when all before it have ended.
+    /// True if it begins after all dispatches before it.
     pub(crate) fn waits(&self) -> bool {
         self.waits
     }
 
-    /// The number of threadgroups in this and all dispatches before it that run with it.
+    /// Number of threadgroups in this dispatch and in those before it in its batch.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -124,7 +124,7 @@ impl Grid {
         self.private_memory
     }
 
-    /// The number of simdgroups in the largest threadgroup.
+    /// Number of simdgroups in the largest threadgroup.
     pub(crate) fn most_simdgroups(&self) -> u32 {
         self.most_simdgroups
     }
@@ -134,12 +134,12 @@ impl Grid {
         self.threadgroup_memory
     }
 
-    /// The number of threadgroups.
+    /// Number of threadgroups.
     pub(crate) fn threadgroups(&self) -> u64 {
         self.threadgroups
     }
 
-    /// The positions and sizes of some threadgroups, counted with x fastest.
+    /// Positions and sizes of some threadgroups, with x fastest.
     pub(crate) fn threadgroup_range(&self, range: Range<u64>) -> impl Iterator<Item = ([u32; 3], [u32; 3])> {
         let counts = self.dispatch.threadgroups_per_grid;
         let (width, height) = (u64::from(counts[0]), u64::from(counts[1]));
@@ -164,8 +164,8 @@ impl Grid {
     }
 }
 
-/// The different shapes of threadgroups in a grid: along each dimension there are whole ones and perhaps, at the end, a
-/// smaller one.
+/// The distinct shapes of threadgroups in a grid: along each dimension there are whole ones and perhaps a smaller one
+/// at the end.
 fn shapes(threads: [u32; 3], size: [u32; 3], counts: [u32; 3]) -> impl Iterator<Item = Shape> {
     let extents: [[u32; 2]; 3] = std::array::from_fn(|i| {
         let last = threads[i] - (counts[i] - 1) * size[i];
@@ -186,7 +186,7 @@ fn address(table: &Table, binding: &Binding, bytes: *const Block) -> *mut u8 {
     }
 }
 
-/// Says which kernel has no code.
+/// Adds the kernel's name to an error about missing code.
 fn named(error: Error, kernel: &str) -> Error {
     match error {
         Error::Library(problem) if !problem.contains(kernel) => {
@@ -197,7 +197,7 @@ fn named(error: Error, kernel: &str) -> Error {
     }
 }
 
-/// Where each threadgroup argument begins, and how much memory there is in all.
+/// Offsets of the threadgroup arguments, and the total size.
 fn threadgroup_memory(own: usize, arguments: &[(u8, u32)]) -> ([u32; ARGUMENT_SLOTS], usize) {
     let mut offsets = [0; ARGUMENT_SLOTS];
     let mut end = own;

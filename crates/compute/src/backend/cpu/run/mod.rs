@@ -1,6 +1,6 @@
-//! Dispatches in execution: from tables to calls of generated code, on several threads.
+//! Execution of dispatches: from tables to calls of generated code, on several threads.
 //!
-//! **Invariant:** nothing here knows the compiler: a kernel that was compiled before is all it takes.
+//! **Invariant:** this module does not use the compiler: it runs compiled kernels only.
 
 mod denormals;
 mod execute;

@@ -1,17 +1,17 @@
-//! Threads that share the items of a piece of work.
+//! A thread pool that shares the items of a piece of work.
 //!
-//! Whoever has work begins it alone. When that has taken a while and more is to come, a [`Job`] is put up for others to
-//! join: its items are claimed in chunks from a counter. One sleeping helper is woken, and each helper that finds much
-//! left wakes two more, so that the one who has work pays for one wake-up only, and a machine that has no free core for
-//! the first helper is not bothered with others.
+//! The calling thread begins alone. When that has taken a while and much is left, it publishes a [`Job`] for others to
+//! join: items are claimed in chunks from a counter. It wakes one sleeping helper, and each helper that finds much left
+//! wakes two more, so that the caller pays for one wake-up only, and a machine without a free core for the first helper
+//! does not wake others.
 //!
-//! How long a while is depends on what help was worth ([`Patience`]): where it makes nothing faster, because the other
-//! cores are busy or not there, it is called for ever later, and now and then tried again.
+//! The delay before calling for help adapts to the measured speedup ([`Patience`]): where help gains nothing, because
+//! the other cores are busy or missing, it grows, and help is tried again now and then.
 //!
-//! **Invariant:** work is complete when all its items are done, whoever did them. A helper that is not scheduled has
-//! claimed nothing, and nobody waits for it.
+//! **Invariant:** work is complete when all its items are done, on any thread. A helper that is not scheduled has
+//! claimed nothing, and no thread waits for it.
 //!
-//! **Invariant:** nobody spins. Helpers without work sleep, and who waits for the last chunk of another sleeps.
+//! **Invariant:** no thread spins. Helpers without work sleep, and a caller that waits for the last chunk sleeps.
 
 use super::patience::{LEAST_PATIENCE, Patience};
 use std::ops::Range;
@@ -20,17 +20,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// Something to do for each of a number of items. It must not panic.
+/// Work on a range of items. It must not panic.
 pub(crate) trait ParallelWork: Sync {
     fn run(&self, items: Range<u64>);
 }
 
-/// How long a chunk of a shared job takes, at most and at least. A long one costs when its thread is interrupted, a short
-/// one when threads contend for the counter.
+/// Bounds for the duration of a chunk. Long chunks cost when their thread is interrupted, short ones when threads
+/// contend for the counter.
 const LONGEST_CHUNK: Duration = Duration::from_micros(100);
 const SHORTEST_CHUNK: Duration = Duration::from_micros(4);
 
-/// A number of threads: those who call [`Pool::run`], and helpers that are started when they are first needed.
+/// A number of threads: the callers of [`Pool::run`], and helpers that are started on first need.
 pub(crate) struct Pool {
     threads: usize,
     patience: Patience,
@@ -40,16 +40,16 @@ pub(crate) struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// There is a job to join, or the end has come.
+    /// Signals a job to join, or the end of the pool.
     wake: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     jobs: Vec<Arc<Job>>,
-    /// Helpers that were started.
+    /// Running helpers.
     helpers: usize,
-    /// Helpers that sleep.
+    /// Sleeping helpers.
     idle: usize,
     ended: bool,
 }
@@ -65,7 +65,7 @@ impl Pool {
         self.threads
     }
 
-    /// Whether work is to be done in an order that finds mistakes; it is up to the work what that means.
+    /// True in adverse mode, which reorders work to expose mistakes; the work decides how.
     pub(crate) fn is_adverse(&self) -> bool {
         self.is_adverse.load(Ordering::Relaxed)
     }
@@ -74,9 +74,9 @@ impl Pool {
         self.is_adverse.store(on, Ordering::Relaxed);
     }
 
-    /// Does all items; comes back when they are done.
+    /// Runs all items; returns when they are done.
     pub(crate) fn run(&self, work: &dyn ParallelWork, items: u64) {
-        // One item is nothing to share, and not worth looking at the clock for.
+        // A single item cannot be shared, and timing it is wasted.
         if self.threads == 1 || items == 1 {
             work.run(0..items);
             return;
@@ -93,7 +93,7 @@ impl Pool {
         self.patience.learn((items - next) as f64 * per_item / start.elapsed().as_nanos() as f64);
     }
 
-    /// Begins alone. If there is reason to call for help, says from which item on, and how many nanoseconds one takes.
+    /// Begins alone. Returns the first item left to share and the nanoseconds per item, if help is worthwhile.
     fn run_alone(&self, work: &dyn ParallelWork, items: u64) -> Option<(u64, f64)> {
         let patience = self.patience.get();
         let start = Instant::now();
@@ -132,18 +132,18 @@ impl Drop for Pool {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that can panic happens under the lock.
+        // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets others join a job, and calls the first one.
+    /// Publishes a job, and calls the first helper.
     fn publish(self: &Arc<Shared>, job: &Arc<Job>, most_helpers: usize) {
         let mut state = self.state();
         state.jobs.push(job.clone());
         self.call_helper(state, most_helpers);
     }
 
-    /// Takes a job off the list: there is nothing left to claim.
+    /// Removes a job that has no items left to claim.
     fn retire(&self, job: &Arc<Job>) {
         self.state().jobs.retain(|other| !Arc::ptr_eq(other, job));
     }
@@ -156,13 +156,13 @@ impl Shared {
         } else if state.helpers < most_helpers {
             let own = self.clone();
             let thread = thread::Builder::new().name("kernels".into());
-            // Without a thread there is one helper less, and the work is done all the same.
+            // If the thread cannot start, the work completes without it.
             let spawned = thread.spawn(move || own.help(most_helpers));
             state.helpers += usize::from(spawned.is_ok());
         }
     }
 
-    /// The life of a helper.
+    /// The loop of a helper thread.
     fn help(self: &Arc<Shared>, most_helpers: usize) {
         let mut state = self.state();
         while !state.ended {
@@ -189,25 +189,25 @@ impl Shared {
     }
 }
 
-/// Work that several threads share.
+/// Work shared by several threads.
 struct Job {
     work: *const dyn ParallelWork,
     items: u64,
-    /// The first item that nobody has claimed.
+    /// First unclaimed item.
     next: AtomicU64,
-    /// Items that are not done.
+    /// Items not done.
     left: AtomicU64,
-    /// How many helpers may still join.
+    /// Number of helpers that may still join.
     places: AtomicUsize,
     threads: u64,
     longest_chunk: u64,
     shortest_chunk: u64,
-    /// Who waits for the end.
+    /// The thread that waits for the end.
     owner: Thread,
 }
 
-// SAFETY: `work` is `Sync`. It is only touched by those who have claimed items, and `Pool::run` does not come back, which
-// keeps it alive, before all of these are done.
+// SAFETY: `work` is `Sync`. Only threads that have claimed items use it, and `Pool::run`, which keeps it alive, does
+// not return before all items are done.
 unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
@@ -233,7 +233,7 @@ impl Job {
         }
     }
 
-    /// Takes the next items. Chunks become smaller towards the end, so that all threads end at about the same time.
+    /// Claims the next items. Chunks shrink towards the end, so that all threads end at about the same time.
     fn claim(&self) -> Option<Range<u64>> {
         let chunk = |next: u64| {
             let left = self.items - next;
@@ -251,13 +251,13 @@ impl Job {
         None
     }
 
-    /// Does items that were claimed.
+    /// Runs claimed items.
     fn run(&self, items: Range<u64>) {
         let count = items.end - items.start;
-        // SAFETY: the items are not done yet, so the work is still there.
+        // SAFETY: these items are not done yet, so the work is still alive.
         unsafe { (*self.work).run(items) };
-        // Released by all, acquired by the owner: it sees what they wrote. The last one must not touch the job's owner
-        // through memory of the owner's, and does not: `Thread` is a handle of its own.
+        // Release by all threads, acquire by the owner: it sees their writes. The job may be gone from the owner's
+        // stack after the last item; `Thread` is a handle of its own and stays valid.
         if self.left.fetch_sub(count, Ordering::AcqRel) == count {
             self.owner.unpark();
         }
@@ -267,7 +267,7 @@ impl Job {
         self.places.load(Ordering::Relaxed) > 0 && self.next.load(Ordering::Relaxed) < self.items
     }
 
-    /// Takes a place, and says how many more helpers to call.
+    /// Joins the job; returns the number of further helpers to call.
     fn join(&self) -> usize {
         let take = |places: usize| places.checked_sub(1);
         match self.places.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
@@ -276,7 +276,7 @@ impl Job {
         }
     }
 
-    /// Sleeps until the items that others claimed are done.
+    /// Sleeps until the items claimed by others are done.
     fn wait(&self) {
         while self.left.load(Ordering::Acquire) > 0 {
             thread::park();
@@ -306,19 +306,19 @@ mod tests {
         }
     }
 
-    fn every_item_is_done_once(pool: &Pool, items: usize, time: Duration) {
+    fn check_every_item_runs_once(pool: &Pool, items: usize, time: Duration) {
         let done: Vec<AtomicU32> = (0..items).map(|_| AtomicU32::new(0)).collect();
         pool.run(&Count { done: &done, time }, items as u64);
         assert!(done.iter().all(|done| done.load(Ordering::Relaxed) == 1), "{items} items, {time:?}");
     }
 
     #[test]
-    fn all_items_are_done_once() {
+    fn every_item_runs_once() {
         for threads in [1, 2, 3, 8] {
             let pool = Pool::new(threads);
             for items in [1, 2, 3, 7, 100, 5000] {
-                every_item_is_done_once(&pool, items, Duration::from_nanos(100));
-                every_item_is_done_once(&pool, items.min(200), Duration::from_micros(30));
+                check_every_item_runs_once(&pool, items, Duration::from_nanos(100));
+                check_every_item_runs_once(&pool, items.min(200), Duration::from_micros(30));
             }
         }
     }
@@ -330,15 +330,15 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..20 {
-                        every_item_is_done_once(&pool, 300, Duration::from_micros(2));
+                        check_every_item_runs_once(&pool, 300, Duration::from_micros(2));
                     }
                 });
             }
         });
     }
 
-    /// The first item takes long enough to call for help. Each of the others waits until all of them were begun, which takes
-    /// a thread for each.
+    /// The first item takes long enough to call for help. Each of the others waits until all have begun, which needs a
+    /// thread for each.
     struct Meeting {
         missing: Mutex<u64>,
         came: Condvar,
@@ -354,7 +354,7 @@ mod tests {
                 let mut missing = self.missing.lock().unwrap();
                 *missing -= 1;
                 self.came.notify_all();
-                // Only a thread that never comes is waited for so long.
+                // The timeout is reached only if a thread never comes.
                 drop(self.came.wait_timeout_while(missing, Duration::from_secs(60), |missing| *missing > 0));
             }
         }
@@ -373,12 +373,12 @@ mod tests {
     #[test]
     fn helpers_end_with_the_pool() {
         let pool = Pool::new(3);
-        every_item_is_done_once(&pool, 300, Duration::from_micros(10));
+        check_every_item_runs_once(&pool, 300, Duration::from_micros(10));
         let shared = Arc::downgrade(&pool.shared);
         drop(pool);
         let start = Instant::now();
         while shared.upgrade().is_some() {
-            assert!(start.elapsed() < Duration::from_secs(20), "a helper goes on");
+            assert!(start.elapsed() < Duration::from_secs(20), "a helper is still running");
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -1,4 +1,4 @@
-//! The dispatches of a pass, made ready to run.
+//! The prepared dispatches of a table.
 
 use super::execute::{DispatchBatch, Times};
 use super::grid::Grid;
@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::timing::DispatchTiming;
 use std::time::Instant;
 
-/// A table, made ready.
+/// A prepared table.
 #[derive(Default)]
 pub(crate) struct Program {
     grids: Vec<Grid>,
 }
 
 impl Program {
-    /// Takes the dispatches of a table, with the bytes that are at `bytes`.
+    /// Prepares the dispatches of a table, with the `set_bytes` data at `bytes`.
     pub(crate) fn prepare(&mut self, table: &Table, bytes: *const Block) -> Result<()> {
         self.grids.clear();
         self.grids.reserve(table.dispatches.len());
@@ -26,16 +26,16 @@ impl Program {
         Ok(())
     }
 
-    /// Forgets everything but the memory that it has.
+    /// Clears the program and keeps its allocations.
     pub(crate) fn clear(&mut self) {
         self.grids.clear();
     }
 
-    /// Runs all dispatches; those that need not wait together.
+    /// Runs all dispatches, in batches of those that need not wait for each other.
     ///
     /// # Safety
     ///
-    /// It was prepared from this pass, and the bytes that it was given then are still there.
+    /// The program was prepared from this table, and the bytes that it was given are still alive.
     pub(crate) unsafe fn run(
         &self,
         table: &Table,

@@ -1,16 +1,15 @@
-//! How the threads of a threadgroup lie in its simdgroups.
+//! Mapping of a threadgroup's threads to simdgroups.
 
 use abi::{LANES, Lanes, Simdgroup};
 use std::ptr::null_mut;
 
-/// The size of a threadgroup and what follows from it. Thread `i`, counted with x fastest, is lane `i % 32` of simdgroup
-/// `i / 32`.
+/// The size of a threadgroup and its simdgroups. Thread `i`, with x fastest, is lane `i % 32` of simdgroup `i / 32`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) size: [u32; 3],
-    /// How many simdgroups there are.
+    /// Number of simdgroups.
     pub(crate) simdgroups: u32,
-    /// How many of them, from the first on, are rows ([`Lanes::Row`]).
+    /// Number of leading simdgroups that are rows ([`Lanes::Row`]).
     pub(crate) rows: u32,
 }
 
@@ -29,14 +28,14 @@ impl Shape {
         Shape { size, simdgroups, rows }
     }
 
-    /// What code it takes.
+    /// The code variants that it needs.
     pub(crate) fn lanes(self) -> impl Iterator<Item = Lanes> {
         let row = (self.rows > 0).then_some(Lanes::Row);
         let any = (self.rows < self.simdgroups).then_some(Lanes::Any);
         row.into_iter().chain(any)
     }
 
-    /// What the simdgroup `index` is told about itself.
+    /// The description of simdgroup `index` for generated code.
     fn simdgroup(self, index: u32) -> Simdgroup {
         let [width, height, depth] = self.size;
         let threads = width * height * depth;
@@ -57,7 +56,7 @@ impl Shape {
     }
 }
 
-/// The simdgroups of the shapes that a thread has met lately: they are the same for all threadgroups of a shape.
+/// Cached simdgroups of recent shapes: they are the same for all threadgroups of a shape.
 #[derive(Default)]
 pub(crate) struct ShapeTable {
     entries: Vec<(Shape, Box<[Simdgroup]>)>,
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_used_where_lanes_lie_side_by_side() {
+    fn rows_are_simdgroups_of_adjacent_threads() {
         let rows = |size| {
             let shape = Shape::new(size);
             (shape.rows, shape.simdgroups)
@@ -101,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn every_thread_is_a_lane_once() {
+    fn every_thread_has_exactly_one_lane() {
         for size in [[5, 3, 2], [40, 2, 1], [7, 1, 9], [33, 1, 1], [1, 1, 1], [32, 4, 8]] {
             let shape = Shape::new(size);
             let mut table = ShapeTable::default();

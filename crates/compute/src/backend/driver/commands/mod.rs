@@ -1,12 +1,13 @@
-//! A table as the commands of a GPU's encoder: state is set only when it changes, and a barrier only where a dispatch must wait.
+//! Translates a table into the commands of a GPU encoder: state is set only when it changes, and a barrier only where a
+//! dispatch must wait.
 //!
-//! A back end has to do no more than the commands say, so that they are tested on any machine.
+//! A back end only executes the commands, so that this logic is tested on any machine.
 
 use crate::backend::{ArgumentMemory, Block, Executable, Memory, Table, block_bytes};
 use crate::error::Result;
 use abi::call::ARGUMENT_SLOTS;
 
-/// An encoder. State stays set until it is set again, whatever else changes.
+/// An encoder. State persists until it is set again.
 pub trait CommandSink {
     /// Sets the kernel of the dispatches that follow.
     fn set_pipeline(&mut self, pipeline: &Executable) -> Result<()>;
@@ -14,19 +15,19 @@ pub trait CommandSink {
     /// Binds a buffer from an offset on.
     fn set_buffer(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()>;
 
-    /// The buffer is the one that is set there already.
+    /// Changes the offset of the buffer bound at `index`.
     fn set_buffer_offset(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()>;
 
     /// Binds a copy of bytes.
     fn set_bytes(&mut self, index: usize, bytes: &[u8]);
 
-    /// Gives a threadgroup argument memory, a multiple of 16.
+    /// Sets the length of a threadgroup argument, a multiple of 16.
     fn set_threadgroup_memory(&mut self, index: usize, length: usize);
 
-    /// Dispatches after it see the results of those before it. Only where dispatches may overlap.
+    /// Makes later dispatches see the results of earlier ones. Called only if dispatches may overlap.
     fn barrier(&mut self);
 
-    /// Runs the kernel.
+    /// Dispatches the kernel.
     fn dispatch(
         &mut self,
         pipeline: &Executable,
@@ -35,12 +36,12 @@ pub trait CommandSink {
     ) -> Result<()>;
 }
 
-/// How large a dispatch is.
+/// Size of a dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DispatchSize {
-    /// Whole threadgroups, so many along each dimension.
+    /// Whole threadgroups along each dimension.
     Threadgroups([u32; 3]),
-    /// So many threads along each dimension; the last threadgroups are smaller.
+    /// Threads along each dimension; the last threadgroups are smaller.
     Threads([u32; 3]),
 }
 
@@ -53,7 +54,7 @@ impl DispatchSize {
     }
 }
 
-/// The state of an encoder.
+/// Current state of an encoder.
 #[derive(Default)]
 pub struct EncoderState {
     pipeline: Option<u32>,
@@ -62,12 +63,12 @@ pub struct EncoderState {
 }
 
 impl Table {
-    /// Whether some of the dispatches may overlap; else an encoder that runs them one after the other needs no barriers.
+    /// True if some dispatches may overlap; otherwise a serial encoder needs no barriers.
     pub fn may_overlap(&self) -> bool {
         self.dispatches.iter().skip(1).any(|dispatch| !dispatch.waits)
     }
 
-    /// The commands for everything, with the bytes that it has this time.
+    /// Issues the commands of all dispatches, with `bytes` as the data of `set_bytes`.
     pub fn commands(&self, bytes: &[Block], sink: &mut impl CommandSink) -> Result<()> {
         let mut state = EncoderState::default();
         let may_overlap = self.may_overlap();
@@ -80,7 +81,7 @@ impl Table {
         Ok(())
     }
 
-    /// The commands for one dispatch, in an encoder of which the state is known.
+    /// Issues the commands of one dispatch, given the current state of the encoder.
     pub fn dispatch_commands(
         &self,
         number: usize,

@@ -103,7 +103,7 @@ fn commands(recording: &Recording) -> Vec<String> {
 const ROW: Size = Size::linear(32);
 
 #[test]
-fn nothing_is_set_twice() {
+fn unchanged_state_is_not_set_again() {
     let setup = Setup::new();
     let [a, b, _] = &setup.buffers;
     let recording = setup.record(DispatchType::Serial, |encoder| {
@@ -141,13 +141,13 @@ fn nothing_is_set_twice() {
 }
 
 #[test]
-fn barriers_where_dispatches_wait() {
+fn inserts_barriers_where_dispatches_wait() {
     let setup = Setup::new();
     let [a, b, c] = &setup.buffers;
     let encode = |encoder: &mut ComputeCommandEncoder| {
         encoder.set_compute_pipeline_state(&setup.fold)?;
         encoder.set_threadgroup_memory_length(2, 32)?;
-        // b from a and c from a: together; then a from b, which waits.
+        // b from a and c from a overlap; a from b waits.
         for (to, from) in [(b, a), (c, a), (a, b)] {
             encoder.set_buffer(0, to, 0)?;
             encoder.set_buffer(1, from, 0)?;
@@ -178,13 +178,13 @@ fn barriers_where_dispatches_wait() {
             fold,
         ]
     );
-    // One after the other anyway: nothing is said about it.
+    // A serial encoder needs no barriers.
     let serial = setup.record(DispatchType::Serial, encode);
     assert!(!serial.table().may_overlap() && !commands(&serial).contains(&"barrier".to_owned()));
 }
 
 #[test]
-fn one_dispatch_alone_has_everything() {
+fn a_single_dispatch_sets_all_state() {
     let setup = Setup::new();
     let recording = setup.record(DispatchType::Concurrent, |encoder| {
         encoder.set_compute_pipeline_state(&setup.add)?;
@@ -202,7 +202,7 @@ fn one_dispatch_alone_has_everything() {
 }
 
 #[test]
-fn replays_have_their_own_bytes() {
+fn replays_use_their_patched_bytes() {
     let setup = Setup::new();
     let mut recorder = setup.device.new_command_recorder(DispatchType::Serial);
     recorder.set_compute_pipeline_state(&setup.add).expect("set");

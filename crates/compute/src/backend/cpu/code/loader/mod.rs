@@ -1,13 +1,13 @@
-//! Loads a kernel's object file: lays its sections out in memory, resolves relocations, and makes that executable.
+//! Loads a kernel's object file: lays out its sections in memory, resolves relocations, and makes the pages executable.
 //!
 //! ```text
-//! page-aligned: section, section, … ── a stub for each function of the C library that is called
+//! page-aligned: section, section, … ── a stub for each called function of the C library
 //! ```
 //!
-//! The code generator promises an object without undefined symbols; `memcpy` and its relatives are allowed, since LLVM
-//! makes calls to them of its own accord. They can be further away than a call reaches: hence the stubs.
+//! The code generator emits an object without undefined symbols, except `memcpy` and its relatives, which LLVM calls on
+//! its own. They may be out of reach of a direct call, hence the stubs.
 //!
-//! **Invariant:** no page is ever writable and executable at a time. Sections that want to be written are refused.
+//! **Invariant:** no page is writable and executable at the same time. Writable sections are refused.
 
 use super::relocate::{ElfMachine, relocate};
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ type ElfFile<'a> = ElfFile64<'a, LittleEndian>;
 /// A kernel's machine code, ready to be called.
 pub(crate) struct Image {
     mapping: Mmap,
-    /// Where in the mapping the kernel's function begins.
+    /// Offset of the kernel's function in the mapping.
     entry: usize,
 }
 
@@ -48,12 +48,12 @@ impl Image {
         Ok(Image { mapping, entry })
     }
 
-    /// Bytes of memory that it takes.
+    /// Size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.mapping.len()
     }
 
-    /// The kernel's function. It must not be called after the image is gone.
+    /// The kernel's function. Do not call it after the image is dropped.
     pub(crate) fn entry(&self) -> Entry {
         // SAFETY: `link` found the function there, and the code generator promises its type.
         unsafe { std::mem::transmute::<*const u8, Entry>(self.mapping.as_ptr().add(self.entry)) }
@@ -68,7 +68,7 @@ fn machine(file: &ElfFile) -> std::result::Result<ElfMachine, String> {
     }
 }
 
-/// Where everything goes.
+/// Layout of the sections in memory.
 struct ImageLayout {
     /// Sections and their offsets.
     sections: Vec<(SectionIndex, usize)>,
@@ -77,26 +77,26 @@ struct ImageLayout {
     size: usize,
 }
 
-/// Code larger than this is a mistake, and within it every relative address fits.
+/// Limit for the size of an image: larger code is a bug, and within it every relative address fits.
 const MAX_SIZE: usize = 64 << 20;
 
 impl ImageLayout {
     fn new(file: &ElfFile) -> std::result::Result<ImageLayout, String> {
         if file.kind() != ObjectKind::Relocatable {
-            return Err("it is no relocatable object".into());
+            return Err("it is not a relocatable object".into());
         }
         let mut plan = ImageLayout { sections: Vec::new(), stubs: Vec::new(), size: 0 };
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
             let name = section.name().unwrap_or_default();
-            // Tables for unwinding: nothing ever unwinds through a kernel.
+            // Unwind tables: no panic unwinds through a kernel.
             let is_loaded = sh_flags.contains(SHF_ALLOC) && section.size() > 0 && name != ".eh_frame";
             if !is_loaded {
                 continue;
             }
-            // Constants with addresses in them are only written while relocating.
+            // Constants with addresses are written only while relocating.
             if sh_flags.contains(SHF_WRITE) && !name.starts_with(".data.rel.ro") {
-                return Err(format!("section '{name}' wants to be written"));
+                return Err(format!("section '{name}' is writable"));
             }
             let offset = plan.reserve(section.size(), section.align())?;
             plan.sections.push((section.index(), offset));
@@ -110,14 +110,14 @@ impl ImageLayout {
             }
         }
         match plan.size {
-            0 => Err("there is none".into()),
+            0 => Err("the object has no code".into()),
             _ => Ok(plan),
         }
     }
 
     fn reserve(&mut self, size: u64, align: u64) -> std::result::Result<usize, String> {
         let align = usize::try_from(align.max(1)).ok().filter(|align| align.is_power_of_two() && *align <= 4096);
-        let align = align.ok_or("a section has a strange alignment")?;
+        let align = align.ok_or("a section has an invalid alignment")?;
         let offset = self.size.next_multiple_of(align);
         let end = usize::try_from(size).ok().and_then(|size| offset.checked_add(size));
         self.size = end.filter(|&end| end <= MAX_SIZE).ok_or("it is too large")?;
@@ -144,7 +144,7 @@ impl ImageLayout {
     }
 }
 
-/// Fills `image`, which will be at the address `base`, and finds the function `entry` in it.
+/// Fills `image`, which will be mapped at `base`, and returns the offset of the function `entry`.
 fn link(
     file: &ElfFile,
     plan: &ImageLayout,
@@ -160,7 +160,10 @@ fn link(
         let section = file.section_by_index(index).map_err(|error| error.to_string())?;
         let data = section.data().map_err(|error| error.to_string())?;
         // A section without data (`.bss`) stays zero.
-        image.get_mut(offset..offset + data.len()).ok_or("a section is longer than it says")?.copy_from_slice(data);
+        image
+            .get_mut(offset..offset + data.len())
+            .ok_or("a section is larger than its header says")?
+            .copy_from_slice(data);
         for (place, relocation) in section.relocations() {
             let target = match relocation.target() {
                 RelocationTarget::Symbol(symbol) => plan.symbol(file, symbol)?,
@@ -168,7 +171,7 @@ fn link(
             };
             let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
             let place = usize::try_from(place).ok().and_then(|place| place.checked_add(offset));
-            let place = place.ok_or("a relocation outside of its section")?;
+            let place = place.ok_or("a relocation is outside its section")?;
             let value = base.wrapping_add(target).wrapping_add(relocation.addend() as u64);
             relocate(machine, r_type, image, place, base, value)?;
         }
@@ -176,10 +179,10 @@ fn link(
     let symbol = file.symbols().find(|symbol| symbol.is_definition() && symbol.name() == Ok(entry));
     let symbol = symbol.ok_or_else(|| format!("there is no function '{entry}'"))?;
     let offset = usize::try_from(plan.symbol(file, symbol.index())?).ok().filter(|&offset| offset < image.len());
-    offset.ok_or_else(|| format!("the function '{entry}' is outside of its section"))
+    offset.ok_or_else(|| format!("the function '{entry}' is outside its section"))
 }
 
-/// The address of a function that LLVM calls of its own accord.
+/// The address of a C library function that LLVM calls on its own.
 fn library_function(name: &str) -> Option<u64> {
     let function: *const () = match name {
         "memcpy" => libc::memcpy as *const (),
@@ -192,7 +195,7 @@ fn library_function(name: &str) -> Option<u64> {
 
 const STUB_SIZE: usize = 16;
 
-/// Jumps to an address anywhere.
+/// A jump to any address.
 fn stub(machine: ElfMachine, address: u64) -> [u8; STUB_SIZE] {
     let mut stub = [0; STUB_SIZE];
     match machine {
@@ -211,13 +214,13 @@ fn stub(machine: ElfMachine, address: u64) -> [u8; STUB_SIZE] {
     stub
 }
 
-/// Makes the CPU see code that was written as data.
+/// Synchronizes the instruction cache with code written as data.
 fn clear_instruction_cache(code: &[u8]) {
-    // x86-64 notices by itself.
+    // x86-64 caches are coherent.
     #[cfg(target_arch = "aarch64")]
     {
-        // Lines of the data cache reach memory, then those of the instruction cache are forgotten. No line is shorter
-        // than 16 bytes; going over one twice does no harm.
+        // Clean the data cache, then invalidate the instruction cache. A line has at least 16 bytes; repeating one does
+        // no harm.
         let range = code.as_ptr_range();
         for address in (range.start.addr()..range.end.addr()).step_by(16) {
             // SAFETY: the address is in a mapping of ours, and cache maintenance changes no data.

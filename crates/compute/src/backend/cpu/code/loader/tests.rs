@@ -1,4 +1,4 @@
-//! Objects that LLVM makes from small modules, loaded and called, or refused.
+//! Loads, calls and refuses objects that LLVM compiles from small modules.
 
 use super::*;
 use abi::Lanes;
@@ -7,7 +7,7 @@ use air::inkwell::context::Context;
 use air::inkwell::memory_buffer::MemoryBuffer;
 use air::inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetTriple};
 
-/// Compiles LLVM's textual language for a triple, or for this machine: to ELF, as kernels are on every system.
+/// Compiles LLVM assembly for a triple, or for this machine: to ELF, as kernels are on every system.
 fn object(ir: &str, triple: Option<&str>) -> Vec<u8> {
     Target::initialize_all(&InitializationConfig::default());
     let context = Context::create();
@@ -53,7 +53,7 @@ fn refusal(kernel: &WaveKernel) -> String {
 }
 
 #[test]
-fn constants_and_functions_are_found() {
+fn links_constants_and_functions() {
     let mut numbers = [1];
     call(
         "@table = internal constant [4 x i64] [i64 10, i64 20, i64 30, i64 40]
@@ -74,7 +74,7 @@ fn constants_and_functions_are_found() {
 }
 
 #[test]
-fn switches_use_their_tables() {
+fn links_switch_tables() {
     let ir = "define void @test(ptr %numbers) {
            %x = load i64, ptr %numbers
            switch i64 %x, label %default [ i64 0, label %a  i64 1, label %b  i64 2, label %c  i64 3, label %d
@@ -95,7 +95,7 @@ fn switches_use_their_tables() {
 }
 
 #[test]
-fn memory_functions_of_the_c_library_are_called() {
+fn links_memory_functions_of_the_c_library() {
     let mut numbers = vec![0; 3000];
     numbers[..1000].fill(5);
     call(
@@ -118,7 +118,7 @@ fn memory_functions_of_the_c_library_are_called() {
 }
 
 #[test]
-fn other_undefined_functions_are_refused() {
+fn rejects_other_undefined_functions() {
     let ir = "declare double @cos(double)
          define void @test(ptr %numbers) {
            %x = load double, ptr %numbers  %y = call double @cos(double %x)  store double %y, ptr %numbers  ret void
@@ -128,23 +128,23 @@ fn other_undefined_functions_are_refused() {
 }
 
 #[test]
-fn variables_are_refused() {
+fn rejects_writable_variables() {
     let ir = "@counter = global i64 1
          define void @test(ptr %numbers) { store i64 5, ptr @counter  ret void }";
     let message = refusal(&kernel(object(ir, None)));
-    assert!(message.contains("wants to be written"), "{message}");
+    assert!(message.contains("is writable"), "{message}");
 }
 
 const NOTHING: &str = "define void @test(ptr %numbers) { ret void }";
 
 #[test]
-fn a_function_that_is_not_there_is_refused() {
+fn rejects_a_missing_function() {
     let kernel = WaveKernel { symbol: "other".into(), ..kernel(object(NOTHING, None)) };
     assert_eq!(refusal(&kernel), "machine code of kernel 'test': there is no function 'other'");
 }
 
 #[test]
-fn code_for_another_cpu_is_refused() {
+fn rejects_code_for_another_cpu() {
     let triples = ["aarch64-linux-gnu", "x86_64-linux-gnu"];
     let other = triples.iter().find(|triple| !triple.starts_with(std::env::consts::ARCH)).expect("there is one");
     for triple in [other, "riscv64-linux-gnu"] {
@@ -177,7 +177,7 @@ fn damaged_objects_never_panic() {
     assert!(Image::load(&kernel(whole)).is_ok());
 }
 
-/// What `adrp` and the instruction after it address.
+/// The address formed by `adrp` and the instruction after it.
 fn page_and_offset(image: &[u8], at: usize, base: u64, scale: u32) -> u64 {
     let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().expect("four bytes"));
     let (adrp, next) = (word(at), word(at + 4));
@@ -188,7 +188,7 @@ fn page_and_offset(image: &[u8], at: usize, base: u64, scale: u32) -> u64 {
 }
 
 #[test]
-fn aarch64_objects_are_linked() {
+fn links_aarch64_objects() {
     let ir = "@pad = internal constant [5000 x i8] zeroinitializer
          @table = internal constant [4 x i64] [i64 10, i64 20, i64 30, i64 40]
          declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -214,7 +214,7 @@ fn aarch64_objects_are_linked() {
     assert_eq!(page_and_offset(&image, test, base, 0), base + table as u64);
     assert_eq!(page_and_offset(&image, load, base, 3), base + table as u64);
 
-    // The call of memcpy goes to the stub, which goes to memcpy.
+    // The call of memcpy goes to the stub, which jumps to memcpy.
     let stub = plan.stubs[0].2;
     let calls = |at: &usize| {
         let word = u32::from_le_bytes(image[*at..at + 4].try_into().expect("four bytes"));
