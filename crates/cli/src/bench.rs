@@ -1,4 +1,4 @@
-//! `metalworks bench`: how fast a model is.
+//! `metalworks bench`: measures prefill and decode speed.
 
 use std::io;
 use std::num::NonZero;
@@ -14,39 +14,41 @@ use crate::output::{self, Outcome};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
-Numbers are medians of the repetitions, in tokens per second, with the slowest
-and the fastest beside them. A first run of each is not counted. Tokens are made
-up, and the most probable ones are chosen, on the device.
+Prints the median of the measurements in tokens per second, with the slowest
+and the fastest. A warm-up run of each is not counted. Prompt tokens are
+synthetic, and decoding is greedy, on the device.
 
 Examples:
   metalworks bench
   metalworks bench -m model.gguf -p 512 -n 128 -t 1 --json
   metalworks bench --synthetic llama-8b:q4_0 -n 16 -r 3
 
-Exit status: 0 all fine, 1 it does not fit the model, 2 it cannot be loaded.";
+Exit status: 0 success, 1 it does not fit the model, 2 it cannot be loaded.";
 
 #[derive(Args)]
 pub(crate) struct Bench {
     #[command(flatten)]
     model: ModelFlags,
 
-    /// Tokens of a prompt; 0 leaves it out
+    /// Prefill this many tokens; 0: none
     #[arg(short, long, value_name = "TOKENS", default_value_t = 512)]
     prompt: usize,
 
-    /// Tokens to choose; 0 leaves it out
+    /// Decode this many tokens; 0: none
     #[arg(short = 'n', long, value_name = "TOKENS", default_value_t = 128)]
     tokens: usize,
 
-    /// Tokens that are there before
+    /// Start after this many tokens
     #[arg(short, long, value_name = "TOKENS", default_value_t = 0)]
     depth: usize,
 
-    /// Tokens to choose at a time; as many as run does, by default
+    /// Decode this many tokens per submission
+    ///
+    /// By default as many as `run` does.
     #[arg(long, value_name = "TOKENS")]
     steps: Option<NonZero<usize>>,
 
-    /// How often each is measured
+    /// Set the number of measurements
     #[arg(short, long, value_name = "NUMBER", default_value = "5")]
     repetitions: NonZero<usize>,
 
@@ -55,7 +57,7 @@ pub(crate) struct Bench {
     json: bool,
 }
 
-/// What was measured: tokens a second, in rising order.
+/// A measurement: tokens per second, in ascending order.
 struct Measured {
     name: String,
     tokens: usize,
@@ -165,7 +167,7 @@ impl Bench {
                     "tokens": measured.tokens,
                     "depth": self.depth,
                     "tokens_per_second": measured.median(),
-                    "all": measured.speeds,
+                    "samples": measured.speeds,
                 })
             })
             .collect();
@@ -175,11 +177,11 @@ impl Bench {
             "device": engine.device.device().name(),
             "device_id": engine.device.device().id(),
             "context": engine.plan.context(),
-            "chunk": engine.plan.chunk(),
+            "prefill_chunk": engine.plan.chunk(),
             "steps": self.steps(&engine.plan),
             "copied_weight_bytes": weights.copied,
             "mapped_weight_bytes": weights.mapped,
-            "cache_bytes": engine.plan.cache_bytes(),
+            "kv_cache_bytes": engine.plan.cache_bytes(),
             "dispatches_per_token": engine.plan.dispatches_per_token(),
             "load_seconds": engine.seconds,
             "peak_memory_bytes": peak_memory(),
@@ -188,7 +190,7 @@ impl Bench {
     }
 }
 
-/// A sequence of these tokens, all computed.
+/// Resets the sequence to these tokens, all evaluated.
 fn prepare(plan: &mut Plan, tokens: &[u32]) -> inference::Result<()> {
     plan.truncate(0);
     plan.push(tokens)?;

@@ -1,4 +1,4 @@
-//! `metalworks cache`: compiled kernels of this user.
+//! `metalworks cache`: the user's cache of compiled kernels.
 
 use std::io;
 use std::time::SystemTime;
@@ -12,14 +12,14 @@ use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
 The folder is METALWORKS_CACHE, or metalworks/pipelines in XDG_CACHE_HOME, in
-~/.cache, or on a Mac in ~/Library/Caches. METALWORKS_CACHE=off keeps nothing.
+~/.cache, or on a Mac in ~/Library/Caches. METALWORKS_CACHE=off turns it off.
 METALWORKS_CACHE_SIZE limits its size [512M].
 
 Examples:
   metalworks cache info
   METALWORKS_CACHE=/tmp/kernels metalworks cache clear
 
-Exit status: 0 all fine, 1 nothing is kept, 2 the folder could not be changed.";
+Exit status: 0 success, 1 the cache is off, 2 the folder could not be changed.";
 
 #[derive(Args)]
 pub(crate) struct Cache {
@@ -29,19 +29,19 @@ pub(crate) struct Cache {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Print where the folder is
+    /// Print the path of the folder
     Path,
 
-    /// Print what is in it
+    /// Print statistics
     ///
-    /// Every entry is read and checked. One that is damaged is removed when a program next asks for it.
+    /// Every entry is read and checked. Damaged ones are removed when a program next needs them.
     Info {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
 
-    /// Remove everything in it that metalworks wrote
+    /// Remove all compiled kernels
     Clear,
 }
 
@@ -53,7 +53,7 @@ impl Cache {
         };
         let Some(path) = cache.path() else {
             let why = cache.info().off.unwrap_or_default();
-            return output::error(&format!("compiled kernels are not kept: {why}")).map(|()| Outcome::Refused);
+            return output::error(&format!("compiled kernels are not cached: {why}")).map(|()| Outcome::Refused);
         };
         match self.action {
             Action::Path => output::result(&format!("{}\n", path.display()))?,
@@ -114,7 +114,7 @@ fn count(entries: usize) -> String {
     format!("{entries} {}", if entries == 1 { "entry" } else { "entries" })
 }
 
-/// `5 minutes ago`.
+/// Formats an age: `5 minutes ago`.
 fn ago(time: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(time).map_or(0, |age| age.as_secs());
     let (number, unit) = match seconds {
@@ -132,7 +132,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn times_are_told_from_now() {
+    fn formats_ages() {
         let before = |seconds| ago(SystemTime::now() - Duration::from_secs(seconds));
         assert_eq!(
             [before(5), before(61), before(7300), before(200_000)].join(", "),

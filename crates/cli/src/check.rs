@@ -1,4 +1,4 @@
-//! `metalworks check`: are these shaders accepted?
+//! `metalworks check`: checks shaders and prints diagnostics.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,32 +17,32 @@ Examples:
   metalworks check shaders/*.metal -I shaders/include
   metalworks check --format json - < gemv.metal
 
-Exit status: 0 all files are accepted, 1 one has errors, 2 one could not be read.";
+Exit status: 0 success, 1 a file has errors, 2 a file could not be read.";
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// Shaders to check; `-` is stdin
+    /// Check these shaders; `-` is stdin
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
 
     #[command(flatten)]
     language: LanguageFlags,
 
-    /// Print warnings too
+    /// Print warnings, too
     ///
     /// Unused variables, comparisons of signed with unsigned numbers and the like. They do not change the exit status.
     #[arg(short = 'W', long, help_heading = "Output")]
     warnings: bool,
 
-    /// Choose the form of diagnostics [text, json]
+    /// Choose the format of diagnostics [text, json]
     ///
     /// `text` is for people: diagnostics on stderr, a line per accepted file on stdout. `json` is for editors: one
-    /// object on stdout that holds everything.
+    /// object with everything on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     format: Format,
 
-    /// Print how long each stage took
+    /// Print the time of each stage
     ///
     /// On stderr, in milliseconds, for each file. The total includes reading the file.
     #[arg(long, help_heading = "Output")]
@@ -58,13 +58,13 @@ pub(crate) struct Check {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Diagnostics like clang's
+    /// Diagnostics in clang's format
     Text,
     /// One JSON object
     Json,
 }
 
-/// A file that was tried.
+/// A checked file.
 struct Checked {
     name: String,
     compiled: Result<Compilation, String>,
@@ -124,7 +124,7 @@ impl Checked {
         }
     }
 
-    /// The number of kernels, if the file was accepted.
+    /// Number of kernels, if the file was accepted.
     fn kernels(&self) -> Option<usize> {
         let compilation = self.compiled.as_ref().ok()?;
         (!compilation.has_errors()).then(|| compilation.program.kernels().count())
@@ -182,7 +182,7 @@ impl Checked {
     }
 }
 
-/// What became of all files together.
+/// Results of all files.
 #[derive(Default)]
 struct Totals {
     accepted: usize,

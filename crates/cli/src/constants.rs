@@ -1,4 +1,4 @@
-//! `--const`: values for function constants, the same for every subcommand that specializes kernels.
+//! `--const`: values of function constants, for every subcommand that specializes kernels.
 
 use abi::{ConstantKey, ConstantValue, Constants};
 use clap::Args;
@@ -9,20 +9,21 @@ use crate::scalar::Element;
 pub(crate) struct ConstantFlags {
     /// Set a function constant
     ///
-    /// By index or name: `--const 0=u32:128`, `--const USE_BIAS=bool:true`, `--const 3=float4:0,0,0,1`. The type is that of the constant,
-    /// by Metal's name or a short one (bool, i8 to i64, u8 to u64, f16, bf16, f32). May be given several times.
+    /// By index or name: `--const 0=u32:128`, `--const USE_BIAS=bool:true`, `--const 3=float4:0,0,0,1`. The type must
+    /// be that of the constant, by Metal's name or a short one (bool, i8 to i64, u8 to u64, f16, bf16, f32). May be
+    /// given several times.
     #[arg(long = "const", value_name = "KEY=TYPE:VALUE", value_parser = constant)]
     constants: Vec<(ConstantKey, ConstantValue)>,
 }
 
 impl ConstantFlags {
-    /// All values; the error names a constant that is set twice.
+    /// All values; fails if a constant is set twice.
     pub(crate) fn values(&self) -> Result<Constants, String> {
         collect(&self.constants).map_err(|error| format!("--const: {error}"))
     }
 }
 
-/// A list as values; the error names a constant that is set twice.
+/// Collects values; fails if a constant is set twice.
 pub(crate) fn collect(list: &[(ConstantKey, ConstantValue)]) -> Result<Constants, String> {
     let mut values = Constants::new();
     for (at, (key, value)) in list.iter().enumerate() {
@@ -44,7 +45,7 @@ fn display_key(key: &ConstantKey) -> String {
     }
 }
 
-/// Reads `INDEX_OR_NAME=TYPE:VALUE`.
+/// Parses `INDEX_OR_NAME=TYPE:VALUE`.
 pub(crate) fn constant(text: &str) -> Result<(ConstantKey, ConstantValue), String> {
     let form = "a function constant is set as INDEX=TYPE:VALUE or NAME=TYPE:VALUE, such as 0=u32:128";
     let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(form)?;
@@ -64,7 +65,7 @@ fn constant_value(element: Element, text: &str) -> Result<ConstantValue, String>
     let components = components.collect::<Result<Vec<ConstantValue>, String>>()?;
     if components.len() != element.components {
         let (name, wanted, given) = (element.scalar.name(), element.components, components.len());
-        return Err(format!("{name}{wanted} has {wanted} components, and '{text}' has {given}"));
+        return Err(format!("{name}{wanted} has {wanted} components, but '{text}' has {given}"));
     }
     Ok(ConstantValue::Vector(components))
 }
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_is_set_once() {
+    fn rejects_a_constant_set_twice() {
         let twice = flags(&["0=u32:128", "1=u32:1", "0=u32:256"]).values();
         assert_eq!(twice, Err("--const: function constant 0 is set twice".into()));
         assert_eq!(
@@ -98,13 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_constant_is_refused() {
+    fn rejects_malformed_constants() {
         for text in ["", "0", "0=", "0=128", "=u32:1", "K:u32:1"] {
             assert!(constant(text).expect_err(text).contains("such as 0=u32:128"), "{text}");
         }
         assert!(constant("0=f64:1").expect_err("no such type").starts_with("no type 'f64'"));
         assert_eq!(constant("0=u8:300"), Err("300 does not fit into uchar".into()));
-        assert_eq!(constant("0=float4:1,2,3"), Err("float4 has 4 components, and '1,2,3' has 3".into()));
-        assert_eq!(constant("0=u32:1,2"), Err("'1,2' is no number of type uint".into()));
+        assert_eq!(constant("0=float4:1,2,3"), Err("float4 has 4 components, but '1,2,3' has 3".into()));
+        assert_eq!(constant("0=u32:1,2"), Err("'1,2' is not a number of type uint".into()));
     }
 }

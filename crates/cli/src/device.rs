@@ -1,4 +1,4 @@
-//! The flag that chooses a device.
+//! `--device`: chooses a device.
 
 use clap::Args;
 use compute::Device;
@@ -8,19 +8,19 @@ use inference::metal::find_device;
 pub(crate) struct DeviceFlag {
     /// Choose the device
     ///
-    /// cpu, metal, or metal:1 for the second GPU. By default the one that METALWORKS_DEVICE names, or else the best
-    /// that there is: a GPU on a Mac, the CPU elsewhere.
+    /// `cpu`, `metal`, or `metal:1` for the second GPU. By default METALWORKS_DEVICE, or the best device: a GPU on a
+    /// Mac, the CPU elsewhere.
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
 }
 
 impl DeviceFlag {
-    /// What the flag says.
+    /// The value of the flag.
     pub(crate) fn name(&self) -> Option<&str> {
         self.device.as_deref()
     }
 
-    /// The device, with so many threads, if they are given.
+    /// Finds the device; `threads` sets its number of threads.
     pub(crate) fn find(&self, threads: Option<usize>) -> compute::Result<Device> {
         find_device(self.device.as_deref(), threads)
     }

@@ -1,4 +1,4 @@
-//! What subcommands share that run models: the flags that name one, and loading it.
+//! Flags and loading of models, shared by the subcommands that run them.
 
 use std::fs;
 use std::num::NonZero;
@@ -18,19 +18,19 @@ use crate::progress::Progress;
 
 #[derive(Args)]
 pub(crate) struct ModelFlags {
-    /// GGUF file, or a name that pull knows
+    /// Load a GGUF file, or a pulled model
     ///
-    /// Without it, the default model is taken, which `metalworks pull smollm2` gets.
+    /// By default the model `smollm2`, which `metalworks pull smollm2` downloads.
     #[arg(short, long, value_name = "MODEL", help_heading = "Model")]
     model: Option<String>,
 
-    /// Make it up, as synthesize does
+    /// Synthesize a model instead of loading one
     #[arg(long, value_name = "NAME", conflicts_with = "model", help_heading = "Model")]
     synthetic: Option<String>,
 
-    /// Positions that there is room for
+    /// Set the context length in tokens
     ///
-    /// By default as many as the model was trained for, but 4,096 at most.
+    /// By default the model's training context, but at most 4,096.
     #[arg(short, long, value_name = "TOKENS", help_heading = "Model")]
     context: Option<NonZero<usize>>,
 
@@ -38,19 +38,19 @@ pub(crate) struct ModelFlags {
     #[command(next_help_heading = "Model")]
     device: DeviceFlag,
 
-    /// Threads that run kernels, on the CPU
+    /// Set the number of CPU threads
     ///
-    /// By default METALWORKS_THREADS, or one for each core.
+    /// By default METALWORKS_THREADS, or one per core.
     #[arg(short, long, value_name = "NUMBER", help_heading = "Model")]
     threads: Option<NonZero<usize>>,
 }
 
-/// A model that is ready to run.
+/// A loaded model.
 pub(crate) struct Engine {
     pub(crate) device: MetalDevice,
     pub(crate) file: Gguf,
     pub(crate) plan: Plan,
-    /// From the start to here.
+    /// Load time.
     pub(crate) seconds: f64,
 }
 
@@ -88,13 +88,13 @@ impl ModelFlags {
         Gguf::open(path.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
     }
 
-    /// How the model is called.
+    /// The model's name.
     pub(crate) fn name(&self) -> &str {
         self.synthetic.as_deref().or(self.model.as_deref()).unwrap_or("smollm2")
     }
 }
 
-/// Bytes that the process has had at most, where the system says it.
+/// Peak memory of the process in bytes, if the system reports it.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

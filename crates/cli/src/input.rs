@@ -1,4 +1,4 @@
-//! Reading a shader from a file, or from stdin when its name is `-`; and telling shaders from compiled libraries.
+//! Reads shaders from files or stdin (`-`), and detects compiled libraries.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -7,15 +7,15 @@ use msl::{Compilation, Options};
 
 use crate::output::{self, Color, Outcome};
 
-/// What stdin is called in diagnostics.
+/// Name of stdin in diagnostics.
 const STDIN_NAME: &str = "<stdin>";
 
-/// How the input is called in what we print.
+/// Name of the input in messages.
 pub(crate) fn display_name(path: &Path) -> String {
     if is_stdin(path) { STDIN_NAME.to_owned() } else { path.display().to_string() }
 }
 
-/// Compiles one input; the error says why it could not be read.
+/// Compiles an input; the error says why it could not be read.
 pub(crate) fn compile(path: &Path, options: &Options) -> Result<Compilation, String> {
     if !is_stdin(path) {
         return msl::compile_file(path, options).map_err(|error| error.to_string());
@@ -23,7 +23,7 @@ pub(crate) fn compile(path: &Path, options: &Options) -> Result<Compilation, Str
     Ok(msl::compile_source(STDIN_NAME, &stdin()?, options))
 }
 
-/// All of stdin; the error says why it could not be read.
+/// Reads all of stdin; the error says why it could not be read.
 pub(crate) fn stdin() -> Result<String, String> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("{STDIN_NAME}: {error}"))?;
@@ -31,7 +31,7 @@ pub(crate) fn stdin() -> Result<String, String> {
         .map_err(|error| format!("{STDIN_NAME}: not UTF-8 at byte {}", error.utf8_error().valid_up_to()))
 }
 
-/// Compiles one input that must be without errors; says what is wrong otherwise, and how that ends the program.
+/// Compiles an input; on errors, prints them and returns the outcome.
 pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Result<Compilation, Outcome>> {
     let compilation = match compile(path, options) {
         Ok(compilation) => compilation,
@@ -49,7 +49,7 @@ pub(crate) fn compile_or_report(path: &Path, options: &Options) -> io::Result<Re
     Ok(Err(Outcome::Refused))
 }
 
-/// Whether a file is, or claims to be, a compiled library.
+/// True if a file is a compiled library, by its extension or its magic number.
 pub(crate) fn is_library(path: &Path) -> bool {
     let begins_as_one = || {
         let mut start = [0; 4];
@@ -59,7 +59,7 @@ pub(crate) fn is_library(path: &Path) -> bool {
     !is_stdin(path) && (path.extension().is_some_and(|extension| extension == "metallib") || begins_as_one())
 }
 
-/// Whether the input is stdin.
+/// True if the input is stdin.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }

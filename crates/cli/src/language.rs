@@ -1,4 +1,4 @@
-//! The flags that decide how a file is read, the same for every subcommand.
+//! Language flags, shared by the subcommands that read shaders.
 
 use std::path::PathBuf;
 
@@ -8,28 +8,28 @@ use msl::{LanguageVersion, Options};
 #[derive(Args)]
 #[command(next_help_heading = "Language")]
 pub(crate) struct LanguageFlags {
-    /// Search a directory for included files
+    /// Search a folder for included files
     ///
-    /// May be given several times; directories are searched in that order, after the directory of the including file.
+    /// May be given several times; folders are searched in that order, after the folder of the including file.
     #[arg(short = 'I', value_name = "DIR")]
     include_dirs: Vec<PathBuf>,
 
-    /// Define a macro, as 1 when no value is given
+    /// Define a macro; its default value is 1
     ///
     /// `-D TILE=8` is `#define TILE 8`, and `-D DEBUG` is `#define DEBUG 1`. May be given several times.
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
     defines: Vec<(String, Option<String>)>,
 
-    /// Choose the version of the language
+    /// Choose the language version
     ///
-    /// Decides `__METAL_VERSION__` and which features and functions are there. The names are those of Apple's compiler,
-    /// such as `metal3.1`.
+    /// Sets `__METAL_VERSION__` and the available features and functions. Named as in Apple's compiler, such as
+    /// `metal3.1`.
     #[arg(long, value_name = "VERSION", value_parser = language_version)]
     std: Option<LanguageVersion>,
 }
 
 impl LanguageFlags {
-    /// These flags as the front end takes them.
+    /// The flags as options of the front end.
     pub(crate) fn options(&self) -> Options {
         let mut options = Options {
             include_dirs: self.include_dirs.clone(),
@@ -47,7 +47,7 @@ fn language_version(name: &str) -> Result<LanguageVersion, String> {
     name.parse::<LanguageVersion>().map_err(|message| message.to_string())
 }
 
-/// Splits `NAME[=VALUE]`. An empty value is a value: `-D X=` defines `X` as nothing.
+/// Parses `NAME[=VALUE]`. An empty value is a value: `-D X=` defines `X` as nothing.
 fn define(text: &str) -> Result<(String, Option<String>), String> {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
@@ -66,14 +66,14 @@ mod tests {
     use super::define;
 
     #[test]
-    fn a_define_has_a_name_and_maybe_a_value() {
+    fn parses_a_name_and_an_optional_value() {
         assert_eq!(define("A"), Ok(("A".to_owned(), None)));
         assert_eq!(define("A="), Ok(("A".to_owned(), Some(String::new()))));
         assert_eq!(define("_a1=x=y"), Ok(("_a1".to_owned(), Some("x=y".to_owned()))));
     }
 
     #[test]
-    fn a_define_without_a_name_is_refused() {
+    fn rejects_a_define_without_a_name() {
         for text in ["", "=1", "1A", "A B", "F(x)=x", "é"] {
             assert!(define(text).is_err(), "{text}");
         }

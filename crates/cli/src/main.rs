@@ -1,7 +1,7 @@
 //! The program `metalworks`: one subcommand per stage, one file per subcommand.
 //!
-//! Results go to stdout, everything else to stderr. The exit status is 0 when all is fine, 1 when the input is wrong
-//! and 2 when it could not be tried at all; see [`output::Outcome`].
+//! Results go to stdout, everything else to stderr. The exit status is 0 on success, 1 if the input is wrong, and 2 if
+//! it could not be tried; see [`output::Outcome`].
 
 mod bench;
 mod cache;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Check Metal shaders and print their interface, on any machine.
+/// Check, compile and run Metal shaders, and run models, on any machine.
 #[derive(Parser)]
 #[command(name = "metalworks", version, arg_required_else_help = true)]
 #[command(max_term_width = 79, after_help = EXIT_STATUS)]
@@ -45,8 +45,8 @@ struct Cli {
 enum Command {
     /// Check shaders and print diagnostics
     ///
-    /// Preprocesses, parses and checks each file as Apple's compiler would, and prints every error with its source
-    /// line. A file that passes is named on stdout with the number of its kernels.
+    /// Preprocesses, parses and checks each file as Apple's compiler does, and prints every error with its source line.
+    /// An accepted file is listed on stdout with the number of its kernels.
     #[command(after_long_help = check::EXAMPLE)]
     Check(check::Check),
 
@@ -59,8 +59,8 @@ enum Command {
 
     /// Compile shaders to a .metallib or to machine code
     ///
-    /// Lowers every kernel of the files to AIR, the dialect of LLVM that Apple's compiler writes, and puts them into one
-    /// library; or, with --target, compiles kernels for a machine and puts them into one archive.
+    /// Lowers every kernel to AIR, the LLVM dialect of Apple's compiler, and writes them to one library; or, with
+    /// --target, compiles kernels for a machine and writes them to one archive.
     #[cfg(llvm)]
     #[command(after_long_help = compile::EXAMPLE)]
     Compile(compile::Compile),
@@ -68,72 +68,72 @@ enum Command {
     /// Run a kernel
     ///
     /// Compiles one kernel of a shader or library for this machine, binds the arguments, runs it, and writes or prints
-    /// what it left in them. Everything is checked against the kernel's interface before it runs.
+    /// the results. Everything is checked against the kernel's interface before it runs.
     #[command(after_long_help = exec::EXAMPLE)]
     Exec(Box<exec::Exec>),
 
     /// Show or clear the cache of compiled kernels
     ///
-    /// What `metalworks exec` and other programs compile is kept in a folder of the user's, and not compiled again.
+    /// Kernels compiled by `metalworks exec` and other programs are cached in a folder of the user, so that they are
+    /// compiled once.
     #[command(after_help = cache::EXAMPLE)]
     Cache(cache::Cache),
 
     /// Examine this machine and test every kernel on it
     ///
-    /// Lists devices, toolchain, folders and variables, says what is wrong and what to do, and compares what each kernel of the
-    /// shader library computes on a device with what the processor does: the first thing to run, and what to attach to an
-    /// issue.
+    /// Lists devices, toolchain, folders and variables, reports problems with advice, and compares the results of each
+    /// kernel of the shader library on a device with those of the CPU. Run it first on a new machine, and attach its
+    /// output to an issue.
     #[command(after_long_help = doctor::EXAMPLE)]
     Doctor(doctor::Doctor),
 
-    /// Have a model answer, or go on with a text
+    /// Run a model
     ///
-    /// Loads a GGUF file, and runs it with the kernels of the shader library. What the model writes goes to stdout as it
-    /// comes. The first run compiles kernels, which are kept.
+    /// Loads a GGUF file and runs it with the kernels of the shader library. Generated text goes to stdout as it comes.
+    /// The first run compiles kernels, which are cached.
     #[command(after_long_help = run::EXAMPLE)]
     Run(Box<run::Run>),
 
-    /// Measure how fast a model reads and writes
+    /// Measure prefill and decode speed of a model
     ///
-    /// A prompt of so many tokens (pp), and so many tokens that are chosen one after the other (tg).
+    /// Measures a prompt (pp), which is prefilled, and generated tokens (tg), which are decoded one after the other.
     #[command(after_long_help = bench::EXAMPLE)]
     Bench(bench::Bench),
 
-    /// Measure how well a model foretells a text
+    /// Measure how well a model predicts a text
     ///
-    /// The lower the perplexity, the better; it shows what a quantization costs.
+    /// The lower the perplexity, the better; it shows the cost of a quantization.
     #[command(after_long_help = perplexity::EXAMPLE)]
     Perplexity(perplexity::Perplexity),
 
-    /// Get a model
+    /// Download a model
     ///
-    /// Downloads a model into the folder of models, unless it is there, checks it, and prints where it is.
+    /// Downloads a model into the models folder, unless it is there, checks it, and prints its path.
     #[command(after_long_help = pull::EXAMPLE)]
     Pull(pull::Pull),
 
-    /// Print what is in the file of a model
+    /// Print the properties of a model file
     ///
-    /// Architecture, size, quantization, context length, heads, vocabulary and tokenizer of a GGUF file. Nothing but its head
-    /// is read.
+    /// Architecture, size, quantization, context length, heads, vocabulary and tokenizer of a GGUF file. Only the
+    /// header is read.
     #[command(after_long_help = info::EXAMPLE)]
     Info(info::Info),
 
-    /// Make up a model from a seed
+    /// Generate a model with random weights
     ///
-    /// Writes a GGUF file with the shape of a real model and random numbers of a sensible size: to measure with, where the
-    /// real one is long to download, and to test with. A seed is always the same file.
+    /// Writes a GGUF file with the shape of a real model and random weights of a realistic scale, for benchmarks
+    /// without a long download, and for tests. The same seed gives the same file.
     #[command(after_long_help = synthesize::EXAMPLE)]
     Synthesize(synthesize::Synthesize),
 
-    /// Print the tokens of a text, or the text of tokens
+    /// Convert text to tokens, or tokens to text
     ///
-    /// Reads the vocabulary of a GGUF file, and prints what the model gets to see of a text: the id and the piece of each
-    /// token.
+    /// Reads the vocabulary of a GGUF file, and prints the ID and the text of each token.
     #[command(after_long_help = tokenize::EXAMPLE)]
     Tokenize(tokenize::Tokenize),
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong, 2 it could not be tried.";
+const EXIT_STATUS: &str = "Exit status: 0 success, 1 the input is wrong, 2 it could not be tried.";
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {

@@ -1,22 +1,22 @@
-//! Where output goes, in which colour, and with which exit status the program ends.
+//! Output streams, colours, and exit status.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 
-/// How a run ended. The greater one wins when there are several files.
+/// The outcome of a run. With several files, the greatest one counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Outcome {
     /// Everything was accepted.
     Fine,
-    /// The input is wrong, and diagnostics say how.
+    /// The input is wrong, as diagnostics explain.
     Refused,
-    /// It could not be tried: no such file, not UTF-8, a directory.
+    /// It could not be tried: no such file, not UTF-8, a folder.
     NotTried,
 }
 
-/// When to colour diagnostics.
+/// Choice of coloured diagnostics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -28,7 +28,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Whether what is written to stderr is to be coloured.
+    /// True if output to stderr is coloured.
     pub(crate) fn on_stderr(self) -> bool {
         match self {
             Color::Always => true,
@@ -41,31 +41,31 @@ impl Color {
     }
 }
 
-/// Writes a result: the only way to stdout.
+/// Writes a result to stdout. All results go through here.
 pub(crate) fn result(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
-/// Writes JSON as a result, indented, with a newline at its end.
+/// Writes JSON as a result, indented, with a final newline.
 pub(crate) fn json_result(value: &impl serde::Serialize) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     result(&text)
 }
 
-/// Writes diagnostics, as they are, to stderr.
+/// Writes diagnostics to stderr.
 pub(crate) fn diagnostics(text: &str) -> io::Result<()> {
     io::stderr().lock().write_all(text.as_bytes())
 }
 
-/// Writes an error that is not about a place in a shader.
+/// Writes an error that has no location in a shader.
 pub(crate) fn error(message: &str) -> io::Result<()> {
     diagnostics(&format!("metalworks: error: {message}\n"))
 }
 
-/// Writes something that a user should know, though all went well.
+/// Writes a warning about a successful run.
 pub(crate) fn warning(message: &str) -> io::Result<()> {
     diagnostics(&format!("metalworks: warning: {message}\n"))
 }
@@ -89,7 +89,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// The exit status of a run. A reader that closed our stdout early, such as `head`, is no failure.
+/// The exit status of a run. A closed stdout, as by `head`, is not a failure.
 pub(crate) fn exit_code(outcome: io::Result<Outcome>) -> ExitCode {
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
@@ -97,7 +97,7 @@ pub(crate) fn exit_code(outcome: io::Result<Outcome>) -> ExitCode {
         Ok(Outcome::NotTried) => ExitCode::from(2),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            // When stderr cannot be written to either, the exit status has to do.
+            // If stderr cannot be written either, the exit status must do.
             let _ = error(&format!("cannot write: {failure}"));
             ExitCode::from(2)
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_tried_outweighs_what_was_refused() {
+    fn not_tried_outweighs_refused() {
         assert!(Outcome::Fine < Outcome::Refused && Outcome::Refused < Outcome::NotTried);
     }
 }

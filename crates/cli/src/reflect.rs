@@ -1,4 +1,4 @@
-//! `metalworks reflect`: what do I have to bind to run these kernels?
+//! `metalworks reflect`: prints the interface of kernels.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,19 +18,20 @@ Examples:
   metalworks reflect gemv.metal gemv --json
   metalworks reflect gemv.metallib
 
-Exit status: 0 printed, 1 the file has errors or no such kernel, 2 the file could not be read.";
+Exit status: 0 success, 1 the file has errors or no such kernel, 2 the file could
+not be read.";
 
 #[derive(Args)]
 pub(crate) struct Reflect {
-    /// Shader or library to read; `-` is stdin
+    /// Read a shader or library; `-` is stdin
     ///
-    /// A `.metallib` says what its source said, as far as the compiler that made it wrote it down.
+    /// A `.metallib` has the reflection that its compiler recorded.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
     /// Print this kernel only
     ///
-    /// By the name that the host uses, which is the one in `[[host_name("…")]]` where there is one.
+    /// By its host name, the one in `[[host_name("…")]]` if there is one.
     #[arg(value_name = "KERNEL")]
     kernel: Option<String>,
 
@@ -111,7 +112,7 @@ impl Reflect {
     }
 }
 
-/// Leaves one kernel and the function constants that it uses.
+/// Keeps one kernel and its function constants.
 fn keep_only(reflection: &mut Reflection, name: &str) -> Result<(), String> {
     let Some(kernel) = reflection.kernels.iter().find(|kernel| kernel.name == name) else {
         let names: Vec<&str> = reflection.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
@@ -123,10 +124,10 @@ fn keep_only(reflection: &mut Reflection, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// How many names an error lists at most.
+/// Number of names listed in an error.
 const NAMES_LISTED: usize = 8;
 
-/// Says that there is no such kernel, and which one may have been meant.
+/// The error for an unknown kernel, with suggestions.
 pub(crate) fn no_such_kernel(name: &str, kernels: &[&str]) -> String {
     let near = near_matches(name, kernels);
     let (question, listed, end) = match (near.is_empty(), kernels.is_empty()) {
@@ -141,7 +142,7 @@ pub(crate) fn no_such_kernel(name: &str, kernels: &[&str]) -> String {
     format!("no kernel named '{name}'; {question} {text}{end}")
 }
 
-/// Kernels that may have been meant, the nearest first: a few typing mistakes away, or with `name` inside.
+/// Similar names, best first: a few edits away, or with `name` as a part.
 fn near_matches<'a>(name: &str, kernels: &[&'a str]) -> Vec<&'a str> {
     let tolerance = (name.chars().count() / 3).max(1);
     let mut near: Vec<(usize, &str)> = kernels
@@ -153,7 +154,7 @@ fn near_matches<'a>(name: &str, kernels: &[&'a str]) -> Vec<&'a str> {
     near.into_iter().map(|(_, kernel)| kernel).collect()
 }
 
-/// The number of characters to insert, delete or replace to get from `a` to `b` (Levenshtein), row by row.
+/// Levenshtein distance of `a` and `b`, computed row by row.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -169,7 +170,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// The whole reflection for people.
+/// Formats the whole reflection.
 fn render(reflection: &Reflection) -> String {
     let mut sections: Vec<String> =
         reflection.kernels.iter().map(|kernel| render_kernel(kernel, &reflection.function_constants)).collect();
@@ -184,7 +185,7 @@ fn render(reflection: &Reflection) -> String {
     sections.join("\n")
 }
 
-/// A heading and a table for each thing that there is; tables are parted by an empty line.
+/// Formats a kernel: a heading and its non-empty tables, separated by empty lines.
 fn render_kernel(kernel: &Kernel, constants: &[FunctionConstant]) -> String {
     let tables = [
         argument_table(&kernel.arguments),
@@ -195,7 +196,7 @@ fn render_kernel(kernel: &Kernel, constants: &[FunctionConstant]) -> String {
     ];
     let tables: Vec<String> =
         tables.iter().map(|table| table.render("  ")).filter(|table| !table.is_empty()).collect();
-    // Apple's libraries do not say where a kernel was written.
+    // Apple's libraries do not record the location of a kernel.
     let place = if kernel.file.is_empty() { String::new() } else { format!("  ({}:{})", kernel.file, kernel.line) };
     format!("kernel {}{place}\n{}", kernel.name, tables.join("\n"))
 }
@@ -283,12 +284,12 @@ fn limit_table(kernel: &Kernel) -> Table {
     table
 }
 
-/// What has no layout, such as a texture, has no element size to show.
+/// Blank for types without a layout, such as textures.
 fn blank_if_zero(size: u64) -> String {
     if size == 0 { String::new() } else { size.to_string() }
 }
 
-/// The word that stands for a value in JSON, so that text and JSON agree.
+/// The JSON word of a value, so that text and JSON agree.
 fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -301,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distance_counts_typing_mistakes() {
+    fn edit_distance_counts_typing_mistakes() {
         assert_eq!(edit_distance("gemv", "gemv"), 0);
         assert_eq!(edit_distance("gemw", "gemv"), 1);
         assert_eq!(edit_distance("", "gemv"), 4);
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn near_matches_come_first_and_far_ones_not_at_all() {
+    fn similar_names_come_first_and_others_not_at_all() {
         let kernels = ["gemv_q4_0", "softmax", "gemv", "gemm"];
         assert_eq!(near_matches("gemw", &kernels), ["gemm", "gemv"]);
         assert_eq!(near_matches("gemv_q4", &kernels), ["gemv_q4_0"]);
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_of_names_is_cut() {
+    fn long_lists_of_names_are_truncated() {
         let names: Vec<String> = (0..20).map(|i| format!("copy_{i}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let message = no_such_kernel("softmax", &names);

@@ -1,11 +1,11 @@
-//! Numbers on the command line: types under Metal's names and short ones, and values of them.
+//! Numbers on the command line: types by Metal's and short names, and their values.
 
 use std::str::FromStr;
 
 use abi::ConstantValue;
 use half::{bf16, f16};
 
-/// A type of numbers.
+/// A numeric type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scalar {
     Bool,
@@ -22,7 +22,7 @@ pub(crate) enum Scalar {
     Float,
 }
 
-/// Each with Metal's name, the short one, and its size in bytes.
+/// Metal's name, short name, and size in bytes.
 const SCALARS: [(Scalar, &str, &str, usize); 12] = [
     (Scalar::Bool, "bool", "bool", 1),
     (Scalar::Char, "char", "i8", 1),
@@ -53,12 +53,12 @@ impl Scalar {
         self.row().2
     }
 
-    /// In bytes.
+    /// Size in bytes.
     pub(crate) fn size(self) -> usize {
         self.row().3
     }
 
-    /// All of them. Where two have the same dtype in NumPy, the one that has it by nature comes first.
+    /// All types. Of two with the same NumPy dtype, the native one comes first.
     pub(crate) fn all() -> impl Iterator<Item = Scalar> {
         SCALARS.iter().map(|row| row.0)
     }
@@ -68,13 +68,13 @@ impl Scalar {
         SCALARS.iter().find(|row| row.1 == name || row.2 == name).map(|row| row.0)
     }
 
-    /// A value of this type; the error says why there is none.
+    /// Parses a value of this type.
     pub(crate) fn value(self, text: &str) -> Result<ConstantValue, String> {
         match self {
             Scalar::Bool => match text {
                 "true" | "1" => Ok(ConstantValue::Bool(true)),
                 "false" | "0" => Ok(ConstantValue::Bool(false)),
-                _ => Err(format!("'{text}' is no bool: write true or false")),
+                _ => Err(format!("'{text}' is not a bool: write true or false")),
             },
             Scalar::Char => self.integer(text).map(ConstantValue::Char),
             Scalar::Uchar => self.integer(text).map(ConstantValue::Uchar),
@@ -94,16 +94,17 @@ impl Scalar {
             Some(digits) => u64::from_str_radix(digits, 16),
             None => u64::from_str(digits),
         };
-        // A sign that the number parser itself would take was either taken off or is one too many.
+        // A sign that the parser itself would accept was either stripped, or is one too many.
         let magnitude = magnitude.ok().filter(|_| !digits.starts_with(['+', '-']) && !digits.contains('+'));
         let Some(magnitude) = magnitude else {
-            return Err(format!("'{text}' is no number of type {}", self.name()));
+            return Err(format!("'{text}' is not a number of type {}", self.name()));
         };
         T::try_from(sign * i128::from(magnitude)).map_err(|_| format!("{text} does not fit into {}", self.name()))
     }
 
     fn float(self, text: &str) -> Result<ConstantValue, String> {
-        let number = f64::from_str(text).map_err(|_| format!("'{text}' is no number of type {}", self.name()))?;
+        let number =
+            f64::from_str(text).map_err(|_| format!("'{text}' is not a number of type {}", self.name()))?;
         let (value, is_finite) = match self {
             Scalar::Half => {
                 let value = f16::from_f64(number);
@@ -118,7 +119,7 @@ impl Scalar {
                 (ConstantValue::Float(value), value.is_finite())
             }
         };
-        // `inf` and `nan` are values; a number that becomes one of them is a mistake. 1e999 is written like a number.
+        // `inf` and `nan` are values; a number that rounds to one of them, such as 1e999, is an error.
         let meant = is_finite || !text.contains(|c: char| c.is_ascii_digit());
         meant.then_some(value).ok_or_else(|| format!("{text} does not fit into {}", self.name()))
     }
@@ -144,15 +145,12 @@ impl FromStr for Element {
         });
         vector.ok_or_else(|| {
             let names: Vec<&str> = SCALARS.iter().map(|row| row.2).collect();
-            format!(
-                "no type '{name}': there are {}, Metal's names for them, and vectors such as float4",
-                names.join(", ")
-            )
+            format!("no type '{name}': use {}, Metal's names for them, or vectors such as float4", names.join(", "))
         })
     }
 }
 
-/// Adds the bytes of a value as they are in a buffer; the components of a vector one after the other.
+/// Appends the bytes of a value in a buffer's layout, with contiguous components.
 pub(crate) fn append(bytes: &mut Vec<u8>, value: &ConstantValue) {
     match value {
         ConstantValue::Bool(value) => bytes.push(u8::from(*value)),
@@ -185,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_have_two_to_four_components_and_metals_names() {
+    fn vectors_have_two_to_four_components() {
         assert_eq!("float4".parse(), Ok(Element { scalar: Scalar::Float, components: 4 }));
         assert_eq!("uchar2".parse(), Ok(Element { scalar: Scalar::Uchar, components: 2 }));
         assert_eq!("i32".parse(), Ok(Element { scalar: Scalar::Int, components: 1 }));
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_fit_or_are_refused() {
+    fn integers_out_of_range_are_rejected() {
         assert_eq!(Scalar::Uchar.value("255"), Ok(ConstantValue::Uchar(255)));
         assert_eq!(Scalar::Char.value("-128"), Ok(ConstantValue::Char(-128)));
         assert_eq!(Scalar::Ulong.value("0xffffffffffffffff"), Ok(ConstantValue::Ulong(u64::MAX)));
@@ -204,30 +202,30 @@ mod tests {
         assert_eq!(Scalar::Uchar.value("256"), Err("256 does not fit into uchar".into()));
         assert_eq!(Scalar::Uint.value("-1"), Err("-1 does not fit into uint".into()));
         for text in ["", "-", "--1", "-+1", "+-1", "1.5", "0x", "0x-1", "0x+1", "ten", "99999999999999999999"] {
-            assert_eq!(Scalar::Int.value(text), Err(format!("'{text}' is no number of type int")));
+            assert_eq!(Scalar::Int.value(text), Err(format!("'{text}' is not a number of type int")));
         }
     }
 
     #[test]
-    fn floats_are_rounded_and_never_become_infinite() {
+    fn floats_are_rounded_but_do_not_become_infinite() {
         assert_eq!(Scalar::Float.value("-1.5e3"), Ok(ConstantValue::Float(-1500.0)));
         assert_eq!(Scalar::Half.value("0.1"), Ok(ConstantValue::Half(f16::from_f64(0.1))));
         assert_eq!(Scalar::Bfloat.value("3"), Ok(ConstantValue::Bfloat(bf16::from_f32(3.0))));
         assert_eq!(Scalar::Float.value("-inf"), Ok(ConstantValue::Float(f32::NEG_INFINITY)));
         assert_eq!(Scalar::Half.value("65536"), Err("65536 does not fit into half".into()));
         assert_eq!(Scalar::Float.value("1e999"), Err("1e999 does not fit into float".into()));
-        assert_eq!(Scalar::Float.value("1,5"), Err("'1,5' is no number of type float".into()));
+        assert_eq!(Scalar::Float.value("1,5"), Err("'1,5' is not a number of type float".into()));
     }
 
     #[test]
     fn bools_are_words_or_bits() {
         assert_eq!(Scalar::Bool.value("true"), Scalar::Bool.value("1"));
         assert_eq!(Scalar::Bool.value("false"), Ok(ConstantValue::Bool(false)));
-        assert_eq!(Scalar::Bool.value("2"), Err("'2' is no bool: write true or false".into()));
+        assert_eq!(Scalar::Bool.value("2"), Err("'2' is not a bool: write true or false".into()));
     }
 
     #[test]
-    fn values_have_the_bytes_that_a_kernel_reads() {
+    fn values_have_the_layout_of_kernels() {
         let mut bytes = Vec::new();
         let value = |scalar: Scalar, text| scalar.value(text).expect(text);
         append(&mut bytes, &ConstantValue::Vector(vec![value(Scalar::Short, "-2"), value(Scalar::Short, "258")]));

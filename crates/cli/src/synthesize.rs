@@ -1,4 +1,4 @@
-//! `metalworks synthesize`: a model that is made up.
+//! `metalworks synthesize`: generates a model with random weights.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ pub(crate) const EXAMPLE: &str = "\
 Shapes: llama-tiny, llama3-tiny, qwen2-tiny, qwen3-tiny, smollm2-135m,
 smollm2-360m, llama-1b, llama-3b, llama-8b, qwen2-0.5b, qwen2-1.5b, qwen3-0.6b,
 qwen3-1.7b, qwen3-8b. Formats: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1,
-q4_k, q5_k, q6_k; q4_k_m and q5_k_m, which are mixtures of them.
+q4_k, q5_k, q6_k, and the mixtures q4_k_m and q5_k_m.
 
 Examples:
   metalworks synthesize llama-tiny:q4_0 -o tiny.gguf
   metalworks synthesize llama-8b:q4_k_m -o 8b.gguf --seed 1
 
-Exit status: 0 all fine, 1 there is no such model, 2 it could not be written.";
+Exit status: 0 success, 1 there is no such model, 2 it could not be written.";
 
 #[derive(Args)]
 pub(crate) struct Synthesize {
-    /// Shape and format of the model
+    /// Set the shape and format of the model
     #[arg(value_name = "SHAPE:FORMAT")]
     model: String,
 
@@ -32,7 +32,7 @@ pub(crate) struct Synthesize {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// Choose the numbers; 0 unless it is given
+    /// Set the seed; 0 by default
     #[arg(long, value_name = "SEED", default_value_t = 0, hide_default_value = true)]
     seed: u64,
 }

@@ -1,13 +1,13 @@
-//! Columns of text, as wide as they need to be.
+//! Tables of aligned text.
 
-/// Which side of its column a cell keeps to.
+/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// A table with a heading for each column. Columns without any content are left out.
+/// A table with column headings. Empty columns are left out.
 pub(crate) struct Table {
     columns: Vec<(&'static str, Align)>,
     rows: Vec<Vec<String>>,
@@ -18,14 +18,14 @@ impl Table {
         Table { columns: columns.into(), rows: Vec::new() }
     }
 
-    /// Adds a row; it has one cell per column.
+    /// Adds a row with one cell per column.
     pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
         let cells = cells.into();
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(cells);
     }
 
-    /// The table with each line indented, and nothing at all when it has no rows.
+    /// Renders the table, indented; empty without rows.
     pub(crate) fn render(&self, indent: &str) -> String {
         if self.rows.is_empty() {
             return String::new();
@@ -41,7 +41,7 @@ impl Table {
         text
     }
 
-    /// The width of a column, 0 when all its cells are empty.
+    /// Width of a column; 0 if all its cells are empty.
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         let content = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_aligned_and_lines_end_without_blanks() {
+    fn aligns_columns_without_trailing_blanks() {
         let mut table = Table::new([("name", Align::Left), ("size", Align::Right), ("if", Align::Left)]);
         table.row(cells(["x", "4", ""]));
         table.row(cells(["weights", "1024", "USE_BIAS"]));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_without_content_is_left_out() {
+    fn omits_empty_columns() {
         let mut table = Table::new([("name", Align::Left), ("if", Align::Left), ("type", Align::Left)]);
         table.row(cells(["x", "", "float*"]));
         assert_eq!(table.render(""), "name  type\nx     float*\n");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_no_table() {
+    fn renders_nothing_without_rows() {
         assert_eq!(Table::new([("name", Align::Left)]).render("  "), "");
     }
 }

@@ -1,4 +1,4 @@
-//! `metalworks tokenize`: text to the tokens of a model, and back.
+//! `metalworks tokenize`: converts text to tokens, and back.
 
 use std::io;
 
@@ -20,18 +20,18 @@ Examples:
   metalworks tokenize -m model.gguf --ids < text | wc -w
   metalworks tokenize -m model.gguf --decode \"19556 28 905\"
 
-Exit status: 0 all fine, 1 the model's vocabulary or the tokens are wrong, 2 it
-could not be tried.";
+Exit status: 0 success, 1 the vocabulary or the tokens are wrong, 2 it could not
+be tried.";
 
 #[derive(Args)]
 pub(crate) struct Tokenize {
-    /// File of a model, or the name of one that was pulled
+    /// Load a GGUF file, or a pulled model
     ///
-    /// Without it, the default model is taken.
+    /// By default the model `smollm2`.
     #[arg(short, long)]
     model: Option<String>,
 
-    /// Print only the ids, in one line
+    /// Print only the IDs, on one line
     #[arg(long, conflicts_with = "decode")]
     ids: bool,
 
@@ -39,22 +39,22 @@ pub(crate) struct Tokenize {
     #[arg(long, conflicts_with = "ids")]
     json: bool,
 
-    /// Take ids for the text, and print the text for them
+    /// Decode token IDs to text
     #[arg(long)]
     decode: bool,
 
-    /// Find control tokens in the text; with --decode, show them
+    /// Parse control tokens; with --decode, print them
     #[arg(long)]
     special: bool,
 
-    /// Begin and end the text as the model wants it
+    /// Add the model's begin and end tokens
     #[arg(long, conflicts_with = "decode")]
     add_special: bool,
 
-    /// Put the text into the model's chat template first
+    /// Apply the chat template first
     ///
-    /// The text is the message of a user, and the beginning of the answer comes after it. Control tokens are found in all
-    /// of it.
+    /// The text becomes the message of a user, followed by the start of the answer. Control tokens are parsed in all of
+    /// it.
     #[arg(long, conflicts_with_all = ["decode", "add_special", "special"])]
     chat: bool,
 
@@ -113,11 +113,11 @@ fn chat(file: &Gguf, tokenizer: &Tokenizer, text: &str) -> Result<String, infere
     template.render(&[Message::new("user", text)], &options)
 }
 
-/// Ids with spaces or commas between them, as `--ids` and JSON have them.
+/// Parses IDs separated by spaces or commas, as `--ids` and JSON print them.
 fn read_ids(text: &str) -> Result<Vec<u32>, String> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']'));
     let ids = words.filter(|word| !word.is_empty());
-    ids.map(|word| word.parse().map_err(|_| format!("{word:?} is no id of a token"))).collect()
+    ids.map(|word| word.parse().map_err(|_| format!("{word:?} is not a token ID"))).collect()
 }
 
 fn warn_of_missing_bytes(tokenizer: &Tokenizer, text: &str) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Compiled kernels that are kept: `metalworks cache`, and how `metalworks exec` uses them.
+//! `metalworks cache`, and the cache of compiled kernels in `metalworks exec`.
 #![cfg(llvm)]
 
 mod support;
@@ -42,7 +42,7 @@ fn the_second_run_compiles_nothing() {
     let cache = Cache::new();
     assert_eq!(cache.origin(""), "compiled");
     assert_eq!(cache.origin(""), "archive");
-    // Threadgroups that are no multiple of 32 wide need other code.
+    // Threadgroups whose width is not a multiple of 32 need other code.
     assert_eq!(cache.origin("--threadgroup 24"), "compiled");
     assert_eq!(cache.origin("--threadgroup 24"), "archive");
     let text = cache.run(&format!("{ADD} --threads 1024 --time")).exits(0).stdout;
@@ -137,7 +137,7 @@ fn without_a_place_to_write_it_runs_and_says_so_once() {
 #[test]
 fn what_is_off_is_told() {
     for off in ["off", "0"] {
-        metalworks_with_cache(["cache", "path"], off, &[]).exits(1).says("METALWORKS_CACHE turns it off");
+        metalworks_with_cache(["cache", "path"], off, &[]).exits(1).says("turned off by METALWORKS_CACHE");
     }
     let much = [("METALWORKS_CACHE_SIZE", "much")];
     metalworks_with_cache(["cache", "info"], "/nowhere", &much).exits(2).says("METALWORKS_CACHE_SIZE is 'much'");

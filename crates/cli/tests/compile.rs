@@ -84,7 +84,7 @@ fn prints_what_runs_on_this_machine() {
 }
 
 #[test]
-fn says_what_is_wrong_with_files() {
+fn reports_problems_of_files() {
     let scratch = Scratch::new();
     let path = format!("{}/out.metallib", scratch.path());
     metalworks(["compile", "examples/missing.metal", "-o", &path]).exits(2).says("examples/missing.metal");
@@ -94,7 +94,7 @@ fn says_what_is_wrong_with_files() {
         .exits(2)
         .says("cannot write '/no/such/folder");
     metalworks(["compile", GEMV, "-o", &scratch.path()]).exits(2).says("cannot write");
-    metalworks(["compile", GEMV, "--emit", "ptx", "gemv"]).exits(2).says("there is no stage 'ptx'");
+    metalworks(["compile", GEMV, "--emit", "ptx", "gemv"]).exits(2).says("unknown stage 'ptx'");
     metalworks(["compile", GEMV, "-o", &path, "--const", "0=u32:1"]).exits(2).says("--const goes with --emit");
     metalworks(["compile", GEMV]).exits(2).says("--output");
     if cfg!(target_os = "linux") {
@@ -108,13 +108,13 @@ fn says_what_is_wrong_with_files() {
 }
 
 #[test]
-fn a_kernel_that_is_there_twice_is_named_with_both_files() {
+fn rejects_a_kernel_in_two_files() {
     let scratch = Scratch::new();
     let one = scratch.file("one.metal", "kernel void k(device int *x [[buffer(0)]]) { x[0] = 1; }");
     let two = scratch.file("two.metal", "kernel void k(device int *x [[buffer(0)]]) { x[0] = 2; }");
     let path = format!("{}/out.metallib", scratch.path());
     let run = metalworks(["compile", &one, &two, "-o", &path]).exits(1);
-    run.says(&format!("kernel 'k' is in '{one}' and in '{two}'"));
+    run.says(&format!("kernel 'k' is in both '{one}' and '{two}'"));
     assert!(std::fs::metadata(&path).is_err(), "a library was written");
 }
 

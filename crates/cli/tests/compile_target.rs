@@ -36,13 +36,13 @@ fn an_archive_serves_exec() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn an_archive_serves_processors_that_can_do_what_it_needs() {
+fn an_archive_serves_cpus_with_the_required_features() {
     let scratch = Scratch::new();
     let with = |target: &str| compile(&scratch, &[GEMV, "--target", target, "--kernel", SPECIALIZED]).0;
     let older = with("cpu:x86-64-v3");
     assert_eq!(gemv(&older, &[]), "archive");
     assert_eq!(gemv(&older, &[("METALWORKS_CPU", "haswell")]), "archive");
-    // AVX-512 is not for a processor that is taken for one without it, and Apple's is another architecture.
+    // AVX-512 does not run on a CPU that is treated as one without it, and Apple's is another architecture.
     assert_eq!(gemv(&with("cpu:x86-64-v4"), &[("METALWORKS_CPU", "x86-64-v3")]), "compiled");
     assert_eq!(gemv(&with("cpu:apple-m1"), &[]), "compiled");
 }
@@ -74,16 +74,16 @@ fn a_file_lists_kernels() {
     compile(&scratch, &[GEMV, "--target", "cpu", "--kernels", &empty])
         .1
         .exits(1)
-        .says("empty.txt: no kernel in it");
+        .says("empty.txt: the list is empty");
 }
 
 #[test]
-fn without_a_list_all_are_compiled_that_can_be() {
+fn without_a_list_all_possible_kernels_are_compiled() {
     let scratch = Scratch::new();
     let (_, run) = compile(&scratch, &[GEMV, "examples/add_arrays.metal", "--target", "cpu"]);
     assert!(run.stdout.contains(": 1 kernel for cpu, "), "{}", run.stdout);
     run.exits(0).says("warning: examples/gemv.metal: kernel 'gemv' is left out: ").says("K");
-    compile(&scratch, &[GEMV, "--target", "cpu"]).1.exits(1).says("list them with --kernel");
+    compile(&scratch, &[GEMV, "--target", "cpu"]).1.exits(1).says("list kernels with --kernel");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn libraries_are_compiled_too() {
 }
 
 #[test]
-fn what_cannot_be_compiled_is_told() {
+fn reports_what_cannot_be_compiled() {
     let scratch = Scratch::new();
     let problem = |arguments: &[&str], status: i32, text: &str| {
         let (path, run) = compile(&scratch, arguments);
@@ -111,12 +111,12 @@ fn what_cannot_be_compiled_is_told() {
         assert!(!std::path::Path::new(&path).exists(), "nothing is written");
     };
     problem(&[GEMV, "--target", "sm_90"], 2, "no back end for target 'sm_90' yet");
-    problem(&[GEMV, "--target", "cpu:pentium"], 2, "there are x86-64-v3");
-    problem(&[GEMV, "--target", "gpu"], 2, "there is no target 'gpu'");
+    problem(&[GEMV, "--target", "cpu:pentium"], 2, "known CPUs: x86-64-v3");
+    problem(&[GEMV, "--target", "gpu"], 2, "unknown target 'gpu'");
     problem(&[GEMV, "--target", "cpu", "--kernel", "gemm"], 1, "gemm");
     problem(&[GEMV, "--target", "cpu", "--kernel", "gemv"], 1, "function constants of kernel 'gemv'");
     problem(&[GEMV, "--target", "cpu", "--kernel", "gemv[K=f64:1]"], 2, "no type 'f64'");
-    problem(&[GEMV, GEMV, "--target", "cpu", "--kernel", SPECIALIZED], 1, "which one is meant?");
+    problem(&[GEMV, GEMV, "--target", "cpu", "--kernel", SPECIALIZED], 1, "is in both");
     problem(&["examples/none.metal", "--target", "cpu"], 2, "no such file");
     problem(&[GEMV, "--kernel", "gemv"], 2, "--target");
     problem(&[GEMV, "--target", "cpu", "--const", "0=u32:1"], 2, "--const");
@@ -132,7 +132,7 @@ fn a_file_that_is_no_archive_is_told() {
     let scratch = Scratch::new();
     let wrong = scratch.file("wrong.mwarchive", "no archive");
     let arguments = format!("exec {GEMV} gemv --threads 1 --archive {wrong}");
-    metalworks(arguments.split_whitespace()).exits(1).says("it is no archive of compiled kernels");
+    metalworks(arguments.split_whitespace()).exits(1).says("it is not an archive of compiled kernels");
     let arguments = format!("exec {GEMV} gemv --threads 1 --archive {wrong}.not");
     metalworks(arguments.split_whitespace()).exits(2).says("cannot read");
 }

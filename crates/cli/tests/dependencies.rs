@@ -1,4 +1,4 @@
-//! Which crate may depend on what: the boundaries of ARCHITECTURE.md, read off `Cargo.lock`.
+//! Allowed dependencies between crates: the boundaries of ARCHITECTURE.md, checked with `Cargo.lock`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 /// A crate and what must not be reachable from it: names, or beginnings of names that end in `*`.
 const BOUNDARIES: [(&str, &[&str]); 3] = [
     (
-        // The language knows no back end: no code generator, no device, and none of our crates.
+        // The language depends on no back end: no code generator, no device, and none of our crates.
         "metalworks-msl",
         &["inkwell*", "llvm*", "cranelift*", "metal", "objc2*", "cudarc", "cuda*", "wgpu*", "metalworks-*"],
     ),
-    // AIR knows neither devices nor models, and devices know no models.
+    // AIR depends on neither devices nor models, and devices do not depend on models.
     ("metalworks-air", &["metalworks-compute", "metalworks-inference", "metalworks-cli"]),
     ("metalworks-compute", &["metalworks-inference", "metalworks-cli"]),
 ];

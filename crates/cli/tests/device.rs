@@ -58,7 +58,7 @@ fn a_device_can_be_chosen() {
 }
 
 #[test]
-fn threads_are_for_the_processor() {
+fn threads_are_for_the_cpu() {
     let run = |flags: &[&str]| metalworks_with_cache(COMMANDS[1].iter().chain(flags), CACHE, &[]);
     run(&["--device", "cpu", "-t", "1"]).exits(0);
     if cfg!(target_os = "macos") {

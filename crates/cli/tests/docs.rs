@@ -8,7 +8,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// What stands between backticks, outside fenced blocks.
+/// Texts between backticks, outside fenced blocks.
 fn code_spans(markdown: &str) -> Vec<&str> {
     let mut fenced = false;
     let mut spans = Vec::new();
@@ -22,14 +22,14 @@ fn code_spans(markdown: &str) -> Vec<&str> {
     spans
 }
 
-/// What a link `[text](target)` points to.
+/// Targets of links `[text](target)`.
 fn link_targets(markdown: &str) -> Vec<&str> {
     let ends = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     ends.map(|target| target.split('#').next().unwrap_or(target)).collect()
 }
 
-/// Whether a code span is meant as a path of this repository: it has a slash or ends like a file, and nothing that
-/// only commands, code and other people's paths have.
+/// True if a code span is a path of this repository: it has a slash or a file extension, and no character that only
+/// commands, code and other paths have.
 fn is_path(span: &str) -> bool {
     let extensions = [".md", ".rs", ".toml", ".metal", ".sh", ".yml", ".lock"];
     let like_a_path = span.contains('/') || extensions.iter().any(|extension| span.ends_with(extension));

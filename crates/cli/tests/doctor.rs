@@ -1,4 +1,4 @@
-//! `metalworks doctor`: what it finds, and that it finds what is wrong.
+//! `metalworks doctor`: its findings, and that it detects problems.
 
 mod support;
 
@@ -42,7 +42,7 @@ fn without_kernels_it_looks_at_the_machine() {
     assert_eq!(json["cache"]["writable"], true);
     assert!(json["system"]["cores"].as_u64() > Some(0) && json["system"]["os"].is_string(), "{json}");
     let devices = json["devices"].as_array().expect("a list");
-    let cpu = devices.iter().find(|device| device["id"] == "cpu").expect("the processor is always there");
+    let cpu = devices.iter().find(|device| device["id"] == "cpu").expect("the CPU is always there");
     assert_eq!((&cpu["simdgroup_matrix"], &cpu["max_threads_per_threadgroup"][0]), (&true.into(), &1024.into()));
     has_problem(&json, "note: MTL_DEBUG_LAYER is set");
 
@@ -62,7 +62,7 @@ fn without_kernels_it_looks_at_the_machine() {
     doctor(&["--quick", "--kernel", "softmax"], &[]).exits(2).says("--quick");
 }
 
-/// Count of shaders that the build compiled, and their compiler; a Mac has Apple's or none.
+/// Number of shaders compiled by the build, and their compiler; on a Mac Apple's or none.
 fn libraries() -> (usize, Option<&'static str>) {
     let shaders = inference::metal::kernels::SHADERS;
     let apples = shaders.iter().filter(|shader| shader.metallib.is_some()).count();
@@ -145,10 +145,10 @@ fn times_are_taken() {
     assert!(text.contains("\n2 of 2 kernels pass ("), "{text}");
 }
 
-/// Another processor adds in another order.
+/// Another CPU adds in another order.
 #[test]
 #[cfg(all(llvm, target_arch = "x86_64"))]
-fn another_processor_computes_the_same() {
+fn another_cpu_computes_the_same() {
     let flags =
         ["--device", "cpu", "--no-speed", "--json", "-k", "gemv_q4_0_f32", "-k", "attention_decode", "-k", "norm"];
     let json = doctor(&flags, &[("METALWORKS_CPU", "haswell"), ("METALWORKS_THREADS", "3")]).exits(0).json();
@@ -219,7 +219,7 @@ fn a_damaged_file_of_results_is_not_tried() {
 fn names_that_mean_nothing_are_explained() {
     doctor(&["-k", "gemvq4_0_f32"], &[]).exits(2).says("similar: 'gemv_q4_0_f32'");
     doctor(&["-k", "zzz"], &[]).exits(2).says("'metalworks doctor -v' prints all kernels");
-    // The rest of what it finds is there all the same.
+    // The other findings are still there.
     for (flags, variable) in [(&["--device", "cuda:7"][..], ""), (&[], "cuda:7")] {
         let run = doctor(&[flags, &["--json"]].concat(), &[("METALWORKS_DEVICE", variable)]).exits(2);
         let json = run.json();
@@ -237,23 +237,23 @@ fn names_that_mean_nothing_are_explained() {
 }
 
 #[test]
-fn folders_that_cannot_be_used_are_told() {
+fn unusable_folders_are_reported() {
     let scratch = Scratch::new();
     let below_a_file = format!("{}/below", scratch.file("a-file", "and no folder"));
     let run = metalworks_with_cache(["doctor", "--quick", "--json"], &below_a_file, &[]).exits(0);
     assert_eq!(run.json()["cache"]["writable"], false);
-    has_problem(&run.json(), &format!("warning: compiled kernels cannot be kept in '{below_a_file}'"));
+    has_problem(&run.json(), &format!("warning: compiled kernels cannot be cached in '{below_a_file}'"));
 
     let off = metalworks(["doctor", "--quick", "--json"]).exits(0).json();
     assert_eq!(off["cache"]["path"], Value::Null);
-    has_problem(&off, "note: compiled kernels are not kept: METALWORKS_CACHE turns it off");
+    has_problem(&off, "note: compiled kernels are not cached: turned off by METALWORKS_CACHE");
 
     let much = doctor(&["--quick", "--json"], &[("METALWORKS_CACHE_SIZE", "much")]).exits(1).json();
     has_problem(&much, "error: METALWORKS_CACHE_SIZE is 'much'");
 
     let models = scratch.file("models", "no folder");
     let json = doctor(&["--quick", "--json"], &[("METALWORKS_MODELS", &models)]).exits(0).json();
-    has_problem(&json, "warning: the folder of models");
+    has_problem(&json, "warning: the models folder");
     let folder = scratch.path();
     scratch.file("hub/one.gguf", [0; 10]);
     let json = doctor(&["--quick", "--json"], &[("METALWORKS_MODELS", &folder)]).exits(0).json();
@@ -262,7 +262,7 @@ fn folders_that_cannot_be_used_are_told() {
 
 #[test]
 #[cfg(llvm)]
-fn a_damaged_cache_is_told_and_mended() {
+fn a_damaged_cache_is_reported_and_repaired() {
     let scratch = Scratch::new();
     let folder = format!("{}/pipelines", scratch.path());
     let run =
@@ -283,7 +283,7 @@ fn a_damaged_cache_is_told_and_mended() {
     assert_eq!(run(&["--quick"]).json()["cache"]["damaged"], 0);
 }
 
-/// The processor needs LLVM.
+/// The CPU needs LLVM.
 #[test]
 #[cfg(not(llvm))]
 fn without_a_compiler_kernels_are_not_run() {

@@ -76,7 +76,7 @@ fn an_argument_that_the_kernel_does_not_use_needs_no_binding() {
     }
 }
 
-/// Rows that are no multiple of anything.
+/// A number of rows that is not a multiple of anything.
 const ROWS: usize = 37;
 
 #[test]
@@ -306,7 +306,7 @@ fn the_commands_of_the_readme_run() {
     for command in commands {
         let command = command.replace("@a.npy", &format!("@{a}")).replace("=sum.npy", &format!("={sum}"));
         let command = command.replace("kernels.mwarchive", &format!("{}/kernels.mwarchive", scratch.path()));
-        // What a shell would take away.
+        // Quotes that a shell would remove.
         let command = command.replace('\'', "");
         metalworks(command.split_whitespace()).exits(0);
         count += 1;

@@ -1,4 +1,4 @@
-//! `metalworks exec` on what is wrong: every mistake is named before anything runs.
+//! `metalworks exec` with wrong arguments: every mistake is reported before anything runs.
 #![cfg(llvm)]
 
 mod support;
@@ -37,15 +37,15 @@ fn all_mistakes_are_reported_at_once() {
          --arg 1=ones:f32:4 --threadgroup-memory 0=64 --out x=x.npy --out 2=y.npy --grid 4 --threadgroup 32"
     ));
     insta::assert_snapshot!(run.exits(1).stderr, @r"
-    metalworks: error: argument 'weights' (buffer 0): it is float, and 'ones:u32:16' is uint: write ones:f32:16, or bytes:ones:u32:16 to bind it as it is
+    metalworks: error: argument 'weights' (buffer 0): it is float, but 'ones:u32:16' is uint: write ones:f32:16, or bytes:ones:u32:16 to bind it as it is
     metalworks: error: argument 'bias' (buffer 3) does not exist with these function constants: USE_BIAS is false
-    metalworks: error: --arg 9: the kernel has no such argument; there are 0 'weights', 1 'x', 2 'y'
-    metalworks: error: --threadgroup-memory 0: the kernel has no such argument; there are none
+    metalworks: error: --arg 9: the kernel has no such argument; it has 0 'weights', 1 'x', 2 'y'
+    metalworks: error: --threadgroup-memory 0: the kernel has no such argument; it has none
     metalworks: error: 1 argument is not bound:
       flag           argument  type
       --arg 2=VALUE  y         device float *
-    metalworks: error: argument 'x' (buffer 1) is only read by the kernel (const device float *): it is no output
-    metalworks: error: argument 'y' (buffer 2) is no output as long as it is not bound: --arg 2=zeros:TYPE:SHAPE
+    metalworks: error: argument 'x' (buffer 1) is only read by the kernel (const device float *): it cannot be an output
+    metalworks: error: argument 'y' (buffer 2) must be bound to be an output: --arg 2=zeros:TYPE:SHAPE
     ");
 }
 
@@ -69,7 +69,7 @@ fn arrays_have_the_dtype_of_the_argument() {
     let scratch = Scratch::new();
     let double = scratch.file("x.npy", npy::file("<f8", "(8,)", &[0; 64]));
     add_arrays(&format!("@{double}")).exits(1).says(&format!(
-        "argument 'a' (buffer 0): it is float, and '@{double}' has float64: save it as float32, or bind bytes:@{double}"
+        "argument 'a' (buffer 0): it is float, but '@{double}' has float64: save it as float32, or bind bytes:@{double}"
     ));
     let half = scratch.file("half.npy", npy::file("<f2", "(8,)", &[0; 16]));
     add_arrays(&format!("@{half}")).exits(1).says("has float16: save it as float32");
@@ -82,15 +82,15 @@ fn damaged_arrays_are_refused_with_advice() {
     let scratch = Scratch::new();
     let header = |order: &str| format!("{{'descr': '<f4', 'fortran_order': {order}, 'shape': (2, 4), }}\n");
     for (content, problem) in [
-        (npy::file("<f4", "(9,)", &[0; 32]), "float32 of shape (9,) takes 36 bytes, and there are 32"),
-        (npy::file("<f4", "(4294967296, 4294967296)", &[]), "has more bytes than there can be"),
-        (npy::file("|O", "(8,)", &[0; 32]), "dtype '|O' is not one that can be bound"),
+        (npy::file("<f4", "(9,)", &[0; 32]), "float32 of shape (9,) takes 36 bytes, but there are 32"),
+        (npy::file("<f4", "(4294967296, 4294967296)", &[]), "has too many bytes"),
+        (npy::file("|O", "(8,)", &[0; 32]), "dtype '|O' cannot be bound"),
         (npy::file_with(&header("True"), &[0; 32]), "the array is in Fortran order: save numpy.ascontiguousarray"),
         (npy::file_with(&header("Maybe"), &[0; 32]), "'Maybe' where True or False should be"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(), "the file ends within its header: save the array again"),
-        (b"\x93NUMPY\x07\x00".to_vec(), "version 7 of .npy is not known"),
-        (b"PK\x03\x04".to_vec(), "is not what NumPy writes to a .npy file"),
-        (Vec::new(), "is not what NumPy writes to a .npy file"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(), "the file ends in its header: save the array again"),
+        (b"\x93NUMPY\x07\x00".to_vec(), ".npy version 7 is unknown"),
+        (b"PK\x03\x04".to_vec(), "is not a .npy file"),
+        (Vec::new(), "is not a .npy file"),
     ] {
         let file = scratch.file("x.npy", content);
         add_arrays(&format!("@{file}")).exits(1).says("argument 'a' (buffer 0): ").says(&file).says(problem);
@@ -113,7 +113,9 @@ fn sizes_are_checked() {
     let scratch = Scratch::new();
     let file = scratch.file("x.bin", [0; 7]);
     add_arrays("zeros:f32:0").exits(1).says("is empty");
-    add_arrays(&format!("@{file}")).exits(1).says("has 7 bytes, which is no whole number of float, 4 bytes each");
+    add_arrays(&format!("@{file}"))
+        .exits(1)
+        .says("has 7 bytes, which is not a whole number of float, 4 bytes each");
     add_arrays("zeros:f32:1000000x1000000")
         .exits(2)
         .says("an array of shape (1000000, 1000000) is larger than the largest buffer");
@@ -136,16 +138,14 @@ fn grids_are_checked() {
     let run = |grid: &str| {
         exec(&format!("{ADD_ARRAYS} add_arrays --arg 0=ones:f32:8 --arg 1=ones:f32:8 --arg 2=zeros:f32:8 {grid}"))
     };
-    run("").exits(1).says("how many threads? Give --threads, or --grid and --threadgroup");
-    run("--threads 8 --threadgroup 1025")
-        .exits(1)
-        .says("1025 threads are more than this kernel can have in a threadgroup, 1024");
+    run("").exits(1).says("give --threads, or --grid and --threadgroup");
+    run("--threads 8 --threadgroup 1025").exits(1).says("1025 threads are more than this kernel's limit of 1024");
     run("--grid 1 --threadgroup 32,32,2").exits(1).says("2048 threads are more");
-    run("--threads 4294967296 --threadgroup 32").exits(1).says("more threads than positions");
+    run("--threads 4294967296 --threadgroup 32").exits(1).says("too many threads");
     run("--grid 1").exits(2).says("--threadgroup <X,Y,Z>");
     run("--grid 1 --threads 8 --threadgroup 8").exits(2).says("cannot be used with");
     run("--threads 0").exits(2).says("every number must be at least 1");
-    run("--threads 1,2,3,4").exits(2).says("'1,2,3,4' is no size");
+    run("--threads 1,2,3,4").exits(2).says("'1,2,3,4' is not a size");
     let scratch = Scratch::new();
     let file = scratch.file(
         "small.metal",
@@ -202,7 +202,7 @@ fn textures_cannot_be_bound() {
 #[test]
 fn a_command_line_that_makes_no_sense_is_not_tried() {
     let run = |flags: &str| exec(&format!("{ADD_ARRAYS} add_arrays {flags}")).exits(2);
-    run("--arg 0").says("an argument is bound as KEY=VALUE");
+    run("--arg 0").says("bind an argument as KEY=VALUE");
     run("--arg 0=f64:1").says("no type 'f64'");
     run("--arg 0=u8:256").says("256 does not fit into uchar");
     run("--arg 0=zeros:f32").says("zeros:TYPE:SHAPE");
@@ -210,7 +210,7 @@ fn a_command_line_that_makes_no_sense_is_not_tried() {
     run("--threadgroup-memory 0=many").says("KEY=BYTES");
     run("--out 2").says("KEY=FILE");
     run("--out 2=-").says("--print 2");
-    run("--print 2:all").says("'all' is no number of values");
+    run("--print 2:all").says("'all' is not a number of values");
     run("--repeat 0").says("--repeat");
     run("--device gpu").says("gpu");
     exec(ADD_ARRAYS).exits(2).says("<KERNEL>");

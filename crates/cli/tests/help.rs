@@ -4,7 +4,43 @@ mod support;
 
 use support::metalworks;
 
-/// The subcommands that there are.
+/// First words of flag descriptions.
+const VERBS: [&str; 32] = [
+    "Add",
+    "Answer",
+    "Apply",
+    "Bind",
+    "Choose",
+    "Colour",
+    "Compare",
+    "Compile",
+    "Continue",
+    "Decode",
+    "Define",
+    "Do",
+    "Drop",
+    "Keep",
+    "Limit",
+    "Load",
+    "Omit",
+    "Parse",
+    "Penalize",
+    "Prefill",
+    "Print",
+    "Read",
+    "Repeat",
+    "Run",
+    "Search",
+    "Set",
+    "Skip",
+    "Start",
+    "Synthesize",
+    "Test",
+    "Use",
+    "Write",
+];
+
+/// All subcommands.
 fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
     commands.extend(["exec", "cache", "run", "bench", "perplexity", "doctor"]);
@@ -22,12 +58,14 @@ fn short_help_is_one_line_per_flag_within_79_columns() {
         for line in run.stdout.lines() {
             assert!(line.chars().count() <= 79, "{arguments:?}: {line}");
         }
-        let flags = run.stdout.lines().filter(|line| line.trim_start().starts_with('-'));
-        for flag in flags {
+        let is_flag = |line: &&str| line.trim_start().starts_with('-');
+        for flag in run.stdout.lines().filter(is_flag) {
             let text = flag.trim_start().split_once("  ").map(|(_, text)| text.trim());
-            let verb = text.and_then(|text| text.chars().next());
-            assert!(verb.is_some_and(char::is_uppercase), "{arguments:?}: no text beside {flag}");
+            let verb = text.and_then(|text| text.split(' ').next()).unwrap_or_default();
+            assert!(VERBS.contains(&verb), "{arguments:?}: no verb beside {flag}");
         }
+        let is_continuation = |line: &&str| line.starts_with(&" ".repeat(12)) && !is_flag(line);
+        assert_eq!(run.stdout.lines().find(is_continuation), None, "{arguments:?}: a flag takes two lines");
     }
 }
 
@@ -42,14 +80,14 @@ fn long_help_has_an_example_and_the_exit_status() {
 }
 
 #[test]
-fn the_version_is_that_of_the_package() {
+fn prints_the_version_of_the_package() {
     let run = metalworks(["--version"]).exits(0);
     assert_eq!(run.stdout, concat!("metalworks ", env!("CARGO_PKG_VERSION"), "\n"));
     assert_eq!(metalworks(["-V"]).exits(0).stdout, run.stdout);
 }
 
 #[test]
-fn a_command_line_that_makes_no_sense_is_not_tried() {
+fn rejects_wrong_command_lines() {
     metalworks([""; 0]).exits(2).says("Usage:");
     metalworks(["chekc", "x.metal"]).exits(2).says("check");
     metalworks(["check"]).exits(2).says("<FILES>");

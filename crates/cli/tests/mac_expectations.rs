@@ -23,7 +23,7 @@ fn apple_silicon_must_pass() {
         ("Apple M12 Max", "9"),
     ];
     for (cpu, family) in macs {
-        // `Apple M12` is no M1: names are told apart by the whole number.
+        // `Apple M12` is not an M1: names are compared by the whole number.
         assert_eq!(expected(cpu, "0", "14.5"), family, "{cpu}");
         assert_eq!(expected(cpu, "0", "26.0.1"), family, "{cpu}");
     }

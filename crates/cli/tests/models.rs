@@ -69,7 +69,7 @@ fn programs_get_json() {
     let json = model.info(&["--json"]).exits(0).json();
     assert_eq!((&json["architecture"], &json["layers"]), (&"qwen2".into(), &2.into()));
     assert_eq!((&json["vocabulary"], &json["chat_template"]), (&384.into(), &true.into()));
-    assert_eq!((&json["types"][0]["type"], &json["types"][0]["runs"]), (&"Q5_0".into(), &true.into()));
+    assert_eq!((&json["types"][0]["type"], &json["types"][0]["supported"]), (&"Q5_0".into(), &true.into()));
     assert_eq!(json["norm_epsilon"], 1e-6);
     assert!(json["tensors"].is_null() && json["metadata"].is_null());
     let json = model.info(&["--json", "--tensors", "--metadata"]).exits(0).json();

@@ -1,4 +1,4 @@
-//! `metalworks pull`: what goes wrong, with programs that only pretend; and, on request, what goes right.
+//! `metalworks pull`: failures, with fake programs; and, on request, real downloads.
 #![cfg(unix)]
 
 mod support;
@@ -27,8 +27,8 @@ impl Machine {
 
     /// A `python3` that does this.
     fn with_python(self, script: &str) -> Machine {
-        // Written by a process of its own: while a file is open for writing it cannot be executed, and what another test
-        // starts at this moment has all open files of this process until it is on its way.
+        // Written by another process: a file that is open for writing cannot be executed, and a process that another
+        // test starts at this moment inherits all open files until it calls exec.
         let text = self.scratch.file("python3.sh", format!("#!/bin/sh\n{script}\n"));
         let path = format!("{}/bin/python3", self.scratch.path());
         assert!(Command::new("cp").args([&text, &path]).status().expect("there is cp").success());
@@ -139,13 +139,13 @@ fn one_program_at_a_time() {
     machine.pull("smollm2").exits(2).says("python3 is not in PATH");
 }
 
-/// A server of files, with what it was asked.
+/// A file server that records its requests.
 struct Server {
     address: String,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
-/// What it has: a path, the bytes, and what it says their SHA-256 is.
+/// Its files: path, bytes, and the SHA-256 that it reports.
 type Files = Vec<(&'static str, Vec<u8>, Option<String>)>;
 
 impl Server {
@@ -218,7 +218,7 @@ fn files_of_hugging_face_come_once_and_go_on_where_they_were() {
     assert_eq!(pull().exits(0).stdout, format!("{path}\n"));
     assert!(std::fs::read(&path).expect("it is there") == model);
     assert_eq!(server.requests().len(), 2);
-    assert_eq!(pull().exits(0).stdout, format!("{path} (it was there already)\n"));
+    assert_eq!(pull().exits(0).stdout, format!("{path} (already there)\n"));
     assert!(server.requests().is_empty());
 
     std::fs::remove_file(&path).expect("it is ours");
@@ -278,7 +278,7 @@ fn the_default_model_comes_once() {
     let pull = || metalworks_with_cache(["pull"], "off", &[("METALWORKS_MODELS", &machine.models())]);
     let path = format!("{}/{FILE}", machine.models());
     assert_eq!(pull().exits(0).stdout, format!("{path}\n"));
-    assert_eq!(pull().exits(0).stdout, format!("{path} (it was there already)\n"));
+    assert_eq!(pull().exits(0).stdout, format!("{path} (already there)\n"));
     assert_eq!(machine.left(), [FILE]);
     // One that was damaged comes again.
     let mut bytes = std::fs::read(&path).expect("it is there");

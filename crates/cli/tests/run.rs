@@ -1,4 +1,4 @@
-//! `metalworks run`, `bench` and `perplexity`, on models that are made up.
+//! `metalworks run`, `bench` and `perplexity`, on synthetic models.
 #![cfg(llvm)]
 
 mod support;
@@ -9,7 +9,7 @@ const MODEL: [&str; 2] = ["--synthetic", "llama-tiny:q4_0"];
 /// Makes all tokens about as probable.
 const ANYTHING: [&str; 8] = ["--temp", "1000", "--top-k", "0", "--top-p", "1", "--min-p", "0"];
 
-/// What one test compiles the others need not.
+/// Shared by the tests, so that kernels are compiled once.
 const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels-of-models");
 
 /// Runs a subcommand with the tiny model.
@@ -19,7 +19,7 @@ fn run(command: &str, flags: &[&str]) -> Run {
 
 #[test]
 fn a_model_answers_and_the_same_seed_gives_the_same_answer() {
-    // Where a text would end is not the same on every processor: sums are rounded otherwise.
+    // The end of a text differs between CPUs: sums are rounded differently.
     let flags = ["-p", "hello", "-n", "12", "--ignore-eos", "--temp", "1.5"];
     let answer = |seed: &str| run("run", &[&flags[..], &["--seed", seed]].concat()).exits(0).stdout;
     let text = answer("1");
@@ -57,7 +57,7 @@ fn statistics_go_to_stderr() {
 #[test]
 fn a_full_context_is_explained_or_shifted() {
     let flags = ["--raw", "-p", "hello", "-c", "32", "--temp", "0", "--ignore-eos"];
-    let text = run("run", &flags).exits(0).says("the context of 32 tokens is full; take a larger one with -c");
+    let text = run("run", &flags).exits(0).says("the context of 32 tokens is full; use a larger one with -c");
     let longer = run("run", &[&flags[..], &["--context-shift", "-n", "60"]].concat()).exits(0);
     // The last character may be half of one that the longer text has as a whole.
     let text = text.stdout.trim_end().trim_end_matches(char::REPLACEMENT_CHARACTER);
@@ -69,7 +69,7 @@ fn a_full_context_is_explained_or_shifted() {
 
 #[test]
 fn a_text_goes_on_over_its_end_when_asked() {
-    // Of the 384 tokens, two are ends: among 4000 that come by chance there are some, whatever the rounding.
+    // Two of the 384 tokens are end tokens: 4000 random tokens contain some, whatever the rounding.
     let flags = ["--raw", "-p", "hello", "-n", "4000", "--context-shift", "--stats", "--seed", "1"];
     let text = [&flags[..], &ANYTHING].concat();
     run("run", &text).exits(0).says("answer: ").does_not_say("answer: 4000 tokens");
@@ -145,7 +145,8 @@ fn speed_is_measured() {
     let tests = json["tests"].as_array().expect("there are tests");
     assert_eq!(tests.len(), 1);
     assert_eq!((&tests[0]["test"], &tests[0]["tokens"]), (&"tg8 @ 20".into(), &8.into()));
-    let all: Vec<f64> = tests[0]["all"].as_array().unwrap().iter().map(|speed| speed.as_f64().unwrap()).collect();
+    let all: Vec<f64> =
+        tests[0]["samples"].as_array().unwrap().iter().map(|speed| speed.as_f64().unwrap()).collect();
     assert_eq!(all.len(), 4);
     let (median, expected) = (tests[0]["tokens_per_second"].as_f64().unwrap(), (all[1] + all[2]) / 2.0);
     assert!((median - expected).abs() <= 1e-9 * expected, "{median} of {all:?}");
@@ -160,9 +161,9 @@ fn perplexity_is_measured() {
     let json = run("perplexity", &["-f", &file, "-c", "64", "--json"]).exits(0).json();
     let (value, window) = (json["perplexity"].as_f64().unwrap(), json["window"].as_u64());
     assert!(value > 1.0 && window == Some(64), "{json}");
-    // Of 64, the positions 32 to 62 foretell.
+    // Of 64 tokens, positions 32 to 62 predict the next one.
     let windows = json["tokens"].as_u64().unwrap() / 64;
-    assert_eq!(json["tokens_foretold"].as_u64(), Some(windows * 31), "{json}");
+    assert_eq!(json["tokens_predicted"].as_u64(), Some(windows * 31), "{json}");
     let short = scratch.file("short.txt", "a");
     run("perplexity", &["-f", &short]).exits(1).says("a window must have 4 to");
     run("perplexity", &["-f", "no-such-file"]).exits(2).says("cannot read 'no-such-file'");

@@ -56,7 +56,7 @@ fn ids_become_text() {
         metalworks(["tokenize", "-m", &model, "--decode", "--special", "3 0"]).exits(0).stdout,
         "ab<|end|>\n"
     );
-    metalworks(["tokenize", "-m", &model, "--decode", "3 x"]).exits(1).says("\"x\" is no id of a token");
+    metalworks(["tokenize", "-m", &model, "--decode", "3 x"]).exits(1).says("\"x\" is not a token ID");
     metalworks(["tokenize", "-m", &model, "--decode", "13"]).exits(1).says("there is no token 13, only 0 to 12");
 }
 

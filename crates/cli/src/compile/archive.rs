@@ -1,4 +1,4 @@
-//! `metalworks compile --target`: machine code for a list of kernels, in one portable file.
+//! `metalworks compile --target`: compiles kernels to machine code, in one portable archive.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::input;
 use crate::output;
 
 impl Compile {
-    /// Compiles the kernels of the list, or all that need no constants, and writes the archive.
+    /// Compiles the listed kernels, or all that need no constants, and writes the archive.
     pub(super) fn write_archive(&self, path: &Path) -> Result<()> {
         let device = Device::cpu().map_err(|error| Failure::NotTried(error.to_string()))?;
         let libraries = self.files.iter().map(|file| Ok((&**file, self.library(&device, file)?)));
@@ -50,7 +50,9 @@ impl Compile {
             }
         }
         match &self.kernels {
-            Some(file) if list.is_empty() => Err(Failure::Refused(format!("{}: no kernel in it", file.display()))),
+            Some(file) if list.is_empty() => {
+                Err(Failure::Refused(format!("{}: the list is empty", file.display())))
+            }
             _ => Ok(list),
         }
     }
@@ -75,7 +77,7 @@ impl Compile {
     }
 }
 
-/// Adds all kernels that need no constants, and counts them; says which others there are.
+/// Adds all kernels that need no constants, returns their number, and warns about the others.
 fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[CompileTarget]) -> Result<usize> {
     let constants = Constants::new();
     let mut added = 0;
@@ -95,9 +97,7 @@ fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[C
         }
     }
     match added {
-        0 => Err(Failure::Refused(
-            "there is no kernel that needs no function constants: list them with --kernel".into(),
-        )),
+        0 => Err(Failure::Refused("every kernel needs function constants: list kernels with --kernel".into())),
         added => Ok(added),
     }
 }
@@ -106,7 +106,7 @@ fn add(archive: &BinaryArchive, function: &FunctionDescriptor, targets: &[Compil
     targets.iter().try_for_each(|target| archive.add_compute_pipeline_function(function, target))
 }
 
-/// The library that has a kernel.
+/// The library with a kernel.
 fn find<'l>(libraries: &'l [(&'l Path, Library)], name: &str) -> Result<(&'l Path, &'l Library)> {
     let mut found =
         libraries.iter().filter(|(_, library)| library.function_names().iter().any(|known| known == name));
@@ -114,7 +114,7 @@ fn find<'l>(libraries: &'l [(&'l Path, Library)], name: &str) -> Result<(&'l Pat
         (Some((file, library)), None) => Ok((file, library)),
         (Some((first, _)), Some((second, _))) => {
             let (first, second) = (input::display_name(first), input::display_name(second));
-            Err(Failure::Refused(format!("kernel '{name}' is in '{first}' and in '{second}': which one is meant?")))
+            Err(Failure::Refused(format!("kernel '{name}' is in both '{first}' and '{second}'")))
         }
         (None, _) => {
             let files: Vec<String> = libraries.iter().map(|(file, _)| input::display_name(file)).collect();

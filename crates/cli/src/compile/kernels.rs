@@ -1,4 +1,4 @@
-//! The list of kernels to compile: `gemv[K=u32:4096,USE_BIAS=bool:true]`.
+//! Lists of kernels to compile: `gemv[K=u32:4096,USE_BIAS=bool:true]`.
 
 use std::path::Path;
 
@@ -11,14 +11,15 @@ use crate::constants;
 pub(crate) struct Kernel {
     pub(crate) name: String,
     pub(crate) constants: Constants,
-    /// As it was written.
+    /// The original text.
     pub(crate) text: String,
 }
 
 impl Kernel {
     pub(crate) fn parse(text: &str) -> Result<Kernel, String> {
-        let form =
-            || format!("'{text}' is no kernel: write NAME or NAME[KEY=TYPE:VALUE,...], such as gemv[K=u32:4096]");
+        let form = || {
+            format!("'{text}' is not a kernel: write NAME or NAME[KEY=TYPE:VALUE,...], such as gemv[K=u32:4096]")
+        };
         let text = text.trim();
         let (name, list) = match text.split_once('[') {
             Some((name, rest)) => (name, Some(rest.strip_suffix(']').ok_or_else(form)?)),
@@ -30,7 +31,7 @@ impl Kernel {
         let mut parts: Vec<String> = Vec::new();
         for part in list.into_iter().flat_map(|list| list.split(',')).filter(|part| !part.trim().is_empty()) {
             match parts.last_mut() {
-                // A further component of a vector.
+                // Another component of a vector.
                 Some(last) if !part.contains('=') => *last = format!("{last},{part}"),
                 _ => parts.push(part.trim().to_owned()),
             }
@@ -42,7 +43,7 @@ impl Kernel {
     }
 }
 
-/// Reads a file with a kernel in each line; what comes after `#` is a comment.
+/// Reads a file with one kernel per line; `#` starts a comment.
 pub(crate) fn read_list(path: &Path) -> Result<Vec<Kernel>, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read '{}': {error}", path.display()))?;
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_kernel_is_refused() {
+    fn rejects_malformed_kernels() {
         for text in
             ["", "[K=u32:1]", "gemv[K=u32:1", "gemv]", "two words", "gemv[K]", "gemv[K=u32:1,K=u32:2]", "k[a=b:c]"]
         {

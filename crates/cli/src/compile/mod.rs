@@ -1,4 +1,4 @@
-//! `metalworks compile`: shaders to a `.metallib` or to machine code, or a stage on the way for one kernel.
+//! `metalworks compile`: compiles shaders to a `.metallib` or to machine code, or prints a stage for one kernel.
 
 mod archive;
 mod kernels;
@@ -30,58 +30,60 @@ Examples:
       --kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]' --kernel softmax \\
       -o kernels.mwarchive
 
-Exit status: 0 written, 1 a file has errors or cannot be compiled, 2 a file could not be read or written.";
+Exit status: 0 success, 1 a file has errors or cannot be compiled, 2 a file could
+not be read or written.";
 
 #[derive(Args)]
 pub(crate) struct Compile {
-    /// Shaders or libraries to compile; `-` is stdin
+    /// Compile these shaders or libraries; `-` is stdin
     #[arg(value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
 
-    /// Library or archive to write
+    /// Write this library or archive
     #[arg(short, long, value_name = "FILE", required_unless_present = "emit", conflicts_with = "emit")]
     output: Option<PathBuf>,
 
-    /// Print a stage for one kernel instead
+    /// Print a stage of one kernel instead
     ///
-    /// `air` is what a library holds; with --const, after the function constants were set. `llvm` is the LLVM IR of a
-    /// simdgroup of 32 lanes for the CPU of this machine, optimized, and `asm` its machine code.
+    /// `air` is the AIR in a library; with --const, after setting the function constants. `llvm` is the optimized LLVM
+    /// IR of a simdgroup of 32 lanes for this machine's CPU, and `asm` its machine code.
     #[arg(long, value_names = ["STAGE", "KERNEL"], num_args = 2)]
     emit: Option<Vec<String>>,
 
-    /// Compile to machine code, for a machine
+    /// Compile to machine code for a target
     ///
-    /// `cpu` is the processor of this machine, `cpu:NAME` another one: `cpu:x86-64-v3` runs on all with AVX2, `cpu:x86-64-v4` on all with
-    /// AVX-512. The archive serves programs without a compiler, such as one on a server, which must be of the same version as this
-    /// one and open the same shaders. May be given several times: the best code that runs on a machine is taken.
+    /// `cpu` is the CPU of this machine, `cpu:NAME` another one: `cpu:x86-64-v3` runs on all with AVX2, `cpu:x86-64-v4`
+    /// on all with AVX-512. The archive is for programs without a compiler, such as one on a server, which must have
+    /// the same version as this one and open the same shaders. May be given several times: a program uses the best code
+    /// that its machine can run.
     #[arg(long = "target", value_name = "TARGET", value_parser = target, requires = "output", conflicts_with_all = ["emit", "strip", "constants"])]
     #[arg(help_heading = "Machine code")]
     targets: Vec<CompileTarget>,
 
     /// Compile this kernel, with constants
     ///
-    /// `--kernel softmax`, `--kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]'`; constants as for --const. May be given several times.
-    /// Without it, all kernels are compiled that need no constants.
+    /// `--kernel softmax`, `--kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]'`; constants as in --const. May be given
+    /// several times. By default, all kernels that need no constants are compiled.
     #[arg(long, value_name = "NAME[CONSTANTS]", value_parser = Kernel::parse, requires = "targets")]
     #[arg(help_heading = "Machine code")]
     kernel: Vec<Kernel>,
 
-    /// Compile the kernels that a file lists
+    /// Compile the kernels listed in a file
     ///
-    /// One in each line, as after --kernel; what comes after `#` is a comment.
+    /// One per line, in the form of --kernel; `#` starts a comment.
     #[arg(long, value_name = "FILE", requires = "targets", help_heading = "Machine code")]
     kernels: Option<PathBuf>,
 
     #[command(flatten)]
     constants: ConstantFlags,
 
-    /// Compute floating point exactly as written
+    /// Use strict floating-point semantics
     #[arg(long)]
     safe_math: bool,
 
-    /// Leave out the source lines of instructions
+    /// Omit source lines of instructions
     ///
-    /// A library without them is a third smaller. It still says where each kernel was written.
+    /// Makes a library a third smaller. It still has the location of each kernel.
     #[arg(long)]
     strip: bool,
 
@@ -89,10 +91,10 @@ pub(crate) struct Compile {
     language: LanguageFlags,
 }
 
-/// Why there is no result, and how that ends the program; what could be said in diagnostics has been.
+/// The reason of a failure, and its exit status. `Said` was already reported.
 enum Failure {
     Said(Outcome),
-    /// The diagnostics of a source.
+    /// Diagnostics of a source.
     Source(String),
     Refused(String),
     NotTried(String),
@@ -128,7 +130,7 @@ impl Compile {
             }
             (_, Some(path)) if self.targets.is_empty() => self.write(path),
             (_, Some(path)) => self.write_archive(path),
-            _ => Err(Failure::NotTried("neither --output nor --emit is given".into())),
+            _ => Err(Failure::NotTried("give --output or --emit".into())),
         }
     }
 
@@ -140,7 +142,7 @@ impl Compile {
                 let name = function.name().to_owned();
                 if let Some(first) = files.insert(name.clone(), file) {
                     let (first, second) = (input::display_name(first), input::display_name(file));
-                    let message = format!("kernel '{name}' is in '{first}' and in '{second}': a library has one");
+                    let message = format!("kernel '{name}' is in both '{first}' and '{second}'");
                     return Err(Failure::Refused(message));
                 }
                 let added = library.add(function);
@@ -181,7 +183,7 @@ impl Compile {
         Ok(())
     }
 
-    /// The functions of a file, or the one of this name.
+    /// The functions of a file, or the one with this name.
     fn functions(&self, file: &Path, name: Option<&str>) -> Result<Vec<Function<'static>>> {
         let is_wanted = |candidate: &str| name.is_none_or(|name| name == candidate);
         if input::is_library(file) {
@@ -207,7 +209,7 @@ fn target(text: &str) -> std::result::Result<CompileTarget, String> {
     text.parse()
 }
 
-/// Expressions nest, and LLVM's passes recurse.
+/// Stack size for the compiler: expressions nest, and LLVM's passes recurse.
 const STACK_SIZE: usize = 64 << 20;
 
 fn on_a_large_stack(work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
@@ -218,7 +220,7 @@ fn on_a_large_stack(work: impl FnOnce() -> Result<()> + Send) -> Result<()> {
     })
 }
 
-/// Where in the source something stands that cannot be compiled.
+/// Source location of an unsupported construct.
 fn place_of(error: &air::Error, compilation: &msl::Compilation) -> Option<String> {
     let air::Error::Unsupported { span, .. } = error else { return None };
     if *span == msl::source::Span::default() {
@@ -228,7 +230,7 @@ fn place_of(error: &air::Error, compilation: &msl::Compilation) -> Option<String
     Some(sources.presumed(sources.outermost(*span)).to_string())
 }
 
-/// Functions of a library, as they are.
+/// Functions of a library, unchanged.
 fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Function<'static>>> {
     let bytes = std::fs::read(file)
         .map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", file.display())))?;
@@ -236,7 +238,7 @@ fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Ve
     let library = Library::parse(&bytes).map_err(refused)?;
     let wanted = library.functions().iter().filter(|function| is_wanted(function.name()));
     let owned = |function: &Function| {
-        // The hash is checked here; the library that is written has no reflection list.
+        // The hash is checked here; the written library has no reflection list.
         function.bitcode().map_err(refused)?;
         let mut function = function.clone().into_owned();
         function.reflection = None;
@@ -245,12 +247,12 @@ fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Ve
     wanted.map(owned).collect()
 }
 
-/// What can be printed on the way.
+/// A stage to print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// AIR, before optimization.
+    /// Unoptimized AIR.
     Air,
-    /// LLVM IR for a simdgroup on this machine's CPU, optimized.
+    /// Optimized LLVM IR of a simdgroup for this machine's CPU.
     Llvm,
     /// Its machine code.
     Asm,
@@ -262,11 +264,11 @@ impl Stage {
             "air" => Ok(Stage::Air),
             "llvm" => Ok(Stage::Llvm),
             "asm" => Ok(Stage::Asm),
-            _ => Err(Failure::NotTried(format!("--emit: there is no stage '{text}'; there are air, llvm and asm"))),
+            _ => Err(Failure::NotTried(format!("--emit: unknown stage '{text}'; known stages: air, llvm, asm"))),
         }
     }
 
-    /// What this stage makes of a kernel. The code is that for simdgroups with all of their 32 lanes.
+    /// Prints this stage of a kernel, for simdgroups with all 32 lanes.
     fn text(self, kernel: &Specialized) -> std::result::Result<String, String> {
         let host = || Target::host().map_err(|error| error.to_string());
         match self {

@@ -1,4 +1,4 @@
-//! The devices of every back end, and the one that is tested.
+//! Lists the devices of every back end, and chooses the one to test.
 
 use compute::{Device, DeviceKind};
 
@@ -6,7 +6,7 @@ use super::findings::{Chosen, DeviceFinding};
 use super::problems::Problems;
 use crate::device::DeviceFlag;
 
-/// The device that is tested.
+/// The device to test.
 pub(super) struct Choice {
     pub(super) device: Option<Device>,
     pub(super) finding: Chosen,
@@ -41,7 +41,7 @@ fn choose(flag: &DeviceFlag, problems: &mut Problems) -> Choice {
     Choice { finding: Chosen { id: device.as_ref().map(Device::id), why }, device }
 }
 
-/// What kernels need.
+/// Warns about missing capabilities.
 fn abilities(device: &Device, problems: &mut Problems) {
     let capabilities = device.capabilities();
     let needed = [
@@ -51,11 +51,8 @@ fn abilities(device: &Device, problems: &mut Problems) {
     ];
     let missing: Vec<&str> = needed.into_iter().filter(|(is_there, _)| !is_there).map(|(_, what)| what).collect();
     if !missing.is_empty() {
-        let what = format!("{} has not what some kernels need: {}", device.name(), missing.join(", "));
-        problems.warning(
-            what,
-            "an Apple M1 has all of it, and so have later ones; --device cpu is slower and has it, too",
-        );
+        let what = format!("{} lacks what some kernels need: {}", device.name(), missing.join(", "));
+        problems.warning(what, "use an Apple M1 or later, or --device cpu, which is slower");
     }
 }
 

@@ -1,11 +1,11 @@
-//! All that was found: what `--json` prints. `docs/doctor.md` describes every field; a change that breaks readers gets another
-//! number.
+//! The findings, as `--json` prints them. `docs/doctor.md` describes every field; a change that breaks readers
+//! increments the schema version.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The version of what follows.
+/// Version of the JSON schema.
 pub(super) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ pub(super) struct Findings {
     pub(super) cache: CacheFinding,
     pub(super) models: Models,
     pub(super) environment: BTreeMap<String, String>,
-    /// Nothing where no kernel was to be run.
+    /// `None` if no kernel was to be run.
     pub(super) self_test: Option<SelfTestFinding>,
     pub(super) problems: Vec<Problem>,
 }
@@ -44,13 +44,13 @@ pub(super) struct System {
 
 #[derive(Serialize)]
 pub(super) struct Toolchain {
-    /// The version of Apple's compiler, where it is installed.
+    /// Version of Apple's compiler, if it is installed.
     pub(super) xcrun_metal: Option<String>,
     pub(super) shaders: usize,
     pub(super) kernels: usize,
-    /// Shaders that are in this program compiled; all are there as source.
+    /// Number of shaders embedded as compiled libraries; all are embedded as source.
     pub(super) metallibs: usize,
-    /// The compiler of these, where there are any.
+    /// The compiler of these libraries, if there are any.
     pub(super) compiler: Option<ShaderCompiler>,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct DeviceFinding {
 
 #[derive(Serialize)]
 pub(super) struct Chosen {
-    /// Nothing where the device that was asked for is not there.
+    /// `None` if the requested device does not exist.
     pub(super) id: Option<String>,
     pub(super) why: String,
 }
@@ -89,7 +89,7 @@ pub(super) struct Chosen {
 #[derive(Serialize, Default)]
 pub(super) struct CacheFinding {
     pub(super) path: Option<String>,
-    /// Why nothing is kept.
+    /// The reason why nothing is cached.
     pub(super) off: Option<String>,
     pub(super) writable: bool,
     pub(super) entries: usize,
@@ -112,7 +112,7 @@ pub(super) struct SelfTestFinding {
     pub(super) device: String,
     /// `formula`, `cpu`, or a file.
     pub(super) reference: String,
-    /// Shaders whose kernels came from the embedded library, and from the source.
+    /// Number of shaders whose kernels came from the embedded library, or from source.
     pub(super) shaders_from_library: usize,
     pub(super) shaders_from_source: usize,
     pub(super) passed: usize,
@@ -123,7 +123,7 @@ pub(super) struct SelfTestFinding {
     pub(super) compile_seconds: f64,
     pub(super) run_seconds: f64,
     pub(super) kernels: Vec<KernelFinding>,
-    /// Every check that did not pass.
+    /// All checks that did not pass.
     pub(super) failures: Vec<FailureFinding>,
 }
 
@@ -141,7 +141,7 @@ pub(super) struct KernelFinding {
     pub(super) shader: &'static str,
     pub(super) status: Status,
     pub(super) checks: usize,
-    /// Σ(actual − expected)² / Σ expected²; nothing where nothing was compared, or where it is not a number.
+    /// Σ(actual − expected)² / Σ expected²; `None` if nothing was compared, or if it is not a number.
     pub(super) error: Option<f64>,
     pub(super) bound: Option<f64>,
     pub(super) speed: Option<SpeedFinding>,
@@ -169,11 +169,11 @@ pub(super) struct FailureFinding {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Severity {
-    /// It must be mended.
+    /// Must be fixed.
     Error,
-    /// It should be.
+    /// Should be fixed.
     Warning,
-    /// It is good to know.
+    /// For information.
     Note,
 }
 

@@ -1,4 +1,4 @@
-//! This program, the system that it runs on, and Apple's compiler.
+//! Examines this program, its system, and Apple's compiler.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ pub(super) struct Machine {
 
 pub(super) fn examine(problems: &mut Problems) -> Machine {
     if cfg!(debug_assertions) {
-        problems.note("this is a debug build: it is slow itself", "build with 'cargo build --release' to measure");
+        problems.note("this is a debug build, which is slow", "build with 'cargo build --release' to measure");
     }
     Machine { program: program(), system: system(), toolchain: toolchain(problems) }
 }
@@ -78,7 +78,7 @@ fn toolchain(problems: &mut Problems) -> Toolchain {
     let xcrun_metal = ON_MACOS.then(|| first_line("xcrun", &["-sdk", "macosx", "metal", "--version"])).flatten();
     let libraries: Vec<PrecompiledLibrary> = kernels::SHADERS.iter().filter_map(|shader| shader.metallib).collect();
     let metallibs = libraries.len();
-    // One build has one compiler.
+    // A build uses one compiler.
     let compiler = libraries.first().map(|library| match library.compiler {
         LibraryCompiler::Apple => ShaderCompiler::Apple,
         LibraryCompiler::Metalworks => ShaderCompiler::Metalworks,
@@ -95,14 +95,14 @@ fn toolchain(problems: &mut Problems) -> Toolchain {
     Toolchain { xcrun_metal, shaders: kernels::SHADERS.len(), kernels: kernels::ALL.len(), metallibs, compiler }
 }
 
-/// What a program prints first, if it is there and succeeds.
+/// The first line of a program's output, if it succeeds.
 fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-/// Variables that change what this program, or Metal, does.
+/// Environment variables that affect this program or Metal.
 pub(super) fn environment(problems: &mut Problems) -> BTreeMap<String, String> {
     let all = std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into_owned(), value));
     let ours =
@@ -112,7 +112,7 @@ pub(super) fn environment(problems: &mut Problems) -> BTreeMap<String, String> {
     for name in ["MTL_DEBUG_LAYER", "MTL_SHADER_VALIDATION", "METALWORKS_VALIDATION"] {
         if found.get(name).is_some_and(|value| !value.is_empty() && value != "0") {
             problems.note(
-                format!("{name} is set: kernels are checked while they run, and slow"),
+                format!("{name} is set: kernels are checked while they run, which is slow"),
                 "unset it to measure",
             );
         }

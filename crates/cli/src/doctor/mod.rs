@@ -1,9 +1,9 @@
-//! `metalworks doctor`: what this machine has, and whether its devices compute what they should.
+//! `metalworks doctor`: examines this machine, and tests the kernels on its devices.
 //!
 //! ```text
 //! machine: program, system, toolchain ─┐
 //! devices: all of them, the chosen one ─┼── findings ── text, or JSON
-//! storage: compiled kernels, models ────┤      └ problems, with what to do about each
+//! storage: compiled kernels, models ────┤      └ problems, each with advice
 //! test: every kernel ───────────────────┘
 //! ```
 
@@ -26,8 +26,8 @@ use findings::{Findings, Severity};
 use problems::Problems;
 
 pub(crate) const EXAMPLE: &str = "\
-Every kernel of the shader library runs once on small sizes and is compared
-with its formula, and again on larger ones to take times.
+Runs every kernel of the shader library on small sizes and compares the results
+with its formula in f64, then measures it on larger sizes.
 docs/doctor.md explains the tables and the JSON.
 
 Examples:
@@ -36,29 +36,29 @@ Examples:
   metalworks doctor -v --kernel 'gemv_q4*' --kernel attention
   metalworks doctor --quick
 
-Exit status: 0 all fine, 1 a kernel fails or something must be mended, 2 the
-device is not there or cannot run kernels.";
+Exit status: 0 success, 1 a kernel fails or something must be fixed, 2 the
+device does not exist or cannot run kernels.";
 
 #[derive(Args)]
 pub(crate) struct Doctor {
     #[command(flatten)]
     device: DeviceFlag,
 
-    /// Test some kernels: by name, file or format
+    /// Test matching kernels only
     ///
-    /// Names of kernels, operations, files of shaders or formats of weights; * and ? stand for anything. Can be given several
+    /// Names of kernels, operations, shader files or weight formats; `*` and `?` are wildcards. May be given several
     /// times.
     #[arg(short, long, value_name = "PATTERN")]
     kernel: Vec<String>,
 
     /// Compare with formula, cpu, or a FILE
     ///
-    /// `formula`, the default, computes what each kernel should compute in f64, `cpu` runs the same kernels on the
-    /// processor, a FILE has recorded results of another machine.
+    /// `formula`, the default, evaluates each kernel's formula in f64, `cpu` runs the same kernels on the CPU, and a
+    /// FILE has recorded results of another machine.
     #[arg(long, value_name = "WHAT")]
     reference: Option<String>,
 
-    /// Take no times
+    /// Skip the measurements
     #[arg(long)]
     no_speed: bool,
 
@@ -131,7 +131,7 @@ impl Doctor {
     }
 }
 
-/// What was not tried at all outweighs what is wrong.
+/// A device that could not be tested outweighs problems.
 fn outcome(findings: &Findings) -> Outcome {
     let failed = findings.self_test.as_ref().is_some_and(|test| test.failed > 0);
     let not_run = findings.self_test.as_ref().is_some_and(|test| test.not_run > 0);

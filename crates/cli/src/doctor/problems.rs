@@ -1,25 +1,25 @@
-//! What is wrong, and what to do about it.
+//! Problems, each with advice.
 
 use super::findings::{Problem, Severity};
 
-/// Problems that were found so far.
+/// Problems found so far.
 #[derive(Default)]
 pub(super) struct Problems {
     pub(super) found: Vec<Problem>,
 }
 
 impl Problems {
-    /// It must be mended.
+    /// Adds a problem that must be fixed.
     pub(super) fn error(&mut self, what: impl Into<String>, advice: impl Into<String>) {
         self.found.push(Problem { severity: Severity::Error, what: what.into(), advice: advice.into() });
     }
 
-    /// It should be mended.
+    /// Adds a problem that should be fixed.
     pub(super) fn warning(&mut self, what: impl Into<String>, advice: impl Into<String>) {
         self.found.push(Problem { severity: Severity::Warning, what: what.into(), advice: advice.into() });
     }
 
-    /// It is good to know.
+    /// Adds a note.
     pub(super) fn note(&mut self, what: impl Into<String>, advice: impl Into<String>) {
         self.found.push(note(what, advice));
     }

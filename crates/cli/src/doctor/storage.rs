@@ -1,4 +1,4 @@
-//! Folders: compiled kernels, and models.
+//! Examines folders: compiled kernels, and models.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,12 @@ use super::findings::{CacheFinding, Models};
 use super::problems::Problems;
 use crate::output::{count, size};
 
-/// The user's cache of compiled kernels.
+/// Examines the user's cache of compiled kernels.
 pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, CacheFinding) {
     let archive = match BinaryArchive::user_cache() {
         Ok(archive) => archive,
         Err(error) => {
-            problems.error(error.to_string(), "unset the variable, or mend it");
+            problems.error(error.to_string(), "unset or correct the variable");
             return (None, CacheFinding::default());
         }
     };
@@ -24,15 +24,15 @@ pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, 
         Some(path) => match probe(path) {
             Ok(()) => true,
             Err(reason) => {
-                let what = format!("compiled kernels cannot be kept in '{}': {reason}", path.display());
-                problems.warning(what, "mend the folder, or name another one with METALWORKS_CACHE");
+                let what = format!("compiled kernels cannot be cached in '{}': {reason}", path.display());
+                problems.warning(what, "make the folder writable, or set METALWORKS_CACHE to another one");
                 false
             }
         },
         None => {
             let why = info.off.as_deref().unwrap_or("there is no folder");
             problems
-                .note(format!("compiled kernels are not kept: {why}"), "every start compiles all that it needs");
+                .note(format!("compiled kernels are not cached: {why}"), "every start compiles its kernels again");
             false
         }
     };
@@ -42,8 +42,7 @@ pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, 
     }
     if let Some(limit) = info.size_limit.filter(|limit| writable && info.bytes > limit / 10 * 9) {
         let what = format!("the cache is nearly full: {} of {}", size(info.bytes), size(limit));
-        problems
-            .note(what, "what was not used for the longest time is removed; METALWORKS_CACHE_SIZE=1G allows more");
+        problems.note(what, "the least recently used kernels are removed; METALWORKS_CACHE_SIZE=1G allows more");
     }
     let cache = CacheFinding {
         path: info.path.map(|path| path.display().to_string()),
@@ -58,7 +57,7 @@ pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, 
     (Some(archive), cache)
 }
 
-/// Writes a file into a folder, which is made as the first kernel to be kept would make it, and removes it.
+/// Writes and removes a file in a folder, which is created as the first cached kernel would create it.
 fn probe(folder: &Path) -> Result<(), String> {
     let path = folder.join(format!(".metalworks-doctor-{}.tmp", std::process::id()));
     let written =
@@ -66,7 +65,7 @@ fn probe(folder: &Path) -> Result<(), String> {
     written.map_err(|error| error.to_string())
 }
 
-/// The folder of models.
+/// Examines the folder of models.
 pub(super) fn examine_models(problems: &mut Problems) -> Models {
     let folder = match models::folder() {
         Ok(folder) => folder,
@@ -79,8 +78,8 @@ pub(super) fn examine_models(problems: &mut Problems) -> Models {
         Ok(found) => found,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => (0, 0),
         Err(error) => {
-            let what = format!("the folder of models '{}' cannot be read: {error}", folder.display());
-            problems.warning(what, "mend the folder, or name another one with METALWORKS_MODELS");
+            let what = format!("the models folder '{}' cannot be read: {error}", folder.display());
+            problems.warning(what, "make the folder readable, or set METALWORKS_MODELS to another one");
             (0, 0)
         }
     };
@@ -88,12 +87,12 @@ pub(super) fn examine_models(problems: &mut Problems) -> Models {
     Models { path, files, bytes, default_model: models::default_model().is_ok() }
 }
 
-/// How many GGUF files there are, and their bytes. Models of others are some folders deep.
+/// Number and total size of GGUF files. Downloaded models are some folders deep.
 fn files(folder: &Path, depth: usize) -> std::io::Result<(usize, u64)> {
     let mut found = (0, 0);
     for item in fs::read_dir(folder)? {
         let item = item?;
-        // A link leads to what is there already, or out of the folder.
+        // Skip links: they lead to files in the folder, or out of it.
         let Ok(metadata) = item.metadata() else { continue };
         if metadata.is_dir() && depth < 4 {
             let (files, bytes) = files(&item.path(), depth + 1).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Every kernel of the shader library on the chosen device.
+//! Tests every kernel of the shader library on the chosen device.
 
 use compute::{BinaryArchive, Device, LibraryOrigin};
 use inference::cases::{self, Case};
@@ -10,7 +10,7 @@ use super::problems::Problems;
 use crate::output::count;
 use crate::progress::Progress;
 
-/// Reference that results are compared with.
+/// The reference to compare results with.
 pub(super) enum ReferenceChoice {
     Formula,
     Cpu,
@@ -22,10 +22,10 @@ impl ReferenceChoice {
         match text {
             None | Some("formula") => Ok(ReferenceChoice::Formula),
             Some("cpu") if cfg!(llvm) => Ok(ReferenceChoice::Cpu),
-            Some("cpu") => Err(
-                "--reference cpu: this program cannot compile for the processor; build it with '--features cpu'"
-                    .into(),
-            ),
+            Some("cpu") => {
+                Err("--reference cpu: this program cannot compile for the CPU; build it with '--features cpu'"
+                    .into())
+            }
             Some(path) => {
                 let text =
                     std::fs::read_to_string(path).map_err(|error| format!("cannot read '{path}': {error}"))?;
@@ -36,7 +36,7 @@ impl ReferenceChoice {
     }
 }
 
-/// The checks that the patterns name.
+/// The checks of matching kernels.
 pub(super) fn cases(patterns: &[String]) -> Result<Vec<Case>, String> {
     let cases = cases::checked()?;
     cases::select(cases, patterns).map_err(|unknown| {
@@ -45,7 +45,7 @@ pub(super) fn cases(patterns: &[String]) -> Result<Vec<Case>, String> {
     })
 }
 
-/// Runs them. Nothing where that could not even begin.
+/// Runs the checks. `None` if the shader library cannot be opened.
 pub(super) fn run(
     device: &Device,
     archive: Option<BinaryArchive>,
@@ -103,9 +103,9 @@ fn conclude(finding: &SelfTestFinding, problems: &mut Problems) {
     if finding.not_run > 0 {
         let what = format!("{} could not be run on {}", count(finding.not_run, "kernel"), finding.device);
         let advice = match cfg!(llvm) || finding.device != "cpu" {
-            true => "see why below",
+            true => "see the reasons below",
             false if cfg!(target_os = "macos") => {
-                "this program compiles for GPUs only: take '--device metal', or build it with '--features cpu'"
+                "this program compiles for GPUs only: use '--device metal', or build it with '--features cpu'"
             }
             false => "this program has no compiler: build it with its default features",
         };

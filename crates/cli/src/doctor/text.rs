@@ -1,4 +1,4 @@
-//! What was found, for people.
+//! Formats the findings as text.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ fn machine(findings: &Findings) -> String {
         false => format!("features {}", program.features.join(", ")),
     };
     lines.push(("metalworks", format!("{}, {} build, {features}, {llvm}", program.version, program.build)));
-    let cpu = system.cpu.as_deref().unwrap_or("an unknown processor");
+    let cpu = system.cpu.as_deref().unwrap_or("an unknown CPU");
     let memory = system.memory_bytes.map_or(String::new(), |bytes| format!(", {}", size(bytes)));
     let cores = count(system.cores, "core");
     lines.push(("system", format!("{}; {}, {cpu}, {cores}{memory}", system.os, system.architecture)));
@@ -45,7 +45,7 @@ fn machine(findings: &Findings) -> String {
     lines.into_iter().map(|(what, text)| format!("{what:<12}{text}\n")).collect()
 }
 
-/// How the program has the shaders.
+/// Describes the embedded shaders.
 fn embedded(toolchain: &Toolchain) -> String {
     let by = match toolchain.compiler {
         None => return "as source".into(),
@@ -125,7 +125,7 @@ fn lacks(device: &DeviceFinding) -> String {
 
 fn self_test(test: &SelfTestFinding, verbose: bool) -> String {
     let reference = match test.reference.as_str() {
-        "cpu" => "what the processor computes".into(),
+        "cpu" => "the results of the CPU".into(),
         "formula" => "the formulas of the operations".into(),
         file => format!("the results in '{file}'"),
     };
@@ -141,7 +141,7 @@ fn self_test(test: &SelfTestFinding, verbose: bool) -> String {
     for failure in test.failures.iter().filter(|failure| failure.status == Status::Failed) {
         text += &told(failure, "FAIL");
     }
-    // Why something was not run is mostly the same for all.
+    // Kernels are mostly not run for the same reason.
     let not_run: Vec<&FailureFinding> =
         test.failures.iter().filter(|failure| failure.status == Status::NotRun).collect();
     if let [first, more @ ..] = &not_run[..] {
@@ -247,12 +247,12 @@ fn by_kernel(test: &SelfTestFinding) -> String {
     table.render("")
 }
 
-/// `0`, or `1.2e-9`.
+/// Formats a number: `0`, or `1.2e-9`.
 fn exponent(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format!("{value:.1e}") }
 }
 
-/// Three digits that matter; nothing for nothing.
+/// Formats a number with three significant digits; empty for 0.
 fn digits(value: f64) -> String {
     match value {
         0.0 => String::new(),

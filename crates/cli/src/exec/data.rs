@@ -1,4 +1,4 @@
-//! The bytes of an argument: read from a file, generated, or put together from what was written.
+//! The bytes of an argument: read from a file, generated, or parsed from the command line.
 
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use super::source::{ArgumentSource, Fill, Given, is_padded, scalar_in};
 use crate::npy::{self, Dtype, Header};
 use crate::scalar::{Element, Scalar, append};
 
-/// The content of an argument.
+/// Data of an argument.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Data {
     pub(crate) bytes: Bytes,
-    /// What the bytes are an array of; none when that was not said.
+    /// Array type and shape; `None` if unknown.
     pub(crate) header: Option<Header>,
-    /// The type that was written; none for files.
+    /// The given type; `None` for files.
     pub(crate) scalar: Option<Scalar>,
 }
 
-/// Zeros need not be written down.
+/// Zeros are not allocated.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Bytes {
     Zeros(usize),
@@ -38,7 +38,7 @@ impl Bytes {
 }
 
 impl Data {
-    /// What was given for an argument; at most `limit` bytes.
+    /// Loads the data of an argument; at most `limit` bytes.
     pub(crate) fn load(given: &Given, argument: &Argument, limit: usize) -> Result<Data, Error> {
         match &given.source {
             ArgumentSource::File(path) => file(path),
@@ -57,7 +57,7 @@ fn file(path: &Path) -> Result<Data, Error> {
     let content = content.map_err(|error| Error::NotTried(format!("cannot read '{}': {error}", path.display())))?;
     if !npy::is_npy(&content) {
         return match path.extension().is_some_and(|extension| extension == "npy") {
-            true => Err(Error::Refused(format!("'{}' is not what NumPy writes to a .npy file", path.display()))),
+            true => Err(Error::Refused(format!("'{}' is not a .npy file", path.display()))),
             false => Ok(Data { bytes: Bytes::Given(content), header: None, scalar: None }),
         };
     }
@@ -66,12 +66,12 @@ fn file(path: &Path) -> Result<Data, Error> {
     Ok(Data { bytes: Bytes::Given(bytes.into_owned()), header: Some(header), scalar: None })
 }
 
-/// How many numbers an element is in memory: three components take the room of four.
+/// Numbers per element in memory: three components take the space of four.
 fn stride(element: Element) -> usize {
     if element.components == 3 { 4 } else { element.components }
 }
 
-/// An array of elements has one dimension more where they are vectors.
+/// An array of vectors has one more dimension.
 fn header(element: Element, mut shape: Vec<usize>) -> Header {
     if element.components > 1 {
         shape.push(stride(element));
@@ -93,7 +93,7 @@ fn filled(element: Element, shape: &[usize], fill: &Fill, limit: usize) -> Resul
         return data(Bytes::Zeros(len));
     }
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| Error::NotTried(format!("there is no memory for {len} bytes")))?;
+    bytes.try_reserve_exact(len).map_err(|_| Error::NotTried(format!("cannot allocate {len} bytes")))?;
     let mut random = Random(if let Fill::Random { seed } = fill { *seed } else { 0 });
     for index in 0..len / scalar.size() {
         match fill {
@@ -105,14 +105,14 @@ fn filled(element: Element, shape: &[usize], fill: &Fill, limit: usize) -> Resul
     data(Bytes::Given(bytes))
 }
 
-/// Whether all its bytes are; those of -0.0 are not.
+/// True if all its bytes are zero; those of -0.0 are not.
 fn is_zero(value: &ConstantValue) -> bool {
     let mut bytes = Vec::new();
     append(&mut bytes, value);
     bytes.iter().all(|&byte| byte == 0)
 }
 
-/// A whole number as a value of a type, its low bits where it does not fit.
+/// Converts an integer to a type, truncated to its low bits.
 fn converted(scalar: Scalar, number: u64) -> ConstantValue {
     match scalar {
         Scalar::Bool => ConstantValue::Bool(number & 1 == 1),
@@ -130,7 +130,7 @@ fn converted(scalar: Scalar, number: u64) -> ConstantValue {
     }
 }
 
-/// The generator SplitMix64: the same numbers for the same seed, everywhere.
+/// The SplitMix64 generator: the same numbers for the same seed, on every machine.
 struct Random(u64);
 
 impl Random {
@@ -165,11 +165,11 @@ fn listed(element: Element, values: &[ConstantValue]) -> Data {
     Data { bytes: Bytes::Given(bytes), header: Some(header), scalar: Some(element.scalar) }
 }
 
-/// The bytes of a struct, by the fields that reflection has; every field is given.
+/// The bytes of a struct, laid out by its reflection; every field must be given.
 fn structure(argument: &Argument, given: &[(String, String)]) -> Result<Vec<u8>, String> {
     let element = &argument.element_type;
     if argument.fields.is_empty() {
-        return Err(format!("it is a {element}, and no struct"));
+        return Err(format!("it is a {element}, not a struct"));
     }
     let names = || argument.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join(", ");
     let unknown = given.iter().find(|(name, _)| argument.fields.iter().all(|field| field.name != *name));
@@ -180,7 +180,7 @@ fn structure(argument: &Argument, given: &[(String, String)]) -> Result<Vec<u8>,
     for field in &argument.fields {
         let mut values = given.iter().filter(|(name, _)| *name == field.name);
         let (Some((_, value)), None) = (values.next(), values.next()) else {
-            return Err(format!("the field '{}' is to be given once: {element} has {}", field.name, names()));
+            return Err(format!("the field '{}' must be given once: {element} has {}", field.name, names()));
         };
         let numbers =
             field_bytes(field, value).map_err(|problem| format!("the field '{}': {problem}", field.name))?;
@@ -191,16 +191,15 @@ fn structure(argument: &Argument, given: &[(String, String)]) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// The bytes of a field: a number, or those of a vector or array with `:` between them.
+/// The bytes of a field: a number, or the numbers of a vector or array separated by `:`.
 fn field_bytes(field: &FieldInfo, text: &str) -> Result<Vec<u8>, String> {
     let ty = &field.ty;
-    let scalar =
-        scalar_in(ty).ok_or_else(|| format!("a {ty} cannot be written here: bind a file (@params.bin)"))?;
+    let scalar = scalar_in(ty).ok_or_else(|| format!("a {ty} cannot be given here: bind a file (@params.bin)"))?;
     let count = if is_padded(ty) { 3 } else { field.size / scalar.size() as u64 };
     let values =
         text.split(':').map(|value| scalar.value(value)).collect::<Result<Vec<ConstantValue>, String>>()?;
     if values.len() as u64 != count {
-        return Err(format!("{ty} has {count} numbers, as in 1:2:3, and '{text}' has {}", values.len()));
+        return Err(format!("{ty} has {count} numbers, as in 1:2:3, but '{text}' has {}", values.len()));
     }
     let mut bytes = Vec::new();
     values.iter().for_each(|value| append(&mut bytes, value));
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_not_written_down() {
+    fn zeros_are_not_allocated() {
         assert_eq!(load("zeros:f32:8").expect("zeros").bytes, Bytes::Zeros(32));
         assert_eq!(load("full:i16:8:0").expect("zeros").bytes, Bytes::Zeros(16));
         assert_eq!(floats("full:f32:2:-0")[0].to_bits(), (-0.0f32).to_bits());
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn fillings_are_numbers() {
+    fn fills_arrays() {
         assert_eq!(floats("ones:f32:2"), [1.0, 1.0]);
         assert_eq!(floats("iota:f32:2x2"), [0.0, 1.0, 2.0, 3.0]);
         assert_eq!(bytes("iota:u8:300")[254..258], [254, 255, 0, 1]);
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn random_numbers_follow_from_the_seed() {
+    fn random_numbers_depend_only_on_the_seed() {
         let numbers = floats("rand:f32:1000:1");
         assert_eq!(numbers, floats("rand:f32:1000:1"));
         assert_ne!(numbers, floats("rand:f32:1000:2"));
@@ -285,13 +284,13 @@ mod tests {
     }
 
     #[test]
-    fn three_components_take_the_room_of_four() {
+    fn three_components_take_the_space_of_four() {
         assert_eq!(floats("float3:1,2,3,4,5,6"), [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
         assert_eq!(bytes("zeros:half3:2").len(), 16);
     }
 
     #[test]
-    fn what_is_too_large_is_refused_before_memory_is_asked_for() {
+    fn too_large_arrays_are_rejected_before_allocation() {
         for shape in ["1000000", "4294967296x4294967296", "18446744073709551615"] {
             let Err(Error::NotTried(problem)) = load(&format!("rand:f32:{shape}")) else {
                 panic!("{shape} is too large")
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn structs_are_put_together_by_their_layout() {
+    fn structs_follow_their_layout() {
         let expected = [7, 0, 0, 0, 0, 0, 0x80, 0x3f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
         assert_eq!(bytes("struct:scale=1,n=7,stride=-1"), expected);
         let refused = |text: &str| match load(text) {
@@ -309,18 +308,18 @@ mod tests {
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(refused("struct:k=1"), "Params has no field 'k': it has n, scale, stride");
-        assert!(refused("struct:n=1,n=2").starts_with("the field 'n' is to be given once"));
-        assert!(refused("struct:n=1,scale=1").starts_with("the field 'stride' is to be given once"));
+        assert!(refused("struct:n=1,n=2").starts_with("the field 'n' must be given once"));
+        assert!(refused("struct:n=1,scale=1").starts_with("the field 'stride' must be given once"));
         assert_eq!(refused("struct:n=256,scale=1,stride=1"), "the field 'n': 256 does not fit into uchar");
         let mut argument = params();
         argument.fields[1].ty = "Inner".into();
         let given = Given::parse("0=struct:n=1,scale=1,stride=1").expect("it is a struct");
         let Err(Error::Refused(problem)) = Data::load(&given, &argument, LIMIT) else { panic!("it is a struct") };
-        assert_eq!(problem, "the field 'scale': a Inner cannot be written here: bind a file (@params.bin)");
+        assert_eq!(problem, "the field 'scale': a Inner cannot be given here: bind a file (@params.bin)");
         argument.fields.clear();
         assert_eq!(
             Data::load(&given, &argument, LIMIT),
-            Err(Error::Refused("it is a Params, and no struct".into()))
+            Err(Error::Refused("it is a Params, not a struct".into()))
         );
     }
 
@@ -331,11 +330,11 @@ mod tests {
         assert_eq!(field_bytes(&field("short2", 4), "-1:2"), Ok(vec![255, 255, 2, 0]));
         assert_eq!(field_bytes(&field("uchar3", 4), "1:2:3"), Ok(vec![1, 2, 3]));
         let problem = field_bytes(&field("int [3]", 12), "1:2").expect_err("one is missing");
-        assert_eq!(problem, "int [3] has 3 numbers, as in 1:2:3, and '1:2' has 2");
+        assert_eq!(problem, "int [3] has 3 numbers, as in 1:2:3, but '1:2' has 2");
     }
 
     #[test]
-    fn a_layout_that_lies_is_an_error() {
+    fn rejects_an_inconsistent_layout() {
         let mut argument = params();
         argument.fields[2].offset = u64::MAX - 3;
         let given = Given::parse("0=struct:n=1,scale=1,stride=1").expect("it is a struct");

@@ -1,4 +1,4 @@
-//! Buffers with the arguments in them, and the dispatch of the kernel on them.
+//! Creates buffers for the arguments, and dispatches the kernel.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::npy::Header;
 pub(crate) struct Dispatch {
     pub(crate) device: String,
     pub(crate) pipeline: ComputePipelineState,
-    /// How long it took to make the pipeline state.
+    /// Time to create the pipeline state.
     pub(crate) created_in: Duration,
     pub(crate) grid: DispatchShape,
     queue: CommandQueue,
@@ -57,7 +57,7 @@ impl Dispatch {
         })
     }
 
-    /// Runs it once; the time that the device took, in nanoseconds.
+    /// Runs it once; returns the device time in nanoseconds.
     pub(crate) fn run(&self) -> compute::Result<u64> {
         let profiled = CommandBufferDescriptor { profiling: true, ..CommandBufferDescriptor::default() };
         let commands = self.queue.new_command_buffer_with_descriptor(&profiled);
@@ -79,14 +79,14 @@ impl Dispatch {
         Ok(commands.dispatch_timings().iter().map(compute::DispatchTiming::nanoseconds).sum())
     }
 
-    /// What an argument holds now.
+    /// Current contents of an argument.
     pub(crate) fn output(&self, key: &Key) -> Result<Output, Error> {
         let bound = self.buffers.iter().find(|bound| is_key_of(key, &bound.argument));
         let bound = bound.ok_or_else(|| Error::Refused(format!("--out {key}: it is not bound")))?;
         Ok(Output::new(&bound.argument, bound.header.clone(), bound.buffer.read()))
     }
 
-    /// The bytes of all buffers.
+    /// Total size of all buffers in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.buffers.iter().map(|bound| bound.buffer.len()).sum()
     }

@@ -1,18 +1,18 @@
-//! Why a kernel did not run.
+//! Errors of `metalworks exec`.
 
-/// The error, by how it ends the program.
+/// An error, by its exit status.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Error {
-    /// The shader has mistakes; these are its diagnostics.
+    /// The shader has errors: its diagnostics.
     Shader(String),
-    /// What was given is wrong.
+    /// An argument or flag is wrong.
     Refused(String),
-    /// A file could not be read or written, or there is no memory.
+    /// A file could not be read or written, or memory is exhausted.
     NotTried(String),
 }
 
 impl Error {
-    /// The error with what it is about before it.
+    /// Prefixes an error with its subject.
     pub(crate) fn within(self, what: &str) -> Error {
         match self {
             Error::Shader(diagnostics) => Error::Shader(diagnostics),

@@ -1,27 +1,27 @@
-//! How many threads: sizes of grids and threadgroups as they are written, and what is taken when they are not.
+//! Sizes of grids and threadgroups: parsing and defaults.
 
 use compute::Size;
 
-/// The size of a dispatch.
+/// Shape of a dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DispatchShape {
     pub(crate) count: GridSize,
     pub(crate) threadgroup: Size,
 }
 
-/// What the size of the grid is counted in.
+/// Size of the grid, in threadgroups or threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GridSize {
     Threadgroups(Size),
     Threads(Size),
 }
 
-/// The threads of a threadgroup whose size was not said.
+/// Default number of threads in a threadgroup.
 const THREADS: usize = 256;
 
 impl DispatchShape {
-    /// What the flags `--grid`, `--threads` and `--threadgroup` say, for a kernel that takes threadgroups of `limit` threads
-    /// at most and is executed `width` threads at a time.
+    /// The shape given by `--grid`, `--threads` and `--threadgroup`, for a kernel with threadgroups of at most `limit`
+    /// threads and simdgroups of `width`.
     pub(crate) fn new(
         grid: Option<Size>,
         threads: Option<Size>,
@@ -33,22 +33,22 @@ impl DispatchShape {
             (Some(grid), None, Some(threadgroup)) => (GridSize::Threadgroups(grid), threadgroup),
             (None, Some(threads), Some(threadgroup)) => (GridSize::Threads(threads), threadgroup),
             (None, Some(threads), None) => (GridSize::Threads(threads), default_threadgroup(threads, width, limit)),
-            _ => return Err("how many threads? Give --threads, or --grid and --threadgroup".into()),
+            _ => return Err("give --threads, or --grid and --threadgroup".into()),
         };
         if threadgroup.volume().is_none_or(|threads| threads > limit) {
             return Err(format!(
-                "--threadgroup: {} threads are more than this kernel can have in a threadgroup, {limit}",
+                "--threadgroup: {} threads are more than this kernel's limit of {limit}",
                 threadgroup.volume().map_or_else(|| text(threadgroup), |threads| threads.to_string()),
             ));
         }
         let grid = DispatchShape { count, threadgroup };
         if grid.threads().is_none_or(|threads| threads.iter().any(|&threads| u32::try_from(threads).is_err())) {
-            return Err("there are more threads than positions in a grid, which have 32 bits".into());
+            return Err("the grid has too many threads: positions have 32 bits".into());
         }
         Ok(grid)
     }
 
-    /// Whether all threadgroups are whole: then only the code for their size is needed.
+    /// True if all threadgroups are whole: then only the code for their size is needed.
     pub(crate) fn is_whole(&self) -> bool {
         let Size { width, height, depth } = self.threadgroup;
         match self.count {
@@ -60,7 +60,7 @@ impl DispatchShape {
         }
     }
 
-    /// The threads along each dimension; none where there are more than can be counted.
+    /// Threads along each dimension; `None` on overflow.
     fn threads(&self) -> Option<[usize; 3]> {
         let of = |size: Size| [size.width, size.height, size.depth];
         match self.count {
@@ -73,7 +73,7 @@ impl DispatchShape {
     }
 }
 
-/// Whole simdgroups along x, then as many rows and layers as there is room for.
+/// Whole simdgroups along x, then as many rows and layers as fit.
 fn default_threadgroup(threads: Size, width: usize, limit: usize) -> Size {
     let room = THREADS.min(limit).max(1);
     let x = threads.width.checked_next_multiple_of(width).unwrap_or(room).min(room);
@@ -82,9 +82,9 @@ fn default_threadgroup(threads: Size, width: usize, limit: usize) -> Size {
     Size::new(x, y, z)
 }
 
-/// Reads `X`, `X,Y` or `X,Y,Z`.
+/// Parses `X`, `X,Y` or `X,Y,Z`.
 pub(crate) fn size(text: &str) -> Result<Size, String> {
-    let form = || format!("'{text}' is no size: write up to three numbers, such as 64,1,1");
+    let form = || format!("'{text}' is not a size: write up to three numbers, such as 64,1,1");
     let numbers =
         text.split(',').map(|part| part.trim().parse()).collect::<Result<Vec<usize>, _>>().map_err(|_| form())?;
     let size = match numbers[..] {
@@ -99,7 +99,7 @@ pub(crate) fn size(text: &str) -> Result<Size, String> {
     Ok(size)
 }
 
-/// A size as it is written: `64,1,1`.
+/// Formats a size: `64,1,1`.
 pub(crate) fn text(size: Size) -> String {
     format!("{},{},{}", size.width, size.height, size.depth)
 }
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(size("4,2"), Ok(Size::new(4, 2, 1)));
         assert_eq!(size("4, 2, 3"), Ok(Size::new(4, 2, 3)));
         for text in ["", ",", "4,", "1,2,3,4", "-1", "4x4", "1e3", "99999999999999999999"] {
-            assert!(size(text).expect_err(text).starts_with(&format!("'{text}' is no size")), "{text}");
+            assert!(size(text).expect_err(text).starts_with(&format!("'{text}' is not a size")), "{text}");
         }
         assert!(size("0").expect_err("nothing").contains("at least 1"));
         assert!(size("4,0,1").expect_err("nothing").contains("at least 1"));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threadgroup_is_found_for_any_number_of_threads() {
+    fn chooses_a_threadgroup_for_any_number_of_threads() {
         assert_eq!(with_threads(Size::new(1000, 1, 1), 1024), Size::new(256, 1, 1));
         assert_eq!(with_threads(Size::new(100, 1, 1), 1024), Size::new(128, 1, 1));
         assert_eq!(with_threads(Size::new(1, 1, 1), 1024), Size::new(32, 1, 1));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_have_32_bits() {
+    fn rejects_more_threads_than_32_bit_positions() {
         let most = u32::MAX as usize;
         assert_eq!(with_threads(Size::new(most, 1, 1), 1024), Size::new(256, 1, 1));
         let error = |grid, threads| {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_is_said_in_one_of_two_ways() {
+    fn needs_threads_or_grid_and_threadgroup() {
         let (one, wide) = (Size::new(1, 1, 1), Size::new(64, 1, 1));
         let grid = DispatchShape::new(Some(one), None, Some(wide), 32, 1024).expect("groups");
         assert_eq!((grid.count, grid.threadgroup), (GridSize::Threadgroups(one), wide));
@@ -176,11 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn a_threadgroup_has_its_limit() {
+    fn rejects_threadgroups_over_the_limit() {
         let error = |size| DispatchShape::new(None, Some(size), Some(size), 32, 512).expect_err("it is too large");
         assert_eq!(
             error(Size::new(513, 1, 1)),
-            "--threadgroup: 513 threads are more than this kernel can have in a threadgroup, 512"
+            "--threadgroup: 513 threads are more than this kernel's limit of 512"
         );
         assert!(error(Size::new(usize::MAX, 2, 1)).contains("18446744073709551615,2,1 threads"));
     }

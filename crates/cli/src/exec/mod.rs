@@ -1,4 +1,4 @@
-//! `metalworks exec`: run one kernel.
+//! `metalworks exec`: runs one kernel.
 //!
 //! ```text
 //! FILE, KERNEL, --const ── library, function ── reflection ─┐
@@ -49,25 +49,25 @@ Examples:
     --arg 1=rand:f32:128 --arg 2=zeros:f32:64 --grid 64 --threadgroup 32 \\
     --print 2 --repeat 100 --time
 
-Exit status: 0 it ran, 1 the shader or an argument is wrong, 2 a file could
+Exit status: 0 success, 1 the shader or an argument is wrong, 2 a file could
 not be read or written, or there is no such device.";
 
 #[derive(Args)]
 pub(crate) struct Exec {
-    /// Shader or .metallib with the kernel; `-` is a shader on stdin
+    /// Load a shader or .metallib; `-` reads a shader from stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Kernel to run
+    /// Run this kernel
     #[arg(value_name = "KERNEL")]
     kernel: String,
 
     /// Bind an argument, by index or name
     ///
-    /// VALUE is a file, @x.npy of NumPy or any other, whose bytes are taken as they are; an array, zeros:f32:1024,
-    /// ones:f16:32x128, full:f32:8:0.5, iota:u32:64 or rand:f32:64:SEED; numbers, u32:4096, f32:1,2,3 or
-    /// float4:1,2,3,4; or a struct by its fields, struct:n=4096,scale=0.5,size=8:8:1. Types are those of Metal or bool, i8 to i64,
-    /// u8 to u64, f16, bf16 and f32. They must be those of the argument; bytes: before VALUE binds anything.
+    /// VALUE is a file: @x.npy of NumPy, or any other as raw bytes; an array: zeros:f32:1024, ones:f16:32x128,
+    /// full:f32:8:0.5, iota:u32:64 or rand:f32:64:SEED; numbers: u32:4096, f32:1,2,3 or float4:1,2,3,4; or the fields
+    /// of a struct: struct:n=4096,scale=0.5,size=8:8:1. Types are Metal's, or bool, i8 to i64, u8 to u64, f16, bf16 and
+    /// f32. They must match the argument; bytes: before VALUE binds anything.
     #[arg(long = "arg", value_name = "KEY=VALUE", value_parser = Given::parse, help_heading = "Bindings")]
     arguments: Vec<Given>,
 
@@ -75,14 +75,14 @@ pub(crate) struct Exec {
     #[command(next_help_heading = "Bindings")]
     constants: ConstantFlags,
 
-    /// Give a threadgroup argument its memory
+    /// Set the size of a threadgroup argument
     #[arg(long, value_name = "KEY=BYTES", value_parser = threadgroup_memory, help_heading = "Bindings")]
     threadgroup_memory: Vec<(Key, usize)>,
 
     /// Run this many threads
     ///
-    /// One to three numbers, such as 1000 or 64,64. Threadgroups at an edge that they do not divide are smaller. Without
-    /// --threadgroup they have up to 256 threads.
+    /// One to three numbers, such as 1000 or 64,64. Threadgroups at an edge that they do not divide are smaller. By
+    /// default a threadgroup has up to 256 threads.
     #[arg(long, value_name = "X,Y,Z", value_parser = grid::size, help_heading = "Dispatch", conflicts_with = "grid")]
     threads: Option<Size>,
 
@@ -98,58 +98,58 @@ pub(crate) struct Exec {
     #[command(next_help_heading = "Dispatch")]
     device: DeviceFlag,
 
-    /// Take compiled kernels from a file
+    /// Load compiled kernels from a file
     ///
-    /// One that `metalworks compile --target` wrote. May be given several times; the cache comes after them.
+    /// Written by `metalworks compile --target`. May be given several times; the cache is searched after them.
     #[arg(long = "archive", value_name = "FILE", help_heading = "Compilation")]
     archives: Vec<PathBuf>,
 
-    /// Leave the cache of compiled kernels alone
+    /// Do not use the cache of compiled kernels
     #[arg(long, help_heading = "Compilation")]
     no_cache: bool,
 
     #[command(flatten)]
     language: LanguageFlags,
 
-    /// Compute floating point exactly as written
+    /// Use strict floating-point semantics
     #[arg(long, help_heading = "Language")]
     safe_math: bool,
 
     /// Write an argument to a file
     ///
-    /// To a .npy file with the type and shape of what was bound, to any other as bytes. With --repeat, it is what the first
-    /// run left.
+    /// To a .npy file with the type and shape of the bound data, to any other file as raw bytes. With --repeat, the
+    /// contents after the first run.
     #[arg(long = "out", value_name = "KEY=FILE", value_parser = out, help_heading = "Output")]
     outputs: Vec<(Key, PathBuf)>,
 
     /// Print the first values of an argument
     ///
-    /// Eight of them, or as many as it says: --print y:100. With --repeat, they are what the first run left.
+    /// Eight values, or the given number: --print y:100. With --repeat, the values after the first run.
     #[arg(long, value_name = "KEY[:COUNT]", value_parser = print, help_heading = "Output")]
     print: Vec<(Key, usize)>,
 
-    /// Run it several times, on the same buffers
+    /// Repeat the run on the same buffers
     #[arg(long, value_name = "TIMES", default_value_t = 1, hide_default_value = true, help_heading = "Output")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
 
-    /// Print how long it took
+    /// Print execution times
     ///
-    /// The median and the least of all runs in nanoseconds, and the bytes of all buffers over the median: the bandwidth of
-    /// a kernel that touches each of them once.
+    /// The median and minimum of all runs in nanoseconds, and the bytes of all buffers divided by the median: the
+    /// bandwidth of a kernel that accesses each byte once.
     #[arg(long, help_heading = "Output")]
     time: bool,
 
     /// Print JSON
     ///
-    /// One object: what ran, its times, and the outputs with the values of those to print.
+    /// One object: the dispatch, its times, and the outputs with the printed values.
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
 /// A kernel with its constants.
 enum Code {
-    /// An archive has it, or some of it; nothing has to be compiled to know its interface.
+    /// An archive has some of its code; its reflection needs no compilation.
     Archived {
         library: Library,
         constants: Constants,
@@ -167,7 +167,7 @@ impl Code {
     }
 }
 
-/// The interface of a kernel in a `.metallib`, before its constants are set.
+/// The reflection of a kernel in a `.metallib`, before its constants are set.
 #[cfg(llvm)]
 fn reflect_library(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<Reflection> {
     let file = std::fs::read(path).ok()?;
@@ -175,7 +175,7 @@ fn reflect_library(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<Refl
     air::reflect::reflect_library(&library, is_wanted).ok()
 }
 
-/// It is in LLVM bitcode, which only LLVM reads.
+/// Reading LLVM bitcode needs LLVM.
 #[cfg(not(llvm))]
 fn reflect_library(_: &Path, _: impl Fn(&str) -> bool) -> Option<Reflection> {
     None
@@ -196,7 +196,7 @@ impl Exec {
         }
     }
 
-    /// What there is to be said about a run; or everything that is wrong.
+    /// Runs the kernel; returns the report, or all errors.
     fn try_run(&self) -> Result<Report, Vec<Error>> {
         let device = self.device.find(None).map_err(|error| vec![Error::NotTried(error.to_string())])?;
         let archives = self.archives().map_err(|error| vec![error])?;
@@ -206,7 +206,7 @@ impl Exec {
         self.finish(&dispatch).map_err(|error| vec![error])
     }
 
-    /// Where compiled kernels are looked for.
+    /// Archives to search for compiled kernels.
     fn archives(&self) -> Result<Vec<BinaryArchive>, Error> {
         let mut archives = Vec::new();
         for file in &self.archives {
@@ -218,7 +218,7 @@ impl Exec {
         Ok(archives)
     }
 
-    /// The kernel: what an archive has of it, or the function to compile.
+    /// The kernel: its code from an archive, or the function to compile.
     fn code(&self, device: &Device, archives: &[BinaryArchive]) -> Result<Code, Error> {
         let constants = self.constants.values().map_err(Error::Refused)?;
         let library = self.library(device)?;
@@ -256,7 +256,7 @@ impl Exec {
         }
     }
 
-    /// Everything that is wrong with the flags is found before the kernel is compiled.
+    /// Checks all flags before the kernel is compiled.
     fn check(&self, device: &Device, kernel: &Kernel) -> Result<(Bindings, DispatchShape), Vec<Error>> {
         let own_limit = kernel.max_total_threads_per_threadgroup.map_or(usize::MAX, |own| own as usize);
         let limit = device.max_threads_per_threadgroup().width.min(own_limit);
@@ -287,7 +287,7 @@ impl Exec {
         Binder::new(kernel, &all_arguments, limits).bind(&wanted)
     }
 
-    /// The arguments of the kernel whatever its constants are.
+    /// All arguments of the kernel, whatever its constants.
     fn all_arguments(&self) -> Vec<Argument> {
         let is_kernel = |name: &str| name == self.kernel;
         let reflection = match input::is_library(&self.file) {
@@ -323,14 +323,14 @@ impl Exec {
         };
         let created_in = start.elapsed();
         for problem in archives.iter().flat_map(BinaryArchive::problems) {
-            // It runs all the same.
+            // It runs anyway.
             let _ = output::warning(&problem);
         }
         Ok(Dispatch::new(device, pipeline, created_in, grid, bindings)?)
     }
 
-    /// Runs it, and writes what was asked for. The outputs are those of the first run: one that adds to its output would
-    /// otherwise give another result with --repeat.
+    /// Runs the kernel and collects the outputs, after the first run: with --repeat, a kernel that adds to its output
+    /// would otherwise give other results.
     fn finish(&self, dispatch: &Dispatch) -> Result<Report, Error> {
         let mut nanoseconds = vec![dispatch.run()?];
         let mut outputs = Vec::new();
@@ -360,14 +360,14 @@ impl Exec {
     }
 }
 
-/// Reads `KEY=BYTES`.
+/// Parses `KEY=BYTES`.
 fn threadgroup_memory(text: &str) -> Result<(Key, usize), String> {
     let form = "threadgroup memory is given as KEY=BYTES, such as 0=1024";
     let (key, bytes) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(form)?;
     Ok((Key::parse(key), bytes.parse().map_err(|_| form)?))
 }
 
-/// Reads `KEY=FILE`.
+/// Parses `KEY=FILE`.
 fn out(text: &str) -> Result<(Key, PathBuf), String> {
     let (key, path) = text.split_once('=').unwrap_or((text, ""));
     match path {
@@ -378,12 +378,12 @@ fn out(text: &str) -> Result<(Key, PathBuf), String> {
     }
 }
 
-/// How many values are printed when that is not said.
+/// Default number of printed values.
 const PRINTED: usize = 8;
 
-/// Reads `KEY` or `KEY:COUNT`.
+/// Parses `KEY` or `KEY:COUNT`.
 fn print(text: &str) -> Result<(Key, usize), String> {
     let Some((key, count)) = text.split_once(':') else { return Ok((Key::parse(text), PRINTED)) };
-    let count = count.parse().map_err(|_| format!("'{count}' is no number of values: write {key}:100"))?;
+    let count = count.parse().map_err(|_| format!("'{count}' is not a number of values: write {key}:100"))?;
     Ok((Key::parse(key), count))
 }

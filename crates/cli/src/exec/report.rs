@@ -1,4 +1,4 @@
-//! What is said after a run: values, files, times.
+//! The report of a run: values, files, times.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,37 +18,37 @@ use crate::npy::{self, Dtype, Header};
 use crate::scalar::Scalar;
 use crate::table::{Align, Table};
 
-/// How many values are printed in a line.
+/// Number of values per line.
 const VALUES_PER_LINE: usize = 8;
 
-/// What an argument holds after a run.
+/// Contents of an argument after a run.
 pub(crate) struct Output {
     name: String,
     index: u32,
-    /// How values are printed; none where they are bytes of structs.
+    /// Type of the printed values; `None` for structs, printed as bytes.
     scalar: Option<Scalar>,
     header: Header,
     bytes: Vec<u8>,
     shown: Shown,
 }
 
-/// What became of an output.
+/// Destination of an output.
 enum Shown {
-    /// It is printed, so many values of it.
+    /// Print this many values.
     Values(usize),
-    /// It was written to a file.
+    /// Written to a file.
     File(PathBuf),
 }
 
 impl Output {
-    /// What was bound decides type and shape. What came as bytes is in one dimension, of the numbers that it consists of.
+    /// Takes the type and shape of the bound data. Raw bytes are one-dimensional, of the argument's numbers.
     pub(crate) fn new(argument: &Argument, header: Option<Header>, bytes: Vec<u8>) -> Output {
         let scalar = scalar_in(&argument.element_type);
         let header = header.unwrap_or_else(|| {
             let dtype = Dtype::of(scalar.unwrap_or(Scalar::Uchar));
             Header { dtype, shape: vec![bytes.len() / dtype.size()] }
         });
-        // Bytes of anything, bound to an argument of another type, are printed as what they are.
+        // Raw bytes bound to an argument of another type are printed by their own type.
         let scalar = scalar.filter(|scalar| header.dtype.holds(*scalar)).or_else(|| header.dtype.scalar());
         Output {
             name: argument.name.clone(),
@@ -60,7 +60,7 @@ impl Output {
         }
     }
 
-    /// Writes a `.npy` file, or the bytes to a file of any other name.
+    /// Writes a `.npy` file, or raw bytes to a file with another extension.
     pub(crate) fn write(self, path: &Path) -> Result<Output, Error> {
         let is_npy = path.extension().is_some_and(|extension| extension == "npy");
         let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
@@ -74,12 +74,12 @@ impl Output {
         Ok(Output { shown: Shown::File(path.to_owned()), bytes: Vec::new(), ..self })
     }
 
-    /// The output, so many values of which are to be printed.
+    /// Selects the number of values to print.
     pub(crate) fn print(self, count: usize) -> Output {
         Output { shown: Shown::Values(count), ..self }
     }
 
-    /// The type and shape in words.
+    /// Type and shape as text.
     fn description(&self) -> String {
         let name = self.scalar.filter(|&scalar| scalar == Scalar::Bfloat).map(|scalar| scalar.name().to_owned());
         let name = name.unwrap_or_else(|| self.header.dtype.to_string());
@@ -114,12 +114,12 @@ impl Output {
         value
     }
 
-    /// The type of the values that are printed.
+    /// Type of the printed values.
     fn scalar(&self) -> Scalar {
         self.scalar.unwrap_or(Scalar::Uchar)
     }
 
-    /// The first ones.
+    /// The first values.
     fn values(&self, count: usize) -> impl Iterator<Item = Number> {
         let scalar = self.scalar();
         self.bytes.chunks_exact(scalar.size()).take(count).map(move |bytes| Number::read(scalar, bytes))
@@ -131,14 +131,14 @@ impl Output {
 enum Number {
     Bool(bool),
     Int(i128),
-    /// Printed with as many digits as tell it from its neighbours, so narrow types are kept.
+    /// Narrow floats are kept, so that they print with the digits that identify them.
     Half(f16),
     Bfloat(bf16),
     Float(f32),
 }
 
 impl Number {
-    /// The first bytes as a value of a type; missing ones are 0.
+    /// Reads a value from its first bytes; missing ones are 0.
     fn read(scalar: Scalar, bytes: &[u8]) -> Number {
         let mut padded = [0; 8];
         for (to, from) in padded.iter_mut().zip(bytes) {
@@ -158,7 +158,7 @@ impl Number {
         }
     }
 
-    /// JSON has no infinities: they are strings there.
+    /// JSON has no infinities: they become strings.
     fn to_json(self) -> Value {
         let float = |value: f64| {
             serde_json::Number::from_f64(value).map_or_else(|| value.to_string().into(), Value::Number)
@@ -185,13 +185,13 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// What there is to be said.
+/// The report of a run.
 pub(crate) struct Report {
     kernel: String,
     device: String,
     grid: grid::DispatchShape,
     bytes: usize,
-    /// Of each run.
+    /// Time of each run.
     nanoseconds: Vec<u64>,
     with_times: bool,
     pipeline: PipelineReport,
@@ -246,7 +246,7 @@ impl Report {
         self.nanoseconds.first().copied().unwrap_or(0)
     }
 
-    /// The bytes of all buffers in the median of the times. (A byte in a nanosecond is a GB in a second.)
+    /// Bytes of all buffers per median time. (A byte per nanosecond is a GB per second.)
     fn gigabytes_per_second(&self) -> Option<f64> {
         (self.median() > 0).then(|| self.bytes as f64 / self.median() as f64)
     }
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_as_bytes_is_what_the_argument_consists_of() {
+    fn raw_bytes_have_the_argument_type() {
         let bytes = [0, 0x3c, 0, 0xbc, 0, 0x7c, 0, 0x7e];
         assert_eq!(output("half4", None, &bytes).to_text(), "y (2): float16 (4,)\n  1 -1 inf … and 1 more\n");
         assert_eq!(output("bfloat", None, &[0x80, 0x3f]).to_text(), "y (2): bfloat (1,)\n  1\n");
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_bound_as_something_else_stays_that() {
+    fn bound_arrays_keep_their_type() {
         let header = Header { dtype: Dtype::of(Scalar::Short), shape: vec![1, 2] };
         let text = output("char", Some(header), &[254, 255, 0, 1]).to_text();
         assert_eq!(text, "y (2): int16 (1, 2)\n  -2 256\n");
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_no_infinities() {
+    fn infinities_are_strings_in_json() {
         let json = |scalar, bytes: &[u8]| Number::read(scalar, bytes).to_json();
         assert_eq!(json(Scalar::Float, &f32::INFINITY.to_le_bytes()), "inf");
         assert_eq!(json(Scalar::Half, &[0, 0x3c]), 1.0);

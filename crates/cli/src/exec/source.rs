@@ -1,4 +1,4 @@
-//! What is written after `--arg KEY=`: where the bytes of an argument come from.
+//! Parses `--arg KEY=VALUE`: the source of an argument's bytes.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use abi::ConstantValue;
 
 use crate::scalar::{Element, Scalar};
 
-/// What tells one argument from the others.
+/// Identifies an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Key {
     /// The number in `[[buffer(n)]]` or `[[threadgroup(n)]]`.
@@ -35,14 +35,14 @@ impl fmt::Display for Key {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Given {
     pub(crate) key: Key,
-    /// As it was written, for messages.
+    /// The original text, for messages.
     pub(crate) text: String,
-    /// Bind the bytes whatever their type.
+    /// Bind the bytes regardless of type.
     pub(crate) as_bytes: bool,
     pub(crate) source: ArgumentSource,
 }
 
-/// Where bytes come from.
+/// Source of an argument's bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum ArgumentSource {
     /// `@x.npy`, `@params.bin`
@@ -55,10 +55,10 @@ pub(crate) enum ArgumentSource {
     Fields(Vec<(String, String)>),
 }
 
-/// What a generated array is filled with.
+/// The contents of a generated array.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Fill {
-    /// The same number everywhere.
+    /// One number everywhere.
     Value(ConstantValue),
     /// 0, 1, 2, …
     Iota,
@@ -66,10 +66,10 @@ pub(crate) enum Fill {
     Random { seed: u64 },
 }
 
-const FORM: &str = "an argument is bound as KEY=VALUE, such as 0=@x.npy, 2=zeros:f32:1024 or 3=u32:4096";
+const FORM: &str = "bind an argument as KEY=VALUE, such as 0=@x.npy, 2=zeros:f32:1024 or 3=u32:4096";
 
 impl Given {
-    /// Reads `KEY=VALUE`.
+    /// Parses `KEY=VALUE`.
     pub(crate) fn parse(argument: &str) -> Result<Given, String> {
         let (key, text) = argument.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or(FORM)?;
         let (as_bytes, value) = text.strip_prefix("bytes:").map_or((false, text), |value| (true, value));
@@ -82,7 +82,7 @@ impl ArgumentSource {
     fn parse(text: &str) -> Result<ArgumentSource, String> {
         if let Some(path) = text.strip_prefix('@') {
             return match path {
-                "" => Err("there is no name of a file after '@'".into()),
+                "" => Err("the file name after '@' is missing".into()),
                 _ => Ok(ArgumentSource::File(path.into())),
             };
         }
@@ -126,13 +126,13 @@ fn filled(word: &str, rest: &str) -> Result<ArgumentSource, String> {
     }
 }
 
-/// `1,2,3`, whole vectors of them where the element is a vector.
+/// Parses `1,2,3`: numbers, or the components of whole vectors.
 fn listed(element: Element, text: &str) -> Result<ArgumentSource, String> {
     let values = text.split(',').map(|part| element.scalar.value(part.trim()));
     let values = values.collect::<Result<Vec<ConstantValue>, String>>()?;
     if values.len() % element.components != 0 {
         let (name, components, given) = (element.scalar.name(), element.components, values.len());
-        return Err(format!("{name}{components} has {components} components, and '{text}' has {given}"));
+        return Err(format!("{name}{components} has {components} components, but '{text}' has {given}"));
     }
     Ok(ArgumentSource::Listed { element, values })
 }
@@ -144,11 +144,11 @@ fn fields(text: &str) -> Result<ArgumentSource, String> {
         Some((name.trim().to_owned(), value.trim().to_owned()))
     };
     let fields = text.split(',').map(field).collect::<Option<Vec<_>>>();
-    fields.map(ArgumentSource::Fields).ok_or_else(|| "a struct is written struct:FIELD=VALUE,FIELD=VALUE".into())
+    fields.map(ArgumentSource::Fields).ok_or_else(|| "write a struct as struct:FIELD=VALUE,FIELD=VALUE".into())
 }
 
-/// The numbers in an element of an argument: `uint` in `uint`, `uint4`, `atomic_uint`, `packed_uint3`, `uint [8]`; none
-/// in a struct.
+/// The scalar type of an argument's element: `uint` in `uint`, `uint4`, `atomic_uint`, `packed_uint3`, `uint [8]`;
+/// `None` for a struct.
 pub(crate) fn scalar_in(element_type: &str) -> Option<Scalar> {
     let name = element_type.split('[').next().unwrap_or_default().trim_end();
     let name = ["atomic_", "packed_"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
@@ -156,7 +156,7 @@ pub(crate) fn scalar_in(element_type: &str) -> Option<Scalar> {
     Scalar::named(name)
 }
 
-/// Whether a type is a vector of three, which takes the room of four.
+/// True for vectors of three, which take the space of four.
 pub(crate) fn is_padded(ty: &str) -> bool {
     scalar_in(ty).is_some_and(|scalar| ty.strip_prefix(scalar.name()) == Some("3"))
 }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(source("u32:4096"), ArgumentSource::Listed { element: uint, values });
         let ArgumentSource::Listed { element, values } = source("float2:1,2, 3,4") else { panic!("it is a list") };
         assert_eq!((element.components, values.len()), (2, 4));
-        assert_eq!(error("0=float4:1,2"), "float4 has 4 components, and '1,2' has 2");
+        assert_eq!(error("0=float4:1,2"), "float4 has 4 components, but '1,2' has 2");
         assert_eq!(error("0=u32:-1"), "-1 does not fit into uint");
     }
 
@@ -214,11 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_answered_with_its_form() {
+    fn malformed_values_are_answered_with_the_right_form() {
         for text in ["", "0", "=@x", "0=", "0=4096", "0=x.npy"] {
             assert_eq!(error(text), FORM, "{text}");
         }
-        assert_eq!(error("0=@"), "there is no name of a file after '@'");
+        assert_eq!(error("0=@"), "the file name after '@' is missing");
         assert!(error("0=zeros:f64:8").starts_with("no type 'f64'"));
         for text in [
             "zeros:f32",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_consist_of_numbers() {
+    fn elements_have_a_scalar_type() {
         for (element, scalar) in [
             ("float", Scalar::Float),
             ("half4", Scalar::Half),

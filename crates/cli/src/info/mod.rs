@@ -1,4 +1,4 @@
-//! `metalworks info`: what is in the file of a model?
+//! `metalworks info`: prints the properties of a model file.
 
 mod summary;
 mod text;
@@ -20,12 +20,12 @@ Examples:
   metalworks info smollm2 --tensors
   metalworks info model.gguf --metadata --json
 
-Exit status: 0 all fine, 1 the file is damaged or no model, 2 it could not be
+Exit status: 0 success, 1 the file is damaged or not a model, 2 it could not be
 read.";
 
 #[derive(Args)]
 pub(crate) struct Info {
-    /// File of a model, or the name of one that was pulled; the default model
+    /// Read a GGUF file, or a pulled model [default: smollm2]
     #[arg(value_name = "MODEL")]
     model: Option<String>,
 
@@ -37,7 +37,7 @@ pub(crate) struct Info {
     #[arg(long)]
     metadata: bool,
 
-    /// Print JSON; arrays of the metadata are whole in it
+    /// Print JSON, with whole metadata arrays
     #[arg(long)]
     json: bool,
 }
@@ -88,12 +88,12 @@ fn tensor_to_json(tensor: &TensorInfo) -> Json {
     })
 }
 
-/// A value as JSON. Numbers that JSON has no words for, such as infinity, become null.
+/// Converts a value to JSON. Numbers that JSON cannot express, such as infinity, become null.
 fn value_to_json(value: &Value) -> Json {
     match value {
         Value::Bool(value) => json!(value),
         Value::String(value) => json!(value),
-        // Nested arrays are few and small, so that it does not matter that they are copied.
+        // Nested arrays are few and small, so copying them is fine.
         Value::Array(array) => {
             (0..array.len()).filter_map(|index| array.get(index)).map(|value| value_to_json(&value)).collect()
         }
@@ -104,12 +104,12 @@ fn value_to_json(value: &Value) -> Json {
     }
 }
 
-/// A number that is written as short as it can be: 1e-5 rather than 0.000009999999747378752.
+/// Rounds to the shortest decimal: 1e-5 instead of 0.000009999999747378752.
 fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or_else(|_| value.into())
 }
 
-/// A value on a line, which is cut where it is long.
+/// Formats a value on one line, truncated if long.
 fn value_to_text(value: &Value) -> String {
     const SHOWN: usize = 8;
     match value {

@@ -1,4 +1,4 @@
-//! What matters about a model, for people and for programs.
+//! Summary of a model, for text and JSON.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use serde_json::{Value as Json, json};
 
 use super::value_to_json;
 
-/// What the file says of the model. What it does not say is none.
+/// Summary of a model file. Properties missing from the file are `None`.
 pub(crate) struct Summary {
     pub(crate) files: Vec<String>,
     pub(crate) version: u32,
     pub(crate) bytes: u64,
     pub(crate) parameters: u64,
     pub(crate) tensors: usize,
-    /// Most numbers first.
+    /// By number of parameters, descending.
     pub(crate) types: Vec<TypeShare>,
-    /// Keys of the architecture: what they are called here, and their values.
+    /// Properties of the architecture by their names here.
     pub(crate) facts: Vec<(&'static str, Value)>,
     pub(crate) vocabulary: Option<usize>,
     pub(crate) special_tokens: Vec<(&'static str, u64, Option<String>)>,
     pub(crate) has_chat_template: bool,
 }
 
-/// The tensors of one type.
+/// Tensors of one type.
 pub(crate) struct TypeShare {
     pub(crate) kind: TensorType,
     pub(crate) tensors: usize,
@@ -32,7 +32,7 @@ pub(crate) struct TypeShare {
     pub(crate) bytes: u64,
 }
 
-/// What is told of a model, and the key that has it; `*` is the architecture.
+/// Names of properties and their GGUF keys; `*` is the architecture.
 const FACTS: [(&str, &str); 19] = [
     ("name", "general.name"),
     ("architecture", "general.architecture"),
@@ -55,7 +55,7 @@ const FACTS: [(&str, &str); 19] = [
     ("pre-tokenizer", "tokenizer.ggml.pre"),
 ];
 
-/// Tokens with a meaning of their own.
+/// Special tokens.
 const SPECIAL: [(&str, &str); 5] = [
     ("begin", "tokenizer.ggml.bos_token_id"),
     ("end", "tokenizer.ggml.eos_token_id"),
@@ -73,7 +73,7 @@ impl Summary {
         });
         let mut facts: Vec<(&str, Value)> = facts.collect();
         let number = |name: &str| facts.iter().find(|(known, _)| *known == name)?.1.integer();
-        // Models whose heads share the width evenly do not say it.
+        // Models whose heads divide the width evenly omit the head size.
         let size = number("width").zip(number("heads")).and_then(|(width, heads)| width.checked_div(heads));
         if let (None, Some(size)) = (number("head size"), size) {
             facts.push(("head size", Value::I64(i64::try_from(size).unwrap_or_default())));
@@ -99,7 +99,7 @@ impl Summary {
         }
     }
 
-    /// The types that no kernel reads.
+    /// Types that no kernel reads.
     pub(crate) fn not_run(&self) -> Vec<&'static str> {
         self.types
             .iter()
@@ -121,7 +121,7 @@ impl Summary {
                 "tensors": share.tensors,
                 "parameters": share.parameters,
                 "bytes": share.bytes,
-                "runs": share.kind.format().is_some(),
+                "supported": share.kind.format().is_some(),
             })).collect::<Vec<Json>>(),
             "vocabulary": self.vocabulary,
             "special_tokens": self.special_tokens.iter().map(|(name, id, token)| json!({

@@ -1,4 +1,4 @@
-//! The same for people.
+//! Formats the summary as text.
 
 use inference::gguf::{Gguf, Value};
 
@@ -40,7 +40,7 @@ fn heading(summary: &Summary) -> String {
     )
 }
 
-/// `134.5 million parameters`.
+/// Formats a count: `134.5 million parameters`.
 fn parameters(number: u64) -> String {
     match number {
         0..1_000_000 => format!("{number} parameters"),
@@ -52,7 +52,7 @@ fn parameters(number: u64) -> String {
 fn facts(summary: &Summary) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     for (name, value) in &summary.facts {
-        // Names need no quotes here.
+        // Names need no quotes.
         let value = match value {
             Value::String(text) => text.escape_debug().to_string(),
             value => value_to_text(value),

@@ -1,14 +1,14 @@
-//! What an element of an array is.
+//! NumPy element types.
 
 use std::fmt;
 
 use crate::scalar::Scalar;
 
-/// What each element of an array is.
+/// Type of an array's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dtype {
     kind: Kind,
-    /// In bytes.
+    /// Size in bytes.
     size: usize,
 }
 
@@ -19,12 +19,12 @@ enum Kind {
     Uint,
     Float,
     Complex,
-    /// Bytes without a meaning; the dtypes that NumPy does not have itself, such as bfloat16, are stored as these.
+    /// Opaque bytes; NumPy stores dtypes that it does not have, such as bfloat16, as these.
     Void,
 }
 
 impl Dtype {
-    /// The dtype that `metalworks` writes numbers of this type with. NumPy has no bfloat: it becomes its bits, uint16.
+    /// The dtype that `metalworks` writes a type as. NumPy has no bfloat: it is written as its bits, uint16.
     pub(crate) fn of(scalar: Scalar) -> Dtype {
         let kind = match scalar {
             Scalar::Bool => Kind::Bool,
@@ -35,12 +35,12 @@ impl Dtype {
         Dtype { kind, size: scalar.size() }
     }
 
-    /// Whether an array of this holds numbers of that type.
+    /// True if an array of this dtype holds numbers of that type.
     pub(crate) fn holds(self, scalar: Scalar) -> bool {
         self == Dtype::of(scalar) || (scalar == Scalar::Bfloat && self == Dtype { kind: Kind::Void, size: 2 })
     }
 
-    /// The numbers that an array of this holds; none where Metal does not have them.
+    /// The type of its numbers; `None` if Metal does not have it.
     pub(crate) fn scalar(self) -> Option<Scalar> {
         Scalar::all().find(|&scalar| self == Dtype::of(scalar))
     }
@@ -49,7 +49,7 @@ impl Dtype {
         self.size
     }
 
-    /// As a header has it: `<f4`.
+    /// The form in a header: `<f4`.
     pub(super) fn descr(self) -> String {
         let kind = match self.kind {
             Kind::Bool => 'b',
@@ -63,13 +63,10 @@ impl Dtype {
         format!("{order}{kind}{}", self.size)
     }
 
-    /// Reads what a header has; and whether the bytes of each element are to be reversed.
+    /// Parses the form in a header; returns true if the bytes of each element must be swapped.
     pub(super) fn parse(descr: &str) -> Result<(Dtype, bool), String> {
-        let unknown = || {
-            format!(
-                "dtype '{descr}' is not one that can be bound: convert the array, for example with .astype('float32')"
-            )
-        };
+        let unknown =
+            || format!("dtype '{descr}' cannot be bound: convert the array, for example with .astype('float32')");
         let (order, rest) = match descr.chars().next() {
             Some(order @ ('<' | '>' | '|' | '=')) => (order, &descr[1..]),
             _ => ('|', descr),
@@ -106,7 +103,7 @@ impl Dtype {
     }
 }
 
-/// As NumPy calls it: `float32`.
+/// NumPy's name: `float32`.
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = self.size.saturating_mul(8);
@@ -130,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn numpys_own_spelling_is_read() {
+    fn parses_numpy_spelling() {
         assert_eq!(Dtype::parse("<f4"), Ok((dtype(Kind::Float, 4), false)));
         assert_eq!(Dtype::parse(">f4"), Ok((dtype(Kind::Float, 4), true)));
         assert_eq!(Dtype::parse("|u1"), Ok((dtype(Kind::Uint, 1), false)));
@@ -141,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused_with_advice() {
+    fn rejects_other_types_with_advice() {
         for descr in
             ["", "<", "|O", "<U8", "|S3", "<M8[ns]", "<f3", "<i16", "b2", "<f", "<f+4", "<f-4", "|V0", "Σ", "<Σ4"]
         {
@@ -165,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn dtypes_are_called_as_in_numpy() {
+    fn dtypes_have_numpy_names() {
         assert_eq!(Dtype::of(Scalar::Float).to_string(), "float32");
         assert_eq!(Dtype::of(Scalar::Uchar).to_string(), "uint8");
         assert_eq!(Dtype::of(Scalar::Bool).to_string(), "bool");

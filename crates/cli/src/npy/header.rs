@@ -1,6 +1,6 @@
 //! The header of a file: a Python dictionary, such as `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
 
-/// What a header says.
+/// Fields of a header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Fields<'a> {
     pub(super) descr: &'a str,
@@ -9,7 +9,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads a header; the error says what is wrong with it.
+    /// Parses a header.
     pub(super) fn parse(text: &'a str) -> Result<Fields<'a>, String> {
         let mut cursor = Cursor { rest: text };
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -21,7 +21,7 @@ impl<'a> Fields<'a> {
                 "descr" => descr = Some(cursor.descr()?),
                 "fortran_order" => fortran_order = Some(cursor.boolean()?),
                 "shape" => shape = Some(cursor.tuple()?),
-                _ => return Err(damaged(&format!("the header has a field '{key}' that is not known"))),
+                _ => return Err(damaged(&format!("the header has an unknown field '{key}'"))),
             }
             if !cursor.eat(',') {
                 cursor.expect('}')?;
@@ -40,12 +40,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What is wrong with a file, and what to do about it.
+/// Adds advice to a problem.
 pub(super) fn damaged(problem: &str) -> String {
     format!("{problem}: save the array again with numpy.save")
 }
 
-/// What is left to read.
+/// The unparsed rest.
 struct Cursor<'a> {
     rest: &'a str,
 }
@@ -104,7 +104,7 @@ impl<'a> Cursor<'a> {
         Ok(numbers)
     }
 
-    /// Letters and digits, as many as there are.
+    /// Consumes letters and digits.
     fn word(&mut self) -> &'a str {
         let rest = self.rest.trim_start();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_come_in_any_order_and_quotes() {
+    fn parses_fields_in_any_order_and_quotes() {
         let fields = Fields { descr: "<f4", fortran_order: false, shape: vec![3, 4] };
         for text in [
             "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }   \n",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn names_mistakes() {
         let error = |text: &str| {
             let error = Fields::parse(text).expect_err(text);
             error.trim_end_matches(": save the array again with numpy.save").to_owned()
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(error("{}"), "the header has no 'descr'");
         assert_eq!(error("{'descr': '<f4'}"), "the header has no 'fortran_order'");
         assert_eq!(error("{'descr': '<f4"), "the header has '<f4' where the end of a string should be");
-        assert_eq!(error("{'kind': 'x'}"), "the header has a field 'kind' that is not known");
+        assert_eq!(error("{'kind': 'x'}"), "the header has an unknown field 'kind'");
         assert_eq!(error("{'shape': (3, -4)}"), "the header has '' where a length should be");
         assert_eq!(error("{'shape': (99999999999999999999,)}").matches("99999999999999999999").count(), 1);
         assert_eq!(error("{'shape': 3}"), "the header has '3}' where '(' should be");

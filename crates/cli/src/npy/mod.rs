@@ -13,10 +13,10 @@ use header::{Fields, damaged};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Where the data of a file begin is a multiple of this, so that they can be mapped.
+/// Alignment of the data in a file, so that it can be mapped.
 const ALIGNMENT: usize = 64;
 
-/// What an array is, apart from its bytes.
+/// Type and shape of an array.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub(crate) dtype: Dtype,
@@ -24,9 +24,9 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// The bytes that the elements take; none where that is more than there can be.
+    /// Size of the elements in bytes; `None` on overflow.
     pub(crate) fn byte_len(&self) -> Option<usize> {
-        // Sizes of 0 are looked for first, so that the order of the lengths does not decide what overflows.
+        // Check for empty dimensions first, so that their position does not decide if it overflows.
         if self.shape.contains(&0) {
             return Some(0);
         }
@@ -34,7 +34,7 @@ impl Header {
     }
 }
 
-/// A shape as NumPy writes it: `(3, 4)`, `(7,)`, `()`.
+/// Formats a shape as NumPy does: `(3, 4)`, `(7,)`, `()`.
 pub(crate) fn display_shape(shape: &[usize]) -> String {
     match shape {
         [length] => format!("({length},)"),
@@ -42,16 +42,16 @@ pub(crate) fn display_shape(shape: &[usize]) -> String {
     }
 }
 
-/// Whether a file that begins with this is a `.npy` file.
+/// True if a file with this start is a `.npy` file.
 pub(crate) fn is_npy(start: &[u8]) -> bool {
     start.starts_with(MAGIC)
 }
 
-/// Takes a file apart: what the array is, and its bytes, little endian whatever they are in the file. The error says what
-/// is wrong and what to do, but not which file it is.
+/// Parses a file: type, shape, and data in little endian. The error says what is wrong and what to do, without the name
+/// of the file.
 pub(crate) fn read(file: &[u8]) -> Result<(Header, Cow<'_, [u8]>), String> {
     let (text, data) = split(file)?;
-    let text = std::str::from_utf8(text).map_err(|_| damaged("the header is no text"))?;
+    let text = std::str::from_utf8(text).map_err(|_| damaged("the header is not text"))?;
     let fields = Fields::parse(text)?;
     let (dtype, reversed) = Dtype::parse(fields.descr)?;
     // A vector is the same in both orders.
@@ -61,10 +61,10 @@ pub(crate) fn read(file: &[u8]) -> Result<(Header, Cow<'_, [u8]>), String> {
     let header = Header { dtype, shape: fields.shape };
     let shape = display_shape(&header.shape);
     match header.byte_len() {
-        None => return Err(damaged(&format!("the shape {shape} has more bytes than there can be"))),
+        None => return Err(damaged(&format!("the shape {shape} has too many bytes"))),
         Some(wanted) if wanted != data.len() => {
             let found = data.len();
-            return Err(damaged(&format!("{dtype} of shape {shape} takes {wanted} bytes, and there are {found}")));
+            return Err(damaged(&format!("{dtype} of shape {shape} takes {wanted} bytes, but there are {found}")));
         }
         Some(_) => {}
     }
@@ -76,10 +76,10 @@ pub(crate) fn read(file: &[u8]) -> Result<(Header, Cow<'_, [u8]>), String> {
     Ok((header, Cow::Owned(data)))
 }
 
-/// The text of the header, and what comes after it.
+/// Splits a file into the text of the header and the data.
 fn split(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
-    let cut_off = || damaged("the file ends within its header");
-    let rest = file.strip_prefix(MAGIC).ok_or("it is no .npy file")?;
+    let cut_off = || damaged("the file ends in its header");
+    let rest = file.strip_prefix(MAGIC).ok_or("it is not a .npy file")?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(cut_off)?;
     let (length, rest) = match version[0] {
         1 => {
@@ -90,7 +90,7 @@ fn split(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
             let (length, rest) = rest.split_first_chunk().ok_or_else(cut_off)?;
             (u32::from_le_bytes(*length), rest)
         }
-        other => return Err(damaged(&format!("version {other} of .npy is not known"))),
+        other => return Err(damaged(&format!(".npy version {other} is unknown"))),
     };
     usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)).ok_or_else(cut_off)
 }
@@ -99,7 +99,7 @@ fn split(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
 pub(crate) fn write(mut to: impl Write, header: &Header, data: &[u8]) -> io::Result<()> {
     let (descr, shape) = (header.dtype.descr(), display_shape(&header.shape));
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Version 2 has longer headers. No array of ours needs it, but a shape that was read may be as long as it likes.
+    // Version 2 allows longer headers. Our arrays do not need it, but a shape that was read may.
     let before = |length_bytes: usize| MAGIC.len() + 2 + length_bytes;
     let is_short = text.len() + ALIGNMENT < usize::from(u16::MAX);
     let before = before(if is_short { 2 } else { 4 });

@@ -1,4 +1,4 @@
-//! A conversation on a terminal.
+//! Chat on a terminal.
 
 use std::io::{self, BufRead, Write};
 
@@ -8,7 +8,7 @@ use inference::generate::Session;
 use super::{Interrupt, Run, session_context, write};
 use crate::output::{self, Outcome};
 
-/// Asks and answers until there is nothing more to ask.
+/// Reads messages and answers them until the user ends the chat.
 pub(super) fn conversation(run: &Run, session: &mut Session, interrupt: &Interrupt) -> io::Result<Outcome> {
     if let Err(error) = session.check_chat() {
         return output::error(&error.to_string()).map(|()| Outcome::Refused);
@@ -51,7 +51,7 @@ pub(super) fn conversation(run: &Run, session: &mut Session, interrupt: &Interru
     Ok(Outcome::Fine)
 }
 
-/// A line of the user's; none at the end.
+/// Reads a line of the user; `None` at the end of the input.
 fn ask() -> io::Result<Option<String>> {
     let mut stderr = io::stderr().lock();
     stderr.write_all(b"> ")?;

@@ -1,4 +1,4 @@
-//! `metalworks run`: a model reads and writes.
+//! `metalworks run`: runs a model.
 
 mod chat;
 
@@ -16,9 +16,9 @@ use crate::input;
 use crate::output::{self, Outcome};
 
 pub(crate) const EXAMPLE: &str = "\
-Without --prompt, and on a terminal, it is a conversation: an empty line, /exit
-or Ctrl-D ends it, /clear begins a new one, Ctrl-C ends an answer. What comes
-through a pipe is one prompt.
+Without --prompt, it starts a chat on a terminal: an empty line, /exit or Ctrl-D
+ends it, /clear starts a new one, Ctrl-C stops an answer. Piped input is one
+prompt.
 
 Examples:
   metalworks run -p 'What is a compiler?'
@@ -26,7 +26,7 @@ Examples:
   metalworks run -m qwen3-0.6b.gguf -c 8192
   metalworks run --temp 0 < question.txt
 
-Exit status: 0 all fine, 1 the prompt cannot be answered, 2 the model cannot be
+Exit status: 0 success, 1 the prompt cannot be answered, 2 the model cannot be
 loaded.";
 
 #[derive(Args)]
@@ -34,30 +34,30 @@ pub(crate) struct Run {
     #[command(flatten)]
     model: ModelFlags,
 
-    /// What to answer, or to go on with
+    /// Answer or continue this text
     #[arg(short, long, value_name = "TEXT")]
     prompt: Option<String>,
 
-    /// What the model is told before a conversation
+    /// Set the system message
     #[arg(long, value_name = "TEXT", conflicts_with = "raw")]
     system: Option<String>,
 
-    /// Take the prompt without the chat template
+    /// Skip the chat template
     #[arg(long)]
     raw: bool,
 
-    /// Tokens of an answer at most
+    /// Limit the number of generated tokens
     #[arg(short = 'n', long, value_name = "TOKENS")]
     tokens: Option<usize>,
 
-    /// Forget what is oldest in a full context
+    /// Drop the oldest tokens when the context is full
     #[arg(long)]
     context_shift: bool,
 
-    /// Go on over tokens that end a text
+    /// Continue after end-of-text tokens
     ///
-    /// The text ends by --tokens, by a full context or by Ctrl-C. Such a token is a part of it then, as one that is not
-    /// seen.
+    /// Generation stops at --tokens, at a full context or with Ctrl-C. The end-of-text token becomes a part of the
+    /// text, without being printed.
     #[arg(long)]
     ignore_eos: bool,
 
@@ -72,39 +72,39 @@ pub(crate) struct Run {
 #[derive(Args)]
 #[command(next_help_heading = "Sampling")]
 struct SamplingFlags {
-    /// Boldness; 0 for none
+    /// Set the temperature; 0: greedy
     ///
-    /// What scores are divided by. With 0, the most probable token is always taken.
+    /// Divides the logits. With 0, the most probable token is always chosen.
     #[arg(long, value_name = "NUMBER", default_value_t = 0.8)]
     temp: f32,
 
-    /// Only the best so many
+    /// Keep the K likeliest tokens
     ///
-    /// 0 for all.
+    /// 0 keeps all.
     #[arg(long, value_name = "TOKENS", default_value_t = 40)]
     top_k: usize,
 
-    /// Only the best with so much
+    /// Keep this probability mass
     ///
-    /// Only the most probable tokens that together have this probability; 1 for all.
+    /// Samples from the most probable tokens that together have this probability; 1 keeps all.
     #[arg(long, value_name = "NUMBER", default_value_t = 0.95)]
     top_p: f32,
 
-    /// Only nearly as good ones
+    /// Drop less likely tokens
     ///
-    /// Only tokens at least this probable relative to the most probable one; 0 for all.
+    /// Drops tokens that are less probable than this times the most probable one; 0 keeps all.
     #[arg(long, value_name = "NUMBER", default_value_t = 0.05)]
     min_p: f32,
 
-    /// Penalty for recent tokens
+    /// Penalize recent tokens
     ///
-    /// What the scores of the last 64 tokens are divided by; 1 for nothing.
+    /// Reduces the logits of the last 64 tokens by this factor; 1 has no effect.
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     repeat_penalty: f32,
 
-    /// Seed: the same one gives the same text
+    /// Set the seed; random by default
     ///
-    /// Another one each time, if it is not given.
+    /// The same seed gives the same text.
     #[arg(short, long, value_name = "NUMBER")]
     seed: Option<u64>,
 }
@@ -125,24 +125,24 @@ impl SamplingFlags {
     }
 }
 
-/// What ends with the process, or with an answer.
+/// Cancellation by Ctrl-C.
 struct Interrupt {
     cancelled: Arc<AtomicBool>,
-    /// Nothing is being answered: Ctrl-C ends the program.
+    /// True while no answer is generated: Ctrl-C then ends the program.
     is_idle: Arc<AtomicBool>,
 }
 
 impl Interrupt {
     fn new() -> Interrupt {
         let interrupt = Interrupt { cancelled: Arc::default(), is_idle: Arc::new(AtomicBool::new(true)) };
-        // Without a handler, Ctrl-C ends the program, which is not the worst.
+        // Without a handler, Ctrl-C ends the program, which is acceptable.
         let signal = signal_hook::consts::SIGINT;
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, interrupt.is_idle.clone());
         let _ = signal_hook::flag::register(signal, interrupt.cancelled.clone());
         interrupt
     }
 
-    /// Runs something that Ctrl-C ends.
+    /// Runs work that Ctrl-C cancels.
     fn during<T>(&self, work: impl FnOnce(&AtomicBool) -> T) -> T {
         self.cancelled.store(false, Ordering::Relaxed);
         self.is_idle.store(false, Ordering::Relaxed);
@@ -156,7 +156,7 @@ impl Run {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
         let start = Instant::now();
         let is_conversation = self.prompt.is_none() && !self.raw && io::stdin().is_terminal();
-        // Nothing is loaded for a prompt that cannot be read.
+        // Read the prompt before loading the model.
         let prompt = match &self.prompt {
             Some(prompt) => Ok(prompt.clone()),
             None if is_conversation => Ok(String::new()),
@@ -210,17 +210,17 @@ impl Run {
         }
     }
 
-    /// The beginning of a conversation.
+    /// The first messages of a chat.
     fn messages(&self, prompt: &str) -> Vec<Message> {
         let system = self.system.iter().map(|text| Message::new("system", text));
         system.chain([Message::new("user", prompt)]).collect()
     }
 
-    /// Says why an answer ended, where that is not as it should.
+    /// Explains an answer that ended early.
     fn explain(&self, context: &usize, generated: &Generated) -> io::Result<()> {
         match generated.stop {
             StopReason::ContextFull => output::warning(&format!(
-                "the context of {context} tokens is full; take a larger one with -c, or --context-shift"
+                "the context of {context} tokens is full; use a larger one with -c, or --context-shift"
             )),
             StopReason::Cancelled => output::diagnostics("(interrupted)\n"),
             StopReason::End | StopReason::MaxTokens => Ok(()),
@@ -248,7 +248,7 @@ fn session_context(session: &mut Session) -> usize {
     session.plan().context()
 }
 
-/// Writes a part of an answer at once. Where nobody reads it, it ends, and what is written behind it says why.
+/// Writes a part of an answer at once. If stdout is closed, cancels the answer; the next write reports the error.
 fn write(text: &str, cancelled: &AtomicBool) {
     if output::result(text).is_err() {
         cancelled.store(true, Ordering::Relaxed);

@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What a run left behind.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: i32,
@@ -70,7 +70,7 @@ pub(crate) fn metalworks_with_cache<S: AsRef<OsStr>>(
     run(arguments, b"", cache, variables)
 }
 
-/// No test touches the cache of whoever runs it.
+/// Tests do not touch the user's cache.
 fn run<S: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = S>,
     stdin: &[u8],
@@ -78,7 +78,7 @@ fn run<S: AsRef<OsStr>>(
     variables: &[(&str, &str)],
 ) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metalworks"));
-    // What whoever runs the tests likes: colours, the width of a terminal, the size of a cache, other folders and servers.
+    // The user's preferences: colours, terminal width, cache size, other folders and servers.
     for name in ["NO_COLOR", "COLUMNS", "METALWORKS_CACHE_SIZE", "METALWORKS_MODELS", "HF_ENDPOINT", "HF_TOKEN"] {
         command.env_remove(name);
     }
@@ -102,7 +102,7 @@ fn run<S: AsRef<OsStr>>(
     }
 }
 
-/// A directory of its own for a test, removed at its end.
+/// A folder of a test, removed at its end.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,4 +1,4 @@
-//! What was given, against what the kernel wants: every mistake is found here, before anything runs.
+//! Checks the given arguments against the kernel's reflection: every mistake is found before anything runs.
 
 #[cfg(test)]
 mod tests;
@@ -14,35 +14,35 @@ use crate::npy;
 use crate::output::count;
 use crate::table::{Align, Table};
 
-/// What the flags say.
+/// Values of the flags.
 pub(crate) struct Wanted<'a> {
     pub(crate) arguments: &'a [Given],
     pub(crate) threadgroup_memory: &'a [(Key, usize)],
-    /// The arguments that are written or printed afterwards.
+    /// Arguments to write or print after the run.
     pub(crate) outputs: Vec<&'a Key>,
 }
 
-/// The limits of a device.
+/// Limits of a device.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) buffer: usize,
     pub(crate) threadgroup_memory: usize,
 }
 
-/// An argument and what is bound to it.
+/// An argument with its data.
 pub(crate) struct ArgumentBinding {
     pub(crate) argument: Argument,
     pub(crate) data: Data,
 }
 
-/// All that a dispatch needs but its size.
+/// All bindings of a dispatch.
 pub(crate) struct Bindings {
     pub(crate) buffers: Vec<ArgumentBinding>,
-    /// Index and bytes.
+    /// Index and size in bytes.
     pub(crate) threadgroup_memory: Vec<(u32, usize)>,
 }
 
-/// Whether a key means an argument: its index within its kind, or its name.
+/// True if a key identifies an argument: its index within its kind, or its name.
 fn is(argument: &Argument, key: &Key, kind: ArgumentKind) -> bool {
     match key {
         Key::Index(index) => argument.kind == kind && argument.index == *index,
@@ -50,12 +50,12 @@ fn is(argument: &Argument, key: &Key, kind: ArgumentKind) -> bool {
     }
 }
 
-/// Whether a key means this buffer.
+/// True if a key identifies this buffer.
 pub(crate) fn is_key_of(key: &Key, argument: &Argument) -> bool {
     is(argument, key, ArgumentKind::Buffer)
 }
 
-/// An argument as messages name it.
+/// An argument's name in messages.
 struct Named<'a>(&'a Argument);
 
 impl fmt::Display for Named<'_> {
@@ -71,11 +71,11 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-/// Matches flags with the kernel.
+/// Matches flags with the kernel's arguments.
 pub(crate) struct Binder<'a> {
     /// The kernel with its constants set.
     kernel: &'a Kernel,
-    /// The arguments before that; only asked for to explain a mistake.
+    /// All arguments, before setting constants; used only to explain a mistake.
     all_arguments: &'a dyn Fn() -> Vec<Argument>,
     limits: Limits,
     errors: Vec<Error>,
@@ -90,7 +90,7 @@ impl<'a> Binder<'a> {
         Binder { kernel, all_arguments, limits, errors: Vec::new() }
     }
 
-    /// Binds everything; the errors are all that there are.
+    /// Binds all arguments, or returns all errors.
     pub(crate) fn bind(mut self, wanted: &Wanted) -> Result<Bindings, Vec<Error>> {
         let mut bindings = Bindings { buffers: Vec::new(), threadgroup_memory: Vec::new() };
         for given in wanted.arguments {
@@ -121,7 +121,7 @@ impl<'a> Binder<'a> {
         self.errors.push(Error::Refused(problem));
     }
 
-    /// The argument that a key means; says why there is none.
+    /// The argument of a key; reports an error if there is none.
     fn argument(&mut self, key: &Key, kind: ArgumentKind, flag: &str) -> Option<&'a Argument> {
         if let Some(argument) = self.kernel.arguments.iter().find(|argument| is(argument, key, kind)) {
             if argument.kind == kind {
@@ -145,25 +145,24 @@ impl<'a> Binder<'a> {
     fn no_argument(&self, key: &Key, kind: ArgumentKind, flag: &str) -> String {
         let there = self.kernel.arguments.iter().filter(|argument| argument.kind == kind);
         let there: Vec<String> = there.map(|argument| format!("{} '{}'", argument.index, argument.name)).collect();
-        let there =
-            if there.is_empty() { "there are none".into() } else { format!("there are {}", there.join(", ")) };
+        let there = if there.is_empty() { "it has none".into() } else { format!("it has {}", there.join(", ")) };
         format!("{flag} {key}: the kernel has no such argument; {there}")
     }
 
-    /// A name means an argument of another kind than the flag is for.
+    /// Reports a name of an argument of another kind.
     fn wrong_kind(&mut self, argument: &Argument) {
         let (named, name) = (Named(argument), &argument.name);
         let problem = match argument.kind {
             ArgumentKind::ThreadgroupMemory => {
                 format!("{named} is threadgroup memory: give its size with --threadgroup-memory {name}=BYTES")
             }
-            ArgumentKind::Buffer => format!("{named} is no threadgroup memory: bind it with --arg {name}=VALUE"),
+            ArgumentKind::Buffer => format!("{named} is not threadgroup memory: bind it with --arg {name}=VALUE"),
             _ => format!("{named} is a {}: only buffers can be bound", argument.element_type),
         };
         self.refuse(problem);
     }
 
-    /// Loads and checks what is given for one argument.
+    /// Loads and checks the data of one argument.
     fn buffer(&mut self, given: &Given) -> Option<ArgumentBinding> {
         let argument = self.argument(&given.key, ArgumentKind::Buffer, "--arg")?;
         let data = Data::load(given, argument, self.limits.buffer).and_then(|data| {
@@ -187,7 +186,9 @@ impl<'a> Binder<'a> {
             self.refuse(format!("{named}: {bytes} bytes are less than one {element}, {size} bytes"));
         } else if !bytes.is_multiple_of(THREADGROUP_MEMORY_UNIT) {
             let next = bytes.next_multiple_of(THREADGROUP_MEMORY_UNIT);
-            self.refuse(format!("{named}: {bytes} bytes are no multiple of {THREADGROUP_MEMORY_UNIT}: use {next}"));
+            self.refuse(format!(
+                "{named}: {bytes} bytes are not a multiple of {THREADGROUP_MEMORY_UNIT}: use {next}"
+            ));
         }
         Some(argument.index)
     }
@@ -203,7 +204,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Everything that the kernel uses must be bound.
+    /// Reports arguments that the kernel uses and that are not bound.
     fn missing(&mut self, wanted: &Wanted) {
         let mut table = Table::new([("flag", Align::Left), ("argument", Align::Left), ("type", Align::Left)]);
         let mut missing = 0;
@@ -234,27 +235,26 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// What is asked for afterwards must be bound, and written by the kernel.
+    /// Checks that an output is bound, and written by the kernel.
     fn output(&mut self, key: &Key, wanted: &Wanted) {
         let Some(argument) = self.argument(key, ArgumentKind::Buffer, "--out") else { return };
         let is_bound = wanted.arguments.iter().any(|given| is(argument, &given.key, ArgumentKind::Buffer));
         if argument.access == Access::Read {
             let problem =
-                format!("{} is only read by the kernel ({}): it is no output", Named(argument), argument.ty);
+                format!("{} is only read by the kernel ({}): it cannot be an output", Named(argument), argument.ty);
             self.refuse(problem);
         } else if !is_bound {
             let (named, index) = (Named(argument), argument.index);
-            let problem =
-                format!("{named} is no output as long as it is not bound: --arg {index}=zeros:TYPE:SHAPE");
+            let problem = format!("{named} must be bound to be an output: --arg {index}=zeros:TYPE:SHAPE");
             self.refuse(problem);
         }
     }
 }
 
-/// Metal wants the size of threadgroup memory in such units.
+/// Metal's granularity of threadgroup memory.
 const THREADGROUP_MEMORY_UNIT: usize = 16;
 
-/// The numbers given are those that the argument consists of. Structs and bytes may be anything.
+/// Checks that the data's type is the argument's. Structs and bytes match anything.
 fn check_type(argument: &Argument, given: &Given, data: &Data) -> Result<(), String> {
     let Some(wanted) = scalar_in(&argument.element_type).filter(|_| !given.as_bytes) else { return Ok(()) };
     let (element, name) = (&argument.element_type, wanted.name());
@@ -263,7 +263,7 @@ fn check_type(argument: &Argument, given: &Given, data: &Data) -> Result<(), Str
             let text = given.text.replacen(scalar.name(), wanted.name(), 1);
             let text = text.replacen(scalar.short_name(), wanted.short_name(), 1);
             return Err(format!(
-                "it is {element}, and '{}' is {}: write {text}, or bytes:{} to bind it as it is",
+                "it is {element}, but '{}' is {}: write {text}, or bytes:{} to bind it as it is",
                 given.text,
                 scalar.name(),
                 given.text,
@@ -275,20 +275,20 @@ fn check_type(argument: &Argument, given: &Given, data: &Data) -> Result<(), Str
         let (dtype, fitting) = (header.dtype, npy::Dtype::of(wanted));
         let bits = if name == "bfloat" { " (its bits)" } else { "" };
         return Err(format!(
-            "it is {element}, and '{}' has {dtype}: save it as {fitting}{bits}, or bind bytes:{} as it is",
+            "it is {element}, but '{}' has {dtype}: save it as {fitting}{bits}, or bind bytes:{} as it is",
             given.text, given.text,
         ));
     }
     Ok(())
 }
 
-/// One element at least, no part of one, and only one where the parameter is a reference.
+/// Checks the size: whole elements, at least one, and exactly one if the parameter is a reference.
 fn check_size(argument: &Argument, given: &Given, data: &Data) -> Result<(), String> {
     let (element, text) = (&argument.element_type, &given.text);
     let (bytes, size) = (data.bytes.len() as u64, argument.element_size.max(1));
     let each = format!("{element}, {}", count(usize::try_from(size).unwrap_or(usize::MAX), "byte"));
     if bytes == 0 {
-        return Err(format!("'{text}' is empty: at least one {each}, is needed"));
+        return Err(format!("'{text}' is empty: it needs at least one {each}"));
     }
     if bytes < size {
         return Err(format!("'{text}' has {bytes} bytes, less than one {each}"));
@@ -298,15 +298,15 @@ fn check_size(argument: &Argument, given: &Given, data: &Data) -> Result<(), Str
         && header.shape.last() == Some(&3)
     {
         return Err(format!(
-            "'{text}' has 3 numbers where {element} takes the room of 4 in memory: add a column to its shape {}",
+            "'{text}' has 3 numbers where {element} takes 4 in memory: add a column to its shape {}",
             npy::display_shape(&header.shape)
         ));
     }
     if !bytes.is_multiple_of(size) {
-        return Err(format!("'{text}' has {bytes} bytes, which is no whole number of {each} each"));
+        return Err(format!("'{text}' has {bytes} bytes, which is not a whole number of {each} each"));
     }
     if argument.is_reference && bytes != size {
-        return Err(format!("'{text}' has {bytes} bytes, and the kernel takes one {each} ({})", argument.ty));
+        return Err(format!("'{text}' has {bytes} bytes, but the kernel takes one {each} ({})", argument.ty));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@ use crate::exec::data::Bytes;
 
 const LIMITS: Limits = Limits { buffer: 1 << 20, threadgroup_memory: 32 << 10 };
 
-/// Everything that is bound in these tests.
+/// A kernel with all kinds of arguments.
 const SHADER: &str = "
 #include <metal_stdlib>
 using namespace metal;
@@ -27,7 +27,7 @@ kernel void k(device const float *x [[buffer(0)]],
 }
 ";
 
-/// What is right for all of it.
+/// Correct bindings.
 const ARGUMENTS: [&str; 5] =
     ["x=zeros:f32:8", "1=zeros:half4:8", "params=struct:n=8,scale=0.5", "3=u32:0", "points=zeros:float3:8"];
 
@@ -37,7 +37,7 @@ fn kernel() -> Kernel {
     compilation.reflect().kernels.remove(0)
 }
 
-/// Binds to the kernel with WITH_BIAS false.
+/// Binds the kernel with WITH_BIAS false.
 fn bind(arguments: &[&str], memory: &[(&str, usize)], outputs: &[&str]) -> Result<Bindings, Vec<String>> {
     let general = kernel();
     let mut kernel = general.clone();
@@ -56,7 +56,7 @@ fn bind(arguments: &[&str], memory: &[(&str, usize)], outputs: &[&str]) -> Resul
     })
 }
 
-/// The only mistake when one argument is bound in place of what is right.
+/// The single error after replacing one argument.
 fn mistake(replaced: usize, with: &str) -> String {
     let mut arguments = ARGUMENTS;
     arguments[replaced] = with;
@@ -66,7 +66,7 @@ fn mistake(replaced: usize, with: &str) -> String {
 }
 
 #[test]
-fn what_fits_is_bound() {
+fn binds_matching_arguments() {
     let bindings = bind(&ARGUMENTS, &[("scratch", 256)], &["y", "3"]).expect("it fits");
     let lengths: Vec<(u32, usize)> =
         bindings.buffers.iter().map(|bound| (bound.argument.index, bound.data.bytes.len())).collect();
@@ -76,7 +76,7 @@ fn what_fits_is_bound() {
 }
 
 #[test]
-fn what_is_not_bound_is_listed() {
+fn lists_missing_arguments() {
     let errors = bind(&[ARGUMENTS[0], ARGUMENTS[4]], &[], &[]).err().expect("most is missing");
     insta::assert_snapshot!(errors.join("\n"), @r"
     4 arguments are not bound:
@@ -89,23 +89,23 @@ fn what_is_not_bound_is_listed() {
 }
 
 #[test]
-fn types_are_compared() {
-    insta::assert_snapshot!(mistake(0, "x=zeros:f16:8"), @"argument 'x' (buffer 0): it is float, and 'zeros:f16:8' is half: write zeros:f32:8, or bytes:zeros:f16:8 to bind it as it is");
-    insta::assert_snapshot!(mistake(1, "y=zeros:float4:8"), @"argument 'y' (buffer 1): it is half4, and 'zeros:float4:8' is float: write zeros:half4:8, or bytes:zeros:float4:8 to bind it as it is");
-    insta::assert_snapshot!(mistake(3, "3=i32:0"), @"argument 'counter' (buffer 3): it is atomic_uint, and 'i32:0' is int: write u32:0, or bytes:i32:0 to bind it as it is");
+fn rejects_other_types() {
+    insta::assert_snapshot!(mistake(0, "x=zeros:f16:8"), @"argument 'x' (buffer 0): it is float, but 'zeros:f16:8' is half: write zeros:f32:8, or bytes:zeros:f16:8 to bind it as it is");
+    insta::assert_snapshot!(mistake(1, "y=zeros:float4:8"), @"argument 'y' (buffer 1): it is half4, but 'zeros:float4:8' is float: write zeros:half4:8, or bytes:zeros:float4:8 to bind it as it is");
+    insta::assert_snapshot!(mistake(3, "3=i32:0"), @"argument 'counter' (buffer 3): it is atomic_uint, but 'i32:0' is int: write u32:0, or bytes:i32:0 to bind it as it is");
     let mut arguments = ARGUMENTS;
     arguments[0] = "x=bytes:iota:u8:32";
     assert!(bind(&arguments, &[("0", 256)], &[]).is_ok());
 }
 
 #[test]
-fn sizes_are_whole_elements() {
-    insta::assert_snapshot!(mistake(0, "x=zeros:f32:0"), @"argument 'x' (buffer 0): 'zeros:f32:0' is empty: at least one float, 4 bytes, is needed");
+fn rejects_partial_elements() {
+    insta::assert_snapshot!(mistake(0, "x=zeros:f32:0"), @"argument 'x' (buffer 0): 'zeros:f32:0' is empty: it needs at least one float, 4 bytes");
     insta::assert_snapshot!(mistake(1, "y=f16:1,2,3"), @"argument 'y' (buffer 1): 'f16:1,2,3' has 6 bytes, less than one half4, 8 bytes");
-    insta::assert_snapshot!(mistake(1, "y=zeros:f16:6"), @"argument 'y' (buffer 1): 'zeros:f16:6' has 12 bytes, which is no whole number of half4, 8 bytes each");
-    insta::assert_snapshot!(mistake(0, "x=bytes:zeros:u8:7"), @"argument 'x' (buffer 0): 'bytes:zeros:u8:7' has 7 bytes, which is no whole number of float, 4 bytes each");
-    insta::assert_snapshot!(mistake(2, "2=u32:1,2,3,4"), @"argument 'params' (buffer 2): 'u32:1,2,3,4' has 16 bytes, and the kernel takes one Params, 8 bytes (constant Params &)");
-    insta::assert_snapshot!(mistake(4, "5=zeros:f32:4x3"), @"argument 'points' (buffer 5): 'zeros:f32:4x3' has 3 numbers where float3 takes the room of 4 in memory: add a column to its shape (4, 3)");
+    insta::assert_snapshot!(mistake(1, "y=zeros:f16:6"), @"argument 'y' (buffer 1): 'zeros:f16:6' has 12 bytes, which is not a whole number of half4, 8 bytes each");
+    insta::assert_snapshot!(mistake(0, "x=bytes:zeros:u8:7"), @"argument 'x' (buffer 0): 'bytes:zeros:u8:7' has 7 bytes, which is not a whole number of float, 4 bytes each");
+    insta::assert_snapshot!(mistake(2, "2=u32:1,2,3,4"), @"argument 'params' (buffer 2): 'u32:1,2,3,4' has 16 bytes, but the kernel takes one Params, 8 bytes (constant Params &)");
+    insta::assert_snapshot!(mistake(4, "5=zeros:f32:4x3"), @"argument 'points' (buffer 5): 'zeros:f32:4x3' has 3 numbers where float3 takes 4 in memory: add a column to its shape (4, 3)");
 }
 
 #[test]
@@ -113,18 +113,18 @@ fn structs_take_any_numbers_of_their_size() {
     let mut arguments = ARGUMENTS;
     arguments[2] = "2=u32:8,0";
     assert!(bind(&arguments, &[("0", 256)], &[]).is_ok());
-    insta::assert_snapshot!(mistake(2, "2=struct:n=8"), @"argument 'params' (buffer 2): the field 'scale' is to be given once: Params has n, scale");
+    insta::assert_snapshot!(mistake(2, "2=struct:n=8"), @"argument 'params' (buffer 2): the field 'scale' must be given once: Params has n, scale");
 }
 
 #[test]
-fn what_does_not_exist_cannot_be_bound() {
+fn rejects_arguments_that_do_not_exist() {
     let errors = |arguments: &[&str], memory: &[(&str, usize)]| {
         let arguments = [&ARGUMENTS[..], arguments].concat();
         bind(&arguments, &[&[("0", 256)], memory].concat(), &[]).err().expect("too much").join("\n")
     };
     insta::assert_snapshot!(errors(&["9=u32:1", "z=u32:1"], &[]), @r"
-    --arg 9: the kernel has no such argument; there are 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
-    --arg z: the kernel has no such argument; there are 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
+    --arg 9: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
+    --arg z: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
     ");
     insta::assert_snapshot!(errors(&["7=zeros:bf16:8", "bias=zeros:bf16:8"], &[]), @r"
     argument 'bias' (buffer 7) does not exist with these function constants: WITH_BIAS is false
@@ -132,37 +132,38 @@ fn what_does_not_exist_cannot_be_bound() {
     ");
     insta::assert_snapshot!(errors(&["scratch=zeros:f32:4"], &[("x", 64), ("1", 64)]), @r"
     argument 'scratch' (threadgroup 0) is threadgroup memory: give its size with --threadgroup-memory scratch=BYTES
-    argument 'x' (buffer 0) is no threadgroup memory: bind it with --arg x=VALUE
-    --threadgroup-memory 1: the kernel has no such argument; there are 0 'scratch'
+    argument 'x' (buffer 0) is not threadgroup memory: bind it with --arg x=VALUE
+    --threadgroup-memory 1: the kernel has no such argument; it has 0 'scratch'
     ");
     insta::assert_snapshot!(errors(&["0=zeros:f32:8", "i=u32:1"], &[("scratch", 256)]), @r"
     argument 'x' (buffer 0) is bound twice
-    --arg i: the kernel has no such argument; there are 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
+    --arg i: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
     --threadgroup-memory sets the size of 0 twice
     ");
 }
 
 #[test]
-fn threadgroup_memory_has_limits() {
+fn rejects_too_much_threadgroup_memory() {
     let error = |bytes| bind(&ARGUMENTS, &[("0", bytes)], &[]).err().expect("it does not fit").join("\n");
     insta::assert_snapshot!(error(8), @"argument 'scratch' (threadgroup 0): 8 bytes are less than one float4, 16 bytes");
-    insta::assert_snapshot!(error(1000), @"argument 'scratch' (threadgroup 0): 1000 bytes are no multiple of 16: use 1008");
+    insta::assert_snapshot!(error(1000), @"argument 'scratch' (threadgroup 0): 1000 bytes are not a multiple of 16: use 1008");
     insta::assert_snapshot!(error(32 << 10), @"33024 bytes of threadgroup memory (256 of them the kernel's own) are over the limit of 32768");
     assert!(error(usize::MAX & !15).contains("over the limit"));
     assert!(bind(&ARGUMENTS, &[("0", (32 << 10) - 256)], &[]).is_ok());
 }
 
 #[test]
-fn outputs_are_written_by_the_kernel() {
-    let errors =
-        |outputs: &[&str]| bind(&ARGUMENTS, &[("0", 256)], outputs).err().expect("it is no output").join("\n");
+fn rejects_outputs_that_the_kernel_only_reads() {
+    let errors = |outputs: &[&str]| {
+        bind(&ARGUMENTS, &[("0", 256)], outputs).err().expect("it cannot be an output").join("\n")
+    };
     insta::assert_snapshot!(errors(&["x", "2", "bias", "scratch", "9"]), @r"
-    argument 'x' (buffer 0) is only read by the kernel (const device float *): it is no output
-    argument 'params' (buffer 2) is only read by the kernel (constant Params &): it is no output
+    argument 'x' (buffer 0) is only read by the kernel (const device float *): it cannot be an output
+    argument 'params' (buffer 2) is only read by the kernel (constant Params &): it cannot be an output
     argument 'bias' (buffer 7) does not exist with these function constants: WITH_BIAS is false
     argument 'scratch' (threadgroup 0) is threadgroup memory: give its size with --threadgroup-memory scratch=BYTES
-    --out 9: the kernel has no such argument; there are 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
+    --out 9: the kernel has no such argument; it has 0 'x', 1 'y', 2 'params', 3 'counter', 5 'points'
     ");
     let errors = bind(&ARGUMENTS[2..], &[("0", 256)], &["1"]).err().expect("it is not bound");
-    assert!(errors[1].contains("no output as long as it is not bound: --arg 1=zeros:TYPE:SHAPE"), "{errors:#?}");
+    assert!(errors[1].contains("must be bound to be an output: --arg 1=zeros:TYPE:SHAPE"), "{errors:#?}");
 }
