@@ -51,7 +51,7 @@ impl Device {
         };
         let no_device = |why: String| {
             let why = if why.is_empty() { why } else { format!(": {why}") };
-            usage(format!("no device '{name}'{why}; {}", there_are()?))
+            usage(format!("there is no device '{name}'{why}; {}", there_are()?))
         };
         let number = match number.map(str::parse::<usize>) {
             None => 0,

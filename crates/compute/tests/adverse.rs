@@ -1,4 +1,4 @@
-//! What runs in the order that is least expected gives the same results, unless a kernel has a mistake that GPUs punish.
+//! Adverse order gives the same results, unless a kernel has a race that GPUs would show, too.
 #![cfg(llvm)]
 
 use compute::{
@@ -9,7 +9,7 @@ use compute::{
 const SIMDGROUPS: usize = 4;
 const THREADGROUPS: usize = 3;
 
-/// A kernel on a device of its own, with one thread: the order is what is said, and not what threads make of it.
+/// A kernel on its own device with one thread: the order is deterministic.
 struct Setup {
     device: Device,
     pipeline: ComputePipelineState,
@@ -37,7 +37,7 @@ impl Setup {
         Setup { device, pipeline }
     }
 
-    /// A buffer with an element for each thread, zero at first.
+    /// A zeroed buffer with an element per thread.
     fn buffer(&self) -> Buffer {
         self.device.new_buffer(4 * 32 * SIMDGROUPS * THREADGROUPS).expect("memory")
     }
@@ -63,7 +63,7 @@ impl Setup {
     }
 }
 
-/// What a kernel with this body writes, in the usual order and adversely.
+/// Results of a kernel with this body, in normal and in adverse order.
 fn results(body: &str) -> [Vec<u32>; 2] {
     let setup = Setup::new(body);
     [false, true].map(|adverse| {
@@ -73,7 +73,7 @@ fn results(body: &str) -> [Vec<u32>; 2] {
     })
 }
 
-/// Each simdgroup says what the one before it has left, twice. `A` and `B` stand for barriers.
+/// Each simdgroup reads twice what its neighbour has written. `A` and `B` stand for barriers.
 const EXCHANGE: &str = "
     uint sum = 0;
     for (uint round = 1; round <= 2; round++) {
@@ -90,7 +90,7 @@ fn exchange(neighbour: &str, a: &str, b: &str) -> [Vec<u32>; 2] {
 }
 
 #[test]
-fn a_right_kernel_does_not_depend_on_the_order() {
+fn a_correct_kernel_does_not_depend_on_the_order() {
     let all = (0..SIMDGROUPS as u32 * 32 * THREADGROUPS as u32).map(|i| i / 32 % SIMDGROUPS as u32);
     for (neighbour, of) in [("(simdgroup + 3) % 4", 3), ("(simdgroup + 1) % 4", 1)] {
         let expected: Vec<u32> = all.clone().map(|s| (100 + (s + of) % 4) * 1000 + 200 + (s + of) % 4).collect();
@@ -101,7 +101,7 @@ fn a_right_kernel_does_not_depend_on_the_order() {
 }
 
 #[test]
-fn a_missing_barrier_shows() {
+fn a_missing_barrier_is_exposed() {
     for neighbour in ["max(simdgroup, 1u) - 1", "min(simdgroup + 1, 3u)"] {
         let [expected, _] = exchange(neighbour, BARRIER, BARRIER);
         for (a, b) in [("", BARRIER), (BARRIER, ""), ("", "")] {
@@ -120,7 +120,7 @@ fn threadgroup_memory_begins_as_garbage() {
 }
 
 #[test]
-fn threadgroups_that_wait_for_others_show() {
+fn threadgroups_that_depend_on_others_are_exposed() {
     let [usual, adverse] = results("y[i] = group == 0 ? 1 : y[i - 128] + 1; shared[0] = 0;");
     assert_ne!(usual, adverse);
     let [usual, adverse] = results("y[i] = group + 1; shared[0] = 0;");
@@ -130,7 +130,7 @@ fn threadgroups_that_wait_for_others_show() {
 #[test]
 fn simdgroups_without_barriers_run_backwards_too() {
     let [usual, adverse] = results("y[i % 32 + group * 128] = simdgroup; shared[0] = 0;");
-    assert_eq!((usual[0], adverse[0]), (3, 0), "who writes last");
+    assert_eq!((usual[0], adverse[0]), (3, 0), "the last writer");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Replaying allocates next to nothing, and encoding nothing for a single dispatch, once the first ones have been.
+//! Once warm, replaying and encoding hardly allocate.
 #![cfg(llvm)]
 
 mod common;
@@ -11,14 +11,14 @@ use compute::{
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts what the thread under test allocates.
+/// Counts allocations of the tested thread.
 struct Counting;
 
 thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: it hands everything on to the system.
+// SAFETY: it forwards every call to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = COUNT.try_with(|count| count.set(count.get() + 1));
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 thread_local! {
-    /// Whether this thread has executed a kernel.
+    /// True if this thread has executed a kernel.
     static EXECUTED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -44,8 +44,8 @@ unsafe extern "C" fn nothing(_: *const Dispatch, _: *const Threadgroup, _: *cons
     EXECUTED.set(true);
 }
 
-/// The largest number of allocations of a run, after the first few. Who executes is a race that this thread wins, as a rule,
-/// since it waits; runs in which the queue's own thread was faster tell nothing.
+/// Maximum number of allocations of a run, after some warm-up runs. This thread usually executes, since it waits; runs
+/// that the queue's thread executed are ignored.
 fn allocations(mut run: impl FnMut() -> Result<()>) -> usize {
     let mut counts = Vec::with_capacity(50);
     for _ in 0..10_000 {
@@ -60,7 +60,7 @@ fn allocations(mut run: impl FnMut() -> Result<()>) -> usize {
             counts.push(count);
         }
     }
-    assert_eq!(counts.len(), 50, "who waits executes");
+    assert_eq!(counts.len(), 50, "the waiting thread executes");
     counts.into_iter().skip(10).max().unwrap_or(0)
 }
 
@@ -93,7 +93,7 @@ impl Setup {
 }
 
 #[test]
-fn replays_allocate_the_same_however_long_they_are() {
+fn replays_of_any_length_allocate_the_same() {
     let setup = setup();
     let mut counts = Vec::new();
     for dispatches in [1, 1000] {

@@ -1,5 +1,5 @@
-//! The least that a back end can be: everything by the defaults of the traits, and work that is executed on the caller's thread.
-//! `third_backend` is one that runs kernels.
+//! A minimal back end: the defaults of the traits, and work executed on the calling thread. `third_backend` is one that
+//! runs kernels.
 
 use compute::backend::{
     Allocation, Buffer as BackendBuffer, Execute, Function, LibraryContents, Memory, NewPipeline, PipelineRequest,
@@ -15,12 +15,12 @@ use std::borrow::Cow;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
-/// A device that copies and fills, and runs no kernels.
+/// A device that copies and fills, but runs no kernels.
 struct Store {
     properties: Properties,
 }
 
-/// Memory that only the device reaches.
+/// Memory that only the device can access.
 struct Bytes(Mutex<Box<[u8]>>);
 
 /// A library without functions.
@@ -159,7 +159,7 @@ fn commands(device: &Device) -> CommandBuffer {
 }
 
 #[test]
-fn its_memory_is_filled_copied_written_and_read() -> Result<()> {
+fn memory_is_filled_copied_written_and_read() -> Result<()> {
     let device = store();
     assert_eq!((device.kind().to_string().as_str(), device.id().as_str()), ("store", "store"));
     for storage in [StorageMode::Shared, StorageMode::Private] {
@@ -172,7 +172,7 @@ fn its_memory_is_filled_copied_written_and_read() -> Result<()> {
         commands.commit()?;
         commands.wait_until_completed()?;
         assert_eq!(b.read::<u32>(), [7, 7, 0, 0x1111_1111]);
-        assert!(a.contents().is_null() && b.contents().is_null(), "the host does not reach it");
+        assert!(a.contents().is_null() && b.contents().is_null(), "the host cannot access it");
     }
     Ok(())
 }
@@ -183,7 +183,7 @@ fn devices_refuse_each_others_buffers() -> Result<()> {
     let new = |device: &Device| -> Result<Buffer> { device.new_buffer(32) };
     for (device, other) in [(&store, &cpu), (&cpu, &store), (&store, &other_store)] {
         let (own, foreign, commands) = (new(device)?, new(other)?, commands(device));
-        let problem = |call: &str| format!("{call}: the buffer of 32 bytes was made by another device");
+        let problem = |call: &str| format!("{call}: the buffer of 32 bytes belongs to another device");
         assert_eq!(usage(commands.fill_buffer(&foreign, 0..4, 1)), problem("fill_buffer"));
         assert_eq!(usage(commands.copy_buffer(&foreign, 0..4, &own, 0)), problem("copy_buffer"));
         assert_eq!(usage(commands.copy_buffer(&own, 0..4, &foreign, 0)), problem("copy_buffer"));
@@ -195,13 +195,13 @@ fn devices_refuse_each_others_buffers() -> Result<()> {
 }
 
 #[test]
-fn defaults_stand_for_all_that_it_does_not_do() -> Result<()> {
+fn defaults_reject_unsupported_calls() -> Result<()> {
     let device = store();
     let mut memory = [0u8; 16];
     let bytes = NonNull::slice_from_raw_parts(NonNull::from(&mut memory[0]), 16);
-    // SAFETY: it is refused.
+    // SAFETY: the call fails.
     let refused = usage(unsafe { device.new_buffer_with_bytes_no_copy(bytes, ()) });
-    assert!(refused.starts_with("a store has memory of its own"), "{refused}");
+    assert!(refused.starts_with("a store has its own memory"), "{refused}");
 
     let path = std::env::temp_dir().join(format!("metalworks-backends-{}", std::process::id()));
     let contents: Vec<u8> = (0..100).collect();
@@ -221,6 +221,6 @@ fn defaults_stand_for_all_that_it_does_not_do() -> Result<()> {
         Device::cpu()?.new_compute_pipeline_state_with_function_descriptor(&function, &Default::default());
     assert!(usage(pipeline).contains("of a library that another device opened"));
     device.set_adverse(true);
-    assert!(!device.is_adverse(), "it has an order of its own");
+    assert!(!device.is_adverse(), "it does not support adverse order");
     Ok(())
 }

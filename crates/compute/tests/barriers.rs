@@ -1,4 +1,4 @@
-//! Simdgroups wait for each other at barriers, and only for those that are still there.
+//! Simdgroups wait for each other at barriers, except for those that have returned.
 #![cfg(llvm)]
 
 mod common;
@@ -30,7 +30,7 @@ unsafe extern "C" fn exchange(d: *const Dispatch, t: *const Threadgroup, s: *con
 }
 
 #[test]
-fn all_simdgroups_meet() {
+fn barriers_synchronize_all_simdgroups() {
     for pool in [1, 3] {
         let device = device(pool);
         let queue = device.new_command_queue();
@@ -54,7 +54,7 @@ fn all_simdgroups_meet() {
     }
 }
 
-/// Every second simdgroup leaves before the barrier, the others pass three.
+/// Every second simdgroup returns before the barrier, the others pass three.
 unsafe extern "C" fn leave(d: *const Dispatch, t: *const Threadgroup, s: *const Simdgroup, _: u32) {
     unsafe {
         let index = (*s).index;
@@ -68,7 +68,7 @@ unsafe extern "C" fn leave(d: *const Dispatch, t: *const Threadgroup, s: *const 
 }
 
 #[test]
-fn a_simdgroup_that_left_is_not_waited_for() {
+fn a_simdgroup_that_returned_is_not_waited_for() {
     let device = device(1);
     let buffer = device.new_buffer(32 * 4).expect("memory");
     let kernel = RustKernel { has_barrier: true, ..RustKernel::new(leave, leave, 1) };
@@ -77,7 +77,7 @@ fn a_simdgroup_that_left_is_not_waited_for() {
     assert_eq!(buffer.read::<u32>(), (1..=32).collect::<Vec<u32>>());
 }
 
-/// Uses as much stack as it said.
+/// Uses as much stack as declared.
 unsafe extern "C" fn dig(d: *const Dispatch, _: *const Threadgroup, s: *const Simdgroup, count: u32) {
     unsafe {
         let mut array = [1u8; 6 << 20];
@@ -90,14 +90,14 @@ unsafe extern "C" fn dig(d: *const Dispatch, _: *const Threadgroup, s: *const Si
 }
 
 #[test]
-fn private_arrays_have_room() {
+fn private_arrays_fit_on_the_stack() {
     let device = device(2);
     let queue = device.new_command_queue();
     for has_barrier in [false, true] {
         let buffer = device.new_buffer(4 * 4).expect("memory");
         let kernel = RustKernel { has_barrier, private_memory: 12 << 20, ..RustKernel::new(dig, dig, 1) };
         let grid = DispatchCall::Threadgroups(Size::linear(1), Size::linear(128));
-        // Its own thread has a small stack.
+        // This thread has a small stack.
         let (queue, buffer) = (&queue, &buffer);
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(256 << 10);
@@ -109,7 +109,7 @@ fn private_arrays_have_room() {
 }
 
 #[test]
-fn private_arrays_without_end_are_an_error() {
+fn too_large_private_arrays_are_an_error() {
     let device = device(1);
     let buffer = device.new_buffer(64).expect("memory");
     for private_memory in [1 << 60, u64::MAX] {
@@ -121,7 +121,7 @@ fn private_arrays_without_end_are_an_error() {
     }
 }
 
-/// Writes where the memory of its two arguments begins.
+/// Writes the offsets of its two threadgroup arguments.
 unsafe extern "C" fn offsets(d: *const Dispatch, t: *const Threadgroup, _: *const Simdgroup, _: u32) {
     unsafe {
         let out = numbers(d, 0);
@@ -129,7 +129,7 @@ unsafe extern "C" fn offsets(d: *const Dispatch, t: *const Threadgroup, _: *cons
             *out.add(place) = (*d).threadgroup_offsets[index];
         }
         *out.add(2) = u32::from((*t).memory.is_null());
-        // The last byte is there.
+        // The last byte is accessible.
         *(*t).memory.add((*d).threadgroup_offsets[7] as usize + 63) = 1;
     }
 }

@@ -1,4 +1,4 @@
-//! Copies between buffers, fills, and buffers that only the device has.
+//! Copies, fills, and private buffers.
 #![cfg(llvm)]
 
 mod common;
@@ -95,9 +95,9 @@ fn a_private_buffer_is_filled_used_and_read() {
     setup.encode(&commands, &private, 1000);
     run(&commands);
     assert_eq!(output.read::<u32>(), [100, 12, 13, 14, 15, 16, 17, 107]);
-    assert_eq!(commands.dispatch_timings().len(), 2, "copies are no dispatches");
+    assert_eq!(commands.dispatch_timings().len(), 2, "copies are not dispatches");
 
-    // The next command buffer finds what this one left.
+    // The next command buffer sees the results of this one.
     let commands = setup.queue.new_command_buffer();
     commands.copy_buffer(&private, 0..8, &output, 24).expect("a copy");
     run(&commands);
@@ -126,7 +126,7 @@ fn copies_and_replays_keep_their_order() {
 }
 
 #[test]
-fn within_one_buffer() {
+fn copies_within_one_buffer() {
     let setup = Setup::new();
     let buffer = setup.shared(0);
     let commands = setup.queue.new_command_buffer();
@@ -138,7 +138,7 @@ fn within_one_buffer() {
 }
 
 #[test]
-fn the_host_has_no_private_memory() {
+fn the_host_cannot_access_private_memory() {
     let buffer = Setup::new().private();
     buffer.set_label("kept");
     let problem = "of the buffer 'kept' of 32 bytes, which is private to its device; \
@@ -165,7 +165,7 @@ fn addresses_overlap_where_memory_does() {
 }
 
 #[test]
-fn wrong_copies_are_refused() {
+fn rejects_wrong_copies() {
     let setup = Setup::new();
     let (a, b) = (setup.shared(0), setup.private());
     b.set_label("b");
@@ -186,11 +186,11 @@ fn wrong_copies_are_refused() {
     );
     assert_eq!(
         refused(&a, 0, 8, &b.read_only(), 0),
-        "copy_buffer: the buffer 'b' of 32 bytes, the destination, is a view for reading only"
+        "copy_buffer: the buffer 'b' of 32 bytes, the destination, is read-only"
     );
     assert_eq!(
         refused(&b, 0, 12, &b, 8),
-        "copy_buffer: 0..12 and 8..20 of the buffer 'b' of 32 bytes overlap; copy by way of another buffer"
+        "copy_buffer: 0..12 and 8..20 of the buffer 'b' of 32 bytes overlap; copy through another buffer"
     );
     for (start, end, offset, what) in
         [(1, 9, 0, "the source begins at"), (0, 8, 2, "the destination begins at"), (0, 7, 0, "the length is")]
@@ -213,7 +213,7 @@ fn wrong_copies_are_refused() {
 }
 
 #[test]
-fn released_buffers_are_not_copied() {
+fn rejects_copies_of_released_buffers() {
     let setup = Setup::new();
     let (a, b) = (setup.shared(0), setup.private());
     let commands = setup.queue.new_command_buffer();
@@ -265,9 +265,9 @@ fn fills_keep_their_order_with_dispatches_replays_and_copies() {
     assert_eq!(outputs[0].read::<u32>(), [7; 8]);
     assert_eq!(outputs[1].read::<u32>(), [5, 5, 5, 5, 12, 12, 12, 12]);
     assert_eq!(outputs[2].read::<u32>()[..3], [0, 0x0101_0101, 102]);
-    assert_eq!(commands.dispatch_timings().len(), 2, "fills are no dispatches");
+    assert_eq!(commands.dispatch_timings().len(), 2, "fills are not dispatches");
 
-    // The next command buffer finds what this one left.
+    // The next command buffer sees the results of this one.
     let commands = setup.queue.new_command_buffer();
     commands.copy_buffer(&private, 0..4, &outputs[2], 8).expect("a copy");
     run(&commands);
@@ -275,7 +275,7 @@ fn fills_keep_their_order_with_dispatches_replays_and_copies() {
 }
 
 #[test]
-fn wrong_fills_are_refused() {
+fn rejects_wrong_fills() {
     let setup = Setup::new();
     for buffer in [setup.shared(0), setup.private()] {
         buffer.set_label("b");
@@ -295,7 +295,7 @@ fn wrong_fills_are_refused() {
         }
         assert_eq!(
             usage(commands.fill_buffer(&buffer.read_only(), 0..4, 1)),
-            "fill_buffer: the buffer 'b' of 32 bytes is a view for reading only"
+            "fill_buffer: the buffer 'b' of 32 bytes is read-only"
         );
         let encoder = commands.compute_command_encoder().expect("an encoder");
         assert!(refused(0, 4).contains("a fill for a command buffer with an open encoder"));
@@ -322,7 +322,7 @@ fn a_refused_fill_leaves_nothing_behind() {
 }
 
 #[test]
-fn released_buffers_are_not_filled() {
+fn rejects_fills_of_released_buffers() {
     let setup = Setup::new();
     for buffer in [setup.shared(0), setup.private()] {
         let commands = setup.queue.new_command_buffer();
@@ -336,7 +336,7 @@ fn released_buffers_are_not_filled() {
 }
 
 #[test]
-fn a_fill_keeps_its_buffer() {
+fn a_fill_keeps_its_buffer_alive() {
     let setup = Setup::new();
     let (output, private) = (setup.shared(0), setup.private());
     let commands = setup.queue.new_command_buffer();
@@ -348,13 +348,13 @@ fn a_fill_keeps_its_buffer() {
 }
 
 #[test]
-fn memory_of_the_callers_is_used_in_place() {
+fn the_callers_memory_is_not_copied() {
     let setup = Setup::new();
     let mut memory: Box<[u32]> = (0..8).collect();
     let bytes = NonNull::slice_from_raw_parts(NonNull::from(&mut memory[0]).cast(), 32);
     let address = memory.as_ptr().addr();
     let (sender, is_gone) = channel::<()>();
-    // SAFETY: the owner has the memory, and nobody else touches it.
+    // SAFETY: the owner has the memory, and no other code accesses it.
     let owner = std::sync::Mutex::new((memory, sender));
     let buffer = unsafe { setup.device.new_buffer_with_bytes_no_copy(bytes, owner) }.expect("a buffer");
     assert_eq!((buffer.contents().addr(), buffer.len()), (address, 32));
@@ -363,14 +363,14 @@ fn memory_of_the_callers_is_used_in_place() {
     run(&commands);
     assert_eq!(buffer.read::<u32>(), [5, 6, 7, 8, 9, 10, 11, 12]);
     buffer.release();
-    assert_eq!(buffer.read::<u32>()[0], 0, "what was released is not read");
-    // SAFETY: the owner has the memory still.
-    assert_eq!(unsafe { bytes.cast::<u32>().read() }, 5, "it is not ours to give back");
+    assert_eq!(buffer.read::<u32>()[0], 0, "a released buffer reads as zeros");
+    // SAFETY: the owner still has the memory.
+    assert_eq!(unsafe { bytes.cast::<u32>().read() }, 5, "it is the caller's memory");
     assert!(is_gone.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty));
     drop(buffer);
     drop(commands);
-    assert!(is_gone.try_recv() == Err(std::sync::mpsc::TryRecvError::Disconnected), "its owner has it back");
+    assert!(is_gone.try_recv() == Err(std::sync::mpsc::TryRecvError::Disconnected), "the owner was dropped");
     let nothing = NonNull::slice_from_raw_parts(NonNull::dangling(), 0);
-    // SAFETY: no bytes are touched.
+    // SAFETY: no bytes are accessed.
     assert!(usage(unsafe { setup.device.new_buffer_with_bytes_no_copy(nothing, ()) }).contains("0 bytes"));
 }

@@ -1,4 +1,4 @@
-//! Kernels flush denormal numbers if they were compiled so, and nobody else is affected.
+//! Kernels flush denormal numbers if they were compiled to, without affecting other code.
 #![cfg(llvm)]
 
 mod common;
@@ -22,7 +22,7 @@ unsafe extern "C" fn halve(d: *const Dispatch, t: *const Threadgroup, s: *const 
 }
 
 #[test]
-fn only_kernels_that_ask_for_it_flush() {
+fn only_kernels_compiled_to_flush_do() {
     let device = device(2);
     let queue = device.new_command_queue();
     for has_barrier in [false, true] {
@@ -33,7 +33,7 @@ fn only_kernels_that_ask_for_it_flush() {
             run(&queue, &kernel, &[&buffer], grid).expect("it runs");
             let expected = if flush_denormals { 0 } else { 0x0040_0000 };
             assert_eq!(buffer.read::<u32>(), [expected; 4]);
-            assert!(half_of_the_smallest() > 0.0, "the caller's mode is as it was");
+            assert!(half_of_the_smallest() > 0.0, "the caller's mode is restored");
         }
     }
 }

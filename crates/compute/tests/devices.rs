@@ -1,4 +1,4 @@
-//! Which devices there are, by which names, and what they say of themselves.
+//! Devices: names and properties.
 
 use compute::{Device, DeviceKind, Error};
 
@@ -10,7 +10,7 @@ fn refused(name: &str) -> String {
 }
 
 #[test]
-fn all_are_found_by_their_names() {
+fn all_devices_are_found_by_name() {
     let all = Device::all().expect("some");
     assert_eq!(all.iter().filter(|device| device.kind() == DeviceKind::Cpu).count(), 1);
     for device in &all {
@@ -21,7 +21,7 @@ fn all_are_found_by_their_names() {
 }
 
 #[test]
-fn names_that_are_none() {
+fn rejects_unknown_names() {
     let there = if cfg!(target_os = "macos") { "there are metal:0" } else { "there is cpu" };
     for name in ["", "CPU", "cpu:0", "cuda", "cpu ", "metal2"] {
         let problem = refused(name);
@@ -29,7 +29,7 @@ fn names_that_are_none() {
     }
     for name in ["metal:", "metal:x", "metal:-1", "metal:1:2", "metal:99999999999999999999999"] {
         let problem = refused(name);
-        assert!(problem.contains("what follows 'metal:' must be a number"), "{problem}");
+        assert!(problem.contains("the part after 'metal:' must be a number"), "{problem}");
     }
     let problem = refused("metal:4000000000");
     assert!(problem.starts_with("there is no device 'metal:4000000000': "), "{problem}");
@@ -39,7 +39,7 @@ fn names_that_are_none() {
 }
 
 #[test]
-fn the_cpu_says_what_it_can_do() {
+fn the_cpu_has_its_properties() {
     let device = Device::cpu().expect("a CPU");
     let can = device.capabilities();
     assert!(can.simd_reductions && can.simdgroup_matrix && can.bfloat);

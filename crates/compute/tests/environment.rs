@@ -1,9 +1,10 @@
-//! `METALWORKS_THREADS`, `METALWORKS_DEVICE` and the switches. The environment belongs to the whole process, so this test runs itself again for each value.
+//! `METALWORKS_THREADS`, `METALWORKS_DEVICE` and the switches. The environment is per process, so these tests run
+//! themselves again for each value.
 
 use compute::{CpuOptions, Device};
 use std::process::Command;
 
-/// Set in the processes that the test starts: what a device must say there.
+/// Set in child processes: the expected result.
 const EXPECTED: &str = "METALWORKS_TEST_EXPECTED";
 
 fn check_this_process(expected: &str) {
@@ -103,7 +104,7 @@ fn captures_come_from_the_environment() {
     }
 }
 
-/// Runs one test in a process of its own.
+/// Runs one test in a child process.
 fn again(test: &str, variables: &[(&str, &str)]) {
     let mut again = Command::new(std::env::current_exe().expect("a test has a file"));
     let output = again.args([test, "--exact"]).envs(variables.iter().copied()).output().expect("it starts");

@@ -1,4 +1,4 @@
-//! Every thread of a grid runs once, whatever its shape and however many threads share it.
+//! Every thread of a grid runs once, for any shape and any number of CPU threads.
 #![cfg(llvm)]
 
 mod common;
@@ -7,7 +7,7 @@ use abi::{Dispatch, Simdgroup, Threadgroup};
 use common::{DispatchCall, RustKernel, device, numbers, run, threads};
 use compute::{CpuOptions, Device, Size};
 
-/// Adds `mark` to the number of each thread in the grid, and checks what it was told about itself.
+/// Adds `mark` to the number of each thread in the grid, and checks the positions that the kernel is given.
 unsafe fn visit(
     dispatch: *const Dispatch,
     threadgroup: *const Threadgroup,
@@ -34,7 +34,7 @@ unsafe extern "C" fn visit_any(d: *const Dispatch, t: *const Threadgroup, s: *co
     unsafe { visit(d, t, s, count, 100) };
 }
 
-/// How many threads ran in code for rows, and in the other. Fails if one ran twice or not at all.
+/// Number of threads that ran in code for rows, and in the other. Fails if one ran twice or not at all.
 fn visits(device: &Device, threads: Size, grid: DispatchCall, has_barrier: bool) -> (usize, usize) {
     let volume = threads.volume().expect("a small grid");
     let buffer = device.new_buffer(volume * 4).expect("memory");
@@ -57,7 +57,7 @@ fn by_threads(device: &Device, threads: Size, threadgroup: Size) -> (usize, usiz
 }
 
 #[test]
-fn rows_are_called_where_they_can_be() {
+fn rows_are_used_where_possible() {
     let device = device(1);
     assert_eq!(by_threads(&device, Size::linear(1024), Size::linear(256)), (1024, 0));
     assert_eq!(by_threads(&device, Size::linear(1000), Size::linear(256)), (992, 8));
@@ -102,7 +102,7 @@ fn large_grids_are_shared_between_threads() {
 }
 
 #[test]
-fn a_device_says_what_it_is() {
+fn a_device_reports_its_limits() {
     let device = Device::cpu_with_options(&CpuOptions { threads: Some(3) }).expect("a CPU");
     assert!(device.name().contains("3 threads"), "{}", device.name());
     assert_eq!(device.max_threadgroup_memory_length(), 32 << 10);

@@ -1,4 +1,4 @@
-//! Concurrent encoders put barriers where dispatches touch the same bytes, and nowhere else.
+//! Concurrent encoders insert barriers where dispatches access the same bytes, and only there.
 #![cfg(llvm)]
 
 mod common;
@@ -10,14 +10,14 @@ use compute::{Buffer, CommandRecorder, ComputePipelineState, Device, DispatchTyp
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// `target[i] = target[i] * 3 + a[i] + b[i] * 7 + c` for as many numbers as buffer 3 says; `c` comes after the count.
+/// `target[i] = target[i] * 3 + a[i] + b[i] * 7 + c` for the count in buffer 3; `c` follows the count.
 unsafe extern "C" fn mix(d: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {
     unsafe {
         let (a, b, target) = (numbers(d, 0), numbers(d, 1), numbers(d, 2));
         let (count, constant) = (*numbers(d, 3), *numbers(d, 3).add(1));
         for i in 0..count as usize {
             let old = target.add(i).read_volatile();
-            // Others get their chance between the read and the write.
+            // Let other threads run between the read and the write.
             std::thread::yield_now();
             let sum = (*a.add(i)).wrapping_add((*b.add(i)).wrapping_mul(7)).wrapping_add(constant);
             target.add(i).write_volatile(old.wrapping_mul(3).wrapping_add(sum));
@@ -25,7 +25,7 @@ unsafe extern "C" fn mix(d: *const Dispatch, _: *const Threadgroup, _: *const Si
     }
 }
 
-/// One dispatch: numbers of a buffer, as many of each.
+/// One dispatch: start positions and a count.
 #[derive(Clone, Debug)]
 struct Mix {
     sources: [(usize, usize); 2],
@@ -39,7 +39,7 @@ impl Mix {
         (buffer, start * 4..(start + self.count) * 4)
     }
 
-    /// Whether it must not run together with one before it.
+    /// True if it must not overlap an earlier dispatch.
     fn conflicts(&self, before: &Mix) -> bool {
         let overlap = |a: (usize, Range<usize>), b: (usize, Range<usize>)| {
             a.0 == b.0 && a.1.start < b.1.end && b.1.start < a.1.end
@@ -52,7 +52,7 @@ impl Mix {
     }
 }
 
-/// As few barriers as can be, found by comparing with everything since the last one.
+/// The minimum number of barriers, found by comparing with every dispatch since the last one.
 fn fewest_barriers(mixes: &[Mix]) -> usize {
     let (mut barriers, mut first) = (0, 0);
     for (number, mix) in mixes.iter().enumerate() {
@@ -85,7 +85,7 @@ struct Mixer {
 impl Mixer {
     fn new(threads: usize) -> Mixer {
         let device = device(threads);
-        // Whatever the environment says.
+        // Independent of the environment.
         device.set_serial(false);
         let mut kernel = RustKernel::new(mix, mix, 3).reading(0).reading(1);
         kernel.arguments.push(read_only(argument(ArgumentKind::Buffer, 3, 8)));
@@ -121,7 +121,7 @@ impl Mixer {
     }
 }
 
-/// Numbers that look random, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -137,7 +137,7 @@ impl Random {
                 let count = 1 + self.below(most);
                 let mut at = || (self.below(buffers), self.below(len - count + 1));
                 let (sources, target) = ([at(), at()], at());
-                // A kernel whose arguments overlap without being the same has no one result.
+                // A kernel whose arguments partly overlap has no defined result.
                 let clashes = |source: &(usize, usize)| {
                     source.0 == target.0 && *source != target && source.1.abs_diff(target.1) < count
                 };
@@ -149,7 +149,7 @@ impl Random {
 }
 
 #[test]
-fn random_dispatches_give_what_they_give_one_by_one() {
+fn random_dispatches_match_serial_execution() {
     let mut kinds = HashSet::new();
     for seed in 0..60 {
         let mut random = Random(seed);
@@ -180,7 +180,7 @@ fn random_dispatches_give_what_they_give_one_by_one() {
     assert!(kinds.len() > 1, "sequences with few and with many barriers");
 }
 
-/// The barriers between dispatches that each take numbers from one place to another.
+/// The number of barriers between dispatches that each copy numbers.
 fn barriers(mixer: &Mixer, mixes: &[(usize, usize)]) -> usize {
     let buffer = mixer.device.new_buffer(4096).expect("memory");
     let mixes: Vec<Mix> = mixes
@@ -196,18 +196,22 @@ fn barriers(mixer: &Mixer, mixes: &[(usize, usize)]) -> usize {
 }
 
 #[test]
-fn each_kind_of_hazard_is_one() {
+fn each_kind_of_hazard_needs_a_barrier() {
     let mixer = Mixer::new(1);
     assert_eq!(barriers(&mixer, &[(0, 1), (0, 2), (0, 3)]), 0, "several may read the same");
     assert_eq!(barriers(&mixer, &[(0, 1), (1, 2)]), 1, "a read after a write");
     assert_eq!(barriers(&mixer, &[(0, 1), (2, 0)]), 1, "a write after a read");
     assert_eq!(barriers(&mixer, &[(0, 1), (2, 1)]), 1, "a write after a write");
     assert_eq!(barriers(&mixer, &[(0, 0), (1, 1), (2, 2)]), 0, "each for itself");
-    assert_eq!(barriers(&mixer, &[(0, 1), (1, 2), (3, 4), (5, 6), (0, 7)]), 1, "what comes after it is free again");
+    assert_eq!(
+        barriers(&mixer, &[(0, 1), (1, 2), (3, 4), (5, 6), (0, 7)]),
+        1,
+        "a barrier clears the hazards before it"
+    );
 }
 
 #[test]
-fn what_does_not_touch_stays_together() {
+fn disjoint_ranges_may_overlap_in_time() {
     let mixer = Mixer::new(1);
     let many: Vec<Mix> =
         (0..3000).map(|i| Mix { sources: [(0, i), (1, i)], target: (2, i), count: 1, constant: 0 }).collect();
@@ -217,7 +221,7 @@ fn what_does_not_touch_stays_together() {
 }
 
 #[test]
-fn without_a_range_it_is_all_from_the_offset_on() {
+fn without_a_range_the_access_extends_to_the_end() {
     let mixer = Mixer::new(1);
     let buffer = mixer.device.new_buffer(4096).expect("memory");
     let other = mixer.device.new_buffer(4096).expect("memory");
@@ -243,7 +247,7 @@ fn without_a_range_it_is_all_from_the_offset_on() {
 }
 
 #[test]
-fn barriers_can_be_asked_for_and_are_not_doubled() {
+fn explicit_barriers_are_not_doubled() {
     let mixer = Mixer::new(1);
     let buffer = mixer.device.new_buffer(4096).expect("memory");
     let mix = |source, target| Mix { sources: [(0, source); 2], target: (0, target), count: 1, constant: 0 };
@@ -272,20 +276,20 @@ fn a_switch_makes_everything_serial() {
     assert_eq!(barriers(&mixer, &[(0, 0), (1, 1), (2, 2)]), 0);
 }
 
-/// The CPU time of this thread, which does not depend on what else runs.
+/// The CPU time of this thread, independent of other load.
 fn thread_time() -> std::time::Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the clock is one that there is, and the time is written to `time`.
+    // SAFETY: the clock exists, and the time is written to `time`.
     assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) }, 0);
     std::time::Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[test]
-fn many_dispatches_are_tracked_in_little_time() {
+fn hazard_tracking_is_not_quadratic() {
     let mixer = Mixer::new(1);
     let buffer = mixer.device.new_buffer(4 << 20).expect("memory");
     let time = |dispatches: usize| {
-        // Every other number, so that no two ranges become one.
+        // Every other number, so that no two ranges merge.
         let mixes: Vec<Mix> = (0..dispatches)
             .map(|i| {
                 let place = (i * 7919) % dispatches;
@@ -297,7 +301,7 @@ fn many_dispatches_are_tracked_in_little_time() {
         assert_eq!(recording.barrier_count(), 0);
         thread_time() - start
     };
-    // Twenty times as many; if each were compared with all before it, that would take four hundred times as long.
+    // Twenty times as many dispatches; a quadratic algorithm would take four hundred times as long.
     let times = (0..10).map(|_| (time(2000), time(40_000)));
     let slow: Vec<_> = times.take_while(|(few, many)| *many >= *few * 20 * 5).collect();
     assert!(slow.len() < 10, "{slow:?} for 2,000 dispatches and for 40,000");

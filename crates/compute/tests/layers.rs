@@ -1,5 +1,5 @@
-//! The modules of the crate have an order, and a module uses only those below it. Back ends know nothing of each other, and
-//! nothing above them knows which there are.
+//! Architecture rules. The modules of the crate are layered, and a module uses only those below it. Back ends do not
+//! use each other, and only the registry names them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,25 +13,25 @@ const ORDER: [&str; 19] = [
 
 const BACKENDS: [&str; 2] = ["cpu", "metal"];
 
-/// The files that may name back ends, besides their own.
+/// Files that may name back ends, besides their own.
 const REGISTRIES: [&str; 2] = ["backend/mod.rs", "backend/registry.rs"];
 
-/// The files that every back end has, so that knowing one is knowing them all.
+/// Files that every back end has, so that knowing one is knowing them all.
 const BACKEND_FILES: [&str; 6] =
     ["device.rs", "buffer.rs", "library.rs", "pipeline.rs", "queue.rs", "recording.rs"];
 
-/// A token of Rust, as far as paths need it.
+/// A Rust token, as far as paths need it.
 #[derive(Clone, PartialEq, Debug)]
 enum Token {
     Name(String),
-    /// Without its quotes.
+    /// Without quotes.
     Text(String),
     /// `::`
     Separator,
     Other(char),
 }
 
-/// The tokens of a text with their lines, without comments.
+/// Tokenizes a text, without comments; each token has its line.
 fn tokens(text: &str) -> Vec<(usize, Token)> {
     let chars: Vec<char> = text.chars().collect();
     let (mut at, mut line, mut found) = (0, 1, Vec::new());
@@ -47,7 +47,7 @@ fn tokens(text: &str) -> Vec<(usize, Token)> {
             ['b' | 'c', 'r', '"' | '#', ..] => string(rest, 2),
             ['\'', '\\', ..] => (3 + rest[3..].iter().position(|c| *c == '\'').unwrap_or(0) + 1, None),
             ['\'', _, '\'', ..] => (3, None),
-            // A lifetime: its name is no path.
+            // A lifetime is not a path.
             ['\'', ..] => (1 + rest[1..].iter().take_while(|c| is_name(**c)).count(), None),
             [first, ..] if is_name(*first) => {
                 let len = rest.iter().take_while(|c| is_name(**c)).count();
@@ -68,7 +68,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The length of a comment, in which others may be.
+/// Length of a comment, which may be nested.
 fn block_comment(rest: &[char]) -> usize {
     let (mut at, mut depth) = (2, 1);
     while at < rest.len() && depth > 0 {
@@ -81,7 +81,7 @@ fn block_comment(rest: &[char]) -> usize {
     at
 }
 
-/// A string literal behind a prefix of letters.
+/// A string literal after a prefix of letters.
 fn string(rest: &[char], prefix: usize) -> (usize, Option<Token>) {
     let hashes = rest[prefix..].iter().take_while(|c| **c == '#').count();
     let is_raw = rest[..prefix].contains(&'r');
@@ -105,7 +105,7 @@ fn is_sign(token: Option<&(usize, Token)>, sign: char) -> bool {
     matches!(token, Some((_, Token::Other(found))) if *found == sign)
 }
 
-/// The tokens without the items that only tests have, and the modules among these that are files.
+/// Tokens without test-only items, and the names of test-only modules in files.
 fn without_tests(all: &[(usize, Token)]) -> (Vec<(usize, Token)>, Vec<String>) {
     let (mut kept, mut modules, mut at) = (Vec::new(), Vec::new(), 0);
     while at < all.len() {
@@ -135,7 +135,7 @@ fn name(token: &Token) -> Option<&str> {
     }
 }
 
-/// Where the attribute that begins at `at` ends.
+/// End of the attribute that begins at `at`.
 fn attribute(all: &[(usize, Token)], at: usize) -> Option<usize> {
     let open = if is_sign(all.get(at + 1), '!') { at + 2 } else { at + 1 };
     if !is_sign(all.get(open), '[') {
@@ -155,7 +155,7 @@ fn attribute(all: &[(usize, Token)], at: usize) -> Option<usize> {
     None
 }
 
-/// How many tokens an item has: up to its semicolon, or to the end of its braces.
+/// Number of tokens of an item: up to its semicolon, or to the end of its braces.
 fn item(all: &[(usize, Token)]) -> usize {
     let (mut depth, mut is_use) = (0, false);
     for (position, (_, token)) in all.iter().enumerate() {
@@ -174,7 +174,7 @@ fn item(all: &[(usize, Token)]) -> usize {
     all.len()
 }
 
-/// A path in a file, from the root of the crate on.
+/// A path in a file, relative to the crate root.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Named {
     line: usize,
@@ -187,7 +187,7 @@ impl fmt::Display for Named {
     }
 }
 
-/// All paths that begin with `crate`, `self` or `super`, in a file of this module.
+/// All paths in a file that begin with `crate`, `self` or `super`.
 fn paths(tokens: &[(usize, Token)], module: &[String]) -> Vec<Named> {
     let (mut found, mut depth, mut inline) = (Vec::new(), 0, Vec::<(usize, String)>::new());
     for (at, (_, token)) in tokens.iter().enumerate() {
@@ -217,7 +217,7 @@ fn paths(tokens: &[(usize, Token)], module: &[String]) -> Vec<Named> {
     found
 }
 
-/// Reads a path or a tree of `use` that begins at `at`, behind `prefix`; where it ends.
+/// Expands a path or a `use` tree at `at`, after `prefix`; returns its end.
 fn expand(tokens: &[(usize, Token)], mut at: usize, prefix: &[String], found: &mut Vec<Named>) -> usize {
     let mut path = prefix.to_vec();
     let mut line = tokens[at].0;
@@ -259,9 +259,9 @@ fn expand(tokens: &[(usize, Token)], mut at: usize, prefix: &[String], found: &m
     at
 }
 
-/// A file of the crate, without what is there for tests only.
+/// A source file without test-only items.
 struct File {
-    /// From the folder `src` on, with slashes.
+    /// Path in the folder `src`, with slashes.
     name: String,
     module: Vec<String>,
     tokens: Vec<(usize, Token)>,
@@ -296,7 +296,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The path of the module that a file is: `backend/cpu/mod.rs` is `backend`, `cpu`.
+/// The module path of a file: `backend/cpu/mod.rs` is `backend`, `cpu`.
 fn module_of(name: &str) -> Vec<String> {
     let mut module: Vec<String> = name.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
     if module.last().is_some_and(|last| last == "mod" || last == "lib") {
@@ -305,7 +305,7 @@ fn module_of(name: &str) -> Vec<String> {
     module
 }
 
-/// All files of the crate but those of tests, and the modules that `lib.rs` declares.
+/// All source files except tests.
 fn files() -> Vec<File> {
     let mut paths = Vec::new();
     collect(&source(), &mut paths);
@@ -331,7 +331,7 @@ fn none(problems: &[String]) {
 }
 
 #[test]
-fn every_module_has_a_place_in_the_order() {
+fn every_module_has_a_layer() {
     let files = files();
     let root = files.iter().find(|file| file.name == "lib.rs").expect("a root");
     let declared: BTreeSet<&str> = root
@@ -350,7 +350,7 @@ fn no_module_uses_one_above_it() {
     let place = |module: &str| ORDER.iter().position(|known| *known == module);
     let mut problems = Vec::new();
     for file in files() {
-        // The root is above them all.
+        // The root is above all.
         let Some(own) = file.top() else { continue };
         for named in paths(&file.tokens, &file.module) {
             let Some(other) = named.path.first() else { continue };
@@ -370,7 +370,7 @@ fn no_module_uses_one_above_it() {
 }
 
 #[test]
-fn back_ends_are_named_by_the_registry_alone() {
+fn only_the_registry_names_back_ends() {
     let mut problems = Vec::new();
     for file in files().iter().filter(|file| !REGISTRIES.contains(&file.name.as_str())) {
         for backend in BACKENDS.into_iter().filter(|backend| !file.is_of(backend)) {
@@ -380,7 +380,7 @@ fn back_ends_are_named_by_the_registry_alone() {
                     problems.push(format!("{}: {own} → {backend}: {named}", file.place(named.line)));
                 }
             }
-            // Also by a name that was imported.
+            // Also by an imported name.
             for tokens in file.tokens.windows(2).filter(|tokens| tokens[1].1 == Token::Separator) {
                 if is(tokens.first(), backend) {
                     problems.push(format!("{}: {own} → {backend}: {backend}::…", file.place(tokens[0].0)));
@@ -418,9 +418,9 @@ fn modules_with_parts_are_folders() {
     none(&problems);
 }
 
-/// Everything else is the same on all systems, but for the place of the user's cache.
+/// All other code is the same on every system, except the location of the user's cache.
 #[test]
-fn macos_is_named_where_metal_is() {
+fn only_metal_code_names_macos() {
     let may_name_it = |file: &File| {
         REGISTRIES.contains(&file.name.as_str()) || file.is_of("metal") || file.name == "archive/location.rs"
     };
@@ -435,7 +435,54 @@ fn macos_is_named_where_metal_is() {
     none(&problems);
 }
 
-/// The tests above cannot pass because nothing is found.
+/// Names that stand for a dependency, each with the files that may use it.
+const BOUNDARIES: [(&[&str], &str, fn(&File) -> bool); 4] = [
+    (&["air", "wave"], "only the CPU compiler calls air::wave", |file| file.name == "backend/cpu/compiler.rs"),
+    (&["supportsFamily"], "GPU families become capabilities in one file", |file| {
+        file.name == "backend/metal/family.rs"
+    }),
+    (&["objc2"], "only the Metal back end calls Objective-C", |file| file.is_of("metal")),
+    (&["objc2_metal"], "only the Metal back end calls Metal", |file| file.is_of("metal")),
+];
+
+#[test]
+fn boundaries_are_kept() {
+    let mut problems = Vec::new();
+    for (names, rule, may_use) in BOUNDARIES {
+        let mut users = 0;
+        for file in files() {
+            let uses: Vec<&(usize, Token)> =
+                file.tokens.iter().filter(|(_, token)| *token != Token::Separator).collect();
+            for window in uses.windows(names.len()) {
+                if names.iter().zip(window).all(|(name, token)| is(Some(token), name)) {
+                    users += 1;
+                    if !may_use(&file) {
+                        problems.push(format!("{}: {rule}", file.place(window[0].0)));
+                    }
+                }
+            }
+        }
+        assert!(users > 0, "{names:?} is not found: is this rule still needed?");
+    }
+    none(&problems);
+}
+
+/// Execution needs compiled kernels only.
+#[test]
+fn execution_does_not_use_the_compiler() {
+    let mut problems = Vec::new();
+    for file in files().iter().filter(|file| file.name.starts_with("backend/cpu/run/")) {
+        for named in paths(&file.tokens, &file.module) {
+            let text = named.path.join("::");
+            if text.starts_with("program") || text.starts_with("backend::cpu::compiler") {
+                problems.push(format!("{}: {named}", file.place(named.line)));
+            }
+        }
+    }
+    none(&problems);
+}
+
+/// Guards against tests that pass because they find nothing.
 #[test]
 fn known_edges_are_found() {
     let files = files();

@@ -1,4 +1,4 @@
-//! Libraries and functions, with a compiler in the program and without.
+//! Libraries and functions, with and without a compiler in the program.
 
 use compute::{
     CompileOptions, ConstantValue, Device, Error, Function, FunctionConstantValues, FunctionDescriptor, Library,
@@ -20,7 +20,7 @@ const SOURCE: &str = "
     vertex float4 corner(uint i [[vertex_id]]) { return float4(i); }";
 
 fn library() -> Result<Library> {
-    // It cannot be opened: the source is taken instead.
+    // The `.metallib` cannot be opened: the source is used instead.
     let metallib = PrecompiledLibrary { data: b"not a library", compiler: LibraryCompiler::Metalworks };
     Ok(Device::cpu()?.new_library_with_metallib_or_source(Some(metallib), SOURCE, &CompileOptions::default()))
 }
@@ -28,7 +28,7 @@ fn library() -> Result<Library> {
 fn constants(bias: bool) -> FunctionConstantValues {
     let mut constants = FunctionConstantValues::new();
     constants.set_named("K", ConstantValue::Uint(3)).set(1, ConstantValue::Bool(bias));
-    // Of another kernel: it may be set all the same.
+    // A constant of another kernel may be set, too.
     constants.set_named("OTHER", ConstantValue::Uint(0));
     constants
 }
@@ -38,7 +38,7 @@ fn arguments(function: &Function) -> Vec<&str> {
 }
 
 #[test]
-fn functions_say_what_the_host_binds() -> Result<()> {
+fn functions_have_the_arguments_that_the_host_binds() -> Result<()> {
     let library = library()?;
     assert_eq!(library.origin(), LibraryOrigin::Source);
     assert_eq!(library.function_names(), ["gemv", "other"]);
@@ -51,7 +51,7 @@ fn functions_say_what_the_host_binds() -> Result<()> {
 }
 
 #[test]
-fn mistakes_have_the_same_words_with_a_compiler_and_without() -> Result<()> {
+fn errors_are_the_same_with_and_without_a_compiler() -> Result<()> {
     let library = library()?;
     let none = FunctionConstantValues::new();
     let problem = |name: &str, constants: &FunctionConstantValues| {
@@ -82,7 +82,7 @@ fn mistakes_have_the_same_words_with_a_compiler_and_without() -> Result<()> {
 }
 
 #[test]
-fn a_mistake_in_a_checked_source_is_the_first_kernels() -> Result<()> {
+fn an_error_in_a_checked_source_is_reported_by_the_first_kernel() -> Result<()> {
     let device = Device::cpu()?;
     let library = device.new_library_with_checked_source("kernel void k() { x; }", &CompileOptions::default());
     assert_eq!(library.function_names(), [""; 0]);

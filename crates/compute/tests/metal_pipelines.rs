@@ -1,4 +1,4 @@
-//! Libraries, functions, pipeline states and archives of Metal, on a Mac.
+//! Metal libraries, functions, pipeline states and archives, on a Mac.
 #![cfg(target_os = "macos")]
 
 use compute::{
@@ -55,7 +55,7 @@ fn arguments(pipeline: &ComputePipelineState) -> Vec<(&str, u64)> {
     arguments.map(|argument| (argument.name.as_str(), argument.element_size)).collect()
 }
 
-/// A folder of the test's own, gone when the test is.
+/// A folder of a test, removed when it is dropped.
 struct TestFolder(PathBuf);
 
 impl TestFolder {
@@ -82,7 +82,7 @@ impl Drop for TestFolder {
 }
 
 #[test]
-fn metal_and_the_front_end_say_the_same_about_a_kernel() {
+fn metal_and_the_front_end_have_the_same_reflection() {
     let device = metal();
     device.set_validation(true);
     let mut names = library().function_names();
@@ -100,7 +100,7 @@ fn metal_and_the_front_end_say_the_same_about_a_kernel() {
 }
 
 #[test]
-fn mistakes_in_a_source_are_said_with_their_places() {
+fn source_errors_have_locations() {
     let options = CompileOptions { name: "wrong.metal".into(), ..CompileOptions::default() };
     let problem = metal().new_library_with_source("kernel void k() {\n    y = 1;\n}\n", &options).expect_err("y");
     let Error::Source { errors: 1, diagnostics } = &problem else { panic!("{problem:?}") };
@@ -193,7 +193,7 @@ fn constants_of_every_type() {
 }
 
 #[test]
-fn a_metallib_that_the_system_refuses_is_replaced_by_its_source() {
+fn a_refused_metallib_is_replaced_by_its_source() {
     static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
     log::set_handler(|line| LINES.lock().expect("nobody panics").push(line.into()));
     let options = CompileOptions { name: "gemv.metal".into(), ..CompileOptions::default() };
@@ -210,7 +210,7 @@ fn a_metallib_that_the_system_refuses_is_replaced_by_its_source() {
 }
 
 #[test]
-fn what_one_process_compiles_the_next_one_finds() {
+fn the_next_process_finds_compiled_code() {
     let place = TestFolder::new("next");
     let first = pipeline(&library(), true, vec![place.archive()]).expect("it is compiled");
     assert_eq!(first.origin(), PipelineOrigin::Compiled);
@@ -224,7 +224,7 @@ fn what_one_process_compiles_the_next_one_finds() {
     let other = pipeline(&library(), false, vec![archive]).expect("it is compiled");
     assert_eq!(other.origin(), PipelineOrigin::Compiled);
     drop((found, other));
-    // What was there before is still there.
+    // The earlier code is still there.
     for bias in [true, false] {
         let found = pipeline(&library(), bias, vec![place.archive()]).expect("it is found");
         assert_eq!(found.origin(), PipelineOrigin::Archive);
@@ -232,7 +232,7 @@ fn what_one_process_compiles_the_next_one_finds() {
 }
 
 #[test]
-fn an_archive_that_is_damaged_is_set_aside() {
+fn a_damaged_archive_is_set_aside() {
     let place = TestFolder::new("damaged");
     drop(pipeline(&library(), true, vec![place.archive()]).expect("it is compiled"));
     std::fs::write(&place.files()[0], "torn").expect("it can be damaged");
@@ -275,7 +275,7 @@ fn completion_handlers_are_called_once() {
     }
     drop(sender);
     let mut results = Vec::new();
-    // The channel ends when all handlers are gone: none was called twice, and no block leaks.
+    // The channel closes when all handlers are dropped: none was called twice, and no block leaks.
     while let Ok(result) = receiver.recv_timeout(Duration::from_secs(60)) {
         results.push(result);
     }
@@ -286,7 +286,7 @@ fn completion_handlers_are_called_once() {
 }
 
 #[test]
-fn a_cache_writes_the_archive_when_all_is_created() {
+fn a_cache_flushes_the_archive_when_all_is_created() {
     let place = TestFolder::new("cache");
     let (library, archive) = (library(), place.archive());
     let cache = PipelineCache::new({

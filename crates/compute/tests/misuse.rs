@@ -1,4 +1,4 @@
-//! Calls in any order with any arguments: each is accepted or refused, and what was accepted runs. Nothing else happens.
+//! Random calls with random arguments are accepted or refused, and accepted work runs.
 #![cfg(llvm)]
 
 mod common;
@@ -11,7 +11,7 @@ use compute::{
     ComputePipelineState, Device, DispatchType, Error, Patch, Recording, Result, Size,
 };
 
-/// Reads the first byte of each buffer and writes it, where it may.
+/// Reads the first byte of each buffer and writes it back, if allowed.
 unsafe extern "C" fn touch(d: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {
     unsafe {
         for index in 0..4 {
@@ -34,7 +34,7 @@ impl Random {
         ((self.0 >> 33) as usize) % limit
     }
 
-    /// One of them; the last, which is the odd one, now and then.
+    /// Picks one; rarely the last, invalid one.
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         if self.below(12) == 0 { from[from.len() - 1] } else { from[self.below(from.len() - 1)] }
     }
@@ -79,7 +79,7 @@ impl Playground {
         }
     }
 
-    /// Only mistakes of the caller's are refused.
+    /// Counts the result; errors must be usage errors.
     fn count<T>(&mut self, result: Result<T>) -> Option<T> {
         match result {
             Ok(value) => {
@@ -102,7 +102,7 @@ impl Playground {
     }
 
     fn encode(&mut self, random: &mut Random, encoder: &mut ComputeCommandEncoder) {
-        // At index 30 is the address of the kernel's function.
+        // Index 30 has the address of the kernel's function.
         let index = random.pick(&[0, 1, 2, 3, 0, 1, 2, 3, 29, 31, usize::MAX]);
         let offset = random.pick(&[0, 0, 0, 4, 8, 16, 63, 64, 4095, usize::MAX]);
         let mut buffer = self.buffers[random.below(self.buffers.len())].clone();
@@ -184,7 +184,7 @@ impl Playground {
 }
 
 #[test]
-fn calls_in_any_order_are_accepted_or_refused() {
+fn random_calls_are_accepted_or_refused() {
     let (mut accepted, mut refused, mut completed) = (0, 0, 0);
     for seed in 0..150 {
         let mut random = Random(seed);
@@ -205,6 +205,6 @@ fn calls_in_any_order_are_accepted_or_refused() {
         accepted += playground.accepted;
         refused += playground.refused;
     }
-    // The numbers only have to show that both happen often.
+    // The bounds only show that both happen often.
     assert!(accepted > 10_000 && refused > 5_000 && completed > 200, "{accepted} {refused} {completed}");
 }

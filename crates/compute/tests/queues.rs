@@ -1,4 +1,4 @@
-//! Command buffers run in order, once, whoever waits.
+//! Command buffers run once and in order, whichever thread executes them.
 #![cfg(llvm)]
 
 mod common;
@@ -90,7 +90,7 @@ fn command_buffers_run_in_the_order_of_their_commits() {
 }
 
 #[test]
-fn nobody_needs_to_wait() {
+fn command_buffers_run_without_a_waiting_thread() {
     let list = List::new(1);
     let (sender, receiver) = mpsc::channel();
     let commands = list.appending([7]);
@@ -105,7 +105,7 @@ fn nobody_needs_to_wait() {
 }
 
 #[test]
-fn what_was_committed_runs_after_the_queue_was_dropped() {
+fn committed_work_runs_after_the_queue_is_dropped() {
     let List { kernel, pipeline, buffer, queue } = List::new(1);
     let list = List { kernel, pipeline, buffer: buffer.clone(), queue };
     let (sender, receiver) = mpsc::channel();
@@ -144,7 +144,7 @@ fn handlers_run_once_and_before_waiting_ends() {
 }
 
 #[test]
-fn a_handler_that_panics_harms_nobody() {
+fn a_panicking_handler_does_not_affect_others() {
     let list = List::new(1);
     let calls = Arc::new(AtomicUsize::new(0));
     let commands = list.appending([1]);
@@ -210,7 +210,7 @@ fn many_threads_commit_and_wait() {
     }
 }
 
-/// Adds one to its threadgroup's number.
+/// Increments its threadgroup's number.
 unsafe extern "C" fn count(d: *const Dispatch, t: *const Threadgroup, _: *const Simdgroup, _: u32) {
     unsafe { *numbers(d, 0).add((*t).position[0] as usize) += 1 };
 }
@@ -249,7 +249,7 @@ fn concurrent_dispatches_all_run_and_barriers_separate_them() {
         assert!(start <= timing.start && timing.start <= timing.end && timing.end <= end);
         assert_eq!(&*timing.kernel, "rust");
     }
-    // What is before a barrier has ended when what is after it begins.
+    // Dispatches before a barrier end before those after it begin.
     for rounds in timings.chunks(buffers.len()).collect::<Vec<_>>().windows(2) {
         let ended = rounds[0].iter().map(|timing| timing.end).max();
         let begun = rounds[1].iter().map(|timing| timing.start).min();
@@ -258,13 +258,13 @@ fn concurrent_dispatches_all_run_and_barriers_separate_them() {
 }
 
 #[test]
-fn others_may_wait_for_what_is_being_committed() {
+fn threads_may_wait_during_the_commit() {
     let list = List::new(1);
     for i in 0..300 {
         let commands = list.appending([i]);
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                // Too early is an error, and afterwards it is executed or waited for.
+                // Waiting too early is an error; afterwards it is executed or waited for.
                 scope.spawn(|| while commands.wait_until_completed().is_err() {});
             }
             scope.spawn(|| commands.commit().expect("it commits"));

@@ -1,4 +1,4 @@
-//! What was recorded once is replayed any number of times, each time with its own bytes.
+//! Recordings are replayed many times, each time with their own bytes.
 #![cfg(llvm)]
 
 mod common;
@@ -45,7 +45,7 @@ impl List {
         }
     }
 
-    /// Appends these numbers, and says where they are.
+    /// Records dispatches that append these numbers; returns the locations of the numbers.
     fn record(&self, numbers: &[u32]) -> Result<(Recording, Vec<BytesLocation>)> {
         self.record_into(&self.buffer, numbers)
     }
@@ -90,7 +90,7 @@ fn usage<T: std::fmt::Debug>(result: Result<T>) -> String {
 }
 
 #[test]
-fn a_recording_runs_as_often_as_it_is_replayed() {
+fn a_recording_runs_once_per_replay() {
     let list = List::new();
     let (recording, _) = list.record(&[1, 2, 3]).expect("a recording");
     assert_eq!((recording.dispatch_count(), recording.barrier_count()), (3, 2));
@@ -101,7 +101,7 @@ fn a_recording_runs_as_often_as_it_is_replayed() {
 }
 
 #[test]
-fn patches_are_for_one_replay() {
+fn patches_apply_to_one_replay() {
     let list = List::new();
     let (recording, at) = list.record(&[1, 2, 3]).expect("a recording");
     let patch = |location, bytes| Patch { location, offset: 0, bytes };
@@ -136,7 +136,7 @@ fn the_bytes_of_patches_are_copied() {
 }
 
 #[test]
-fn replays_and_encoders_take_turns() {
+fn replays_and_encoders_run_in_order() {
     let list = List::new();
     let (recording, _) = list.record(&[1, 2]).expect("a recording");
     let commands = list.queue.new_command_buffer();
@@ -158,7 +158,7 @@ fn replays_and_encoders_take_turns() {
 }
 
 #[test]
-fn locations_can_be_asked_for() {
+fn locations_are_found_by_dispatch_and_index() {
     let list = List::new();
     let (recording, at) = list.record(&[1, 2, 3]).expect("a recording");
     for (dispatch, location) in at.iter().enumerate() {
@@ -170,7 +170,7 @@ fn locations_can_be_asked_for() {
 }
 
 #[test]
-fn patches_that_do_not_fit_are_refused_and_change_nothing() {
+fn rejects_patches_that_do_not_fit() {
     let list = List::new();
     let (recording, at) = list.record(&[1]).expect("a recording");
     let (_, others) = list.record(&[1]).expect("a recording");
@@ -179,11 +179,11 @@ fn patches_that_do_not_fit_are_refused_and_change_nothing() {
         let good = Patch { location: at[0], offset: 0, bytes: &[9, 9, 9, 9] };
         usage(commands.replay(&recording, &[good, patch]))
     };
-    let expected = "replay: a patch of 4 bytes at offset 1; set_bytes was given 4 there";
+    let expected = "replay: a patch of 4 bytes at offset 1; set_bytes recorded 4 there";
     assert_eq!(replay(Patch { location: at[0], offset: 1, bytes: &[0; 4] }), expected);
-    let expected = format!("replay: a patch of 1 bytes at offset {}; set_bytes was given 4 there", usize::MAX);
+    let expected = format!("replay: a patch of 1 bytes at offset {}; set_bytes recorded 4 there", usize::MAX);
     assert_eq!(replay(Patch { location: at[0], offset: usize::MAX, bytes: &[0] }), expected);
-    let expected = "replay: a patch with a location of another recording or command buffer";
+    let expected = "replay: a patch has a location of another recording or command buffer";
     assert_eq!(replay(Patch { location: others[0], offset: 0, bytes: &[0] }), expected);
     let mut encoder = commands.compute_command_encoder().expect("an encoder");
     let location = encoder.set_bytes(0, &[1]).expect("set");
@@ -200,7 +200,7 @@ fn patches_that_do_not_fit_are_refused_and_change_nothing() {
 fn a_recording_is_ended_by_finish() {
     let list = List::new();
     let mut recorder = list.device.new_command_recorder(DispatchType::Serial);
-    assert_eq!(usage(recorder.end_encoding()), "end_encoding: a recording is ended by finish");
+    assert_eq!(usage(recorder.end_encoding()), "end_encoding: call finish to end a recording");
     let empty = recorder.finish().expect("nothing is something");
     assert_eq!((empty.dispatch_count(), empty.barrier_count()), (0, 0));
     list.run(&[(&empty, &[]), (&empty, &[])]).expect("it runs");
@@ -212,11 +212,11 @@ fn recordings_are_for_one_device() {
     let list = List::new();
     let (recording, _) = list.record(&[1]).expect("a recording");
     let commands = device(1).new_command_queue().new_command_buffer();
-    assert_eq!(usage(commands.replay(&recording, &[])), "replay: the recording was made for another device");
+    assert_eq!(usage(commands.replay(&recording, &[])), "replay: the recording belongs to another device");
 }
 
 #[test]
-fn finish_fails_where_code_is_missing() {
+fn finish_fails_if_code_is_missing() {
     let list = List::new();
     let (rows, descriptor) = ([list.kernel.artifact(Lanes::Row)], ComputePipelineDescriptor::default());
     let pipeline = list.kernel.pipeline_with_artifacts(&list.device, &rows, &descriptor).expect("a pipeline");
@@ -235,7 +235,7 @@ fn finish_fails_where_code_is_missing() {
 }
 
 #[test]
-fn a_recording_keeps_what_it_uses() {
+fn a_recording_keeps_its_buffers_alive() {
     let list = List::new();
     let buffer = list.device.new_buffer(4096).expect("memory");
     let (recording, _) = list.record_into(&buffer, &[5, 6]).expect("a recording");
@@ -249,7 +249,7 @@ fn a_recording_keeps_what_it_uses() {
     assert_eq!(contents(&buffer), [5, 6]);
 }
 
-/// Buffer 0 = (the number in buffer 1) + 1, after a while in which buffer 1 must stay as it is.
+/// Buffer 0 = (the number in buffer 1) + 1, after a while in which buffer 1 must not change.
 unsafe extern "C" fn slow_successor(d: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {
     unsafe {
         let number = numbers(d, 1);
@@ -261,9 +261,9 @@ unsafe extern "C" fn slow_successor(d: *const Dispatch, _: *const Threadgroup, _
 }
 
 #[test]
-fn queues_may_replay_the_same_recording_at_a_time() {
+fn queues_may_replay_the_same_recording_concurrently() {
     let list = List::with_kernel(RustKernel::new(slow_successor, slow_successor, 2).reading(1));
-    // Each queue looks at its patch only: the buffer that they share is written by all.
+    // Each queue checks its own patch only: all write the shared buffer.
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (recording, at) = list.record(&[0; 20]).expect("a recording");
     std::thread::scope(|scope| {
@@ -287,12 +287,12 @@ fn queues_may_replay_the_same_recording_at_a_time() {
     let seen = seen.lock().expect("not poisoned");
     assert_eq!(seen.len(), 200);
     for &number in seen.iter() {
-        assert!((1..=50).contains(&(number % 1000)) && number / 1000 < 4, "{number}: a patch of nobody's");
+        assert!((1..=50).contains(&(number % 1000)) && number / 1000 < 4, "{number}: not a patch of any queue");
     }
 }
 
 #[test]
-fn released_buffers_are_noticed() {
+fn released_buffers_are_detected() {
     let list = List::new();
     let buffer = list.device.new_buffer(4096).expect("memory");
     buffer.set_label("list");
@@ -314,8 +314,8 @@ fn released_buffers_are_noticed() {
 }
 
 #[test]
-fn errors_of_replays_are_their_own() {
-    // Its private arrays fit into no memory, which shows when it runs.
+fn errors_of_replays_are_independent() {
+    // Its private arrays do not fit in memory, which shows at run time.
     let kernel = RustKernel { private_memory: u64::MAX / 4, ..RustKernel::new(append, append, 2).reading(1) };
     let bad = List::with_kernel(kernel);
     let (failing, at) = bad.record(&[1]).expect("a recording");

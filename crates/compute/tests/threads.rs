@@ -1,6 +1,5 @@
-//! How the same work fares with more threads, on a machine that may have fewer free cores: how long it takes, and how much
-//! CPU time all threads take together. Run it with
-//! `cargo test --release -p metalworks-compute --test threads -- --ignored --nocapture`.
+//! Benchmarks the same work with more threads, on a machine that may have fewer free cores: elapsed time, and CPU time
+//! of all threads. Run it with `cargo test --release -p metalworks-compute --test threads -- --ignored --nocapture`.
 #![cfg(llvm)]
 
 mod common;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const RUNS: usize = 40;
 
-/// Computes for as many steps as buffer 0 says.
+/// Computes for the number of steps in buffer 0.
 unsafe extern "C" fn work(d: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {
     let steps = unsafe { *common::numbers(d, 0) };
     let mut sums = [1.0f32; 16];
@@ -25,9 +24,9 @@ unsafe extern "C" fn work(d: *const Dispatch, _: *const Threadgroup, _: *const S
     black_box(sums);
 }
 
-/// The CPU time that this process has taken.
+/// CPU time of this process.
 fn cpu_time() -> Duration {
-    // SAFETY: the structure is the one that the function fills, and may be all zeros before.
+    // SAFETY: the function fills this structure, which may be all zeros before.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &mut usage);
@@ -41,11 +40,11 @@ fn cpu_time() -> Duration {
 struct Times {
     best: f64,
     median: f64,
-    /// Of all threads together, on average.
+    /// Average CPU time of all threads together.
     cpu: f64,
 }
 
-/// The times of command buffers with `dispatches` dispatches of `groups` threadgroups.
+/// Times of command buffers with `dispatches` dispatches of `groups` threadgroups.
 fn time(threads: usize, dispatches: usize, groups: usize, steps: u32) -> Times {
     let device = device(threads);
     let kernel = RustKernel::new(work, work, 1).reading(0);
@@ -102,7 +101,7 @@ fn more_threads_are_not_slower() {
     }
 }
 
-/// Waits at as many barriers as buffer 0 says.
+/// Waits at the number of barriers in buffer 0.
 unsafe extern "C" fn wait(d: *const Dispatch, t: *const Threadgroup, s: *const Simdgroup, _: u32) {
     unsafe { (0..*common::numbers(d, 0)).for_each(|_| ((*t).barrier)(s)) };
 }
@@ -110,7 +109,7 @@ unsafe extern "C" fn wait(d: *const Dispatch, t: *const Threadgroup, s: *const S
 #[test]
 #[ignore = "a benchmark: it prints and compares nothing"]
 #[allow(clippy::print_stdout, reason = "its result is what it prints")]
-fn what_a_barrier_costs() {
+fn cost_of_a_barrier() {
     let device = device(1);
     let kernel = RustKernel { has_barrier: true, ..RustKernel::new(wait, wait, 1) };
     let queue = device.new_command_queue();
@@ -136,8 +135,8 @@ fn idle_threads_cost_nothing() {
     let steps = device.new_buffer_with_bytes(&10_000u32.to_ne_bytes()).expect("memory");
     let grid = DispatchCall::Threadgroups(Size::linear(100), Size::linear(32));
     run(&device.new_command_queue(), &kernel, &[&steps], grid).expect("it runs");
-    // Threads may still be on their way to sleep, and a machine that is shared counts what it gave to others. With threads
-    // that stay awake, no time is quiet.
+    // Threads may still be falling asleep, and a shared machine counts time given to others. Threads that stay awake
+    // leave no interval quiet.
     let is_quiet = |_| {
         let before = cpu_time();
         std::thread::sleep(Duration::from_millis(300));

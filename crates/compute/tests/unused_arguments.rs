@@ -82,7 +82,7 @@ fn usage(result: Result<()>) -> String {
     }
 }
 
-/// Names of arguments, and whether they are used.
+/// Names of arguments, and if they are used.
 fn uses(pipeline: &ComputePipelineState) -> Vec<(&str, bool)> {
     let arguments = pipeline.reflection().arguments.iter();
     arguments.map(|argument| (argument.name.as_str(), argument.is_used)).collect()
@@ -154,7 +154,7 @@ fn arguments_that_a_constant_makes_dead_need_no_binding() -> Result<()> {
 }
 
 #[test]
-fn arguments_that_are_used_need_one() -> Result<()> {
+fn used_arguments_need_a_binding() -> Result<()> {
     for device in devices() {
         let add = pipeline(&device, SOURCE, "add", &with_use(true));
         assert_eq!(uses(&add), [("y", true), ("bias", true), ("copy", true), ("scale", true)]);
@@ -182,7 +182,7 @@ fn arguments_that_are_used_need_one() -> Result<()> {
 }
 
 #[test]
-fn a_binding_for_an_unused_argument_is_checked_all_the_same() -> Result<()> {
+fn a_binding_for_an_unused_argument_is_checked() -> Result<()> {
     for device in devices() {
         let add = pipeline(&device, SOURCE, "add", &with_use(false));
         let (y, small) = (floats(&device, &[1.0; 32]), device.new_buffer(2)?);
@@ -199,7 +199,7 @@ fn a_binding_for_an_unused_argument_is_checked_all_the_same() -> Result<()> {
 }
 
 #[test]
-fn arguments_that_no_code_names_need_no_binding() -> Result<()> {
+fn arguments_that_no_code_uses_need_no_binding() -> Result<()> {
     for device in devices() {
         let named = pipeline(&device, SOURCE, "named", &FunctionConstantValues::new());
         assert_eq!(uses(&named), [("y", true), ("unnamed", false), ("nothing", false)]);
@@ -232,7 +232,7 @@ fn unused_threadgroup_memory_needs_no_length() -> Result<()> {
 }
 
 #[test]
-fn a_recording_may_leave_them_unbound() -> Result<()> {
+fn a_recording_may_leave_unused_arguments_unbound() -> Result<()> {
     for device in devices() {
         let add = pipeline(&device, SOURCE, "add", &with_use(false));
         let y = floats(&device, &[1.0; 32]);

@@ -1,4 +1,4 @@
-//! What is against the rules is an error that says so, at once and harmlessly.
+//! Wrong use of the API is an error at once, without side effects.
 #![cfg(llvm)]
 
 mod common;
@@ -20,7 +20,7 @@ fn usage<T: std::fmt::Debug>(result: Result<T>) -> String {
     }
 }
 
-/// A kernel with one buffer and one piece of threadgroup memory, and an encoder in which everything is set.
+/// A kernel with one buffer and one threadgroup argument, and an encoder with everything set.
 struct Setup {
     device: Device,
     buffer: Buffer,
@@ -61,7 +61,7 @@ fn the_setup_itself_runs() {
 }
 
 #[test]
-fn grids_of_zero_are_refused() {
+fn rejects_empty_grids() {
     let mut encoder = setup().encoder;
     for zero in [Size::new(0, 1, 1), Size::new(1, 0, 1), Size::new(1, 1, 0)] {
         for problem in [
@@ -76,7 +76,7 @@ fn grids_of_zero_are_refused() {
 }
 
 #[test]
-fn grids_beyond_32_bits_are_refused() {
+fn rejects_grids_beyond_32_bits() {
     let mut encoder = setup().encoder;
     for huge in [Size::linear(1 << 32), Size::linear(usize::MAX), Size::new(1 << 31, 1 << 31, 1 << 31)] {
         assert!(usage(encoder.dispatch_threads(huge, SMALL.1)).contains("32 bits"));
@@ -85,7 +85,7 @@ fn grids_beyond_32_bits_are_refused() {
 }
 
 #[test]
-fn threadgroups_over_the_limit_are_refused() {
+fn rejects_threadgroups_over_the_limit() {
     let mut encoder = setup().encoder;
     for size in [Size::linear(1025), Size::new(32, 32, 2), Size::new(usize::MAX, usize::MAX, 2)] {
         let problem = usage(encoder.dispatch_threadgroups(SMALL.0, size));
@@ -97,7 +97,7 @@ fn threadgroups_over_the_limit_are_refused() {
 }
 
 #[test]
-fn the_promise_of_full_simdgroups_is_kept() {
+fn rejects_dispatches_that_break_the_promise_of_full_simdgroups() {
     let descriptor = ComputePipelineDescriptor {
         label: Some("promised".into()),
         thread_group_size_is_multiple_of_thread_execution_width: true,
@@ -117,7 +117,7 @@ fn the_promise_of_full_simdgroups_is_kept() {
 }
 
 #[test]
-fn the_promise_of_rows_is_kept() {
+fn rejects_dispatches_that_break_the_promise_of_rows() {
     for thread_group_size_is_multiple_of_thread_execution_width in [false, true] {
         let descriptor = ComputePipelineDescriptor {
             thread_group_width_is_multiple_of_thread_execution_width: true,
@@ -166,7 +166,7 @@ fn a_pipeline_of_rows_needs_no_other_code() {
 }
 
 #[test]
-fn missing_and_small_buffers_are_refused() {
+fn rejects_missing_and_small_buffers() {
     let Setup { device, buffer, mut encoder, .. } = setup_with(&ComputePipelineDescriptor::default(), |kernel| {
         kernel.arguments.push(read_only(argument(ArgumentKind::Buffer, 9, 16)));
     });
@@ -190,7 +190,7 @@ fn missing_and_small_buffers_are_refused() {
 }
 
 #[test]
-fn bindings_outside_of_their_bounds_are_refused() {
+fn rejects_bindings_out_of_bounds() {
     let Setup { buffer, mut encoder, .. } = setup();
     assert!(usage(encoder.set_buffer(0, &buffer, 256)).contains("offset 256"));
     assert!(usage(encoder.set_buffer(0, &buffer, usize::MAX)).contains("is not inside"));
@@ -205,7 +205,7 @@ fn bindings_outside_of_their_bounds_are_refused() {
 }
 
 #[test]
-fn threadgroup_memory_over_the_limit_is_refused() {
+fn rejects_threadgroup_memory_over_the_limit() {
     let mut encoder = setup().encoder;
     assert!(usage(encoder.set_threadgroup_memory_length(2, 32784)).contains("at most 32768"));
     assert!(usage(encoder.set_threadgroup_memory_length(2, 20)).contains("multiple of 16"));
@@ -223,7 +223,7 @@ fn threadgroup_memory_over_the_limit_is_refused() {
 }
 
 #[test]
-fn kernels_that_cannot_run_here_are_refused() {
+fn rejects_unsupported_kernels() {
     let device = device(1);
     let mut kernel = RustKernel::new(nothing, nothing, 0);
     kernel.arguments.push(argument(ArgumentKind::Texture, 0, 0));
@@ -244,7 +244,7 @@ fn kernels_that_cannot_run_here_are_refused() {
         }
     };
     assert_eq!(refused(&[]), "a compiled kernel without code");
-    let no_code = "kernel 'rust': the artifact is no code for a CPU";
+    let no_code = "kernel 'rust': the artifact is not CPU code";
     assert_eq!(refused(&[row.clone(), Artifact { bytes: row.bytes.clone(), ..any.clone() }]), no_code);
     assert_eq!(refused(&[Artifact { bytes: row.bytes[1..].to_vec(), ..row.clone() }]), no_code);
     assert_eq!(refused(&[Artifact { bytes: Vec::new(), ..row.clone() }]), no_code);
@@ -253,7 +253,7 @@ fn kernels_that_cannot_run_here_are_refused() {
 }
 
 #[test]
-fn code_that_is_not_there_fails_the_command_buffer() {
+fn missing_code_fails_the_command_buffer() {
     let device = device(1);
     let kernel = RustKernel::new(nothing, nothing, 0);
     let (rows, descriptor) = ([kernel.artifact(Lanes::Row)], ComputePipelineDescriptor::default());
@@ -273,7 +273,7 @@ fn code_that_is_not_there_fails_the_command_buffer() {
     assert!(good.wait_until_completed().is_ok(), "what comes later still runs");
     let error = bad.wait_until_completed().expect_err("it failed");
     assert!(
-        error.to_string().contains("was not compiled for threadgroups that are no multiple of 32 wide"),
+        error.to_string().contains("was not compiled for threadgroups whose width is not a multiple of 32"),
         "{error}"
     );
     assert_eq!(bad.status(), CommandBufferStatus::Error);
@@ -282,7 +282,7 @@ fn code_that_is_not_there_fails_the_command_buffer() {
 }
 
 #[test]
-fn encoders_and_command_buffers_have_an_order() {
+fn rejects_calls_in_the_wrong_order() {
     let Setup { buffer, commands, mut encoder, .. } = setup();
     assert!(usage(commands.wait_until_completed()).contains("not committed"));
     assert!(usage(commands.compute_command_encoder()).contains("open encoder"));
@@ -311,7 +311,7 @@ fn encoders_and_command_buffers_have_an_order() {
 }
 
 #[test]
-fn a_dropped_encoder_spoils_its_command_buffer() {
+fn a_dropped_encoder_invalidates_its_command_buffer() {
     let Setup { commands, encoder, .. } = setup();
     drop(encoder);
     assert!(usage(commands.commit()).contains("dropped without end_encoding"));
@@ -319,7 +319,7 @@ fn a_dropped_encoder_spoils_its_command_buffer() {
 }
 
 #[test]
-fn buffers_that_cannot_be_are_refused() {
+fn rejects_impossible_buffers() {
     let device = device(1);
     assert!(usage(device.new_buffer(0)).contains("0 bytes"));
     assert!(usage(device.new_buffer_with_bytes(&[])).contains("0 bytes"));
@@ -333,11 +333,11 @@ fn buffers_that_cannot_be_are_refused() {
     assert!(usage(buffer.read_at::<u64>(0, usize::MAX)).contains("a read of"));
     assert!(usage(buffer.read_into(9, &mut [0u16])).contains("a read of 2 bytes"));
     buffer.write(6, &[0x0403_0201u32]).expect("it fits");
-    assert_eq!(buffer.read::<u32>().len(), 2, "the last two bytes are no element");
+    assert_eq!(buffer.read::<u32>().len(), 2, "the last two bytes are not an element");
     assert_eq!(buffer.read_at::<u8>(6, 4).expect("it is there"), [1, 2, 3, 4]);
 }
 
-/// Adds one to the first byte.
+/// Increments the first byte.
 unsafe extern "C" fn increment(d: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {
     unsafe { *(*d).buffers[0] += 1 };
 }

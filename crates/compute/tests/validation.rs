@@ -1,5 +1,5 @@
-//! Every mistake is refused with a message that says in which kernel, at which argument, what was expected and what was
-//! given. What could harm memory is refused without validation, too.
+//! Every mistake is rejected with a message that names the kernel, the argument, the expected and the given value.
+//! Mistakes that could corrupt memory are rejected without validation, too.
 #![cfg(llvm)]
 
 mod common;
@@ -15,7 +15,7 @@ use compute::{
 unsafe extern "C" fn nothing(_: *const Dispatch, _: *const Threadgroup, _: *const Simdgroup, _: u32) {}
 
 /// A kernel `scale` with the arguments `x` (0, read), `y` (1, written), `p` (3, read; 16 bytes) and threadgroup memory
-/// `scratch` (0), and an encoder in which everything is right.
+/// `scratch` (0), and an encoder with everything set correctly.
 struct Setup {
     device: Device,
     x: Buffer,
@@ -72,14 +72,14 @@ fn usage<T: std::fmt::Debug>(result: Result<T>) -> String {
     }
 }
 
-/// Makes a mistake in an encoder in which everything is right, and dispatches, with validation and without.
+/// Makes a mistake in a correct encoder and dispatches, with and without validation.
 fn refused(mistake: impl Fn(&mut Setup) -> Result<()>, expected: &str) {
     for validation in [true, false] {
         let mut setup = setup(validation);
         let mistaken = mistake(&mut setup);
         let problem = usage(mistaken.and_then(|()| setup.encoder.dispatch_threadgroups(GRID.0, GRID.1)));
         assert_eq!(problem, expected);
-        // The encoder is as it was, and goes on when the mistake is set right.
+        // The encoder is unchanged, and works once the mistake is corrected.
         let Setup { x, y, commands, mut encoder, .. } = setup;
         if x.is_released() {
             continue;
@@ -95,7 +95,7 @@ fn refused(mistake: impl Fn(&mut Setup) -> Result<()>, expected: &str) {
     }
 }
 
-/// An encoder of the same kernel without any binding but those that are given.
+/// The error of an encoder of the same kernel with only the given bindings.
 fn missing(bound: &[usize]) -> String {
     let Setup { device, x, .. } = setup(true);
     let mut kernel = RustKernel::new(nothing, nothing, 2);
@@ -112,7 +112,7 @@ fn missing(bound: &[usize]) -> String {
 }
 
 #[test]
-fn a_binding_that_is_missing() {
+fn rejects_a_missing_binding() {
     assert_eq!(
         missing(&[0]),
         "dispatch_threads of 'rust': no buffer is bound at index 1 for the argument 'y'; call set_buffer or set_bytes"
@@ -120,17 +120,17 @@ fn a_binding_that_is_missing() {
     assert_eq!(
         missing(&[0, 2]),
         "dispatch_threads of 'rust': no buffer is bound at index 1 for the argument 'y'; call set_buffer or set_bytes \
-         (index 2 is bound, and the kernel has no such argument)"
+         (index 2 is bound, but the kernel has no such argument)"
     );
     assert_eq!(
         missing(&[1, 5, 7, 29]),
         "dispatch_threads of 'rust': no buffer is bound at index 0 for the argument 'x'; call set_buffer or set_bytes \
-         (indices 5, 7 and 29 are bound, and the kernel has no such arguments)"
+         (indices 5, 7 and 29 are bound, but the kernel has no such arguments)"
     );
 }
 
 #[test]
-fn a_binding_that_is_too_small() {
+fn rejects_a_binding_that_is_too_small() {
     refused(
         |setup| setup.encoder.set_buffer(3, &setup.x, 248),
         "dispatch_threadgroups of 'scale': buffer 3 for the argument 'p': 8 bytes from its offset on; one 'Parameters' \
@@ -149,7 +149,7 @@ fn a_binding_that_is_too_small() {
 }
 
 #[test]
-fn a_binding_that_is_misaligned() {
+fn rejects_a_misaligned_binding() {
     refused(
         |setup| setup.encoder.set_buffer(1, &setup.y, 6),
         "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': it begins at a multiple of 2 only; 'uint' \
@@ -157,9 +157,9 @@ fn a_binding_that_is_misaligned() {
     );
 }
 
-/// Metal wants words for constants, whatever is in them.
+/// Metal requires word alignment of constants, whatever their type.
 #[test]
-fn a_constant_that_is_misaligned() {
+fn rejects_a_misaligned_constant() {
     let Setup { device, x, .. } = setup(true);
     let mut kernel = RustKernel::new(nothing, nothing, 1).reading(0);
     let argument = &mut kernel.arguments[0];
@@ -187,7 +187,7 @@ fn a_constant_that_is_misaligned() {
 }
 
 #[test]
-fn an_index_that_is_none() {
+fn rejects_an_index_out_of_range() {
     refused(|setup| setup.encoder.set_buffer(31, &setup.y, 0), "set_buffer: index 31; there are 31, from 0 to 30");
     refused(
         |setup| setup.encoder.set_bytes(usize::MAX, &[0]).map(|_| ()),
@@ -196,7 +196,7 @@ fn an_index_that_is_none() {
 }
 
 #[test]
-fn places_that_are_not_in_the_buffer() {
+fn rejects_ranges_outside_the_buffer() {
     refused(
         |setup| setup.encoder.set_buffer(1, &setup.y, 256),
         "set_buffer: offset 256 at index 1, the argument 'y' of 'scale' is not inside the buffer 'y values' of 256 bytes",
@@ -212,7 +212,7 @@ fn places_that_are_not_in_the_buffer() {
 }
 
 #[test]
-fn an_index_that_no_kernel_has() {
+fn rejects_an_index_that_no_kernel_uses() {
     let Setup { y, mut encoder, .. } = setup(true);
     encoder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
     encoder.set_buffer(4, &y, 0).expect("set");
@@ -228,7 +228,7 @@ fn an_index_that_no_kernel_has() {
     let Setup { device, y, mut encoder, .. } = setup(false);
     encoder.set_buffer(4, &y, 0).expect("set");
     encoder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
-    encoder.end_encoding().expect("that harms nobody");
+    encoder.end_encoding().expect("it was not bound for a dispatch");
 
     device.set_validation(true);
     let kernel = RustKernel::new(nothing, nothing, 1);
@@ -237,7 +237,7 @@ fn an_index_that_no_kernel_has() {
     recorder.set_compute_pipeline_state(&pipeline).expect("set");
     kernel.bind(&mut recorder).expect("set");
     recorder.set_buffer(0, &y, 0).expect("set");
-    // Another kernel has used this index, and this one has no use for it.
+    // Another kernel used this index, and this one does not.
     let other = RustKernel::new(nothing, nothing, 2);
     recorder.set_compute_pipeline_state(&other.pipeline(&device).expect("a pipeline")).expect("set");
     recorder.set_buffer(1, &y, 0).expect("set");
@@ -253,7 +253,7 @@ fn an_index_that_no_kernel_has() {
 }
 
 #[test]
-fn a_binding_that_can_only_be_read() {
+fn rejects_writes_to_a_read_only_binding() {
     refused(
         |setup| setup.encoder.set_buffer(1, &setup.y.read_only(), 0),
         "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': the kernel may write to it, and what is bound \
@@ -276,12 +276,12 @@ fn a_binding_that_can_only_be_read() {
     encoder.set_buffer(0, &x.read_only(), 0).expect("set");
     encoder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is only read");
     let problem = usage(x.read_only().write(0, &[1u8]));
-    assert_eq!(problem, "a write to the buffer 'x values' of 256 bytes, which is a view for reading only");
+    assert_eq!(problem, "a write to the buffer 'x values' of 256 bytes, which is read-only");
     assert!(x.read_only().is_read_only() && !x.is_read_only());
 }
 
 #[test]
-fn a_buffer_that_was_released() {
+fn rejects_a_released_buffer() {
     refused(
         |setup| {
             setup.x.release();
@@ -292,7 +292,7 @@ fn a_buffer_that_was_released() {
 }
 
 #[test]
-fn a_buffer_that_was_released_after_it_was_bound() {
+fn rejects_a_buffer_released_after_it_was_bound() {
     for validation in [true, false] {
         let Setup { x, y, commands, mut encoder, .. } = setup(validation);
         y.write(0, &[1u8; 256]).expect("written");
@@ -304,12 +304,12 @@ fn a_buffer_that_was_released_after_it_was_bound() {
             "commit: dispatch 0, of 'scale': buffer 0 for the argument 'x': the buffer 'x values' of 256 bytes was \
              released after it was bound"
         );
-        assert_eq!(y.read::<u8>(), [1; 256], "others are as they were");
+        assert_eq!(y.read::<u8>(), [1; 256], "other buffers are unchanged");
     }
 }
 
 #[test]
-fn a_released_buffer_is_zeros() {
+fn a_released_buffer_reads_as_zeros() {
     let device = device(1);
     let path = std::env::temp_dir().join(format!("metalworks-released-{}", std::process::id()));
     std::fs::write(&path, vec![7; 100_000]).expect("a file");
@@ -326,19 +326,19 @@ fn a_released_buffer_is_zeros() {
         buffer.release();
         assert!(clone.is_released() && view.is_released());
         assert!(clone.read::<u8>().iter().all(|&byte| byte == 0));
-        // SAFETY: the memory is still there, and nobody else uses it.
+        // SAFETY: the memory is still mapped, and no other code uses it.
         unsafe { clone.contents().add(clone.len() - 1).write_volatile(1) };
         let len = buffer.len();
         let problem = usage(buffer.write(0, &[1u8]));
         assert_eq!(problem, format!("a write of the buffer of {len} bytes, which was released"));
         assert!(usage(view.read_at::<u8>(0, 1)).contains("which was released"));
     }
-    assert_eq!(std::fs::read(&path).expect("the file"), vec![7; 100_000], "the file is as it was");
+    assert_eq!(std::fs::read(&path).expect("the file"), vec![7; 100_000], "the file is unchanged");
     std::fs::remove_file(&path).expect("it is there");
 }
 
 #[test]
-fn threadgroups_that_are_too_large() {
+fn rejects_threadgroups_that_are_too_large() {
     for validation in [true, false] {
         let mut encoder = setup(validation).encoder;
         assert_eq!(
@@ -358,7 +358,7 @@ fn threadgroups_that_are_too_large() {
 }
 
 #[test]
-fn threadgroup_memory_that_is_not_there() {
+fn rejects_missing_threadgroup_memory() {
     refused(
         |setup| setup.encoder.set_threadgroup_memory_length(0, 0),
         "dispatch_threadgroups of 'scale': threadgroup memory 0 for the argument 'scratch' has 0 bytes; call \
@@ -366,7 +366,7 @@ fn threadgroup_memory_that_is_not_there() {
     );
     refused(
         |setup| setup.encoder.set_threadgroup_memory_length(0, 40_000),
-        "set_threadgroup_memory_length: 40000 bytes at index 0, the argument 'scratch' of 'scale'; at most 32768 are there",
+        "set_threadgroup_memory_length: 40000 bytes at index 0, the argument 'scratch' of 'scale'; at most 32768 are available",
     );
     refused(
         |setup| setup.encoder.set_threadgroup_memory_length(0, 20),
@@ -375,7 +375,7 @@ fn threadgroup_memory_that_is_not_there() {
 }
 
 #[test]
-fn bytes_that_are_too_many() {
+fn rejects_too_many_bytes() {
     refused(
         |setup| setup.encoder.set_bytes(3, &[0; 4097]).map(|_| ()),
         "set_bytes: 4097 bytes at index 3, the argument 'p' of 'scale'; it takes 1 to 4096, use a buffer for more",
@@ -383,7 +383,7 @@ fn bytes_that_are_too_many() {
 }
 
 #[test]
-fn encoding_after_the_end_and_committing_twice() {
+fn rejects_encoding_after_the_end_and_a_second_commit() {
     for validation in [true, false] {
         let Setup { y, commands, mut encoder, .. } = setup(validation);
         assert_eq!(
@@ -392,18 +392,18 @@ fn encoding_after_the_end_and_committing_twice() {
         );
         encoder.dispatch_threadgroups(GRID.0, GRID.1).expect("it is right");
         encoder.end_encoding().expect("it ends");
-        let ended = "the encoder has ended; make a new one from the command buffer 'token 1'";
+        let ended = "the encoder has ended; create a new one from the command buffer 'token 1'";
         assert_eq!(usage(encoder.set_buffer(1, &y, 0)), format!("set_buffer: {ended}"));
         assert_eq!(usage(encoder.set_buffer_range(1, &y, 0..8)), format!("set_buffer_range: {ended}"));
         assert_eq!(usage(encoder.dispatch_threads(GRID.0, GRID.1)), format!("dispatch_threads: {ended}"));
         commands.commit().expect("it commits");
         assert_eq!(
             usage(commands.commit()),
-            "the command buffer 'token 1' was committed twice; make a new one for each submission"
+            "the command buffer 'token 1' was committed twice; create a new one for each submission"
         );
         assert_eq!(
             usage(commands.compute_command_encoder()),
-            "an encoder for the command buffer 'token 1' that was committed; make a new command buffer"
+            "an encoder for the command buffer 'token 1' that was committed; create a new command buffer"
         );
         commands.wait_until_completed().expect("it runs");
     }

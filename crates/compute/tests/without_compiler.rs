@@ -1,4 +1,4 @@
-//! A program without a compiler, which runs what another one compiled: `make without-compiler` has that done first.
+//! A program without a compiler runs code compiled by another: `make without-compiler` compiles it first.
 #![cfg(not(llvm))]
 
 use compute::{
@@ -7,7 +7,7 @@ use compute::{
 };
 use std::path::{Path, PathBuf};
 
-/// Where the archives are: `add.mwarchive`, `v3.mwarchive`, and the folder `pipelines`.
+/// The archives: `add.mwarchive`, `v3.mwarchive`, and the folder `pipelines`.
 fn archives() -> PathBuf {
     std::env::var_os("METALWORKS_TEST_ARCHIVES").expect("run make without-compiler").into()
 }
@@ -26,7 +26,7 @@ fn pipeline(name: &str, archives: Vec<BinaryArchive>) -> compute::Result<Compute
     device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)
 }
 
-/// Adds 0, 1, 2, … and 0.5.
+/// Adds 0, 1, 2, … and 0.5, and checks the result.
 fn check(pipeline: &ComputePipelineState, threads_per_threadgroup: usize) {
     let device = Device::cpu().expect("a CPU");
     let a: Vec<f32> = (0..1000).map(|i| i as f32).collect();
@@ -70,7 +70,7 @@ fn kernels_come_from_a_folder_that_a_compiler_filled() {
 
 #[test]
 #[ignore = "make without-compiler"]
-fn what_no_archive_has_is_an_error_that_says_what_to_do() {
+fn missing_code_is_an_error_with_advice() {
     let archive = BinaryArchive::open(archives().join("add.mwarchive")).expect("it is one");
     let problem = pipeline("add_array", vec![archive]).expect_err("there is no such kernel");
     assert!(matches!(problem, Error::NoFunction { similar: Some(_), .. }), "{problem}");

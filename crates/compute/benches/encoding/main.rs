@@ -1,4 +1,4 @@
-//! What it costs the host to encode, to replay and to commit, apart from what kernels do. Medians; the targets beside them.
+//! Host cost of encoding, replaying and committing, without the kernels. Prints medians beside their targets.
 //!
 //! `cargo bench -p metalworks-compute --bench encoding`
 #![allow(clippy::print_stdout, reason = "its result is what it prints")]
@@ -9,7 +9,7 @@ use compute::{
 };
 use std::time::{Duration, Instant};
 
-/// As many as a language model has for one token.
+/// Typical number of dispatches for one token of a language model.
 const DISPATCHES: usize = 300;
 
 const ROUNDS: usize = 301;
@@ -38,7 +38,7 @@ impl Setup {
         Ok(Setup { queue: device.new_command_queue(), device, pipeline, buffers })
     }
 
-    /// One dispatch as everybody encodes it: everything is set anew.
+    /// Encodes one dispatch and sets all its state, as most code does.
     fn encode(&self, encoder: &mut ComputeCommandEncoder, number: usize, groups: usize) -> Result<(), Error> {
         encoder.set_compute_pipeline_state(&self.pipeline)?;
         for index in 0..4 {

@@ -46,14 +46,14 @@ struct Bench {
     library: Library,
 }
 
-/// What is measured.
+/// A benchmark.
 struct Case {
     name: String,
     pipeline: ComputePipelineState,
     arguments: Vec<Buffer>,
     grid: Size,
     threadgroup: Size,
-    /// Where the kernel's result is.
+    /// Index of the result buffer.
     result: usize,
     /// Bytes that must be read and written.
     bytes: usize,

@@ -1,5 +1,5 @@
-//! The same loops in Rust, written so that the compiler vectorizes them for the machine at hand: sums are kept in 32
-//! places, as a compiler may not reorder them by itself.
+//! The same loops in Rust, written so that the compiler vectorizes them for this machine: sums are kept in 32
+//! accumulators, as a compiler may not reorder them.
 
 use half::f16;
 
@@ -23,10 +23,10 @@ macro_rules! vectorized {
                     body($($arg),*)
                 }
                 if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512dq") {
-                    // SAFETY: the features were asked for.
+                    // SAFETY: the features were checked.
                     return unsafe { avx512($($arg),*) };
                 }
-                // SAFETY: the compiler of kernels asks for no less.
+                // SAFETY: the kernel compiler requires them, too.
                 return unsafe { avx2($($arg),*) };
             }
             #[allow(unreachable_code, reason = "the way of other machines")]

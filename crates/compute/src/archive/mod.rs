@@ -275,7 +275,7 @@ impl BinaryArchive {
             Store::File(file) => {
                 file.items().filter(|item| item.key == key).map(|item| item.target.clone()).collect()
             }
-            // A folder only has code compiled on this machine.
+            // Not scanned for a message: a folder's code is usually for this machine.
             Store::Folder(_) | Store::Nowhere(_) => Vec::new(),
         }
     }

@@ -34,7 +34,7 @@ enum ProgramContents {
     Source(MetalSource),
     #[cfg(llvm)]
     Metallib(Metallib),
-    /// Compiled when the program was built; the source has all that a `.metallib` does not record.
+    /// Compiled when the program was built; the source has the rest of the reflection.
     #[cfg(llvm)]
     Precompiled(Metallib, LibraryCompiler, MetalSource),
 }
@@ -71,7 +71,7 @@ impl AirLibrary {
         }
     }
 
-    /// The AIR of a kernel with its constants set; `None` where there is no such kernel.
+    /// The AIR of a kernel with its constants set; `None` if there is no such kernel.
     #[cfg(llvm)]
     fn air(&self, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
         match &self.contents {

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Access to the memory of a buffer.
 ///
-/// | | device with unified memory (CPU, Apple's GPUs) | device with memory of its own |
+/// | | device with unified memory (CPU, Apple's GPUs) | device with its own memory |
 /// |---|---|---|
-/// | shared | in place, by [`contents`](crate::Buffer::contents) too | [`read`](crate::Buffer::read) and [`write`](crate::Buffer::write) copy to and from the device |
+/// | shared | direct, also by [`contents`](crate::Buffer::contents) | [`read`](crate::Buffer::read) and [`write`](crate::Buffer::write) copy to and from the device |
 /// | private | device only; host access is an error | the same |
 /// | a file | mapped | copied to the device when it is opened |
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -8,7 +8,7 @@
 //! buffers, pipelines   kept alive, as a rule once each
 //! ```
 //!
-//! **Invariant:** every entry was validated, and none is specific to a back end.
+//! **Invariant:** every entry was validated. Back-end state is behind traits.
 
 use super::{Executable, Memory};
 use std::sync::Arc;

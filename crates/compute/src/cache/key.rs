@@ -92,7 +92,7 @@ impl<C: KernelConstants> Wanted<'_, C> {
     }
 }
 
-/// No kernel has more than 64 constants; beyond that, a constant given twice goes unnoticed.
+/// Kernels have at most 64 constants in practice; beyond that, a constant given twice goes unnoticed.
 fn bit(place: usize) -> u64 {
     1u64.checked_shl(place as u32).unwrap_or(0)
 }

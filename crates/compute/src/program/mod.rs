@@ -35,7 +35,7 @@ pub enum MathMode {
     /// `-ffast-math`, Metal's default.
     #[default]
     Fast,
-    /// Strict IEEE semantics, as written.
+    /// As written, without `-ffast-math`.
     Safe,
 }
 

@@ -8,7 +8,7 @@ use abi::call::ARGUMENT_SLOTS;
 /// The problem with this length for an argument, on a device with a limit of `most` bytes.
 pub(crate) fn threadgroup_memory_problem(bytes: usize, most: usize) -> Option<String> {
     if bytes > most {
-        Some(format!("at most {most} are there"))
+        Some(format!("at most {most} are available"))
     } else if !bytes.is_multiple_of(THREADGROUP_ALIGNMENT) {
         Some(format!("it must be a multiple of {THREADGROUP_ALIGNMENT}"))
     } else {

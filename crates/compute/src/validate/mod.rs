@@ -10,7 +10,7 @@
 //! | offset and range inside the buffer | always | the call that sets it |
 //! | `set_bytes`: 1 to 4,096 bytes | always | the call that sets it |
 //! | threadgroup memory: a multiple of 16, within the device's limit, at least one element | always | `memory` |
-//! | every argument that the kernel uses is bound; the binding is large enough for an element, and aligned | always | `bindings` |
+//! | every argument that the kernel uses is bound, to at least one element, aligned | always | `bindings` |
 //! | an argument that a kernel may write is neither read-only nor `set_bytes` data | always | `bindings` |
 //! | no buffer was released, when it is bound, committed and replayed | always | the encoder, `stale` |
 //! | grid and threadgroup: not 0, within the limits and 32 bits, as promised | always | `grid` |

@@ -27,9 +27,9 @@ fn a_folder_serves_the_next_time() {
     assert_eq!(folder.problems(), Vec::<String>::new());
 }
 
-/// Each of these makes other code, and so another key: never what is there already.
+/// Each of these changes the code, and so the key.
 #[test]
-fn all_that_decides_the_code_is_in_the_key() {
+fn every_input_of_the_code_is_in_the_key() {
     let place = TestFolder::new("key");
     let folder = place.folder();
     let base = CompileOptions { defines: vec![("UNUSED".into(), None)], ..Default::default() };
@@ -57,13 +57,13 @@ fn all_that_decides_the_code_is_in_the_key() {
 }
 
 #[test]
-fn what_is_damaged_is_compiled_again() {
+fn damaged_entries_are_compiled_again() {
     let place = TestFolder::new("damaged");
     let folder = place.folder();
     pipeline(&library(), &factor(3), &with(&folder)).expect("it compiles");
     let path = place.files().remove(0);
     let whole = std::fs::read(&path).expect("it is there");
-    // That no damaged byte gets through at all is tested where the format is; here, that it is mended.
+    // The tests of the format show that every damaged byte is detected; this shows that the entry is replaced.
     for at in [0, 9, 20, 100, whole.len() / 2, whole.len() - 1] {
         let mut damaged = whole.clone();
         damaged[at] ^= 4;
@@ -81,7 +81,7 @@ fn what_is_damaged_is_compiled_again() {
 }
 
 #[test]
-fn functions_of_a_metallib_are_kept_by_their_own_hash() {
+fn functions_of_a_metallib_are_keyed_by_their_hash() {
     let compilation = msl::compile_source("scale", SOURCE, &Default::default());
     let metallib = air::compile(&compilation, air::MathMode::Fast).expect("it compiles");
     let place = TestFolder::new("metallib");
@@ -97,11 +97,11 @@ fn functions_of_a_metallib_are_kept_by_their_own_hash() {
     assert!(matches!(problem, Err(Error::NoFunction { similar: Some(_), .. })), "{problem:?}");
 }
 
-/// Set in the processes that tests start: what they are to do, and the folder.
+/// Set in child processes: their task and folder.
 const TASK: &str = "METALWORKS_TEST_TASK";
 const FOLDER: &str = "METALWORKS_TEST_FOLDER";
 
-/// Runs a test of this program again, in a process of its own, which does its task instead.
+/// Runs a test of this program in a child process, which performs a task.
 fn again(test: &str, task: &str, place: &TestFolder) -> Child {
     let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
     command.args(["--exact", &format!("disk::{test}"), "--nocapture"]).env(TASK, task).env(FOLDER, &place.0);
@@ -113,10 +113,10 @@ fn succeed(child: Child) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The task and the folder of a process that a test started.
+/// The task and folder of a child process.
 fn task() -> Option<(String, BinaryArchive)> {
     let folder = std::path::PathBuf::from(std::env::var_os(FOLDER)?).join("folder");
-    // Small enough that they remove each other's files, too.
+    // Small enough that they evict each other's files, too.
     Some((std::env::var(TASK).ok()?, BinaryArchive::folder(folder, FolderOptions { size_limit: 60_000 })))
 }
 
@@ -151,11 +151,11 @@ fn another_process_finds_what_this_one_compiled() {
     succeed(again("another_process_finds_what_this_one_compiled", "find", &place));
 }
 
-/// As on a full disk: a file may have a few bytes, and then writing fails.
+/// Simulates a full disk: after a few bytes of a file, writing fails.
 #[test]
 fn without_space_everything_is_compiled() {
     if let Some((_, folder)) = task() {
-        // SAFETY: plain calls into the C library; the process is the test's own.
+        // SAFETY: plain calls into the C library, in a process of this test.
         unsafe {
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
             let limit = libc::rlimit { rlim_cur: 1000, rlim_max: 1000 };
@@ -171,7 +171,7 @@ fn without_space_everything_is_compiled() {
     }
     let place = TestFolder::new("full");
     succeed(again("without_space_everything_is_compiled", "write", &place));
-    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new(), "nothing half is left");
+    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new(), "no partial file is left");
 }
 
 #[test]

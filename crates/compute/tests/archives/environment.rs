@@ -1,4 +1,4 @@
-//! `METALWORKS_CACHE` and `METALWORKS_CPU`. The environment belongs to the whole process, so these tests run themselves again.
+//! `METALWORKS_CACHE` and `METALWORKS_CPU`. The environment is per process, so these tests run themselves again.
 
 use crate::support::{TestFolder, factor, library, pipeline, with};
 use compute::BinaryArchive;
@@ -6,11 +6,11 @@ use std::process::Command;
 
 const CHILD: &str = "METALWORKS_TEST_CHILD";
 
-/// Runs a test again, with variables; whether this is such a run.
+/// Runs a test again with environment variables.
 fn again(test: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
     command.args(["--exact", &format!("environment::{test}")]).env(CHILD, "1");
-    // What a test does not set is not there, whatever it is outside.
+    // Variables that a test does not set are removed.
     for name in ["METALWORKS_CACHE", "METALWORKS_CACHE_SIZE", "METALWORKS_CPU", "XDG_CACHE_HOME"] {
         command.env_remove(name);
     }
@@ -24,8 +24,8 @@ fn is_child() -> bool {
 }
 
 #[test]
-fn the_users_cache_is_where_the_environment_says() {
-    let test = "the_users_cache_is_where_the_environment_says";
+fn the_environment_sets_the_users_cache() {
+    let test = "the_environment_sets_the_users_cache";
     if is_child() {
         let cache = BinaryArchive::user_cache().expect("it is a folder");
         pipeline(&library(), &factor(3), &with(&cache)).expect("it compiles");
@@ -43,16 +43,16 @@ fn the_users_cache_is_where_the_environment_says() {
 }
 
 #[test]
-fn a_bad_limit_is_told() {
+fn a_bad_limit_is_reported() {
     if is_child() {
         let problem = BinaryArchive::user_cache().expect_err("no number").to_string();
         assert!(problem.contains("METALWORKS_CACHE_SIZE is 'much'"), "{problem}");
         return;
     }
-    again("a_bad_limit_is_told", &[("METALWORKS_CACHE_SIZE", "much")]);
+    again("a_bad_limit_is_reported", &[("METALWORKS_CACHE_SIZE", "much")]);
 }
 
-/// A CPU that is taken for an older one gets what was compiled for that, and nothing that the older one cannot run.
+/// A CPU that is treated as an older one uses code compiled for that, and none that the older one cannot run.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn code_for_one_cpu_is_not_that_for_another() {

@@ -1,10 +1,10 @@
-//! What pipeline states take from archives, and give to them.
+//! Pipeline states from and to archives.
 
 use crate::support::{SOURCE, device, factor, library, only, pipeline, run, times, with};
 use compute::{BinaryArchive, CompileOptions, ComputePipelineDescriptor, Error, PipelineOrigin, Size};
 
 #[test]
-fn what_was_compiled_once_comes_from_the_archive() {
+fn compiled_code_comes_from_the_archive() {
     let archive = BinaryArchive::new();
     let (descriptor, library) = (with(&archive), library());
     let first = pipeline(&library, &factor(3), &descriptor).expect("it compiles");
@@ -24,13 +24,13 @@ fn what_was_compiled_once_comes_from_the_archive() {
     assert_eq!(run(&other, 32), times(4));
 }
 
-/// A descriptor with one archive, which promises rows.
+/// A descriptor with one archive that promises rows.
 fn rows(archive: &BinaryArchive) -> ComputePipelineDescriptor {
     ComputePipelineDescriptor { thread_group_width_is_multiple_of_thread_execution_width: true, ..with(archive) }
 }
 
 #[test]
-fn all_code_is_kept_when_the_pipeline_is_made() {
+fn all_code_is_archived_when_the_pipeline_is_created() {
     let archive = BinaryArchive::new();
     let (descriptor, library) = (with(&archive), library());
     let first = pipeline(&library, &factor(3), &descriptor).expect("it compiles");
@@ -53,10 +53,10 @@ fn a_pipeline_of_rows_has_only_their_code() {
     let second = pipeline(&library, &factor(3), &again).expect("it is there");
     assert_eq!((second.origin(), run(&second, 64)), (PipelineOrigin::Archive, times(3)));
 
-    // Without the promise the rest is needed, and missed when the pipeline is made.
+    // Without the promise, the other variant is needed, and missed at creation.
     let problem = pipeline(&library, &factor(3), &only(&archive)).expect_err("half of it is not there");
     assert!(matches!(problem, Error::ArchiveMiss { .. }), "{problem}");
-    assert!(problem.to_string().contains("code for threadgroups that are no multiple of 32 wide"), "{problem}");
+    assert!(problem.to_string().contains("code for threadgroups whose width is not a multiple of 32"), "{problem}");
     assert_eq!(archive.len(), 1);
     let whole = pipeline(&library, &factor(3), &with(&archive)).expect("it compiles");
     assert_eq!((whole.origin(), archive.len()), (PipelineOrigin::Compiled, 2));
@@ -67,7 +67,7 @@ fn a_pipeline_of_rows_has_only_their_code() {
 
 #[test]
 fn a_promised_size_has_only_its_code() {
-    // Rows alone, others alone, and both in one threadgroup.
+    // Rows only, others only, and both in one threadgroup.
     for (threads, pieces) in [(32, 1), (16, 1), (64, 1), (48, 2)] {
         let (archive, size) = (BinaryArchive::new(), Some(Size::linear(threads)));
         let descriptor = ComputePipelineDescriptor { threads_per_threadgroup: size, ..with(&archive) };
@@ -80,7 +80,7 @@ fn a_promised_size_has_only_its_code() {
     let nothing = Some(Size::new(32, 0, 1));
     let descriptor = ComputePipelineDescriptor { threads_per_threadgroup: nothing, ..Default::default() };
     let problem = pipeline(&library(), &factor(3), &descriptor).expect_err("no threads").to_string();
-    assert!(problem.contains("no extent can be 0"), "{problem}");
+    assert!(problem.contains("no dimension may be 0"), "{problem}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! One file for others: for this machine, for older ones, and never for those that this one is not.
+//! Archives in one file: for this machine, for older ones, and not used for incompatible ones.
 
 use crate::support::{SOURCE, TestFolder, device, factor, library, only, pipeline, run, times};
 use compute::{
@@ -36,7 +36,7 @@ fn a_file_serves_threadgroups_of_all_sizes() {
     assert!(is_miss(crate::support::pipeline(&library(), &factor(4), &only(&archive))));
     let function = FunctionDescriptor { library: &library(), name: "scale", constants: &factor(4) };
     let problem = archive.add_compute_pipeline_function(&function, &CompileTarget::default()).expect_err("a file");
-    assert!(problem.to_string().contains("takes no new entries"), "{problem}");
+    assert!(problem.to_string().contains("does not accept new entries"), "{problem}");
 }
 
 #[test]
@@ -99,20 +99,20 @@ fn code_for_another_cpu_does_not_run() {
         let archive = BinaryArchive::open(file(&place, target)).expect("it is one");
         let problem = pipeline(&library(), &factor(3), &only(&archive)).expect_err("it is for another").to_string();
         let name = target.trim_start_matches("cpu:");
-        assert!(problem.contains(name) && problem.contains("not for this machine"), "{problem}");
-        // It is not in the way of compiling, either.
+        assert!(problem.contains(name) && problem.contains("does not run on this machine"), "{problem}");
+        // Nor does it prevent compiling.
         let compiled = pipeline(&library(), &factor(3), &crate::support::with(&archive)).expect("it compiles");
         assert_eq!((compiled.origin(), run(&compiled, 32)), (PipelineOrigin::Compiled, times(3)));
     }
 }
 
 #[test]
-fn no_damaged_byte_gets_through() {
+fn every_damaged_byte_is_detected() {
     let place = TestFolder::new("bytes");
     let whole = std::fs::read(file(&place, "cpu")).expect("it is there");
     let path = place.0.join("damaged.mwarchive");
     let (mut refused, mut missed, mut unharmed) = (0, 0, 0);
-    // Every byte of the index, and every few of the code; the tests of the format flip them all.
+    // Every byte of the index, and some of the code; the tests of the format flip them all.
     let mut places: Vec<usize> = (0..whole.len().min(4096)).chain((4096..whole.len()).step_by(37)).collect();
     places.push(whole.len() - 1);
     for at in places {
@@ -123,7 +123,7 @@ fn no_damaged_byte_gets_through() {
             refused += 1;
             continue;
         };
-        // There are two entries; one of them is damaged, and a pipeline of rows may need only the other.
+        // One of the two entries is damaged; a pipeline of rows may need only the other.
         assert_eq!(archive.info().damaged, 1, "byte {at}");
         let rows = ComputePipelineDescriptor {
             thread_group_width_is_multiple_of_thread_execution_width: true,
@@ -135,7 +135,8 @@ fn no_damaged_byte_gets_through() {
             Err(problem) => {
                 missed += 1;
                 let problem = problem.to_string();
-                let is_told = problem.contains("it is damaged") && !problem.contains("not for this machine");
+                let is_told =
+                    problem.contains("it is damaged") && !problem.contains("does not run on this machine");
                 assert!(is_told, "byte {at}: {problem}");
             }
         }
@@ -149,7 +150,7 @@ fn no_damaged_byte_gets_through() {
 }
 
 #[test]
-fn a_file_that_is_shortened_while_it_is_open_is_damaged() {
+fn a_file_truncated_while_open_is_damaged() {
     let place = TestFolder::new("shortened");
     let path = file(&place, "cpu");
     let archive = BinaryArchive::open(&path).expect("it is one");
@@ -159,21 +160,21 @@ fn a_file_that_is_shortened_while_it_is_open_is_damaged() {
 }
 
 #[test]
-fn what_is_no_archive_is_refused() {
+fn rejects_files_that_are_not_archives() {
     let place = TestFolder::new("none");
     let problem = |name: &str, bytes: &[u8]| {
         std::fs::write(place.0.join(name), bytes).expect("it is ours");
         BinaryArchive::open(place.0.join(name)).expect_err("it is none").to_string()
     };
-    assert!(problem("text", b"kernel void k() {}").contains("it is no archive of compiled kernels"));
-    assert!(problem("empty", b"").contains("it is no archive of compiled kernels"));
+    assert!(problem("text", b"kernel void k() {}").contains("it is not an archive of compiled kernels"));
+    assert!(problem("empty", b"").contains("it is not an archive of compiled kernels"));
     let missing = BinaryArchive::open(place.0.join("missing")).expect_err("it is not there");
     assert!(matches!(missing, Error::File { .. }), "{missing}");
     assert!(BinaryArchive::open(&place.0).is_err(), "a folder is no file");
 }
 
 #[test]
-fn what_is_not_known_is_not_kept() {
+fn code_of_unknown_inputs_is_not_archived() {
     let source = format!("#if __has_include(\"other.h\")\n#endif\n{SOURCE}");
     let library = device().new_library_with_source(&source, &CompileOptions::default()).expect("no mistakes");
     let constants = factor(3);

@@ -1,4 +1,4 @@
-//! Libraries that were compiled from the same source when the program was built.
+//! Libraries compiled from the same source when the program was built.
 
 use crate::support::{SOURCE, device, factor, only, pipeline, run, times, with};
 use compute::{
@@ -6,7 +6,7 @@ use compute::{
     LibraryCompiler, LibraryOrigin, PipelineOrigin, PrecompiledLibrary,
 };
 
-/// The file that the crate `air` makes of a source.
+/// The `.metallib` that the crate `air` makes of a source.
 fn metallib(source: &str) -> Vec<u8> {
     let compilation = msl::compile_source("program_source", source, &Default::default());
     air::compile(&compilation, air::MathMode::Fast).expect("it compiles")
@@ -57,9 +57,9 @@ fn kernels_come_from_the_metallib() {
     }
 }
 
-/// A source that says something else shows where a kernel comes from.
+/// A source that differs shows the origin of a kernel.
 #[test]
-fn the_source_is_not_read_where_the_metallib_has_the_kernel() {
+fn the_source_is_not_parsed_if_the_metallib_has_the_kernel() {
     const OTHER: &str = "kernel void scale(device uint *x [[buffer(0)]]) { mistake; }";
     let library = library(Some(metallib(SOURCE)), LibraryCompiler::Metalworks, OTHER);
     let scale = pipeline(&library, &factor(5), &none()).expect("it compiles");
@@ -97,7 +97,7 @@ fn a_function_with_damaged_bitcode_is_compiled_from_the_source() {
     }
 }
 
-/// As of a compiler whose bitcode LLVM does not read: the hash is right.
+/// Bitcode that LLVM does not read, as of another compiler, under a valid hash.
 #[test]
 fn a_function_with_bitcode_of_another_kind_is_compiled_from_the_source() {
     use air::metallib::{Function, FunctionKind, Header};
@@ -127,7 +127,7 @@ fn the_source_and_its_metallib_share_archived_code() {
     }
 }
 
-/// Another compiler made other AIR of the same source: its code is kept by the bitcode.
+/// Another compiler makes other AIR from the same source: its code is keyed by the bitcode.
 #[test]
 fn a_metallib_of_apples_compiler_has_keys_of_its_own() {
     let whole = metallib(SOURCE);

@@ -1,4 +1,4 @@
-//! The interface of an archived kernel, without its code.
+//! Reflection of archived kernels, without loading their code.
 
 use crate::support::{TestFolder, device, factor, library, pipeline, with};
 use compute::reflect::Kernel;
@@ -13,7 +13,7 @@ fn archived(library: &Library, constants: &FunctionConstantValues, archives: &[B
 }
 
 #[test]
-fn an_archived_kernel_says_its_interface() {
+fn an_archived_kernel_has_its_reflection() {
     let archive = BinaryArchive::new();
     let compiled = pipeline(&library(), &factor(3), &with(&archive)).expect("it compiles");
     let (entries, size) = (archive.len(), archive.size());
@@ -23,7 +23,7 @@ fn an_archived_kernel_says_its_interface() {
 }
 
 #[test]
-fn folders_and_files_say_it_too() {
+fn folders_and_files_have_it_too() {
     let place = TestFolder::new("reflection");
     let compiled = pipeline(&library(), &factor(3), &with(&place.folder())).expect("it compiles");
     let path = place.0.join("one.mwarchive");
@@ -34,7 +34,7 @@ fn folders_and_files_say_it_too() {
 }
 
 #[test]
-fn a_kernel_that_no_archive_has_has_none() {
+fn a_kernel_in_no_archive_has_none() {
     let archive = BinaryArchive::new();
     pipeline(&library(), &factor(3), &with(&archive)).expect("it compiles");
     assert_eq!(archived(&library(), &factor(3), &[]), None);
@@ -63,7 +63,7 @@ fn one_variant_is_enough() {
 }
 
 #[test]
-fn code_for_a_machine_that_this_one_is_not_does_not_count() {
+fn code_for_another_machine_does_not_count() {
     let archive = BinaryArchive::new();
     let (library, constants) = (library(), factor(3));
     let function = FunctionDescriptor { library: &library, name: "scale", constants: &constants };

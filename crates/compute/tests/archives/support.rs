@@ -1,4 +1,4 @@
-//! A kernel with a constant, pipeline states of it, and runs of them.
+//! A kernel with a constant, its pipeline states, and their execution.
 
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantValue, Device,
@@ -31,7 +31,7 @@ pub(crate) fn pipeline(
     device().new_compute_pipeline_state_with_function_descriptor(&function, descriptor)
 }
 
-/// What becomes of 0, 1, 2, … when a pipeline state is run on it.
+/// Runs a pipeline state on 0, 1, 2, … and returns the results.
 pub(crate) fn run(pipeline: &ComputePipelineState, threads_per_threadgroup: usize) -> Vec<u32> {
     let device = device();
     let numbers: Vec<u32> = (0..64).collect();
@@ -51,7 +51,7 @@ pub(crate) fn times(factor: u32) -> Vec<u32> {
     (0..64).map(|i| i * factor).collect()
 }
 
-/// A library of it that is not read before it has to be.
+/// A library with the kernel that is parsed on first use.
 pub(crate) fn library() -> Library {
     device().new_library_with_checked_source(SOURCE, &CompileOptions::default())
 }
@@ -61,12 +61,12 @@ pub(crate) fn with(archive: &BinaryArchive) -> ComputePipelineDescriptor {
     ComputePipelineDescriptor { binary_archives: vec![archive.clone()], ..Default::default() }
 }
 
-/// The same, which does not compile.
+/// A descriptor with one archive that forbids compiling.
 pub(crate) fn only(archive: &BinaryArchive) -> ComputePipelineDescriptor {
     ComputePipelineDescriptor { fail_on_binary_archive_miss: true, ..with(archive) }
 }
 
-/// A folder of a test's own, gone when the test is.
+/// A folder of a test, removed when it is dropped.
 pub(crate) struct TestFolder(pub(crate) PathBuf);
 
 impl TestFolder {
@@ -81,7 +81,7 @@ impl TestFolder {
         BinaryArchive::folder(self.0.join("folder"), FolderOptions::default())
     }
 
-    /// The files of the folder.
+    /// Files in the folder.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let list = |folder: &Path| -> Vec<PathBuf> {
             std::fs::read_dir(folder).into_iter().flatten().map(|item| item.expect("it is ours").path()).collect()

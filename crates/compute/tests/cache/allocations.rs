@@ -1,27 +1,27 @@
-//! A hit allocates nothing.
+//! Hits do not allocate.
 
 use super::{cache, k};
 use compute::{ConstantBits, ConstantName, ConstantValue, FunctionConstantValues, KernelConstants, PipelineConfig};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, which counts what each thread asks it for.
+/// The system allocator, counting allocations per thread.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: all is done by the system's allocator.
+// SAFETY: it forwards every call to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps to the rules.
+        // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps to the rules.
+        // SAFETY: as the caller promises.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

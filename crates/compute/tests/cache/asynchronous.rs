@@ -5,7 +5,7 @@ use compute::PipelineConfig;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// Longer than anything here takes.
+/// Timeout, longer than anything here takes.
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]
@@ -37,7 +37,7 @@ fn handlers_are_called_once_each() {
 }
 
 #[test]
-fn a_handler_that_panics_harms_nobody() {
+fn a_panicking_handler_does_not_affect_others() {
     let (cache, _) = cache();
     let (sender, receiver) = mpsc::channel::<()>();
     for number in 0..8 {
@@ -48,7 +48,7 @@ fn a_handler_that_panics_harms_nobody() {
         });
     }
     drop(sender);
-    // All handlers have unwound, and dropped what they held.
+    // All handlers have unwound, and dropped their captures.
     assert_eq!(receiver.recv_timeout(LONG), Err(RecvTimeoutError::Disconnected));
     let (sender, receiver) = mpsc::channel();
     cache.create_async(PipelineConfig::new("panics", ()), move |result| {
@@ -62,7 +62,7 @@ fn a_handler_that_panics_harms_nobody() {
 fn handlers_may_wait_for_other_pipelines() {
     let (cache, _) = cache();
     let (sender, receiver) = mpsc::channel();
-    // More than there are threads, each of which waits for work that threads do.
+    // More handlers than threads, each waiting for work that the threads do.
     for number in 0..16u32 {
         let (own, sender) = (cache.clone(), sender.clone());
         cache.create_async(PipelineConfig::new("gemv", k(number)), move |_| {

@@ -1,4 +1,4 @@
-//! Many pipelines at once.
+//! Batches of pipelines.
 
 use super::{cache, k};
 use compute::{Error, PipelineConfig, PipelineKey, PipelineProgress, Simdgroups};
@@ -12,7 +12,7 @@ fn configs() -> Vec<PipelineConfig> {
 }
 
 #[test]
-fn results_come_in_order_and_each_failure_is_its_own() {
+fn results_are_in_order_and_failures_are_independent() {
     let (cache, log) = cache();
     let mut seen = Vec::new();
     let progress = |progress: &PipelineProgress<'_>| {
@@ -41,7 +41,7 @@ fn results_come_in_order_and_each_failure_is_its_own() {
 }
 
 #[test]
-fn nothing_to_do_is_done() {
+fn an_empty_batch_is_done() {
     let (cache, _) = cache();
     let results = cache.create_all(&[], |_| panic!("there is no progress"));
     assert!(results.is_empty() && results.into_pipelines().expect("there are none").is_empty());
@@ -49,7 +49,7 @@ fn nothing_to_do_is_done() {
 }
 
 #[test]
-fn what_is_there_is_taken() {
+fn existing_pipelines_are_reused() {
     let (cache, log) = cache();
     let configs: Vec<_> = (0..4).map(|number| PipelineConfig::new("gemv", k(number))).collect();
     cache.create_all(&configs, |_| {}).into_pipelines().expect("they are right");
@@ -74,11 +74,11 @@ fn each_promise_is_a_pipeline_of_its_own() {
 }
 
 #[test]
-fn who_watches_may_use_the_cache() {
+fn progress_handlers_may_use_the_cache() {
     let (cache, log) = cache();
     let configs: Vec<_> = (0..6).map(|number| PipelineConfig::new("gemv", k(number))).collect();
     let results = cache.create_all(&configs, |progress| {
-        // All of them, also those that others are creating, or that nobody has begun.
+        // All of them, including those in progress and those not yet begun.
         for number in 0..6 {
             assert!(cache.get_or_create_pso("gemv", k(number)).is_ok());
         }
@@ -90,7 +90,7 @@ fn who_watches_may_use_the_cache() {
 }
 
 #[test]
-fn a_panic_of_who_watches_is_their_own() {
+fn a_panicking_progress_handler_does_not_stop_the_batch() {
     let (cache, log) = cache();
     let configs: Vec<_> = (0..6).map(|number| PipelineConfig::new("gemv", k(number))).collect();
     let panicked = catch_unwind(AssertUnwindSafe(|| cache.create_all(&configs, |_| panic!("I have seen it"))));
@@ -115,7 +115,7 @@ fn a_batch_can_be_left_to_itself() {
 }
 
 #[test]
-fn who_waits_helps() {
+fn a_waiting_thread_helps() {
     let (cache, _) = cache();
     let configs: Vec<_> = (0..40).map(|number| PipelineConfig::new("gemv", k(number))).collect();
     let pending: Vec<_> = (0..8).map(|_| cache.create_all_async(&configs)).collect();

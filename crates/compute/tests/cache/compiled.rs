@@ -1,4 +1,4 @@
-//! With the compiler.
+//! The cache with the real compiler.
 
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantBits, Device, Error,
@@ -28,7 +28,7 @@ fn cache() -> Result<PipelineCache> {
     }))
 }
 
-/// A cache whose pipelines keep the promises of their keys and share an archive.
+/// A cache whose pipelines have the promises of their keys and share an archive.
 fn cache_with(archive: &BinaryArchive) -> Result<PipelineCache> {
     let device = Device::cpu()?;
     let library = device.new_library_with_source(SOURCE, &CompileOptions::default())?;
@@ -93,7 +93,7 @@ fn a_device_compiles_in_the_background() -> Result<()> {
     Ok(())
 }
 
-/// Runs a pipeline of `root` on numbers, in threadgroups of this size.
+/// Runs a pipeline of `root` on a grid with threadgroups of this size.
 fn run_root(pipeline: &ComputePipelineState, grid: Size, size: Size) -> Result<()> {
     let device = Device::cpu()?;
     let numbers = device.new_buffer_with_bytes(bytemuck::cast_slice(&[4.0f32; 256]))?;

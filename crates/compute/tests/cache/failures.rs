@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said about it.
+//! Errors of the cache.
 
 use super::{Log, cache, k, pipeline};
 use compute::{ConstantBits, Error, PipelineCache};
@@ -32,7 +32,7 @@ fn a_panic_is_an_error() {
 }
 
 #[test]
-fn what_is_thrown_may_throw_again() {
+fn a_panic_payload_may_panic_when_dropped() {
     struct Thrower;
     impl Drop for Thrower {
         fn drop(&mut self) {
@@ -47,7 +47,7 @@ fn what_is_thrown_may_throw_again() {
 }
 
 #[test]
-fn who_asks_after_a_failure_tries_again() {
+fn a_lookup_after_a_failure_tries_again() {
     let log = Log::default();
     let noted = log.clone();
     let cache = PipelineCache::new(move |config| match noted.note(config) {
@@ -64,7 +64,7 @@ fn who_asks_after_a_failure_tries_again() {
 }
 
 #[test]
-fn what_creates_a_pipeline_may_ask_for_others_but_not_for_itself() {
+fn creating_a_pipeline_may_look_up_others_but_not_itself() {
     static CACHE: OnceLock<PipelineCache> = OnceLock::new();
     let cache = CACHE.get_or_init(|| {
         PipelineCache::new(|config| {
@@ -79,5 +79,5 @@ fn what_creates_a_pipeline_may_ask_for_others_but_not_for_itself() {
     assert!(cache.get_or_create_pso("other", ()).is_ok());
     assert!(cache.get("plain", ()).is_some());
     let error = cache.get_or_create_pso("itself", ()).expect_err("it waits for itself");
-    assert!(error.to_string().ends_with("it is asked for by what creates it"), "{error}");
+    assert!(error.to_string().ends_with("its creation needs the pipeline itself"), "{error}");
 }

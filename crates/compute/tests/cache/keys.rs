@@ -1,4 +1,4 @@
-//! What is the same pipeline, and how keys read.
+//! Equality and text of keys.
 
 use compute::{
     ConstantBits, ConstantName, ConstantValue, Error, FunctionConstantValues, KernelConstants, PipelineConfig,
@@ -68,7 +68,7 @@ fn the_order_of_constants_makes_no_difference() {
 }
 
 #[test]
-fn what_differs_is_another_key() {
+fn different_inputs_give_different_keys() {
     let one: ConstantBits = 1u32.into();
     let keys = [
         key("k", &[]),
@@ -95,7 +95,7 @@ fn what_differs_is_another_key() {
 }
 
 #[test]
-fn of_two_values_the_later_counts() {
+fn the_later_of_two_values_counts() {
     let twice = key("k", &[("A", 1u32.into()), ("B", 3u32.into()), ("A", 2u32.into())]);
     assert_eq!(twice, key("k", &[("B", 3u32.into()), ("A", 2u32.into())]));
     assert_ne!(
@@ -105,7 +105,7 @@ fn of_two_values_the_later_counts() {
 }
 
 #[test]
-fn all_types_go_through() {
+fn keys_hold_constants_of_all_types() {
     let scalars = [
         ConstantValue::Bool(true),
         ConstantValue::Char(-3),
@@ -132,7 +132,7 @@ fn all_types_go_through() {
 }
 
 #[test]
-fn a_vector_that_is_none_is_an_error() {
+fn malformed_vectors_are_an_error() {
     let one = ConstantValue::Uint(1);
     let vectors = [
         vec![],

@@ -1,4 +1,4 @@
-//! The cache of pipelines.
+//! The pipeline cache.
 #![cfg(llvm)]
 
 mod allocations;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often each pipeline was created, by how its key reads.
+/// Number of creations per pipeline, by the text of its key.
 #[derive(Clone, Default)]
 struct Log {
     created: Arc<Mutex<BTreeMap<String, usize>>>,
@@ -42,7 +42,7 @@ impl Log {
     }
 }
 
-/// A pipeline that does nothing; they are all one.
+/// A pipeline that does nothing, shared by all tests.
 fn pipeline() -> ComputePipelineState {
     use std::sync::OnceLock;
     unsafe extern "C" fn nothing(
@@ -57,7 +57,7 @@ fn pipeline() -> ComputePipelineState {
     PIPELINE.get_or_init(create).clone()
 }
 
-/// A cache whose pipelines take a moment; a kernel `bad…` fails, `panics…` panics.
+/// A cache whose pipelines take a moment to create; kernels `bad…` fail, `panics…` panic.
 fn cache() -> (PipelineCache, Log) {
     let log = Log::default();
     let noted = log.clone();
@@ -74,7 +74,7 @@ fn cache() -> (PipelineCache, Log) {
     (cache, log)
 }
 
-/// One constant.
+/// A list with one constant.
 fn k(value: u32) -> [(&'static str, ConstantBits); 1] {
     [("K", value.into())]
 }

@@ -1,4 +1,4 @@
-//! The run phase.
+//! Sealed caches.
 
 use super::{cache, k};
 use compute::{LateMisses, PipelineConfig};
@@ -33,7 +33,7 @@ fn a_late_miss_is_refused() {
 }
 
 #[test]
-fn a_late_miss_is_created_and_told_once() {
+fn a_late_miss_is_created_and_reported_once() {
     let (cache, log) = cache();
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = told.clone();
@@ -49,7 +49,7 @@ fn a_late_miss_is_created_and_told_once() {
 }
 
 #[test]
-fn who_is_told_may_panic_and_use_the_cache() {
+fn late_miss_handlers_may_panic_and_use_the_cache() {
     let (cache, _) = cache();
     let own = cache.clone();
     cache.on_late_miss(move |key| {
@@ -62,7 +62,7 @@ fn who_is_told_may_panic_and_use_the_cache() {
 }
 
 #[test]
-fn what_is_declared_may_be_created_at_any_time() {
+fn declared_pipelines_may_be_created_at_any_time() {
     let (cache, _) = cache();
     cache.seal_with(LateMisses::Refuse);
     let configs = [PipelineConfig::new("gemv", k(1)), PipelineConfig::new("gemv", k(2))];
@@ -72,7 +72,7 @@ fn what_is_declared_may_be_created_at_any_time() {
 }
 
 #[test]
-fn debug_builds_refuse() {
+fn debug_builds_refuse_late_misses() {
     let (cache, _) = cache();
     cache.seal();
     assert_eq!(cache.get_or_create_pso("gemv", k(1)).is_err(), cfg!(debug_assertions));

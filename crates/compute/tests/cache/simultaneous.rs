@@ -1,4 +1,4 @@
-//! Many threads at once.
+//! Concurrent lookups.
 
 use super::{cache, k, pipeline};
 use compute::{ComputePipelineState, PipelineCache, Result};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
-/// What 64 threads get that begin at the same moment.
+/// The results of 64 threads that start at the same moment.
 fn ask<'a>(ask: impl Fn(u32) -> Result<&'a ComputePipelineState> + Sync) -> Vec<Result<&'a ComputePipelineState>> {
     let start = Barrier::new(64);
     std::thread::scope(|scope| {
@@ -48,7 +48,7 @@ fn different_pipelines_are_created_each_once() {
 }
 
 #[test]
-fn a_failure_among_them_fails_alone() {
+fn failures_are_independent() {
     let (cache, log) = cache();
     let pipelines = ask(|number| match number % 4 {
         0 => cache.get_or_create_pso("bad", k(1)),
@@ -59,7 +59,7 @@ fn a_failure_among_them_fails_alone() {
         assert_eq!(pipeline.is_err(), number % 4 < 2, "{number}: {pipeline:?}");
     }
     assert_eq!((log.count("good_k2"), log.count("good_k3")), (1, 1));
-    // A thread that came after an attempt had failed has tried again.
+    // A thread that came after a failed attempt has tried again.
     let stats = cache.stats();
     let attempts = log.count("bad_k1") + log.count("panics_k1");
     assert_eq!((stats.failures, stats.misses), (attempts as u64, attempts as u64 + 2));
@@ -68,7 +68,7 @@ fn a_failure_among_them_fails_alone() {
 }
 
 #[test]
-fn those_who_wait_get_the_same_error() {
+fn waiting_threads_get_the_same_error() {
     let (cache, log) = cache();
     let errors = ask(|_| cache.get_or_create_pso("bad", k(1)));
     let texts: Vec<String> = errors.into_iter().map(|error| error.expect_err("it is bad").to_string()).collect();
@@ -79,7 +79,7 @@ fn those_who_wait_get_the_same_error() {
 }
 
 #[test]
-fn a_table_that_grows_is_read_meanwhile() {
+fn a_growing_table_can_be_read() {
     const KEYS: u32 = 1000;
     let created: Arc<AtomicU64> = Arc::default();
     let counted = created.clone();
@@ -87,7 +87,7 @@ fn a_table_that_grows_is_read_meanwhile() {
         counted.fetch_add(1, Ordering::Relaxed);
         Ok(pipeline())
     });
-    // Each thread goes through all keys, in an order of its own. Where a pipeline lies tells one from another.
+    // Each thread visits all keys in its own order. Pipelines are identified by their addresses.
     let visit = |step: u32| -> Vec<usize> {
         let mut found = vec![0; KEYS as usize];
         for number in 0..KEYS {

@@ -1,5 +1,5 @@
-//! Kernels for tests that are written in Rust: their machine code is a thunk that calls a Rust function whose address is
-//! bound at the last index.
+//! Test kernels written in Rust: their machine code is a thunk that calls a Rust function whose address is bound at the
+//! last index.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use abi::{Dispatch, Entry, Lanes, Simdgroup, Threadgroup, WaveKernel};
@@ -14,10 +14,10 @@ use compute::{
 };
 use std::sync::OnceLock;
 
-/// Where the address of the Rust function is bound: a pair, for rows and for other simdgroups.
+/// Index of the Rust functions' addresses: a pair, for rows and for other simdgroups.
 const FUNCTIONS: usize = 30;
 
-/// The thunk, which goes to the first or second function.
+/// A thunk that calls the first or second function.
 fn thunk(which: usize) -> Vec<u8> {
     let ir = format!(
         "define void @thunk(ptr %dispatch, ptr %threadgroup, ptr %simdgroup, i32 %count) {{
@@ -57,7 +57,7 @@ pub(crate) struct RustKernel {
 }
 
 impl RustKernel {
-    /// A kernel without a barrier and with `buffers` buffers of numbers of 32 bits.
+    /// A kernel without a barrier and with `buffers` buffers of 32-bit numbers.
     pub(crate) fn new(row: Entry, any: Entry, buffers: u32) -> RustKernel {
         RustKernel {
             name: "rust",
@@ -72,7 +72,7 @@ impl RustKernel {
         }
     }
 
-    /// The interface, with the argument for the functions.
+    /// The reflection, with an argument for the functions.
     pub(crate) fn reflection(&self) -> Kernel {
         let mut arguments = self.arguments.clone();
         arguments.push(read_only(argument(ArgumentKind::Buffer, FUNCTIONS as u32, 16)));
@@ -89,7 +89,7 @@ impl RustKernel {
         }
     }
 
-    /// The code for some simdgroups, in the form that the CPU's compiler gives it.
+    /// The code for some simdgroups, in the format of the CPU compiler.
     pub(crate) fn artifact(&self, lanes: Lanes) -> Artifact {
         static THUNKS: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
         let thunks = THUNKS.get_or_init(|| [thunk(0), thunk(1)]);
@@ -132,18 +132,18 @@ impl RustKernel {
         artifacts: &[Artifact],
         descriptor: &ComputePipelineDescriptor,
     ) -> Result<ComputePipelineState> {
-        // SAFETY: the thunks keep to the calling convention.
+        // SAFETY: the thunks follow the calling convention.
         unsafe { device.new_compute_pipeline_state_with_artifacts(&self.reflection(), artifacts, descriptor) }
     }
 
-    /// Binds the functions, as the thunks want them.
+    /// Binds the functions for the thunks.
     pub(crate) fn bind(&self, encoder: &mut ComputeCommandEncoder) -> Result<()> {
         let mut bytes = (self.row as *const () as usize).to_ne_bytes().to_vec();
         bytes.extend((self.any as *const () as usize).to_ne_bytes());
         encoder.set_bytes(FUNCTIONS, &bytes).map(|_| ())
     }
 
-    /// The same with an argument that it only reads.
+    /// Makes an argument read-only.
     pub(crate) fn reading(mut self, index: usize) -> RustKernel {
         self.arguments[index].access = Access::Read;
         self
@@ -176,7 +176,7 @@ pub(crate) fn device(threads: usize) -> Device {
     Device::cpu_with_options(&CpuOptions { threads: Some(threads) }).expect("a CPU")
 }
 
-/// How a grid is given.
+/// A dispatch method with its arguments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DispatchCall {
     Threads(Size, Size),
@@ -207,11 +207,11 @@ pub(crate) fn run(
     commands.wait_until_completed()
 }
 
-/// The threads of `count` simdgroups: the position of each in the threadgroup.
+/// Positions in the threadgroup of the threads of `count` simdgroups.
 ///
 /// # Safety
 ///
-/// Only with what a kernel is called with.
+/// The arguments must be those of a kernel call.
 pub(crate) unsafe fn threads(
     threadgroup: *const Threadgroup,
     simdgroup: *const Simdgroup,
@@ -226,7 +226,7 @@ pub(crate) unsafe fn threads(
 ///
 /// # Safety
 ///
-/// Only with what a kernel is called with.
+/// The arguments must be those of a kernel call.
 pub(crate) unsafe fn numbers(dispatch: *const Dispatch, index: usize) -> *mut u32 {
     unsafe { (*dispatch).buffers[index].cast() }
 }

@@ -41,7 +41,7 @@ fn unused_arguments_need_no_binding() {
 }
 
 #[test]
-fn used_arguments_need_one() {
+fn used_arguments_need_a_binding() {
     on_every_device(|setup| {
         let x = setup.buffer(&(100..132).collect::<Vec<u32>>());
         let bind = |encoder: &mut ComputeCommandEncoder, y: &Buffer, with_x: bool, with_memory: bool| {

@@ -1,4 +1,4 @@
-//! Handlers, waiting, and what is dropped on the way.
+//! Completed handlers, waiting, and drops in flight.
 
 use crate::setup::{add, on_every_device, run};
 use compute::{CommandBufferStatus, CommandQueue, ComputePipelineState, Size};
@@ -40,7 +40,7 @@ fn handlers_commit_and_wait() {
 }
 
 #[test]
-fn dropped_in_flight() {
+fn work_in_flight_survives_drops() {
     on_every_device(|setup| {
         let (sender, receiver) = channel();
         {
@@ -65,7 +65,7 @@ fn dropped_in_flight() {
 }
 
 #[test]
-fn threads_and_queues() {
+fn threads_and_queues_share_a_device() {
     on_every_device(|setup| {
         let pipeline = setup.pipeline("add");
         let shared = setup.device.new_command_queue();

@@ -25,7 +25,7 @@ fn every_thread_of_a_grid_runs_once() {
             });
             run(&commands);
             let places = places.read::<[u32; 4]>();
-            assert_eq!(places[count], [0; 4], "nothing after the grid");
+            assert_eq!(places[count], [0; 4], "no thread outside the grid");
             for (i, &[times, at, size, threads]) in places[..count].iter().enumerate() {
                 let position = [i % grid.width, i / grid.width % grid.height, i / grid.width / grid.height];
                 let sizes = [group.width, group.height, group.depth];
@@ -43,7 +43,7 @@ fn every_thread_of_a_grid_runs_once() {
 }
 
 #[test]
-fn promises_about_simdgroups_are_kept() {
+fn rejects_dispatches_that_break_promises_about_simdgroups() {
     on_every_device(|setup| {
         let buffer = setup.buffer(&[5; 100]);
         for (rows, size) in [(true, "a width that is a multiple of 32"), (false, "multiples of 32")] {
@@ -69,7 +69,7 @@ fn promises_about_simdgroups_are_kept() {
 }
 
 #[test]
-fn a_promised_size_is_kept() {
+fn rejects_dispatches_that_break_a_promised_size() {
     on_every_device(|setup| {
         let buffer = setup.buffer(&[5; 100]);
         let descriptor = ComputePipelineDescriptor {
@@ -93,7 +93,7 @@ fn a_promised_size_is_kept() {
 }
 
 #[test]
-fn whole_threadgroups() {
+fn dispatches_whole_threadgroups() {
     on_every_device(|setup| {
         let (pipeline, buffer) = (setup.pipeline("add"), setup.buffer(&[5; 100]));
         let commands = setup.encode(|encoder| {
@@ -109,7 +109,7 @@ fn whole_threadgroups() {
 }
 
 #[test]
-fn many_bytes() {
+fn binds_many_bytes() {
     on_every_device(|setup| {
         let (pipeline, buffer) = (setup.pipeline("pick"), setup.buffer(&[0; 1000]));
         let table: Vec<u32> = (0..1000).map(|i| i * i).collect();
@@ -151,11 +151,11 @@ fn threadgroup_memory_changes_from_dispatch_to_dispatch() {
 }
 
 #[test]
-fn times() {
+fn reports_times_of_dispatches() {
     on_every_device(|setup| {
         let (add_pipeline, append) = (setup.pipeline("add"), setup.pipeline("append"));
         let (a, b) = (setup.buffer(&[0; 1000]), setup.buffer(&[0; 1000]));
-        // More than a queue of Metal's takes at once.
+        // More than a Metal queue holds at once.
         const COUNT: usize = 150;
         let commands = setup.profiled();
         commands.copy_buffer(&a, 0..4, &b, 0).expect("a copy");

@@ -1,6 +1,6 @@
-//! Every back end keeps to the same rules, on each device of this machine that can compile: the CPU, and a Mac's GPUs.
+//! Rules that every back end keeps, tested on each device of this machine that can compile: the CPU, and a Mac's GPUs.
 //!
-//! The kernels do as little as they can: this is about memory, order, sizes and completion.
+//! The kernels are minimal: the tests are about memory, order, sizes and completion.
 #![cfg(any(llvm, target_os = "macos"))]
 
 mod arguments;
@@ -12,9 +12,9 @@ mod setup;
 
 use compute::{Device, DeviceKind};
 
-/// The devices of this machine. Others who include these tests have others.
+/// The devices of this machine. Tests that include these files define their own.
 fn devices() -> Vec<Device> {
     let devices = Device::all().expect("they are found");
-    // On a Mac, the CPU can run kernels only where LLVM is there to compile them.
+    // On a Mac, the CPU can run kernels only if LLVM can compile them.
     devices.into_iter().filter(|device| cfg!(llvm) || device.kind() != DeviceKind::Cpu).collect()
 }

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::mpsc::{RecvTimeoutError, TryRecvError, channel};
 use std::time::Duration;
 
-/// y = 3 x for `count` numbers, with the buffer and offset of each.
+/// y = 3 x for `count` numbers, with a buffer and an offset for each.
 fn scale(setup: &Setup, x: (&Buffer, usize), y: (&Buffer, usize), count: usize) {
     let pipeline = setup.pipeline("scale");
     let commands = setup.encode(|encoder| {
@@ -20,9 +20,9 @@ fn scale(setup: &Setup, x: (&Buffer, usize), y: (&Buffer, usize), count: usize) 
 }
 
 #[test]
-fn the_host_and_the_device_see_the_same() {
+fn the_host_and_the_device_share_contents() {
     on_every_device(|setup| {
-        // No multiple of a page, and one; more than a page.
+        // Not a multiple of a page, and one; more than a page.
         for count in [1, 4096, 5000] {
             let (x, y) = (setup.buffer(&vec![0; count]), setup.device.new_buffer(4 * count).expect("memory"));
             for round in 1..4 {
@@ -36,7 +36,7 @@ fn the_host_and_the_device_see_the_same() {
 }
 
 #[test]
-fn offsets_and_ranges() {
+fn binds_offsets_and_ranges() {
     on_every_device(|setup| {
         let numbers: Vec<u32> = (0..10_000).collect();
         let (x, y) = (setup.buffer(&numbers), setup.buffer(&[0; 100]));
@@ -48,7 +48,7 @@ fn offsets_and_ranges() {
 }
 
 #[test]
-fn fills() {
+fn fills_buffers() {
     on_every_device(|setup| {
         for storage in [StorageMode::Shared, StorageMode::Private] {
             let buffer = setup.device.new_buffer_with_storage_mode(20_000, storage).expect("memory");
@@ -69,12 +69,12 @@ fn fills() {
 }
 
 #[test]
-fn files_are_used_in_place() {
+fn files_are_mapped() {
     let path = std::env::temp_dir().join(format!("metalworks-every-device-{}", std::process::id()));
     let numbers: Vec<u32> = (0..20_000).collect();
     std::fs::write(&path, bytemuck::cast_slice::<u32, u8>(&numbers)).expect("a file");
     on_every_device(|setup| {
-        // From the start of a page and from inside of one, to the end of the file and not.
+        // From the start of a page and from inside one, to the end of the file and before it.
         for (start, end) in [(0u64, 80_000u64), (16_384, 32_768), (20_004, 20_400), (79_600, 80_000)] {
             let file = setup.device.new_buffer_with_file(&path, start..end).expect("a mapping");
             file.set_label("a file");
@@ -93,7 +93,7 @@ fn files_are_used_in_place() {
 }
 
 #[test]
-fn memory_of_the_callers() {
+fn the_callers_memory_is_not_copied() {
     on_every_device(|setup| {
         let mut mapping = memmap2::MmapMut::map_anon(3 << 14).expect("memory");
         bytemuck::cast_slice_mut::<u8, u32>(&mut mapping).fill(4);
@@ -101,11 +101,11 @@ fn memory_of_the_callers() {
         let bytes = NonNull::from(&mut mapping[4000..44_000]);
         let (sender, is_gone) = channel::<()>();
         let owner = std::sync::Mutex::new((mapping, sender));
-        // SAFETY: the owner has the mapping, and nobody else touches it.
+        // SAFETY: the owner has the mapping, and no other code accesses it.
         let buffer = unsafe { setup.device.new_buffer_with_bytes_no_copy(bytes, owner) };
         if !setup.device.capabilities().unified_memory {
-            assert!(usage(buffer).contains("memory of its own"));
-            assert_eq!(is_gone.try_recv(), Err(TryRecvError::Disconnected), "its owner has it back");
+            assert!(usage(buffer).contains("its own memory"));
+            assert_eq!(is_gone.try_recv(), Err(TryRecvError::Disconnected), "the owner was dropped");
             return;
         }
         let buffer = buffer.expect("a buffer");
@@ -116,14 +116,14 @@ fn memory_of_the_callers() {
         assert_eq!(buffer.read::<u32>(), [42; 10_000]);
         assert_eq!(is_gone.try_recv(), Err(TryRecvError::Empty));
         drop((buffer, commands));
-        // Metal may let go of it a moment later, on a thread of its own.
+        // Metal may release it a moment later, on its own thread.
         let owner = is_gone.recv_timeout(Duration::from_secs(60));
-        assert_eq!(owner, Err(RecvTimeoutError::Disconnected), "its owner has it back");
+        assert_eq!(owner, Err(RecvTimeoutError::Disconnected), "the owner was dropped");
     });
 }
 
 #[test]
-fn private_buffers() {
+fn private_buffers_are_filled_and_read_by_copies() {
     on_every_device(|setup| {
         let private = setup.device.new_buffer_with_storage_mode(40_000, StorageMode::Private).expect("memory");
         private.set_label("private");
@@ -145,12 +145,12 @@ fn private_buffers() {
 }
 
 #[test]
-fn released_buffers() {
+fn released_buffers_do_not_crash() {
     on_every_device(|setup| {
         let (buffer, pipeline) = (setup.buffer(&vec![1; 100_000]), setup.pipeline("add"));
         let commands = setup.encode(|encoder| add(encoder, &pipeline, &buffer, 100_000, 1));
         commands.commit().expect("it commits");
-        // In flight or not: nothing crashes, and what was there is gone.
+        // Nothing crashes, in flight or not, and the contents are gone.
         buffer.release();
         commands.wait_until_completed().expect("it runs");
         assert!(usage(buffer.read_at::<u32>(0, 1)).contains("released"));
@@ -161,7 +161,7 @@ fn released_buffers() {
 
 #[cfg(target_os = "macos")]
 #[test]
-fn devices_keep_to_their_own() {
+fn devices_reject_each_others_objects() {
     let devices = compute::Device::all().expect("they are found");
     assert!(devices.len() > 1, "the CPU and a GPU");
     on_every_device(|setup| {

@@ -1,4 +1,4 @@
-//! What comes after what: dispatches, encoders, copies, replays, command buffers.
+//! Order of dispatches, encoders, copies, replays and command buffers.
 
 use crate::setup::{Setup, on_every_device, run};
 use compute::{
@@ -27,7 +27,7 @@ fn contents(list: &Buffer) -> Vec<u32> {
 }
 
 #[test]
-fn dispatches_that_need_each_other() {
+fn dependent_dispatches_run_in_order() {
     on_every_device(|setup| {
         let pipeline = setup.pipeline("append");
         for dispatch_type in [DispatchType::Serial, DispatchType::Concurrent] {
@@ -48,7 +48,7 @@ fn dispatches_that_need_each_other() {
 }
 
 #[test]
-fn a_barrier_for_what_nobody_can_know() {
+fn barriers_order_untracked_accesses() {
     on_every_device(|setup| {
         let pipeline = setup.pipeline("scale");
         let buffers = [(); 20].map(|()| setup.buffer(&[1; 64]));
@@ -58,7 +58,7 @@ fn a_barrier_for_what_nobody_can_know() {
         encoder.set_compute_pipeline_state(&pipeline).expect("set");
         encoder.set_bytes(2, &2u32.to_ne_bytes()).expect("set");
         for pair in buffers.windows(2) {
-            // Ranges that say less than the kernel touches: as far as they say, no dispatch touches what another one writes.
+            // The ranges cover less than the kernel accesses: by the ranges, there is no hazard.
             encoder.set_buffer_range(0, &pair[0], 0..4).expect("set");
             encoder.set_buffer_range(1, &pair[1], 4..8).expect("set");
             encoder.memory_barrier().expect("a barrier");
@@ -67,7 +67,7 @@ fn a_barrier_for_what_nobody_can_know() {
         encoder.end_encoding().expect("it ends");
         run(&commands);
         for (i, buffer) in buffers.iter().enumerate() {
-            // Doubled each time, and one number further on.
+            // Doubled each time, and shifted by one number.
             let numbers = buffer.read::<u32>();
             assert_eq!((numbers[0], numbers[i], numbers[60], numbers[61]), (1, 1 << i, 1 << i, 1), "{i}");
         }
@@ -75,7 +75,7 @@ fn a_barrier_for_what_nobody_can_know() {
 }
 
 #[test]
-fn encoders_copies_and_replays() {
+fn encoders_copies_and_replays_run_in_order() {
     on_every_device(|setup| {
         let pipeline = setup.pipeline("append");
         let private = setup.device.new_buffer_with_storage_mode(404, StorageMode::Private).expect("memory");
@@ -112,13 +112,13 @@ fn encoders_copies_and_replays() {
 }
 
 #[test]
-fn fills_between_dispatches() {
+fn fills_between_dispatches_run_in_order() {
     on_every_device(|setup| {
         let (pipeline, output) = (setup.pipeline("append"), list(setup, 100));
         let private = setup.device.new_buffer_with_storage_mode(404, StorageMode::Private).expect("memory");
         for commands in [setup.queue.new_command_buffer(), setup.profiled()] {
             for number in 0..50 {
-                // It is empty again.
+                // Empties the list.
                 commands.fill_buffer(&private, 0..4, 0).expect("a fill");
                 let mut encoder = commands.compute_command_encoder().expect("an encoder");
                 append(&mut encoder, &pipeline, &private, number).expect("it is right");
@@ -134,10 +134,10 @@ fn fills_between_dispatches() {
 }
 
 #[test]
-fn command_buffers() {
+fn command_buffers_run_in_order() {
     on_every_device(|setup| {
         let (pipeline, list) = (setup.pipeline("append"), list(setup, 300));
-        // More than a queue of Metal's takes at once.
+        // More than a Metal queue holds at once.
         let all: Vec<_> = (0..300)
             .map(|number| setup.encode(|encoder| append(encoder, &pipeline, &list, number)))
             .inspect(|commands| commands.commit().expect("it commits"))

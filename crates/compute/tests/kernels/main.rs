@@ -47,7 +47,7 @@ fn floats(count: usize, value: impl Fn(usize) -> f32) -> Buffer {
 
 fn add_arrays(pipeline: &ComputePipelineState, count: usize, threadgroup: usize) {
     let (a, b) = (floats(count, |i| i as f32), floats(count, |i| 1000.0 - 3.0 * i as f32));
-    // More than is written, to see that nothing else is.
+    // Larger than the output, to detect stray writes.
     let result = floats(count + 100, |_| -7.0);
     run(pipeline, &[&a, &b, &result], Size::linear(count), Size::linear(threadgroup)).expect("it runs");
     for (i, &sum) in result.read::<f32>().iter().enumerate() {
@@ -111,7 +111,7 @@ fn gemv_multiplies_for_each_set_of_constants() {
 }
 
 #[test]
-fn the_bias_is_not_needed_where_it_is_not_used() {
+fn an_unused_bias_needs_no_binding() {
     let library = library(GEMV);
     let mut constants = FunctionConstantValues::new();
     constants.set(0, ConstantValue::Uint(128)).set(1, ConstantValue::Bool(true));
@@ -125,7 +125,7 @@ fn the_bias_is_not_needed_where_it_is_not_used() {
 }
 
 #[test]
-fn mistakes_with_constants_are_errors() {
+fn wrong_constants_are_errors() {
     let library = library(GEMV);
     let problem = |set: &dyn Fn(&mut FunctionConstantValues)| {
         let mut constants = FunctionConstantValues::new();
@@ -176,7 +176,7 @@ fn a_library_can_be_bytes_or_a_file() {
 }
 
 #[test]
-fn mistakes_in_the_source_are_shown() {
+fn source_errors_are_reported() {
     let source = "kernel void k(device float *x [[buffer(0)]]) { x[0] = missing; }";
     let options = CompileOptions { name: "wrong.metal".into(), ..CompileOptions::default() };
     match device().new_library_with_source(source, &options) {
@@ -197,7 +197,7 @@ fn mistakes_in_the_source_are_shown() {
 }
 
 #[test]
-fn a_function_that_is_not_there_is_an_error() {
+fn a_missing_function_is_an_error() {
     let library =
         library("kernel void first(device int *x) { *x = 1; }\nkernel void second(device int *x) { *x = 2; }");
     assert_eq!(library.function_names(), ["first", "second"]);
@@ -223,7 +223,7 @@ fn options_reach_the_compiler() {
     assert_eq!(buffer.read::<f32>(), [42.0, 0.0, 1e20]);
 }
 
-/// Everything that a thread can be told about where it is.
+/// All positions that a thread can query.
 const POSITIONS: &str = "
 #include <metal_stdlib>
 using namespace metal;
@@ -247,7 +247,7 @@ kernel void positions(device uint *out [[buffer(0)]],
 }";
 
 #[test]
-fn threads_know_where_they_are() {
+fn threads_have_their_positions() {
     let pipeline = pipeline(POSITIONS);
     for (grid, size) in [
         ([64, 4, 2], [32, 2, 1]),
@@ -389,7 +389,7 @@ fn threads_share_a_pipeline() {
 }
 
 #[test]
-fn a_value_that_two_branches_made_is_read_behind_another_branch() {
+fn values_merge_across_nested_branches() {
     let pipeline = pipeline(
         "#include <metal_stdlib>
          using namespace metal;
@@ -413,7 +413,7 @@ fn a_value_that_two_branches_made_is_read_behind_another_branch() {
 }
 
 #[test]
-fn kernels_are_compiled_in_parallel_and_fail_alone() {
+fn kernels_compile_in_parallel_and_fail_alone() {
     let library = library(
         "
         #include <metal_stdlib>
@@ -443,7 +443,7 @@ fn kernels_are_compiled_in_parallel_and_fail_alone() {
     });
 }
 
-/// A library whose only function has this module, whatever it is.
+/// A library with one function, whose module may be invalid.
 fn library_of(name: &str, bitcode: &[u8]) -> Library {
     use air::metallib::{Function, FunctionKind, Header, Library};
     let mut library = Library::new(Header::default());
@@ -472,8 +472,8 @@ fn damaged_modules_are_errors() {
 }
 
 #[test]
-fn what_leaves_a_private_array_stays_in_the_thread() {
-    // As in MLX's layer norm, whose idle threads begin far below zero.
+fn an_index_out_of_a_private_array_stays_in_the_thread() {
+    // As in MLX's layer norm, whose idle threads index far below zero.
     let source = "#include <metal_stdlib>
         kernel void leave(device const float *from [[buffer(0)]], device float *result [[buffer(1)]],
                           uint i [[thread_position_in_grid]]) {

@@ -1,4 +1,4 @@
-//! `arangefloat32` and kin: start + index · step.
+//! `arangefloat32` and its relatives: start + index · step.
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;

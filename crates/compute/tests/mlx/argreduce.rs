@@ -1,4 +1,4 @@
-//! `argmax_float32` and kin: the first index of the greatest or least element along an axis.
+//! `argmax_float32` and its relatives: the first index of the greatest or least element along an axis.
 
 use crate::array::{DType, Scalar};
 use crate::compare::Tolerance;

@@ -1,5 +1,5 @@
-//! Arrays as MLX knows them: a type and values. A value that a type cannot hold is rounded or wrapped when it is stored,
-//! so that references compute with exactly what the kernel reads.
+//! MLX arrays: a type and values. A value that a type cannot hold is rounded or wrapped when it is stored, so that
+//! references compute with exactly what the kernel reads.
 
 use half::{bf16, f16};
 
@@ -95,7 +95,7 @@ impl DType {
         if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
-    /// The same; 0 where there are no integers.
+    /// The same; 0 for other types.
     pub(crate) fn range_or_zero(self) -> (i128, i128) {
         if self.is_integer() { self.range() } else { (0, 0) }
     }
@@ -215,7 +215,7 @@ impl Scalar {
         }
     }
 
-    /// Whether C++ converts it to true.
+    /// True if C++ converts it to true.
     pub(crate) fn truth(self) -> bool {
         match self {
             Scalar::Int(value) => value != 0,

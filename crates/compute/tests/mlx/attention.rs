@@ -73,7 +73,7 @@ impl Problem {
         }
     }
 
-    /// The score of a key, if the mask lets it count.
+    /// The score of a key; `None` if it is masked.
     fn score(&self, head: usize, query: usize, key: usize) -> Option<f64> {
         let row = if self.variant.is_transposed { query * HEADS + head } else { head * QUERIES + query };
         let place = (head / GROUP * ROOM + key) * self.width;

@@ -1,4 +1,4 @@
-//! Kernels of two inputs: `vv_Addfloat32` and kin, in all layouts.
+//! Kernels with two inputs: `vv_Addfloat32` and its relatives, in all layouts.
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
@@ -134,7 +134,7 @@ fn reference(operation: &str, dtype: DType, a: Scalar, b: Scalar) -> Scalar {
     }
 }
 
-/// What a comparison says, if it is one.
+/// The result of a comparison; `None` for other operations.
 fn compare(operation: &str, order: Option<std::cmp::Ordering>, both_nan: bool) -> Option<bool> {
     Some(match operation {
         "Equal" => order.is_some_and(|order| order.is_eq()),

@@ -1,12 +1,12 @@
-//! What a buffer holds, against what it must hold.
+//! Comparison of buffers with their expected contents.
 
 use crate::array::{DType, Scalar};
 use std::fmt::Write;
 
-/// What is in an output before the kernel runs: of every value that could be right, few have these bytes.
+/// Initial contents of outputs: few correct values have these bytes.
 pub(crate) const UNWRITTEN: u8 = 0xa5;
 
-/// How far a result may be from the exact one.
+/// Tolerance of a result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tolerance {
     /// In units in the last place of the output's type.
@@ -28,8 +28,8 @@ impl Tolerance {
     }
 }
 
-/// Compares what is in a buffer after a dispatch with the elements that it must hold; `None` for one that must be left
-/// alone. The error tells the first few differences.
+/// Compares a buffer after a dispatch with the expected elements; `None` for one that must be unchanged. The error
+/// lists the first few differences.
 pub(crate) fn compare(
     dtype: DType,
     elements: &[Option<Scalar>],

@@ -1,4 +1,4 @@
-//! Copies, which convert from one type to another: `v_copyfloat32int8` and kin.
+//! Copies with type conversion: `v_copyfloat32int8` and its relatives.
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;

@@ -71,7 +71,7 @@ fn element_type(name: &str) -> Option<DType> {
     name.split('_').find_map(DType::named)
 }
 
-/// How a fused product is called: its shape, what is added to it, how its tiles are spread.
+/// Parameters of a fused product: its shape, its addend, and the order of its tiles.
 struct Fused {
     extents: [usize; 3],
     source: Option<(f32, f32)>,

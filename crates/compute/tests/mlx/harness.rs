@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) grid: CaseGrid,
 }
 
-/// How many threads, and in which threadgroups.
+/// The grid of a case.
 #[derive(Clone, Copy)]
 pub(crate) enum CaseGrid {
     /// Threads in the grid, then in a threadgroup.
@@ -30,7 +30,7 @@ pub(crate) enum CaseGrid {
     Threadgroups([usize; 3], [usize; 3]),
 }
 
-/// What is bound at an index.
+/// An argument bound at an index.
 pub(crate) enum Argument {
     /// A buffer that the kernel reads.
     Input(Array),
@@ -40,7 +40,7 @@ pub(crate) enum Argument {
     Output(Output),
 }
 
-/// What a buffer must hold after the dispatch.
+/// Expected contents of a buffer after the dispatch.
 pub(crate) struct Output {
     pub(crate) dtype: DType,
     /// `None` for an element that must be left alone.
@@ -135,7 +135,7 @@ fn library() -> &'static (Device, Library) {
     })
 }
 
-/// Which functions are run.
+/// The choice of functions to run.
 enum Choice {
     /// Every nth.
     Every(usize),
@@ -143,8 +143,8 @@ enum Choice {
     Only(String),
 }
 
-/// Runs the cases of every `every`th function, or of those that the environment asks for. There must be exactly `functions`
-/// functions, and all that are run must agree with their references.
+/// Runs the cases of every `every`th function, or of those that the environment selects. There must be exactly
+/// `functions` functions, and all results must match their references.
 pub(crate) fn check(family: &str, functions: usize, every: usize, cases: impl IntoIterator<Item = Case>) {
     let choice = match std::env::var("MLX_ONLY") {
         Ok(text) => Choice::Only(text),

@@ -1,24 +1,24 @@
-//! Where the elements of inputs and outputs lie, for each way in which MLX calls an elementwise kernel. The first letters
-//! of a kernel's name say which one it is:
+//! Locations of input and output elements, for each way in which MLX calls an elementwise kernel. The first letters of
+//! a kernel's name select it:
 //!
 //! | name | threads | operands |
 //! |---|---|---|
-//! | `v_`, `vv_`, `sv_`, `vs_`, `ss_` | one for each element | contiguous, or one element (`s`) |
+//! | `v_`, `vv_`, `sv_`, `vs_`, `ss_` | one per element | contiguous, or one element (`s`) |
 //! | `vn_`, `vvn_`, … | one for up to 8 bytes of elements | the same |
 //! | `v2_`, `vv2_`, … | the same, in two dimensions | the same |
-//! | `g1_`, `g2_`, `g3_` | one for each element | strided, of that many dimensions |
+//! | `g1_`, `g2_`, `g3_` | one per element | strided, of that many dimensions |
 //! | `gn1_`, `gn2_`, `gn4large_` | one for that many elements of the last dimension | strided, of any dimension |
 
 use crate::array::DType;
 use crate::harness::{Argument, CaseGrid};
 
-/// How one kernel is called.
+/// The layout of a kernel's arguments.
 pub(crate) struct Layout {
     /// Elements of the output.
     pub(crate) length: usize,
     /// For each input, where the operand of each element of the output is.
     pub(crate) locations: Vec<Vec<usize>>,
-    /// What comes after inputs and outputs.
+    /// Arguments after inputs and outputs.
     pub(crate) extras: Vec<Argument>,
     pub(crate) grid: CaseGrid,
     /// The dimensions, where they are strided.
@@ -36,8 +36,8 @@ pub(crate) struct Strided {
 }
 
 impl Layout {
-    /// How a kernel whose name begins with `prefix` (without the underscore) is called with `inputs` inputs; `dtype`
-    /// decides how many elements a thread has. `None` for a prefix that is none.
+    /// The layout of a kernel whose name begins with `prefix` (without the underscore), with `inputs` inputs; `dtype`
+    /// decides the number of elements per thread. `None` for an unknown prefix.
     pub(crate) fn new(prefix: &str, inputs: usize, dtype: DType) -> Option<Layout> {
         let prefix = prefix.strip_suffix("large").unwrap_or(prefix);
         if let Some(rest) = prefix.strip_prefix("gn") {
@@ -123,7 +123,7 @@ impl Layout {
         }
     }
 
-    /// How many elements an input has.
+    /// Number of elements of an input.
     pub(crate) fn input_length(&self, input: usize) -> usize {
         self.locations[input].iter().max().map_or(0, |last| last + 1)
     }
@@ -149,7 +149,7 @@ fn strides(shape: &[i32], input: usize) -> Vec<i64> {
     strides
 }
 
-/// Where the elements are, the last dimension fastest.
+/// Locations of the elements, the last dimension fastest.
 pub(crate) fn strided_locations(shape: &[i32], strides: &[i64]) -> Vec<usize> {
     let mut locations = vec![0];
     for (extent, stride) in shape.iter().zip(strides) {

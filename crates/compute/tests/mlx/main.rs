@@ -1,13 +1,12 @@
-//! Kernels that Apple's compiler made run on the CPU: functions of `mlx.metallib` against references in plain Rust.
+//! Runs kernels compiled by Apple's compiler on the CPU: functions of `mlx.metallib` against references in plain Rust.
 //!
-//! Each module makes the cases of one family: the names of the functions, taken from the library; what is bound to them,
-//! as MLX's host code does it; and what they must write, from the formula. Sizes are odd and threadgroups partial on
-//! purpose. Where possible the numbers are such that a correct kernel computes without any rounding, and must agree to
-//! the last bit.
+//! Each module makes the cases of one family: the names of the functions, taken from the library; their arguments, as
+//! in MLX's host code; and the expected results, from the formula. Sizes are odd and threadgroups partial on purpose.
+//! Where possible the numbers are such that a correct kernel computes without rounding, and must match to the last bit.
 //!
 //! `make mlx` downloads the library and runs these tests; they are ignored otherwise, because they need the download.
-//! The number of functions of each family is written here, and how many of them are run: a test fails when one is lost.
-//! `MLX_ONLY=text` runs all functions with that in their names, and `MLX_ONLY=` all there are.
+//! The number of functions of each family, and of those that are run, is fixed here: a test fails when one is lost.
+//! `MLX_ONLY=text` runs all functions with that text in their names, and `MLX_ONLY=` runs all.
 
 #![cfg(llvm)]
 

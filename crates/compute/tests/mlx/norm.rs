@@ -23,7 +23,7 @@ struct Problem {
 impl Problem {
     fn new(kernel: &str, is_looped: bool, dtype: DType, stride: usize) -> Problem {
         let name = format!("{kernel}{}{}", if is_looped { "_looped" } else { "" }, dtype.name());
-        // Some threads have nothing to do. Those of MLX's layer norm write before the beginning of an array of their own.
+        // Some threads are idle. Those of MLX's layer norm write before the beginning of a private array.
         let (row, threads) = if is_looped { (2301, 128) } else { (333, 96) };
         let mut random = Random::new(&format!("{name}{stride}"));
         let weights = if stride == 0 { 1 } else { row * stride };

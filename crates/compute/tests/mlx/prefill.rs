@@ -11,7 +11,7 @@ const HEADS: usize = 4;
 /// Heads of queries that share one of keys and values.
 const GROUP: usize = 2;
 
-/// What the function constants choose.
+/// A choice of function constants.
 #[derive(Clone, Copy)]
 struct Variant {
     queries: usize,

@@ -5,7 +5,7 @@ use crate::array::{Array, DType, Scalar};
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each name.
+    /// A different sequence for each name.
     pub(crate) fn new(name: &str) -> Random {
         // FNV-1a
         Random(
@@ -51,8 +51,8 @@ impl Random {
         Array::new(dtype, (0..length).map(|_| value(self)).collect::<Vec<_>>())
     }
 
-    /// Multiples of `step` between `low` and `high`: numbers with so few digits that sums and products of them are exact,
-    /// in whatever order they are made. A kernel that computes with them has no excuse for any difference.
+    /// Multiples of `step` between `low` and `high`: numbers with so few digits that their sums and products are exact
+    /// in any order. A correct kernel must match exactly.
     pub(crate) fn coarse(&mut self, dtype: DType, length: usize, low: f64, high: f64, step: f64) -> Array {
         let (least, greatest) = ((low / step) as i128, (high / step) as i128);
         let value = |random: &mut Random| random.int(least, greatest) as f64 * step;

@@ -13,10 +13,10 @@ const PAIRS: usize = 20;
 const WIDTH: usize = 2 * PAIRS;
 const SCALE: f32 = 0.75;
 const BASE: f64 = 10000.0;
-/// Where each batch's sequence begins.
+/// Start position of each batch's sequence.
 const OFFSETS: [i32; BATCH] = [11, 300];
 
-/// What the function constants choose.
+/// A choice of function constants.
 #[derive(Clone, Copy)]
 struct Variant {
     forward: bool,

@@ -52,7 +52,7 @@ impl Scan {
     }
 }
 
-/// What a name says: `contig_scan_reverse_exclusive_sum_int8_int8`.
+/// The parts of a name: `contig_scan_reverse_exclusive_sum_int8_int8`.
 struct Kernel {
     name: String,
     scan: Scan,

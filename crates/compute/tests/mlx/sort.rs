@@ -42,7 +42,7 @@ fn sorted(input: &Array, places: &[usize]) -> Vec<usize> {
     ranks
 }
 
-/// What a sort of `places` writes: the elements, or their ranks.
+/// The output of a sort of `places`: the elements, or their ranks.
 fn results(input: &Array, places: &[usize], is_arg: bool) -> Vec<Scalar> {
     let ranks = sorted(input, places).into_iter();
     ranks.map(|rank| if is_arg { Scalar::Int(rank as i128) } else { input.values[places[rank]] }).collect()
@@ -91,7 +91,7 @@ fn long_row(name: &str) -> Option<(DType, usize, usize, Array)> {
     Some((dtype, threads, block, values(name, dtype, 2 * block + block / 2)))
 }
 
-/// Each block of a long row by itself.
+/// Sorts each block of a long row.
 pub(crate) fn blocks() -> impl Iterator<Item = Case> {
     harness::names("sort_mbsort_").into_iter().filter_map(|name| {
         let (dtype, threads, block, input) = long_row(&name)?;
@@ -120,8 +120,8 @@ fn sorted_blocks(input: &Array, block: usize) -> (Vec<Scalar>, Vec<Scalar>) {
     (values, ranks)
 }
 
-/// How much of the first block goes into the first half of the merged pair: of the 2 · `block` elements of two sorted
-/// blocks, the smallest `block`; and so on for the block that has no partner.
+/// Number of elements of the first block in the first half of the merged pair: of the 2 · `block` elements of two
+/// sorted blocks, the smallest `block`; and so on for a block without a partner.
 fn partitions(values: &[Scalar], block: usize) -> Vec<usize> {
     let from_first = |first: &[Scalar], second: &[Scalar], count: usize| {
         let mut taken = (0, 0);
@@ -140,7 +140,7 @@ fn partitions(values: &[Scalar], block: usize) -> Vec<usize> {
     vec![0, from_first(first, second, block), alone, alone + third.len()]
 }
 
-/// Where pairs of sorted blocks are to be cut for the merge.
+/// Cut positions for the merge of pairs of sorted blocks.
 pub(crate) fn cuts() -> impl Iterator<Item = Case> {
     harness::names("partition_mbsort_").into_iter().filter_map(|name| {
         let (dtype, _, block, input) = long_row(&name)?;

@@ -1,4 +1,4 @@
-//! Kernels of one input: `v_Expfloat32float32` and kin.
+//! Kernels with one input: `v_Expfloat32float32` and its relatives.
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
@@ -228,8 +228,8 @@ fn inverse_erf(y: f64) -> f64 {
     x
 }
 
-/// What the Metal Shading Language Specification allows (chapter "Numerical Compliance"), with room for formulas of
-/// several steps in the type itself.
+/// Tolerances of the Metal Shading Language Specification (chapter "Numerical Compliance"), with a margin for formulas
+/// of several steps in the type itself.
 fn tolerance(operation: &str, dtype: DType) -> Tolerance {
     match operation {
         "Abs" | "Ceil" | "Conjugate" | "Floor" | "FromFP8" | "Imag" | "Negative" | "Real" | "Round" | "Square"

@@ -75,7 +75,7 @@ fn device_structs() {
         let old = &records[order[i] as usize];
         old.position[2] + old.id as f32 + f32::from(old.tag) + f32::from(old.values[2])
     });
-    // Padding is nobody's, but what is written member by member leaves it alone.
+    // Padding is unspecified, but member-wise stores leave it alone.
     let got = finished.read::<Record>(0);
     for (k, old) in records.iter().enumerate() {
         let i = order.iter().position(|o| *o as usize == k).expect("a permutation");

@@ -118,7 +118,7 @@ fn floating_point() {
     let sums = finished.read::<f32>(0);
     let total: f32 = values.iter().sum();
     assert_eq!(sums[..3], [total, -total, THREADS as f32 / 2.0]);
-    // What was exchanged is what went in, and the zeros that were there first.
+    // The exchanged values are the inputs and the initial zeros.
     let mut gone = [finished.read::<f32>(2), sums[3..].to_vec()].concat();
     let mut came = [values, vec![0.0; 3]].concat();
     gone.sort_by(f32::total_cmp);

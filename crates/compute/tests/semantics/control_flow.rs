@@ -6,10 +6,10 @@ use crate::numbers::Random;
 /// Threads: two full simdgroups and a part of a third.
 const THREADS: usize = 77;
 
-/// What a kernel leaves in the outputs that it does not write.
+/// Initial value of outputs, kept where a kernel does not write.
 const UNTOUCHED: i32 = -12345;
 
-/// A kernel, and what thread `i` writes, if anything, given all inputs.
+/// A kernel, and the value that thread `i` writes, if any, given all inputs.
 type Case = (&'static str, fn(usize, &[i32]) -> Option<i32>);
 
 const CASES: &[Case] = &[
@@ -262,7 +262,7 @@ fn three_loops(i: usize, x: &[i32]) -> Option<i32> {
 }
 
 #[test]
-fn lanes_go_their_own_ways() {
+fn lanes_diverge() {
     let source = TestLibrary::file("divergence.metal");
     let mut random = Random::new(7);
     let inputs: Vec<i32> = (0..THREADS).map(|_| random.below(61) as i32).collect();

@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 const THREADS: usize = 90;
 
-/// Floating-point numbers around the limits of the integers, and some that are no numbers.
+/// Floating-point numbers around the limits of the integers, and NaN.
 fn floats() -> Vec<f32> {
     let limits = [0.0f32, 1.0, 127.0, 128.0, 255.0, 256.0, 32767.0, 32768.0, 65535.0, 65536.0, 65504.0, 65520.0];
     let larger = [2147483520.0f32, 2147483648.0, 4294967040.0, 4294967296.0, 9.223372e18, 1.8446744e19, 1e30];
@@ -30,7 +30,7 @@ fn integers() -> Vec<i64> {
     values
 }
 
-/// Towards zero, as far as the type goes; zero for what is no number. Rust's `as` does just that.
+/// Rounds towards zero and saturates; NaN gives 0. Rust's `as` does the same.
 #[test]
 fn float_to_integer() {
     let x = &floats();
@@ -147,7 +147,7 @@ fn bits_of_one_type_as_another() {
         .exact("as_type<char4>(n)", move |i| n[i].to_le_bytes().map(|byte| byte as i8))
         .exact("as_type<float4>(uint4(n))", move |i| [f32::from_bits(n[i]); 4])
         .exact("as_type<int2>(float2(x, -x))", move |i| [x[i].to_bits() as i32, (-x[i]).to_bits() as i32]);
-    // Any NaN is as good as another, except where its bits are what is asked for.
+    // All NaNs are equal, except where their bits are read.
     table.run();
 }
 

@@ -110,7 +110,7 @@ fn relational_functions() {
     let y: &Vec<f32> = &x.iter().rev().copied().collect();
     let mut table = Table::new("relational functions").safe().input("x", x).input("y", y);
     let bit = |answer: bool| u8::from(answer);
-    // No number below the normal ones: Metal may take them for zero.
+    // No denormal numbers: Metal may flush them to zero.
     table
         .exact("isnan(x)", move |i| bit(x[i].is_nan()))
         .exact("isinf(x)", move |i| bit(x[i].is_infinite()))

@@ -1,4 +1,4 @@
-//! Compiles kernels, runs them on the CPU and hands back what they wrote.
+//! Compiles kernels, runs them on the CPU, and returns their outputs.
 //!
 //! Every buffer lies between guards that are checked after the run: a lane that is masked off must not write.
 
@@ -33,7 +33,7 @@ fn machine() -> &'static Machine {
 /// A compiled source.
 pub(crate) struct TestLibrary {
     library: Library,
-    /// By name and constants: a kernel that is run on many grids is compiled once.
+    /// By name and constants: a kernel that runs on many grids is compiled once.
     pipelines: Mutex<BTreeMap<String, ComputePipelineState>>,
 }
 
@@ -86,8 +86,8 @@ impl TestLibrary {
     }
 }
 
-/// The front end alone must say the same about a kernel as what is left after compiling it. Only a compiler knows which
-/// threadgroup variables are gone with the code that used them, and which arguments no code is left for.
+/// The front end's reflection must match the compiled kernel's. Only the compiler knows which threadgroup variables and
+/// arguments are unused.
 fn compare_interfaces(mut source: Kernel, compiled: &Kernel) {
     assert!(source.static_threadgroup_memory >= compiled.static_threadgroup_memory, "{}", source.name);
     for (argument, compiled) in source.arguments.iter_mut().zip(&compiled.arguments) {
@@ -112,7 +112,7 @@ enum Argument {
     Bytes(Vec<u8>),
 }
 
-/// A kernel with the arguments given so far: they are bound in order, from index 0.
+/// A kernel with its arguments so far: they are bound in order, from index 0.
 pub(crate) struct Run<'a> {
     source: &'a TestLibrary,
     name: &'a str,
@@ -128,41 +128,41 @@ impl Run<'_> {
         self
     }
 
-    /// The next buffer holds these.
+    /// Binds a buffer with these values at the next index.
     pub(crate) fn buffer<T: Pod>(mut self, values: &[T]) -> Self {
         self.arguments.push(Argument::Buffer(bytemuck::cast_slice(values).to_vec()));
         self
     }
 
-    /// The next buffer holds that many zeros.
+    /// Binds a buffer of zeros at the next index.
     pub(crate) fn zeros<T: Pod>(self, count: usize) -> Self {
         self.buffer(&vec![T::zeroed(); count])
     }
 
-    /// The next argument is a copy of this value.
+    /// Binds a copy of this value at the next index.
     pub(crate) fn bytes<T: Pod>(mut self, value: &T) -> Self {
         self.arguments.push(Argument::Bytes(bytemuck::bytes_of(value).to_vec()));
         self
     }
 
-    /// Nothing is bound at the next index.
+    /// Leaves the next index unbound.
     pub(crate) fn unbound(mut self) -> Self {
         self.arguments.push(Argument::Nothing);
         self
     }
 
-    /// The next threadgroup argument has that many bytes, rounded up to what Metal accepts.
+    /// Sets the length of the next threadgroup argument, rounded up to what Metal accepts.
     pub(crate) fn threadgroup_memory(mut self, bytes: usize) -> Self {
         self.memory.push(bytes.next_multiple_of(16));
         self
     }
 
-    /// Runs that many threads, in threadgroups of this size; those at the edges can be smaller.
+    /// Runs a grid of threads, in threadgroups of this size; those at the edges may be smaller.
     pub(crate) fn threads(self, grid: impl Into<Extent>, group: impl Into<Extent>) -> Finished {
         self.dispatch(grid.into(), group.into(), true)
     }
 
-    /// Runs that many full threadgroups.
+    /// Runs a grid of whole threadgroups.
     pub(crate) fn groups(self, groups: impl Into<Extent>, group: impl Into<Extent>) -> Finished {
         self.dispatch(groups.into(), group.into(), false)
     }
@@ -190,7 +190,7 @@ impl Run<'_> {
         let command_buffer = queue.new_command_buffer();
         let mut encoder = command_buffer.compute_command_encoder()?;
         encoder.set_compute_pipeline_state(&pipeline)?;
-        // Arguments that are not used stay unbound: a kernel that uses one all the same cannot give the right results.
+        // Unused arguments stay unbound: a kernel that uses one gives wrong results.
         let is_unused = |kind: ArgumentKind, index: usize| {
             let mut arguments = pipeline.reflection().arguments.iter();
             arguments.any(|argument| argument.kind == kind && argument.index as usize == index && !argument.is_used)

@@ -28,7 +28,7 @@ macro_rules! operators {
             type P = $promoted;
             let x: Vec<T> = operands(1).iter().map(|x| *x as T).collect();
             let y: Vec<T> = operands(2).iter().map(|y| *y as T).collect();
-            // What can be divided by: not zero, and not -1 where the quotient could overflow.
+            // Divisors: not zero, and not -1 where the quotient could overflow.
             let d: Vec<T> =
                 y.iter().map(|y| if *y == 0 || *y == (0 as T).wrapping_sub(1) { 3 } else { *y }).collect();
             let (x, y, d) = (&x, &y, &d);

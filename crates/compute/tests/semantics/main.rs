@@ -1,5 +1,5 @@
-//! What the language means: small kernels for each feature and each function of the library, run on the CPU and compared
-//! with what Rust computes, in `f64` where it is about floating point.
+//! Semantics of the language: small kernels for each feature and each library function, run on the CPU and compared
+//! with Rust, in `f64` for floating point.
 #![cfg(llvm)]
 
 mod address_spaces;

@@ -1,5 +1,5 @@
-//! What safe mathematics guarantees and what fast mathematics leaves alone: NaN, infinities, signs of zero, the order of
-//! operations, and small numbers.
+//! Guarantees of safe math, and what fast math preserves: NaN, infinities, signs of zero, the order of operations, and
+//! small numbers.
 
 use crate::harness::{TestLibrary, expect};
 use crate::table::Table;
@@ -112,7 +112,7 @@ fn small_numbers() {
         .exact("half(x * 1e30f)", move |i| f16::from_f32(if x[i] < f32::MIN_POSITIVE { 0.0 } else { x[i] * 1e30 }))
         .ulps::<f32>("x * 0.5f", 0.5, move |i| f64::from(x[i]) * 0.5)
         .ulps::<f32>("x + x", 0.5, move |i| if x[i] < f32::MIN_POSITIVE { 0.0 } else { f64::from(x[i]) * 2.0 })
-        // Copies and bits are what they were.
+        // Copies and bit casts are exact.
         .exact("as_type<uint>(x)", move |i| x[i].to_bits())
         .exact("r = x;", move |i| x[i])
         .exact("i < 35 ? x : 0.0f", move |i| if i < 35 { x[i] } else { 0.0 });

@@ -1,6 +1,7 @@
 //! Random numbers: SplitMix64, the same on every machine.
 
-/// The first seed, and how many: `METALWORKS_RANDOM=2000` tries more, `METALWORKS_RANDOM_FIRST=123` begins with that one.
+/// The first seed, and the number of seeds: `METALWORKS_RANDOM=2000` tries more, `METALWORKS_RANDOM_FIRST=123` starts
+/// there.
 pub(crate) fn seeds(default_count: u64) -> (u64, u64) {
     let setting = |name: &str, default: u64| match std::env::var(name) {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")),
@@ -13,7 +14,7 @@ pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Random {
-        // Mixed, or the numbers of neighbouring seeds would be the same but for the first.
+        // Mixed, or neighbouring seeds would give nearly the same sequence.
         Random(Random(seed).next())
     }
 
@@ -30,7 +31,7 @@ impl Random {
         (self.next() % limit as u64) as usize
     }
 
-    /// True once in so many times.
+    /// True with a probability of 1 in `once_in`.
     pub(crate) fn chance(&mut self, once_in: usize) -> bool {
         self.below(once_in) == 0
     }

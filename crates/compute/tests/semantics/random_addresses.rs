@@ -1,5 +1,5 @@
-//! Addresses made up at random from the numbers of a thread. The compiler knows many shapes of them (the same for all
-//! lanes, rising by a constant, wrapping around) and treats each in its own way.
+//! Random addresses computed from the positions of a thread. The compiler distinguishes many shapes of them (uniform,
+//! rising by a constant, wrapping around) and treats each differently.
 
 use crate::harness::{TestLibrary, expect};
 use crate::numbers::{Random, seeds};
@@ -19,7 +19,7 @@ const SHAPES: &[([usize; 2], [usize; 2])] = &[
     ([1, 70], [1, 64]),
 ];
 
-/// What a thread knows of itself, by the names in the kernel.
+/// Values that a thread has, by their names in the kernel.
 const NAMES: [&str; 7] = ["x", "y", "local", "lane", "group", "width", "given"];
 type Thread = [u32; 7];
 
@@ -184,7 +184,7 @@ fn threads(grid: [usize; 2], group: [usize; 2], given: u32) -> Vec<Thread> {
 /// An expression, and how it can be used with the threads of a shape.
 struct Case {
     expression: Expression,
-    /// No thread is out of bounds: there is no need for a mask, which would hide the shape of the address.
+    /// True if no thread is out of bounds: then no mask is needed, which would hide the shape of the address.
     fits: bool,
     /// No two threads have the same: it can be written to.
     is_injective: bool,

@@ -1,5 +1,5 @@
-//! Expressions in floating point made up at random, in safe mathematics: every operation rounds as IEEE says, nothing is
-//! reordered, and so Rust gets the very same bits.
+//! Random floating-point expressions in safe math: every operation rounds as IEEE 754 requires, nothing is reordered,
+//! and so Rust gets the same bits.
 
 use crate::numbers::{Random, seeds};
 use crate::table::Table;
@@ -17,7 +17,7 @@ enum Expression {
     Choice([Box<Expression>; 4]),
 }
 
-/// How it is written, with `$` for the operand, and what it means.
+/// The Metal text, with `$` for the operand, and the Rust function.
 type Unary = (&'static str, fn(f32) -> f32);
 type Binary = (&'static str, fn(f32, f32) -> f32);
 

@@ -49,7 +49,7 @@ fn loads_and_stores() {
     expect("from threadgroup memory", &out[480..544], |i| (3 + row(i) * 20 + column(i)) as f32 + 0.5);
     let transposed = |r: usize, c: usize| ((c + 2) * 8 + r) as f32 + 0.5;
     expect("through threadgroup memory", &out[544..616], |i| match (i / 9, i % 9) {
-        // What is behind a row was there before.
+        // The elements after a row are unchanged.
         (_, 8) => i as f32 + 0.5,
         (r, c) => transposed(r, c),
     });

@@ -1,7 +1,7 @@
-//! Many small pieces of Metal in one kernel: each thread evaluates them all on its own inputs, and each is compared with
-//! what Rust makes of the same inputs.
+//! Many small pieces of Metal in one kernel: each thread evaluates them all on its own inputs, and each is compared
+//! with the same in Rust.
 //!
-//! The number of threads is no multiple of 32, so that the code for a full simdgroup and that for a partial one both run.
+//! The number of threads is not a multiple of 32, so that the code for full and for partial simdgroups runs.
 
 use crate::harness::{TestLibrary, elements};
 use crate::values::{Floats, Value};
@@ -85,7 +85,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The same for a result that may be off by so many units in the last place.
+    /// The same for a result with an error bound in units in the last place.
     pub(crate) fn ulps<T: Floats>(
         &mut self,
         text: &str,
@@ -116,7 +116,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Compiles and runs everything, and fails with all that is wrong.
+    /// Compiles and runs everything, and fails with all differences.
     pub(crate) fn run(&self) {
         assert!(!self.cases.is_empty() && self.threads > 0, "{}: nothing to run", self.name);
         let chunks: Vec<&[Case]> = self.cases.chunks(CASES_PER_KERNEL).collect();

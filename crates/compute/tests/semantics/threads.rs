@@ -1,4 +1,4 @@
-//! Where threads are, on grids of all shapes: `kernels/threads.metal`.
+//! Positions of threads, on grids of all shapes: `kernels/threads.metal`.
 
 use crate::harness::{Finished, TestLibrary, expect};
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ const SHAPES: &[([usize; 3], [usize; 3])] = &[
     ([2, 129, 1], [2, 16, 1]),
 ];
 
-/// What a thread should know of itself.
+/// Expected positions of a thread.
 struct Thread {
     position: [usize; 3],
     local: [usize; 3],

@@ -1,4 +1,4 @@
-//! Rust's types for Metal's, and what it means that a floating-point result is right.
+//! Rust's types for Metal's, and comparison of floating-point results.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -6,10 +6,10 @@ use std::fmt::Debug;
 
 /// A type that kernels and Rust share.
 pub(crate) trait Value: Pod + PartialEq + Debug {
-    /// What Metal calls it, in a register and in memory: `("float3", "packed_float3")` for `[f32; 3]`.
+    /// Metal's names of the type, in a register and in memory: `("float3", "packed_float3")` for `[f32; 3]`.
     fn names() -> (String, String);
 
-    /// Whether the two are the same, bit for bit; any NaN is as good as another.
+    /// True if the two have the same bits; all NaNs are equal.
     fn same(self, other: Self) -> bool {
         self == other
     }
@@ -62,10 +62,10 @@ pub(crate) trait Floats: Value {
     /// The same in `f64`.
     type Exact: Copy + Debug;
 
-    /// How far this is from the exact value at worst, in units in the last place; infinite where it is not even close.
+    /// Maximum error in units in the last place; infinite if it is far off.
     fn ulps_from(self, exact: Self::Exact) -> f64;
 
-    /// How far this is from the exact value at worst.
+    /// Maximum absolute error.
     fn distance_from(self, exact: Self::Exact) -> f64;
 }
 

@@ -9,7 +9,7 @@ use compute::{
 
 pub(crate) const SOURCE: &str = include_str!("kernels.metal");
 
-/// A toy that nobody else uses, so that its counts are a test's own.
+/// A toy for one test, so that its counts are exact.
 pub(crate) fn toy() -> Toy {
     Toy::new(&ToyOptions::default()).expect("a toy")
 }
@@ -23,7 +23,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new(device: &Device) -> Fixture {
-        // Whatever the environment says.
+        // Independent of the environment.
         device.set_serial(false);
         let library = device.new_library_with_checked_source(SOURCE, &CompileOptions::default());
         Fixture { device: device.clone(), queue: device.new_command_queue(), library }

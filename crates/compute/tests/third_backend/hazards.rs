@@ -80,7 +80,7 @@ fn barriers_are_those_of_the_cpu() {
         assert_eq!(barriers[0], barriers[1], "{dispatches} dispatches");
         let after = toy.counts();
         assert_eq!(after.dispatches - before.dispatches, dispatches as u64);
-        // Where each dispatch waits, the encoder runs them one by one, without barriers.
+        // If every dispatch waits, the encoder is serial, without barriers.
         let is_serial = barriers[0] + 1 == dispatches;
         let encoded = if is_serial { 0 } else { barriers[0] as u64 };
         assert_eq!(after.barriers - before.barriers, encoded, "{dispatches} dispatches");

@@ -1,4 +1,4 @@
-//! Validation asks the device for its limits, and keeps devices apart.
+//! Validation uses the device's limits, and keeps devices apart.
 
 use crate::fixture::{Fixture, toy};
 use crate::setup::{run, usage};
@@ -18,7 +18,7 @@ fn threadgroup_memory_is_limited_by_the_device() {
         encoder.set_compute_pipeline_state(&turn)?;
         encoder.set_buffer(0, &buffer, 0)?;
         let problem = usage(encoder.set_threadgroup_memory_length(0, 20 << 10));
-        assert!(problem.contains("at most 16384 are there"), "{problem}");
+        assert!(problem.contains("at most 16384 are available"), "{problem}");
         encoder.set_threadgroup_memory_length(0, 16 << 10)?;
         encoder.dispatch_threads(Size::linear(4), Size::linear(4))
     }));

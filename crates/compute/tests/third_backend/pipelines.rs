@@ -1,4 +1,4 @@
-//! Pipelines: the cache, batches, completion handlers and archives know nothing of the back end.
+//! Pipelines: the cache, batches, completion handlers and archives are independent of the back end.
 
 use crate::fixture::{Fixture, SOURCE, factor, toy};
 use crate::setup::{run, usage};
@@ -149,7 +149,7 @@ fn promises_about_simdgroups_are_kept() {
     let rows = cache.get_or_create(&config.clone().with_simdgroups(Simdgroups::Rows)).expect("it compiles");
     let any = cache.get_or_create(&config).expect("it compiles");
     assert_eq!((scaled(&fixture, rows), scaled(&fixture, any)), (times(6), times(6)));
-    // There is less code where more is promised: the inner device was told.
+    // A promise reduces the code: it reached the inner device.
     assert!(rows.code_size() < any.code_size());
     let buffer = fixture.buffer(&[0; 32]);
     let commands = fixture.queue.new_command_buffer();

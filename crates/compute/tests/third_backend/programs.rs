@@ -1,4 +1,4 @@
-//! Small programs: right results, and exactly as much work as was asked for.
+//! Small programs: correct results, with exactly the requested work.
 
 use crate::fixture::{Fixture, factor, toy};
 use crate::setup::run;

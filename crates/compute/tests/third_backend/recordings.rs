@@ -1,4 +1,4 @@
-//! Recordings are made ready once, and replayed with other bytes.
+//! Recordings are prepared once, and replayed with other bytes.
 
 use crate::fixture::{Fixture, toy};
 use crate::setup::{run, usage};

@@ -1,4 +1,4 @@
-//! Buffers of a device with memory of its own.
+//! Buffers of a device with its own memory.
 
 use crate::fixture::{Fixture, toy};
 use crate::setup::{run, usage};
@@ -24,7 +24,7 @@ fn shared_buffers_are_copied_to_and_from_the_device() {
     assert_eq!(buffer.read_at::<u8>(94, 6).expect("it is inside"), [0, 0, 1, 2, 3, 4]);
     assert_eq!(transfers(&toy), [(1, 4), (2, 106)]);
     assert!(usage(buffer.write(97, &[0u32])).contains("a write of 4 bytes at offset 97"));
-    assert!(usage(buffer.read_only().write(0, &[0u32])).contains("reading only"));
+    assert!(usage(buffer.read_only().write(0, &[0u32])).contains("read-only"));
     assert_eq!(transfers(&toy), [(1, 4), (2, 106)]);
     assert_eq!(toy.counts().submissions, 0);
 }
@@ -61,7 +61,7 @@ fn private_buffers_refuse_the_host() {
     assert!(usage(private.write(0, &[1u32])).contains("private to its device"));
     assert_eq!(private.read::<u32>(), [0u32; 0]);
     assert_eq!(transfers(&toy), [(0, 0), (0, 0)]);
-    // It is no zeros that it begins with.
+    // It does not begin with zeros.
     let (commands, seen) = (fixture.queue.new_command_buffer(), fixture.buffer(&[0; 16]));
     commands.copy_buffer(&private, 0..64, &seen, 0).expect("a copy");
     run(&commands);
@@ -100,7 +100,7 @@ fn files_are_copied_to_the_device() {
     std::fs::remove_file(&path).expect("it is there");
     assert_eq!(transfers(&toy)[0].1, 4_999_997);
     assert!(file.contents().is_null() && file.is_read_only());
-    assert!(usage(file.write(0, &[0u8])).contains("reading only"));
+    assert!(usage(file.write(0, &[0u8])).contains("read-only"));
     assert!(file.read::<u8>() == bytes[3..]);
 }
 
@@ -108,10 +108,10 @@ fn files_are_copied_to_the_device() {
 fn memory_of_the_callers_is_refused() {
     let mut memory = vec![0u8; 64];
     let bytes = NonNull::from(&mut memory[..]);
-    // SAFETY: nobody else uses it, and the owner keeps it.
+    // SAFETY: no other code uses it, and the owner keeps it.
     let refused = unsafe { toy().device().new_buffer_with_bytes_no_copy(bytes, memory) };
     let problem = usage(refused);
-    assert!(problem.contains("Toy on CPU") && problem.contains("memory of its own"), "{problem}");
+    assert!(problem.contains("Toy on CPU") && problem.contains("its own memory"), "{problem}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::corpus::Corpus;
 use crate::numbers::Number;
 
-/// What a kernel wrote into one of its buffers.
+/// A buffer written by a kernel.
 pub(crate) struct Output<'c, T> {
     pub(crate) corpus: &'c Corpus,
     pub(crate) kernel: String,

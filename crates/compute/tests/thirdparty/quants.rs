@@ -3,7 +3,7 @@
 use crate::numbers::{Number, Random};
 use half::{bf16, f16};
 
-/// A format: so many weights are one block of so many bytes.
+/// A format: the number of weights and bytes of a block.
 pub(crate) struct Format {
     /// As kernels are named after it.
     pub(crate) name: &'static str,
@@ -11,7 +11,7 @@ pub(crate) struct Format {
     pub(crate) weights: usize,
     /// Bytes of a block.
     pub(crate) bytes: usize,
-    /// Where its scales are, as half-precision numbers; all other bytes may have any value.
+    /// Offsets of its scales, as half-precision numbers; all other bytes may have any value.
     scales: &'static [usize],
     decode: fn(&[u8], usize) -> f64,
 }

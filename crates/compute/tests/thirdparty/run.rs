@@ -7,9 +7,9 @@ use crate::tensor::Fields;
 use bytemuck::Pod;
 use compute::{Buffer, ComputePipelineState, ConstantValue, Size};
 
-/// What lies before and behind the content of every buffer. As numbers these are NaN, or far from what is expected.
+/// Contents before and after every buffer. As numbers these are NaN, or far from the expected values.
 const GUARD: u8 = 0xff;
-/// How much of it: as much as kernels read of rows that are not there, without using it.
+/// Size of the guards: as much as kernels read of missing rows, without using it.
 const GUARD_LEN: usize = 64 << 10;
 
 /// A kernel and its arguments.
@@ -178,7 +178,7 @@ pub(crate) struct Ran<'c> {
 }
 
 impl<'c> Ran<'c> {
-    /// What is in the only buffer that it writes.
+    /// The contents of the only buffer that it writes.
     pub(crate) fn output<T: Number>(&self) -> Output<'c, T> {
         let is_output = |argument: &&usize| matches!(self.arguments[**argument], Argument::Output(..));
         let indices: Vec<usize> = (0..self.arguments.len()).collect();
@@ -187,12 +187,12 @@ impl<'c> Ran<'c> {
         self.output_at(outputs[0])
     }
 
-    /// What is in the buffer at this index.
+    /// The contents of the buffer at this index, for comparison.
     pub(crate) fn output_at<T: Number>(&self, index: usize) -> Output<'c, T> {
         Output { corpus: self.corpus, kernel: self.kernel.clone(), numbers: self.content(index) }
     }
 
-    /// What is in the buffer at this index, as it is.
+    /// The raw contents of the buffer at this index.
     pub(crate) fn content<T: Pod>(&self, index: usize) -> Vec<T> {
         let Argument::Output(buffer, len) = &self.arguments[index] else {
             panic!("{}: argument {index} is no output", self.kernel);

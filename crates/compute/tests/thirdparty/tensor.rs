@@ -52,7 +52,7 @@ impl Tensor {
         self.ne[1] * self.ne[2] * self.ne[3]
     }
 
-    /// Where an element lies.
+    /// Location of an element.
     pub(crate) fn at(&self, index: [usize; 4]) -> usize {
         (0..4).map(|dimension| index[dimension] * self.nb[dimension]).sum()
     }
@@ -65,7 +65,7 @@ impl Tensor {
         })
     }
 
-    /// Where the last element of numbers of type `T` ends.
+    /// End of the last element, for numbers of type `T`.
     fn end<T>(&self) -> usize {
         self.at(self.ne.map(|extent| extent - 1)) + size_of::<T>()
     }
@@ -94,7 +94,7 @@ enum Value {
     Array(Vec<f64>),
 }
 
-/// The fields of a structure, by name: what its layout is, reflection says.
+/// The fields of a structure, by name: the layout comes from reflection.
 #[derive(Default)]
 pub(crate) struct Fields {
     /// Those that the structure must have.
@@ -127,7 +127,7 @@ impl Fields {
         self
     }
 
-    /// The structure; every field must have a value, and every value of its own a field.
+    /// Encodes the structure; every field must have a value, and every value a field.
     pub(crate) fn encode(&self, argument: &Argument) -> Result<Vec<u8>, String> {
         let mut bytes = vec![0; argument.element_size as usize];
         for (name, _) in &self.own {
@@ -171,7 +171,7 @@ fn encode(ty: &str, value: f64) -> Vec<u8> {
     }
 }
 
-/// What the value of a field can be given as.
+/// Types that a field's value can be given as.
 pub(crate) trait IntoValue {
     fn into_value(self) -> f64;
 }

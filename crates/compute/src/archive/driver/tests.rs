@@ -46,7 +46,7 @@ impl Driver for Words {
     }
 }
 
-/// Larger than all that the tests write.
+/// More than the tests write.
 const LARGE: u64 = 1 << 20;
 
 /// File names in a folder.

@@ -245,7 +245,8 @@ fn processes_killed_while_writing_leave_no_damaged_entry() {
         assert!(round < 1000, "none of them died while it wrote");
         let writer = || {
             let mut command = Command::new(std::env::current_exe().expect("a test has a file"));
-            command.args(["--exact", "archive::folder::tests::killed_in_the_middle_of_writing"]);
+            command
+                .args(["--exact", "archive::folder::tests::processes_killed_while_writing_leave_no_damaged_entry"]);
             command.env(WRITE_TO, &place.0).stdout(std::process::Stdio::null()).spawn().expect("it starts")
         };
         std::fs::create_dir_all(&place.0).expect("a folder");

@@ -20,10 +20,10 @@ use std::num::NonZero;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Largest threadgroup, as on every Apple GPU.
+/// Largest threadgroup, as on Apple silicon.
 pub(super) const MAX_THREADS_PER_THREADGROUP: usize = 1024;
 
-/// Threadgroup memory limit in bytes, as on every Apple GPU.
+/// Threadgroup memory limit in bytes, as on Apple silicon.
 pub(super) const MAX_THREADGROUP_MEMORY: usize = 32 << 10;
 
 /// Sanity limit for the number of threads.

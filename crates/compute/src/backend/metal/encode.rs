@@ -117,7 +117,7 @@ impl Encoding<'_> {
     }
 }
 
-/// An encoder that is always ended: Metal aborts the process if one is dropped without.
+/// An encoder that is ended when dropped: Metal aborts the process over one that is not.
 struct Compute<'a> {
     raw: Retained<ProtocolObject<dyn MTLComputeCommandEncoder>>,
     encoding: Encoding<'a>,

@@ -276,8 +276,8 @@ impl PipelinePlan {
             kernel: self.request.kernel.to_string(),
             constants: describe(&self.request.constants),
             problem: format!(
-                "what Metal compiles is not in any archive ({archives}), and the descriptor says not to compile; create \
-                 it once without that, with one of them"
+                "Metal's code is not in any archive ({archives}), and the descriptor forbids compiling; create \
+                 the pipeline state once without that promise, with one of these archives"
             ),
         })
     }

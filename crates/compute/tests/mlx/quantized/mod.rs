@@ -11,7 +11,7 @@ use crate::harness::{self, Argument, Case};
 use crate::names::number;
 use crate::random::Random;
 
-/// What a name says: `affine_qmv_float16_t_gs_64_b_4_batch_0_pr_0_hgs_0_r_4`.
+/// The parts of a name: `affine_qmv_float16_t_gs_64_b_4_batch_0_pr_0_hgs_0_r_4`.
 struct Kernel {
     name: String,
     dtype: DType,

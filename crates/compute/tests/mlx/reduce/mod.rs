@@ -48,7 +48,7 @@ impl Operation {
         }
     }
 
-    /// What a reduction of nothing gives.
+    /// The result of an empty reduction.
     pub(crate) fn initial(self, dtype: DType) -> Scalar {
         let number = |float: f64, int: i128| match dtype {
             DType::Complex64 => Scalar::Complex(float, if self == Operation::Prod { 0.0 } else { float }),
@@ -100,8 +100,8 @@ impl Operation {
         values.fold(self.initial(dtype), |total, value| self.combine(dtype, total, value))
     }
 
-    /// Numbers whose reduction is exact and tells something: products stay in range and never become 0, most of what is
-    /// to be all true is, and one NaN is among the numbers of which the greatest is sought.
+    /// Numbers whose reduction is exact and meaningful: products stay in range and do not become 0, most inputs of an
+    /// all-reduction are true, and one NaN is among the inputs of maxima.
     pub(crate) fn values(self, random: &mut Random, dtype: DType, length: usize) -> Array {
         let rarely =
             |random: &mut Random, usual: f64, other: f64| if random.below(400) == 0 { other } else { usual };
@@ -139,7 +139,7 @@ impl Operation {
     }
 }
 
-/// Where the numbers of one result are.
+/// Locations of the inputs of one result.
 struct Plan {
     function: String,
     operation: Operation,
@@ -180,7 +180,7 @@ pub(crate) fn all() -> impl Iterator<Item = Case> {
     })
 }
 
-/// What an output begins with.
+/// Cases of the kernels that initialize outputs.
 pub(crate) fn initial() -> impl Iterator<Item = Case> {
     harness::names("init_reduce_").into_iter().filter_map(|name| {
         let (operation, dtype) = Operation::parse(&name)?;
@@ -189,7 +189,7 @@ pub(crate) fn initial() -> impl Iterator<Item = Case> {
     })
 }
 
-/// The axes of a reduction: what remains, and what is reduced besides the last axis.
+/// The axes of a reduction: those that remain, and those reduced besides the last one.
 struct Axes {
     shape: Vec<i32>,
     strides: Vec<i64>,

@@ -12,7 +12,7 @@ struct Unary {
     exact: fn(f64) -> f64,
 }
 
-/// How far off the fast variant may be.
+/// Error bound of the fast variant.
 #[derive(Clone, Copy)]
 enum Fast {
     /// In units in the last place.
@@ -21,7 +21,7 @@ enum Fast {
     Exponential,
     /// By a distance.
     Distance(f64),
-    /// By so many units, or by a distance near the zero of the function.
+    /// In units in the last place, or by a distance near the zero of the function.
     UlpsOr(f64, f64),
 }
 

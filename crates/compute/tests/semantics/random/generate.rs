@@ -1,15 +1,15 @@
-//! Makes programs up from a seed.
+//! Generates programs from a seed.
 
 use super::program::*;
 use crate::numbers::Random;
 
-/// The program of a seed: always the same.
+/// The program of a seed, always the same.
 pub(super) fn generate(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let (grid, group) = shape(&mut random);
     let is_full = group.iter().product::<usize>() % 32 == 0 && (0..3).all(|axis| grid[axis] % group[axis] == 0);
     let functions = (0..random.below(3)).map(|index| function(&mut random, index)).collect::<Vec<_>>();
-    // Threads that have returned do not take part in what comes later, and must not miss a barrier.
+    // Threads that have returned take no part in later items, and must not miss a barrier.
     let returns = random.chance(2);
     let mut generator = Generator {
         random: &mut random,
@@ -74,29 +74,29 @@ struct Generator<'a> {
     random: &'a mut Random,
     variables: Vec<Type>,
     arrays: Vec<ArrayType>,
-    /// Variables that loops count with: nobody else writes to them.
+    /// Loop counters: only their loop writes them.
     counters: Vec<Variable>,
-    /// How many functions can be called.
+    /// Number of callable functions.
     functions: usize,
-    /// Whether threads may return at all, and if so, whether with a value.
+    /// `None` if threads may not return; `Some(true)` if they return a value.
     returns: Option<bool>,
     /// Statements left.
     budget: usize,
 }
 
-/// What is around an item.
+/// Context of an item.
 #[derive(Clone, Copy, Default)]
 struct Together {
     depth: usize,
-    /// Whether all 32 lanes are there.
+    /// True if all 32 lanes are active.
     can_shuffle: bool,
-    /// Whether all threads of the threadgroup are there.
+    /// True if all threads of the threadgroup are active.
     can_wait: bool,
-    /// Whether there is a loop that threads may leave.
+    /// True in a loop that threads may leave.
     in_loop: bool,
 }
 
-/// What is around a statement.
+/// Context of a statement.
 #[derive(Clone, Copy, Default)]
 struct StatementContext {
     depth: usize,
@@ -117,7 +117,7 @@ impl Generator<'_> {
             let ty = self.random.pick(&Type::ALL);
             self.variables.push(ty);
         }
-        // What conditions count with.
+        // The counter of conditions.
         self.variables.push(Type::Uint);
         self.arrays.push(ArrayType { kind: ArrayKind::Plain, element: PARAMETER.0, length: PARAMETER.1 });
         for _ in 0..self.random.below(3) {

@@ -3,7 +3,7 @@
 use super::lane::{Flow, Frame, Lane};
 use super::program::*;
 
-/// What a program leaves behind.
+/// Results of a program.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Results {
     pub(super) out: Vec<u32>,
@@ -38,7 +38,7 @@ struct Thread {
     frame: Frame,
 }
 
-/// Why a thread does not take part in the items that follow.
+/// The reason why a thread takes no part in the following items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Away {
     /// Until the next iteration of the loop around it.

@@ -1,4 +1,4 @@
-//! What one thread does alone.
+//! Execution of a single thread.
 
 use super::interpret::Results;
 use super::program::*;
@@ -9,7 +9,7 @@ pub(super) struct Frame {
     arrays: Vec<Vec<i64>>,
 }
 
-/// How a statement ended.
+/// Control flow after a statement.
 pub(super) enum Flow {
     Next,
     Break,

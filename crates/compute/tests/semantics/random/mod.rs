@@ -1,6 +1,6 @@
-//! Programs made up at random, run by the compiler's code and by an interpreter of each thread.
+//! Random programs, run by compiled code and by an interpreter of single threads.
 //!
-//! By default a few dozen; [`seeds`] says how to run more.
+//! By default a few dozen; see [`seeds`] to run more.
 
 mod generate;
 mod interpret;
@@ -21,7 +21,7 @@ const BATCH: u64 = 8;
 const ATTEMPTS: usize = 400;
 
 #[test]
-fn random_programs_do_what_an_interpreter_does() {
+fn random_programs_match_the_interpreter() {
     let (first, count) = seeds(32);
     let mut failures = Vec::new();
     for batch in (first..first + count).step_by(BATCH as usize) {
@@ -50,7 +50,7 @@ fn failing<'a>(seeds: &[u64], programs: &'a [Program]) -> Vec<(u64, &'a Program)
     seeds.iter().copied().zip(programs).filter(is_wrong).collect()
 }
 
-/// What goes wrong when a program is compiled and run alone.
+/// The failure of a program that is compiled and run alone, if any.
 fn alone(program: &Program) -> Option<String> {
     failure(program, || run(&TestLibrary::new(&print::print(program, "program")), "program", program))
 }

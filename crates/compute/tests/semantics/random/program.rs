@@ -1,8 +1,8 @@
-//! The programs: what a thread does on its own ([`Statement`]), and around it what the threads of a threadgroup do together
+//! The programs: statements of single threads ([`Statement`]), and items that the threads of a threadgroup run together
 //! ([`Item`]).
 //!
-//! All variables are declared at the start of their function and hold zero, so that any statement can be taken out of a
-//! program and the rest still means something: that is how a failing program is made small.
+//! All variables are declared at the start of their function and are zero, so that any statement can be removed and the
+//! rest is still valid: that is how a failing program is shrunk.
 
 /// Integer types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,7 +100,7 @@ pub(super) enum Expression {
     Thread,
     /// The thread's number in its simdgroup.
     Lane,
-    /// A number that all threads are given: the same for all.
+    /// A number that is the same for all threads.
     Uniform,
     Element(Array, Box<Expression>),
     /// From a buffer.
@@ -112,9 +112,9 @@ pub(super) enum Expression {
     Binary(Operator, Type, Box<Expression>, Box<Expression>),
     Negate(Type, Box<Expression>),
     Complement(Type, Box<Expression>),
-    /// How many bits of a `uint` are set.
+    /// Number of set bits of a `uint`.
     CountOnes(Box<Expression>),
-    /// How many bits of a `uint` are zero before the first one.
+    /// Number of leading zero bits of a `uint`.
     LeadingZeros(Box<Expression>),
     /// Small integers as floating point, exact in any mode: `a * b + c`.
     Float(Box<Expression>, Box<Expression>, Box<Expression>),
@@ -156,7 +156,7 @@ pub(super) struct Case {
     /// No labels: the default.
     pub(super) labels: Vec<u32>,
     pub(super) body: Vec<Statement>,
-    /// Whether it ends with a break.
+    /// True if it ends with a break.
     pub(super) breaks: bool,
 }
 
@@ -199,13 +199,13 @@ pub(super) enum Collective {
     All,
     First,
     IsFirst,
-    /// By a number of its own for each lane. Only where all lanes are active.
+    /// By a different number for each lane. Only where all lanes are active.
     Shuffle,
     ShuffleXor,
     RotateDown,
 }
 
-/// What the threads of a threadgroup do together.
+/// Items that the threads of a threadgroup run together.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Alone(Vec<Statement>),
@@ -216,7 +216,8 @@ pub(super) enum Item {
     If(Condition, Vec<Item>, Vec<Item>),
     /// The same number of times for all threads: the uniform number's lower two bits, and one.
     Repeat(Variable, Vec<Item>),
-    /// As often as each thread wants: the lower three bits of an expression, evaluated before every iteration.
+    /// Iterates a different number of times per thread: the lower three bits of an expression, evaluated before every
+    /// iteration.
     Loop(Variable, Expression, Vec<Item>),
     /// Leaves the loop around it.
     BreakIf(Condition),

@@ -9,7 +9,7 @@ enum Edit {
     Unwrap,
 }
 
-/// The smallest program that `fails` accepts, after so many attempts at most.
+/// The smallest failing program found in at most `attempts` attempts.
 pub(super) fn shrink(mut program: Program, mut attempts: usize, fails: impl Fn(&Program) -> bool) -> Program {
     loop {
         let mut progress = false;
@@ -52,7 +52,7 @@ struct Editor {
 }
 
 impl Editor {
-    /// Whether this is the place.
+    /// True at the position to change.
     fn is_here(&mut self) -> bool {
         if self.left > 0 {
             self.left -= 1;

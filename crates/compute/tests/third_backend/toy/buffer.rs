@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Copies on the inner device are of whole words.
 const WORD: usize = 4;
 
-/// Bytes of staging memory, whole words. What is longer goes piece by piece.
+/// Size of the staging memory, in whole words. Longer transfers go in pieces.
 const STAGING: usize = 1 << 20;
 
-/// Private memory begins with this in every byte: whoever takes it for zeros is found out.
+/// Initial contents of private memory, to catch code that expects zeros.
 const GARBAGE: u8 = 0xab;
 
 /// The memory of a buffer.
@@ -96,7 +96,7 @@ struct Piece {
     words: Range<usize>,
     /// Bytes of the first word before it.
     skipped: usize,
-    /// Which of the host's bytes it is.
+    /// The range in the host's bytes.
     host: Range<usize>,
 }
 

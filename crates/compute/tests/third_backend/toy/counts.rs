@@ -1,8 +1,8 @@
-//! How much of everything the toy did.
+//! Counts of the toy's work.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Everything that was done since the toy was made. Work that failed counts as a submission and as nothing else.
+/// All work since the toy was created. Failed work counts as a submission only.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Counts {
     /// Writes of the host into buffers.
@@ -13,11 +13,11 @@ pub(crate) struct Counts {
     pub(crate) downloads: u64,
     /// Their bytes.
     pub(crate) downloaded_bytes: u64,
-    /// Pipelines that were made.
+    /// Created pipelines.
     pub(crate) pipelines: u64,
-    /// Tables that were made ready.
+    /// Prepared tables.
     pub(crate) recordings: u64,
-    /// Command buffers that were taken over.
+    /// Submitted command buffers.
     pub(crate) submissions: u64,
     /// Passes of encoders.
     pub(crate) passes: u64,

@@ -1,4 +1,4 @@
-//! The device: its limits, and where the other parts meet.
+//! The device: its limits, and the connection of the other parts.
 
 use super::buffer::Transfers;
 use super::counts::{Counters, Counts};
@@ -16,35 +16,35 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The toy, from the outside: a device like any other, its counts, and a way to break it.
+/// The toy, from the outside: a device like any other, its counts, and fault injection.
 pub(crate) struct Toy {
     device: compute::Device,
     state: Arc<State>,
 }
 
-/// Everything that can be chosen about a toy.
+/// Options of a toy.
 #[derive(Clone, Debug)]
 pub(crate) struct ToyOptions {
     /// Threads in a threadgroup at most.
     pub(crate) max_threads: usize,
     /// Bytes of threadgroup memory at most.
     pub(crate) max_threadgroup_memory: usize,
-    /// Threads of the host that execute kernels; `None` is one for each core.
+    /// Host threads that execute kernels; `None` is one per core.
     pub(crate) host_threads: Option<usize>,
 }
 
 impl Default for ToyOptions {
-    /// Less than all other devices have, so that whoever assumes their limits is found out.
+    /// Lower limits than all other devices, to catch code that assumes theirs.
     fn default() -> ToyOptions {
         ToyOptions { max_threads: 256, max_threadgroup_memory: 16 << 10, host_threads: None }
     }
 }
 
-/// The end of a submission that is not executed.
+/// A fault to inject into a submission.
 pub(crate) enum Fault {
-    /// It is dropped.
+    /// Drop it.
     Lost,
-    /// It fails with an error.
+    /// Fail it with an error.
     Failed(Error),
 }
 
@@ -82,7 +82,7 @@ impl Toy {
         *self.state.counters.lock()
     }
 
-    /// The next submission is not executed.
+    /// Injects a fault into the next submission.
     pub(crate) fn break_next_submission(&self, fault: Fault) {
         *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
     }
@@ -140,7 +140,7 @@ impl backend::Device for Device {
     }
 
     unsafe fn new_pipeline_with_artifacts(&self, kernel: &Kernel, artifacts: &[Artifact]) -> Result<NewPipeline> {
-        // SAFETY: the caller keeps to it.
+        // SAFETY: as the caller promises.
         let made =
             unsafe { pipeline::of_artifacts(&self.state.inner, &self.properties.limits, kernel, artifacts)? };
         self.state.counters.lock().pipelines += 1;

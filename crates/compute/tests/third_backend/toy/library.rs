@@ -35,7 +35,7 @@ impl Library {
     }
 }
 
-/// A kernel that is not there is none, and no error.
+/// Converts the error for a missing kernel to `None`.
 fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),

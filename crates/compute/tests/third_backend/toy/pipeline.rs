@@ -75,7 +75,7 @@ pub(super) unsafe fn of_artifacts(
     artifacts: &[Artifact],
 ) -> Result<NewPipeline> {
     let descriptor = ComputePipelineDescriptor::default();
-    // SAFETY: the caller keeps to it.
+    // SAFETY: as the caller promises.
     let state = unsafe { inner.new_compute_pipeline_state_with_artifacts(kernel, artifacts, &descriptor)? };
     Ok(Pipeline::made(state, limits))
 }

@@ -1,11 +1,11 @@
-//! Queues: a thread takes submissions one after the other, has the inner device execute them, and completes them.
+//! Queues: a thread takes submissions one after the other, executes them on the inner device, and completes them.
 //!
 //! ```text
 //! submit ── channel ── the queue's thread: encoded, committed, waited for ── Submission::complete
 //! ```
 //!
-//! The thread ends when its queue is dropped and everything that was submitted is completed. Nobody joins it: the last reference
-//! to a queue may well be one that the thread itself drops with a command buffer.
+//! The thread ends when its queue is dropped and all submissions are completed. It is not joined: the thread itself may
+//! drop the last reference to a queue, with a command buffer.
 
 use super::counts::Counts;
 use super::device::{Fault, State};
@@ -17,7 +17,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 pub(super) struct Queue {
-    /// Nothing where the thread could not be started.
+    /// `None` if the thread could not be started.
     submissions: Option<Sender<Submission>>,
 }
 
@@ -34,7 +34,7 @@ impl Queue {
 impl Submit for Queue {
     fn submit(&self, submission: Submission) {
         match &self.submissions {
-            // One that the thread does not take comes back, is dropped, and fails.
+            // A submission that the thread does not receive is dropped, and fails.
             Some(sender) => drop(sender.send(submission)),
             None => submission.fail(Error::Internal("the toy has no thread for its queue".into())),
         }

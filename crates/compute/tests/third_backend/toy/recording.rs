@@ -1,9 +1,9 @@
-//! Recordings: everything that is known about a table before it is replayed.
+//! Recordings: properties of a table that are known before it is replayed.
 
 use compute::DispatchType;
 use compute::backend::Table;
 
-/// A table that was made ready.
+/// A prepared table.
 pub(super) struct Recording {
     /// The kind of encoder that it needs.
     pub(super) dispatch_type: DispatchType,

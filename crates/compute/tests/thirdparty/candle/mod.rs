@@ -13,7 +13,7 @@ mod strides;
 
 use crate::Case;
 
-/// What is tried, in order.
+/// All cases, in order.
 pub(crate) const CASES: &[Case] = &[
     ("unary", elementwise::unary),
     ("unary_strided", elementwise::unary_strided),

@@ -1,4 +1,4 @@
-//! Rows: sums and kin, softmax, norms, rotary embeddings.
+//! Rows: sums and their relatives, softmax, norms, rotary embeddings.
 
 use super::strides::{pick, places};
 use crate::corpus::Corpus;
@@ -15,7 +15,7 @@ fn by_rows(run: Run<'_>, rows: usize, length: usize) -> Ran<'_> {
     run.threadgroups((rows, 1, 1), (width, 1, 1))
 }
 
-/// What is made of a row.
+/// A reduction of a row.
 type Reduction = (&'static str, fn(&[f64]) -> f64);
 
 const REDUCTIONS: &[Reduction] = &[
@@ -92,7 +92,7 @@ fn first(row: &[f64], better: fn(f64, f64) -> bool) -> f64 {
     best as f64
 }
 
-/// Whether a number is better than the best so far.
+/// An ordering: true if a number is better than the best so far.
 type Better = (&'static str, fn(f64, f64) -> bool);
 
 fn arg_reduce<T: Number>(corpus: &Corpus) {
@@ -191,7 +191,7 @@ fn rope_of<T: Number>(corpus: &Corpus, per_batch: bool) {
         random.numbers(tables * positions * half, -1.0, 1.0),
     );
     let stride = if per_batch { heads * positions * size } else { 0 };
-    // Where the pairs of a head lie, for a tensor of batch, head, position or of batch, position, head.
+    // Locations of a head's pairs, for a tensor of batch, head, position or of batch, position, head.
     let reference = |pair: fn(usize, usize) -> (usize, usize), position_last: bool| {
         let (x, c, s) = (values(&x), values(&cos), values(&sin));
         let mut want = vec![0.0; count];

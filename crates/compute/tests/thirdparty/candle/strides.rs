@@ -1,6 +1,6 @@
 //! Shapes and strides as candle has them: in elements, the fastest dimension last.
 
-/// Where the elements of a shape lie, in the order of the shape.
+/// Locations of the elements of a shape, in the order of the shape.
 pub(crate) fn places(shape: &[usize], strides: &[usize]) -> Vec<usize> {
     let count: usize = shape.iter().product();
     let place = |mut at: usize| {

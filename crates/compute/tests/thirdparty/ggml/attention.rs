@@ -9,7 +9,7 @@ use crate::tensor::{Fields, Tensor};
 use compute::ConstantValue::{Bool, Int};
 use half::f16;
 
-/// What can be chosen.
+/// Options of the kernels.
 #[derive(Clone, Copy)]
 struct Options {
     mask: bool,
@@ -188,7 +188,7 @@ fn tiled(corpus: &Corpus, problem: &Problem) {
     ran.output::<f32>().is_within(&problem.reference(), 3e-3);
 }
 
-/// Which blocks of the mask hide all, which some.
+/// Kinds of mask blocks: fully masked, partly masked, or not.
 fn block_kinds(corpus: &Corpus, problem: &Problem, (across, down): (usize, usize)) -> Vec<u8> {
     let masks = problem.masks();
     let Attention { queries, keys, .. } = problem.shape;

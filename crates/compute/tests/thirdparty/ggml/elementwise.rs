@@ -145,7 +145,7 @@ fn added_chain(corpus: &Corpus) {
     run.threadgroups((SHAPE[1], SHAPE[2], SHAPE[3]), (64, 1, 1)).output::<f32>().is_within(&want, 1e-6);
 }
 
-/// What is made of two halves.
+/// A function of two halves.
 type Gate<'a> = (&'static str, &'a dyn Fn(f64, f64) -> f64);
 
 pub(super) fn gated(corpus: &Corpus) {

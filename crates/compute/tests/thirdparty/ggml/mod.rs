@@ -11,7 +11,7 @@ mod rows;
 
 use crate::Case;
 
-/// What is tried, in order.
+/// All cases, in order.
 pub(crate) const CASES: &[Case] = &[
     ("unary", elementwise::unary),
     ("binary", elementwise::binary),

@@ -7,17 +7,17 @@ use crate::tensor::{Fields, Tensor};
 use compute::ConstantValue::Bool;
 use half::f16;
 
-/// What can be chosen.
+/// Options of the kernels.
 #[derive(Clone, Copy)]
 struct Options {
     /// Dimensions of a head that rotate; the others stay.
     dims: usize,
-    /// Where they begin.
+    /// Offset of the rotated elements.
     offset: usize,
-    /// How much the positions are stretched, and how much of that YaRN takes back.
+    /// Scale of the positions, and the part of it that YaRN undoes.
     scale: f64,
     yarn: f64,
-    /// Frequencies have factors of their own.
+    /// True if frequencies have factors.
     factors: bool,
     back: bool,
 }

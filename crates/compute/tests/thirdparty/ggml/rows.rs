@@ -8,7 +8,7 @@ use crate::tensor::{Fields, Tensor};
 use compute::ConstantValue::{Bool, Short};
 use half::f16;
 
-/// Threads for rows of so many elements: whole simdgroups, at most 1,024 threads.
+/// Threads for rows of `count` elements: whole simdgroups, at most 1,024 threads.
 fn threads(count: usize) -> usize {
     count.next_power_of_two().clamp(32, 1024)
 }

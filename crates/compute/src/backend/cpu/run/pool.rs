@@ -256,8 +256,8 @@ impl Job {
         let count = items.end - items.start;
         // SAFETY: these items are not done yet, so the work is still alive.
         unsafe { (*self.work).run(items) };
-        // Release by all threads, acquire by the owner: it sees their writes. The job may be gone from the owner's
-        // stack after the last item; `Thread` is a handle of its own and stays valid.
+        // Release by all threads, acquire by the owner: it sees their writes. After the last item the owner may return,
+        // and its stack is gone; `Thread` is an independent handle and stays valid.
         if self.left.fetch_sub(count, Ordering::AcqRel) == count {
             self.owner.unpark();
         }
