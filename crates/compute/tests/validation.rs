@@ -256,21 +256,21 @@ fn rejects_an_index_that_no_kernel_uses() {
 fn rejects_writes_to_a_read_only_binding() {
     refused(
         |setup| setup.encoder.set_buffer(1, &setup.y.read_only(), 0),
-        "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': the kernel may write to it, and what is bound \
-         can only be read (bound is the buffer 'y values' of 256 bytes from offset 0 on)",
+        "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': the kernel may write to it, but the \
+         binding is read-only (bound is the buffer 'y values' of 256 bytes from offset 0 on)",
     );
     refused(
         |setup| {
             setup.encoder.set_buffer(1, &setup.y.read_only(), 0)?;
             setup.encoder.set_buffer_offset(1, 8)
         },
-        "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': the kernel may write to it, and what is bound \
-         can only be read (bound is the buffer 'y values' of 256 bytes from offset 8 on)",
+        "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': the kernel may write to it, but the \
+         binding is read-only (bound is the buffer 'y values' of 256 bytes from offset 8 on)",
     );
     refused(
         |setup| setup.encoder.set_bytes(1, &[0; 4]).map(|_| ()),
-        "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': the kernel may write to it, and bytes can \
-         only be read; use a buffer (bound is 4 bytes of set_bytes)",
+        "dispatch_threadgroups of 'scale': buffer 1 for the argument 'y': the kernel may write to it, but set_bytes \
+         data is read-only; use a buffer (bound is 4 bytes of set_bytes)",
     );
     let Setup { x, mut encoder, .. } = setup(true);
     encoder.set_buffer(0, &x.read_only(), 0).expect("set");

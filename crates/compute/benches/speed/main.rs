@@ -4,8 +4,8 @@
 //! cargo bench -p metalworks-compute
 //! ```
 //!
-//! Both sides get the same memory. Each number is the median of many runs; GB/s counts the bytes that must move. A ratio
-//! above 1 means that the kernel is slower. Results are compared before anything is measured.
+//! Both sides use the same memory. Each number is the median of many runs; GB/s counts the bytes that must move. A
+//! ratio above 1 means that the kernel is slower. Results are compared before anything is measured.
 
 mod plain;
 

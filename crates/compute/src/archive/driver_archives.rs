@@ -3,7 +3,7 @@
 use super::driver::{Driver, DriverArchive};
 use super::folder::Folder;
 use super::problems::Problems;
-use super::{BinaryArchive, Inner, Store};
+use super::{ArchiveInner, BinaryArchive, Store};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,7 +48,7 @@ impl BinaryArchive {
     }
 }
 
-impl Inner {
+impl ArchiveInner {
     /// The archive of a device, and its folder.
     fn driver_archive<D: Driver>(
         &self,
@@ -80,7 +80,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for ArchiveInner {
     fn drop(&mut self) {
         self.flush_drivers();
     }

@@ -78,10 +78,10 @@ use std::sync::Arc;
 /// people you trust.
 #[derive(Clone)]
 pub struct BinaryArchive {
-    inner: Arc<Inner>,
+    inner: Arc<ArchiveInner>,
 }
 
-struct Inner {
+struct ArchiveInner {
     store: Store,
     problems: Problems,
     /// Archives of drivers.
@@ -154,7 +154,7 @@ impl BinaryArchive {
 
     fn with(store: Store) -> BinaryArchive {
         BinaryArchive {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ArchiveInner {
                 store,
                 problems: Problems::default(),
                 drivers: driver_archives::DriverArchives::default(),
@@ -163,7 +163,7 @@ impl BinaryArchive {
     }
 
     pub(crate) fn find(&self, query: &Query) -> Option<Arc<ArchiveEntry>> {
-        let Inner { store, problems, .. } = &*self.inner;
+        let ArchiveInner { store, problems, .. } = &*self.inner;
         let found = match store {
             Store::Memory(memory) => memory.find(query),
             Store::Folder(folder) => folder.find(query, problems),
@@ -175,7 +175,7 @@ impl BinaryArchive {
 
     /// Adds an entry, if this kind of archive accepts new ones.
     pub(crate) fn add(&self, entry: &Arc<ArchiveEntry>) {
-        let Inner { store, problems, .. } = &*self.inner;
+        let ArchiveInner { store, problems, .. } = &*self.inner;
         match store {
             Store::Memory(memory) => memory.add(entry.clone()),
             Store::Folder(folder) => folder.add(entry, problems),

@@ -3,7 +3,7 @@
 //! The compile threads and the thread that waits for the results claim one configuration after the other. So the
 //! waiting thread does not depend on a compile thread that has claimed nothing.
 
-use super::{PipelineCache, PipelineConfig, PipelineKey, Shared, threads};
+use super::{CacheShared, PipelineCache, PipelineConfig, PipelineKey, threads};
 use crate::error::{Error, Result};
 use crate::pipeline::ComputePipelineState;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub struct PendingPipelines {
 }
 
 struct Batch {
-    shared: Arc<Shared>,
+    shared: Arc<CacheShared>,
     /// Distinct configurations.
     configs: Vec<PipelineConfig>,
     /// For each requested configuration, its index in `configs`.
@@ -130,7 +130,7 @@ struct Told {
 }
 
 impl Batch {
-    fn new(shared: Arc<Shared>, asked: &[PipelineConfig]) -> Batch {
+    fn new(shared: Arc<CacheShared>, asked: &[PipelineConfig]) -> Batch {
         let mut configs = Vec::new();
         let mut places: HashMap<&PipelineConfig, usize> = HashMap::new();
         let mut place = |config| {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! kernel, constants ── key ── table: append-only lists ─── found: a hit, no lock and no allocation
-//!                                └─ missing: obtain ── attempt, one at a time per key ── create (a function of the caller)
+//!                                └─ missing: obtain ── attempt, one at a time per key ── create (the caller's function)
 //! configurations ── batch: many in parallel ── threads: the compile threads
 //! ```
 //!
@@ -51,10 +51,10 @@ use table::PipelineTable;
 /// [`seal`](PipelineCache::seal), a lookup of a missing pipeline is a bug of the program.
 #[derive(Clone)]
 pub struct PipelineCache {
-    shared: Arc<Shared>,
+    shared: Arc<CacheShared>,
 }
 
-struct Shared {
+struct CacheShared {
     table: PipelineTable,
     counters: Counters,
     create: Box<Create>,
@@ -71,7 +71,7 @@ impl PipelineCache {
     pub fn new(
         create: impl Fn(&PipelineConfig) -> Result<ComputePipelineState> + Send + Sync + 'static,
     ) -> PipelineCache {
-        let shared = Shared {
+        let shared = CacheShared {
             table: PipelineTable::new(),
             counters: Counters::default(),
             create: Box::new(create),

@@ -3,7 +3,7 @@
 use super::attempt::NextStep;
 use super::counters::add;
 use super::table::CachedPipeline;
-use super::{LateMisses, PipelineConfig, PipelineKey, Shared};
+use super::{CacheShared, LateMisses, PipelineConfig, PipelineKey};
 use crate::backend::PipelineOrigin;
 use crate::error::{Error, Result};
 use crate::pipeline::ComputePipelineState;
@@ -12,7 +12,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-impl Shared {
+impl CacheShared {
     /// Returns an existing pipeline and counts the hit.
     #[inline]
     pub(super) fn hit<'a>(&self, entry: Option<&'a CachedPipeline>) -> Option<&'a ComputePipelineState> {

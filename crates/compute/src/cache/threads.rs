@@ -13,18 +13,20 @@ type CompileJob = Box<dyn FnOnce() + Send>;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 struct Threads {
-    state: Mutex<State>,
+    state: Mutex<ThreadsState>,
     wake: Condvar,
 }
 
-struct State {
+struct ThreadsState {
     jobs: VecDeque<CompileJob>,
     started: usize,
     idle: usize,
 }
 
-static THREADS: Threads =
-    Threads { state: Mutex::new(State { jobs: VecDeque::new(), started: 0, idle: 0 }), wake: Condvar::new() };
+static THREADS: Threads = Threads {
+    state: Mutex::new(ThreadsState { jobs: VecDeque::new(), started: 0, idle: 0 }),
+    wake: Condvar::new(),
+};
 
 /// Number of pipelines compiled in parallel.
 pub(super) fn limit() -> usize {
@@ -60,7 +62,7 @@ pub(super) fn spawn(job: impl FnOnce() + Send + 'static) {
 }
 
 impl Threads {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ThreadsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,6 +1,6 @@
 //! From commit to completion: the work is executed, here or by the device, and completed handlers run.
 
-use super::{CommandBuffer, CommandBufferStatus, Handling, Inner};
+use super::{CommandBuffer, CommandBufferInner, CommandBufferStatus, Handling};
 use crate::backend::{Complete, Outcome, Work};
 use crate::error::Error;
 use crate::queue::QueuedCommandBuffer;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-impl QueuedCommandBuffer for Inner {
+impl QueuedCommandBuffer for CommandBufferInner {
     fn take_turn(self: Arc<Self>) {
         let work = {
             let mut state = self.state();
@@ -33,7 +33,7 @@ impl QueuedCommandBuffer for Inner {
     }
 }
 
-impl Complete for Inner {
+impl Complete for CommandBufferInner {
     fn complete(self: Arc<Self>, work: Work, outcome: Outcome) {
         self.set_outcome(work, outcome);
         let has_handlers = !self.state().handlers.is_empty();
@@ -53,7 +53,7 @@ impl Complete for Inner {
     }
 }
 
-impl Inner {
+impl CommandBufferInner {
     fn execute(&self, work: Work) {
         let mut timings = Vec::new();
         let wanted = self.profiling.then_some(&mut timings);

@@ -40,19 +40,19 @@ pub enum CommandBufferStatus {
 /// Work for the device, in the order of encoding. A clone is the same command buffer.
 #[derive(Clone)]
 pub struct CommandBuffer {
-    inner: Arc<Inner>,
+    inner: Arc<CommandBufferInner>,
 }
 
-struct Inner {
+struct CommandBufferInner {
     queue: CommandQueue,
     label: Option<String>,
     profiling: bool,
-    state: Mutex<State>,
+    state: Mutex<CommandBufferState>,
 }
 
 type CompletedHandler = Box<dyn FnOnce(&CommandBuffer) + Send>;
 
-struct State {
+struct CommandBufferState {
     status: CommandBufferStatus,
     handling: Handling,
     encoder: Encoder,
@@ -99,7 +99,7 @@ impl CommandQueue {
 
 impl CommandBuffer {
     fn new(queue: CommandQueue, descriptor: &CommandBufferDescriptor) -> CommandBuffer {
-        let state = State {
+        let state = CommandBufferState {
             status: CommandBufferStatus::NotEnqueued,
             handling: Handling::Waiting,
             encoder: Encoder::None,
@@ -111,7 +111,7 @@ impl CommandBuffer {
             timings: Vec::new(),
         };
         let CommandBufferDescriptor { label, profiling } = descriptor.clone();
-        CommandBuffer { inner: Arc::new(Inner { queue, label, profiling, state: Mutex::new(state) }) }
+        CommandBuffer { inner: Arc::new(CommandBufferInner { queue, label, profiling, state: Mutex::new(state) }) }
     }
 
     /// The label of its descriptor.
@@ -123,7 +123,7 @@ impl CommandBuffer {
         self.label().map_or_else(|| "a command buffer".into(), |label| format!("the command buffer '{label}'"))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CommandBufferState> {
         self.inner.state()
     }
 
@@ -150,7 +150,7 @@ impl CommandBuffer {
     }
 
     /// Checks that work can be added.
-    fn check_open(&self, state: &State, what: &str) -> Result<()> {
+    fn check_open(&self, state: &CommandBufferState, what: &str) -> Result<()> {
         if state.status != CommandBufferStatus::NotEnqueued {
             let which = self.description();
             return usage(format!("{what} for {which} that was committed; create a new command buffer"));
@@ -234,7 +234,7 @@ impl CommandBuffer {
 
     /// Commits the work to the device. It is executed after all work committed to the queue before.
     pub fn commit(&self) -> Result<()> {
-        let Inner { queue, .. } = &*self.inner;
+        let CommandBufferInner { queue, .. } = &*self.inner;
         match queue.submitter() {
             // Not under a lock: this thread may complete it at once.
             Some(submitter) => {
@@ -246,7 +246,7 @@ impl CommandBuffer {
         }
     }
 
-    fn committed(&self) -> Result<MutexGuard<'_, State>> {
+    fn committed(&self) -> Result<MutexGuard<'_, CommandBufferState>> {
         let mut state = self.state();
         if state.status != CommandBufferStatus::NotEnqueued {
             return usage(format!(
@@ -297,14 +297,14 @@ impl CommandBuffer {
     }
 }
 
-impl Inner {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl CommandBufferInner {
+    fn state(&self) -> MutexGuard<'_, CommandBufferState> {
         // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl PassSink for Inner {
+impl PassSink for CommandBufferInner {
     fn end_pass(&self, table: Box<Table>) {
         let mut state = self.state();
         state.work.push(Step::Pass(table));

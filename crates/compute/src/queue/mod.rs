@@ -44,7 +44,7 @@ struct Handle {
 pub(crate) struct Queue {
     device: Device,
     backend: backend::Queue,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// Signals work for the queue's thread, or the end of the queue.
     work: Condvar,
     /// Signals a finished command buffer, or work for waiting threads.
@@ -64,7 +64,7 @@ struct Spare {
 const MOST_SPARE: usize = 8;
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     /// Committed command buffers that have not begun; if the device executes by itself, executed ones with handlers to
     /// run.
     pending: VecDeque<Arc<dyn QueuedCommandBuffer>>,
@@ -137,7 +137,7 @@ impl CommandQueue {
     }
 
     /// Ensures that a thread processes a command buffer, after those appended before.
-    fn append(&self, mut state: MutexGuard<'_, State>, command_buffer: Arc<dyn QueuedCommandBuffer>) {
+    fn append(&self, mut state: MutexGuard<'_, QueueState>, command_buffer: Arc<dyn QueuedCommandBuffer>) {
         let queue = &self.handle.queue;
         state.pending.push_back(command_buffer);
         if !state.has_thread {
@@ -195,7 +195,7 @@ impl Queue {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -223,9 +223,9 @@ impl Queue {
     /// Executes pending command buffers until none is left or `enough` returns true. No other thread may be executing.
     fn execute_pending<'q>(
         &'q self,
-        mut state: MutexGuard<'q, State>,
-        enough: impl Fn(&State) -> bool,
-    ) -> MutexGuard<'q, State> {
+        mut state: MutexGuard<'q, QueueState>,
+        enough: impl Fn(&QueueState) -> bool,
+    ) -> MutexGuard<'q, QueueState> {
         let outer = state.executor.replace(thread::current().id());
         while let Some(command_buffer) = state.pending.pop_front() {
             drop(state);

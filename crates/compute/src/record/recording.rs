@@ -22,10 +22,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// same recording. It keeps its buffers and pipeline states alive.
 #[derive(Clone)]
 pub struct Recording {
-    inner: Arc<Inner>,
+    inner: Arc<RecordingInner>,
 }
 
-struct Inner {
+struct RecordingInner {
     number: u32,
     device: Device,
     recorded: Arc<Recorded>,
@@ -96,7 +96,7 @@ impl CommandRecorder {
         validate::stale("finish", &table)?;
         let prepared = self.device.backend().record(&table)?;
         let recorded = Arc::new(Recorded { table, prepared });
-        let inner = Inner { number: self.number, device: self.device, recorded };
+        let inner = RecordingInner { number: self.number, device: self.device, recorded };
         Ok(Recording { inner: Arc::new(inner) })
     }
 }

@@ -41,7 +41,7 @@ kernel void threadgroup_operations(device T *out [[buffer(0)]], device const T *
 template [[host_name("threadgroup_int")]] kernel decltype(threadgroup_operations<int>) threadgroup_operations<int>;
 template [[host_name("threadgroup_uint")]] kernel decltype(threadgroup_operations<uint>) threadgroup_operations<uint>;
 
-// What fetch_add and exchange return is each number once: a ticket.
+// fetch_add and exchange return each number once: a ticket.
 kernel void tickets(device atomic_uint *counter [[buffer(0)]], device uint *out [[buffer(1)]],
                     device atomic_uint *last [[buffer(2)]], device uint *handed [[buffer(3)]],
                     uint i [[thread_position_in_grid]]) {

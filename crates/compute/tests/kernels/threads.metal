@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Where a thread is, in every form of every attribute. Numbers are laid out by the thread's place in the grid.
+// Positions of a thread, in every form of every attribute. Numbers are laid out by the thread's position in the grid.
 static uint place(uint3 position, uint3 grid) { return (position.z * grid.y + position.y) * grid.x + position.x; }
 
 kernel void triples(device uint *out [[buffer(0)]], uint3 position [[thread_position_in_grid]],

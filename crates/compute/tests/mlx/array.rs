@@ -21,7 +21,7 @@ pub(crate) enum DType {
     Complex64,
 }
 
-/// MLX's name of each type, and what reflection calls it.
+/// MLX's name of each type, and its name in reflection.
 const NAMES: [(DType, &str, &str); 13] = [
     (DType::Bool, "bool_", "bool"),
     (DType::Uint8, "uint8", "uchar"),
@@ -51,7 +51,7 @@ impl DType {
         NAMES.iter().find(|(_, known, _)| *known == name).map(|(dtype, ..)| *dtype)
     }
 
-    /// The type that reflection calls this.
+    /// The type with this name in reflection.
     pub(crate) fn reflected(name: &str) -> Option<DType> {
         NAMES.iter().find(|(.., known)| *known == name).map(|(dtype, ..)| *dtype)
     }

@@ -11,7 +11,7 @@ const HEADS: usize = 6;
 const GROUP: usize = 3;
 const QUERIES: usize = 2;
 const KEYS: usize = 77;
-/// Keys that the memory has room for.
+/// Capacity of the memory in keys.
 const ROOM: usize = KEYS + 3;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -25,7 +25,7 @@ enum Mask {
 #[derive(Clone, Copy)]
 struct Variant {
     mask: Mask,
-    /// A score that takes part in the sum, and has no value.
+    /// A score that takes part in the sum, and has no value (an attention sink).
     has_sinks: bool,
     /// Queries lie by position, then by head.
     is_transposed: bool,
@@ -88,8 +88,8 @@ impl Problem {
         }
     }
 
-    /// The greatest score, the sum of exponentials relative to it, and the values weighted with these; of every key that
-    /// `counts`.
+    /// The greatest score, the sum of exponentials relative to it, and the values weighted with these; over every key
+    /// that `counts`.
     fn attend(
         &self,
         head: usize,

@@ -1,4 +1,4 @@
-//! Runs a function of the library and compares what it wrote.
+//! Runs a function of the library and compares its outputs.
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::{Tolerance, UNWRITTEN, compare};
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 const GUARD: usize = 1024;
 const GUARD_BYTE: u8 = 0xff;
 
-/// One dispatch of a function and what it must write.
+/// One dispatch of a function and its expected outputs.
 pub(crate) struct Case {
     pub(crate) function: String,
     pub(crate) constants: FunctionConstantValues,
@@ -43,7 +43,7 @@ pub(crate) enum Argument {
 /// Expected contents of a buffer after the dispatch.
 pub(crate) struct Output {
     pub(crate) dtype: DType,
-    /// `None` for an element that must be left alone.
+    /// `None` for an element that must be unchanged.
     pub(crate) expected: Vec<Option<Scalar>>,
     pub(crate) tolerance: Tolerance,
 }

@@ -40,7 +40,7 @@ use harness::check;
 use quantized::{convert, floating, matrix, vector};
 use reduce::{columns, rows};
 
-/// The families: how many functions there are, every how many-th is run, and their cases. The steps are prime, so that no
+/// The families: number of functions, step between those that are run, and their cases. The steps are prime, so that no
 /// type or tile is always skipped.
 macro_rules! families {
     ($($name:ident: $functions:literal / $every:literal = $cases:expr;)*) => {

@@ -18,7 +18,7 @@ struct Variant {
     keys: usize,
     has_mask: bool,
     is_causal: bool,
-    /// A score that takes part in the sum, and has no value.
+    /// A score that takes part in the sum, and has no value (an attention sink).
     has_sinks: bool,
 }
 
@@ -43,7 +43,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// The score of a key, if it counts.
+    /// The score of a key; `None` if it is masked.
     fn score(&self, head: usize, query: usize, key: usize) -> Option<f64> {
         let Variant { queries, keys, has_mask, is_causal, .. } = self.variant;
         if is_causal && key > keys - queries + query {

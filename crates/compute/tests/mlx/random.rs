@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run (SplitMix64).
+//! Pseudo-random numbers, the same in every run (SplitMix64).
 
 use crate::array::{Array, DType, Scalar};
 
@@ -37,7 +37,7 @@ impl Random {
         low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Numbers between `low` and `high`; integers where the type holds nothing else, and nothing below its least.
+    /// Numbers between `low` and `high`, rounded to integers and clamped as the type requires.
     pub(crate) fn array(&mut self, dtype: DType, length: usize, low: f64, high: f64) -> Array {
         let value = |random: &mut Random| match dtype {
             DType::Bool => Scalar::Int(random.int(0, 1)),

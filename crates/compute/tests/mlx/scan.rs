@@ -1,5 +1,5 @@
-//! Running sums, products, extremes: along rows (`contig_`) and along columns (`strided_`), forwards and backwards, with
-//! and without the element itself.
+//! Running sums, products, extremes: along rows (`contig_`) and along columns (`strided_`), forwards and backwards,
+//! with and without the element itself.
 
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;

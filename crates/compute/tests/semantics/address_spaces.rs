@@ -194,7 +194,7 @@ impl Block {
         sum as f32 * self.scale.to_f32() + f32::from(self.pair[1]) + self.tail[4]
     }
 
-    /// Without what lies between the members.
+    /// The members, without padding.
     fn members(&self) -> (f16, Vec<u8>, [i16; 2], [f32; 5]) {
         (self.scale, self.quants.to_vec(), self.pair, self.tail)
     }

@@ -30,7 +30,7 @@ fn machine() -> &'static Machine {
     })
 }
 
-/// A compiled source.
+/// A compiled library.
 pub(crate) struct TestLibrary {
     library: Library,
     /// By name and constants: a kernel that runs on many grids is compiled once.
@@ -38,7 +38,7 @@ pub(crate) struct TestLibrary {
 }
 
 impl TestLibrary {
-    /// Compiles text with fast mathematics, Metal's default.
+    /// Compiles text with fast math, Metal's default.
     pub(crate) fn new(text: &str) -> TestLibrary {
         TestLibrary::with_math(text, MathMode::Fast)
     }

@@ -167,7 +167,7 @@ fn wrap_around_in_indices() {
     table.run();
 }
 
-/// Undefined in C++; nothing may crash, in lanes that are off least of all.
+/// Undefined in C++; it must not crash, least of all in inactive lanes.
 #[test]
 fn division_by_zero_does_not_crash() {
     let x: Vec<i32> = operands(5).iter().map(|x| *x as i32).collect();

@@ -40,7 +40,7 @@ fn safe_mathematics_is_ieee() {
     table.run();
 }
 
-/// Kernels start from infinity and mask with it, in fast mathematics, too.
+/// Kernels start from infinity and mask with it, in fast math, too.
 #[test]
 fn fast_mathematics_keeps_infinities() {
     let (x, y) = &pairs();
@@ -98,7 +98,7 @@ fn masked_softmax() {
     }
 }
 
-/// `half` has its small numbers on every device; those of `float` may be flushed to zero, but never to anything else.
+/// `half` keeps its denormal numbers on every device; those of `float` may be flushed to zero, but to nothing else.
 #[test]
 fn small_numbers() {
     let h: &Vec<f16> = &(0..70).map(|k| f16::from_bits(k * 19)).collect();

@@ -77,7 +77,7 @@ fn insertion_sort_of_short_integers() {
     });
 }
 
-/// Programs of different lengths, with loops, and what they leave on the stack.
+/// Programs of different lengths, with loops, and the tops of their stacks.
 #[test]
 fn stack_machine_per_lane() {
     const ADD: u8 = 100;

@@ -104,7 +104,7 @@ impl Expression {
     }
 }
 
-/// Numbers of ordinary size, so that nothing becomes so small that it may be flushed to zero; and some that are special.
+/// Numbers of ordinary size, so that no result is flushed to zero; and some special ones.
 fn inputs(seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed);
     let special = [0.0, -0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -0.5, 65520.0];

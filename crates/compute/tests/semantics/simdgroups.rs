@@ -1,5 +1,5 @@
-//! The functions between the threads of a simdgroup: on every type, with all lanes, with the lanes of a partial simdgroup,
-//! inside divergent code, and after some lanes have ended.
+//! Simdgroup functions: on every type, with all lanes, with the lanes of a partial simdgroup, inside divergent code,
+//! and after some lanes have returned.
 
 use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;

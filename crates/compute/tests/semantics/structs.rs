@@ -1,12 +1,12 @@
-//! Structs, classes, templates, arrays, pointers, tables and enumerations: `kernels/structs.metal` and others, where each
-//! thread writes one number.
+//! Structs, classes, templates, arrays, pointers, tables and enumerations: `kernels/structs.metal` and others, where
+//! each thread writes one number.
 
 use crate::harness::{TestLibrary, expect};
 use crate::numbers::Random;
 
 const THREADS: usize = 70;
 
-/// A kernel, and what thread `i` writes, given all inputs.
+/// A kernel, and the value that thread `i` writes, given all inputs.
 type Case = (&'static str, fn(usize, &[i32]) -> i32);
 
 fn run_all(file: &str, cases: &[Case]) {

@@ -42,7 +42,7 @@ impl<'a> Table<'a> {
         Table { name, math: MathMode::Fast, threads: 0, inputs, cases }
     }
 
-    /// IEEE mathematics instead of fast mathematics.
+    /// Safe math instead of fast math.
     pub(crate) fn safe(mut self) -> Self {
         self.math = MathMode::Safe;
         self

@@ -1,4 +1,4 @@
-//! A submission that fails is the error of its command buffer, and of no other.
+//! A failed submission is the error of its own command buffer only.
 
 use crate::fixture::{Fixture, toy};
 use crate::setup::usage;

@@ -77,7 +77,7 @@ pub(crate) fn factor(value: u32) -> FunctionConstantValues {
     constants
 }
 
-/// Numbers that look random, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Hazards are found by numbers of buffers, not by their memory: the toy has the barriers that the CPU has.
+//! Hazards are detected by device addresses, not by host memory: the toy has the same barriers as the CPU.
 
 use crate::fixture::{Fixture, Random, toy};
 use crate::setup::run;
@@ -7,7 +7,7 @@ use compute::{Buffer, ComputePipelineState, Device, DispatchType, Recording, Siz
 const BUFFERS: usize = 4;
 const NUMBERS: usize = 64;
 
-/// A dispatch: the buffer and the first number of its source and of its target, and how many numbers.
+/// A dispatch: buffer and first element of its source and of its target, and the count.
 struct Mix {
     source: (usize, usize),
     target: (usize, usize),
@@ -39,7 +39,7 @@ fn record(device: &Device, pipeline: &ComputePipelineState, buffers: &[Buffer], 
     recorder.finish().expect("a recording")
 }
 
-/// Numbers of all buffers after a sequence of dispatches, one by one.
+/// Contents of all buffers after serial execution.
 fn interpreted(mixes: &[Mix]) -> Vec<Vec<u32>> {
     let mut buffers = initial();
     for (number, Mix { source, target, count }) in mixes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A back end from outside of the crate needs nothing but the public traits: everything above them works on it unchanged.
+//! A back end in another crate needs only the public traits: everything above them works on it unchanged.
 //!
 //! ```text
 //! toy/              the back end

@@ -1,12 +1,12 @@
-//! Kernels of others, end to end: the shaders of candle and of ggml as they are, compiled and run, and what they compute
+//! Kernels of other projects, end to end: the shaders of candle and of ggml, compiled and run unchanged, with results
 //! compared with plain Rust in f64.
 //!
-//! `make thirdparty` downloads them and runs this; it is ignored otherwise, because it needs the download. Each module has
-//! a list of the kernels that its cases must have compared, by name: one that is lost is a failure.
+//! `make thirdparty` downloads them and runs this; it is ignored otherwise, because it needs the download. Each module
+//! has a list of the kernels that its cases must have compared, by name: a missing one is a failure.
 //!
-//! * `corpus`: where the shaders are, and what was compiled of them; `run`: one dispatch; `compare`: results and
+//! * `corpus`: the shaders and their compiled libraries; `run`: one dispatch; `compare`: results and
 //!   references; `numbers`: types of numbers, and random ones; `quants`: the block formats; `tensor`: shapes and strides;
-//!   `reference`: what several kernels compute.
+//!   `reference`: computations shared by several kernels.
 #![cfg(llvm)]
 
 mod candle;

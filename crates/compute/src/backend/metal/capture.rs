@@ -18,10 +18,10 @@ static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Capture state of a queue.
 pub(crate) struct Capture {
     /// `None` if captures are off, which makes the check free.
-    state: Option<Mutex<State>>,
+    state: Option<Mutex<CaptureState>>,
 }
 
-enum State {
+enum CaptureState {
     Waiting(CaptureSettings),
     Running {
         settings: CaptureSettings,
@@ -33,35 +33,35 @@ enum State {
 
 impl Capture {
     pub(crate) fn new(settings: &Settings) -> Capture {
-        Capture { state: settings.capture().map(|settings| Mutex::new(State::Waiting(settings.clone()))) }
+        Capture { state: settings.capture().map(|settings| Mutex::new(CaptureState::Waiting(settings.clone()))) }
     }
 
-    fn state(&self) -> Option<MutexGuard<'_, State>> {
+    fn state(&self) -> Option<MutexGuard<'_, CaptureState>> {
         self.state.as_ref().map(|state| state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Starts the capture if needed; returns true if the next command buffer is captured.
     pub(crate) fn before_command_buffer(&self, queue: &ProtocolObject<dyn MTLCommandQueue>) -> bool {
         let Some(mut state) = self.state() else { return false };
-        if let State::Waiting(settings) = &*state {
+        if let CaptureState::Waiting(settings) = &*state {
             let started = !IS_TAKEN.swap(true, Ordering::AcqRel) && start(settings, queue);
             *state = match started {
-                true => State::Running { settings: settings.clone(), left: settings.command_buffers },
-                false => State::Over,
+                true => CaptureState::Running { settings: settings.clone(), left: settings.command_buffers },
+                false => CaptureState::Over,
             };
         }
-        matches!(*state, State::Running { .. })
+        matches!(*state, CaptureState::Running { .. })
     }
 
     /// Counts a committed command buffer, and stops the capture after the last one. Metal captures work committed
     /// before the stop.
     pub(crate) fn after_command_buffer(&self) {
         let Some(mut state) = self.state() else { return };
-        if let State::Running { settings, left } = &mut *state {
+        if let CaptureState::Running { settings, left } = &mut *state {
             *left -= 1;
             if *left == 0 {
                 stop(settings, 0);
-                *state = State::Over;
+                *state = CaptureState::Over;
             }
         }
     }
@@ -71,7 +71,7 @@ impl Drop for Capture {
     fn drop(&mut self) {
         // Stop early if there were fewer command buffers than requested, or no file is written.
         if let Some(state) = self.state()
-            && let State::Running { settings, left } = &*state
+            && let CaptureState::Running { settings, left } = &*state
         {
             stop(settings, *left);
         }

@@ -1,8 +1,8 @@
 //! Pipeline states: kernels compiled by Metal.
 //!
 //! ```text
-//! function ── descriptor ── found in an archive ─────────────────────────────────────┐
-//!                 └──────── compiled, at once or with a completion handler, added ───┴─ reflection ── compared ── Pipeline
+//! function ── descriptor ── found in an archive ─────────────────────────────────┐
+//!                 └──────── compiled, now or with a completion handler, added ───┴─ reflection ── compared ── Pipeline
 //! ```
 
 use super::archive::{ArchiveDriver, CompiledDescriptor};

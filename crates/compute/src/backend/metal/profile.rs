@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// State shared by the command buffers of one submission.
 #[derive(Default)]
-struct Shared {
+struct ProfileShared {
     profile: Mutex<Profile>,
     /// Set when everything is encoded: before that, no part is the last.
     submission: Mutex<Option<Submission>>,
@@ -27,7 +27,7 @@ pub(super) fn run(
     encoding: Encoding,
     submission: Submission,
 ) {
-    let shared = Shared { label: submission.label().map(str::to_owned), ..Shared::default() };
+    let shared = ProfileShared { label: submission.label().map(str::to_owned), ..ProfileShared::default() };
     let parts = Parts { queue, raw, encoding, shared: Arc::new(shared) };
     let work = submission.work();
     let encoded = work.steps().iter().try_for_each(|step| match step {
@@ -48,7 +48,7 @@ struct Parts<'a> {
     queue: &'a Queue,
     raw: &'a ProtocolObject<dyn MTLCommandQueue>,
     encoding: Encoding<'a>,
-    shared: Arc<Shared>,
+    shared: Arc<ProfileShared>,
 }
 
 impl Parts<'_> {
@@ -72,7 +72,7 @@ impl Parts<'_> {
     }
 }
 
-impl Shared {
+impl ProfileShared {
     /// Called when a command buffer has completed.
     fn completed(&self, number: usize, commands: &Commands) {
         let times = Clock::now().gpu_times(commands);

@@ -1,5 +1,5 @@
-//! Weights that are small floating-point numbers: `mxfp4` (four bits, a power of two for each 32), `mxfp8` (eight bits, the
-//! same) and `nvfp4` (four bits, a number of eight bits for each 16). Some have another scale for the whole matrix.
+//! Weights that are small floating-point numbers: `mxfp4` (four bits, a power of two per 32), `mxfp8` (eight bits, the
+//! same) and `nvfp4` (four bits, a number of eight bits per 16). Some have another scale for the whole matrix.
 
 use super::{activations, pack, products};
 use crate::array::{Array, DType};

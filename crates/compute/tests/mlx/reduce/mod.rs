@@ -1,4 +1,4 @@
-//! Reductions: of everything, along rows, along columns. The cases cover each kernel's ways through, with rows that do not
+//! Reductions: of everything, along rows, along columns. The cases cover each kernel's paths, with rows that do not
 //! fill a threadgroup and columns that do not fill a tile.
 
 pub(crate) mod columns;

@@ -1,5 +1,5 @@
-//! The floating-point functions of `<metal_math>`, in the variants `precise` and `fast` and for `half`, within the errors
-//! that the specification allows (tables 8.1 to 8.3).
+//! The floating-point functions of `<metal_math>`, in the variants `precise` and `fast` and for `half`, within the
+//! error bounds of the specification (tables 8.1 to 8.3).
 
 mod bounds;
 mod exact;

@@ -288,7 +288,7 @@ impl Generator<'_> {
         Statement::ThroughPointer(self.condition(1, true), first, second, self.value(2))
     }
 
-    /// `effects`: whether it may change variables. It may not inside of an expression, where C++ has no order.
+    /// `effects`: true if it may change variables. It may not inside an expression, where C++ has no order.
     fn condition(&mut self, depth: usize, effects: bool) -> Condition {
         let inner = |generator: &mut Self| Box::new(generator.condition(depth - 1, effects));
         match self.random.below(10) {

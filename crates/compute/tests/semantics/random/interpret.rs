@@ -75,7 +75,7 @@ impl<'a> Threadgroup<'a> {
         }
     }
 
-    /// Runs items with those of the given threads that are there.
+    /// Runs items with those of the given threads that are active.
     fn items(&mut self, items: &[Item], mut active: Vec<usize>) {
         for item in items {
             active.retain(|thread| self.threads[*thread].away.is_none());

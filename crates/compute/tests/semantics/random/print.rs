@@ -1,5 +1,5 @@
-//! A program as Metal source. Conversions are written out: what C++ leaves undefined (signed overflow) never happens, and
-//! the interpreter needs no rules for conversions.
+//! Prints a program as Metal source. Conversions are explicit: undefined behaviour of C++ (signed overflow) does not
+//! occur, and the interpreter needs no rules for conversions.
 
 use super::program::*;
 use std::fmt::Write;

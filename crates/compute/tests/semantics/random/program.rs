@@ -146,7 +146,7 @@ pub(super) struct Loop {
     pub(super) counter: Variable,
     /// Evaluated before every iteration, in its lower three bits.
     pub(super) bound: Expression,
-    /// A further condition to go on.
+    /// A further condition to continue.
     pub(super) condition: Option<Condition>,
     pub(super) body: Vec<Statement>,
 }
@@ -164,7 +164,7 @@ pub(super) struct Case {
 pub(super) enum Statement {
     Set(Variable, Expression),
     SetElement(Array, Expression, Expression),
-    /// Turns the components of a vector round by one, and combines each with a number.
+    /// Rotates the components of a vector by one, and combines each with a number.
     UpdateVector(Array, Operator, Expression),
     /// Adds to an element of the thread's own part of the output.
     Output(Expression, Expression),
@@ -211,7 +211,7 @@ pub(super) enum Item {
     Alone(Vec<Statement>),
     /// `variable = simd_…(expression)`, on `uint`
     Simd(Variable, Collective, Expression),
-    /// Each thread leaves a `uint` in threadgroup memory, and takes another.
+    /// Each thread stores a `uint` in threadgroup memory, and loads another.
     Exchange(Variable, Expression, Expression),
     If(Condition, Vec<Item>, Vec<Item>),
     /// The same number of times for all threads: the uniform number's lower two bits, and one.

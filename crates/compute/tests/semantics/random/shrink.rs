@@ -1,5 +1,5 @@
-//! Makes a failing program small: takes out statements, and puts what is in a block in the place of the block, as long as
-//! it still fails in the same way.
+//! Shrinks a failing program: removes statements, and replaces blocks by their contents, as long as it fails in the
+//! same way.
 
 use super::program::*;
 
@@ -34,7 +34,7 @@ pub(super) fn shrink(mut program: Program, mut attempts: usize, fails: impl Fn(&
     }
 }
 
-/// The program with an edit at the given place, if there are that many.
+/// The program with an edit at the given position, if there is one.
 fn edited(program: &Program, place: usize, edit: Edit) -> Option<Program> {
     let mut program = program.clone();
     let mut editor = Editor { left: place, edit, done: false };

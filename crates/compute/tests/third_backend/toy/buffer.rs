@@ -1,4 +1,5 @@
-//! Buffers of the toy: private memory of the inner device. The host's bytes go through staging memory that both reach.
+//! Buffers of the toy: private memory of the inner device. The host's bytes go through staging memory that both can
+//! access.
 //!
 //! ```text
 //! write: host ── staging ── copy on the device ── private memory
@@ -11,7 +12,7 @@ use compute::{CommandBuffer, CommandQueue, Result};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Copies on the inner device are of whole words.
+/// The inner device copies whole words.
 const WORD: usize = 4;
 
 /// Size of the staging memory, in whole words. Longer transfers go in pieces.
@@ -27,7 +28,7 @@ pub(super) struct Buffer {
     transfers: Arc<Transfers>,
 }
 
-/// The way between the host and the device, for one transfer at a time.
+/// The path between the host and the device, for one transfer at a time.
 pub(super) struct Transfers {
     queue: CommandQueue,
     staging: Mutex<compute::Buffer>,
@@ -127,7 +128,7 @@ impl Transfers {
         self.staging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the inner device do something, and waits for it.
+    /// Runs work on the inner device, and waits for it.
     fn run(&self, encode: impl FnOnce(&CommandBuffer) -> Result<()>) -> Result<()> {
         let commands = self.queue.new_command_buffer();
         encode(&commands)?;

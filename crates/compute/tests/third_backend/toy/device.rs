@@ -25,9 +25,9 @@ pub(crate) struct Toy {
 /// Options of a toy.
 #[derive(Clone, Debug)]
 pub(crate) struct ToyOptions {
-    /// Threads in a threadgroup at most.
+    /// Largest threadgroup.
     pub(crate) max_threads: usize,
-    /// Bytes of threadgroup memory at most.
+    /// Threadgroup memory limit in bytes.
     pub(crate) max_threadgroup_memory: usize,
     /// Host threads that execute kernels; `None` is one per core.
     pub(crate) host_threads: Option<usize>,
@@ -53,7 +53,7 @@ pub(super) struct State {
     /// The device that does the work.
     pub(super) inner: compute::Device,
     pub(super) counters: Arc<Counters>,
-    /// For the next submission.
+    /// The fault for the next submission.
     fault: Mutex<Option<Fault>>,
 }
 

@@ -53,7 +53,7 @@ fn pass(
 struct Encoder<'a> {
     encoder: ComputeCommandEncoder,
     counts: &'a mut Counts,
-    /// Of a call that has no result. The next dispatch returns it.
+    /// The error of a call without a result. The next dispatch returns it.
     error: Option<Error>,
 }
 

@@ -6,7 +6,7 @@ use crate::quants::Format;
 use crate::reference::product;
 use crate::run::Run;
 
-/// Formats, with the shape of the threadgroup and the rows that it handles. The larger formats' kernels write all of these.
+/// Formats, with the shape of the threadgroup and the rows that it handles. The larger formats' kernels write all rows.
 const VECTOR_FORMATS: &[(&str, (usize, usize), usize)] = &[
     ("q4_0", (8, 8), 8),
     ("q4_1", (8, 8), 8),

@@ -35,17 +35,17 @@ pub(crate) struct Pool {
     threads: usize,
     patience: Patience,
     is_adverse: AtomicBool,
-    shared: Arc<Shared>,
+    shared: Arc<PoolShared>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct PoolShared {
+    state: Mutex<PoolState>,
     /// Signals a job to join, or the end of the pool.
     wake: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     jobs: Vec<Arc<Job>>,
     /// Running helpers.
     helpers: usize,
@@ -56,7 +56,7 @@ struct State {
 
 impl Pool {
     pub(crate) fn new(threads: usize) -> Pool {
-        let shared = Shared { state: Mutex::default(), wake: Condvar::new() };
+        let shared = PoolShared { state: Mutex::default(), wake: Condvar::new() };
         let is_adverse = AtomicBool::new(false);
         Pool { threads, patience: Patience::new(), is_adverse, shared: Arc::new(shared) }
     }
@@ -130,14 +130,14 @@ impl Drop for Pool {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl PoolShared {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Publishes a job, and calls the first helper.
-    fn publish(self: &Arc<Shared>, job: &Arc<Job>, most_helpers: usize) {
+    fn publish(self: &Arc<PoolShared>, job: &Arc<Job>, most_helpers: usize) {
         let mut state = self.state();
         state.jobs.push(job.clone());
         self.call_helper(state, most_helpers);
@@ -149,7 +149,7 @@ impl Shared {
     }
 
     /// Wakes a sleeping helper, or starts one.
-    fn call_helper(self: &Arc<Shared>, mut state: MutexGuard<State>, most_helpers: usize) {
+    fn call_helper(self: &Arc<PoolShared>, mut state: MutexGuard<PoolState>, most_helpers: usize) {
         if state.idle > 0 {
             drop(state);
             self.wake.notify_one();
@@ -163,7 +163,7 @@ impl Shared {
     }
 
     /// The loop of a helper thread.
-    fn help(self: &Arc<Shared>, most_helpers: usize) {
+    fn help(self: &Arc<PoolShared>, most_helpers: usize) {
         let mut state = self.state();
         while !state.ended {
             let job = state.jobs.iter().find(|job| job.joinable()).cloned();
