@@ -51,7 +51,7 @@ fn the_second_run_compiles_nothing() {
 }
 
 #[test]
-fn only_the_code_that_is_needed_is_looked_for() {
+fn looks_up_only_the_needed_code() {
     let cache = Cache::new();
     assert_eq!(cache.origin("--threadgroup 16"), "compiled");
     assert_eq!(cache.info()["entries"], 1);
@@ -61,7 +61,7 @@ fn only_the_code_that_is_needed_is_looked_for() {
 }
 
 #[test]
-fn the_cache_can_be_left_alone() {
+fn no_cache_does_not_touch_the_cache() {
     let cache = Cache::new();
     for _ in 0..2 {
         assert_eq!(cache.origin("--no-cache"), "compiled");
@@ -81,7 +81,7 @@ fn other_flags_make_other_code() {
 }
 
 #[test]
-fn mistakes_are_told_as_without_a_cache() {
+fn errors_are_the_same_with_and_without_a_cache() {
     let cache = Cache::new();
     cache.origin("");
     cache.run("exec examples/add_arrays.metal add_array --threads 1").exits(1).says("add_arrays");
@@ -109,7 +109,7 @@ fn the_folder_is_shown_and_cleared() {
 }
 
 #[test]
-fn a_damaged_file_is_told_and_compiled_again() {
+fn a_damaged_file_is_reported_and_compiled_again() {
     let cache = Cache::new();
     cache.origin("");
     let target = std::fs::read_dir(&cache.folder).expect("it is there").next().expect("one").expect("ours").path();
@@ -125,7 +125,7 @@ fn a_damaged_file_is_told_and_compiled_again() {
 }
 
 #[test]
-fn without_a_place_to_write_it_runs_and_says_so_once() {
+fn without_a_writable_folder_it_runs_with_one_warning() {
     let scratch = Scratch::new();
     let folder = format!("{}/below", scratch.file("a-file", "and no folder"));
     let arguments = format!("{ADD} --threads 1024 --threadgroup 40");
@@ -135,7 +135,7 @@ fn without_a_place_to_write_it_runs_and_says_so_once() {
 }
 
 #[test]
-fn what_is_off_is_told() {
+fn reports_a_cache_that_is_off() {
     for off in ["off", "0"] {
         metalworks_with_cache(["cache", "path"], off, &[]).exits(1).says("turned off by METALWORKS_CACHE");
     }

@@ -70,7 +70,7 @@ fn prints_air_with_constants_set() {
 }
 
 #[test]
-fn prints_what_runs_on_this_machine() {
+fn prints_code_for_this_machine() {
     for (stage, expected) in [("llvm", "<32 x float>"), ("asm", "metalworks_kernel:")] {
         let emit = ["compile", GEMV, "--emit", stage, "gemv"];
         let run = metalworks(emit.iter().chain(&["--const", "0=u32:128", "--const", "1=bool:false"])).exits(0);

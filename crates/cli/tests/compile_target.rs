@@ -128,7 +128,7 @@ fn reports_what_cannot_be_compiled() {
 }
 
 #[test]
-fn a_file_that_is_no_archive_is_told() {
+fn rejects_a_file_that_is_not_an_archive() {
     let scratch = Scratch::new();
     let wrong = scratch.file("wrong.mwarchive", "no archive");
     let arguments = format!("exec {GEMV} gemv --threads 1 --archive {wrong}");

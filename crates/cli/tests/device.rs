@@ -30,7 +30,7 @@ const COMMANDS: [&[&str]; 4] = [
 ];
 
 #[test]
-fn a_device_that_is_not_there_is_not_tried_and_those_that_are_are_listed() {
+fn a_missing_device_is_not_tried_and_the_others_are_listed() {
     for command in COMMANDS {
         let flag = metalworks_with_cache(command.iter().chain(&["--device", "gpu"]), CACHE, &[]).exits(2);
         let flag = flag.says("there is no device 'gpu'; there ").says("cpu");

@@ -52,7 +52,7 @@ fn every_named_path_exists() {
 }
 
 #[test]
-fn a_path_is_told_from_code() {
+fn paths_are_distinguished_from_code() {
     for path in ["crates/msl", "crates/cli/src/main.rs", "README.md", "examples/", ".ci/run"] {
         assert!(is_path(path), "{path}");
     }

@@ -173,7 +173,7 @@ fn wrong_softmax() -> String {
 
 #[test]
 #[cfg(llvm)]
-fn a_wrong_result_is_told_in_full() {
+fn a_wrong_result_is_reported_in_full() {
     let scratch = Scratch::new();
     let wrong = scratch.file("recorded.txt", wrong_softmax());
     let run = |flags: &[&str]| {
@@ -216,7 +216,7 @@ fn a_damaged_file_of_results_is_not_tried() {
 }
 
 #[test]
-fn names_that_mean_nothing_are_explained() {
+fn unknown_kernels_and_devices_are_explained() {
     doctor(&["-k", "gemvq4_0_f32"], &[]).exits(2).says("similar: 'gemv_q4_0_f32'");
     doctor(&["-k", "zzz"], &[]).exits(2).says("'metalworks doctor -v' prints all kernels");
     // The other findings are still there.

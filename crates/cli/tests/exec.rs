@@ -221,7 +221,7 @@ fn every_type_of_numbers_has_its_dtype() {
 }
 
 #[test]
-fn big_endian_arrays_are_turned_round() {
+fn big_endian_arrays_are_swapped() {
     let scratch = Scratch::new();
     let big_endian: Vec<u8> = [1f32, 2.0, -3.5].iter().flat_map(|number| number.to_be_bytes()).collect();
     let x = scratch.file("x.npy", npy::file(">f4", "(3,)", &big_endian));

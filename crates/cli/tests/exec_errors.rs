@@ -151,9 +151,7 @@ fn grids_are_checked() {
         "small.metal",
         "[[max_total_threads_per_threadgroup(64)]] kernel void k(device int *x [[buffer(0)]]) { *x = 1; }\n",
     );
-    exec(&format!("{file} k --arg 0=i32:0 --grid 1 --threadgroup 96"))
-        .exits(1)
-        .says("can have in a threadgroup, 64");
+    exec(&format!("{file} k --arg 0=i32:0 --grid 1 --threadgroup 96")).exits(1).says("this kernel's limit of 64");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn nothing_is_expected_of_other_macs() {
 
 /// The program under test is not asked.
 #[test]
-fn what_must_pass_is_not_decided_by_the_program() {
+fn expectations_do_not_depend_on_the_program() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/mac-expectations.sh");
     let text = std::fs::read_to_string(script).expect("it is there");
     let commands: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();

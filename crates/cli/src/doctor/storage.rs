@@ -57,7 +57,7 @@ pub(super) fn examine_cache(problems: &mut Problems) -> (Option<BinaryArchive>, 
     (Some(archive), cache)
 }
 
-/// Writes and removes a file in a folder, which is created as the first cached kernel would create it.
+/// Checks that a folder can be created and written, with a file that is removed again.
 fn probe(folder: &Path) -> Result<(), String> {
     let path = folder.join(format!(".metalworks-doctor-{}.tmp", std::process::id()));
     let written =

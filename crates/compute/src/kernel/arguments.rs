@@ -18,7 +18,7 @@ pub(crate) struct ArgumentTable {
     pub(crate) static_threadgroup_memory: usize,
     /// The same, rounded up to the alignment of arguments.
     pub(crate) own_threadgroup_memory: usize,
-    /// True if function constants removed arguments: the kernel's source may have more than this table.
+    /// True if the kernel has function constants, which may have removed arguments of its source.
     pub(crate) may_lack_some: bool,
 }
 

@@ -104,7 +104,7 @@ fn a_miss_can_be_an_error() {
 }
 
 #[test]
-fn mistakes_in_checked_source_come_with_the_pipeline_state() {
+fn errors_in_checked_source_are_reported_by_the_pipeline_state() {
     let library = device().new_library_with_checked_source("kernel void scale( {", &CompileOptions::default());
     let problem = pipeline(&library, &factor(3), &ComputePipelineDescriptor::default()).expect_err("a mistake");
     assert!(matches!(problem, Error::Source { .. }), "{problem}");

@@ -59,7 +59,7 @@ fn a_folder_becomes_a_file() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn links_and_pipes_stay_what_they_are() {
+fn links_and_pipes_are_not_replaced() {
     use std::io::Read;
     use std::os::fd::AsRawFd;
     let place = TestFolder::new("named");

@@ -84,7 +84,7 @@ fn concurrent_dispatches_have_the_barriers_that_they_need() {
 }
 
 #[test]
-fn a_device_says_what_it_is() {
+fn a_device_reports_its_properties() {
     let toy = toy();
     let (device, cpu) = (toy.device(), compute::Device::cpu().expect("a CPU"));
     assert_eq!((device.kind(), device.id()), (DeviceKind::Other("toy"), "toy".into()));

@@ -62,7 +62,7 @@ fn recordings_are_of_one_device() {
 }
 
 #[test]
-fn what_was_released_is_not_replayed() {
+fn released_buffers_are_not_replayed() {
     let toy = toy();
     let fixture = Fixture::new(toy.device());
     let (append, list) = (fixture.pipeline("append"), fixture.buffer(&[0; 4]));

@@ -115,7 +115,7 @@ fn memory_of_the_callers_is_refused() {
 }
 
 #[test]
-fn addresses_tell_buffers_apart() {
+fn addresses_identify_buffers() {
     let toy = toy();
     let [a, b] = [(); 2].map(|()| toy.device().new_buffer(1 << 16).expect("memory"));
     let (first, second) = (a.addresses(0..1 << 16), b.addresses(0..1 << 16));

@@ -28,13 +28,13 @@ type Case = (&'static str, fn(&Corpus));
 
 #[test]
 #[ignore = "needs scripts/corpus.sh; run by make thirdparty"]
-fn candle_computes_what_it_should() {
+fn candle_matches_the_references() {
     run_all(&Corpus::candle(), candle::CASES, candle::KERNELS);
 }
 
 #[test]
 #[ignore = "needs scripts/corpus.sh; run by make thirdparty"]
-fn ggml_computes_what_it_should() {
+fn ggml_matches_the_references() {
     run_all(&Corpus::ggml(), ggml::CASES, ggml::KERNELS);
 }
 
