@@ -60,7 +60,7 @@ struct Spare {
     tables: Vec<Box<Table>>,
 }
 
-/// Usual number of command buffers in flight.
+/// Number of spares to keep: as many as command buffers in flight, as a rule.
 const MOST_SPARE: usize = 8;
 
 #[derive(Default)]

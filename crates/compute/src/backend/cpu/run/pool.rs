@@ -47,7 +47,7 @@ struct PoolShared {
 #[derive(Default)]
 struct PoolState {
     jobs: Vec<Arc<Job>>,
-    /// Running helpers.
+    /// Helper threads, sleeping ones included.
     helpers: usize,
     /// Sleeping helpers.
     idle: usize,
