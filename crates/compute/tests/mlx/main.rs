@@ -2,7 +2,7 @@
 //!
 //! Each module makes the cases of one family: the names of the functions, taken from the library; their arguments, as
 //! in MLX's host code; and the expected results, from the formula. Sizes are odd and threadgroups partial on purpose.
-//! Where possible the numbers are such that a correct kernel computes without rounding, and must match to the last bit.
+//! If possible, the numbers are such that a correct kernel computes without rounding, and must match to the last bit.
 //!
 //! `make mlx` downloads the library and runs these tests; they are ignored otherwise, because they need the download.
 //! The number of functions of each family, and of those that are run, is fixed here: a test fails when one is lost.
