@@ -1,4 +1,4 @@
-//! The device that runs a model: with its queue, its libraries, and the pipelines that were made of them.
+//! The device that runs a model, with its command queue, its libraries and its pipelines.
 
 use super::pipeline::{self, Libraries, PipelineSet};
 use super::{Tuning, kernels, library::Shader};
@@ -39,19 +39,19 @@ pub struct MetalDevice {
 }
 
 impl MetalDevice {
-    /// The best device of this machine. What is compiled is kept for the next process ([`BinaryArchive::user_cache`]:
-    /// `METALWORKS_CACHE` names another folder, or turns that off).
+    /// The best device of this machine. Compiled pipelines are kept for the next process
+    /// ([`BinaryArchive::user_cache`]); `METALWORKS_CACHE` names another folder, or turns that off.
     pub fn system_default() -> Result<MetalDevice> {
         MetalDevice::with_device(Device::system_default()?, BinaryArchive::user_cache()?)
     }
 
-    /// A device, and where compiled pipelines are kept.
+    /// A device, and the archive of its compiled pipelines.
     pub fn with_device(device: Device, archive: impl Into<Option<BinaryArchive>>) -> Result<MetalDevice> {
         let tuning = Tuning::of(&device);
         MetalDevice::with_tuning(device, archive, tuning)
     }
 
-    /// A device that is used as the tuning says, which may be that of another one.
+    /// A device with a given tuning, which may be that of another device.
     pub fn with_tuning(
         device: Device,
         archive: impl Into<Option<BinaryArchive>>,
@@ -65,14 +65,14 @@ impl MetalDevice {
         Ok(MetalDevice { queue: device.new_command_queue(), device, libraries, archive, cache, tuning })
     }
 
-    /// Adds the kernels of a library of the caller's own; `name` is for messages. A kernel whose name there is already is
-    /// an error, and then none is added.
+    /// Adds the kernels of the caller's own library; `name` is for messages. If the device has a kernel of the same
+    /// name, this is an error, and no kernel is added.
     pub fn add_library(&self, name: &str, library: &Library) -> Result<()> {
         self.libraries.add(name, library, library.function_names())
     }
 
-    /// The pipeline of a kernel with these function constants, for threadgroups of any size: from the cache, or else created
-    /// now.
+    /// The pipeline of a kernel with these function constants, for threadgroups of any size: from the cache, or created
+    /// on a cache miss.
     #[inline]
     pub fn get_or_create_pso(
         &self,
@@ -82,11 +82,11 @@ impl MetalDevice {
         self.cache.get_or_create_pso(kernel, constants)
     }
 
-    /// Creates what a plan declares, in parallel over the cores, and ends the loading: from here on, a pipeline that is
-    /// not there is a bug, which debug builds report ([`PipelineCache::seal`]). The error has all failures in it; then the
-    /// loading has not ended.
+    /// Creates the pipelines that a plan declares, in parallel on all cores, and seals the cache: from here on, a cache
+    /// miss is a bug, which debug builds report ([`PipelineCache::seal`]). The error lists all failures; after one, the
+    /// cache is not sealed.
     ///
-    /// It may be called again, for another model, also while the first one runs.
+    /// May be called again for another model, also while the first one runs.
     pub fn load(&self, plan: &PipelineSet, progress: impl FnMut(&PipelineProgress<'_>)) -> Result<()> {
         let configs: Vec<PipelineConfig> = plan.iter().cloned().collect();
         self.cache.create_all(&configs, progress).into_pipelines()?;
@@ -94,19 +94,19 @@ impl MetalDevice {
         Ok(())
     }
 
-    /// Begins to create what a plan declares, on other threads, and does not wait for it: this one can read weights meanwhile.
-    /// [`PendingLoad::finish`] ends the loading.
+    /// Starts to create the pipelines that a plan declares, on other threads, and returns at once: the caller can read
+    /// weights meanwhile. [`PendingLoad::finish`] waits and seals the cache.
     pub fn begin_load(&self, plan: &PipelineSet) -> PendingLoad {
         let configs: Vec<PipelineConfig> = plan.iter().cloned().collect();
         PendingLoad { cache: self.cache.clone(), pending: self.cache.create_all_async(&configs) }
     }
 
-    /// Ends the loading.
+    /// Seals the cache: from here on, a cache miss is a bug.
     pub fn seal(&self) {
         self.cache.seal();
     }
 
-    /// Allows misses again.
+    /// Allows cache misses again.
     pub fn unseal(&self) {
         self.cache.unseal();
     }
@@ -116,38 +116,38 @@ impl MetalDevice {
         self.cache.stats()
     }
 
-    /// A command buffer of this device's queue.
+    /// A new command buffer of this device's queue.
     pub fn command_buffer(&self) -> CommandBuffer {
         self.queue.new_command_buffer()
     }
 
-    /// The device.
+    /// The device of `compute`.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// How it is used.
+    /// The tuning of this device.
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    /// Its queue.
+    /// The command queue.
     pub fn queue(&self) -> &CommandQueue {
         &self.queue
     }
 
-    /// Its pipelines.
+    /// The cache of pipelines.
     pub fn pipelines(&self) -> &PipelineCache {
         &self.cache
     }
 
-    /// Where compiled pipelines are kept.
+    /// The archive of compiled pipelines.
     pub fn archive(&self) -> Option<&BinaryArchive> {
         self.archive.as_ref()
     }
 
-    /// Where the kernels of each shader or added library come from, by its name: source that is compiled here, or a `.metallib` that
-    /// was compiled before.
+    /// Origin of each shader or added library, by name: source that is compiled at run time, or a `.metallib` that was
+    /// compiled before.
     pub fn library_origins(&self) -> BTreeMap<String, LibraryOrigin> {
         self.libraries.origins()
     }
@@ -158,8 +158,7 @@ impl MetalDevice {
     }
 }
 
-/// Pipelines of a plan that are being created. One that is dropped leaves them to be created all the same, and the loading does not
-/// end.
+/// Pipelines of a plan that are being created. Dropping it does not stop their creation; the cache is not sealed then.
 #[derive(Debug)]
 #[must_use = "the loading ends when it is finished"]
 pub struct PendingLoad {
@@ -168,13 +167,13 @@ pub struct PendingLoad {
 }
 
 impl PendingLoad {
-    /// Whether all are created, or have failed.
+    /// True once every pipeline is created, or has failed.
     pub fn is_done(&self) -> bool {
         self.pending.is_done()
     }
 
-    /// Waits for all pipelines, helping meanwhile, and ends the loading as [`MetalDevice::load`] does. `progress` is called on this
-    /// thread, also for those that were created before.
+    /// Waits for all pipelines, helping to create them, and seals the cache as [`MetalDevice::load`] does. `progress`
+    /// is called on this thread, also for pipelines that were created before the call.
     pub fn finish(self, progress: impl FnMut(&PipelineProgress<'_>)) -> Result<()> {
         self.pending.wait_with_progress(progress).into_pipelines()?;
         self.cache.seal();
@@ -182,8 +181,8 @@ impl PendingLoad {
     }
 }
 
-/// The device of this name ([`Device::named`]), or the default one. Threads are for the processor; without them it has those that
-/// the environment says.
+/// The device of this name ([`Device::named`]), or the default one. Only the CPU takes a number of threads; the default
+/// is that of the environment.
 pub fn find_device(name: Option<&str>, threads: Option<usize>) -> Result<Device> {
     let device = match name {
         Some(name) => Device::named(name)?,
@@ -199,7 +198,7 @@ pub fn find_device(name: Option<&str>, threads: Option<usize>) -> Result<Device>
     }
 }
 
-/// The text was checked when this crate was built: it is read when a kernel of it has to be compiled.
+/// The source was checked when this crate was built. It is read only if one of its kernels has to be compiled.
 fn shader_library(device: &Device, shader: &Shader) -> Library {
     let options = CompileOptions { name: format!("{}.metal", shader.name), ..CompileOptions::default() };
     device.new_library_with_metallib_or_source(shader.metallib, shader.source, &options)

@@ -1,4 +1,4 @@
-//! Every kernel of the shader library: written by the build, from the signatures in the shaders.
+//! All kernels of the shader library. The build writes this module from the signatures in the shaders.
 //!
 //! `norm.metal` is the module `norm`; a kernel with the host name `rms_norm_f32` is the constant
 //! `norm::RMS_NORM_F32`, its arguments are `norm::RmsNormArgs` and its function constants `norm::RmsNormConstants`;

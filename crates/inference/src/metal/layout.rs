@@ -1,4 +1,4 @@
-//! How matrices of GGUF's block formats lie in memory.
+//! Memory layouts of weight matrices in GGUF's block formats.
 //!
 //! ```text
 //! blocks   row 0: block block block …   row 1: block block block …   as files have them
@@ -7,7 +7,7 @@
 //!          (of Q6_K in an order of its own)
 //! ```
 //!
-//! `include/tiles.metal` reads both; [`crate::metal::Tuning::layout`] decides between them for a device.
+//! `include/tiles.metal` reads both; [`crate::metal::Tuning::layout`] chooses one for a device.
 
 use super::library::BufferSlice;
 use crate::formats::Format;
@@ -16,18 +16,18 @@ use std::fmt;
 /// Rows of a tile: the lanes of a simdgroup.
 pub const TILE_ROWS: usize = super::kernels::tiles::TILE_ROWS;
 
-/// Why a matrix cannot be re-laid.
+/// Reason why a matrix cannot be laid out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LayoutError {
-    /// The columns are not whole blocks: format, columns.
+    /// The columns are not a multiple of the format's block: format, columns.
     PartialBlock(Format, usize),
-    /// Its bytes are more than can be counted: rows, columns.
+    /// Its size in bytes overflows: rows, columns.
     TooLarge(usize, usize),
-    /// The bytes are not as many as the matrix needs.
+    /// The buffer has another size than the matrix.
     WrongSize {
-        /// Of the matrix.
+        /// Size of the matrix in bytes.
         expected: usize,
-        /// What was given.
+        /// Size of the buffer in bytes.
         found: usize,
     },
 }
@@ -56,37 +56,38 @@ impl std::error::Error for LayoutError {}
 pub struct Matrix<'a> {
     /// [`Layout::matrix_bytes`] bytes.
     pub data: BufferSlice<'a>,
-    /// How its numbers are stored.
+    /// Format of its numbers.
     pub format: Format,
-    /// Where they are.
+    /// Layout of its blocks.
     pub layout: Layout,
-    /// Rows: results of a product.
+    /// Rows: outputs of a product.
     pub rows: usize,
-    /// Columns: numbers that a product sums over.
+    /// Columns: inputs of a product.
     pub columns: usize,
 }
 
-/// How the blocks of a matrix lie in memory.
+/// Memory layout of a matrix's blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Layout {
-    /// As files have them.
+    /// The layout of GGUF files.
     Blocks,
-    /// 32 rows at a time, transposed.
+    /// Tiles of 32 rows, transposed.
     Tiles,
 }
 
 impl Layout {
-    /// The layout in which products with such a matrix are fastest, on all devices so far: tiles, wherever kernels take
-    /// them, which for plain numbers is rows of whole pieces of 32.
+    /// The layout in which products with such a matrix are fastest, on all devices so far: tiles, wherever kernels read
+    /// them. For plain numbers that is rows of a multiple of 32.
     ///
-    /// 4096 × 4096, one vector, one thread of a CPU with AVX-512: 24 billion weights a second from tiles of Q4_0, 4.5 from
-    /// blocks, whose words are gathered; the other formats are alike. Eight vectors and F16: 78 GFLOP/s from tiles, 39 from
-    /// rows. On a GPU, lanes that read tiles read whole cache lines, and those that read blocks one cache line each.
+    /// 4096 × 4096, one vector, one thread of a CPU with AVX-512: 24 billion weights per second from tiles of Q4_0, 4.5
+    /// from blocks, whose words are gathered; the other formats are similar. Eight vectors and F16: 78 GFLOP/s from
+    /// tiles, 39 from rows. On a GPU, lanes that read a tile read whole cache lines; lanes that read blocks read one
+    /// cache line each.
     pub const fn preferred(_format: Format, columns: usize) -> Layout {
         if columns.is_multiple_of(32) { Layout::Tiles } else { Layout::Blocks }
     }
 
-    /// Bytes of a matrix in this layout; tiles have rows up to a multiple of 32.
+    /// Bytes of a matrix in this layout. Tiles round the rows up to a multiple of 32.
     pub fn matrix_bytes(self, format: Format, rows: usize, columns: usize) -> Result<usize, LayoutError> {
         if !columns.is_multiple_of(format.block_len()) {
             return Err(LayoutError::PartialBlock(format, columns));
@@ -98,7 +99,7 @@ impl Layout {
             .ok_or(LayoutError::TooLarge(rows, columns))
     }
 
-    /// Brings a matrix from the layout of files into this one.
+    /// Converts a matrix from the layout of files to this one.
     pub fn from_blocks(
         self,
         format: Format,
@@ -111,8 +112,8 @@ impl Layout {
         Ok(matrix)
     }
 
-    /// Brings a matrix from the layout of files into this one, in memory that there is already. 4 to 6 GB/s on one thread;
-    /// parts of a matrix that begin at a multiple of 32 rows can be laid out by themselves.
+    /// Converts a matrix from the layout of files to this one, into existing memory. 4 to 6 GB/s on one thread. Parts
+    /// of a matrix that begin at a multiple of 32 rows can be converted on their own.
     pub fn lay_out(
         self,
         format: Format,
@@ -158,7 +159,7 @@ fn tile(format: Format, columns: usize, blocks: &[u8], tiles: &mut [u8]) {
     }
 }
 
-/// The first `SIZE` bytes of each row, side by side; rows that are missing are zero.
+/// Copies the first `SIZE` bytes of each row side by side; missing rows are zero.
 fn gather<'a, const SIZE: usize>(rows: impl Iterator<Item = &'a [u8]>, lanes: &mut [u8]) {
     let lanes = lanes.as_chunks_mut::<SIZE>().0;
     let mut count = 0;
@@ -179,7 +180,7 @@ mod tests {
             let (rows, blocks_per_row, bytes) = (37, 3, format.block_size());
             let columns = blocks_per_row * format.block_len();
             let blocks: Vec<u8> = (0..rows * blocks_per_row * bytes).map(|i| (i * 31 % 251) as u8 + 1).collect();
-            // What was in memory before does not matter.
+            // The previous contents of the memory do not matter.
             let mut tiles = vec![0xff; 64 * blocks_per_row * bytes];
             Layout::Tiles.lay_out(format, rows, columns, &blocks, &mut tiles).unwrap();
             assert_eq!(Layout::Tiles.from_blocks(format, rows, columns, &blocks).as_ref(), Ok(&tiles));

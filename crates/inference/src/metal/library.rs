@@ -7,30 +7,30 @@
 //!                  └─ F::select(format, activation): the kernel for these types
 //! ```
 //!
-//! A build of this crate checks the shaders and writes [`crate::metal::kernels`]: adding a kernel to a `.metal` file is
-//! all that it takes to have it here. A family is a template and its instantiations: they differ in the types of
-//! elements and agree in arguments and constants, so a dispatch chooses one and binds all alike.
+//! A build of this crate checks the shaders and writes [`crate::metal::kernels`]: a kernel in a `.metal` file needs
+//! nothing else to appear here. A family is a template and its instantiations: they differ in the types of elements and
+//! share arguments and constants, so a dispatch selects one and binds them all the same way.
 
 use compute::{Buffer, ComputeCommandEncoder, KernelConstants, PrecompiledLibrary, Result};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// One file of the library.
+/// A shader file of the library.
 #[derive(Debug)]
 pub struct Shader {
     /// The name of the file without `.metal`.
     pub name: &'static str,
-    /// Its text with our includes folded in: it compiles alone, and was checked when this crate was built.
+    /// Its source with our includes inlined: it compiles alone, and was checked when this crate was built.
     pub source: &'static str,
-    /// Its kernels, compiled when this crate was built: by Apple's compiler for a Mac, where that was installed, else by
-    /// ours. The source is there in any case.
+    /// Its kernels, compiled when this crate was built: by Apple's compiler for a Mac, if it was installed, otherwise
+    /// by ours. The source is embedded in any case.
     pub metallib: Option<PrecompiledLibrary>,
 }
 
 /// A kernel without its types: name and reflection.
 #[derive(Debug)]
 pub struct KernelInfo {
-    /// The file that has it.
+    /// The file that defines it.
     pub shader: &'static Shader,
     /// Its host name.
     pub name: &'static str,
@@ -45,7 +45,7 @@ pub struct KernelInfo {
 pub struct ArgumentInfo {
     /// Its name in the shader.
     pub name: &'static str,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub element_size: usize,
 }
 
@@ -59,7 +59,7 @@ pub trait Family: 'static {
 
 /// Buffers and parameters of a dispatch.
 pub trait Arguments {
-    /// Binds all of it.
+    /// Binds all arguments.
     fn bind(&self, encoder: &mut ComputeCommandEncoder) -> Result<()>;
 }
 
@@ -99,7 +99,7 @@ impl<F: Family> fmt::Debug for Kernel<F> {
     }
 }
 
-/// A part of a buffer that a kernel sees.
+/// A range of a buffer that a kernel uses.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferSlice<'a> {
     buffer: &'a Buffer,
@@ -108,28 +108,28 @@ pub struct BufferSlice<'a> {
 }
 
 impl<'a> BufferSlice<'a> {
-    /// `len` bytes from the byte `offset` on; cut off at the end of the buffer.
+    /// `len` bytes from the byte `offset` on, clipped to the end of the buffer.
     pub fn new(buffer: &'a Buffer, offset: usize, len: usize) -> BufferSlice<'a> {
         let offset = offset.min(buffer.len());
         BufferSlice { buffer, offset, len: len.min(buffer.len() - offset) }
     }
 
-    /// The buffer that it is a part of.
+    /// The whole buffer.
     pub fn buffer(&self) -> &'a Buffer {
         self.buffer
     }
 
-    /// Its offset in the buffer, in bytes.
+    /// Offset in the buffer, in bytes.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Its bytes.
+    /// Size in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// It has no bytes.
+    /// True if it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -141,7 +141,7 @@ impl<'a> From<&'a Buffer> for BufferSlice<'a> {
     }
 }
 
-/// Arguments of generated code: slices, structs and numbers.
+/// Arguments that generated code binds: buffer slices, structs and numbers.
 pub(crate) trait Bind {
     fn bind(&self, encoder: &mut ComputeCommandEncoder, index: usize) -> Result<()>;
 }

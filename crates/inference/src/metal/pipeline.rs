@@ -1,4 +1,5 @@
-//! Pipelines of the shader library: which library has a kernel, how its pipeline is made, and which ones a plan needs.
+//! Pipelines of the shader library: the library of each kernel, the creation of pipelines, and the set that a plan
+//! needs.
 
 use super::dispatch::SIMD_WIDTH;
 use super::kernels;
@@ -10,7 +11,7 @@ use compute::{
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// The pipelines that a forward plan needs, each once, in the order in which they were declared.
+/// Pipelines that a forward plan needs, without duplicates, in the order of declaration.
 #[derive(Clone, Default, Debug)]
 pub struct PipelineSet {
     configs: Vec<PipelineConfig>,
@@ -18,17 +19,17 @@ pub struct PipelineSet {
 }
 
 impl PipelineSet {
-    /// A plan that needs nothing.
+    /// An empty set.
     pub fn new() -> PipelineSet {
         PipelineSet::default()
     }
 
-    /// Declares that a kernel with these function constants will be needed, for threadgroups of any size.
+    /// Declares a pipeline for a kernel with these function constants, for threadgroups of any size.
     pub fn declare(&mut self, kernel: &str, constants: impl KernelConstants) -> &mut PipelineSet {
         self.declare_config(PipelineConfig::new(kernel, constants))
     }
 
-    /// Declares a pipeline with all that can be said about it.
+    /// Declares a pipeline by its full configuration.
     pub fn declare_config(&mut self, config: PipelineConfig) -> &mut PipelineSet {
         if self.known.insert(config.clone()) {
             self.configs.push(config);
@@ -36,17 +37,17 @@ impl PipelineSet {
         self
     }
 
-    /// The pipelines.
+    /// Iterates over the pipelines.
     pub fn iter(&self) -> std::slice::Iter<'_, PipelineConfig> {
         self.configs.iter()
     }
 
-    /// How many there are.
+    /// Number of pipelines.
     pub fn len(&self) -> usize {
         self.configs.len()
     }
 
-    /// Whether there are none.
+    /// True if no pipeline was declared.
     pub fn is_empty(&self) -> bool {
         self.configs.is_empty()
     }
@@ -68,28 +69,28 @@ impl FromIterator<PipelineConfig> for PipelineSet {
     }
 }
 
-/// Which library has a kernel. Read when a pipeline is created, never when one is found.
+/// Maps kernels to their libraries. Read when a pipeline is created, not on a cache hit.
 #[derive(Default)]
 pub(super) struct Libraries {
-    kernels: RwLock<BTreeMap<String, Place>>,
+    kernels: RwLock<BTreeMap<String, KernelLibrary>>,
 }
 
-/// Where a kernel is.
+/// The library that defines a kernel.
 #[derive(Clone)]
-struct Place {
+struct KernelLibrary {
     library: Library,
     library_name: Arc<str>,
 }
 
 impl Libraries {
-    /// Adds kernels; none where one of them is there already.
+    /// Adds kernels: all of them, or none if one of the names is taken.
     pub(super) fn add(
         &self,
         library_name: &str,
         library: &Library,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<()> {
-        let place = Place { library: library.clone(), library_name: library_name.into() };
+        let entry = KernelLibrary { library: library.clone(), library_name: library_name.into() };
         let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
         let mut added = BTreeMap::new();
         for name in names.into_iter().map(Into::into) {
@@ -100,7 +101,7 @@ impl Libraries {
                     other.library_name
                 )));
             }
-            added.insert(name, place.clone());
+            added.insert(name, entry.clone());
         }
         kernels.append(&mut added);
         Ok(())
@@ -110,16 +111,16 @@ impl Libraries {
         self.kernels.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// Where the kernels of each library come from, by its name.
+    /// Origin of each library, by name.
     pub(super) fn origins(&self) -> BTreeMap<String, LibraryOrigin> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
-        kernels.values().map(|place| (place.library_name.to_string(), place.library.origin())).collect()
+        kernels.values().map(|entry| (entry.library_name.to_string(), entry.library.origin())).collect()
     }
 
     fn find(&self, kernel: &str) -> Result<Library> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
         match kernels.get(kernel) {
-            Some(place) => Ok(place.library.clone()),
+            Some(entry) => Ok(entry.library.clone()),
             None => {
                 let similar = kernels.keys().find(|name| name.contains(kernel) || kernel.contains(name.as_str()));
                 Err(Error::NoFunction { name: kernel.into(), similar: similar.cloned() })
@@ -133,7 +134,7 @@ pub(super) fn kernel_names(shader: &'static Shader) -> impl Iterator<Item = &'st
     kernels::ALL.iter().filter(|kernel| kernel.shader.name == shader.name).map(|kernel| kernel.name)
 }
 
-/// Creates the pipelines of a cache. Their labels are how their keys read.
+/// Returns the function that creates pipelines on a cache miss. A pipeline's label is the text of its key.
 pub(super) fn creator(
     device: Device,
     libraries: Arc<Libraries>,
@@ -156,8 +157,8 @@ pub(super) fn creator(
     }
 }
 
-/// Kernels are written for simdgroups of 32 threads, as all of Apple's GPUs have them. Others, such as those of Macs with
-/// processors of Intel's, would compute something else.
+/// Kernels are written for simdgroups of 32 threads, the size on all Apple GPUs. On GPUs with another size, such as
+/// those of Intel Macs, they would compute wrong results.
 fn check_simdgroups(kernel: &str, threads: usize) -> Result<()> {
     if threads == SIMD_WIDTH {
         return Ok(());

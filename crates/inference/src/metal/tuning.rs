@@ -1,5 +1,5 @@
-//! Everything that a device decides: how work is divided, how prompts are taken, where weights are. This is the only place that asks
-//! what kind of device there is; operations and plans ask a [`Tuning`].
+//! Parameters that depend on the device: division of work, chunks of prompts, location of weights. Operations and plans
+//! do not look at the kind of the device: they ask a [`Tuning`].
 //!
 //! ```text
 //! compute::Device ── kind, capabilities ── Tuning ──┬─ MetalDevice::tuning
@@ -7,18 +7,18 @@
 //!                                                   └─ plan: chunks, layout of weights, encoders; steps at a time
 //! ```
 //!
-//! **A CPU** runs one simdgroup on a thread at a time: as few as possible are best, because a simdgroup alone has no
-//! barriers, and whatever is loaded is used for as many vectors as there are. All its numbers are measured; they are at the
-//! operations that they are for.
+//! **A CPU** runs one simdgroup at a time on a thread. As few simdgroups as possible are best: a threadgroup of one
+//! simdgroup has no barriers, and a loaded weight is used for as many vectors as there are. All its parameters are
+//! measured; the measurements are documented at the operations.
 //!
-//! **An Apple GPU** hides the latency of memory behind many simdgroups, and has units for simdgroup matrices. Its numbers are
-//! *not measured*: they are what the shapes of the kernels ask for, beside what engines do that are made for these GPUs. Of
-//! those, two to eight simdgroups share a few rows of a product; products of more than eight vectors go through simdgroup
-//! matrices, 32 vectors at a time; norms have a simdgroup for each 128 numbers or so; decoding divides a cache into
-//! parts whatever its length, which a second kernel joins; prompts are taken 512 tokens at a time. How many cores a GPU has,
-//! 8 to 80, Metal does not say, so that the numbers are for the middle.
+//! **An Apple GPU** hides the latency of memory behind many simdgroups, and has units for simdgroup matrices. Its
+//! parameters are *not measured*: they follow from the shapes of the kernels and from engines written for these GPUs.
+//! In those, two to eight simdgroups share a few rows of a product; products of more than eight vectors go through
+//! simdgroup matrices, 32 vectors at a time; norms have a simdgroup for about 128 numbers; decoding splits a cache of
+//! any length into parts, which a second kernel joins; prefill takes 512 tokens at a time. Metal does not report the
+//! number of cores, 8 to 80, so the parameters suit a GPU of medium size.
 //!
-//! Any tuning runs on any device: tests run those for GPUs on a CPU, with the same results but for rounding.
+//! Any tuning runs on any device: tests run those of GPUs on a CPU, with the same results except for rounding.
 
 use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
@@ -27,74 +27,75 @@ use super::operations::{GemvVariant, STAGED};
 use crate::formats::Format;
 use compute::{Device, DeviceKind, DispatchType};
 
-/// Everything that a device decides.
+/// Parameters that depend on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
-    /// Simdgroups that keep the device busy. What can be divided is, until there are so many.
+    /// Simdgroups that keep the device busy: work is split until there are that many.
     pub simdgroups: usize,
-    /// Products of few vectors.
+    /// Products with few vectors.
     pub gemv: GemvTuning,
-    /// Products of many vectors by simdgroup matrices, where these are faster.
+    /// Products with many vectors by simdgroup matrices, where these are faster.
     pub gemm: Option<GemmTuning>,
     /// Norms, softmax and sampling.
     pub rows: RowTuning,
-    /// Tokens of a prompt that are computed at once, unless a plan is told otherwise.
+    /// Tokens of a prompt per prefill step, unless the caller chooses another number.
     pub chunk: usize,
-    /// Tokens that are chosen before the host looks at them, unless a request says otherwise: what is chosen behind the end of a
-    /// text is in vain, and text comes in such pieces; but while the host looks, a GPU is idle.
+    /// Tokens that are sampled before the host reads them, unless a request says otherwise. Tokens after the end of a
+    /// text are wasted, and text arrives in pieces of this size; but a GPU is idle while the host reads.
     pub steps: usize,
-    /// These are a few command buffers, each of several steps, which are encoded while those before them run. Otherwise they are
-    /// one.
+    /// Splits the steps over several command buffers, so that one is encoded while the previous one runs. Otherwise
+    /// they are one command buffer.
     pub overlaps: bool,
-    /// How the dispatches of a plan are ordered. Concurrent ones wait for what they need, serial ones for all before them.
+    /// Order of a plan's dispatches. Concurrent ones wait for the dispatches whose results they read, serial ones for
+    /// all before them.
     pub dispatch: DispatchType,
-    /// Matrices are laid out in tiles, where kernels take them.
+    /// Lays out matrices in tiles, where kernels read them.
     pub tiles: bool,
-    /// Tensors that kernels take as they are in a file stay there: it is mapped, and not copied.
+    /// Maps files: tensors that kernels read in the layout of a file are not copied.
     pub maps_weights: bool,
-    /// Weights are copied into private buffers by way of two staging buffers of so many bytes, where the device has memory of its
-    /// own. Otherwise they are laid out where they stay.
+    /// Size in bytes of each of two staging buffers, by which weights are copied into private buffers, for devices with
+    /// memory of their own. Without it, weights are laid out in place.
     pub staging: Option<usize>,
 }
 
-/// How the kernels of `include/gemv.metal` divide their work.
+/// Division of work in the kernels of `include/gemv.metal`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GemvTuning {
-    /// Columns that a simdgroup takes at a time, at most.
+    /// Maximum number of columns that a simdgroup takes at a time.
     pub chunk: usize,
-    /// Simdgroups of a threadgroup at least, where there are columns for them.
+    /// Minimum number of simdgroups per threadgroup, if there are columns for them.
     pub least_split: usize,
-    /// Simdgroups of a threadgroup at most.
+    /// Maximum number of simdgroups per threadgroup.
     pub most_split: usize,
 }
 
-/// When and how `gemm.metal` is used.
+/// Use of `gemm.metal`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GemmTuning {
-    /// From so many vectors on.
+    /// Minimum number of vectors.
     pub from: usize,
-    /// Simdgroups of a threadgroup.
+    /// Simdgroups per threadgroup.
     pub simdgroups: usize,
 }
 
-/// How many simdgroups share a row.
+/// Number of simdgroups that share a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RowTuning {
-    /// Numbers for each of them; 0 for `most` simdgroups, however long a row is.
+    /// Numbers per simdgroup; 0 for `most` simdgroups, however long a row is.
     pub numbers: usize,
-    /// 1 to 32.
+    /// Maximum number of simdgroups: 1 to 32.
     pub most: usize,
 }
 
 impl RowTuning {
-    /// As many simdgroups for every row.
+    /// The same number of simdgroups for every row.
     pub const fn exactly(simdgroups: usize) -> RowTuning {
         RowTuning { numbers: 0, most: simdgroups }
     }
 }
 
 impl Tuning {
-    /// The tuning that suits a device.
+    /// The tuning for a device.
     pub fn of(device: &Device) -> Tuning {
         match device.kind() {
             DeviceKind::Cpu => Tuning::CPU,
@@ -111,7 +112,7 @@ impl Tuning {
         }
     }
 
-    /// For a CPU, as measured.
+    /// For a CPU, measured.
     pub const CPU: Tuning = Tuning {
         simdgroups: 1,
         gemv: GemvTuning { chunk: 128, least_split: 1, most_split: 1 },
@@ -119,7 +120,7 @@ impl Tuning {
         rows: RowTuning::exactly(1),
         chunk: 512,
         steps: 2,
-        // Encoding takes a core from the kernels.
+        // Encoding takes a core away from the kernels.
         overlaps: false,
         dispatch: DispatchType::Concurrent,
         tiles: true,
@@ -127,25 +128,25 @@ impl Tuning {
         staging: None,
     };
 
-    /// For an Apple GPU of a family: 7 is that of the M1, 8 that of the M2, 9 that of the M3 and the M4, and later ones are
-    /// taken for 9. Not measured.
+    /// For an Apple GPU of a family: 7 is the M1, 8 the M2, 9 the M3 and M4; later families are treated as 9. Not
+    /// measured.
     pub const fn apple(family: u32) -> Tuning {
-        // From family 9 on, registers and threadgroup memory are given to simdgroups as they use them, and not when they start:
-        // twice as many are there at a time.
+        // From family 9 on, simdgroups get registers and threadgroup memory as they use them, not when they start:
+        // twice as many are resident at a time.
         let simdgroups = if family >= 9 { 1024 } else { 512 };
         Tuning {
             simdgroups,
-            // A threadgroup has 4.25 KiB of a core's threadgroup memory, so that with four simdgroups each there are enough to
-            // hide the latency of memory. More are for matrices that have few rows; chunks are short, so that there is one
-            // for each simdgroup in narrow matrices.
+            // A threadgroup takes 4.25 KiB of a core's threadgroup memory; with four simdgroups each, enough are
+            // resident to hide the latency of memory. Matrices with few rows get more simdgroups. Chunks are short, so
+            // that narrow matrices have one for each simdgroup.
             gemv: GemvTuning { chunk: 64, least_split: 4, most_split: 16 },
-            // Batches of eight vectors read a matrix once, as simdgroup matrices do, and are not rounded up to 32.
+            // A batch of eight vectors reads a matrix once, as simdgroup matrices do, and is not rounded up to 32.
             gemm: Some(GemmTuning { from: 9, simdgroups: 4 }),
-            // Four numbers for each thread.
+            // Four numbers per thread.
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
             chunk: 512,
             steps: 4,
-            // Hundreds of dispatches are encoded for a token, at about a microsecond each.
+            // A token takes hundreds of dispatches, at about a microsecond each to encode.
             overlaps: true,
             dispatch: DispatchType::Concurrent,
             tiles: true,
@@ -154,22 +155,22 @@ impl Tuning {
         }
     }
 
-    /// How vectors are multiplied with a matrix of `rows` × `columns`.
+    /// The variant for products of vectors with a matrix of `rows` × `columns`.
     ///
-    /// Weights are read once for each batch; the larger it is, the more arithmetic there is for each of them. 4096 × 4096,
-    /// one thread of a CPU, GFLOP/s for batches of 1, 2, 4 and 8: Q4_0 49, 63, 72, 86; F16 38, 45, 66, 78; the peak is 117.
-    /// Batches are powers of two, so that there are four pipelines for a matrix, not eight.
+    /// Weights are read once per batch: the larger the batch, the more arithmetic per weight. 4096 × 4096, one thread
+    /// of a CPU, GFLOP/s for batches of 1, 2, 4 and 8: Q4_0 49, 63, 72, 86; F16 38, 45, 66, 78; the peak is 117.
+    /// Batches are powers of two, so that a matrix has four pipelines, not eight.
     pub fn gemv(&self, vectors: usize, rows: usize, columns: usize) -> GemvVariant {
         let GemvTuning { chunk, least_split, most_split } = self.gemv;
         let batch = vectors.clamp(1, 8).next_power_of_two();
         let threadgroups = vectors.div_ceil(batch).max(1).saturating_mul(rows.div_ceil(TILE_ROWS).max(1));
         let split = (self.simdgroups / threadgroups).next_power_of_two().max(least_split).min(most_split);
-        // Many vectors leave room for short chunks alone.
+        // A large batch leaves threadgroup memory for short chunks only.
         let chunk = chunk.min(STAGED / batch / least_split.max(1)).max(32);
         GemvVariant { batch, split: split.min(STAGED / batch / chunk).min(columns.div_ceil(chunk)).max(1), chunk }
     }
 
-    /// Simdgroups of a threadgroup, if so many vectors are multiplied by simdgroup matrices.
+    /// Simdgroups per threadgroup of `gemm`, if that is used for so many vectors.
     pub fn gemm(&self, vectors: usize) -> Option<usize> {
         self.gemm.filter(|gemm| vectors >= gemm.from).map(|gemm| gemm.simdgroups)
     }
@@ -182,31 +183,31 @@ impl Tuning {
         numbers.checked_div(each).map_or(most, |simdgroups| simdgroups.min(most).max(1))
     }
 
-    /// Groups of heads that rotations take apart. Sines and cosines are computed for each group.
+    /// Number of groups into which rotations split the heads. Each group computes sines and cosines again.
     pub fn head_splits(&self, tokens: usize, heads: usize) -> usize {
         (self.simdgroups / tokens.max(1)).clamp(1, heads.max(1))
     }
 
-    /// Parts that the positions of a cache are divided into for one token, whose heads are `groups` groups. They are as many
-    /// wherever a token is, because the dispatches of a plan are the same: parts without positions end at once. Joining them
-    /// takes time for each, so that there are 32 at most.
+    /// Number of parts into which decoding splits the positions of a cache, for heads in `groups` groups. It does not
+    /// depend on the token's position, because a plan replays the same dispatches: parts without positions end at once.
+    /// Each part adds to the cost of joining them, so there are at most 32.
     pub fn attention_parts(&self, groups: usize, capacity: usize) -> usize {
         (self.simdgroups / groups.max(1)).clamp(1, capacity.div_ceil(KEY_TILE).clamp(1, MOST_PARTS))
     }
 
-    /// The layout for products with such a matrix.
+    /// The layout for products with a matrix of this format and width.
     pub fn layout(&self, format: Format, columns: usize) -> Layout {
         if self.tiles { Layout::preferred(format, columns) } else { Layout::Blocks }
     }
 }
 
-/// Parts of a cache at most.
+/// Maximum number of parts of a cache.
 const MOST_PARTS: usize = 32;
 
-/// Bytes of a staging buffer: enough that a copy takes far longer than to begin it.
+/// Bytes of a staging buffer: large enough that the copy takes far longer than its start.
 const STAGING: usize = 8 << 20;
 
-/// A GPU of an unknown family is taken for one of this.
+/// The family that is assumed for an unknown GPU.
 const OLDEST_FAMILY: u32 = 7;
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl Parts {
             top_k(&mut tracer.encoding, TopK { logits, values, tokens, rows: 1, n, k })?;
             op = Sample { values, candidates: Some(tokens), n: k, ..op };
         }
-        tracer.changing(Sample::STEP, Quantity::End);
+        tracer.patch(Sample::STEP, Quantity::End);
         sample(&mut tracer.encoding, op)?;
         self.put(tracer)
     }
@@ -60,7 +60,7 @@ impl Parts {
     fn scores(&self, tracer: &mut Tracer<'_>, result: LmHeadResult<'_>) -> Result<()> {
         let (state, width, activation) = (&self.state, self.model.width, self.activation);
         let row = (&state.row).into();
-        tracer.changing(TakeRow::ROW, Quantity::Row);
+        tracer.patch(TakeRow::ROW, Quantity::Row);
         let op = TakeRow { x: (&state.h).into(), y: row, row: 0, n: width, activation };
         take_row(&mut tracer.encoding, op)?;
         let op = RmsNorm {
@@ -81,7 +81,7 @@ impl Parts {
         let state = &self.state;
         let count = sampling.repeat_last.min(MAX_RECENT);
         let recent = first(&state.recent, &[count], 4);
-        tracer.changing(RecentTokens::END, Quantity::End);
+        tracer.patch(RecentTokens::END, Quantity::End);
         let op = RecentTokens { history: (&state.history).into(), recent, end: 0, count };
         recent_tokens(&mut tracer.encoding, op)?;
         let op = Penalize {
@@ -99,7 +99,7 @@ impl Parts {
 
     fn put(&self, tracer: &mut Tracer<'_>) -> Result<()> {
         let (token, history) = ((&self.state.sampled).into(), (&self.state.history).into());
-        tracer.changing(PutToken::POSITION, Quantity::End);
+        tracer.patch(PutToken::POSITION, Quantity::End);
         Ok(put_token(&mut tracer.encoding, PutToken { token, history, position: 0 })?)
     }
 }

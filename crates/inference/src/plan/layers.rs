@@ -47,7 +47,7 @@ impl Parts {
     /// From tokens of the history to the residual stream behind the last layer.
     pub(super) fn layers(&self, tracer: &mut Tracer<'_>, tokens: usize) -> Result<()> {
         let state = &self.state;
-        tracer.changing(TakeTokens::FIRST, Quantity::First);
+        tracer.patch(TakeTokens::FIRST, Quantity::First);
         take_tokens(
             &mut tracer.encoding,
             TakeTokens {
@@ -138,7 +138,7 @@ impl Parts {
         let shape = AttentionShape { heads: model.heads, scale, soft_cap: None, window: None };
         let y = self.rows(&state.attended, tokens, q_width);
         if tokens == 1 {
-            tracer.changing(AttentionDecode::LENGTH, Quantity::Length);
+            tracer.patch(AttentionDecode::LENGTH, Quantity::Length);
             let split = state
                 .parts
                 .as_ref()
@@ -146,7 +146,7 @@ impl Parts {
             let op = AttentionDecode { q, cache, y, length: 1, shape, split, activation };
             attention_decode(&mut tracer.encoding, op)?;
         } else {
-            tracer.changing(AttentionPrefill::POSITION, Quantity::First);
+            tracer.patch(AttentionPrefill::POSITION, Quantity::First);
             let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape, activation };
             attention_prefill(&mut tracer.encoding, op)?;
         }

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::error::{Error, Result};
-use crate::metal::dispatch::{Changing, Encoding};
+use crate::metal::dispatch::{Encoding, PatchedParameter};
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::{BytesLocation, CommandBuffer, Patch, Recording};
 
@@ -32,16 +32,16 @@ pub(super) struct Values {
     pub(super) end: usize,
 }
 
-/// Encodes operations, and collects the locations of their changing values.
+/// Encodes operations, and collects the parameters that replays patch.
 pub(super) struct Tracer<'a> {
     pub(super) encoding: Encoding<'a>,
-    spots: Vec<(usize, Changing, Quantity)>,
+    spots: Vec<(usize, PatchedParameter, Quantity)>,
 }
 
 impl Tracer<'_> {
-    /// Marks a changing value of the next dispatch.
-    pub(super) fn changing(&mut self, number: Changing, quantity: Quantity) {
-        self.spots.push((self.encoding.dispatch_count(), number, quantity));
+    /// Has every replay write `quantity` to a parameter of the next dispatch.
+    pub(super) fn patch(&mut self, parameter: PatchedParameter, quantity: Quantity) {
+        self.spots.push((self.encoding.dispatch_count(), parameter, quantity));
     }
 }
 
@@ -76,12 +76,12 @@ impl Table {
         encode(&mut tracer)?;
         let spots = tracer.spots;
         let recording = recorder.finish()?;
-        let spot = |(dispatch, changing, quantity): (usize, Changing, Quantity)| {
-            let location = recording.bytes_location(dispatch, changing.index).ok_or_else(|| {
-                let problem = format!("dispatch {dispatch} of a plan has no bytes at {}", changing.index);
+        let spot = |(dispatch, parameter, quantity): (usize, PatchedParameter, Quantity)| {
+            let location = recording.bytes_location(dispatch, parameter.index).ok_or_else(|| {
+                let problem = format!("dispatch {dispatch} of a plan has no bytes at {}", parameter.index);
                 Error::Device(compute::Error::Internal(problem))
             })?;
-            Ok(Spot { location, offset: changing.offset, quantity })
+            Ok(Spot { location, offset: parameter.offset, quantity })
         };
         let spots = spots.into_iter().map(spot).collect::<Result<_>>()?;
         Ok(Table { recording, spots })

@@ -1,5 +1,5 @@
-//! Checks of an operation's arguments: a refused one would be read or written outside of its buffer, or read after it was
-//! written over.
+//! Checks of an operation's arguments. They reject accesses outside of a buffer, and outputs that would overwrite an
+//! input before it is read.
 
 use super::Encoding;
 use crate::metal::kernels::common::MAX_SIMDGROUPS;
@@ -8,7 +8,7 @@ use compute::{Error, Result};
 use std::fmt::Display;
 use std::ops::Range;
 
-/// Checks on behalf of one operation, by the reflection of its kernel.
+/// Checks the arguments of one operation by the reflection of its kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Check<'a> {
     /// The operation's name, for messages.
@@ -21,12 +21,12 @@ impl<'a> Check<'a> {
         Check { operation, kernel }
     }
 
-    /// An error of the caller's.
+    /// A usage error, prefixed with the operation's name.
     pub(crate) fn error<T>(&self, problem: impl Display) -> Result<T> {
         Err(Error::Usage(format!("{}: {problem}", self.operation)))
     }
 
-    /// Simdgroups for a row of `numbers` numbers.
+    /// Number of simdgroups for a row of `numbers` numbers.
     pub(crate) fn simdgroups(&self, encoding: &Encoding<'_>, numbers: usize) -> Result<usize> {
         let simdgroups = encoding.tuning.row_simdgroups(numbers);
         match (1..=MAX_SIMDGROUPS).contains(&simdgroups) {
@@ -37,7 +37,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A number that a kernel takes as `uint`, at least 1.
+    /// Checks a number that a kernel takes as `uint`: at least 1.
     pub(crate) fn count(&self, name: &str, value: usize) -> Result<u32> {
         match u32::try_from(value) {
             Ok(count @ 1..) if count <= i32::MAX as u32 => Ok(count),
@@ -45,7 +45,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The kernel's argument `name` has room for the product of `counts`.
+    /// Checks that the kernel's argument `name` has room for as many elements as the product of `counts`.
     pub(crate) fn room<'n>(
         &self,
         name: &'n str,
@@ -55,7 +55,8 @@ impl<'a> Check<'a> {
         self.elements(name, slice, counts, self.element_size(name)?)
     }
 
-    /// `slice` has room for the product of `counts`, each of `size` bytes: for arguments that are not the kernel's own.
+    /// Checks that `slice` has room for as many elements of `size` bytes as the product of `counts`: for buffers that
+    /// are not an argument of the kernel.
     pub(crate) fn elements<'n>(
         &self,
         name: &'n str,
@@ -77,7 +78,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The kernel's argument `name` has room for rows of `width` elements, `stride` elements apart.
+    /// Checks that the kernel's argument `name` has room for rows of `width` elements, `stride` elements apart.
     pub(crate) fn rows<'n>(
         &self,
         name: &'n str,
@@ -90,7 +91,7 @@ impl<'a> Check<'a> {
             return self
                 .error(format_args!("{name}: rows of {width} elements, but only {stride} from one to the next"));
         }
-        // The last row need not be followed by anything.
+        // The last row needs no padding.
         let elements = match rows {
             0 => 0,
             _ => (rows - 1).saturating_mul(stride).saturating_add(width),
@@ -98,7 +99,8 @@ impl<'a> Check<'a> {
         self.room(name, slice, &[elements])
     }
 
-    /// The output begins at the start of an input, or is apart from it: then threads write only what they alone have read.
+    /// Checks that the output starts where an input starts, or does not overlap it. In place, a thread overwrites only
+    /// elements that it alone reads.
     pub(crate) fn in_place_or_apart(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
         match output.bytes.start == input.bytes.start {
             true => Ok(()),
@@ -106,7 +108,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The output and an input do not overlap.
+    /// Checks that the output and an input do not overlap.
     pub(crate) fn apart(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
         let (a, b) = (&output.bytes, &input.bytes);
         if a.start < b.end && b.start < a.end && !a.is_empty() && !b.is_empty() {
@@ -116,7 +118,7 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Bytes of an element of the kernel's argument `name`, from its reflection.
+    /// Size of an element of the kernel's argument `name`, from the reflection.
     fn element_size(&self, name: &str) -> Result<usize> {
         match self.kernel.arguments.iter().find(|argument| argument.name == name) {
             Some(argument) => Ok(argument.element_size),
@@ -125,9 +127,9 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Bytes of a buffer that an operation uses.
+/// Bytes that an operation uses in a buffer.
 pub(crate) struct UsedBytes<'n> {
     name: &'n str,
-    /// By their addresses.
+    /// Range of addresses.
     bytes: Range<usize>,
 }

@@ -1,11 +1,11 @@
-//! Matrices of weights as operations check them.
+//! Checks of weight matrices.
 
 use super::Check;
 use crate::formats::Format;
 use crate::metal::layout::{Layout, Matrix};
 use compute::Result;
 
-/// A checked matrix, as kernels take it.
+/// A matrix that passed the checks, with its size as kernels take it.
 pub(crate) struct CheckedMatrix<'a> {
     matrix: Matrix<'a>,
     pub(crate) rows: u32,
@@ -13,8 +13,8 @@ pub(crate) struct CheckedMatrix<'a> {
     pub(crate) tiled: bool,
 }
 
-/// Checks that a matrix has all its bytes, where kernels can read them: they read words of two or four bytes, which on a GPU
-/// must be aligned.
+/// Checks that a matrix has all its bytes, and that they are aligned: kernels read words of two or four bytes, which a
+/// GPU requires to be aligned.
 pub(crate) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> Result<CheckedMatrix<'a>> {
     let rows = check.count(&format!("rows of {name}"), matrix.rows)?;
     let columns = check.count(&format!("columns of {name}"), matrix.columns)?;
@@ -39,7 +39,7 @@ pub(crate) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> 
 }
 
 impl CheckedMatrix<'_> {
-    /// Another matrix is stored in the same way and has as many columns.
+    /// Checks that another matrix has the same format, layout and columns, and `rows` rows.
     pub(crate) fn alike(&self, check: &Check<'_>, name: &str, other: &Matrix<'_>, rows: usize) -> Result<()> {
         matrix(check, name, other)?;
         let like = |matrix: &Matrix<'_>| (matrix.format, matrix.layout, matrix.columns);
@@ -58,7 +58,7 @@ impl CheckedMatrix<'_> {
         }
     }
 
-    /// Plain numbers are taken 32 at a time, too.
+    /// Checks that the columns are a multiple of 32: kernels take plain numbers 32 at a time, too.
     pub(crate) fn whole_pieces(&self, check: &Check<'_>) -> Result<()> {
         match self.columns.is_multiple_of(32) {
             true => Ok(()),

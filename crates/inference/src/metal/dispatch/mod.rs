@@ -1,4 +1,4 @@
-//! Binding and grid: how an operation of [`super::operations`] becomes a dispatch.
+//! Encodes the operations of [`super::operations`]: selects a kernel, binds its arguments and sizes the grid.
 //!
 //! ```text
 //! rms_norm(encoding, RmsNorm { x, w, y, … })
@@ -6,8 +6,9 @@
 //!     ── function constants ── pipeline, from the cache ── arguments bound ── grid ── ComputeCommandEncoder
 //! ```
 //!
-//! Threadgroups are always rows of whole simdgroups, which every pipeline is promised ([`Simdgroups::Rows`]), so that a CPU compiles
-//! no code for others: kernels guard the edges themselves. An operation on nothing (no rows, no tokens) encodes nothing.
+//! Threadgroups are always rows of whole simdgroups. Every pipeline is created with that promise
+//! ([`Simdgroups::Rows`]), so a CPU compiles no code for other sizes; kernels guard the edges themselves. An operation
+//! without elements (no rows, no tokens) encodes nothing.
 
 mod check;
 mod matrix;
@@ -26,10 +27,10 @@ pub const SIMD_WIDTH: usize = super::kernels::common::SIMD_WIDTH;
 /// Encodes operations, or collects the pipelines that they need.
 #[derive(Debug)]
 pub struct Encoding<'a> {
-    /// The device with the pipelines.
+    /// The device, with its cache of pipelines.
     pub device: &'a MetalDevice,
     sink: Sink<'a>,
-    /// Division of work; that of the device, unless it is changed.
+    /// Division of work. The default is the device's tuning.
     pub tuning: Tuning,
 }
 
@@ -39,7 +40,7 @@ impl<'a> Encoding<'a> {
         Encoding::with_sink(device, Sink::Encoder(encoder))
     }
 
-    /// Encodes nothing: operations are checked, and the pipelines that they need are added to the set.
+    /// Encodes nothing: checks operations, and adds the pipelines that they need to the set.
     pub fn declaring(device: &'a MetalDevice, pipelines: &'a mut PipelineSet) -> Encoding<'a> {
         Encoding::with_sink(device, Sink::Pipelines(pipelines))
     }
@@ -48,7 +49,7 @@ impl<'a> Encoding<'a> {
         Encoding { device, sink, tuning: *device.tuning() }
     }
 
-    /// Dispatches that were encoded so far.
+    /// Number of dispatches encoded so far.
     pub fn dispatch_count(&self) -> usize {
         match &self.sink {
             Sink::Encoder(encoder) => encoder.dispatch_count(),
@@ -82,23 +83,23 @@ impl<'a> Encoding<'a> {
     }
 }
 
-/// Receives dispatches.
+/// Destination of dispatches.
 #[derive(Debug)]
 enum Sink<'a> {
     Encoder(&'a mut ComputeCommandEncoder),
     Pipelines(&'a mut PipelineSet),
 }
 
-/// A number among the arguments of a dispatch that changes from one replay of a recording to the next.
+/// A parameter that every replay of a recording patches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Changing {
-    /// The index of the bytes.
+pub(crate) struct PatchedParameter {
+    /// Buffer index of the bytes with the parameter.
     pub(crate) index: usize,
-    /// Its place in them.
+    /// Offset of the parameter in these bytes.
     pub(crate) offset: usize,
 }
 
-/// Threadgroups, and the simdgroups of each.
+/// Grid of a dispatch: threadgroups, and simdgroups per threadgroup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DispatchGrid {
     pub(crate) threadgroups: Size,
@@ -106,23 +107,23 @@ pub(crate) struct DispatchGrid {
 }
 
 impl DispatchGrid {
-    /// Threadgroups along one dimension.
+    /// A grid of one dimension.
     pub(crate) fn linear(threadgroups: usize, simdgroups: usize) -> DispatchGrid {
         DispatchGrid { threadgroups: Size::linear(threadgroups), simdgroups }
     }
 
-    /// A thread for each of `n` elements.
+    /// One thread for each of `n` elements.
     pub(crate) fn threads(n: usize) -> DispatchGrid {
         DispatchGrid::linear(n.div_ceil(SIMD_WIDTH), 1)
     }
 
-    /// The grid of `elementwise.metal`: threadgroups so large that starting them does not count.
+    /// The grid of `elementwise.metal`, with threadgroups so large that the cost of starting them is negligible.
     pub(crate) fn elementwise(n: usize) -> DispatchGrid {
         const SIMDGROUPS: usize = 8;
         DispatchGrid::linear(n.div_ceil(SIMDGROUPS * PER_SIMDGROUP), SIMDGROUPS)
     }
 
-    /// Threadgroups along two dimensions.
+    /// A grid of two dimensions.
     pub(crate) fn plane(width: usize, height: usize, simdgroups: usize) -> DispatchGrid {
         DispatchGrid { threadgroups: Size::new(width, height, 1), simdgroups }
     }

@@ -7,14 +7,16 @@
 #include <metal_stdlib>
 using namespace metal;
 
-// Threads in a simdgroup, on every Apple GPU and on every back end of ours.
+// Threads in a simdgroup: on every Apple GPU, and on every back end of ours.
 constant constexpr uint SIMD_WIDTH = 32;
 
-// Simdgroups in a threadgroup at most: the scratch memory that reductions take. Kernels that may have many simdgroups say how
-// many threads there are at most, so that a GPU's compiler gives each thread no more registers than there are for all.
+// Maximum number of simdgroups per threadgroup, which sizes the scratch memory of reductions. Kernels that may run with
+// many simdgroups declare their maximum number of threads, so that a GPU's compiler limits the registers of each thread
+// accordingly.
 constant constexpr uint MAX_SIMDGROUPS = 32;
 
-// Simdgroups in a threadgroup. In all shaders an index of a function constant has one name, and a name one index.
+// Simdgroups per threadgroup. Across all shaders, a function constant has one name for each index and one index for
+// each name.
 constant uint SIMDGROUPS [[function_constant(1)]];
 
 // Instantiates a kernel template under a host name:
@@ -22,46 +24,46 @@ constant uint SIMDGROUPS [[function_constant(1)]];
 #define INSTANTIATE(name, function, ...) \
     template [[host_name(name)]] [[kernel]] decltype(function<__VA_ARGS__>) function<__VA_ARGS__>;
 
-// A thread's position in its threadgroup. `simdgroups` is best a function constant: with one simdgroup, reductions over
-// the threadgroup need neither memory nor barrier.
+// Position of a thread in its threadgroup. `simdgroups` should be a function constant: with one simdgroup, reductions
+// over the threadgroup need neither memory nor barrier.
 struct ThreadPosition {
     uint lane;
     uint simdgroup;
     uint simdgroups;
 };
 
-// The sum of `value` over the threadgroup, in every thread. `scratch` has room for MAX_SIMDGROUPS numbers and may be
-// used again at once. The order of the additions depends on the size of the threadgroup alone: results repeat bit for bit.
-inline float threadgroup_sum(float value, threadgroup float* scratch, ThreadPosition place) {
+// Sum of `value` over the threadgroup, in every thread. `scratch` has room for MAX_SIMDGROUPS numbers and may be reused
+// at once. The order of additions depends on the size of the threadgroup alone: results are the same bits in every run.
+inline float threadgroup_sum(float value, threadgroup float* scratch, ThreadPosition position) {
     value = simd_sum(value);
-    if (place.simdgroups == 1) {
+    if (position.simdgroups == 1) {
         return value;
     }
-    if (place.lane == 0) {
-        scratch[place.simdgroup] = value;
+    if (position.lane == 0) {
+        scratch[position.simdgroup] = value;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    value = simd_sum(place.lane < place.simdgroups ? scratch[place.lane] : 0.0f);
+    value = simd_sum(position.lane < position.simdgroups ? scratch[position.lane] : 0.0f);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     return value;
 }
 
-// The largest `value` of the threadgroup, in every thread; otherwise like threadgroup_sum.
-inline float threadgroup_max(float value, threadgroup float* scratch, ThreadPosition place) {
+// Maximum of `value` over the threadgroup, in every thread; otherwise like threadgroup_sum.
+inline float threadgroup_max(float value, threadgroup float* scratch, ThreadPosition position) {
     value = simd_max(value);
-    if (place.simdgroups == 1) {
+    if (position.simdgroups == 1) {
         return value;
     }
-    if (place.lane == 0) {
-        scratch[place.simdgroup] = value;
+    if (position.lane == 0) {
+        scratch[position.simdgroup] = value;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    value = simd_max(scratch[place.lane < place.simdgroups ? place.lane : 0]);
+    value = simd_max(scratch[position.lane < position.simdgroups ? position.lane : 0]);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     return value;
 }
 
-// NaN by its bits: fast mathematics may assume that no operation yields one.
+// Tests for NaN by its bits: fast math may assume that no operation yields NaN.
 template <typename T>
 T not_a_number();
 template <>
@@ -73,8 +75,8 @@ inline half not_a_number<half>() {
     return as_type<half>(ushort(0x7e00));
 }
 
-// Bits that compare like the number, as unsigned; −0 is 0, and NaN is below all others. Told by bits, because fast
-// mathematics knows no NaN.
+// Maps a float to bits that compare like it as unsigned integers; −0 maps to the bits of 0, and NaN is below all
+// others. It tests for NaN by bits, because fast math assumes that there is none.
 inline uint order(float value) {
     uint bits = as_type<uint>(value);
     bits = bits == 0x80000000u ? 0u : bits;
@@ -82,12 +84,12 @@ inline uint order(float value) {
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0u : ordered;
 }
 
-// The number that `order` made the bits of.
+// Inverse of `order`.
 inline float unorder(uint bits) {
     return as_type<float>(bits & 0x80000000u ? bits & 0x7fffffffu : ~bits);
 }
 
-// 1 / (1 + e^-x). Where e^-x overflows, the quotient is 0, as it should be.
+// 1 / (1 + e^-x). If e^-x overflows, the quotient is 0, which is the right limit.
 inline float sigmoid(float x) {
     return 1.0f / (1.0f + exp(-x));
 }
@@ -97,8 +99,8 @@ inline float silu(float x) {
     return x / (1.0f + exp(-x));
 }
 
-// x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³))), the approximation that models are trained with.
-// (1 + tanh(u))/2 is sigmoid(2u), and without tanh nothing overflows to NaN under fast mathematics.
+// x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³))), the approximation that models are trained with. It uses (1 + tanh(u))/2
+// = sigmoid(2u): a tanh could overflow to NaN under fast math.
 inline float gelu(float x) {
     return x * sigmoid(1.5957691216f * (x + 0.044715f * x * x * x));
 }

@@ -1,11 +1,11 @@
-// Products of a few vectors with a matrix of quantized blocks, one row of the matrix for each lane.
+// Products of a few vectors with a matrix of quantized blocks, one row of the matrix per lane.
 //
-// Why lanes are rows and not columns: the vector is the same for all lanes then. On a CPU it comes from memory as the
-// broadcast operand of a multiply-add, on a GPU from threadgroup memory without a conflict, scales are one number per
-// lane, and nothing has to be summed across lanes. In the layout `tiles` every load of weights is 32 words side by side.
+// Lanes are rows and not columns, because then the vector is the same for all lanes: a CPU reads it from memory as the
+// broadcast operand of a multiply-add, a GPU from threadgroup memory without a bank conflict; each lane has one scale,
+// and no sum crosses lanes. In the layout `tiles` every load of weights is 32 adjacent words.
 //
-// The simdgroups of a threadgroup share the rows and split K between them in chunks; where threadgroups are plenty, as on
-// a CPU, one simdgroup does all (SPLIT = 1), and there is no barrier. A chunk of the vectors is staged in threadgroup
+// The simdgroups of a threadgroup share the rows and split K into chunks. With enough threadgroups, as on a CPU, one
+// simdgroup does all the work (SPLIT = 1), and there is no barrier. A chunk of the vectors is staged in threadgroup
 // memory as float, with its sums by group.
 #ifndef METALWORKS_GEMV_METAL
 #define METALWORKS_GEMV_METAL
@@ -22,18 +22,18 @@ constant uint CHUNK_SUMS = CHUNK / 16;
 constant constexpr uint MAX_BATCH = 8;
 constant constexpr uint MAX_SPLIT = 16;
 
-// Numbers that are staged at most, BATCH · SPLIT · CHUNK: 4.25 KiB with their sums. What a kernel reserves limits how many
-// threadgroups a core of a GPU has at a time. One simdgroup with eight vectors and long chunks, as a CPU likes it, and many
-// simdgroups with one vector and short chunks, as a GPU does, need the same.
+// Maximum of staged numbers, BATCH · SPLIT · CHUNK: 4.25 KiB with their sums. The memory that a kernel reserves limits
+// the threadgroups that are resident on a GPU core. One simdgroup with eight vectors and long chunks, which suits a
+// CPU, and many simdgroups with one vector and short chunks, which suit a GPU, need the same amount.
 constant constexpr uint STAGED = 1024;
 
-// The staged vectors of a threadgroup.
+// Staged vectors of a threadgroup.
 struct Stage {
     threadgroup float* x;    // [SPLIT][BATCH][CHUNK]
     threadgroup float* sums; // [SPLIT][BATCH][CHUNK_SUMS]
 };
 
-// Stages columns from `first` on of `rows` vectors, and their sums by groups of GROUP.
+// Stages the columns from `first` on of `rows` vectors, and their sums by groups of GROUP.
 template <uint GROUP, typename T>
 inline void stage_chunk(device const T* x, uint rows, uint first, Stage stage, uint lane) {
     for (uint m = 0; m < BATCH; m++) {
@@ -59,10 +59,10 @@ template <typename F>
 inline void multiply_group(BlockUnits block, uint g, Stage stage, uint column, thread float* result) {
     float2 affine = F::affine(block, g);
     if (BATCH <= 2) {
-        // Four sums at a time, so that no addition waits for the one before; the offset once, times the sum of x. Not
-        // unrolled any further: an instruction that loads the same word of every block steps by a block at a time, and
-        // what comes next is not prefetched. Outside of caches, F32 would stream at 10 instead of 32 GB/s, F16 at 18
-        // instead of 33, Q8_0 at 15 instead of 21.
+        // Four sums at a time, so that no addition waits for the previous one; the offset is applied once, times the
+        // sum of x. Not unrolled any further: then each load instruction would step by a whole block, and the
+        // prefetcher would not follow. From memory, F32 would stream at 10 instead of 32 GB/s, F16 at 18 instead of 33,
+        // Q8_0 at 15 instead of 21.
         float4 sums[2] = {float4(0.0f), float4(0.0f)};
         for (uint i = 0; i < F::GROUP / 4; i++) {
             float4 v = F::values(block, g, i);
@@ -76,7 +76,7 @@ inline void multiply_group(BlockUnits block, uint g, Stage stage, uint column, t
             result[m] += affine.x * sum + affine.y * stage.sums[m * CHUNK_SUMS + column / F::GROUP];
         }
     } else {
-        // With many vectors it costs less to finish the weights.
+        // With many vectors it is cheaper to apply scale and offset to the weights.
         for (uint i = 0; i < F::GROUP / 4; i++) {
             float4 weights = affine.x * F::values(block, g, i) + affine.y;
             for (uint m = 0; m < BATCH; m++) {
@@ -87,7 +87,7 @@ inline void multiply_group(BlockUnits block, uint g, Stage stage, uint column, t
     }
 }
 
-// result[m] += the staged columns, from `first` on, of a row times the staged vectors.
+// result[m] += a row's staged columns, from `first` on, times the staged vectors.
 template <typename F>
 inline void multiply_groups(device const uchar* w, Row row, uint first, Stage stage, thread float* result) {
     for (uint column = 0; column < min(CHUNK, K - first); column += F::GROUP) {
@@ -101,8 +101,8 @@ inline void multiply_chunk(device const uchar* w, Row row, uint first, Stage sta
     multiply_groups<F>(w, row, first, stage, result);
 }
 
-// Of Q6_K, a word of upper bits belongs to four groups, and one of lower bits to two of them: taken together, each is loaded
-// once, from one end of the block to the other.
+// In Q6_K, a word of upper bits belongs to four groups, and a word of lower bits to two of them. Processing these
+// groups together loads each word once, in the order of the block.
 template <>
 inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Stage stage, thread float* result) {
     if (CHUNK % 128 != 0 || BATCH > 2) {
@@ -138,30 +138,30 @@ inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Sta
     }
 }
 
-// result[m] = W[row of this lane] · x[m] for m < rows; afterwards it is complete in simdgroup 0.
+// result[m] = W[row of this lane] · x[m] for m < rows; the result is complete in simdgroup 0 only.
 template <typename F, typename T>
 inline void multiply_rows(device const uchar* w, Row row, device const T* x, uint rows, Stage stage,
-                          ThreadPosition place, thread float* result) {
+                          ThreadPosition position, thread float* result) {
     for (uint m = 0; m < BATCH; m++) {
         result[m] = 0.0f;
     }
-    Stage own = {stage.x + place.simdgroup * BATCH * CHUNK, stage.sums + place.simdgroup * BATCH * CHUNK_SUMS};
-    for (uint first = place.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
+    Stage own = {stage.x + position.simdgroup * BATCH * CHUNK, stage.sums + position.simdgroup * BATCH * CHUNK_SUMS};
+    for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        stage_chunk<F::GROUP>(x, rows, first, own, place.lane);
+        stage_chunk<F::GROUP>(x, rows, first, own, position.lane);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         multiply_chunk<F>(w, row, first, own, result);
     }
     if (SPLIT > 1) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint m = 0; m < BATCH; m++) {
-            stage.x[(place.simdgroup * BATCH + m) * 32 + place.lane] = result[m];
+            stage.x[(position.simdgroup * BATCH + m) * 32 + position.lane] = result[m];
         }
         threadgroup_barrier(mem_flags::mem_threadgroup);
         for (uint m = 0; m < BATCH; m++) {
             result[m] = 0.0f;
             for (uint part = 0; part < SPLIT; part++) {
-                result[m] += stage.x[(part * BATCH + m) * 32 + place.lane];
+                result[m] += stage.x[(part * BATCH + m) * 32 + position.lane];
             }
         }
     }
@@ -172,7 +172,7 @@ struct GemvParams {
     uint m; // vectors
 };
 
-// Lane `lane` of a tile, or the matrix's last row, where there are not that many: only `tiles` has rows to fill them up.
+// Row of a lane in a tile, clamped to the last row of the matrix: only the layout `tiles` has padding rows.
 inline Row row_of_lane(uint tile, uint lane, uint n) {
     return Row{tile, TILED ? lane : min(lane, n - 1 - tile * TILE_ROWS)};
 }
@@ -234,14 +234,14 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
     threadgroup float staged[STAGED];
     threadgroup float sums[STAGED / 16];
     Stage stage = {staged, sums};
-    ThreadPosition place = {lane, simdgroup, SPLIT};
+    ThreadPosition position = {lane, simdgroup, SPLIT};
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float gates[MAX_BATCH], ups[MAX_BATCH];
-    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, place, gates);
+    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, position, gates);
     if (SPLIT > 1) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, place, ups);
+    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, position, ups);
     if (simdgroup == 0 && row < p.n) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
@@ -257,7 +257,7 @@ struct GemvQkvParams {
     uint m; // vectors
 };
 
-// Three products with the same vectors in one launch: q = Wq x, k = Wk x, v = Wv x (+ biases).
+// Three products with the same vectors in one dispatch: q = Wq x, k = Wk x, v = Wv x (+ biases).
 //
 // buffers  0 wq, 1 wk, 2 wv device const uchar: q_rows, kv_rows, kv_rows × K of the format F   3 x device const T [M, K]
 //          4 q device T [M, q_rows]   5 k, 6 v device T [M, kv_rows]   7 q_bias, 8 k_bias, 9 v_bias device const float,
@@ -304,7 +304,7 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
     }
 }
 
-// The three kernels for a format, by its name and its struct.
+// Instantiates the three kernels for a format, given its name and its decoder.
 #define INSTANTIATE_GEMV(format, F)                               \
     INSTANTIATE("gemv_" format "_f32", gemv, F, float)             \
     INSTANTIATE("gemv_" format "_f16", gemv, F, half)              \

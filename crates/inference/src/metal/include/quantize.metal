@@ -1,6 +1,6 @@
-// The block formats of GGUF, exactly as files store them, and the decoder of each.
+// Block formats of GGUF, exactly as files store them, and the decoder of each.
 //
-//   format  bytes  numbers  worth of a number
+//   format  bytes  numbers  value of a number
 //   Q8_0       34       32  d·q                 q signed, 8 bits
 //   Q4_0       18       32  d·(q − 8)           q 4 bits
 //   Q4_1       20       32  d·q + m             q 4 bits
@@ -13,13 +13,13 @@
 // In blocks of 32, the low halves of qs[0…15] are the numbers 0…15 and the high halves 16…31. In Q4_K and Q5_K, every 32
 // bytes of qs are 64 numbers: the low halves first. In Q6_K, every 64 bytes of ql and 32 of qh are 128 numbers.
 //
-// A decoder gives four weights of a block at a time, from either layout of tiles.metal. GROUP weights in a row share a scale
-// and an offset:
+// A decoder returns four weights of a block at a time, from either layout of tiles.metal. GROUP consecutive weights
+// share a scale and an offset:
 //
 //     weight = scale · v + offset,   v = 1 + q / 2^bits
 //
-// q is the unsigned number that is stored. v is made by putting q's bits below the exponent of 1.0: one shift and one
-// logical operation, where a conversion would take another. A kernel that sums v·x over a group adds offset·Σx once.
+// q is the stored unsigned integer. v is built by placing q's bits below the exponent of 1.0: one shift and one logical
+// operation, where a conversion would take another. A kernel that sums v·x over a group adds offset·Σx once.
 //
 // To add a format, write its decoder and add it to a list at the end; the Rust side is in src/formats.
 #ifndef METALWORKS_QUANTIZE_METAL
@@ -43,9 +43,9 @@ inline float4 unit_floats(uint word, int from, int bits) {
                   unit_float(word, from + 16, bits), unit_float(word, from + 24, bits));
 }
 
-// Each decoder:
-//   BLOCK, BYTES      numbers and bytes of a block
-//   GROUP             weights in a row that share scale and offset
+// Members of each decoder:
+//   BLOCK, BYTES      numbers and bytes per block
+//   GROUP             consecutive weights that share scale and offset
 //   values(b, g, i)   v of the weights 4i … 4i+3 of group g
 //   affine(b, g)      scale and offset of group g
 
@@ -83,7 +83,7 @@ struct q4_1 {
     }
 };
 
-// Four bits of `word` from bit `from` on, one to each byte of the result, at bit 4.
+// Spreads four bits of `word`, from bit `from` on: one to each byte of the result, at bit 4.
 inline uint fifth_bits(uint word, uint from) {
     uint bits = word >> from;
     return (bits & 1u) << 4 | (bits & 2u) << 11 | (bits & 4u) << 18 | (bits & 8u) << 25;
@@ -161,16 +161,16 @@ struct q5_K {
 // 210 bytes: uchar low[128], high[64]; char scales[16]; half d. Of each 128 weights, the quarter r has its low four bits
 // in low[32 · (r % 2) …], low or high halves, and the upper two in the bits 2r of high.   weight = d · scale · (q - 32)
 //
-// In tiles, the scale and the scales come first, and then, for each four columns of a quarter, the word of low[] that two
-// quarters share, that of the other two, and the one of high[]: a product goes through a tile from one end to the other. In the
-// order of the block it would read it in three places at a time, which processors do not prefetch.
+// In tiles, the block's scale and the groups' scales come first. Then, for each four columns of a quarter, follow the
+// word of low[] that two quarters share, the word of the other two, and the word of high[]: a product reads a tile
+// sequentially. In the order of the block it would read three places at a time, which CPUs do not prefetch.
 struct q6_K {
     static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16;
-    // Columns `column` … `column` + 3 of the quarters `odd` and `odd` + 2 of half n.
+    // Low bits of the columns `column` … `column` + 3, of the quarters `odd` and `odd` + 2 of half n.
     static uint low(BlockUnits b, uint n, uint odd, uint column) {
         return b.word(TILED ? 18 + 96 * n + 3 * column + 4 * odd : 64 * n + 32 * odd + column);
     }
-    // The same columns of all quarters.
+    // High bits of the same columns, of all quarters.
     static uint high(BlockUnits b, uint n, uint column) {
         return b.word(TILED ? 26 + 96 * n + 3 * column : 128 + 32 * n + column);
     }
@@ -180,7 +180,7 @@ struct q6_K {
         uint upper = high(b, n, column) >> (2 * r) & 0x03030303u;
         return unit_floats(lower | upper << 4, 0, 6);
     }
-    // Of half n of the block, the columns `column` … `column` + 3 of each of its quarters.
+    // Groups that a product processes together: the columns `column` … `column` + 3 of the four quarters of half n.
     static constant constexpr uint TOGETHER = 4;
     static void values_together(BlockUnits b, uint n, uint column, thread float4* v) {
         uint even = low(b, n, 0, column), odd = low(b, n, 1, column), upper = high(b, n, column);
@@ -195,7 +195,7 @@ struct q6_K {
     }
 };
 
-// Numbers as they are; 32 are taken as a block, in units of one number.
+// Plain numbers; 32 of them are a block, in units of one number.
 template <typename T>
 struct Plain {
     static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32;
@@ -219,7 +219,7 @@ inline float4 dequantize(BlockUnits block, uint first) {
     return affine.x * F::values(block, group, first % F::GROUP / 4) + affine.y;
 }
 
-// Every format, by its name in the names of kernels and its decoder, for X(name, F) that instantiates kernels.
+// Lists of all formats, by their names in kernel names and their decoders, for an X(name, F) that instantiates kernels.
 #define PLAIN_FORMATS(X) X("f32", Plain<float>) X("f16", Plain<half>) X("bf16", Plain<bfloat>)
 #define Q8_FORMATS(X) X("q8_0", q8_0)
 #define Q4_FORMATS(X) X("q4_0", q4_0) X("q4_1", q4_1)

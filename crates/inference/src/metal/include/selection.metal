@@ -1,42 +1,43 @@
-// The largest numbers of a row, without sorting it.
+// Selects the largest numbers of a row without sorting it.
 //
-// A threshold is found by halving an interval of bit patterns, counting each time what reaches the middle: no atomics, and
-// the same result whatever the threads do. So that not the whole row is counted thirty times, it is dealt out to groups
-// first: if the k-th largest of the groups' largest numbers is t, at least k numbers reach t, and hardly many more do. Those
-// go to threadgroup memory, and the rest is found among them. Where they are too many, the row itself is counted.
+// A threshold is found by bisecting an interval of bit patterns, counting the numbers that reach the middle: without
+// atomics, and with the same result in any order of threads. To avoid thirty passes over the whole row, its numbers are
+// first divided into groups: if t is the k-th largest of the groups' maxima, at least k numbers reach t, and rarely
+// many more. These candidates are copied to threadgroup memory, and the threshold is found among them. If they do not
+// fit, the passes go over the row itself.
 #ifndef METALWORKS_SELECTION_METAL
 #define METALWORKS_SELECTION_METAL
 
 #include "common.metal"
 
-// Groups of numbers in each lane.
+// Groups per lane.
 constant constexpr uint GROUPS = 8;
 
-// Numbers that there is room for in threadgroup memory.
+// Candidates that fit in threadgroup memory.
 constant constexpr uint CANDIDATES = 2048;
 
 // The sum over the threadgroup, in every thread.
-inline uint threadgroup_total(uint value, threadgroup uint* scratch, ThreadPosition place) {
+inline uint threadgroup_total(uint value, threadgroup uint* scratch, ThreadPosition position) {
     value = simd_sum(value);
-    if (place.simdgroups == 1) {
+    if (position.simdgroups == 1) {
         return value;
     }
-    if (place.lane == 0) {
-        scratch[place.simdgroup] = value;
+    if (position.lane == 0) {
+        scratch[position.simdgroup] = value;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    value = simd_sum(place.lane < place.simdgroups ? scratch[place.lane] : 0u);
+    value = simd_sum(position.lane < position.simdgroups ? scratch[position.lane] : 0u);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     return value;
 }
 
-// A number and where it is.
+// A number and its index.
 struct Candidate {
     uint order;
     uint index;
 };
 
-// The larger of two, of equal ones the first.
+// The larger of two; if they are equal, the one with the lower index.
 inline Candidate better(Candidate a, Candidate b) {
     bool second = b.order > a.order || (b.order == a.order && b.index < a.index);
     return Candidate{second ? b.order : a.order, second ? b.index : a.index};
@@ -47,26 +48,26 @@ inline Candidate simdgroup_best(Candidate best) {
     return Candidate{largest, simd_min(best.order == largest ? best.index : 0xffffffffu)};
 }
 
-// The best candidate of the threadgroup, in every thread. `scratch` has room for 2·MAX_SIMDGROUPS numbers.
-inline Candidate threadgroup_best(Candidate best, threadgroup uint* scratch, ThreadPosition place) {
+// Best candidate of the threadgroup, in every thread. `scratch` has room for 2·MAX_SIMDGROUPS numbers.
+inline Candidate threadgroup_best(Candidate best, threadgroup uint* scratch, ThreadPosition position) {
     best = simdgroup_best(best);
-    if (place.simdgroups == 1) {
+    if (position.simdgroups == 1) {
         return best;
     }
-    if (place.lane == 0) {
-        scratch[place.simdgroup] = best.order;
-        scratch[MAX_SIMDGROUPS + place.simdgroup] = best.index;
+    if (position.lane == 0) {
+        scratch[position.simdgroup] = best.order;
+        scratch[MAX_SIMDGROUPS + position.simdgroup] = best.index;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    bool there = place.lane < place.simdgroups;
-    best.order = there ? scratch[place.lane] : 0u;
-    best.index = there ? scratch[MAX_SIMDGROUPS + place.lane] : 0xffffffffu;
+    bool there = position.lane < position.simdgroups;
+    best.order = there ? scratch[position.lane] : 0u;
+    best.index = there ? scratch[MAX_SIMDGROUPS + position.lane] : 0xffffffffu;
     best = simdgroup_best(best);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     return best;
 }
 
-// What a simdgroup chooses from: its part of a row …
+// Numbers that a simdgroup selects from: its part of a row …
 struct RowPart {
     device const float* row;
     uint begin;
@@ -76,7 +77,7 @@ struct RowPart {
     uint index(uint i) const { return begin + i; }
 };
 
-// … or those numbers of it that are candidates. Both are by ascending index.
+// … or the candidates of that part. Both are in ascending order of index.
 struct Candidates {
     threadgroup uint* all_bits;
     threadgroup uint* indices;
@@ -86,19 +87,20 @@ struct Candidates {
     uint index(uint i) const { return indices[i]; }
 };
 
-inline RowPart row_part(device const float* row, uint n, ThreadPosition place) {
-    uint each = (n + place.simdgroups - 1) / place.simdgroups;
-    uint begin = min(place.simdgroup * each, n);
+inline RowPart row_part(device const float* row, uint n, ThreadPosition position) {
+    uint each = (n + position.simdgroups - 1) / position.simdgroups;
+    uint begin = min(position.simdgroup * each, n);
     return RowPart{row, begin, min(each, n - begin)};
 }
 
-// Bits that at least `wanted` numbers of the threadgroup's row reach, or 0; and those of its largest number.
-inline uint likely_bound(RowPart part, uint wanted, threadgroup uint* scratch, ThreadPosition place, thread uint& largest) {
+// Returns bits that at least `wanted` numbers of the threadgroup's row reach, or 0; `largest` receives the maximum's
+// bits.
+inline uint likely_bound(RowPart part, uint wanted, threadgroup uint* scratch, ThreadPosition position, thread uint& largest) {
     uint group_largest[GROUPS];
     for (uint g = 0; g < GROUPS; g++) {
         group_largest[g] = 0;
     }
-    for (uint first = place.lane; first < part.size; first += GROUPS * SIMD_WIDTH) {
+    for (uint first = position.lane; first < part.size; first += GROUPS * SIMD_WIDTH) {
         for (uint g = 0; g < GROUPS; g++) {
             uint i = first + g * SIMD_WIDTH;
             group_largest[g] = i < part.size ? max(group_largest[g], part.bits(i)) : group_largest[g];
@@ -108,7 +110,7 @@ inline uint likely_bound(RowPart part, uint wanted, threadgroup uint* scratch, T
     for (uint g = 0; g < GROUPS; g++) {
         lane_largest = max(lane_largest, group_largest[g]);
     }
-    largest = threadgroup_best(Candidate{lane_largest, 0}, scratch, place).order;
+    largest = threadgroup_best(Candidate{lane_largest, 0}, scratch, position).order;
 
     uint low = 0;
     uint high = largest + 1;
@@ -118,14 +120,14 @@ inline uint likely_bound(RowPart part, uint wanted, threadgroup uint* scratch, T
         for (uint g = 0; g < GROUPS; g++) {
             count += group_largest[g] >= middle ? 1 : 0;
         }
-        bool enough = threadgroup_total(count, scratch, place) >= wanted;
+        bool enough = threadgroup_total(count, scratch, position) >= wanted;
         low = enough ? middle : low;
         high = enough ? high : middle;
     }
     return low;
 }
 
-// Copies what reaches `low` out of a part, as far as there is `room`; says how many there are.
+// Copies the numbers of a part that reach `low`, up to `room` of them; returns their total number.
 inline uint collect(RowPart part, uint low, threadgroup uint* bits, threadgroup uint* indices, uint room, uint lane) {
     uint count = 0;
     for (uint first = 0; first < part.size; first += SIMD_WIDTH) {

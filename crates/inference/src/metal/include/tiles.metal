@@ -1,15 +1,15 @@
 // The two layouts of a matrix in memory, for kernels that take 32 rows at a time. quantize.metal has the formats.
 //
-// A row of K weights is K / BLOCK blocks of BYTES bytes; K is a multiple of BLOCK. The function constant TILED tells the
-// layouts apart:
+// A row of K weights is K / BLOCK blocks of BYTES bytes; K is a multiple of BLOCK. The function constant TILED selects
+// the layout:
 //
-//     blocks   GGUF's own: row after row, block after block. Units are at odd addresses, neighbouring rows far apart.
+//     blocks   GGUF's own: row after row, block after block. Units are at odd addresses, adjacent rows far apart.
 //     tiles    32 rows at a time: first block of each of the 32 rows, then second block, … The 32 blocks of a tile are
-//              cut into units, 16-bit scales and 32-bit words, in the order of the block (but for Q6_K); for each unit it holds
-//              the 32 rows side by side. So lanes that stand for rows load whole cache lines, every word of a tile is
-//              aligned, and the matrix has as many bytes as before (N rounded up to 32; missing rows are 0).
+//              cut into units, 16-bit scales and 32-bit words, in the order of the block (except Q6_K); each unit is
+//              stored for the 32 rows side by side. So lanes that are rows load whole cache lines, every word of a tile is
+//              aligned, and the matrix has the same size as before (N rounded up to 32; missing rows are 0).
 //
-// `unit o of a block` is at  tile + 32 · o + row % 32 · sizeof(unit),  where o is its offset in the block.
+// Unit o of a block is at  tile + 32 · o + row % 32 · sizeof(unit),  where o is its offset in the block.
 #ifndef METALWORKS_TILES_METAL
 #define METALWORKS_TILES_METAL
 
@@ -40,7 +40,7 @@ struct BlockUnits {
     }
 };
 
-// A row of a matrix. The tile is a number of its own, so that it is the same for lanes that are the rows of one tile.
+// A row of a matrix. The tile has its own field, so that it is uniform for lanes that are the rows of one tile.
 struct Row {
     uint tile;
     uint lane;

@@ -1,4 +1,4 @@
-//! Residual and norm at once: `add_rms_norm` of `norm.metal`.
+//! Residual add and norm in one kernel: `add_rms_norm` of `norm.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
@@ -22,15 +22,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 /// [`add_rms_norm`]: h = h + x, then y = rms_norm(h), for each row.
 #[derive(Clone, Copy, Debug)]
 pub struct AddRmsNorm<'a> {
-    /// `[rows, dim]` activations: the residual stream, updated.
+    /// `[rows, dim]` activations: the residual stream, updated in place.
     pub h: BufferSlice<'a>,
-    /// `[rows, dim]` activations, added to it.
+    /// `[rows, dim]` activations, added to the residual stream.
     pub x: BufferSlice<'a>,
     /// `[dim]` f32.
     pub w: BufferSlice<'a>,
     /// `[rows, dim]` activations; may be `x`, not `h`.
     pub y: BufferSlice<'a>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// Numbers in a row.
     pub dim: usize,
@@ -65,7 +65,7 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, dim, activation) = (case.shape['M'], case.shape['N'], case.activation);
     let h = maker.activations(&[rows, dim], activation)?;
     let sums = maker.changed("h", &h, activation.into());
-    // Zeros: however often they are added, the sums stay ordinary numbers.
+    // Measured runs add zeros: the residual stream stays finite however often the case runs.
     let x = match maker.is_check() {
         true => maker.activations(&[rows, dim], activation)?,
         false => maker.zero_activations(&[rows, dim], activation)?,

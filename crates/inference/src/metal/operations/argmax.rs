@@ -18,20 +18,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// [`argmax`]: the token of the largest logit; of equal ones the lowest.
+/// [`argmax`]: the token with the largest logit; among equal logits, the lowest token.
 #[derive(Clone, Copy, Debug)]
 pub struct Argmax<'a> {
     /// `[rows, n]` f32.
     pub logits: BufferSlice<'a>,
     /// `[rows]` u32.
     pub tokens: BufferSlice<'a>,
-    /// How many sequences.
+    /// Number of sequences.
     pub rows: usize,
-    /// Tokens of the vocabulary.
+    /// Size of the vocabulary.
     pub n: usize,
 }
 
-/// Chooses the largest logit.
+/// Picks the largest logit of each row.
 pub fn argmax(encoding: &mut Encoding<'_>, op: Argmax<'_>) -> Result<()> {
     let kernel = kernels::ARGMAX;
     let check = Check::new("argmax", kernel.info());

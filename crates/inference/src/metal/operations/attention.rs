@@ -1,9 +1,9 @@
-//! Attention over the cache of keys and values: `attention.metal`.
+//! Attention over the KV cache: `attention.metal`.
 
 use super::kv_cache::KvCache;
 use crate::cases::{Built, Cache, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
-use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter};
 use crate::metal::kernels::attention as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -43,70 +43,71 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Queries of `head_dim` numbers that a simdgroup takes at most.
+/// Maximum number of queries of `head_dim` numbers per simdgroup.
 fn most_queries(head_dim: usize) -> usize {
     (kernels::MAX_QUERY_NUMBERS / head_dim.max(1)).clamp(1, kernels::MAX_QUERIES)
 }
 
-/// What attention is like in a model.
+/// Parameters of attention that a model fixes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AttentionShape {
-    /// Heads of queries: a multiple of those of the cache.
+    /// Query heads: a multiple of the cache's heads.
     pub heads: usize,
-    /// What products of queries and keys are multiplied with, usually 1 / √head_dim.
+    /// Factor of the scores q · k, usually 1 / √head_dim.
     pub scale: f32,
     /// Scores s become cap · tanh(s / cap).
     pub soft_cap: Option<f32>,
-    /// How many positions a token sees, itself included; all before it otherwise.
+    /// Number of positions that a token sees, itself included; without a window it sees all up to its own.
     pub window: Option<usize>,
 }
 
-/// [`attention_decode`]: one token.
+/// [`attention_decode`]: attention of one token.
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionDecode<'a> {
     /// `[heads, head_dim]` activations.
     pub q: BufferSlice<'a>,
-    /// Keys and values, those of the token among them.
+    /// Keys and values, those of the token included.
     pub cache: KvCache<'a>,
     /// `[heads, head_dim]` activations.
     pub y: BufferSlice<'a>,
-    /// Positions in the cache, that of the token included: at least 1.
+    /// Positions in the cache, the token's own included: at least 1.
     pub length: usize,
-    /// What it is like.
+    /// Heads, scale, cap and window.
     pub shape: AttentionShape,
-    /// The positions divided between threadgroups, for caches so long, or heads so few, that cores are idle otherwise.
+    /// Splits the positions between threadgroups: for long caches or few heads, which would leave cores idle.
     pub split: Option<AttentionSplit<'a>>,
     /// The type of q and y.
     pub activation: Activation,
 }
 
 impl AttentionDecode<'_> {
-    /// Whether the positions are divided or not.
-    pub(crate) const LENGTH: Changing = {
+    /// The same parameter with and without a split.
+    pub(crate) const LENGTH: PatchedParameter = {
         let offset = offset_of!(kernels::DecodeParams, length);
         assert!(offset == offset_of!(kernels::DecodeSplitParams, length));
         assert!(kernels::AttentionDecodeArgs::P_INDEX == kernels::AttentionDecodeSplitArgs::P_INDEX);
-        Changing { index: kernels::AttentionDecodeArgs::P_INDEX, offset }
+        PatchedParameter { index: kernels::AttentionDecodeArgs::P_INDEX, offset }
     };
 }
 
-/// Positions in parts.
+/// Positions split into parts.
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionSplit<'a> {
-    /// How many parts.
+    /// Number of parts.
     pub count: usize,
-    /// [`AttentionSplit::scratch_bytes`] bytes that nobody else uses meanwhile.
+    /// [`AttentionSplit::scratch_bytes`] bytes that nothing else uses during the dispatch.
     pub scratch: BufferSlice<'a>,
 }
 
 impl AttentionSplit<'_> {
-    /// How much room the parts take: head_dim sums, a maximum and a total for each head.
+    /// Bytes of scratch memory for `count` parts: head_dim sums, a maximum and a total for each head and part.
     pub fn scratch_bytes(heads: usize, head_dim: usize, count: usize) -> usize {
         heads.saturating_mul(count).saturating_mul(head_dim.saturating_add(2)).saturating_mul(4)
     }
 }
 
-/// Groups of heads that [`attention_decode`] takes at a time: all that share keys and values, if they are not too many.
+/// Number of groups that [`attention_decode`] divides the heads into. A group is all heads that share keys and values,
+/// or an equal part of them where they are too many for one simdgroup.
 pub(crate) fn decode_groups(heads: usize, kv_heads: usize, head_dim: usize) -> usize {
     let group = heads / kv_heads.max(1);
     let fits = |queries: &usize| group.is_multiple_of(*queries);
@@ -115,7 +116,7 @@ pub(crate) fn decode_groups(heads: usize, kv_heads: usize, head_dim: usize) -> u
 
 /// Attends to all positions for one token.
 ///
-/// A simdgroup takes all heads that share keys and values, if they are eight at most: 4096 positions, heads of 128, f16, one
+/// A simdgroup takes all heads that share keys and values, at most eight. With 4096 positions, heads of 128, f16, one
 /// thread: 21 GB/s with four heads at a time, 17 with two, 12 with one; a copy moves 27.
 pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) -> Result<()> {
     let kernel = kernels::AttentionDecode::select(op.activation, op.cache.ty);
@@ -153,36 +154,36 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.shape.heads, 1))
 }
 
-/// [`attention_prefill`]: many tokens, each of which sees those before it.
+/// [`attention_prefill`]: causal attention of many tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionPrefill<'a> {
     /// `[tokens, heads, head_dim]` activations.
     pub q: BufferSlice<'a>,
-    /// Keys and values, those of the tokens among them.
+    /// Keys and values, those of the tokens included.
     pub cache: KvCache<'a>,
     /// `[tokens, heads, head_dim]` activations.
     pub y: BufferSlice<'a>,
-    /// How many tokens.
+    /// Number of tokens.
     pub tokens: usize,
-    /// Positions in the cache before the first of them.
+    /// Positions in the cache before the first token.
     pub position: usize,
-    /// What it is like.
+    /// Heads, scale, cap and window.
     pub shape: AttentionShape,
     /// The type of q and y.
     pub activation: Activation,
 }
 
 impl AttentionPrefill<'_> {
-    pub(crate) const POSITION: Changing = Changing {
+    pub(crate) const POSITION: PatchedParameter = PatchedParameter {
         index: kernels::AttentionPrefillArgs::P_INDEX,
         offset: offset_of!(kernels::PrefillParams, position),
     };
 }
 
-/// Attends for many tokens.
+/// Attends for many tokens, each of which sees the positions up to its own.
 ///
-/// A simdgroup takes eight tokens of a head, or four of a long one: 512 tokens, heads of 128 and 64, f16, one thread: 81 and 73
-/// GFLOP/s of a peak of 117; four tokens at a time are a fifth slower.
+/// A simdgroup takes eight tokens of a head, or four of a long head. With 512 tokens, heads of 128 and 64, f16, one
+/// thread: 81 and 73 GFLOP/s of a peak of 117; four tokens at a time are a fifth slower.
 pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) -> Result<()> {
     let kernel = kernels::AttentionPrefill::select(op.activation, op.cache.ty);
     let check = Check::new("attention_prefill", kernel.info());
@@ -215,7 +216,7 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     )
 }
 
-/// What all kernels are told.
+/// Checked parameters that all kernels take.
 struct Checked {
     head_dim: u32,
     heads: u32,
@@ -299,8 +300,9 @@ fn attention_shape(case: &Case) -> AttentionShape {
     AttentionShape { heads: case.shape['H'], scale, soft_cap, window: case.shape.get('W') }
 }
 
-/// y[r] = Σ_p softmax_p(cap(scale · q[r] · k[p])) · v[p] over the positions p that row r sees: up to its own, and with a window
-/// only the last of these. Rows are the heads of a token, one token after the other; the first is at `position`.
+/// y[r] = Σ_p softmax_p(cap(scale · q[r] · k[p])) · v[p] over the positions p that row r sees: up to its own, and with
+/// a window only the last `window` of these. Rows are the heads of a token, token after token; the first token is at
+/// `position`.
 fn attend(q: &[f64], cache: &Cache, position: usize, shape: &AttentionShape) -> Vec<f64> {
     let (dim, group) = (cache.head_dim, shape.heads / cache.heads);
     let (keys, values) = (cache.keys.numbers(), cache.values.numbers());

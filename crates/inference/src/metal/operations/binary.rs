@@ -1,4 +1,4 @@
-//! Functions of two numbers: `elementwise.metal`.
+//! Elementwise functions of two arguments: `elementwise.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// [`binary`]: y = f(a, b).
 #[derive(Clone, Copy, Debug)]
 pub struct Binary<'a> {
-    /// What is computed.
+    /// The function f.
     pub function: BinaryFunction,
     /// `[n]` activations.
     pub a: BufferSlice<'a>,
@@ -64,13 +64,13 @@ pub struct Binary<'a> {
     pub b: BufferSlice<'a>,
     /// `[n]` activations; may be `a` or `b`.
     pub y: BufferSlice<'a>,
-    /// How many.
+    /// Number of elements.
     pub n: usize,
     /// The type of a, b and y.
     pub activation: Activation,
 }
 
-/// A function of every pair of numbers.
+/// Applies a function to every pair of elements.
 pub fn binary(encoding: &mut Encoding<'_>, op: Binary<'_>) -> Result<()> {
     let kernel = kernels::Binary::select(op.activation, op.function);
     let check = Check::new("binary", kernel.info());

@@ -1,4 +1,4 @@
-//! Copies, and conversions between types: `elementwise.metal`.
+//! Copies and type conversions: `elementwise.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all};
 use crate::formats::{Activation, Format};
@@ -19,14 +19,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// [`copy`]: the same numbers elsewhere, or in another type.
+/// [`copy`]: y = x, converted to the type of y.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy<'a> {
     /// `[n]` numbers.
     pub x: BufferSlice<'a>,
     /// `[n]` numbers.
     pub y: BufferSlice<'a>,
-    /// Count.
+    /// Number of elements.
     pub n: usize,
     /// The type of x: F32, F16 or BF16.
     pub from: Format,
@@ -34,7 +34,7 @@ pub struct Copy<'a> {
     pub to: Activation,
 }
 
-/// Copies numbers and converts them.
+/// Copies numbers and converts their type.
 pub fn copy(encoding: &mut Encoding<'_>, op: Copy<'_>) -> Result<()> {
     let Some(kernel) = kernels::Copy::select(op.from, op.to) else {
         return Check::new("copy", kernels::COPY_F32_F32.info())

@@ -1,4 +1,4 @@
-//! Rows of a table: `embedding.metal`.
+//! Token embeddings: `embedding.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all};
 use crate::formats::{Activation, Format};
@@ -54,19 +54,19 @@ const SIMDGROUPS: usize = 8;
 pub struct Embedding<'a> {
     /// `[vocabulary, dim]` numbers.
     pub table: Matrix<'a>,
-    /// `[count]` u32. One that is no row of the table gives a row of NaN.
+    /// `[count]` u32. A token outside of the table gives a row of NaN.
     pub tokens: BufferSlice<'a>,
     /// `[count, dim]` activations.
     pub y: BufferSlice<'a>,
-    /// How many tokens.
+    /// Number of tokens.
     pub count: usize,
-    /// What every number is multiplied with; 1 for most models.
+    /// Factor of every number; 1 for most models.
     pub scale: f32,
     /// The type of y.
     pub activation: Activation,
 }
 
-/// Looks up rows of a table.
+/// Looks up the rows of tokens in a table.
 pub fn embedding(encoding: &mut Encoding<'_>, op: Embedding<'_>) -> Result<()> {
     let kernel = kernels::Embedding::select(op.table.format, op.activation);
     let check = Check::new("embedding", kernel.info());

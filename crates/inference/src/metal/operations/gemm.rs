@@ -1,4 +1,4 @@
-//! Products with simdgroup matrices: `gemm.metal`.
+//! Matrix products by simdgroup matrices: `gemm.metal`.
 
 use super::gemv::{Gemv, build_product, check_product};
 use crate::cases::{Built, Case, Maker, Operation, Variants};
@@ -20,13 +20,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// Simdgroups of a threadgroup at most.
+/// Maximum number of simdgroups per threadgroup.
 pub const MAX_SIMDGROUPS: usize = kernels::MAX_GEMM_SIMDGROUPS;
 
-/// The product of [`super::gemv::gemv`] with simdgroup matrices: for many vectors on devices that have units for these. A CPU
-/// has none; there, 512 vectors and F16 reach 49% of the peak this way, and 79% with `gemv`, which is the way to go.
+/// The product of [`super::gemv::gemv`] by simdgroup matrices: for many vectors, on devices with matrix units. A CPU
+/// has none: with 512 vectors and F16 it reaches 49% of its peak this way and 79% with `gemv`, so it uses `gemv`.
 ///
-/// Columns are a multiple of 32. `simdgroups`, 1 to 4, is how many share the weights that one threadgroup dequantizes.
+/// The columns must be a multiple of 32. `simdgroups`, 1 to 4, share the weights that a threadgroup dequantizes.
 pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, simdgroups: usize) -> Result<()> {
     let kernel = kernels::Gemm::select(op.w.format, op.activation);
     let check = Check::new("gemm", kernel.info());

@@ -1,4 +1,4 @@
-//! Products of vectors with matrices of weights: `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal`,
+//! Products of vectors with weight matrices: `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal` and
 //! `gemv_kquants.metal`, whose kernels are in `include/gemv.metal`.
 
 use super::gemm::gemm;
@@ -51,9 +51,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub struct GemvVariant {
     /// Vectors that a threadgroup takes at a time: 1 to [`MAX_BATCH`].
     pub batch: usize,
-    /// Simdgroups of a threadgroup, which split the columns between them: 1 to [`MAX_SPLIT`].
+    /// Simdgroups of a threadgroup, which split the columns: 1 to [`MAX_SPLIT`].
     pub split: usize,
-    /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is [`STAGED`] at most.
+    /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is at most [`STAGED`].
     pub chunk: usize,
 }
 
@@ -69,7 +69,7 @@ impl GemvVariant {
         }
     }
 
-    /// A threadgroup for each batch of `vectors` and each tile.
+    /// One threadgroup for each batch of `vectors` and each tile.
     pub(crate) fn grid(self, vectors: usize, tiles: usize) -> DispatchGrid {
         DispatchGrid::plane(vectors.div_ceil(self.batch), tiles, self.split)
     }
@@ -88,13 +88,13 @@ pub struct Gemv<'a> {
     pub bias: Option<BufferSlice<'a>>,
     /// `[m, n]` activations; may be `y`.
     pub residual: Option<BufferSlice<'a>>,
-    /// Vectors.
+    /// Number of vectors.
     pub m: usize,
     /// The type of x, y and residual.
     pub activation: Activation,
 }
 
-/// Multiplies a matrix with any number of vectors: with many by [`gemm`], on devices that are faster so.
+/// Multiplies a matrix with any number of vectors. Many vectors go through [`gemm`] on devices where that is faster.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
     match encoding.tuning.gemm(op.m) {
         Some(simdgroups) if op.w.columns.is_multiple_of(32) => gemm(encoding, op, simdgroups),
@@ -102,7 +102,7 @@ pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
     }
 }
 
-/// [`gemv`] with a variant of the caller's choice.
+/// [`gemv`] with a given variant.
 pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant) -> Result<()> {
     let kernel = kernels::Gemv::select(op.w.format, op.activation);
     let check = Check::new("gemv", kernel.info());
@@ -144,7 +144,8 @@ pub(super) fn check_product<'a>(check: &Check<'_>, op: &Gemv<'a>) -> Result<Chec
     Ok(matrix)
 }
 
-/// Matrices of plain numbers in rows. Eight sums per lane: for one vector, eight rows stream at 35 GB/s, one at 25.
+/// Multiplies with a row-major matrix of plain numbers. Eight sums per lane: for one vector, eight rows stream at 35
+/// GB/s, one at 25.
 fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch: usize) -> Result<()> {
     let Some(kernel) = plain::GemvRows::select(op.w.format, op.activation) else {
         return check.error(format_args!("{} has no rows of plain numbers", op.w.format));
@@ -174,7 +175,7 @@ fn build_rows(maker: &Maker<'_>, case: &Case) -> Built {
     build_product(maker, case, w, gemv)
 }
 
-/// The case of a product, for all operations that compute one.
+/// Builds the case of a product, for all operations that compute one.
 pub(super) fn build_product(
     maker: &Maker<'_>,
     case: &Case,
@@ -183,7 +184,7 @@ pub(super) fn build_product(
 ) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
-    // Checks of several vectors also add a bias and a residual.
+    // Checks with several vectors also add a bias and a residual.
     let more = maker.is_check() && m > 1;
     let bias = more.then(|| maker.activations(&[n], Activation::F32)).transpose()?;
     let residual = more.then(|| maker.activations(&[m, n], activation)).transpose()?;

@@ -1,4 +1,4 @@
-//! Gated feed-forward networks: `gemv_gated` of `include/gemv.metal`.
+//! Gate and up projection of a feed-forward network: `gemv_gated` of `include/gemv.metal`.
 
 use super::gemv::GemvVariant;
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
@@ -26,24 +26,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub struct GemvGated<'a> {
     /// `[n, k]` weights.
     pub gate: Matrix<'a>,
-    /// `[n, k]` weights, stored like those of `gate`.
+    /// `[n, k]` weights, in the format and layout of `gate`.
     pub up: Matrix<'a>,
     /// `[m, k]` activations.
     pub x: BufferSlice<'a>,
     /// `[m, n]` activations.
     pub y: BufferSlice<'a>,
-    /// Vectors.
+    /// Number of vectors.
     pub m: usize,
     /// The type of x and y.
     pub activation: Activation,
 }
 
-/// The first half of a gated feed-forward network in one dispatch.
+/// Computes the first half of a gated feed-forward network in one dispatch.
 pub fn gemv_gated(encoding: &mut Encoding<'_>, op: GemvGated<'_>) -> Result<()> {
     gemv_gated_with(encoding, op, encoding.tuning.gemv(op.m, op.gate.rows, op.gate.columns))
 }
 
-/// [`gemv_gated`] with a variant of the caller's choice.
+/// [`gemv_gated`] with a given variant.
 pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: GemvVariant) -> Result<()> {
     let kernel = kernels::GemvGated::select(op.gate.format, op.activation);
     let check = Check::new("gemv_gated", kernel.info());

@@ -1,4 +1,4 @@
-//! Queries, keys and values at once: `gemv_qkv` of `include/gemv.metal`.
+//! Queries, keys and values in one dispatch: `gemv_qkv` of `include/gemv.metal`.
 
 use super::gemv::GemvVariant;
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
@@ -26,9 +26,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub struct GemvQkv<'a> {
     /// `[q rows, columns]` weights.
     pub wq: Matrix<'a>,
-    /// `[kv rows, columns]` weights, stored like those of `wq`.
+    /// `[kv rows, columns]` weights, in the format and layout of `wq`.
     pub wk: Matrix<'a>,
-    /// `[kv rows, columns]` weights, stored like those of `wq`.
+    /// `[kv rows, columns]` weights, in the format and layout of `wq`.
     pub wv: Matrix<'a>,
     /// `[m, columns]` activations.
     pub x: BufferSlice<'a>,
@@ -38,21 +38,21 @@ pub struct GemvQkv<'a> {
     pub k: BufferSlice<'a>,
     /// `[m, kv rows]` activations.
     pub v: BufferSlice<'a>,
-    /// Those of q, k and v: f32.
+    /// f32 biases of q, k and v.
     pub biases: Option<[BufferSlice<'a>; 3]>,
-    /// Vectors.
+    /// Number of vectors.
     pub m: usize,
     /// The type of x, q, k and v.
     pub activation: Activation,
 }
 
-/// Queries, keys and values in one dispatch.
+/// Computes queries, keys and values in one dispatch.
 pub fn gemv_qkv(encoding: &mut Encoding<'_>, op: GemvQkv<'_>) -> Result<()> {
     let rows = op.wq.rows.saturating_add(op.wk.rows).saturating_add(op.wv.rows);
     gemv_qkv_with(encoding, op, encoding.tuning.gemv(op.m, rows, op.wq.columns))
 }
 
-/// [`gemv_qkv`] with a variant of the caller's choice.
+/// [`gemv_qkv`] with a given variant.
 pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: GemvVariant) -> Result<()> {
     let kernel = kernels::GemvQkv::select(op.wq.format, op.activation);
     let check = Check::new("gemv_qkv", kernel.info());

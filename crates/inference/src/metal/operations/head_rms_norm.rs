@@ -1,4 +1,4 @@
-//! Norm of heads, in place: `head_rms_norm` of `norm.metal`.
+//! RMS norm of heads, in place: `head_rms_norm` of `norm.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
@@ -22,11 +22,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 /// [`head_rms_norm`]: each head x = x / √(mean(x²) + ε) · w, in place.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadRmsNorm<'a> {
-    /// `[rows, stride]` activations, of which the first `heads · head_dim` of a row are the heads.
+    /// `[rows, stride]` activations; the first `heads · head_dim` of a row are its heads.
     pub x: BufferSlice<'a>,
     /// `[head_dim]` f32.
     pub w: BufferSlice<'a>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// Heads in a row.
     pub heads: usize,
@@ -62,7 +62,7 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let stride = maker.stride(heads.saturating_mul(head_dim), 3);
     let x = maker.activations(&[rows, stride], activation)?;
     let y = maker.changed("x", &x, activation.into());
-    // In place: with weights of 1, what is normalized stays as it is.
+    // Measured runs use weights of 1: normalizing again and again leaves the numbers as they are.
     let w = match maker.is_check() {
         true => maker.activations(&[head_dim], Activation::F32)?,
         false => maker.floats(&vec![1.0; head_dim])?,

@@ -1,4 +1,4 @@
-//! The cache of keys and values: `kv_cache.metal`, laid out by `kv_layout.metal`.
+//! The KV cache: `kv_cache.metal`, in the layout of `kv_layout.metal`.
 
 use crate::cases::{Array, Built, Cache, Case, Maker, Operation, Output, Variants, all};
 use crate::formats::Activation;
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Positions that lie side by side in the keys: the capacity is a multiple of it.
+/// Positions that lie side by side in the keys. The capacity is a multiple of it.
 pub const KEY_TILE: usize = crate::metal::kernels::kv_layout::KEY_TILE;
 
 /// The keys and values of one layer.
@@ -45,19 +45,19 @@ pub struct KvCache<'a> {
     pub heads: usize,
     /// Numbers in a head.
     pub head_dim: usize,
-    /// Positions that there is room for: a multiple of 32.
+    /// Positions that the cache has room for: a multiple of 32.
     pub capacity: usize,
     /// The type of keys and values.
     pub ty: Activation,
 }
 
 impl KvCache<'_> {
-    /// Bytes of the keys, and of the values; none where there cannot be so many.
+    /// Bytes of the keys, which are also those of the values; `None` if the number overflows.
     pub fn size(heads: usize, head_dim: usize, capacity: usize, ty: Activation) -> Option<usize> {
         heads.checked_mul(head_dim)?.checked_mul(capacity)?.checked_mul(ty.size())
     }
 
-    /// Heads and capacity, if the buffers have room for them.
+    /// Checks the buffers, and returns heads and capacity.
     pub(super) fn check(&self, check: &Check<'_>) -> Result<(u32, u32)> {
         let heads = check.count("heads of the cache", self.heads)?;
         let capacity = check.count("capacity", self.capacity)?;
@@ -72,18 +72,18 @@ impl KvCache<'_> {
     }
 }
 
-/// [`kv_write`]: puts rows of keys and values into the cache.
+/// [`kv_write`]: stores rows of keys and values in the cache.
 #[derive(Clone, Copy, Debug)]
 pub struct KvWrite<'a> {
     /// `[rows, k_stride]` activations: the keys of each row, of as many heads as the cache has.
     pub k: BufferSlice<'a>,
     /// `[rows, v_stride]` activations: the values.
     pub v: BufferSlice<'a>,
-    /// Where they go.
+    /// Destination of keys and values.
     pub cache: KvCache<'a>,
-    /// `[rows]` u32: the position of each row. What is not below the capacity is not stored.
+    /// `[rows]` u32: the position of each row. A row whose position is not below the capacity is not stored.
     pub positions: BufferSlice<'a>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// Numbers from one row of k to the next.
     pub k_stride: usize,
@@ -93,7 +93,7 @@ pub struct KvWrite<'a> {
     pub activation: Activation,
 }
 
-/// Puts keys and values into the cache as they are.
+/// Stores keys and values in the cache, unrotated.
 pub fn kv_write(encoding: &mut Encoding<'_>, op: KvWrite<'_>) -> Result<()> {
     let kernel = kernels::KvWrite::select(op.activation, op.cache.ty);
     let check = Check::new("kv_write", kernel.info());
@@ -122,10 +122,10 @@ pub fn kv_write(encoding: &mut Encoding<'_>, op: KvWrite<'_>) -> Result<()> {
     encoding.dispatch(kernel, &constants, &arguments, grid(&op.cache, op.rows))
 }
 
-/// [`kv_read`]: rows of keys and values out of the cache.
+/// [`kv_read`]: loads rows of keys and values from the cache.
 #[derive(Clone, Copy, Debug)]
 pub struct KvRead<'a> {
-    /// Where they are.
+    /// Source of keys and values.
     pub cache: KvCache<'a>,
     /// `[count, k_stride]` activations: the keys of each position.
     pub k: BufferSlice<'a>,
@@ -133,7 +133,7 @@ pub struct KvRead<'a> {
     pub v: BufferSlice<'a>,
     /// The first position.
     pub first: usize,
-    /// How many positions.
+    /// Number of positions.
     pub count: usize,
     /// Numbers from one row of k to the next.
     pub k_stride: usize,
@@ -143,7 +143,7 @@ pub struct KvRead<'a> {
     pub activation: Activation,
 }
 
-/// Takes keys and values out of the cache.
+/// Loads keys and values from the cache.
 pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
     let kernel = kernels::KvRead::select(op.activation, op.cache.ty);
     let check = Check::new("kv_read", kernel.info());
@@ -220,7 +220,7 @@ fn build_read(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-/// Keys and values, which the operation changes.
+/// Keys and values as outputs: the operation updates them in place.
 pub(super) fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) -> (Output, Output) {
     let keys = maker.changed("keys", &cache.keys, case.cache.into());
     (keys, maker.changed("values", &cache.values, case.cache.into()))
@@ -229,7 +229,7 @@ pub(super) fn changed(maker: &Maker<'_>, cache: &Cache, case: &Case) -> (Output,
 /// [`Cache::key_index`] or [`Cache::value_index`].
 type Index = fn(&Cache, usize, usize, usize) -> usize;
 
-/// Keys or values after rows were written at their positions; the others stay as they are.
+/// Keys or values after rows were stored at their positions; the other positions are unchanged.
 pub(super) fn stored(
     cache: &Cache,
     (array, index): (&Array, Index),
@@ -246,7 +246,7 @@ pub(super) fn stored(
     numbers
 }
 
-/// Rows of keys or values, from the position `first` on; the rest of a row stays as it is.
+/// Rows of keys or values from the position `first` on; padding at the end of a row is unchanged.
 fn loaded(
     cache: &Cache,
     (array, index): (&Array, Index),

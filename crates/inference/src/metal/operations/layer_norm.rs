@@ -30,7 +30,7 @@ pub struct LayerNorm<'a> {
     pub b: BufferSlice<'a>,
     /// `[rows, dim]` activations; may be `x`.
     pub y: BufferSlice<'a>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// Numbers in a row.
     pub dim: usize,
@@ -65,7 +65,7 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
         (maker.activations(&[rows, dim], activation)?, maker.output("y", &[rows, dim], activation.into())?);
     let (w, b) = (maker.activations(&[dim], Activation::F32)?, maker.activations(&[dim], Activation::F32)?);
     let epsilon = maker.parameter(1e-5, 0.125);
-    // The RMS norm of the distances from the mean.
+    // The RMS norm of the differences from the mean.
     maker.expect(&y, || {
         let centered = |row: &[f64]| {
             let mean = row.iter().sum::<f64>() / dim as f64;

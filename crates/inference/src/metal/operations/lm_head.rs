@@ -1,4 +1,4 @@
-//! Logits of all tokens: `lm_head.metal`.
+//! Logits of the whole vocabulary: `lm_head.metal`.
 
 use super::gemv::GemvVariant;
 use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all, formulas};
@@ -40,47 +40,47 @@ pub struct LmHead<'a> {
     pub w: Matrix<'a>,
     /// `[m, k]` activations.
     pub x: BufferSlice<'a>,
-    /// The results to store.
+    /// Results to store.
     pub result: LmHeadResult<'a>,
-    /// Sequences.
+    /// Number of sequences.
     pub m: usize,
     /// The type of x.
     pub activation: Activation,
 }
 
-/// Results of [`lm_head`].
+/// Results that [`lm_head`] stores.
 #[derive(Clone, Copy, Debug)]
 pub enum LmHeadResult<'a> {
     /// All logits.
     Logits(BufferSlice<'a>),
-    /// The best token of each sequence.
+    /// The token with the largest logit, for each sequence.
     Argmax(LmHeadArgmax<'a>),
     /// Both.
     Both(BufferSlice<'a>, LmHeadArgmax<'a>),
 }
 
-/// Buffers for the best tokens.
+/// Buffers for the tokens with the largest logits.
 #[derive(Clone, Copy, Debug)]
 pub struct LmHeadArgmax<'a> {
-    /// `[m]` u32: of equal logits the lowest token.
+    /// `[m]` u32; among equal logits, the lowest token.
     pub tokens: BufferSlice<'a>,
-    /// [`LmHeadArgmax::scratch_bytes`] bytes that nobody else uses meanwhile.
+    /// [`LmHeadArgmax::scratch_bytes`] bytes that nothing else uses during the dispatch.
     pub scratch: BufferSlice<'a>,
 }
 
 impl LmHeadArgmax<'_> {
-    /// Bytes for the best of each tile: a key and a token.
+    /// Bytes for the best token of each tile: its key and the token.
     pub fn scratch_bytes(vocabulary: usize, m: usize) -> usize {
         vocabulary.div_ceil(TILE_ROWS).saturating_mul(m).saturating_mul(8)
     }
 }
 
-/// Computes the logits of all tokens, chooses the best token, or both.
+/// Computes the logits of all tokens, picks the token with the largest, or both.
 pub fn lm_head(encoding: &mut Encoding<'_>, op: LmHead<'_>) -> Result<()> {
     lm_head_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns))
 }
 
-/// [`lm_head`] with a variant of the caller's choice.
+/// [`lm_head`] with a given variant.
 pub fn lm_head_with(encoding: &mut Encoding<'_>, op: LmHead<'_>, variant: GemvVariant) -> Result<()> {
     let kernel = kernels::LmHead::select(op.w.format, op.activation);
     let check = Check::new("lm_head", kernel.info());

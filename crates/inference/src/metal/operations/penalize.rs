@@ -21,22 +21,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 /// [`penalize`]: lowers the logits of recent tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Penalize<'a> {
-    /// `[rows, n]` f32, changed.
+    /// `[rows, n]` f32, updated in place.
     pub logits: BufferSlice<'a>,
-    /// `[rows, count]` u32; what is no token of the vocabulary is passed over, so a short list can be filled up with
+    /// `[rows, count]` u32. Tokens outside of the vocabulary are ignored, so a short list can be padded with
     /// `u32::MAX`.
     pub recent: BufferSlice<'a>,
-    /// How many sequences.
+    /// Number of sequences.
     pub rows: usize,
-    /// Tokens of the vocabulary.
+    /// Size of the vocabulary.
     pub n: usize,
-    /// Recent tokens.
+    /// Number of recent tokens.
     pub count: usize,
-    /// What positive logits are divided by and negative ones multiplied with; 1 for none.
+    /// Divides positive logits and multiplies negative ones; 1 for no penalty.
     pub repeat: f32,
-    /// What is taken away once.
+    /// Subtracted once from the logit of a recent token.
     pub presence: f32,
-    /// What is taken away for each time that the token is among the recent ones.
+    /// Subtracted for each occurrence of the token among the recent ones.
     pub frequency: f32,
 }
 
@@ -69,7 +69,7 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     let (rows, n, count) = (case.shape['M'], case.shape['N'], case.shape['C']);
     let (logits, recent) = (maker.logits(&[rows, n])?, maker.tokens(rows.saturating_mul(count), n)?);
     let penalized = maker.changed("logits", &logits, Number::F32);
-    // Again and again, penalties change nothing: the logits are the same at every run.
+    // Measured runs have no penalties: the logits stay the same in every run.
     let (repeat, presence, frequency) = if maker.is_check() { (1.25, 0.5, 0.25) } else { (1.0, 0.0, 0.0) };
     maker.expect(&penalized, || {
         let mut logits = logits.numbers();

@@ -1,7 +1,7 @@
-//! One more token of a sequence: `put_token` of `sequence.metal`.
+//! Appends a token to a sequence: `put_token` of `sequence.metal`.
 
 use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all};
-use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter};
 use crate::metal::kernels::sequence as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -19,23 +19,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// [`put_token`]: one more token.
+/// [`put_token`]: `history[position] = token`.
 #[derive(Clone, Copy, Debug)]
 pub struct PutToken<'a> {
     /// `[1]` u32.
     pub token: BufferSlice<'a>,
     /// u32: the tokens of all positions.
     pub history: BufferSlice<'a>,
-    /// Where it goes. What is behind the end of the history is not stored.
+    /// Position of the token. A token beyond the end of the history is not stored.
     pub position: usize,
 }
 
 impl PutToken<'_> {
-    pub(crate) const POSITION: Changing =
-        Changing { index: kernels::PutTokenArgs::P_INDEX, offset: offset_of!(kernels::PutTokenParams, position) };
+    pub(crate) const POSITION: PatchedParameter = PatchedParameter {
+        index: kernels::PutTokenArgs::P_INDEX,
+        offset: offset_of!(kernels::PutTokenParams, position),
+    };
 }
 
-/// Puts a token into the history.
+/// Stores a token in the history.
 pub fn put_token(encoding: &mut Encoding<'_>, op: PutToken<'_>) -> Result<()> {
     let kernel = kernels::PUT_TOKEN;
     let check = Check::new("put_token", kernel.info());

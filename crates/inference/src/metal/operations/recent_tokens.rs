@@ -1,7 +1,7 @@
 //! The last tokens of a sequence: `recent_tokens` of `sequence.metal`.
 
 use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all};
-use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter};
 use crate::metal::kernels::sequence as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -24,22 +24,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub struct RecentTokens<'a> {
     /// u32: the tokens of all positions.
     pub history: BufferSlice<'a>,
-    /// `[count]` u32; `u32::MAX` where the sequence has not begun.
+    /// `[count]` u32; `u32::MAX` for positions before the start of the sequence.
     pub recent: BufferSlice<'a>,
-    /// Tokens in the sequence.
+    /// Number of tokens in the sequence.
     pub end: usize,
-    /// How many to take.
+    /// Number of tokens to copy.
     pub count: usize,
 }
 
 impl RecentTokens<'_> {
-    pub(crate) const END: Changing = Changing {
+    pub(crate) const END: PatchedParameter = PatchedParameter {
         index: kernels::RecentTokensArgs::P_INDEX,
         offset: offset_of!(kernels::RecentTokensParams, end),
     };
 }
 
-/// Takes the last tokens out of the history.
+/// Copies the last tokens of the history.
 pub fn recent_tokens(encoding: &mut Encoding<'_>, op: RecentTokens<'_>) -> Result<()> {
     let kernel = kernels::RECENT_TOKENS;
     let check = Check::new("recent_tokens", kernel.info());

@@ -1,4 +1,4 @@
-//! Root-mean-square norm of rows: `rms_norm` of `norm.metal`.
+//! RMS norm of rows: `rms_norm` of `norm.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
@@ -28,7 +28,7 @@ pub struct RmsNorm<'a> {
     pub w: BufferSlice<'a>,
     /// `[rows, dim]` activations; may be `x`.
     pub y: BufferSlice<'a>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// Numbers in a row.
     pub dim: usize,

@@ -1,4 +1,4 @@
-//! Rotary positions: `rope.metal`.
+//! Rotary position embeddings: `rope.metal`.
 
 use crate::cases::{Array, Built, Case, Maker, Operation, Problem, Variants, all};
 use crate::formats::Activation;
@@ -19,22 +19,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// How heads are rotated.
+/// Rotation of heads.
 #[derive(Clone, Copy, Debug)]
 pub struct Rotation<'a> {
-    /// `[rotary / 2]` f32: what the position is multiplied with; see [`rope_frequencies`].
+    /// `[rotary / 2]` f32: angle per position, see [`rope_frequencies`].
     pub frequencies: BufferSlice<'a>,
     /// `[tokens]` u32.
     pub positions: BufferSlice<'a>,
     /// Numbers of a head that are rotated: even, at most `head_dim`.
     pub rotary: usize,
-    /// The pairs are (i, i + rotary/2) rather than (2i, 2i + 1).
+    /// Pairs are (i, i + rotary/2) rather than (2i, 2i + 1).
     pub neox: bool,
-    /// What sines and cosines are multiplied with: 1, but for schemes that say otherwise.
+    /// Factor of sines and cosines: 1, except for scaling schemes that set it.
     pub magnitude: f32,
 }
 
-/// `base^(−2i/rotary) / factor[i]` for each pair. `factors` come with some models; without them they are 1.
+/// `base^(−2i/rotary) / factor[i]` for each pair. Some models store `factors`; without them they are 1.
 pub fn rope_frequencies(base: f64, rotary: usize, factors: Option<&[f32]>) -> Vec<f32> {
     let factor = |i: usize| factors.and_then(|factors| factors.get(i)).map_or(1.0, |&factor| f64::from(factor));
     (0..rotary / 2).map(|i| (base.powf(-2.0 * i as f64 / rotary as f64) / factor(i)) as f32).collect()
@@ -43,16 +43,15 @@ pub fn rope_frequencies(base: f64, rotary: usize, factors: Option<&[f32]>) -> Ve
 /// [`rope`]: rotates the heads of each token.
 #[derive(Clone, Copy, Debug)]
 pub struct Rope<'a> {
-    /// `[tokens, stride]` activations, of which the first `heads · head_dim` of a row are the heads.
+    /// `[tokens, stride]` activations; the first `heads · head_dim` of a row are its heads.
     pub x: BufferSlice<'a>,
-    /// `[tokens, heads, head_dim]` activations; may be `x` where that is one row, or
-    /// `stride` is `heads · head_dim`.
+    /// `[tokens, heads, head_dim]` activations; may be `x` if that is one row, or if `stride` is `heads · head_dim`.
     pub y: BufferSlice<'a>,
-    /// How they are rotated.
+    /// Rotation of the heads.
     pub rotation: Rotation<'a>,
-    /// How many tokens.
+    /// Number of tokens.
     pub tokens: usize,
-    /// Heads of a token.
+    /// Heads per token.
     pub heads: usize,
     /// Numbers in a head: even.
     pub head_dim: usize,
@@ -88,7 +87,7 @@ pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
     encoding.dispatch(kernel, &constants, &arguments, grid(op.head_dim, op.tokens, splits))
 }
 
-/// `head_dim` and `rotary`, if they go together.
+/// Checks a rotation, and returns `head_dim` and `rotary`.
 pub(super) fn check_rotation(
     check: &Check<'_>,
     rotation: &Rotation<'_>,
@@ -106,7 +105,7 @@ pub(super) fn check_rotation(
     Ok((size, rotary))
 }
 
-/// Rows that are further apart than those of the output cannot be rotated where they are.
+/// Rows can be rotated in place only if they are as far apart in the input as in the output.
 pub(super) fn check_in_place(
     check: &Check<'_>,
     y: &UsedBytes<'_>,
@@ -116,7 +115,7 @@ pub(super) fn check_in_place(
     if same_rows { check.in_place_or_apart(y, x) } else { check.apart(y, x) }
 }
 
-/// A lane has two numbers of a head.
+/// A lane rotates two numbers of a head.
 pub(super) fn grid(head_dim: usize, tokens: usize, splits: usize) -> DispatchGrid {
     DispatchGrid { threadgroups: Size::new(head_dim.div_ceil(2 * SIMD_WIDTH), tokens, splits), simdgroups: 1 }
 }
@@ -135,7 +134,7 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     }))
 }
 
-/// Rotation of heads, with its buffers.
+/// Buffers of a rotation, and its formula.
 pub(super) struct RotationCase {
     frequencies: Array,
     pub(super) positions: Buffer,
@@ -152,7 +151,7 @@ impl RotationCase {
         end: usize,
     ) -> std::result::Result<RotationCase, Problem> {
         let rotary = case.shape.get('R').unwrap_or(case.shape['D']);
-        // Those of models are powers, which are not the same on all machines.
+        // Models use powers, which are not the same bits on all machines.
         let frequencies: Vec<f32> = (0..rotary / 2).map(|i| 1.0 / (i + 1) as f32).collect();
         let frequencies = maker.floats(&frequencies)?;
         let positions = maker.positions(tokens, end)?;
@@ -174,7 +173,7 @@ impl RotationCase {
             for head in row[..width].chunks(head_dim) {
                 let mut head = head.to_vec();
                 for (i, frequency) in frequencies.iter().enumerate() {
-                    // Kernels compute the angle in f32, which is part of the definition.
+                    // The definition includes the kernels' rounding: they compute the angle in f32.
                     let angle = f64::from(position as f32 * *frequency as f32);
                     let (sine, cosine) = angle.sin_cos();
                     let (first, second) = if self.neox { (i, i + self.rotary / 2) } else { (2 * i, 2 * i + 1) };

@@ -1,4 +1,4 @@
-//! Rotary positions, and keys and values into the cache: `rope_kv` of `rope.metal`.
+//! Rotary position embeddings, and the store to the KV cache: `rope_kv` of `rope.metal`.
 
 use super::kv_cache::{KvCache, changed, stored};
 use super::rope::{Rotation, RotationCase, check_in_place, check_rotation, grid};
@@ -26,18 +26,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 pub struct RopeKv<'a> {
     /// `[tokens, q_stride]` activations: `heads` heads of each token.
     pub q: BufferSlice<'a>,
-    /// `[tokens, k_stride]` activations: the keys of each token, of as many heads as the cache has.
+    /// `[tokens, k_stride]` activations: the keys of each token, for all heads of the cache.
     pub k: BufferSlice<'a>,
-    /// `[tokens, v_stride]` activations: the values.
+    /// `[tokens, v_stride]` activations: the values of each token.
     pub v: BufferSlice<'a>,
-    /// `[tokens, heads, head_dim]` activations: q, rotated; may be `q` where that is one row, or
-    /// its stride is `heads · head_dim`.
+    /// `[tokens, heads, head_dim]` activations: q, rotated; may be `q` if that is one row, or if its stride is `heads ·
+    /// head_dim`.
     pub y: BufferSlice<'a>,
-    /// Where keys and values go, at the positions of the rotation.
+    /// Destination of keys and values, at the positions of the rotation.
     pub cache: KvCache<'a>,
-    /// How q and k are rotated.
+    /// Rotation of q and k.
     pub rotation: Rotation<'a>,
-    /// How many tokens.
+    /// Number of tokens.
     pub tokens: usize,
     /// Heads of q.
     pub heads: usize,
@@ -51,7 +51,7 @@ pub struct RopeKv<'a> {
     pub activation: Activation,
 }
 
-/// Rotates queries and keys by their positions, and puts keys and values into the cache.
+/// Rotates queries and keys by their positions, and stores keys and values in the cache.
 pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
     let kernel = kernels::RopeKv::select(op.activation, op.cache.ty);
     let check = Check::new("rope_kv", kernel.info());

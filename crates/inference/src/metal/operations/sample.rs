@@ -1,7 +1,7 @@
-//! A token at random: `sample` of `sampling.metal`.
+//! Random sampling of tokens: `sample` of `sampling.metal`.
 
 use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all, formulas};
-use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter};
 use crate::metal::kernels::sampling as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -31,37 +31,37 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// [`sample`]: draws a token.
+/// [`sample`]: draws a token for each row.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
-    /// `[rows, n]` f32: logits, of all tokens or those that [`top_k`] kept.
+    /// `[rows, n]` f32: logits of all tokens, or those that [`top_k`] kept.
     pub values: BufferSlice<'a>,
-    /// `[rows, n]` u32: the tokens of the values, from [`top_k`]; without it, the value i is that of the token i.
+    /// `[rows, n]` u32: the tokens of the values, from [`top_k`]. Without it, value i belongs to token i.
     pub candidates: Option<BufferSlice<'a>>,
     /// `[rows]` u32.
     pub tokens: BufferSlice<'a>,
-    /// How many sequences.
+    /// Number of sequences.
     pub rows: usize,
     /// Values in a row.
     pub n: usize,
-    /// Above 0; [`argmax`] is what it comes to near 0.
+    /// Above 0; towards 0 the result approaches that of [`argmax`].
     pub temperature: f32,
-    /// Keeps the most probable tokens that together have this probability; 1 keeps all.
+    /// Keeps the most probable tokens whose probabilities add up to `top_p`; 1 keeps all.
     pub top_p: f32,
-    /// Keeps tokens at least this probable relative to the most probable; 0 keeps all.
+    /// Keeps tokens at least `min_p` times as probable as the most probable one; 0 keeps all.
     pub min_p: f32,
-    /// What the draw depends on, besides the logits: the same seed and step give the same token.
+    /// Seed of the draw: with the same logits, seed and step, the token is the same.
     pub seed: u64,
-    /// Counts the draws of a sequence.
+    /// Number of the draw in its sequence.
     pub step: u32,
 }
 
 impl Sample<'_> {
-    pub(crate) const STEP: Changing =
-        Changing { index: kernels::SampleArgs::P_INDEX, offset: offset_of!(kernels::SampleParams, step) };
+    pub(crate) const STEP: PatchedParameter =
+        PatchedParameter { index: kernels::SampleArgs::P_INDEX, offset: offset_of!(kernels::SampleParams, step) };
 }
 
-/// Draws tokens with the probabilities that the logits say.
+/// Draws tokens with the probabilities that the logits give.
 pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
     let kernel = kernels::SAMPLE;
     let check = Check::new("sample", kernel.info());
@@ -133,8 +133,8 @@ fn build(maker: &Maker<'_>, rows: usize, n: usize, indexed: bool) -> Built {
 /// Temperature, top_p and min_p, as models recommend them.
 const DRAW: (f32, f32, f32) = (0.7, 0.9, 0.05);
 
-/// Indices that top_p and min_p keep: the most probable that together have at least top_p, equal ones together, and of these
-/// the ones that are at least min_p as probable as the first.
+/// Indices that top_p and min_p keep: the most probable tokens whose probabilities add up to at least top_p, ties
+/// included, and of these the ones at least min_p times as probable as the first.
 fn kept(logits: &[f64], top_p: f64, min_p: f64) -> Vec<usize> {
     let probabilities = formulas::softmax(logits);
     let largest = probabilities.iter().copied().fold(0.0, f64::max);

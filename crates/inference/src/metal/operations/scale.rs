@@ -1,4 +1,4 @@
-//! Multiplication by one number: `elementwise.metal`.
+//! Multiplication by a scalar: `elementwise.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all};
 use crate::formats::Activation;
@@ -26,15 +26,15 @@ pub struct Scale<'a> {
     pub x: BufferSlice<'a>,
     /// `[n]` activations; may be `x`.
     pub y: BufferSlice<'a>,
-    /// How many.
+    /// Number of elements.
     pub n: usize,
-    /// What each is multiplied with.
+    /// Factor of every element.
     pub factor: f32,
     /// The type of x and y.
     pub activation: Activation,
 }
 
-/// Multiplies every number.
+/// Multiplies every element by the factor.
 pub fn scale(encoding: &mut Encoding<'_>, op: Scale<'_>) -> Result<()> {
     let kernel = kernels::Scale::select(op.activation);
     let check = Check::new("scale", kernel.info());

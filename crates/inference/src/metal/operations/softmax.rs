@@ -22,21 +22,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 /// [`softmax`]: y = softmax(scale · x) for each row.
 #[derive(Clone, Copy, Debug)]
 pub struct Softmax<'a> {
-    /// `[rows, n]` activations; −∞ is masked out.
+    /// `[rows, n]` activations; −∞ masks an element out.
     pub x: BufferSlice<'a>,
     /// `[rows, n]` activations; may be `x`.
     pub y: BufferSlice<'a>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// Numbers in a row.
     pub n: usize,
-    /// What each is multiplied with before.
+    /// Factor of x.
     pub scale: f32,
     /// The type of x and y.
     pub activation: Activation,
 }
 
-/// Makes probabilities of rows.
+/// Computes the softmax of each row.
 pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
     let kernel = kernels::Softmax::select(op.activation);
     let check = Check::new("softmax", kernel.info());

@@ -1,8 +1,8 @@
-//! One row of a matrix: `take_row` of `sequence.metal`.
+//! Copies one row of a matrix: `take_row` of `sequence.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all};
 use crate::formats::Activation;
-use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter};
 use crate::metal::kernels::sequence as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -20,14 +20,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// [`take_row`]: one row of a matrix.
+/// [`take_row`]: `y = x[row]`.
 #[derive(Clone, Copy, Debug)]
 pub struct TakeRow<'a> {
-    /// `[more than row, n]` activations.
+    /// `[at least row + 1, n]` activations.
     pub x: BufferSlice<'a>,
     /// `[n]` activations.
     pub y: BufferSlice<'a>,
-    /// Which row.
+    /// Index of the row.
     pub row: usize,
     /// Numbers in a row.
     pub n: usize,
@@ -36,8 +36,8 @@ pub struct TakeRow<'a> {
 }
 
 impl TakeRow<'_> {
-    pub(crate) const ROW: Changing =
-        Changing { index: kernels::TakeRowArgs::P_INDEX, offset: offset_of!(kernels::TakeRowParams, row) };
+    pub(crate) const ROW: PatchedParameter =
+        PatchedParameter { index: kernels::TakeRowArgs::P_INDEX, offset: offset_of!(kernels::TakeRowParams, row) };
 }
 
 /// Copies a row.

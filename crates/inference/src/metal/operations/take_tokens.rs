@@ -1,7 +1,7 @@
-//! Tokens of a step, out of the history: `take_tokens` of `sequence.metal`.
+//! Tokens and positions of a step, from the history: `take_tokens` of `sequence.metal`.
 
 use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all};
-use crate::metal::dispatch::{Changing, Check, DispatchGrid, Encoding};
+use crate::metal::dispatch::{Check, DispatchGrid, Encoding, PatchedParameter};
 use crate::metal::kernels::sequence as kernels;
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// [`take_tokens`]: what a step computes.
+/// [`take_tokens`]: copies the tokens of a step, and numbers their positions.
 #[derive(Clone, Copy, Debug)]
 pub struct TakeTokens<'a> {
     /// u32: the tokens of all positions.
@@ -28,18 +28,20 @@ pub struct TakeTokens<'a> {
     pub tokens: BufferSlice<'a>,
     /// `[count]` u32.
     pub positions: BufferSlice<'a>,
-    /// The position of the first.
+    /// Position of the first token.
     pub first: usize,
-    /// How many.
+    /// Number of tokens.
     pub count: usize,
 }
 
 impl TakeTokens<'_> {
-    pub(crate) const FIRST: Changing =
-        Changing { index: kernels::TakeTokensArgs::P_INDEX, offset: offset_of!(kernels::TakeTokensParams, first) };
+    pub(crate) const FIRST: PatchedParameter = PatchedParameter {
+        index: kernels::TakeTokensArgs::P_INDEX,
+        offset: offset_of!(kernels::TakeTokensParams, first),
+    };
 }
 
-/// Takes tokens and their positions out of the history.
+/// Copies tokens from the history and writes their positions.
 pub fn take_tokens(encoding: &mut Encoding<'_>, op: TakeTokens<'_>) -> Result<()> {
     let kernel = kernels::TAKE_TOKENS;
     let check = Check::new("take_tokens", kernel.info());

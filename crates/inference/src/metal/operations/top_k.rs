@@ -18,20 +18,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     build,
 }];
 
-/// [`top_k`]: the k largest logits and their tokens, by ascending token; of equal ones the lowest tokens.
+/// [`top_k`]: the k largest logits and their tokens, by ascending token; among equal logits, the lowest tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct TopK<'a> {
     /// `[rows, n]` f32.
     pub logits: BufferSlice<'a>,
-    /// `[rows, k]` f32: the logits that are kept.
+    /// `[rows, k]` f32: the k largest logits.
     pub values: BufferSlice<'a>,
     /// `[rows, k]` u32: their tokens.
     pub tokens: BufferSlice<'a>,
-    /// How many sequences.
+    /// Number of sequences.
     pub rows: usize,
-    /// Tokens of the vocabulary.
+    /// Size of the vocabulary.
     pub n: usize,
-    /// How many are kept; at most `n`.
+    /// Number of logits to keep; at most `n`.
     pub k: usize,
 }
 

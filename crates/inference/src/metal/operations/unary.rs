@@ -1,4 +1,4 @@
-//! Functions of one number: `elementwise.metal`.
+//! Elementwise functions of one argument: `elementwise.metal`.
 
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
@@ -36,19 +36,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// [`unary`]: y = f(x).
 #[derive(Clone, Copy, Debug)]
 pub struct Unary<'a> {
-    /// What is computed.
+    /// The function f.
     pub function: UnaryFunction,
     /// `[n]` activations.
     pub x: BufferSlice<'a>,
     /// `[n]` activations; may be `x`.
     pub y: BufferSlice<'a>,
-    /// How many.
+    /// Number of elements.
     pub n: usize,
     /// The type of x and y.
     pub activation: Activation,
 }
 
-/// A function of every number.
+/// Applies a function to every element.
 pub fn unary(encoding: &mut Encoding<'_>, op: Unary<'_>) -> Result<()> {
     let kernel = kernels::Unary::select(op.activation, op.function);
     let check = Check::new("unary", kernel.info());

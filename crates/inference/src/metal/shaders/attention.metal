@@ -1,4 +1,4 @@
-// Attention over a cache of keys and values, in one pass (flash), with grouped queries:
+// Attention over a KV cache in one pass (flash), with grouped queries:
 //
 //     y[r] = Σ_p softmax_p(cap(SCALE · q[r] · k[p])) · v[p],   cap(s) = s, or SOFT_CAP · tanh(s / SOFT_CAP)
 //
@@ -9,23 +9,25 @@
 //     attention_reduce         joins the parts
 //     attention_prefill        many tokens, causal: rows are the tokens
 //
-// The cache is laid out by include/kv_layout.metal, in half or float, and has the keys and values of the tokens already.
+// The cache has the layout of include/kv_layout.metal, in half or float, and already contains the tokens' own keys and
+// values.
 //
-// A simdgroup has QUERIES queries and goes through the cache 32 positions at a time. First lanes are positions: key and
-// query are multiplied number by number, the query's number is the same for all lanes, and the scores end up where the
-// softmax wants them. Then lanes are numbers of the values, and the weight of a position is the same for all lanes. So
-// each key and value is loaded once for QUERIES queries, side by side, and only the maximum and the sum go across lanes.
-// Queries and weights are in threadgroup memory; a threadgroup is one simdgroup, which has no need to wait for others.
+// A simdgroup has QUERIES queries and goes through the cache 32 positions at a time. First, lanes are positions: keys
+// and queries are multiplied number by number, the query's number is uniform, and each lane ends up with the score of
+// its position, as softmax needs it. Then lanes are numbers of the values, and the weight of a position is uniform. So
+// each key and value is loaded once for QUERIES queries, from adjacent addresses, and only the maximum and the sum
+// cross lanes. Queries and weights are in threadgroup memory; a threadgroup is one simdgroup, so there are no barriers
+// between simdgroups.
 //
-// Sums are float; results are the same bits at every run. Where a row sees nothing (masked parts), scores are LOWEST
-// instead of minus infinity, and what they contribute vanishes as soon as there is a real one.
+// Sums are float; results are the same bits in every run. For a row that sees nothing (masked parts), scores are LOWEST
+// instead of minus infinity; their contribution vanishes with the first real score.
 #include "common.metal"
 #include "kv_layout.metal"
 
 constant uint HEAD_DIM [[function_constant(3)]];   // numbers of a head: 32 to 256
 constant uint HEADS [[function_constant(6)]];      // of queries
 constant uint GROUP [[function_constant(7)]];      // heads that share keys and values
-constant uint QUERIES [[function_constant(8)]];    // of a simdgroup: 1 to 8, QUERIES · HEAD_DIM <= 1024; for decoding it divides GROUP
+constant uint QUERIES [[function_constant(8)]];    // of a simdgroup: 1 to 8, QUERIES · HEAD_DIM <= 1024; divides GROUP in decoding
 constant float SCALE [[function_constant(9)]];     // usually 1 / √HEAD_DIM
 constant float SOFT_CAP [[function_constant(10)]]; // 0: none
 constant uint WINDOW [[function_constant(11)]];    // 0: none
@@ -33,26 +35,27 @@ constant uint WINDOW [[function_constant(11)]];    // 0: none
 constant constexpr uint MAX_QUERIES = 8;
 constant constexpr uint MIN_HEAD_DIM = SIMD_WIDTH;
 constant constexpr uint MAX_HEAD_DIM = 256;
-// Numbers of a simdgroup's queries at most, QUERIES · HEAD_DIM. What a kernel reserves limits how many simdgroups a core of a GPU has at a
-// time: so long heads as no model here has are taken four at a time, and 4 KiB are enough.
+// Maximum of QUERIES · HEAD_DIM. The memory that a kernel reserves limits the simdgroups that are resident on a GPU
+// core: 4 KiB are enough if heads longer than those of the models here are taken four at a time.
 constant constexpr uint MAX_QUERY_NUMBERS = 1024;
 constant constexpr uint MAX_PIECES = MAX_HEAD_DIM / SIMD_WIDTH;
 constant constexpr float LOWEST = -1e30f;
 
-// Pieces of 32 numbers in a head.
+// Pieces of 32 numbers per head.
 constant uint PIECES = (HEAD_DIM + SIMD_WIDTH - 1) / SIMD_WIDTH;
 
-// The beginning of piece c. Where HEAD_DIM is no multiple of 32, the last piece overlaps the one before instead of being short.
+// Start of piece c. If HEAD_DIM is not a multiple of 32, the last piece overlaps the previous one instead of being
+// shorter.
 inline uint piece(uint c) {
     return min(c * SIMD_WIDTH, HEAD_DIM - SIMD_WIDTH);
 }
 
 // The queries of a simdgroup.
 struct Rows {
-    uint count;   // of QUERIES; those that are missing are the last once more
+    uint count;   // at most QUERIES; the last row is repeated for those that are missing
     uint stride;  // numbers from one to the next
-    uint last;    // the last position that the first row sees
-    uint advance; // how much further the next row sees: 0 for heads, 1 for tokens
+    uint last;    // last position that the first row sees
+    uint advance; // further positions that each next row sees: 0 for heads, 1 for tokens
 
     uint clamped(uint r) const {
         return min(r, count - 1);
@@ -62,19 +65,19 @@ struct Rows {
     }
 };
 
-// The first position that is seen from `last`.
+// First position that the window includes, if the last one is `last`.
 inline uint first_seen(uint last) {
     return WINDOW == 0 || last < WINDOW ? 0 : last + 1 - WINDOW;
 }
 
-// The state after some of the positions.
+// State after some of the positions.
 struct Attended {
     float largest[MAX_QUERIES];           // score
     float total[MAX_QUERIES];             // Σ e^(score - largest)
     float sums[MAX_QUERIES * MAX_PIECES]; // Σ e^(score - largest) · v, number `lane` of each piece
 };
 
-// score[r] = q[r] · k of position `lane`; behind the end it is whatever the cache has there.
+// score[r] = q[r] · k at position `lane`; past the end, the score of whatever the cache contains there.
 template <typename KV>
 inline void multiply_keys(device const KV* k, threadgroup const float* queries, uint lane, thread float* score) {
     for (uint r = 0; r < QUERIES; r++) {
@@ -117,7 +120,7 @@ inline void add_values(device const KV* v, uint begin, uint end, threadgroup con
     }
 }
 
-// Attends to the positions from `begin` to before `end`, as far as each row sees them. `queries` has room for QUERIES · HEAD_DIM
+// Attends to the positions `begin` … `end` − 1, as far as each row sees them. `queries` has room for QUERIES · HEAD_DIM
 // numbers, `weights` for QUERIES · KEY_TILE.
 template <typename T, typename KV>
 inline void attend(device const T* q, Rows rows, device const KV* k, device const KV* v, uint begin, uint end,

@@ -2,13 +2,13 @@
 //   unary    silu x·sigmoid(x)   gelu x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
 //   binary   add a + b   multiply a·b   silu_multiply silu(a)·b   sigmoid_gate a·sigmoid(b)
 //   scale    x·factor
-//   copy     the same number in another type: f32, f16, bf16
+//   copy     converts between f32, f16 and bf16
 // buffers  0 x (binary: 0 a, 1 b) device const [n]; then y device [n]; then n, or ScaleParams {n, factor}
-//          y may be the same memory as an input: every element is read before it is written, by the same thread
+//          y may be an input: every element is read before it is written, by the same thread
 // grid     ceil(n / (128·S)) threadgroups of S simdgroups; n < 2^31
-//          A simdgroup computes 128 elements in a row, 32 at a time: neighbouring lanes are neighbours in memory, and so are
+//          A simdgroup computes 128 consecutive elements, 32 at a time: adjacent lanes are adjacent in memory, and so are
 //          the simdgroups. (A threadgroup that strides through its elements reads memory a third as fast on a CPU.)
-// moves    one read of each input and one write; nothing is reused, the roofline is the memory
+// moves    one read of each input and one write; nothing is reused: bound by memory
 #include "common.metal"
 
 // Elements that a simdgroup computes.

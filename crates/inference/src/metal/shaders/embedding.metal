@@ -1,11 +1,11 @@
 // embedding: y[t, i] = E[token[t], i] · scale, rows of a table of any format.
 //   embedding        from a table in either layout of include/tiles.metal; DIM a multiple of 32 and of the format's block
-//   embedding_rows   from a table of plain numbers as files have it, row-major, and any DIM
+//   embedding_rows   from a row-major table of plain numbers, as in files, with any DIM
 // buffers  0 table, VOCABULARY × DIM   1 tokens device const uint [count]   2 y device T [count, DIM]
 //          3 scale constant float (1 for most models)
-// grid     (ceil(DIM / (NUMBERS·32·SIMDGROUPS)), count) threadgroups of 32·SIMDGROUPS threads; a thread takes NUMBERS numbers,
-//          4 of embedding and 1 of embedding_rows. A row is little work: it is spread over threadgroups.
-// A token that is not in the table gives a row of NaN, which no test and no reader overlooks.
+// grid     (ceil(DIM / (NUMBERS·32·SIMDGROUPS)), count) threadgroups of 32·SIMDGROUPS threads; a thread takes NUMBERS
+//          numbers, 4 in embedding and 1 in embedding_rows. A row is little work: it is spread over threadgroups.
+// A token outside of the table gives a row of NaN, which cannot go unnoticed.
 #include "common.metal"
 #include "quantize.metal"
 

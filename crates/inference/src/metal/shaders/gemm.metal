@@ -1,14 +1,14 @@
 // gemm: y[m,n] = Σ_k W[n,k] · x[m,k]  (+ bias[n]) (+ residual[m,n]), many vectors against a matrix of any format.
 //
-// For devices with units for matrices: simdgroup matrices of 8 × 8. A threadgroup computes TILE_M · SIMDGROUPS × 32 results,
-// TILE_M × 32 in each simdgroup, going through K in steps of 32:
+// For devices with matrix units: simdgroup matrices of 8 × 8. A threadgroup computes TILE_M · SIMDGROUPS × 32 results,
+// TILE_M × 32 in each simdgroup, in steps of 32 columns:
 //
-//   1. The simdgroups together dequantize 32 columns of 32 rows of W, one row for each lane,
-//      into threadgroup memory as [k][n]: lanes store side by side, and the product reads it without a transpose.
-//   2. Each simdgroup brings its own TILE_M vectors, as [m][k]; rows past M are 0.
+//   1. The simdgroups together dequantize 32 columns of 32 rows of W, one row per lane, into threadgroup memory
+//      as [k][n]: lanes store to adjacent addresses, and the product reads it without a transpose.
+//   2. Each simdgroup loads its own TILE_M vectors, as [m][k]; rows past M are 0.
 //   3. TILE_M / 8 × 4 products of 8 × 8 for each 8 columns: each matrix of x is used four times, and the sums of four
-//      matrices, eight numbers in each thread, stay in registers. On a CPU with AVX-512 these are half of all registers, and
-//      49% of the peak is reached; the sums of 16 vectors would be all of them, and leave 38%.
+//      matrices, eight numbers per thread, stay in registers. On a CPU with AVX-512 these are half of all registers, and
+//      49% of the peak is reached; the sums of 16 vectors would take all of them, and reach 38%.
 //
 // Staged numbers have the type of the activations, sums are float.
 //
@@ -35,14 +35,14 @@ struct GemmParams {
     uint m; // vectors
 };
 
-// Columns from `first` on of 32 rows of W, as [k][n].
+// Dequantizes the columns from `first` on of 32 rows of W, as [k][n].
 template <typename F, typename T>
-inline void stage_weights(device const uchar* w, Row row, uint first, threadgroup T* staged, ThreadPosition place) {
-    for (uint i = place.simdgroup; i < TILE_K / 4; i += SIMDGROUPS) {
+inline void stage_weights(device const uchar* w, Row row, uint first, threadgroup T* staged, ThreadPosition position) {
+    for (uint i = position.simdgroup; i < TILE_K / 4; i += SIMDGROUPS) {
         uint k = first + 4 * i;
         float4 weights = dequantize<F>(block_units<F>(w, K, row, k / F::BLOCK), k % F::BLOCK);
         for (uint j = 0; j < 4; j++) {
-            staged[(4 * i + j) * TILE_ROWS + place.lane] = T(weights[j]);
+            staged[(4 * i + j) * TILE_ROWS + position.lane] = T(weights[j]);
         }
     }
 }
@@ -60,7 +60,7 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
     threadgroup T weights[TILE_K * TILE_ROWS];
     threadgroup T vectors[MAX_GEMM_SIMDGROUPS * TILE_M * TILE_K];
     threadgroup float results[MAX_GEMM_SIMDGROUPS * TILE_M * TILE_ROWS];
-    ThreadPosition place = {lane, simdgroup, SIMDGROUPS};
+    ThreadPosition position = {lane, simdgroup, SIMDGROUPS};
     Row row = {group.y, TILED ? lane : min(lane, p.n - 1 - group.y * TILE_ROWS)};
     uint first = (group.x * SIMDGROUPS + simdgroup) * TILE_M;
     threadgroup T* own = vectors + simdgroup * TILE_M * TILE_K;
@@ -72,7 +72,7 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
         }
     }
     for (uint k = 0; k < K; k += TILE_K) {
-        stage_weights<F>(w, row, k, weights, place);
+        stage_weights<F>(w, row, k, weights, position);
         for (uint m = 0; m < TILE_M; m++) {
             own[m * TILE_K + lane] = first + m < p.m ? x[ulong(first + m) * K + k + lane] : T(0.0f);
         }
@@ -92,7 +92,7 @@ kernel void gemm(device const uchar* w [[buffer(0)]],
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
 
-    // Through threadgroup memory, where every thread knows which result it has.
+    // Results go through threadgroup memory: there, every thread knows the row and column of its results.
     threadgroup float* result = results + simdgroup * TILE_M * TILE_ROWS;
     for (uint i = 0; i < TILE_M / 8; i++) {
         for (uint j = 0; j < TILE_ROWS / 8; j++) {

@@ -1,19 +1,19 @@
-// Products of one to eight vectors, or batches of them, with a matrix of numbers: F32, F16 or BF16.
+// Products of one to eight vectors, or batches of them, with a matrix of plain numbers: F32, F16 or BF16.
 //
-// Kernels for tiles, and for rows where K is a multiple of 32, are those of include/gemv.metal. On one thread of a CPU with
-// AVX-512 a matrix of 4096 × 4096 in F16 streams at 37 GB/s; batches of 512 vectors reach four fifths of the peak.
+// The kernels for tiles, and for rows if K is a multiple of 32, are those of include/gemv.metal. On one thread of a CPU
+// with AVX-512 a matrix of 4096 × 4096 in F16 streams at 37 GB/s; batches of 512 vectors reach four fifths of the peak.
 //
-// gemv_rows is for matrices as files have them, row-major, and any K:
+// gemv_rows is for row-major matrices, as in files, with any K:
 //
 //     y[m,n] = Σ_k W[n,k] · x[m,k]  (+ bias[n]) (+ residual[m,n])
 //
 // buffers  0 w device const W [N, K]   1 x device const T [M, K]   2 y device T [M, N]   3 bias device const float [N],
 //          with BIAS   4 residual device const T [M, N], with RESIDUAL; may be y   5 p constant GemvParams
 // grid     ceil(M / BATCH) × ceil(N / ROWS) threadgroups of 32 threads
-//          A simdgroup takes ROWS rows, lanes are columns: 32 numbers side by side are one or two vector registers of a
+//          A simdgroup takes ROWS rows, and lanes are columns: 32 adjacent numbers are one or two vector registers of a
 //          CPU and one or two cache lines of a GPU. Each piece of x is loaded once for ROWS rows, and each piece of W once
-//          for BATCH vectors; with several sums per lane no addition waits for the one before.
-// sums     float, per lane, then simd_sum; the same bits at every run
+//          for BATCH vectors; with several sums per lane no addition waits for the previous one.
+// sums     float, per lane, then simd_sum; the same bits in every run
 // moves    sizeof(W) · N · K for each BATCH of vectors + sizeof(T) · (M · K + M · N) bytes
 #include "gemv.metal"
 
@@ -23,7 +23,7 @@ constant uint ROWS [[function_constant(26)]]; // that a simdgroup takes: 1 to 8;
 
 constant constexpr uint MAX_SUMS = 8;
 
-// The rows and vectors of a simdgroup; rows and vectors past the end are read as the last.
+// Rows and vectors of a simdgroup; past the end, the last row or vector is read again.
 struct Part {
     uint row;    // the first
     uint vector; // the first

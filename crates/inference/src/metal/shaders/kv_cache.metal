@@ -1,10 +1,11 @@
-// kv_cache: keys and values into the cache and out of it, as they are. (rope_kv in rope.metal rotates and stores at once.)
+// kv_cache: stores keys and values in the cache and loads them, unrotated. (rope_kv in rope.metal rotates and stores at
+// once.)
 //   kv_write  rows of keys and values, each at its position
-//   kv_read   the positions first … first + count − 1 as rows again, to save a conversation or to look at it
+//   kv_read   the positions first … first + count − 1 as rows again, to save or inspect a conversation
 // buffers  k, v device [rows, stride], heads one after the other from the beginning of a row, f32 or f16
 //          keys, values device, laid out by kv_layout.metal, f16 or f32
 //          positions device const uint [rows]; one from `capacity` on is not stored
-// grid     (ceil(HEAD_DIM/32), rows, heads) threadgroups of 32 threads: lanes are neighbours in the rows and in the values;
+// grid     (ceil(HEAD_DIM/32), rows, heads) threadgroups of 32 threads: lanes are adjacent in the rows and in the values;
 //          keys are 32 apart in the cache, so that reading them, which happens far more often, is fast
 // moves    each number once in and once out
 #include "common.metal"

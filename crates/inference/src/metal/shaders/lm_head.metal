@@ -1,16 +1,16 @@
-// lm_head: logits[m,n] = Σ_k W[n,k] · x[m,k], the scores of all tokens, and on request the token with the largest.
+// lm_head: logits[m,n] = Σ_k W[n,k] · x[m,k], the logits of all tokens, and optionally the token with the largest.
 //
-//     lm_head          the product; with LOGITS it is stored, with ARGMAX each tile of 32 tokens has its best one stored
-//     lm_head_argmax   the best of all tiles: of equal ones the lowest token; NaN is never chosen unless there is nothing
+//     lm_head          the product; LOGITS stores it, ARGMAX stores the best token of each tile of 32
+//     lm_head_argmax   the best of all tiles; among equal logits, the lowest token; NaN is chosen only if there is nothing
 //                      else
 //
-// Without LOGITS a greedy step writes 8 bytes for 32 tokens instead of 128, and no pass over the vocabulary follows. The
-// product is that of include/gemv.metal: a row for each lane, so that the best of a tile is one reduction over lanes.
+// Without LOGITS a greedy step writes 8 bytes for 32 tokens instead of 128, and needs no pass over the vocabulary. The
+// product is that of include/gemv.metal with one row per lane, so the best of a tile is one reduction over lanes.
 //
 // buffers of lm_head
 //          0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K]
 //          2 logits device float [M, N], with LOGITS
-//          3 keys, 4 tokens device uint [M, ceil(N / 32)], with ARGMAX: the best logit as `order` of common.metal has it,
+//          3 keys, 4 tokens device uint [M, ceil(N / 32)], with ARGMAX: the best logit, mapped by `order` of common.metal,
 //          and its token   5 p constant GemvParams
 // grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads
 #include "gemv.metal"
@@ -45,7 +45,7 @@ kernel void lm_head(device const uchar* w [[buffer(0)]],
                 logits[ulong(first + m) * p.n + row] = result[m];
             }
             if (ARGMAX) {
-                // Rows past the end are below NaN's 0 by their token alone.
+                // Rows past the end have NaN's key 0; their higher token ranks them below NaN.
                 uint key = row < p.n ? order(result[m]) : 0u;
                 uint best = simd_max(key);
                 uint token = simd_min(key == best && row < p.n ? row : 0xffffffffu);
@@ -73,7 +73,7 @@ kernel void lm_head_argmax(device const uint* keys [[buffer(0)]],
                            uint lane [[thread_index_in_simdgroup]]) {
     uint best = 0, token = 0xffffffffu;
     for (uint tile = 0; tile < p.tiles; tile += SIMD_WIDTH) {
-        // Lanes past the end look at the last tile once more.
+        // Lanes past the end look at the last tile again.
         ulong at = ulong(m) * p.tiles + min(tile + lane, p.tiles - 1);
         uint key = keys[at], other = tokens[at];
         bool is_better = key > best || (key == best && other < token);

@@ -1,16 +1,16 @@
-// norm: every row of DIM numbers is normalized by itself. x, h, y are f32 or f16; weights and sums are float.
+// norm: normalizes each row of DIM numbers. x, h, y are f32 or f16; weights and sums are float.
 //   rms_norm       y = x / √(mean(x²) + ε) · w
 //   layer_norm     y = (x − mean(x)) / √(mean((x − mean(x))²) + ε) · w + b
-//   add_rms_norm   h = h + x, then y = h / √(mean(h²) + ε) · w: the residual stream is updated on the way
+//   add_rms_norm   h = h + x, then y = h / √(mean(h²) + ε) · w: also updates the residual stream
 //   head_rms_norm  rms_norm of each head, in place: DIM is the size of a head, w is the same for all of them
 // buffers  x, h, y device [rows, DIM], rows one after the other; w, b device const float [DIM]; epsilon constant float
-//          head_rms_norm: x device [rows, STRIDE], of which the first heads·DIM numbers of a row are its heads (so q and
-//          k can be normalized where a fused product wrote them)
-//          y may be x: a thread writes only what it alone reads, and not before the sums are made
+//          head_rms_norm: x device [rows, STRIDE]; the first heads·DIM numbers of a row are its heads (so q and k can be
+//          normalized where a fused product wrote them)
+//          y may be x: a thread writes only numbers that it alone reads, and only after the sums are complete
 // grid     rows threadgroups of 32·SIMDGROUPS threads; head_rms_norm: (heads, rows) threadgroups of 32
-//          Neighbouring lanes take neighbouring numbers, whatever DIM is. One simdgroup needs no barrier, which is best
-//          on a CPU and for short rows; several hide the latency of memory on a GPU. The second pass reads the cache.
-// moves    2·DIM numbers a row (add_rms_norm 4·DIM), and the weights once
+//          Adjacent lanes take adjacent numbers, for any DIM. One simdgroup needs no barrier, which is best on a CPU and
+//          for short rows; several hide the latency of memory on a GPU. The second pass reads from the cache.
+// moves    2·DIM numbers per row (add_rms_norm 4·DIM), and the weights once
 #include "common.metal"
 
 constant uint DIM [[function_constant(0)]];
@@ -53,21 +53,21 @@ kernel void layer_norm(device const T* x [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup float scratch[MAX_SIMDGROUPS];
-    ThreadPosition place{lane, simdgroup, SIMDGROUPS};
+    ThreadPosition position{lane, simdgroup, SIMDGROUPS};
     x += ulong(row) * DIM;
     y += ulong(row) * DIM;
     float sum = 0.0f;
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
         sum += float(x[i]);
     }
-    float mean = threadgroup_sum(sum, scratch, place) / float(DIM);
-    // Squares of the differences: mean(x²) − mean(x)² would lose all digits where the mean is large.
+    float mean = threadgroup_sum(sum, scratch, position) / float(DIM);
+    // Squares of the differences: mean(x²) − mean(x)² would lose all digits if the mean is large.
     float squares = 0.0f;
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
         float difference = float(x[i]) - mean;
         squares += difference * difference;
     }
-    float factor = rsqrt(threadgroup_sum(squares, scratch, place) / float(DIM) + epsilon);
+    float factor = rsqrt(threadgroup_sum(squares, scratch, position) / float(DIM) + epsilon);
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
         y[i] = T((float(x[i]) - mean) * factor * w[i] + b[i]);
     }
@@ -90,7 +90,7 @@ kernel void add_rms_norm(device T* h [[buffer(0)]],
     y += ulong(row) * DIM;
     float squares = 0.0f;
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
-        // What is normalized is what is stored: the sum as T has it.
+        // The norm is that of the stored sum, rounded to T.
         T sum = T(float(h[i]) + float(x[i]));
         h[i] = sum;
         squares += float(sum) * float(sum);

@@ -1,17 +1,17 @@
-// rope: rotary positions. Pair i of a head turns by the angle position · frequencies[i]:
+// rope: rotary position embeddings. Pair i of a head turns by the angle position · frequencies[i]:
 //   (a, b) → magnitude · (a·cos − b·sin, a·sin + b·cos)
-//   The pairs are (2i, 2i + 1), or with NEOX (i, i + ROTARY/2), for i < ROTARY/2. Numbers from ROTARY on stay as they are
-//   (partial rotation). The host makes the frequencies, base^(−2i/ROTARY) / factor[i]: bases, factors and the schemes that
-//   stretch contexts differ in them alone. magnitude is 1 but for schemes that say otherwise.
+//   The pairs are (2i, 2i + 1), or with NEOX (i, i + ROTARY/2), for i < ROTARY/2. Numbers from ROTARY on are unchanged
+//   (partial rotation). The host computes the frequencies, base^(−2i/ROTARY) / factor[i]: bases, factors and the schemes
+//   that extend contexts differ in them alone. magnitude is 1, except for schemes that set it.
 //   rope      rotates heads
-//   rope_kv   rotates q and k and puts k and v into the cache, in one launch after the product that made them
+//   rope_kv   rotates q and k and stores k and v in the cache, in one dispatch after the product that computes them
 // buffers  x, q, k, v device const [tokens, stride], heads one after the other from the beginning of a row, f32 or f16
-//          y device [tokens, heads·HEAD_DIM]; may be x or q where the strides are the same
+//          y device [tokens, heads·HEAD_DIM]; may be x or q if the strides are the same
 //          positions device const uint [tokens]; frequencies device const float [ROTARY/2]
-//          keys, values device, laid out by kv_layout.metal, f16 or f32; a position from `capacity` on is not stored
+//          keys, values device, in the layout of kv_layout.metal, f16 or f32; a position from `capacity` on is not stored
 // grid     (ceil(HEAD_DIM/64), tokens, splits) threadgroups of 32 threads
-//          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them:
-//          one split is best on a CPU, one for each head on a GPU. Neighbouring lanes have neighbouring pairs.
+//          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them: one split
+//          is best on a CPU, one for each head on a GPU. Adjacent lanes have adjacent pairs.
 // needs    HEAD_DIM and ROTARY even, ROTARY ≤ HEAD_DIM
 // moves    each number once in and once out
 #include "common.metal"
@@ -39,7 +39,7 @@ struct RopeKvParams {
     float magnitude;
 };
 
-// Two numbers of a head, and how they turn.
+// Two numbers of a head, and their rotation.
 struct Pair {
     uint first;
     uint second;
@@ -51,7 +51,7 @@ inline Pair find_pair(uint pair, uint position, device const float* frequencies,
     if (pair >= ROTARY / 2) {
         return Pair{2 * pair, 2 * pair + 1, 1.0f, 0.0f};
     }
-    // Angles reach the length of the context: fast sines and cosines are not made for that.
+    // Precise sine and cosine: angles grow with the context, and the fast versions are inaccurate for large angles.
     float angle = float(position) * frequencies[pair];
     float cosine = precise::cos(angle) * magnitude;
     float sine = precise::sin(angle) * magnitude;
@@ -123,7 +123,7 @@ kernel void rope_kv(device const T* q [[buffer(0)]],
         float2 turned = rotated(k + head * HEAD_DIM, pair);
         keys[key_index(head, position, pair.first, p.capacity, HEAD_DIM)] = KV(turned.x);
         keys[key_index(head, position, pair.second, p.capacity, HEAD_DIM)] = KV(turned.y);
-        // Of the value, the halves: they need no rotation, and lanes write side by side.
+        // Both halves of the value: they are not rotated, and lanes write to adjacent addresses.
         uint other = index + HEAD_DIM / 2;
         values[value_index(head, position, index, p.capacity, HEAD_DIM)] = KV(float(v[head * HEAD_DIM + index]));
         values[value_index(head, position, other, p.capacity, HEAD_DIM)] = KV(float(v[head * HEAD_DIM + other]));

@@ -1,10 +1,10 @@
-// sequence: the tokens of a sequence by position, and what a step takes of them and adds to them. So a step knows from a
-// few numbers that are told to it where it is, and steps can follow one another without the host.
+// sequence: the tokens of a sequence by position, and the kernels that read and append them. A step needs only a few
+// parameters, its position among them, so steps can follow one another without the host.
 //   take_tokens    tokens[i] = history[first + i], positions[i] = first + i
-//   recent_tokens  recent[i] = history[end − 1 − i], the largest uint where the sequence has not begun
+//   recent_tokens  recent[i] = history[end − 1 − i], or the largest uint before the start of the sequence
 //   put_token      history[position] = token[0]; a position from `capacity` on is not stored
 //   take_row       y[i] = x[row · n + i]
-// grid     threadgroups of 32 threads: as many as there are 32 numbers to write
+// grid     threadgroups of 32 threads: one for each 32 numbers to write
 #include "common.metal"
 
 struct TakeTokensParams {

@@ -1,11 +1,10 @@
 // softmax: y[i] = e^(s·x[i] − M) / Σ_j e^(s·x[j] − M) for each row, M its largest s·x[j].
 // buffers  0 x device const [rows, n]   1 y device [rows, n], f32 or f16; may be x   2 p constant SoftmaxParams {n, scale}
 // grid     rows threadgroups of 32·SIMDGROUPS threads
-//          Online: one pass finds the largest number and the sum together. A lane that meets a larger number scales what
-//          it has, so each number costs one exponential, and the row is read twice instead of three times.
-// edges    −∞ counts as a number that is masked out: its result is 0; a row of nothing else is 0. NaN and +∞ are not for
-//          this kernel.
-// moves    3·n numbers a row
+//          Online: one pass finds both the maximum and the sum. A lane that finds a larger number rescales its sum, so
+//          each number costs one exponential, and the row is read twice instead of three times.
+// edges    −∞ masks a number out: its result is 0; a row of −∞ alone gives 0. NaN and +∞ are not supported.
+// moves    3·n numbers per row
 #include "common.metal"
 
 
@@ -24,11 +23,11 @@ kernel void softmax(device const T* x [[buffer(0)]],
                     uint lane [[thread_index_in_simdgroup]],
                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup float scratch[MAX_SIMDGROUPS];
-    ThreadPosition place{lane, simdgroup, SIMDGROUPS};
+    ThreadPosition position{lane, simdgroup, SIMDGROUPS};
     x += ulong(row) * p.n;
     y += ulong(row) * p.n;
 
-    // Not −∞: the difference of two of those is NaN.
+    // Not −∞: the difference of two infinities is NaN.
     float largest = -FLT_MAX;
     float sum = 0.0f;
     for (uint i = thread_index; i < p.n; i += SIMD_WIDTH * SIMDGROUPS) {
@@ -37,8 +36,8 @@ kernel void softmax(device const T* x [[buffer(0)]],
         sum = value > largest ? sum * smaller + 1.0f : sum + smaller;
         largest = max(largest, value);
     }
-    float row_largest = threadgroup_max(largest, scratch, place);
-    float row_sum = threadgroup_sum(sum * exp(largest - row_largest), scratch, place);
+    float row_largest = threadgroup_max(largest, scratch, position);
+    float row_sum = threadgroup_sum(sum * exp(largest - row_largest), scratch, position);
 
     float factor = row_sum > 0.0f ? 1.0f / row_sum : 0.0f;
     for (uint i = thread_index; i < p.n; i += SIMD_WIDTH * SIMDGROUPS) {
