@@ -1,7 +1,7 @@
 //! Memory layouts of weight matrices in GGUF's block formats.
 //!
 //! ```text
-//! blocks   row 0: block block block …   row 1: block block block …   as files have them
+//! blocks   row 0: block block block …   row 1: block block block …   as in files
 //! tiles    rows 0…31: first blocks, second blocks, …   rows 32…63: …
 //!          the 32 blocks of a tile are transposed in units of 2 and 4 bytes: unit 0 of all rows, unit 1 of all rows, …
 //!          (of Q6_K in an order of its own)

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! compute::Device ── kind, capabilities ── Tuning ──┬─ MetalDevice::tuning
-//!                                                   ├─ Encoding: simdgroups for rows, heads, products, parts of attention
-//!                                                   └─ plan: chunks, layout of weights, encoders; steps at a time
+//!                                                   ├─ Encoding: simdgroups for rows, heads, products, attention
+//!                                                   └─ plan: chunks, layout of weights, encoders, steps at a time
 //! ```
 //!
 //! **A CPU** runs one simdgroup at a time on a thread. As few simdgroups as possible are best: a threadgroup of one
@@ -170,7 +170,7 @@ impl Tuning {
         GemvVariant { batch, split: split.min(STAGED / batch / chunk).min(columns.div_ceil(chunk)).max(1), chunk }
     }
 
-    /// Simdgroups per threadgroup of `gemm`, if that is used for so many vectors.
+    /// Simdgroups per threadgroup of `gemm`, if it is used for this number of vectors.
     pub fn gemm(&self, vectors: usize) -> Option<usize> {
         self.gemm.filter(|gemm| vectors >= gemm.from).map(|gemm| gemm.simdgroups)
     }

@@ -6,7 +6,7 @@
 //!     ── function constants ── pipeline, from the cache ── arguments bound ── grid ── ComputeCommandEncoder
 //! ```
 //!
-//! Threadgroups are always rows of whole simdgroups. Every pipeline is created with that promise
+//! Threadgroups of operations are always rows of whole simdgroups. Their pipelines are created with that promise
 //! ([`Simdgroups::Rows`]), so a CPU compiles no code for other sizes; kernels guard the edges themselves. An operation
 //! without elements (no rows, no tokens) encodes nothing.
 

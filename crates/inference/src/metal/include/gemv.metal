@@ -259,9 +259,9 @@ struct GemvQkvParams {
 
 // Three products with the same vectors in one dispatch: q = Wq x, k = Wk x, v = Wv x (+ biases).
 //
-// buffers  0 wq, 1 wk, 2 wv device const uchar: q_rows, kv_rows, kv_rows × K of the format F   3 x device const T [M, K]
-//          4 q device T [M, q_rows]   5 k, 6 v device T [M, kv_rows]   7 q_bias, 8 k_bias, 9 v_bias device const float,
-//          with BIAS   10 p constant GemvQkvParams
+// buffers  0 wq, 1 wk, 2 wv device const uchar: q_rows, kv_rows, kv_rows × K of the format F
+//          3 x device const T [M, K]   4 q device T [M, q_rows]   5 k, 6 v device T [M, kv_rows]
+//          7 q_bias, 8 k_bias, 9 v_bias device const float, with BIAS   10 p constant GemvQkvParams
 // grid     ceil(M / BATCH) × (ceil(q_rows / 32) + 2 · ceil(kv_rows / 32)) threadgroups of 32 · SPLIT threads
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]

@@ -1,8 +1,8 @@
 // Layout of the KV cache.
 //
 //     keys     [heads, capacity / 32, D, 32]   32 positions side by side: lanes that are positions read whole cache
-//                                              lines, q is the same for all of them, and no product of q and k is summed
-//                                              across lanes. It is also the transpose that matrix products need.
+//                                              lines, q is uniform, and no product of q and k is summed across
+//                                              lanes. It is also the transpose that matrix products need.
 //     values   [heads, capacity, D]            a row for each position: lanes are the numbers of the result.
 //
 // The capacity is a multiple of 32. On one thread of a CPU with AVX-512, decoding reads this cache 1.7 times as fast as

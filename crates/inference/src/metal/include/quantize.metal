@@ -10,8 +10,8 @@
 //   Q5_K      176      256  d·s·q − dmin·m      q 5 bits, the highest in qh
 //   Q6_K      210      256  d·s·(q − 32)        q 6 bits, the highest two in qh; for every 16 numbers s, signed, 8 bits
 //
-// In blocks of 32, the low halves of qs[0…15] are the numbers 0…15 and the high halves 16…31. In Q4_K and Q5_K, every 32
-// bytes of qs are 64 numbers: the low halves first. In Q6_K, every 64 bytes of ql and 32 of qh are 128 numbers.
+// In blocks of 32, the low nibbles of qs[0…15] are the numbers 0…15 and the high nibbles 16…31. In Q4_K and Q5_K, every
+// 32 bytes of qs are 64 numbers: the low nibbles first. In Q6_K, every 64 bytes of ql and 32 of qh are 128 numbers.
 //
 // A decoder returns four weights of a block at a time, from either layout of tiles.metal. GROUP consecutive weights
 // share a scale and an offset:
@@ -128,8 +128,8 @@ inline float2 packed_scale_and_minimum(BlockUnits b, uint g) {
     return float2((low & 15u) | (scales >> 2 & 0x30u), (low >> 4 & 15u) | (minima >> 2 & 0x30u));
 }
 
-// 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low halves are one group, the high halves
-// the next.   weight = d · scale · q - dmin · minimum
+// 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low nibbles are one group, the high
+// nibbles the next.   weight = d · scale · q - dmin · minimum
 struct q4_K {
     static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32;
     static float4 values(BlockUnits b, uint g, uint i) {
@@ -142,8 +142,8 @@ struct q4_K {
     }
 };
 
-// 176 bytes: half d, dmin; uchar scales[12]; uchar h[32]; uchar q[128] as above; the fifth bit of weight k of group g is
-// bit g of h[k].   weight = d · scale · q - dmin · minimum
+// 176 bytes: half d, dmin; uchar scales[12]; uchar h[32]; uchar q[128] as above; the fifth bit of weight k of group g
+// is bit g of h[k].   weight = d · scale · q - dmin · minimum
 struct q5_K {
     static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32;
     static float4 values(BlockUnits b, uint g, uint i) {
@@ -158,8 +158,9 @@ struct q5_K {
     }
 };
 
-// 210 bytes: uchar low[128], high[64]; char scales[16]; half d. Of each 128 weights, the quarter r has its low four bits
-// in low[32 · (r % 2) …], low or high halves, and the upper two in the bits 2r of high.   weight = d · scale · (q - 32)
+// 210 bytes: uchar low[128], high[64]; char scales[16]; half d. Of each 128 weights, the quarter r has its low four
+// bits in low[32 · (r % 2) …], low or high nibbles, and the upper two in the bits 2r of high.   weight = d · scale · (q
+// - 32)
 //
 // In tiles, the block's scale and the groups' scales come first. Then, for each four columns of a quarter, follow the
 // word of low[] that two quarters share, the word of the other two, and the word of high[]: a product reads a tile

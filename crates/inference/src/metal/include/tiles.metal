@@ -6,8 +6,8 @@
 //     blocks   GGUF's own: row after row, block after block. Units are at odd addresses, adjacent rows far apart.
 //     tiles    32 rows at a time: first block of each of the 32 rows, then second block, … The 32 blocks of a tile are
 //              cut into units, 16-bit scales and 32-bit words, in the order of the block (except Q6_K); each unit is
-//              stored for the 32 rows side by side. So lanes that are rows load whole cache lines, every word of a tile is
-//              aligned, and the matrix has the same size as before (N rounded up to 32; missing rows are 0).
+//              stored for the 32 rows side by side. So lanes that are rows load whole cache lines, every word of a tile
+//              is aligned, and the matrix has the same size as before (N rounded up to 32; missing rows are 0).
 //
 // Unit o of a block is at  tile + 32 · o + row % 32 · sizeof(unit),  where o is its offset in the block.
 #ifndef METALWORKS_TILES_METAL

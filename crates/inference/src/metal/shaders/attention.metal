@@ -27,7 +27,7 @@
 constant uint HEAD_DIM [[function_constant(3)]];   // numbers of a head: 32 to 256
 constant uint HEADS [[function_constant(6)]];      // of queries
 constant uint GROUP [[function_constant(7)]];      // heads that share keys and values
-constant uint QUERIES [[function_constant(8)]];    // of a simdgroup: 1 to 8, QUERIES · HEAD_DIM <= 1024; divides GROUP in decoding
+constant uint QUERIES [[function_constant(8)]];    // 1 to 8 per simdgroup, QUERIES · HEAD_DIM <= 1024; decode: divides GROUP
 constant float SCALE [[function_constant(9)]];     // usually 1 / √HEAD_DIM
 constant float SOFT_CAP [[function_constant(10)]]; // 0: none
 constant uint WINDOW [[function_constant(11)]];    // 0: none
@@ -178,8 +178,8 @@ struct DecodeParams {
     uint capacity; // positions that a head of the cache has room for, a multiple of 32
 };
 
-// buffers  0 q device const T [HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache   3 y device T [HEADS, HEAD_DIM]
-//          4 p constant DecodeParams
+// buffers  0 q device const T [HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
+//          3 y device T [HEADS, HEAD_DIM]   4 p constant DecodeParams
 // grid     HEADS / QUERIES threadgroups of 32 threads
 // moves    2 · sizeof(KV) · HEAD_DIM · HEADS / GROUP · length bytes, when QUERIES is GROUP
 template <typename T, typename KV>
@@ -243,7 +243,8 @@ kernel void attention_decode_split(device const T* q [[buffer(0)]],
     }
 }
 
-// buffers  0 parts device const float [HEADS, splits, HEAD_DIM + 2]   1 y device T [HEADS, HEAD_DIM]   2 splits constant uint
+// buffers  0 parts device const float [HEADS, splits, HEAD_DIM + 2]   1 y device T [HEADS, HEAD_DIM]
+//          2 splits constant uint
 // grid     HEADS threadgroups of 32 threads
 template <typename T>
 kernel void attention_reduce(device const float* parts [[buffer(0)]],
@@ -279,8 +280,8 @@ struct PrefillParams {
 
 // buffers  0 q device const T [tokens, HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
 //          3 y device T [tokens, HEADS, HEAD_DIM]   4 p constant PrefillParams
-// grid     ceil(tokens / QUERIES) × HEADS threadgroups of 32 threads: the tokens of one head first, whose keys and values stay
-//          in a near cache
+// grid     ceil(tokens / QUERIES) × HEADS threadgroups of 32 threads: the tokens of one head first, whose keys and values
+//          stay in a near cache
 template <typename T, typename KV>
 kernel void attention_prefill(device const T* q [[buffer(0)]],
                               device const KV* keys [[buffer(1)]],

@@ -6,8 +6,8 @@
 // buffers  0 x (binary: 0 a, 1 b) device const [n]; then y device [n]; then n, or ScaleParams {n, factor}
 //          y may be an input: every element is read before it is written, by the same thread
 // grid     ceil(n / (128·S)) threadgroups of S simdgroups; n < 2^31
-//          A simdgroup computes 128 consecutive elements, 32 at a time: adjacent lanes are adjacent in memory, and so are
-//          the simdgroups. (A threadgroup that strides through its elements reads memory a third as fast on a CPU.)
+//          A simdgroup computes 128 consecutive elements, 32 at a time: adjacent lanes are adjacent in memory, and so
+//          are the simdgroups. (A threadgroup that strides through its elements reads memory a third as fast on a CPU.)
 // moves    one read of each input and one write; nothing is reused: bound by memory
 #include "common.metal"
 

@@ -1,5 +1,5 @@
 // embedding: y[t, i] = E[token[t], i] · scale, rows of a table of any format.
-//   embedding        from a table in either layout of include/tiles.metal; DIM a multiple of 32 and of the format's block
+//   embedding        from a table in either layout of include/tiles.metal; DIM a multiple of 32 and of the block
 //   embedding_rows   from a row-major table of plain numbers, as in files, with any DIM
 // buffers  0 table, VOCABULARY × DIM   1 tokens device const uint [count]   2 y device T [count, DIM]
 //          3 scale constant float (1 for most models)

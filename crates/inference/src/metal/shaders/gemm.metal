@@ -7,8 +7,8 @@
 //      as [k][n]: lanes store to adjacent addresses, and the product reads it without a transpose.
 //   2. Each simdgroup loads its own TILE_M vectors, as [m][k]; rows past M are 0.
 //   3. TILE_M / 8 × 4 products of 8 × 8 for each 8 columns: each matrix of x is used four times, and the sums of four
-//      matrices, eight numbers per thread, stay in registers. On a CPU with AVX-512 these are half of all registers, and
-//      49% of the peak is reached; the sums of 16 vectors would take all of them, and reach 38%.
+//      matrices, eight numbers per thread, stay in registers. On a CPU with AVX-512 these are half of all registers,
+//      and 49% of the peak is reached; the sums of 16 vectors would take all of them, and reach 38%.
 //
 // Staged numbers have the type of the activations, sums are float.
 //

@@ -11,8 +11,8 @@
 //          with BIAS   4 residual device const T [M, N], with RESIDUAL; may be y   5 p constant GemvParams
 // grid     ceil(M / BATCH) × ceil(N / ROWS) threadgroups of 32 threads
 //          A simdgroup takes ROWS rows, and lanes are columns: 32 adjacent numbers are one or two vector registers of a
-//          CPU and one or two cache lines of a GPU. Each piece of x is loaded once for ROWS rows, and each piece of W once
-//          for BATCH vectors; with several sums per lane no addition waits for the previous one.
+//          CPU and one or two cache lines of a GPU. Each piece of x is loaded once for ROWS rows, and each piece of W
+//          once for BATCH vectors; with several sums per lane no addition waits for the previous one.
 // sums     float, per lane, then simd_sum; the same bits in every run
 // moves    sizeof(W) · N · K for each BATCH of vectors + sizeof(T) · (M · K + M · N) bytes
 #include "gemv.metal"

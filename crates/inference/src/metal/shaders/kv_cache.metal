@@ -5,8 +5,8 @@
 // buffers  k, v device [rows, stride], heads one after the other from the beginning of a row, f32 or f16
 //          keys, values device, laid out by kv_layout.metal, f16 or f32
 //          positions device const uint [rows]; one from `capacity` on is not stored
-// grid     (ceil(HEAD_DIM/32), rows, heads) threadgroups of 32 threads: lanes are adjacent in the rows and in the values;
-//          keys are 32 apart in the cache, so that reading them, which happens far more often, is fast
+// grid     (ceil(HEAD_DIM/32), rows, heads) threadgroups of 32 threads: lanes are adjacent in the rows and in the
+//          values; keys are 32 apart in the cache, so that reading them, which happens far more often, is fast
 // moves    each number once in and once out
 #include "common.metal"
 #include "kv_layout.metal"

@@ -1,8 +1,8 @@
 // lm_head: logits[m,n] = Σ_k W[n,k] · x[m,k], the logits of all tokens, and optionally the token with the largest.
 //
 //     lm_head          the product; LOGITS stores it, ARGMAX stores the best token of each tile of 32
-//     lm_head_argmax   the best of all tiles; among equal logits, the lowest token; NaN is chosen only if there is nothing
-//                      else
+//     lm_head_argmax   the best of all tiles; among equal logits, the lowest token; NaN is chosen only if there is
+//                      nothing else
 //
 // Without LOGITS a greedy step writes 8 bytes for 32 tokens instead of 128, and needs no pass over the vocabulary. The
 // product is that of include/gemv.metal with one row per lane, so the best of a tile is one reduction over lanes.
@@ -10,8 +10,8 @@
 // buffers of lm_head
 //          0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K]
 //          2 logits device float [M, N], with LOGITS
-//          3 keys, 4 tokens device uint [M, ceil(N / 32)], with ARGMAX: the best logit, mapped by `order` of common.metal,
-//          and its token   5 p constant GemvParams
+//          3 keys, 4 tokens device uint [M, ceil(N / 32)], with ARGMAX: the best logit, mapped by `order` of
+//          common.metal, and its token   5 p constant GemvParams
 // grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads
 #include "gemv.metal"
 

@@ -4,12 +4,12 @@
 //   add_rms_norm   h = h + x, then y = h / √(mean(h²) + ε) · w: also updates the residual stream
 //   head_rms_norm  rms_norm of each head, in place: DIM is the size of a head, w is the same for all of them
 // buffers  x, h, y device [rows, DIM], rows one after the other; w, b device const float [DIM]; epsilon constant float
-//          head_rms_norm: x device [rows, STRIDE]; the first heads·DIM numbers of a row are its heads (so q and k can be
-//          normalized where a fused product wrote them)
+//          head_rms_norm: x device [rows, STRIDE]; the first heads·DIM numbers of a row are its heads (so q and k can
+//          be normalized where a fused product wrote them)
 //          y may be x: a thread writes only numbers that it alone reads, and only after the sums are complete
 // grid     rows threadgroups of 32·SIMDGROUPS threads; head_rms_norm: (heads, rows) threadgroups of 32
-//          Adjacent lanes take adjacent numbers, for any DIM. One simdgroup needs no barrier, which is best on a CPU and
-//          for short rows; several hide the latency of memory on a GPU. The second pass reads from the cache.
+//          Adjacent lanes take adjacent numbers, for any DIM. One simdgroup needs no barrier, which is best on a CPU
+//          and for short rows; several hide the latency of memory on a GPU. The second pass reads from the cache.
 // moves    2·DIM numbers per row (add_rms_norm 4·DIM), and the weights once
 #include "common.metal"
 

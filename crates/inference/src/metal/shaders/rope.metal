@@ -1,17 +1,18 @@
 // rope: rotary position embeddings. Pair i of a head turns by the angle position · frequencies[i]:
 //   (a, b) → magnitude · (a·cos − b·sin, a·sin + b·cos)
 //   The pairs are (2i, 2i + 1), or with NEOX (i, i + ROTARY/2), for i < ROTARY/2. Numbers from ROTARY on are unchanged
-//   (partial rotation). The host computes the frequencies, base^(−2i/ROTARY) / factor[i]: bases, factors and the schemes
-//   that extend contexts differ in them alone. magnitude is 1, except for schemes that set it.
+//   (partial rotation). The host computes the frequencies, base^(−2i/ROTARY) / factor[i]: bases, factors and the
+//   schemes that extend contexts differ in them alone. magnitude is 1, except for schemes that set it.
 //   rope      rotates heads
 //   rope_kv   rotates q and k and stores k and v in the cache, in one dispatch after the product that computes them
 // buffers  x, q, k, v device const [tokens, stride], heads one after the other from the beginning of a row, f32 or f16
 //          y device [tokens, heads·HEAD_DIM]; may be x or q if the strides are the same
 //          positions device const uint [tokens]; frequencies device const float [ROTARY/2]
-//          keys, values device, in the layout of kv_layout.metal, f16 or f32; a position from `capacity` on is not stored
+//          keys, values device, in the layout of kv_layout.metal, f16 or f32; a position from `capacity` on is not
+//          stored
 // grid     (ceil(HEAD_DIM/64), tokens, splits) threadgroups of 32 threads
-//          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them: one split
-//          is best on a CPU, one for each head on a GPU. Adjacent lanes have adjacent pairs.
+//          A lane has one pair of every head in its split, so sine and cosine are computed once for all of them: one
+//          split is best on a CPU, one for each head on a GPU. Adjacent lanes have adjacent pairs.
 // needs    HEAD_DIM and ROTARY even, ROTARY ≤ HEAD_DIM
 // moves    each number once in and once out
 #include "common.metal"

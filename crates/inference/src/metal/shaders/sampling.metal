@@ -1,6 +1,6 @@
 // sampling: from logits to the next token. A row is one sequence; logits are float.
-//   penalize  l = l > 0 ? l / repeat : l · repeat, then l − presence − times · frequency, for each distinct recent token,
-//             which occurs `times` times among the recent ones
+//   penalize  l = l > 0 ? l / repeat : l · repeat, then l − presence − times · frequency, for each distinct recent
+//             token, which occurs `times` times among the recent ones
 //   argmax    the largest logit; among equal logits, the lowest index
 //   top_k     the TOP_K largest logits and their tokens, by ascending index; among equal logits, the lowest indices
 //   sample    draws a token with probability ∝ e^(l / temperature) from those that are kept:
@@ -149,7 +149,8 @@ inline void write_largest(Source source, uint low, uint high, device float* valu
     }
 }
 
-// buffers  0 logits [rows, n]   1 values device float [rows, TOP_K]   2 tokens device uint [rows, TOP_K]   3 n, at least TOP_K
+// buffers  0 logits [rows, n]   1 values device float [rows, TOP_K]   2 tokens device uint [rows, TOP_K]
+//          3 n, at least TOP_K
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void top_k(device const float* logits [[buffer(0)]],
                   device float* values [[buffer(1)]],

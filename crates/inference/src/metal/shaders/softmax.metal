@@ -1,5 +1,6 @@
 // softmax: y[i] = e^(s·x[i] − M) / Σ_j e^(s·x[j] − M) for each row, M its largest s·x[j].
-// buffers  0 x device const [rows, n]   1 y device [rows, n], f32 or f16; may be x   2 p constant SoftmaxParams {n, scale}
+// buffers  0 x device const [rows, n]   1 y device [rows, n], f32 or f16; may be x
+//          2 p constant SoftmaxParams {n, scale}
 // grid     rows threadgroups of 32·SIMDGROUPS threads
 //          Online: one pass finds both the maximum and the sum. A lane that finds a larger number rescales its sum, so
 //          each number costs one exponential, and the row is read twice instead of three times.
