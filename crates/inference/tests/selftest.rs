@@ -1,4 +1,4 @@
-//! Every kernel against the formulas of its operations, and the formulas against changed numbers.
+//! Self-test: every kernel against the formulas of its operations, and the formulas against changed inputs.
 
 use compute::{BinaryArchive, Device, FolderOptions};
 use inference::cases::{self, Case};
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The device of this machine, or that of `METALWORKS_DEVICE`. All tests share compiled kernels, also with those of the
-/// program.
+/// The device of this machine, or that of `METALWORKS_DEVICE`. The tests share its compiled kernels, also with those of
+/// the CLI.
 fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
@@ -31,7 +31,7 @@ fn run(reference: Reference<'_>, patterns: &[&str]) -> Report {
     SelfTest { device: device(), reference, speed: false }.run(&checked(patterns), |_| {})
 }
 
-/// The verdict about a check, as text.
+/// The verdict of a check, as text.
 #[track_caller]
 fn told(report: &Report, name: &str) -> String {
     text(&report.checks.iter().find(|check| check.name == name).expect(name).verdict)
@@ -70,7 +70,7 @@ fn every_result_has_a_formula() {
     }
 }
 
-/// A check of a case, as it is before it runs.
+/// The check of a case, before it runs.
 fn check(name: &str) -> Check {
     Check::new(device(), &checked(&[name])[0]).unwrap()
 }
@@ -102,8 +102,8 @@ fn a_number_that_is_off_is_found() {
     }
 }
 
-/// Formulas come from the numbers in the buffers and not from the device: when one number changes between the formula and
-/// the run, the results differ from the formula.
+/// Formulas are evaluated from the buffers and not by the device: if a number changes between the formula and the run,
+/// the results differ from the formula.
 #[test]
 fn an_input_that_changes_is_found() {
     for (name, input, place) in [
@@ -162,7 +162,7 @@ fn another_number_of_threads_computes_the_same() {
     assert!(report.checks.iter().all(|check| check.error.is_some_and(|(error, _)| error == 0.0)), "{report:?}");
 }
 
-/// The tuning for Apple's GPUs: other constants, other grids, the same results.
+/// The tuning for Apple GPUs: other constants and grids, the same results.
 #[test]
 #[cfg(llvm)]
 fn the_tuning_for_gpus_computes_the_same() {

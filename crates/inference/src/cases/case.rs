@@ -1,4 +1,4 @@
-//! Cases: operations on types and sizes.
+//! Cases: operations with types and sizes.
 
 use super::data::{Maker, Problem, Workload};
 use super::operation::{self, Operation, Variants};
@@ -6,24 +6,24 @@ use super::shape::{Model, Shape};
 use crate::formats::{Activation, Format};
 use crate::metal::kernels;
 
-/// One operation on one choice of types and sizes.
+/// One operation with one choice of types and sizes.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Operation.
+    /// The operation.
     pub operation: &'static Operation,
-    /// The types behind the name.
+    /// Types, as the name's suffix.
     suffix: String,
-    /// The type of weights.
+    /// Format of the weights.
     pub format: Option<Format>,
-    /// The type of activations.
+    /// Type of the activations.
     pub activation: Activation,
-    /// The type of keys and values in the cache.
+    /// Type of keys and values in the cache.
     pub cache: Activation,
     /// Sizes.
     pub shape: Shape,
 }
 
-/// All cases of the table, in its order, with sizes to measure.
+/// All cases to measure, in the order of the operations.
 pub fn measured(model: &Model) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for operation in operation::all() {
@@ -33,7 +33,7 @@ pub fn measured(model: &Model) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// All cases of the table, in its order, with sizes to check results with: one or more of each.
+/// All cases to check, in the order of the operations: one or more of each.
 pub fn checked() -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for operation in operation::all() {
@@ -94,12 +94,12 @@ impl Case {
         }
     }
 
-    /// The operation with its types.
+    /// Name of the operation, with the types.
     pub fn name(&self) -> String {
         format!("{}{}", self.operation.name, self.suffix)
     }
 
-    /// The kernels that it runs.
+    /// Kernels that the case runs.
     pub fn kernels(&self) -> Vec<String> {
         let known = |name: &String| kernels::ALL.iter().any(|kernel| kernel.name == *name);
         let name = |base: &&str| {
@@ -110,7 +110,7 @@ impl Case {
         self.operation.kernels.iter().filter_map(name).collect()
     }
 
-    /// The shader that has its kernel.
+    /// The shader that defines its first kernel.
     pub fn file(&self) -> String {
         let kernels = self.kernels();
         let mut all = kernels::ALL.iter();
@@ -118,49 +118,49 @@ impl Case {
         shader.map_or_else(String::new, |kernel| format!("{}.metal", kernel.shader.name))
     }
 
-    /// Bytes that must be read and written at least, caches being perfect.
+    /// Bytes that must be read and written at least, with perfect caches.
     pub fn bytes(&self) -> f64 {
         (self.operation.bytes)(self)
     }
 
-    /// Additions and multiplications; a function like exp counts as one.
+    /// Floating-point operations; a function like exp counts as one.
     pub fn flops(&self) -> f64 {
         (self.operation.flops)(self)
     }
 
-    /// The operation with buffers.
+    /// Builds the workload with its buffers.
     pub fn build(&self, maker: &Maker<'_>) -> Result<Workload, Problem> {
         (self.operation.build)(maker, self)
     }
 
-    /// The numbers of M rows of N.
+    /// Number of elements in M rows of N.
     pub(crate) fn count(&self) -> Result<usize, Problem> {
         let (rows, numbers) = (self.shape['M'], self.shape['N']);
         let too_many = || Problem::Shape(format!("{rows} × {numbers} numbers are too many"));
         rows.checked_mul(numbers).ok_or_else(too_many)
     }
 
-    /// Bytes of so many weights.
+    /// Bytes of `count` weights.
     pub(crate) fn w(&self, count: f64) -> f64 {
         self.format.map_or(0.0, |format| count * format.block_size() as f64 / format.block_len() as f64)
     }
 
-    /// Bytes of so many activations.
+    /// Bytes of `count` activations.
     pub(crate) fn a(&self, count: f64) -> f64 {
         count * self.activation.size() as f64
     }
 
-    /// Bytes of so many numbers of the cache.
+    /// Bytes of `count` numbers of the cache.
     pub(crate) fn kv(&self, count: f64) -> f64 {
         count * self.cache.size() as f64
     }
 
-    /// Rows of queries, keys and values together.
+    /// Total rows of the query, key and value matrices.
     pub(crate) fn qkv(&self) -> f64 {
         (self.h() + 2.0 * self.g()) * self.d()
     }
 
-    /// Operations for each position that a token sees: all heads, key and value, and the softmax.
+    /// Floating-point operations for each position that a token sees: all heads, key and value, and the softmax.
     pub(crate) fn scores(&self) -> f64 {
         self.h() * (4.0 * self.d() + 5.0)
     }
@@ -185,13 +185,13 @@ impl Case {
         self.l() * self.g() * self.d()
     }
 
-    /// Positions that all tokens of a prefill see together.
+    /// Number of positions that the tokens of a prefill see, in total.
     pub(crate) fn seen(&self) -> f64 {
         self.m() * (self.p() + (self.m() + 1.0) / 2.0)
     }
 }
 
-/// Sizes by their letters, as the table writes them.
+/// Accessors for sizes by letter, named as in the tables.
 macro_rules! letters {
     ($($name:ident $letter:literal)*) => {
         impl Case {

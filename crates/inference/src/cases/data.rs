@@ -1,7 +1,7 @@
-//! Buffers for operations: random numbers of ordinary size, so that nothing is slow because it is denormal or NaN.
+//! Buffers of operations: random numbers of ordinary size, so that neither denormals nor NaN slow anything down.
 //!
-//! A seed is the same bytes on every machine: integers and exact arithmetic alone, no functions of a C library. So a check has
-//! the same inputs everywhere, and results of two machines can be compared.
+//! A seed gives the same bytes on every machine: only integers and exact arithmetic, no functions of a C library. So a
+//! check has the same inputs everywhere, and results of two machines can be compared.
 
 use super::case::Case;
 use super::output::{Number, Output};
@@ -16,22 +16,22 @@ use compute::{Buffer, Device};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-/// An operation with its buffers, ready to be encoded as often as one likes.
+/// An operation with its buffers, which can be encoded any number of times.
 pub type Workload = Box<dyn Fn(&mut Encoding<'_>) -> compute::Result<()>>;
 
-/// A workload, or the reason that there is none.
+/// A workload, or the reason why there is none.
 pub(crate) type Built = Result<Workload, Problem>;
 
-/// Reason for which buffers cannot be made.
+/// Reason why the buffers of a case cannot be created.
 #[derive(Debug)]
 pub enum Problem {
-    /// The shape is not possible.
+    /// The shape is invalid.
     Shape(String),
-    /// It takes more memory than is allowed.
+    /// The buffers need more memory than allowed.
     Memory {
-        /// Bytes; none if there are more than a `usize` can count.
+        /// Bytes; `None` if the number overflows.
         needed: Option<usize>,
-        /// Bytes that are allowed.
+        /// Maximum number of bytes.
         limit: usize,
     },
     /// The device failed.
@@ -66,17 +66,17 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Purpose that buffers are made for.
+/// Purpose of the buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// The operation runs again and again: numbers that it changes in place stay as they are, or nearly.
+    /// The operation runs again and again: numbers that it updates in place stay the same, or nearly.
     Measure,
-    /// The operation runs once and its results are compared: they are poison before, with more poison behind them, and so
-    /// is everything that it must not read.
+    /// The operation runs once, and its results are compared: outputs are poison before, with more poison after their
+    /// end, and so is everything that the operation must not read.
     Check,
 }
 
-/// Makes the buffers of one workload.
+/// Creates the buffers of one workload.
 pub struct Maker<'a> {
     device: &'a Device,
     limit: usize,
@@ -84,20 +84,20 @@ pub struct Maker<'a> {
     fills: bool,
     taken: Cell<usize>,
     random: Random,
-    /// Of all bytes that were written into buffers.
+    /// Digest of all bytes that were written to buffers.
     digest: Cell<u32>,
     inputs: RefCell<Vec<Buffer>>,
     outputs: RefCell<Vec<Output>>,
 }
 
-/// Floats that an operation is given.
+/// An array of floats, an input of an operation.
 pub(crate) struct Array {
     buffer: Buffer,
     format: Format,
 }
 
 impl Array {
-    /// The numbers that are in it now, exactly.
+    /// Its current numbers, exactly.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         dequantize(self.format, &self.buffer.read::<u8>())
     }
@@ -109,19 +109,19 @@ impl<'a> From<&'a Array> for BufferSlice<'a> {
     }
 }
 
-/// A matrix, and the buffer that it is in.
+/// A weight matrix and its buffer.
 pub(crate) struct Weights {
     buffer: Buffer,
     format: Format,
     layout: Layout,
     rows: usize,
     pub(crate) columns: usize,
-    /// The blocks of its first rows, or of all of them, as a file has them; none but for checks.
+    /// Blocks of its first rows, or of all rows, in the layout of files; empty except for checks.
     blocks: Vec<u8>,
 }
 
 impl Weights {
-    /// `[rows, columns]`, exactly.
+    /// `[rows, columns]` numbers, exactly.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         let band = dequantize(self.format, &self.blocks);
         band.iter().copied().cycle().take(self.rows * self.columns).collect()
@@ -149,7 +149,7 @@ impl Cache {
         KvCache { keys: all(&self.keys), values: all(&self.values), heads, head_dim, capacity, ty }
     }
 
-    /// Index of number i of a key: 32 positions lie side by side, as `include/kv_layout.metal` has them.
+    /// Index of number i of a key: 32 positions lie side by side, the layout of `include/kv_layout.metal`.
     pub(crate) fn key_index(&self, head: usize, position: usize, i: usize) -> usize {
         let tile = head * self.capacity / KEY_TILE + position / KEY_TILE;
         (tile * self.head_dim + i) * KEY_TILE + position % KEY_TILE
@@ -161,13 +161,13 @@ impl Cache {
     }
 }
 
-/// All of a buffer.
+/// A whole buffer.
 pub(crate) fn all<'a>(buffer: impl Into<BufferSlice<'a>>) -> BufferSlice<'a> {
     buffer.into()
 }
 
 impl<'a> Maker<'a> {
-    /// Makes buffers of `limit` bytes altogether at most.
+    /// Limits all buffers together to `limit` bytes.
     pub fn new(device: &'a Device, limit: usize, purpose: Purpose) -> Maker<'a> {
         Maker {
             device,
@@ -182,28 +182,28 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Leaves large buffers as they are, zeros that take no memory, and computes no formulas: enough to declare pipelines.
+    /// Leaves large buffers zero, which take no memory, and computes no formulas: enough to declare pipelines.
     pub fn without_numbers(self) -> Maker<'a> {
         Maker { fills: false, ..self }
     }
 
-    /// Bytes that were made.
+    /// Total bytes of the buffers.
     pub fn taken(&self) -> usize {
         self.taken.get()
     }
 
-    /// Buffers that have numbers, in the order in which they were made.
+    /// Buffers with input numbers, in the order of creation.
     pub fn inputs(&self) -> Vec<Buffer> {
         self.inputs.borrow().clone()
     }
 
-    /// Results of the operation, with the numbers that [`Maker::expect`] was given for them.
+    /// Outputs of the operation, with the numbers that [`Maker::expect`] was given for them.
     pub fn outputs(&self) -> Vec<Output> {
         self.outputs.borrow().clone()
     }
 
-    /// States the formula of a result: all its numbers in f64, those that the operation leaves alone as they are. It is
-    /// computed at once, and only for checks, from what is in the buffers before the operation runs.
+    /// Sets the expected numbers of an output: all of them in f64, also those that the operation does not change. The
+    /// formula is evaluated at once, for checks only, from the contents of the buffers before the operation runs.
     pub(crate) fn expect(&self, output: &Output, formula: impl FnOnce() -> Vec<f64>) {
         if !(self.is_check() && self.fills) {
             return;
@@ -224,17 +224,17 @@ impl<'a> Maker<'a> {
         self.purpose == Purpose::Check
     }
 
-    /// Numbers from one row of `width` to the next: those of checks have `more` between them.
+    /// Stride of rows of `width` numbers: checks have `more` numbers of padding.
     pub(crate) fn stride(&self, width: usize, more: usize) -> usize {
         if self.is_check() { width.saturating_add(more) } else { width }
     }
 
-    /// A parameter: one that changes results in checks, `plain` otherwise.
+    /// A parameter: `checked` for checks, where it affects results, `plain` otherwise.
     pub(crate) fn parameter(&self, plain: f32, checked: f32) -> f32 {
         if self.is_check() { checked } else { plain }
     }
 
-    /// Zeros: as many as the product of `counts`, of `size` bytes each.
+    /// A zeroed buffer for as many elements of `size` bytes as the product of `counts`.
     pub(crate) fn zeros(&self, counts: &[usize], size: usize) -> Result<Buffer, Problem> {
         let bytes = counts.iter().try_fold(size, |bytes, count| bytes.checked_mul(*count));
         let total = bytes.and_then(|bytes| bytes.checked_add(self.taken.get()));
@@ -247,7 +247,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Room for a result.
+    /// A buffer for an output.
     pub(crate) fn output(&self, name: &'static str, counts: &[usize], number: Number) -> Result<Output, Problem> {
         let guard = if self.is_check() { Output::GUARD } else { 0 };
         let elements = counts.iter().try_fold(1usize, |product, count| product.checked_mul(*count));
@@ -261,7 +261,7 @@ impl<'a> Maker<'a> {
         Ok(output)
     }
 
-    /// An array that the operation changes.
+    /// An array that the operation updates in place, as an output.
     pub(crate) fn changed(&self, name: &'static str, array: &Array, number: Number) -> Output {
         let output = Output::changed(name, number, array.buffer.clone());
         self.outputs.borrow_mut().push(output.clone());
@@ -283,7 +283,7 @@ impl<'a> Maker<'a> {
         Ok(Array { buffer, format })
     }
 
-    /// Random logits: most are small and a few stand out, as in models, so that samplers have something to leave out.
+    /// Random logits: most are small and a few stand out, as in models, so that samplers have something to discard.
     pub(crate) fn logits(&self, counts: &[usize]) -> Result<Array, Problem> {
         let buffer = self.zeros(counts, 4)?;
         let count = (buffer.len() / 4).min(PATTERN);
@@ -298,7 +298,7 @@ impl<'a> Maker<'a> {
         self.integers(&tokens)
     }
 
-    /// Positions below `end`: each once, if there are as many.
+    /// Positions below `end`: without duplicates, if there are enough.
     pub(crate) fn positions(&self, count: usize, end: usize) -> Result<Buffer, Problem> {
         let position = |i: usize| if self.is_check() { end - 1 - i % end } else { i % end };
         let positions: Vec<u32> = (0..count).map(|i| position(i) as u32).collect();
@@ -311,25 +311,25 @@ impl<'a> Maker<'a> {
         Ok(buffer)
     }
 
-    /// These numbers.
+    /// An array of the given numbers.
     pub(crate) fn floats(&self, numbers: &[f32]) -> Result<Array, Problem> {
         let buffer = self.zeros(&[numbers.len()], 4)?;
         self.fill(&buffer, bytemuck::cast_slice(numbers))?;
         Ok(Array { buffer, format: Format::F32 })
     }
 
-    /// Zeros, as floats.
+    /// An array of zeros.
     pub(crate) fn zero_activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
         Ok(Array { buffer: self.zeros(counts, ty.size())?, format: format_of(ty) })
     }
 
-    /// A random matrix of the case's format, laid out as inference has it.
+    /// A random matrix in the case's format, in the layout that inference uses.
     pub(crate) fn matrix(&self, case: &Case, rows: usize, columns: usize) -> Result<Weights, Problem> {
         let format = case.format.unwrap_or(Format::F32);
         self.weights(format, Layout::preferred(format, columns), rows, columns)
     }
 
-    /// A random matrix. Where it is large, its bands of 32 rows are alike: what weights are worth does not change the time.
+    /// A random matrix. A large one repeats the same 32 rows: the values of weights do not affect the time.
     pub(crate) fn weights(
         &self,
         format: Format,
@@ -349,7 +349,7 @@ impl<'a> Maker<'a> {
         Ok(weights)
     }
 
-    /// A cache of at least `positions` positions, which are full.
+    /// A cache with room for at least `positions` positions, which are filled.
     pub(crate) fn cache(
         &self,
         heads: usize,
@@ -367,7 +367,7 @@ impl<'a> Maker<'a> {
         Ok(cache)
     }
 
-    /// No operation may read behind the last position.
+    /// Poisons everything after the last position, which no operation may read.
     fn poison_behind(&self, cache: &Cache, positions: usize) -> Result<(), Problem> {
         let (size, head_dim) = (cache.ty.size(), cache.head_dim);
         let nan = |count: usize| vec![0xff; count * size];
@@ -384,7 +384,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Fills a buffer with numbers: the pattern, as often as there is room for it.
+    /// Fills a buffer by repeating the pattern.
     fn fill(&self, buffer: &Buffer, pattern: &[u8]) -> Result<(), Problem> {
         self.inputs.borrow_mut().push(buffer.clone());
         for start in (0..buffer.len()).step_by(pattern.len().max(1)) {
@@ -402,7 +402,7 @@ impl<'a> Maker<'a> {
         Ok(buffer.write(offset, bytes)?)
     }
 
-    /// Blocks of random numbers. All bytes but scales may have any value.
+    /// Blocks of random weights. All bytes except the scales may have any value.
     pub fn blocks(&self, format: Format, count: usize) -> Vec<u8> {
         self.random.blocks(format, count)
     }
@@ -415,8 +415,8 @@ fn format_of(ty: Activation) -> Format {
     }
 }
 
-/// Numbers that are repeated: an odd count, so that rows differ.
+/// Length of repeated patterns: odd, so that rows differ.
 const PATTERN: usize = 65_537;
 
-/// Matrices of up to so many bytes have no two rows alike.
+/// Matrices up to this size in bytes do not repeat rows.
 const SMALL: usize = 1 << 20;

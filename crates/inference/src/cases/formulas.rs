@@ -10,7 +10,7 @@ pub(crate) fn product(w: &Weights, x: &[f64]) -> Vec<f64> {
     rows.collect()
 }
 
-/// a[i] + b[i mod the length of b]: an array of the same size, or the same row for every row.
+/// a[i] + b[i mod the length of b]: elementwise, or with the same row added to every row.
 pub(crate) fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b.iter().cycle()).map(|(a, b)| a + b).collect()
 }
@@ -23,7 +23,7 @@ pub(crate) fn softmax(x: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| weight / total).collect()
 }
 
-/// x[i] / √(mean of x² + ε) · w[i], for every row of x that is as long as w.
+/// x[i] / √(mean of x² + ε) · w[i], for every row of x, whose length is that of w.
 pub(crate) fn rms_norm(x: &[f64], w: &[f64], epsilon: f32) -> Vec<f64> {
     let rows = x.chunks(w.len()).flat_map(|row| {
         let mean = row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64;
@@ -38,7 +38,7 @@ pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Index of the largest number; of equal ones the lowest.
+/// Index of the largest number; of equal numbers, the lowest index.
 pub(crate) fn argmax(x: &[f64]) -> usize {
     (0..x.len()).fold(0, |best, i| if x[i] > x[best] { i } else { best })
 }

@@ -1,4 +1,4 @@
-//! Cases: every operation of the shader library with types, sizes and buffers, as `metal-shader-bench` measures and
+//! Cases: every operation of the shader library with types, sizes and buffers. `metal-shader-bench` measures them, and
 //! [`crate::selftest`] checks them.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //!     ── data, random: buffers ── output: results, and the formula's ── repeat: recorded once, replayed
 //! ```
 //!
-//! A kernel that no case runs fails a test.
+//! A test fails if a kernel has no case.
 
 mod case;
 mod data;

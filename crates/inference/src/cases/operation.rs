@@ -1,29 +1,30 @@
-//! Operations as cases are made of them. The files of [`crate::metal::operations`] have them in tables.
+//! Definitions of operations, which cases are built from. The files of [`crate::metal::operations`] contain them in
+//! tables.
 
 use super::case::Case;
 use super::data::{Maker, Problem, Workload};
 use crate::formats::Format;
 
-/// An operation: its kernels, the types and sizes that it is measured and checked with, and the work that it does.
+/// An operation: its kernels, the types and sizes to measure and check it with, and its work.
 #[derive(Debug)]
 pub struct Operation {
-    /// A case is called like this, with the types of numbers behind it.
+    /// Name of its cases, without the suffix of their types.
     pub name: &'static str,
-    /// Its kernels are called like this.
+    /// Names of its kernels, without the suffix of their types.
     pub(crate) kernels: &'static [&'static str],
     pub(crate) variants: Variants,
-    /// Sizes to measure: numbers, or those of a model.
+    /// Sizes to measure: numbers, or names of a model's sizes.
     pub(crate) shape: &'static str,
-    /// Sizes to check results with: small, and multiples of nothing. Those of K are rounded up to whole blocks.
+    /// Sizes to check: small, and multiples of nothing. K is rounded up to whole blocks.
     pub(crate) checks: &'static [&'static str],
-    /// Bytes that must be read and written at least, caches being perfect.
+    /// Bytes that must be read and written at least, with perfect caches.
     pub(crate) bytes: fn(&Case) -> f64,
-    /// Additions and multiplications; a function like exp counts as one.
+    /// Floating-point operations; a function like exp counts as one.
     pub(crate) flops: fn(&Case) -> f64,
     pub(crate) build: fn(&Maker<'_>, &Case) -> Result<Workload, Problem>,
 }
 
-/// Types of numbers that an operation is there for.
+/// Types that an operation exists for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Variants {
     /// `_q8_0_f32`: weights and activations.
@@ -34,14 +35,14 @@ pub(crate) enum Variants {
     Attention,
     /// `_f32_f16`: activations and cache.
     Cache,
-    /// All is f32.
+    /// f32 only.
     One,
 }
 
-/// All operations, by file.
+/// All operations, in the order of their files.
 pub fn all() -> impl Iterator<Item = &'static Operation> {
     crate::metal::operations::TABLES.into_iter().flatten()
 }
 
-/// Kernels that no case runs, and why.
+/// Kernels without a case, and the reasons.
 pub const NOT_COVERED: &[(&str, &str)] = &[];

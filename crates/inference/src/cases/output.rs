@@ -1,4 +1,4 @@
-//! Results of an operation.
+//! Outputs of an operation.
 
 use crate::formats::Activation;
 use crate::metal::library::BufferSlice;
@@ -6,7 +6,7 @@ use compute::{Buffer, Result};
 use half::f16;
 use std::fmt;
 
-/// The type of a result.
+/// Type of an output's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Number {
@@ -16,7 +16,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Bytes of a number.
+    /// Size of a number in bytes.
     pub const fn size(self) -> usize {
         match self {
             Number::F32 | Number::U32 => 4,
@@ -24,7 +24,7 @@ impl Number {
         }
     }
 
-    /// The bits of a number, as a number in f64, which has room for all of them.
+    /// The number with these bits, in f64, which represents all of them exactly.
     pub fn value(self, bits: u32) -> f64 {
         match self {
             Number::F32 => f64::from(f32::from_bits(bits)),
@@ -53,26 +53,26 @@ impl fmt::Display for Number {
     }
 }
 
-/// A result of an operation: a buffer of its own, or one that it changes.
+/// An output of an operation: its own buffer, or an input that it updates in place.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// As the operation calls it.
+    /// Name of the argument.
     pub name: &'static str,
-    /// The type of its numbers.
+    /// Type of its numbers.
     pub number: Number,
-    /// Count of its numbers.
+    /// Number of its numbers.
     pub count: usize,
-    /// All numbers that it should have, by the formula of the operation; NaN where NaN must stay. None where no formula was
-    /// computed: [`super::Purpose::Measure`] needs none.
+    /// Expected numbers by the formula of the operation; NaN where poison must stay. `None` if no formula was
+    /// evaluated, as for [`super::Purpose::Measure`].
     pub expected: Option<Vec<f64>>,
     buffer: Buffer,
 }
 
 impl Output {
-    /// Bytes behind a result that is checked: nothing may be written there.
+    /// Bytes after the end of a checked output, which must not be written.
     pub(crate) const GUARD: usize = 256;
 
-    /// Every byte of a result before it is written: NaN, or a token that does not exist.
+    /// Every byte of an output before it is written: as a float a NaN, as a token one that does not exist.
     const POISON: u8 = 0xff;
 
     pub(crate) fn written(name: &'static str, number: Number, buffer: Buffer, count: usize) -> Output {
@@ -91,7 +91,7 @@ impl Output {
         self.buffer.write(0, &vec![Output::POISON; self.buffer.len()])
     }
 
-    /// The bits of all numbers.
+    /// Bits of all numbers.
     pub fn bits(&self) -> Vec<u32> {
         let bytes = self.buffer.read::<u8>();
         let bytes = &bytes[..(self.count * self.number.size()).min(bytes.len())];
@@ -101,12 +101,12 @@ impl Output {
         }
     }
 
-    /// All numbers that it has now.
+    /// Current numbers.
     pub fn numbers(&self) -> Vec<f64> {
         self.bits().into_iter().map(|bits| self.number.value(bits)).collect()
     }
 
-    /// Returns true if something was written behind the result.
+    /// Returns true if something was written after the end of the output.
     pub fn is_overrun(&self) -> bool {
         let end = self.count * self.number.size();
         self.buffer.read::<u8>().get(end..).is_some_and(|behind| behind.iter().any(|byte| *byte != Output::POISON))

@@ -21,20 +21,20 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Between −1 and 1: 24 bits, so nothing is rounded.
+    /// Uniform between −1 and 1: 24 bits, so nothing is rounded.
     fn number(&self) -> f32 {
         (self.bits() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     }
 
-    /// Exponentially distributed, or nearly: half of the numbers are below 1.4, half of the rest below 2.8, and so on. Within
-    /// each half they are spread evenly, since a logarithm is not the same on all machines.
+    /// Exponentially distributed, approximately: half of the numbers are below 1.4, half of the rest below 2.8, and so
+    /// on. They are uniform within each half, because a logarithm is not the same on all machines.
     pub(crate) fn exponential(&self) -> f32 {
         let bits = self.bits();
         let part = ((bits >> 8) & 0xffff) as f32 / 65_536.0;
         1.375 * (bits.leading_zeros().min(16) as f32 + part)
     }
 
-    /// Blocks of numbers of about 1 or less. All bytes but scales may have any value.
+    /// Blocks of weights of about 1 or less. All bytes except the scales may have any value.
     pub(crate) fn blocks(&self, format: Format, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity((count + 1) * format.block_size());
         for _ in 0..count {

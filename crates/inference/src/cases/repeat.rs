@@ -1,4 +1,4 @@
-//! Operations that are recorded once and replayed.
+//! Records operations once and replays them.
 
 use super::Workload;
 use crate::metal::MetalDevice;
@@ -6,7 +6,7 @@ use crate::metal::dispatch::Encoding;
 use compute::{DispatchType, Recording, Result};
 use std::time::Duration;
 
-/// Workloads one after the other, so many times.
+/// Records the workloads in order, `rounds` times.
 pub fn record(device: &MetalDevice, workloads: &[Workload], rounds: usize) -> Result<Recording> {
     let mut recorder = device.device().new_command_recorder(DispatchType::Serial);
     for workload in (0..rounds).flat_map(|_| workloads) {
@@ -15,7 +15,7 @@ pub fn record(device: &MetalDevice, workloads: &[Workload], rounds: usize) -> Re
     recorder.finish()
 }
 
-/// Time that the device was busy.
+/// Replays a recording; returns the time that the device was busy.
 pub fn replay(device: &MetalDevice, recording: &Recording) -> Result<Duration> {
     let command_buffer = device.command_buffer();
     command_buffer.replay(recording, &[])?;

@@ -1,14 +1,14 @@
-//! Selection of cases by name: of the case, of its operation, of a kernel, of the file, or of a type.
+//! Selection of cases by the name of a case, an operation, a kernel, a file or a type.
 
 use super::case::Case;
 use std::fmt;
 
-/// A pattern that names nothing.
+/// A pattern that matches no name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownName {
     /// The pattern.
     pub pattern: String,
-    /// Names that look like it.
+    /// Similar names.
     pub similar: Vec<String>,
 }
 
@@ -24,14 +24,14 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// The cases that any of the patterns names; all of them without patterns. The error is a pattern that names none.
+/// The cases that match any of the patterns; all cases if there are none. The error is a pattern without a match.
 pub fn select(cases: Vec<Case>, patterns: &[String]) -> Result<Vec<Case>, UnknownName> {
     if patterns.is_empty() {
         return Ok(cases);
     }
     let mut wanted = vec![false; cases.len()];
     for pattern in patterns {
-        // The name of a case selects that case alone, although it may also be the name of a kernel of others.
+        // The name of a case selects that case only, although it may also be the name of another case's kernel.
         let kind = |kind: &usize| cases.iter().any(|case| is_named(case, *kind, pattern));
         let kind = (0..KINDS).find(kind).ok_or_else(|| unknown(pattern, &cases))?;
         for (case, wanted) in cases.iter().zip(&mut wanted) {
@@ -55,11 +55,11 @@ fn is_named(case: &Case, kind: usize, pattern: &str) -> bool {
     names(case)[kind].iter().any(|name| matches(pattern.as_bytes(), name.as_bytes()))
 }
 
-/// `*` is anything and `?` any letter; large and small letters are alike.
+/// `*` matches anything and `?` any letter; case is ignored.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     match (pattern, name) {
         ([], []) => true,
-        // One star is as good as several, which would take long.
+        // Consecutive stars are merged: matching each on its own would take long.
         ([b'*', b'*', ..], _) => matches(&pattern[1..], name),
         ([b'*', rest @ ..], _) => (0..=name.len()).any(|skipped| matches(rest, &name[skipped..])),
         ([b'?', rest @ ..], [_, name @ ..]) => matches(rest, name),

@@ -1,4 +1,4 @@
-//! Sizes: those of real models, the defaults of the table of operations, and those of the command line.
+//! Sizes: those of real models, the defaults of the tables of operations, and those of the command line.
 
 use std::fmt;
 use std::ops::Index;
@@ -18,7 +18,7 @@ pub struct Model {
     vocabulary: usize,
 }
 
-/// The models whose sizes there are.
+/// Models with known sizes.
 #[rustfmt::skip]
 pub const MODELS: [Model; 4] = [
     Model { name: "tiny", about: "of no use, but quick", width: 256, ff: 512, heads: 4, kv_heads: 2, head_dim: 64, vocabulary: 1024 },
@@ -41,8 +41,8 @@ impl Model {
     }
 }
 
-/// Sizes at which a self-test takes times: large enough for a GPU to show what it can do, small enough to be made at once, and
-/// whole blocks of every format.
+/// Sizes for the times of a self-test: large enough for a GPU to reach its speed, small enough to be created quickly,
+/// and whole blocks in every format.
 pub const SELF_TEST: Model = Model {
     name: "self-test",
     about: "of no model",
@@ -54,22 +54,22 @@ pub const SELF_TEST: Model = Model {
     vocabulary: 16_384,
 };
 
-/// The sizes of one case, each by its letter: `M=1 N=4096 K=4096`.
+/// The sizes of one case, each with its letter: `M=1 N=4096 K=4096`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shape {
     sizes: Vec<(char, usize)>,
 }
 
-/// Meaning of each letter, for the help.
+/// Meaning of the letters, for the help.
 pub const LETTERS: &str = "M vectors, rows or tokens; N rows of a matrix, or numbers in a row; K columns; \
     H heads; G heads of keys and values; D numbers in a head; L positions in the cache; P positions before the tokens; \
     S parts of the positions, or simdgroups; C candidates";
 
-/// The largest size that kernels take.
+/// The largest size that kernels accept.
 const LARGEST: usize = i32::MAX as usize;
 
 impl Shape {
-    /// A shape of numbers alone.
+    /// Parses a shape of numbers only.
     pub(crate) fn parse(text: &str) -> Result<Shape, String> {
         let size = |(letter, value): (char, &str)| match value.parse() {
             Ok(size) => Ok((letter, size)),
@@ -78,7 +78,7 @@ impl Shape {
         Ok(Shape { sizes: pairs(text, ' ')?.into_iter().map(size).collect::<Result<_, _>>()? })
     }
 
-    /// A shape of the table: letters with numbers or sizes of a model, `M=1 N=ff`.
+    /// Parses a shape of a table: letters with numbers or sizes of a model, `M=1 N=ff`.
     pub fn of_model(text: &str, model: &Model) -> Result<Shape, String> {
         let size = |(letter, value): (char, &str)| match value.parse().ok().or_else(|| model.size(value)) {
             Some(size) => Ok((letter, size)),
@@ -87,24 +87,24 @@ impl Shape {
         Ok(Shape { sizes: pairs(text, ' ')?.into_iter().map(size).collect::<Result<_, _>>()? })
     }
 
-    /// The letters that it has.
+    /// Letters of the shape.
     pub fn letters(&self) -> impl Iterator<Item = char> {
         self.sizes.iter().map(|(letter, _)| *letter)
     }
 
-    /// The size of a letter that not every shape of the operation has.
+    /// Size of a letter that only some shapes of the operation have.
     pub fn get(&self, letter: char) -> Option<usize> {
         self.sizes.iter().find(|(known, _)| *known == letter).map(|(_, size)| *size)
     }
 
-    /// Rounds a size up to a multiple, where it has the letter.
+    /// Rounds a size up to a multiple, if the shape has the letter.
     pub(crate) fn round_up(&mut self, letter: char, multiple: usize) {
         for (_, size) in self.sizes.iter_mut().filter(|(known, _)| *known == letter) {
             *size = size.next_multiple_of(multiple);
         }
     }
 
-    /// Takes those of `wanted` that it has.
+    /// Applies the sizes of `wanted` whose letters the shape has.
     pub fn set(&mut self, wanted: &Wanted) {
         for (letter, size) in &mut self.sizes {
             if let Some((_, wanted)) = wanted.0.iter().find(|(wanted, _)| wanted == letter) {
@@ -117,7 +117,7 @@ impl Shape {
 impl Index<char> for Shape {
     type Output = usize;
 
-    /// A letter of the operation's own shape; a test goes through the table with all of them.
+    /// A letter of the operation's own shape. A test looks up all letters of the tables.
     fn index(&self, letter: char) -> &usize {
         &self.sizes.iter().find(|(known, _)| *known == letter).expect("a letter of the operation").1
     }
@@ -132,12 +132,12 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Sizes of the command line: `M=8,N=4096`.
+/// Sizes given on the command line: `M=8,N=4096`.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Wanted(Vec<(char, usize)>);
 
 impl Wanted {
-    /// Letters and sizes with commas between them.
+    /// Parses letters and sizes, separated by commas.
     pub fn parse(text: &str) -> Result<Wanted, String> {
         let mut sizes: Vec<(char, usize)> = Vec::new();
         for (letter, value) in pairs(text, ',')? {
@@ -155,12 +155,12 @@ impl Wanted {
         Ok(Wanted(sizes))
     }
 
-    /// The letters that it has.
+    /// Letters of the sizes.
     pub fn letters(&self) -> impl Iterator<Item = char> {
         self.0.iter().map(|(letter, _)| *letter)
     }
 
-    /// True if it has no sizes.
+    /// True if there are no sizes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

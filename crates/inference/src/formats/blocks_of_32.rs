@@ -1,6 +1,6 @@
-//! Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1: blocks of 32 numbers with one scale, and a minimum where the name ends in 1.
+//! Q8_0, Q4_0, Q4_1, Q5_0 and Q5_1: blocks of 32 numbers with one scale, and a minimum if the name ends in 1.
 //!
-//! Each block is rounded by itself to the nearest steps between its extremes.
+//! Each block is rounded on its own, to the nearest of equal steps between its extremes.
 
 use super::definition::{Definition, in_order};
 use super::rounding::{extreme, half, inverse, put_half, range, step};
@@ -71,7 +71,7 @@ pub(super) const Q5_1: Definition = Definition {
     },
 };
 
-/// Steps around 0. The extreme is exact, so that it has the one step that its opposite lacks.
+/// Steps around 0. The number farthest from 0 is exact: it gets the side that has one more step.
 fn symmetric<const BITS: u32>(numbers: &[f32], out: &mut Vec<u8>) {
     let middle = 1u8 << (BITS - 1);
     let scale = put_half(-extreme(numbers) / f32::from(middle), out);
@@ -79,7 +79,7 @@ fn symmetric<const BITS: u32>(numbers: &[f32], out: &mut Vec<u8>) {
     put_steps::<BITS>(numbers, |number| step(number * inverse + f32::from(middle), 2 * middle - 1), out);
 }
 
-/// Steps from the smallest number up.
+/// Steps upwards from the smallest number.
 fn with_minimum<const BITS: u32>(numbers: &[f32], out: &mut Vec<u8>) {
     let max = (1u8 << BITS) - 1;
     let (low, high) = range(numbers);
@@ -89,7 +89,8 @@ fn with_minimum<const BITS: u32>(numbers: &[f32], out: &mut Vec<u8>) {
     put_steps::<BITS>(numbers, |number| step((number - low) * inverse, max), out);
 }
 
-/// 32 steps: their fifth bits, if they have one, then the first 16 below the last 16.
+/// Appends 32 steps: their fifth bits, if they have one, then the first 16 in the low nibbles and the last 16 in the
+/// high ones.
 fn put_steps<const BITS: u32>(numbers: &[f32], step: impl Fn(f32) -> u8, out: &mut Vec<u8>) {
     let mut steps = [0; 32];
     for (to, &number) in steps.iter_mut().zip(numbers) {
@@ -102,13 +103,13 @@ fn put_steps<const BITS: u32>(numbers: &[f32], step: impl Fn(f32) -> u8, out: &m
     out.extend((0..16).map(|i| steps[i] & 15 | steps[i + 16] << 4));
 }
 
-/// 16 bytes: all low halves, then all high ones.
+/// Nibbles of 16 bytes: all low ones, then all high ones.
 fn nibbles(bytes: &[u8]) -> impl Iterator<Item = f64> {
     let low = bytes.iter().map(|byte| f64::from(byte & 15));
     low.chain(bytes.iter().map(|byte| f64::from(byte >> 4)))
 }
 
-/// The fifth bit of each number, worth 16; the lowest of the first byte first.
+/// Fifth bit of each number, as 0 or 16; the lowest bit of the first byte comes first.
 fn fifth_bits(bytes: &[u8]) -> impl Iterator<Item = f64> {
     bytes.iter().flat_map(|byte| (0..8).map(move |bit| f64::from(byte >> bit & 1) * 16.0))
 }

@@ -1,4 +1,4 @@
-//! Q4_K, Q5_K and Q6_K: blocks of 256 numbers in groups, whose scales are quantized, too.
+//! Q4_K, Q5_K and Q6_K: blocks of 256 numbers in groups, with quantized scales.
 
 use super::definition::{Definition, in_order};
 use super::rounding::{extreme, half, inverse, put_half, range, step};
@@ -37,7 +37,7 @@ pub(super) const Q6_K: Definition = Definition {
     dequantize: dequantize_q6_k,
 };
 
-/// The largest scale and minimum of a group: 6 bits.
+/// Largest scale and minimum of a group: 6 bits.
 const MAX: f32 = 63.0;
 
 /// Q4_K and Q5_K: eight groups of 32, each with a scale and a minimum that is 0 or below.
@@ -74,7 +74,8 @@ fn to_steps(values: [f32; 8], scale: f32) -> [u8; 8] {
     values.map(|value| step(value * inverse(scale), 63))
 }
 
-/// Eight pairs of 6 bits in 12 bytes: the first four of each whole, with the high bits of the last four above them.
+/// Packs eight pairs of 6 bits into 12 bytes: the first four pairs are whole, with the high bits of the last four above
+/// them.
 fn packed(scales: [u8; 8], minima: [u8; 8]) -> [u8; 12] {
     let mut packed = [0; 12];
     for group in 0..4 {
@@ -155,7 +156,7 @@ fn dequantize_q6_k(block: &[u8]) -> Vec<f64> {
     numbers
 }
 
-/// The scales first, then twelve bytes for each four columns of all quarters of a half: see `q6_K` in
+/// Scales first, then twelve bytes for each four columns of all quarters of a half: see `q6_K` in
 /// `include/quantize.metal`.
 fn q6_k_tile_offset(offset: usize) -> usize {
     let columns = |half: usize, column: usize| 18 + 12 * (8 * half + column / 4);

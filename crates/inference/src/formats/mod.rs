@@ -1,11 +1,11 @@
-//! Number formats: the types of activations, and how weights are stored.
+//! Number formats: types of activations, and storage formats of weights.
 //!
 //! ```text
 //! formats! ── Format, one line for each ── Definition: GGUF type, scales, rounding ── plain, blocks_of_32, k_quants
 //! ```
 //!
-//! `include/quantize.metal` has the decoder of each format. The build takes the formats of the library from there: a format
-//! without a definition here, or one that differs in the size of its block, does not compile.
+//! `include/quantize.metal` has the decoder of each format. The build takes the list of formats from there: a format
+//! without a definition here, or with another block size, does not compile.
 
 mod blocks_of_32;
 mod definition;
@@ -18,7 +18,7 @@ mod tests;
 use definition::Definition;
 use std::fmt;
 
-/// The type of values that flow between kernels. Weights of norms, sums and probabilities are always `f32`.
+/// Type of the values that flow between kernels. Weights of norms, sums and probabilities are always `f32`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Activation {
@@ -27,10 +27,10 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Both.
+    /// Both types.
     pub const ALL: [Activation; 2] = [Activation::F32, Activation::F16];
 
-    /// Bytes of a number.
+    /// Size of a number in bytes.
     pub const fn size(self) -> usize {
         match self {
             Activation::F32 => 4,
@@ -48,10 +48,10 @@ impl fmt::Display for Activation {
     }
 }
 
-/// Declares the formats: a variant, and the constant that defines it.
+/// Declares the formats: each a variant, and the constant that defines it.
 macro_rules! formats {
     ($($variant:ident = $definition:path;)*) => {
-        /// The storage format of a matrix of weights, as in GGUF files.
+        /// Storage format of a weight matrix, as in GGUF files.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs, non_camel_case_types, reason = "GGUF's names")]
         pub enum Format {
@@ -59,7 +59,7 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// All of them.
+            /// All formats.
             pub const ALL: [Format; [$(Format::$variant),*].len()] = [$(Format::$variant),*];
 
             const fn definition(self) -> &'static Definition {
@@ -86,10 +86,10 @@ formats! {
 }
 
 impl Format {
-    /// Those that store each number by itself.
+    /// Formats that store numbers one by one.
     pub const PLAIN: [Format; 3] = [Format::F32, Format::F16, Format::BF16];
 
-    /// Those that store numbers in blocks.
+    /// Formats that store numbers in blocks.
     pub const QUANTIZED: [Format; Format::ALL.len() - Format::PLAIN.len()] = {
         let mut formats = [Format::F32; Format::ALL.len() - Format::PLAIN.len()];
         let (mut i, mut count) = (0, 0);
@@ -105,7 +105,7 @@ impl Format {
     };
 }
 
-/// Quantizes numbers; `None` where they are not whole blocks.
+/// Quantizes numbers; `None` if they are not whole blocks.
 pub fn quantize(format: Format, numbers: &[f32]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(format.row_size(numbers.len())?);
     for block in numbers.chunks_exact(format.block_len()) {
@@ -114,7 +114,7 @@ pub fn quantize(format: Format, numbers: &[f32]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The numbers of blocks, exactly as the format defines them; slow. Bytes after the last whole block are left out.
+/// Dequantizes blocks, exactly as the format defines them; slow. Bytes after the last whole block are ignored.
 pub fn dequantize(format: Format, bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(format.block_size()).flat_map(format.definition().dequantize).collect()
 }

@@ -1,4 +1,4 @@
-//! Numbers that are stored by themselves.
+//! Plain formats, which store numbers one by one.
 
 use super::definition::{Definition, in_order};
 use super::rounding::half;

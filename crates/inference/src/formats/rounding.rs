@@ -1,8 +1,8 @@
-//! Steps and scales, shared by the block formats.
+//! Rounding to steps and scales, shared by the block formats.
 
 use half::f16;
 
-/// The half at an offset of a block.
+/// The half at byte `at` of a block.
 pub(super) fn half(block: &[u8], at: usize) -> f64 {
     f64::from(f16::from_le_bytes([block[at], block[at + 1]]))
 }
@@ -14,12 +14,12 @@ pub(super) fn put_half(value: f32, out: &mut Vec<u8>) -> f32 {
     half.to_f32()
 }
 
-/// 1 over a scale, or 0 where all numbers are 0.
+/// 1 / scale, or 0 if all numbers are 0.
 pub(super) fn inverse(scale: f32) -> f32 {
     if scale == 0.0 { 0.0 } else { 1.0 / scale }
 }
 
-/// The step of a number: from 0 up to `max`.
+/// Rounds a number to a step from 0 to `max`.
 pub(super) fn step(value: f32, max: u8) -> u8 {
     value.round().clamp(0.0, max.into()) as u8
 }

@@ -1,4 +1,4 @@
-//! Rounding, and what may be in a block.
+//! Unit tests of rounding, and of blocks with arbitrary contents.
 
 use super::rounding::extreme;
 use super::*;

@@ -1,4 +1,4 @@
-//! Behind the last layer: the scores of all tokens, and the token that is chosen by them.
+//! Encodes the steps after the last layer: the logits of all tokens, and the sampling of the next token.
 
 use super::layers::Parts;
 use super::state::{MAX_RECENT, first};
@@ -11,19 +11,19 @@ use crate::metal::operations::{PutToken, RecentTokens, TakeRow, put_token, recen
 use crate::metal::operations::{RmsNorm, rms_norm};
 
 impl Parts {
-    /// The scores of all tokens to follow the last one.
+    /// Computes the logits of the next token.
     pub(super) fn logits(&self, tracer: &mut Tracer<'_>) -> Result<()> {
-        self.scores(tracer, LmHeadResult::Logits((&self.state.logits).into()))
+        self.output(tracer, LmHeadResult::Logits((&self.state.logits).into()))
     }
 
-    /// Chooses the token to follow the last one, and puts it behind it.
+    /// Samples the next token and appends it to the history.
     pub(super) fn choose(&self, tracer: &mut Tracer<'_>, sampling: &Sampling) -> Result<()> {
         let (state, n) = (&self.state, self.model.vocabulary);
         let (sampled, logits) = ((&state.sampled).into(), (&state.logits).into());
         if sampling.is_greedy() && !sampling.penalizes() {
-            // The scores need not be stored.
+            // The logits need not be stored.
             let argmax = LmHeadArgmax { tokens: sampled, scratch: (&state.argmax).into() };
-            self.scores(tracer, LmHeadResult::Argmax(argmax))?;
+            self.output(tracer, LmHeadResult::Argmax(argmax))?;
             return self.put(tracer);
         }
         self.logits(tracer)?;
@@ -57,7 +57,8 @@ impl Parts {
         self.put(tracer)
     }
 
-    fn scores(&self, tracer: &mut Tracer<'_>, result: LmHeadResult<'_>) -> Result<()> {
+    /// Norm and LM head, for one row of the residual stream.
+    fn output(&self, tracer: &mut Tracer<'_>, result: LmHeadResult<'_>) -> Result<()> {
         let (state, width, activation) = (&self.state, self.model.width, self.activation);
         let row = (&state.row).into();
         tracer.patch(TakeRow::ROW, Quantity::Row);

@@ -1,4 +1,4 @@
-//! The layers, for one token or for many.
+//! Encodes the layers, for one token or for many.
 
 use super::state::{State, first};
 use super::table::{Quantity, Tracer};
@@ -21,7 +21,7 @@ use crate::metal::operations::{RopeKv, Rotation, rope_kv};
 use crate::metal::operations::{TakeTokens, take_tokens};
 use compute::Buffer;
 
-/// What all parts of a plan are made of.
+/// Data that all parts of a plan use.
 pub(super) struct Parts {
     pub(super) model: Hyperparameters,
     pub(super) weights: ModelWeights,
@@ -35,7 +35,7 @@ impl Parts {
         first(buffer, &[rows, width], self.activation.size())
     }
 
-    /// Whether gate and up of a layer are computed at once: by the kernels for few vectors, which can.
+    /// True if gate and up of a layer are computed in one dispatch, which only the kernels for few vectors support.
     pub(super) fn gate_is_fused(tuning: &Tuning, layer: &LayerWeights, tokens: usize) -> bool {
         tuning.gemm(tokens).is_none() && layer.gate.is_like(&layer.up) && layer.gate.is_in_pieces()
     }
@@ -44,7 +44,7 @@ impl Parts {
         Gemv { w: w.matrix(), x, y, bias: None, residual: None, m, activation: self.activation }
     }
 
-    /// From tokens of the history to the residual stream behind the last layer.
+    /// Encodes the steps from tokens of the history to the residual stream after the last layer.
     pub(super) fn layers(&self, tracer: &mut Tracer<'_>, tokens: usize) -> Result<()> {
         let state = &self.state;
         tracer.patch(TakeTokens::FIRST, Quantity::First);
@@ -160,7 +160,7 @@ impl Parts {
         Ok(gemv(&mut tracer.encoding, op)?)
     }
 
-    /// In one dispatch where the three matrices are stored alike and the vectors are few.
+    /// Takes one dispatch if the three matrices have the same format and layout and the vectors are few.
     fn queries_keys_values(&self, tracer: &mut Tracer<'_>, layer: &LayerWeights, tokens: usize) -> Result<()> {
         let (model, state) = (&self.model, &self.state);
         let x = self.rows(&state.x, tokens, model.width);

@@ -1,5 +1,5 @@
-//! Buffers for the tensors of a file, in the layout that kernels like best. What is in the file as they like it stays there; the
-//! others are filled later ([`super::fill`]).
+//! Buffers for the tensors of a file, in the layout that is fastest for kernels. Tensors that already have it in the
+//! file are mapped; the others are filled later ([`super::fill`]).
 
 use super::fill::copied_bytes;
 use crate::arch::{LayerTensors, ModelTensors};
@@ -11,7 +11,7 @@ use crate::metal::library::BufferSlice;
 use crate::weights::{TensorInfo, Weights};
 use compute::{Buffer, Device, StorageMode};
 
-/// A matrix of weights.
+/// A weight matrix.
 pub(super) struct Weight {
     buffer: Buffer,
     format: Format,
@@ -30,17 +30,17 @@ pub(super) struct ModelWeights {
     pub(super) layers: Vec<LayerWeights>,
     pub(super) output_norm: Vector,
     output: Option<Weight>,
-    /// Divisors of the frequencies of rotations.
+    /// Divisors of the RoPE frequencies.
     pub(super) rope_factors: Option<Vec<f32>>,
     pub(super) memory: WeightMemory,
 }
 
-/// Where the weights of a plan are, in bytes.
+/// Bytes of a plan's weights, by location.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct WeightMemory {
-    /// Of tensors that were copied, most of them into another layout.
+    /// Tensors that were copied, most of them to another layout.
     pub copied: u64,
-    /// Of tensors that are used where they are in their files.
+    /// Tensors that are used from their mapped files.
     pub mapped: u64,
 }
 
@@ -64,13 +64,13 @@ impl Weight {
         Matrix { data: (&self.buffer).into(), format, layout, rows, columns }
     }
 
-    /// Stored alike, so that kernels can take both at once. Those take tiles alone.
+    /// True if both have the same format, layout and columns, as fused kernels require.
     pub(super) fn is_like(&self, other: &Weight) -> bool {
         let like = |weight: &Weight| (weight.format, weight.layout, weight.columns);
         like(self) == like(other)
     }
 
-    /// Whether its rows are taken 32 numbers at a time.
+    /// True if products take its rows 32 numbers at a time.
     pub(super) fn is_in_pieces(&self) -> bool {
         self.layout == Layout::Tiles || self.format.block_len() > 1
     }
@@ -89,20 +89,20 @@ impl Vector {
 }
 
 impl ModelWeights {
-    /// The matrix that scores all tokens.
+    /// The matrix of the LM head.
     pub(super) fn head(&self) -> &Weight {
         self.output.as_ref().unwrap_or(&self.embedding)
     }
 }
 
-/// A tensor that has a buffer, and is not in it yet.
+/// A tensor whose buffer is not filled yet.
 pub(super) struct Unfilled<'a> {
     pub(super) tensor: &'a TensorInfo,
     pub(super) buffer: Buffer,
     pub(super) contents: Contents,
 }
 
-/// How a tensor is in its buffer.
+/// Contents of a tensor's buffer.
 #[derive(Clone, Copy)]
 pub(super) enum Contents {
     Matrix {
@@ -115,19 +115,19 @@ pub(super) enum Contents {
     Vector,
 }
 
-/// Allocates buffers for tensors. Nothing is read but what decides how the model is computed.
+/// Allocates buffers for tensors. Reads only the tensors that the host needs.
 pub(super) struct Loader<'a> {
     pub(super) device: &'a Device,
     pub(super) tuning: Tuning,
     pub(super) weights: &'a Weights,
     pub(super) memory: WeightMemory,
-    /// In the order in which they are to be filled.
+    /// Tensors to fill, in this order.
     pub(super) unfilled: Vec<Unfilled<'a>>,
 }
 
 impl<'a> Loader<'a> {
     pub(super) fn model(&mut self, tensors: &ModelTensors<'a>) -> Result<ModelWeights> {
-        // A table that is only looked up in is as good in blocks.
+        // A table that is only used for look-ups is as fast in blocks.
         let only_looked_up = self.tuning.maps_weights && tensors.output.is_some();
         let embedding_layout = only_looked_up.then_some(Layout::Blocks);
         Ok(ModelWeights {
@@ -160,7 +160,7 @@ impl<'a> Loader<'a> {
         self.matrix_in(None, tensor)
     }
 
-    /// A matrix in this layout, or else in that which products like best.
+    /// A matrix in the given layout, by default in the one that is fastest for products.
     fn matrix_in(&mut self, layout: Option<Layout>, tensor: &'a TensorInfo) -> Result<Weight> {
         let format = tensor.format()?;
         let size = |index: usize| usize::try_from(tensor.dimensions.get(index).copied().unwrap_or(1));
@@ -200,7 +200,7 @@ impl<'a> Loader<'a> {
         Ok(vectors.try_into().ok())
     }
 
-    /// A buffer that will be filled: by the host where it is, or by copies where weights are staged.
+    /// A buffer to fill later: in place by the host, or by copies if weights are staged.
     fn unfilled(&mut self, tensor: &'a TensorInfo, bytes: usize, contents: Contents) -> Result<Buffer> {
         let buffer = match self.tuning.staging {
             Some(_) => self.device.new_buffer_with_storage_mode(copied_bytes(bytes), StorageMode::Private)?,
@@ -212,7 +212,7 @@ impl<'a> Loader<'a> {
         Ok(buffer)
     }
 
-    /// A tensor as a part of its file, where that is possible: it is in one, and its numbers are aligned there.
+    /// Maps a tensor of a file; `None` if it is not in a file, not aligned there, or not to be mapped.
     fn mapped(&mut self, tensor: &TensorInfo) -> Result<Option<Buffer>> {
         let is_aligned = tensor.range.start.is_multiple_of(4);
         match self.weights.path(tensor) {
@@ -226,7 +226,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// A vector that the host needs.
+    /// Reads a vector that the host needs.
     fn read(&mut self, tensor: &TensorInfo) -> Result<Vec<f32>> {
         let floats = floats(self.weights, tensor)?;
         self.weights.forget(tensor);
@@ -235,7 +235,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// The numbers of a vector.
+/// Numbers of a vector.
 pub(super) fn floats(weights: &Weights, tensor: &TensorInfo) -> Result<Vec<f32>> {
     let bytes = weights.data(tensor);
     let halves = || bytes.as_chunks::<2>().0.iter();
@@ -246,7 +246,7 @@ pub(super) fn floats(weights: &Weights, tensor: &TensorInfo) -> Result<Vec<f32>>
     })
 }
 
-/// The format of a vector, which is not quantized.
+/// Format of a vector, which must not be quantized.
 fn vector_format(tensor: &TensorInfo) -> Result<Format> {
     match tensor.format()? {
         format @ (Format::F32 | Format::F16 | Format::BF16) => Ok(format),

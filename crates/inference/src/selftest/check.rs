@@ -1,4 +1,4 @@
-//! One operation, run once.
+//! Checks of one operation, which runs once.
 
 use super::compare::{Compared, Difference, Tolerance, compare, compare_recorded};
 use super::record::RecordedCheck;
@@ -10,14 +10,14 @@ use crate::metal::dispatch::Encoding;
 use compute::Buffer;
 use std::fmt;
 
-/// More than any check or measurement takes.
+/// Memory limit, above that of any check or measurement.
 const MEMORY: usize = 1 << 30;
 
-/// An operation with the numbers that it is given and those that it should write.
+/// An operation with its inputs and the expected numbers of its outputs.
 pub struct Check {
-    /// Buffers with numbers that the operation is given.
+    /// Buffers with the operation's inputs.
     pub inputs: Vec<Buffer>,
-    /// Its results, with the numbers that they should have after [`Check::run`].
+    /// Its outputs, with the numbers expected after [`Check::run`].
     pub outputs: Vec<Output>,
     /// Digest of the inputs.
     pub(super) digest: u32,
@@ -31,14 +31,14 @@ impl fmt::Debug for Check {
 }
 
 impl Check {
-    /// Makes the buffers and computes the formulas.
+    /// Creates the buffers and evaluates the formulas.
     pub fn new(device: &MetalDevice, case: &Case) -> Result<Check, Problem> {
         let maker = maker(device, Purpose::Check);
         let workload = case.build(&maker)?;
         Ok(Check { inputs: maker.inputs(), outputs: maker.outputs(), digest: maker.digest(), workload })
     }
 
-    /// Runs the operation on the device that it was made for.
+    /// Runs the operation on the device of its buffers.
     pub fn run(&self, device: &MetalDevice) -> Result<(), Problem> {
         let command_buffer = device.command_buffer();
         let mut encoder = command_buffer.compute_command_encoder()?;
@@ -49,8 +49,8 @@ impl Check {
         Ok(())
     }
 
-    /// Compares the results with the formulas. The numbers are the worst error and its tolerance, as in
-    /// [`super::CheckReport::error`].
+    /// Compares the outputs with the formulas. Returns the worst error and its tolerance, as in
+    /// [`super::CheckReport::error`], and the verdict.
     pub fn verdict(&self) -> (Option<(f64, f64)>, Verdict) {
         if let Some(output) = self.outputs.iter().find(|output| output.expected.is_none()) {
             let problem = format!("there is no formula for {}: Maker::expect states it", output.name);
@@ -59,7 +59,7 @@ impl Check {
         self.compare_with(self.outputs.iter().filter_map(|output| output.expected.as_ref()))
     }
 
-    /// Compares the results with those of a check of the same operation on another device.
+    /// Compares the outputs with those of the same check on another device.
     pub(super) fn verdict_beside(&self, other: &Check) -> (Option<(f64, f64)>, Verdict) {
         self.compare_with(other.outputs.iter().map(Output::numbers))
     }
@@ -70,7 +70,7 @@ impl Check {
         self.concluded(compared.collect())
     }
 
-    /// Compares the results with recorded ones.
+    /// Compares the outputs with recorded ones.
     pub(super) fn verdict_by(&self, recorded: &RecordedCheck) -> (Option<(f64, f64)>, Verdict) {
         if self.digest != recorded.inputs {
             let (found, expected) = (self.digest, recorded.inputs);
@@ -93,7 +93,7 @@ impl Check {
     }
 }
 
-/// The pipelines that an operation needs.
+/// Pipelines that an operation needs.
 pub(super) fn pipelines(device: &MetalDevice, case: &Case, purpose: Purpose) -> Result<PipelineSet, Problem> {
     let workload = case.build(&maker(device, purpose).without_numbers())?;
     let mut set = PipelineSet::new();
@@ -101,7 +101,7 @@ pub(super) fn pipelines(device: &MetalDevice, case: &Case, purpose: Purpose) -> 
     Ok(set)
 }
 
-/// Makes the buffers.
+/// The maker of a check's or measurement's buffers.
 pub(super) fn maker(device: &MetalDevice, purpose: Purpose) -> Maker<'_> {
     Maker::new(device.device(), MEMORY, purpose)
 }

@@ -1,24 +1,24 @@
-//! Comparison of results with the numbers that they should have.
+//! Comparison of outputs with the expected numbers.
 
 use super::expected::{Expected, mix};
 use crate::cases::{Number, Output};
 use std::fmt;
 
-/// Largest error that a result may have.
+/// Largest allowed error of an output.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
-    /// Σ(actual − expected)² / Σ expected²: the error of the whole.
+    /// Σ(actual − expected)² / Σ expected²: the total error.
     pub normalized_mean_square: f64,
-    /// |actual − expected| of each number, relative to its size plus the root mean square of all.
+    /// |actual − expected| of each number, relative to its magnitude plus the root mean square of all numbers.
     pub each: f64,
-    /// Numbers below this count as nothing: they are denormal, or nearly.
+    /// Smaller numbers count as 0: they are denormal, or nearly.
     pub nothing: f64,
 }
 
 impl Tolerance {
-    /// For results of this type. A rounding to f16 is off by 2⁻¹¹ at most, and sums of f32, or the fast functions of a GPU, by
-    /// some 10⁻⁶. The CPU's worst results are 7·10⁻¹³ and 2·10⁻⁶ for f32, 9·10⁻⁸ and 9·10⁻⁴ for f16. Tokens are right or
-    /// wrong.
+    /// The tolerance for a type. Rounding to f16 is off by at most 2⁻¹¹, sums in f32 and fast functions of a GPU by
+    /// about 10⁻⁶. The CPU's worst results are 7·10⁻¹³ and 2·10⁻⁶ for f32, 9·10⁻⁸ and 9·10⁻⁴ for f16. Tokens must be
+    /// exact.
     pub fn of(number: Number) -> Tolerance {
         match number {
             Number::F32 => Tolerance { normalized_mean_square: 1e-10, each: 3e-5, nothing: 1e-37 },
@@ -28,59 +28,59 @@ impl Tolerance {
     }
 }
 
-/// Mistake in one result of an operation.
+/// Difference between an output and its reference.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Difference {
-    /// There are other results than expected: the recorded ones are of another version of the library.
+    /// The outputs are not the recorded ones: the record belongs to another version of the library.
     Shape(String),
-    /// The numbers that the operation was given are others than those that were recorded.
+    /// The inputs are not the recorded ones.
     Inputs {
-        /// Their digest.
+        /// Digest of the inputs.
         found: u32,
         /// The recorded digest.
         expected: u32,
     },
-    /// Numbers are off.
+    /// Numbers differ.
     Numbers {
-        /// Name of the result.
+        /// Name of the output.
         output: String,
-        /// Count of numbers that are off, of those that were compared.
+        /// Number of differing numbers, among those that were compared.
         wrong: usize,
-        /// Count of numbers that were compared.
+        /// Number of compared numbers.
         compared: usize,
-        /// The first that are off: index, actual, expected.
+        /// First differing numbers: index, actual, expected.
         first: Vec<(usize, f64, f64)>,
-        /// The error of the whole.
+        /// Total error.
         error: f64,
-        /// Largest error that is allowed.
+        /// Largest allowed error.
         bound: f64,
     },
-    /// Numbers are off that are not among those that were compared one by one.
+    /// Numbers differ outside of the compared samples.
     Mix {
-        /// Name of the result.
+        /// Name of the output.
         output: String,
-        /// Their sum with signs.
+        /// Sum of the numbers with pseudo-random signs.
         found: f64,
         /// The recorded sum.
         expected: f64,
-        /// Largest difference that is allowed.
+        /// Largest allowed difference.
         allowed: f64,
     },
-    /// Something was written behind the end of a result.
+    /// Something was written after the end of an output.
     Overrun(String),
 }
 
-/// Differences that are printed of each result.
+/// Number of differences to print per output.
 const FIRST: usize = 5;
 
-/// Comparison of one result.
+/// Result of comparing one output.
 pub(super) struct Compared {
     /// Σ(actual − expected)² / Σ expected².
     pub(super) error: f64,
     pub(super) difference: Option<Difference>,
 }
 
-/// Compares all numbers of a result.
+/// Compares all numbers of an output.
 pub(super) fn compare(output: &Output, expected: &[f64]) -> Compared {
     if output.count != expected.len() {
         let problem = format!("{} has {} numbers, but {} are expected", output.name, output.count, expected.len());
@@ -93,7 +93,7 @@ pub(super) fn compare(output: &Output, expected: &[f64]) -> Compared {
     numbers(output.name, output.number, (0..found.len()).zip(found).zip(expected).map(triple))
 }
 
-/// Compares a result with recorded samples of it.
+/// Compares an output with its recorded samples.
 pub(super) fn compare_recorded(output: &Output, expected: &Expected) -> Compared {
     let Expected { number, count, .. } = *expected;
     if (output.name, output.number, output.count) != (&expected.name, number, count) {
@@ -107,25 +107,25 @@ pub(super) fn compare_recorded(output: &Output, expected: &Expected) -> Compared
     samples(&output.bits(), expected)
 }
 
-fn triple(((place, found), wanted): ((usize, f64), &f64)) -> (usize, f64, f64) {
-    (place, found, *wanted)
+fn triple(((index, found), wanted): ((usize, f64), &f64)) -> (usize, f64, f64) {
+    (index, found, *wanted)
 }
 
-/// Compares numbers one by one and as a whole: index, actual, expected.
+/// Compares numbers one by one and in total: index, actual, expected.
 fn numbers(name: &str, number: Number, numbers: impl Iterator<Item = (usize, f64, f64)>) -> Compared {
     let (tolerance, numbers) = (Tolerance::of(number), numbers.collect::<Vec<_>>());
     let power = power(numbers.iter().map(|number| number.2));
     let typical = (power / numbers.len().max(1) as f64).sqrt();
     let (mut squares, mut wrong) = (0.0, Vec::new());
-    for &(place, found, wanted) in &numbers {
-        // An expected NaN is poison that the operation must leave alone.
+    for &(index, found, wanted) in &numbers {
+        // An expected NaN is poison that the operation must not overwrite.
         if found.to_bits() == wanted.to_bits() || (found.is_nan() && wanted.is_nan()) {
             continue;
         }
         let error = (found - wanted).abs();
         let is_near = error <= tolerance.each * (wanted.abs() + typical) + tolerance.nothing;
         if !is_near {
-            wrong.push((place, found, wanted));
+            wrong.push((index, found, wanted));
         }
         squares += (error - tolerance.nothing).max(0.0).powi(2);
         if error.is_nan() {
@@ -149,14 +149,14 @@ fn numbers(name: &str, number: Number, numbers: impl Iterator<Item = (usize, f64
 fn samples(bits: &[u32], expected: &Expected) -> Compared {
     let (number, tolerance) = (expected.number, Tolerance::of(expected.number));
     let wanted: Vec<f64> = expected.samples.iter().map(|bits| number.value(*bits)).collect();
-    let found = expected.places().map(|place| (place, number.value(bits[place])));
+    let found = expected.sample_indices().map(|index| (index, number.value(bits[index])));
     let compared = numbers(&expected.name, number, found.zip(&wanted).map(triple));
     if compared.difference.is_some() {
         return compared;
     }
     let found = mix(number, bits);
     let typical = (power(wanted.iter().copied()) / wanted.len().max(1) as f64).sqrt();
-    // Errors of random sign grow with the root of their number.
+    // Errors of random sign grow with the square root of their number.
     let spread = typical * (expected.count as f64).sqrt();
     let allowed = 8.0 * tolerance.normalized_mean_square.sqrt() * spread + tolerance.nothing;
     let is_near = (found - expected.mix).abs() <= allowed;
@@ -164,12 +164,12 @@ fn samples(bits: &[u32], expected: &Expected) -> Compared {
     Compared { error: compared.error, difference: (!is_near).then(mixed) }
 }
 
-/// Sum of squares, without what is not finite.
+/// Sum of squares of the finite numbers.
 fn power(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.filter(|number| number.is_finite()).map(|number| number * number).sum()
 }
 
-/// With the digits that it has: of an f32, or of a token.
+/// The number with its significant digits: those of an f32, or of a token.
 fn shown(value: f64) -> String {
     match value as f32 {
         _ if value.fract() == 0.0 && value.abs() < 1e16 => format!("{value}"),
@@ -193,8 +193,8 @@ impl fmt::Display for Difference {
                     "{output}: {wrong} of {compared} numbers are off; the normalized mean square error is {error:.2e}, and \
                      may be {bound:.0e}"
                 )?;
-                first.iter().try_for_each(|(place, found, expected)| {
-                    write!(f, "\n  {output}[{place}] is {}, not {}", shown(*found), shown(*expected))
+                first.iter().try_for_each(|(index, found, expected)| {
+                    write!(f, "\n  {output}[{index}] is {}, not {}", shown(*found), shown(*expected))
                 })
             }
             Difference::Mix { output, found, expected, allowed } => write!(
@@ -220,7 +220,7 @@ mod tests {
             samples: vec![0; samples],
             mix: 0.0,
         };
-        expected.samples = expected.places().map(|place| bits[place]).collect();
+        expected.samples = expected.sample_indices().map(|index| bits[index]).collect();
         expected.mix = mix(Number::F32, &bits);
         expected
     }
@@ -236,15 +236,15 @@ mod tests {
         let (all, some) = (expected(&values, 300), expected(&values, 20));
         let rounded: Vec<f32> = values.iter().map(|value| value * 1.000_001 + 1e-7).collect();
         assert_eq!((compared(&rounded, &all), compared(&rounded, &some)), (None, None));
-        for place in 0..300 {
+        for index in 0..300 {
             let mut wrong = values.clone();
-            wrong[place] += 0.01;
+            wrong[index] += 0.01;
             let told = format!("{}", compared(&wrong, &all).expect("it is off"));
             assert!(
-                told.contains("1 of 300 numbers are off") && told.contains(&format!("y[{place}] is ")),
+                told.contains("1 of 300 numbers are off") && told.contains(&format!("y[{index}] is ")),
                 "{told}"
             );
-            assert!(compared(&wrong, &some).is_some(), "a sum has it, at {place}");
+            assert!(compared(&wrong, &some).is_some(), "a sum has it, at {index}");
         }
         let off: Vec<f32> = values.iter().map(|value| value * 1.000_02).collect();
         assert!(matches!(compared(&off, &all), Some(Difference::Numbers { wrong: 0, .. })));

@@ -1,47 +1,48 @@
-//! A recorded result: samples of its numbers, with a sum over all of them.
+//! A recorded output: samples of its numbers, and a sum of all of them.
 
 use crate::cases::{Number, Output};
 
-/// One result of an operation.
+/// One output of an operation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
-    /// As the operation calls it.
+    /// Name of the argument.
     pub name: String,
-    /// The type of its numbers.
+    /// Type of its numbers.
     pub number: Number,
-    /// Count of its numbers.
+    /// Number of its numbers.
     pub count: usize,
-    /// The bits of those at [`Expected::places`].
+    /// Bits of the numbers at [`Expected::sample_indices`].
     pub samples: Vec<u32>,
-    /// The sum of all numbers, each with a sign that looks random: a wrong one shows in it, wherever it is, and small
-    /// errors that all have the same sign cancel out.
+    /// Sum of all numbers with pseudo-random signs: any wrong number changes it, and small errors of the same sign
+    /// cancel out.
     pub mix: f64,
 }
 
 impl Expected {
-    /// The numbers of a result: `most` samples at most.
+    /// Samples an output, at most `most` numbers.
     pub fn of(output: &Output, most: usize) -> Expected {
         let bits = output.bits();
-        let samples = places(bits.len(), most.min(bits.len())).map(|place| bits[place]).collect();
+        let samples = sample_indices(bits.len(), most.min(bits.len())).map(|index| bits[index]).collect();
         let mix = mix(output.number, &bits);
         Expected { name: output.name.into(), number: output.number, count: bits.len(), samples, mix }
     }
 
     /// Indices of the samples.
-    pub fn places(&self) -> impl Iterator<Item = usize> {
-        places(self.count, self.samples.len())
+    pub fn sample_indices(&self) -> impl Iterator<Item = usize> {
+        sample_indices(self.count, self.samples.len())
     }
 }
 
-/// So many places of `count`: spread out, and at no regular distance.
-fn places(count: usize, samples: usize) -> impl Iterator<Item = usize> {
+/// `samples` indices below `count`: spread out, at irregular distances.
+fn sample_indices(count: usize, samples: usize) -> impl Iterator<Item = usize> {
     (0..samples).map(move |i| {
         let (begin, end) = (i * count / samples, (i + 1) * count / samples);
         begin + scramble(i) % (end - begin).max(1)
     })
 }
 
-/// Exact for what is exact itself, in f64. What is not finite counts as a large number.
+/// Sum of all numbers with pseudo-random signs: exact in f64 if the numbers are. Infinity and NaN count as a large
+/// number.
 pub(super) fn mix(number: Number, bits: &[u32]) -> f64 {
     let signed = |(i, bits): (usize, &u32)| {
         let value = number.value(*bits);
@@ -61,13 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_all_of_few_and_some_of_many() {
-        assert_eq!(places(5, 5).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
-        let some: Vec<usize> = places(1000, 48).collect();
+    fn samples_are_all_of_few_and_some_of_many() {
+        assert_eq!(sample_indices(5, 5).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+        let some: Vec<usize> = sample_indices(1000, 48).collect();
         assert!(some.is_sorted() && some[0] < 21 && some[47] >= 979 && some[47] < 1000, "{some:?}");
         let steps: std::collections::BTreeSet<usize> = some.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(steps.len() > 10, "{steps:?}");
-        assert_eq!(places(0, 0).count(), 0);
+        assert_eq!(sample_indices(0, 0).count(), 0);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Does a device compute what it should? Every kernel of the shader library, on small sizes that are multiples of nothing,
-//! against the formulas of its operations in f64, against another device, or against recorded results.
+//! Self-test of a device: runs every kernel of the shader library on small sizes that are multiples of nothing, and
+//! compares the results with the formulas of its operations in f64, with another device, or with recorded results.
 //!
 //! ```text
 //! cases::checked ── check: run once, on the same numbers everywhere
@@ -7,7 +7,7 @@
 //! cases::measured ── speed: run again and again
 //! ```
 //!
-//! An operation states its formulas itself (`metal::operations`), so a new one needs nothing here.
+//! An operation states its own formulas (`metal::operations`), so a new one needs no change here.
 //!
 //! A kernel that fails does not stop the others.
 

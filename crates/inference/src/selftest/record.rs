@@ -1,4 +1,4 @@
-//! Results that were recorded, as text.
+//! Recorded results, as text.
 //!
 //! ```text
 //! metalworks self-test results, version 1
@@ -6,8 +6,8 @@
 //! y f32 37 c02e10a2a0000000 3f800000bf000000…
 //! ```
 //!
-//! A check has a line for each result: name, type, how many numbers there are, the bits of [`Expected::mix`], and the bits of
-//! the samples. All in hexadecimal digits, so that nothing is rounded.
+//! A check has a line for each output: name, type, number of numbers, the bits of [`Expected::mix`], and the bits of
+//! the samples. All bits are in hexadecimal digits, so that nothing is rounded.
 
 use super::expected::Expected;
 use crate::cases::{Case, Number};
@@ -15,30 +15,30 @@ use std::fmt::{self, Write as _};
 
 const HEAD: &str = "metalworks self-test results, version 1";
 
-/// Samples of each result. More would make the file larger; what they miss is in the mix.
+/// Samples per output. More would make the file larger; the mix covers the numbers that they miss.
 const SAMPLES: usize = 48;
 
-/// Results of one check.
+/// Recorded outputs of one check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordedCheck {
-    /// The case.
+    /// Name of the case.
     pub name: String,
     /// Its sizes.
     pub shape: String,
-    /// A digest of the numbers that it was given.
+    /// Digest of its inputs.
     pub inputs: u32,
-    /// Its results.
+    /// Its outputs.
     pub outputs: Vec<Expected>,
 }
 
-/// Results of many checks.
+/// Recorded outputs of many checks.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Record {
-    /// In the order of the table.
+    /// Checks, in the order of the operations.
     pub checks: Vec<RecordedCheck>,
 }
 
-/// Mistake in a file of results.
+/// Error in a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordError {
     line: usize,
@@ -54,16 +54,16 @@ impl fmt::Display for RecordError {
 impl std::error::Error for RecordError {}
 
 impl Record {
-    /// Samples of each result at most.
+    /// Maximum number of samples per output.
     pub const SAMPLES: usize = SAMPLES;
 
-    /// The results of a case.
+    /// Recorded outputs of a case.
     pub fn find(&self, case: &Case) -> Option<&RecordedCheck> {
         let (name, shape) = (case.name(), case.shape.to_string());
         self.checks.iter().find(|check| check.name == name && check.shape == shape)
     }
 
-    /// Reads what [`Record::to_text`] wrote.
+    /// Parses the text of [`Record::to_text`].
     pub fn parse(text: &str) -> Result<Record, RecordError> {
         let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
         if lines.next().is_none_or(|(_, head)| head != HEAD) {
@@ -86,7 +86,7 @@ impl Record {
         Ok(record)
     }
 
-    /// As text.
+    /// The record as text.
     pub fn to_text(&self) -> String {
         let mut text = format!("{HEAD}\n");
         for check in &self.checks {

@@ -1,4 +1,4 @@
-//! Findings of a self-test, by check and by kernel.
+//! Report of a self-test, by check and by kernel.
 
 use super::compare::Difference;
 use super::speed::Speed;
@@ -8,20 +8,20 @@ use std::time::Duration;
 /// Outcome of a check or of all checks of a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// It computes what it should.
+    /// All results are right.
     Passed,
-    /// It does not compute what it should.
+    /// Some results are wrong.
     Wrong(Vec<Difference>),
-    /// It cannot be compiled, or fails when it is run.
+    /// It cannot be compiled, or fails at run time.
     Failed(String),
-    /// It could not be run, or there is nothing to compare it with.
+    /// It could not be run, or there is no reference to compare it with.
     NotRun(String),
 }
 
-/// One operation on one choice of types and sizes.
+/// Report of one check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CheckReport {
-    /// The case.
+    /// Name of the case.
     pub name: String,
     /// Its sizes.
     pub shape: String,
@@ -29,39 +29,39 @@ pub struct CheckReport {
     pub kernels: Vec<String>,
     /// Dispatched pipelines: kernels with their constants.
     pub pipelines: Vec<String>,
-    /// Σ(actual − expected)² / Σ expected² of its worst result, beside the tolerance; none if nothing was compared.
+    /// Σ(actual − expected)² / Σ expected² of its worst output, and the tolerance; `None` if nothing was compared.
     pub error: Option<(f64, f64)>,
     /// Outcome.
     pub verdict: Verdict,
 }
 
-/// Findings of a self-test.
+/// Report of a self-test.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Report {
-    /// In the order of the table.
+    /// Checks, in the order of the operations.
     pub checks: Vec<CheckReport>,
-    /// Times, where they were asked for.
+    /// Times, if requested.
     pub speeds: Vec<Speed>,
-    /// Pipelines that were created.
+    /// Number of pipelines created.
     pub pipelines: usize,
-    /// Those of them that an archive had.
+    /// Number of these that came from an archive.
     pub archived: usize,
-    /// Time that creating them took.
+    /// Time to create them.
     pub compiling: Duration,
-    /// Time that the rest took.
+    /// Time of everything else.
     pub running: Duration,
 }
 
-/// One kernel.
+/// Report of one kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelReport<'a> {
     /// Its name.
     pub kernel: &'static str,
-    /// The file that has it, without `.metal`.
+    /// The file that defines it, without `.metal`.
     pub shader: &'static str,
-    /// The checks that ran it.
+    /// Checks that ran it.
     pub checks: Vec<&'a CheckReport>,
-    /// Its time, together with the kernels that it is run with.
+    /// Its time, including the kernels that run with it.
     pub speed: Option<&'a Speed>,
 }
 
@@ -71,12 +71,12 @@ impl Report {
         self.checks.iter().all(|check| check.verdict == Verdict::Passed)
     }
 
-    /// By kernel, in the order of the library: those that a check was to run.
+    /// Reports of all kernels that checks run, in the order of the library.
     pub fn kernels(&self) -> Vec<KernelReport<'_>> {
         let report = |kernel: &'static crate::metal::library::KernelInfo| {
             let runs = |kernels: &[String]| kernels.iter().any(|name| name == kernel.name);
             let checks: Vec<&CheckReport> = self.checks.iter().filter(|check| runs(&check.kernels)).collect();
-            // The time of several kernels is that of the first.
+            // The time of several kernels is reported for the first.
             let first = |speed: &&Speed| speed.kernels.first().is_some_and(|name| name == kernel.name);
             let speed = self.speeds.iter().find(first);
             let shader = kernel.shader.name;
@@ -87,7 +87,7 @@ impl Report {
 }
 
 impl KernelReport<'_> {
-    /// Outcome of the worst of its checks.
+    /// Worst outcome of its checks.
     pub fn verdict(&self) -> &Verdict {
         let rank = |verdict: &Verdict| match verdict {
             Verdict::Passed => 0,
@@ -98,7 +98,7 @@ impl KernelReport<'_> {
         worst.unwrap_or(&Verdict::Passed)
     }
 
-    /// The worst error, beside its tolerance.
+    /// Worst error, and its tolerance.
     pub fn error(&self) -> Option<(f64, f64)> {
         self.checks.iter().filter_map(|check| check.error).reduce(worse)
     }

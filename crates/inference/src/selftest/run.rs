@@ -1,4 +1,4 @@
-//! All checks, one after the other.
+//! Runs all checks in order.
 
 use super::check::{self, Check};
 use super::expected::Expected;
@@ -15,12 +15,12 @@ use std::time::Instant;
 /// Reference that results are compared with.
 #[derive(Clone, Copy, Default, Debug)]
 pub enum Reference<'a> {
-    /// The formulas of the operations, in f64: all numbers.
+    /// Formulas of the operations, in f64: compares all numbers.
     #[default]
     Formula,
-    /// Results of another device: all numbers.
+    /// Another device: compares all numbers.
     Device(&'a MetalDevice),
-    /// Results that were recorded: samples.
+    /// Recorded results: compares samples.
     Recorded(&'a Record),
 }
 
@@ -38,20 +38,20 @@ pub enum Step {
 pub struct Progress {
     /// Current step.
     pub step: Step,
-    /// Kernels or operations that the step is done with.
+    /// Kernels or operations that the step has completed.
     pub done: usize,
-    /// Kernels or operations of the step.
+    /// Total kernels or operations of the step.
     pub total: usize,
 }
 
-/// A test of a device.
+/// A self-test of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfTest<'a> {
     /// The device.
     pub device: &'a MetalDevice,
-    /// Reference that its results are compared with.
+    /// Reference for its results.
     pub reference: Reference<'a>,
-    /// True to take times, too.
+    /// True to measure times as well.
     pub speed: bool,
 }
 
@@ -72,14 +72,14 @@ impl SelfTest<'_> {
         }
         for (i, case) in speeds.iter().enumerate() {
             progress(Progress { step: Step::Measuring, done: i, total: speeds.len() });
-            // Its check reports a failure; here it only has no time.
+            // The case's check reports a failure; here it only has no time.
             report.speeds.extend(alone(|| speed::measure(self.device, case).ok().flatten()).ok().flatten());
         }
         report.running = begin.elapsed() - report.compiling;
         report
     }
 
-    /// Creates all pipelines at once, over the cores. One that fails does not stop the others.
+    /// Creates all pipelines in parallel. One that fails does not stop the others.
     fn compile(
         &self,
         cases: &[Case],
@@ -94,7 +94,7 @@ impl SelfTest<'_> {
         };
         let speeds: Vec<&Case> = speeds.iter().collect();
         for (device, more) in [(self.device, speeds)].into_iter().chain(reference) {
-            // A case that cannot be built says so when it is checked.
+            // The check of a case that cannot be built reports the reason.
             let checks = cases.iter().map(|case| (case, Purpose::Check));
             let all = checks.chain(more.into_iter().map(|case| (case, Purpose::Measure)));
             let sets = all.filter_map(|(case, purpose)| check::pipelines(device, case, purpose).ok());
@@ -110,7 +110,7 @@ impl SelfTest<'_> {
                     Err(error) if std::ptr::eq(device, self.device) => {
                         failures.insert(config.key().to_string(), error.clone());
                     }
-                    // The check says that its reference could not be computed.
+                    // The check reports that its reference could not be computed.
                     Err(_) => {}
                 }
             }
@@ -124,7 +124,7 @@ impl SelfTest<'_> {
         let known = pipelines.iter().find_map(|pipeline| failures.get(pipeline));
         let (error, verdict) = match known {
             Some(error) => (None, verdict_of(error)),
-            // A self-test is there to find mistakes of ours, too.
+            // A self-test should report our own panics, too.
             None => alone(|| self.compared(case))
                 .unwrap_or_else(|panic| (None, Verdict::Failed(format!("internal error: {panic}")))),
         };
@@ -159,7 +159,7 @@ fn ran(device: &MetalDevice, case: &Case) -> Result<Check, Problem> {
 }
 
 impl Record {
-    /// Results of a device for these cases. The error is about the first that fails.
+    /// Records the results of a device for these cases. The error is that of the first case that fails.
     pub fn of(device: &MetalDevice, cases: &[Case]) -> Result<Record, String> {
         let mut record = Record::default();
         for case in cases {
@@ -180,7 +180,7 @@ fn alone<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// A program without a compiler cannot try what no archive has; all else is a failure.
+/// Without a compiler, pipelines that no archive has cannot be tried; every other error is a failure.
 fn verdict_of(error: &Error) -> Verdict {
     match error {
         Error::Pipeline { cause, .. } if matches!(**cause, Error::ArchiveMiss { .. }) => {
@@ -191,7 +191,8 @@ fn verdict_of(error: &Error) -> Verdict {
     }
 }
 
-/// The cases to take times of: one for each kernel of `cases` that is the first of one, divided as the device has it.
+/// Cases to measure: one for each kernel that is the first kernel of a case in `cases`, with the device's number of
+/// simdgroups for `gemm`.
 fn measured(cases: &[Case], device: &MetalDevice) -> Vec<Case> {
     let names: BTreeSet<String> = cases.iter().map(Case::name).collect();
     let mut kernels = BTreeSet::new();

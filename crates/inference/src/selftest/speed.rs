@@ -1,17 +1,17 @@
-//! Times of operations, on sizes that are large enough to measure.
+//! Times of operations, with sizes that are large enough to measure.
 
 use super::check::maker;
 use crate::cases::{Case, Problem, Purpose, record, replay};
 use crate::metal::MetalDevice;
 use std::time::{Duration, Instant};
 
-/// Least time of one sample: enough for the clock, and for the time that a GPU takes to begin.
+/// Minimum time of one sample: long enough for the resolution of the clock and the start-up time of a GPU.
 const SAMPLE: Duration = Duration::from_millis(1);
 
-/// Samples, as far as there is time.
+/// Number of samples, if time permits.
 const SAMPLES: usize = 5;
 
-/// Time after which no more samples are taken.
+/// Time after which sampling stops.
 const ENOUGH: Duration = Duration::from_millis(60);
 
 /// Time of an operation.
@@ -21,34 +21,34 @@ pub struct Speed {
     pub name: String,
     /// Its sizes.
     pub shape: String,
-    /// Its kernels; the time is for all of them together.
+    /// Its kernels; the time is their sum.
     pub kernels: Vec<String>,
-    /// The median.
+    /// Median time.
     pub nanoseconds: f64,
     /// Bytes that it must read and write at least.
     pub bytes: f64,
-    /// Additions and multiplications.
+    /// Floating-point operations.
     pub flops: f64,
 }
 
 impl Speed {
-    /// 10⁹ bytes a second.
+    /// 10⁹ bytes per second.
     pub fn gigabytes_per_second(&self) -> f64 {
         self.bytes / self.nanoseconds
     }
 
-    /// 10⁹ additions and multiplications a second.
+    /// 10⁹ floating-point operations per second.
     pub fn gigaflops(&self) -> f64 {
         self.flops / self.nanoseconds
     }
 }
 
-/// Measures an operation. A device that does not say when it began and ended has no speed.
+/// Measures an operation; `None` if the device does not report start and end times.
 pub(super) fn measure(device: &MetalDevice, case: &Case) -> Result<Option<Speed>, Problem> {
     let workloads = [case.build(&maker(device, Purpose::Measure))?];
     let once = record(device, &workloads, 1)?;
     let first = replay(device, &once)?;
-    // A slow operation is no faster the second time.
+    // A slow operation needs no warm-up run.
     let once = if first < ENOUGH { replay(device, &once)? } else { first };
     let repeats = (SAMPLE.as_nanos() / once.as_nanos().max(1000)).clamp(1, 256) as usize;
     let recording = record(device, &workloads, repeats)?;

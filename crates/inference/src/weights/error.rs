@@ -1,9 +1,9 @@
-//! What can be wrong with the file of a model.
+//! Errors in the file of a model.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Says what is wrong, where, and what to do.
+/// An error in a model's file: the problem, its location, and a remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileError {
     kind: FileErrorKind,
@@ -12,24 +12,24 @@ pub struct FileError {
     message: String,
 }
 
-/// Whose fault it is.
+/// Kind of a [`FileError`]: its cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileErrorKind {
     /// The file could not be read.
     Io,
-    /// It is no file of this kind at all.
+    /// It is not a model file.
     NotAModel,
-    /// The file is right, and what it has is not supported.
+    /// The file is valid, but uses something that is not supported.
     Unsupported,
-    /// The file contradicts itself or its format, or is not whole.
+    /// The file contradicts itself or its format, or is truncated.
     Damaged,
-    /// A part of a model in several files is not there, or not the right one.
+    /// A part of a model in several files is missing, or is the wrong one.
     WrongPart,
-    /// The model lacks a key that was asked for.
+    /// The model lacks a requested key.
     MissingKey,
-    /// The value of a key is not what was asked for.
+    /// The value of a key has another type or range than requested.
     WrongValue,
-    /// The model lacks a tensor that was asked for.
+    /// The model lacks a requested tensor.
     MissingTensor,
 }
 
@@ -38,35 +38,35 @@ impl FileError {
         FileError { kind, path: None, offset: None, message: message.into() }
     }
 
-    /// The error, with the file that it is about, unless it has one.
+    /// Sets the file, unless the error has one.
     pub(crate) fn of(mut self, path: Option<&Path>) -> FileError {
         self.path = self.path.or_else(|| path.map(Path::to_owned));
         self
     }
 
-    /// The error, with its place in the file.
+    /// Sets the offset in the file.
     pub(crate) fn at(mut self, offset: u64) -> FileError {
         self.offset = Some(offset);
         self
     }
 
-    /// The error, with what it happened in before it.
+    /// Prefixes the message with a context.
     pub(crate) fn within(mut self, context: &str) -> FileError {
         self.message = format!("{context}: {}", self.message);
         self
     }
 
-    /// Whose fault it is.
+    /// Kind of the error.
     pub fn kind(&self) -> FileErrorKind {
         self.kind
     }
 
-    /// The file that it is about.
+    /// The file with the error.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Where in the file it was found.
+    /// Offset of the error in the file.
     pub fn offset(&self) -> Option<u64> {
         self.offset
     }

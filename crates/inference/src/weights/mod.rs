@@ -1,4 +1,4 @@
-//! Tensors in files: what a reader of any kind of file finds, and a loader takes.
+//! Tensors in files: the interface between readers of any file format and the loader.
 //!
 //! ```text
 //! gguf ──┐
@@ -22,23 +22,23 @@ use crate::formats::Format;
 pub use error::{FileError, FileErrorKind};
 pub use types::TensorType;
 
-/// A tensor, and where it is.
+/// A tensor and its location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorInfo {
     /// Its name in the file.
     pub name: String,
-    /// Its size in each dimension, that of a row first, as GGUF has it; none for a single number.
+    /// Its size in each dimension, that of a row first, as in GGUF; empty for a single number.
     pub dimensions: Vec<u64>,
-    /// How its numbers are stored.
+    /// Type of its numbers.
     pub kind: TensorType,
-    /// Which of [`Weights::files`] it is in.
+    /// Index of its file in [`Weights::files`].
     pub file: usize,
-    /// Its bytes there.
+    /// Its bytes in the file.
     pub range: Range<u64>,
 }
 
 impl TensorInfo {
-    /// How many numbers it has. Readers check that they can be counted.
+    /// Number of elements. Readers check that the number does not overflow.
     pub fn elements(&self) -> u64 {
         self.dimensions.iter().product()
     }
@@ -48,12 +48,12 @@ impl TensorInfo {
         self.dimensions.first().copied().unwrap_or(1)
     }
 
-    /// Bytes of all of it.
+    /// Size in bytes.
     pub fn size(&self) -> u64 {
         self.range.end - self.range.start
     }
 
-    /// Its format, if there are kernels for it.
+    /// Its format, if kernels support it.
     pub fn format(&self) -> Result<Format, FileError> {
         self.kind.format().ok_or_else(|| {
             let runs: Vec<&str> = Format::ALL.iter().map(|&format| format.tensor_type().name()).collect();
@@ -76,7 +76,7 @@ impl TensorInfo {
     }
 }
 
-/// The bytes of a file.
+/// Contents of a file.
 pub struct WeightFile {
     path: Option<PathBuf>,
     bytes: Bytes,
@@ -88,7 +88,8 @@ enum Bytes {
 }
 
 impl WeightFile {
-    /// Maps a file into memory. It must not be shortened while it is in use: reading what is gone kills the process.
+    /// Maps a file into memory. The file must not be truncated while it is in use: reading missing pages kills the
+    /// process.
     pub fn open(path: &Path) -> Result<WeightFile, FileError> {
         let failed = |error: std::io::Error| {
             let message = match error.kind() {
@@ -105,23 +106,24 @@ impl WeightFile {
         let bytes = match metadata.len() {
             // An empty file cannot be mapped.
             0 => Bytes::Owned(Vec::new()),
-            // SAFETY: the mapping is private and only read; that the file keeps its size is what this function documents.
+            // SAFETY: the mapping is private and only read; the documentation of this function requires that the file
+            // keeps its size.
             _ => Bytes::Mapped(unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?),
         };
         Ok(WeightFile { path: Some(path.to_owned()), bytes })
     }
 
-    /// A file that is in memory alone.
+    /// A file in memory only.
     pub fn from_bytes(bytes: Vec<u8>) -> WeightFile {
         WeightFile { path: None, bytes: Bytes::Owned(bytes) }
     }
 
-    /// Where it is; none if it is in memory alone.
+    /// Path of the file; `None` if it is in memory only.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// All of it.
+    /// All bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Mapped(map) => map,
@@ -130,7 +132,7 @@ impl WeightFile {
     }
 }
 
-/// All tensors of a model, in one file or in several.
+/// All tensors of a model, in one or several files.
 pub struct Weights {
     files: Vec<WeightFile>,
     tensors: Vec<TensorInfo>,
@@ -138,7 +140,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Tensors in files. Every range must be within its file, and every name there once.
+    /// Collects the tensors of files. Every range must be within its file, and names must be unique.
     pub fn new(files: Vec<WeightFile>, tensors: Vec<TensorInfo>) -> Result<Weights, FileError> {
         let mut by_name = HashMap::with_capacity(tensors.len());
         for (index, tensor) in tensors.iter().enumerate() {
@@ -159,7 +161,7 @@ impl Weights {
         Ok(Weights { files, tensors, by_name })
     }
 
-    /// The files that it is in.
+    /// Files of the tensors.
     pub fn files(&self) -> &[WeightFile] {
         &self.files
     }
@@ -169,12 +171,12 @@ impl Weights {
         &self.tensors
     }
 
-    /// The tensor of this name, if there is one.
+    /// Looks up a tensor by name.
     pub fn find(&self, name: &str) -> Option<&TensorInfo> {
         self.by_name.get(name).map(|&index| &self.tensors[index])
     }
 
-    /// The tensor of this name.
+    /// The tensor of this name, or an error.
     pub fn tensor(&self, name: &str) -> Result<&TensorInfo, FileError> {
         self.find(name).ok_or_else(|| {
             let count = self.tensors.len();
@@ -183,27 +185,26 @@ impl Weights {
         })
     }
 
-    /// The bytes of one of these tensors.
+    /// Bytes of one of these tensors.
     ///
     /// # Panics
     ///
-    /// When it is a tensor of other weights.
+    /// If the tensor belongs to other weights.
     pub fn data(&self, tensor: &TensorInfo) -> &[u8] {
         &self.files[tensor.file].bytes()[tensor.range.start as usize..tensor.range.end as usize]
     }
 
-    /// Lets go of the memory that holds the bytes of a tensor, where they come from a file: for who has made a copy of them.
-    /// Who reads them again reads the file again.
+    /// Releases the memory of a mapped tensor, after the caller has copied it. Reading it again reads the file again.
     pub fn forget(&self, tensor: &TensorInfo) {
         #[cfg(unix)]
         if let Some(WeightFile { bytes: Bytes::Mapped(map), .. }) = self.files.get(tensor.file) {
             let (start, len) = (tensor.range.start as usize, tensor.size() as usize);
-            // SAFETY: the mapping is of a file and only read, so that its pages come back with the same bytes.
+            // SAFETY: the mapping is of a file and only read, so its pages come back with the same bytes.
             let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, len) };
         }
     }
 
-    /// Where the file of a tensor is, for mapping a part of it; none if it is in memory alone.
+    /// Path of a tensor's file, for mapping a part of it; `None` if it is in memory only.
     pub fn path(&self, tensor: &TensorInfo) -> Option<&Path> {
         self.files.get(tensor.file).and_then(WeightFile::path)
     }

@@ -1,10 +1,10 @@
-//! The types of tensors that files name, of which kernels read some.
+//! Tensor types of files. Kernels support some of them.
 
 use std::fmt;
 
 use crate::formats::Format;
 
-/// How the numbers of a tensor are stored: the types of GGUF, those that were given up included.
+/// Storage type of a tensor's numbers: all types of GGUF, including those that were removed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[allow(missing_docs, non_camel_case_types, reason = "GGUF's names")]
 #[repr(u32)]
@@ -55,7 +55,7 @@ pub enum TensorType {
 
 use TensorType::*;
 
-/// Every type, by its number in files: name, numbers in a block, bytes of a block. Formats take their sizes from here.
+/// All types, by their number in files: name, numbers per block, bytes per block. Formats take their sizes from here.
 const TYPES: [(TensorType, &str, u64, u64); 42] = [
     (F32, "F32", 1, 4),
     (F16, "F16", 1, 2),
@@ -102,17 +102,17 @@ const TYPES: [(TensorType, &str, u64, u64); 42] = [
 ];
 
 impl TensorType {
-    /// The type that has this number in GGUF files.
+    /// The type with this number in GGUF files.
     pub fn from_code(code: u32) -> Option<TensorType> {
         TYPES.get(code as usize).map(|&(kind, ..)| kind)
     }
 
-    /// Its number in GGUF files.
+    /// Number in GGUF files.
     pub fn code(self) -> u32 {
         self as u32
     }
 
-    /// All of them.
+    /// All types.
     pub fn all() -> impl Iterator<Item = TensorType> {
         TYPES.iter().map(|&(kind, ..)| kind)
     }
@@ -121,27 +121,27 @@ impl TensorType {
         TYPES[self as usize]
     }
 
-    /// Its name, as in `Q4_0`.
+    /// Name, such as `Q4_0`.
     pub const fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// Numbers in a block; 1 where each is stored by itself.
+    /// Numbers per block; 1 for plain types.
     pub const fn block_len(self) -> u64 {
         self.row().2
     }
 
-    /// Bytes of a block.
+    /// Bytes per block.
     pub const fn block_size(self) -> u64 {
         self.row().3
     }
 
-    /// Bits of a number, scales included.
+    /// Bits per number, scales included.
     pub fn bits(self) -> f64 {
         self.block_size() as f64 * 8.0 / self.block_len() as f64
     }
 
-    /// The format that kernels know, if they do.
+    /// The format that kernels support, if any.
     pub fn format(self) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.tensor_type() == self)
     }
