@@ -126,7 +126,7 @@ impl RunArguments {
         self.max_memory.saturating_mul(1 << 20)
     }
 
-    /// The device that was asked for; a processor has one thread, if nothing is said about them.
+    /// The requested device; a CPU runs one thread by default.
     pub(crate) fn find_device(&self) -> compute::Result<Device> {
         let device = find_device(self.device.as_deref(), self.threads.map(usize::from))?;
         match device.kind() {
@@ -135,7 +135,7 @@ impl RunArguments {
         }
     }
 
-    /// Threads of the processor, also where Rust is measured beside another device.
+    /// Number of CPU threads, also for the Rust loops beside another device.
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or(1).into()
     }
@@ -163,7 +163,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Which time counts.
+/// Clock of the measurements.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClockName {
     /// That which passes
@@ -181,7 +181,7 @@ impl ClockName {
     }
 }
 
-/// Models whose shapes there are.
+/// Models with known shapes.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ModelName {
     /// Of no use, but quick

@@ -1,12 +1,12 @@
-//! A run beside an earlier one. Faster or slower is only what is so beyond the spread of both, in the median and in the
-//! fastest sample: other programs on the machine change the first, and seldom the second.
+//! Compares a run with an earlier one. A case counts as faster or slower only beyond the spread of both runs, in the
+//! median and in the fastest sample: other programs on the machine affect the median, but rarely the fastest sample.
 
 use crate::result::{Measured, Run};
 
-/// Medians this near to each other are the same, however small the spread: the next run differs as much.
+/// Medians within this ratio count as equal, however small the spread: the next run differs as much.
 const TOLERANCE: f64 = 0.03;
 
-/// How a case compares.
+/// Outcome for a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Faster,
@@ -21,25 +21,25 @@ pub(crate) struct Comparison {
     pub(crate) shape: String,
     pub(crate) before_ns: f64,
     pub(crate) now_ns: f64,
-    /// Differences up to this are noise, relative to the time.
+    /// Relative differences up to this are noise.
     pub(crate) noise: f64,
     pub(crate) verdict: Verdict,
 }
 
 impl Comparison {
-    /// Time now, relative to the time before.
+    /// New time relative to the old one.
     pub(crate) fn ratio(&self) -> f64 {
         self.now_ns / self.before_ns
     }
 }
 
-/// What there is to say about both.
+/// Comparison of two runs.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Compared {
     pub(crate) cases: Vec<Comparison>,
-    /// Cases of this run that the earlier one does not have in this shape.
+    /// Cases of this run that the earlier one lacks in this shape.
     pub(crate) new: Vec<String>,
-    /// Why the runs may not be comparable.
+    /// Reasons why the runs may not be comparable.
     pub(crate) notes: Vec<String>,
 }
 

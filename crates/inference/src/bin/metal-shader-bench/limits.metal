@@ -1,8 +1,8 @@
-// What a device can do at most: the limits that operations are measured against.
+// Kernels that measure the limits of a device.
 //
 //     limit_copy   y = x, CHUNK numbers for each simdgroup
-//     limit_read   the sum of CHUNK numbers of x for each lane, so that nothing can be left out
-//     limit_fma    CHAINS chains of ROUNDS multiply-adds for each lane; more of them than any unit needs to be busy
+//     limit_read   the sum of CHUNK numbers of x for each simdgroup, so that no load can be optimized away
+//     limit_fma    CHAINS chains of ROUNDS multiply-adds for each lane; enough chains to keep any unit busy
 #include <metal_stdlib>
 using namespace metal;
 

@@ -1,7 +1,7 @@
-//! The limits of this device: measured in every run, with kernels that do nothing else.
+//! Limits of this device, measured in every run with kernels that do nothing else.
 //!
-//! An operation takes at least the time that its bytes need at the bandwidth of the memory that they fit into, and at
-//! least the time that its arithmetic needs at the rate of multiply-adds. The greater of the two is its limit.
+//! An operation takes at least the time to move its bytes at the bandwidth of the memory that they fit into, and at
+//! least the time of its arithmetic at the rate of multiply-adds. The larger of the two is its limit.
 
 use crate::measure::{self, Effort, Statistics};
 use crate::native;
@@ -16,30 +16,30 @@ use std::time::Duration;
 /// Numbers that a simdgroup copies or reads, as in the shader.
 const CHUNK: usize = 2048;
 
-/// Chains of multiply-adds in a lane, and how long they are.
+/// Chains of multiply-adds per lane, and their length.
 const CHAINS: usize = 8;
 const ROUNDS: u32 = 4096;
 
-/// How many bytes are touched again and again: from the smallest cache to memory.
+/// Bytes that are accessed repeatedly: from the smallest cache to memory.
 const SIZES: [usize; 5] = [16 << 10, 256 << 10, 2 << 20, 16 << 20, 256 << 20];
 
-/// The limits that were measured.
+/// The measured limits.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub(crate) struct Limits {
     pub(crate) bandwidths: Vec<Bandwidth>,
-    /// By a kernel, GFLOP/s.
+    /// GFLOP/s of a kernel.
     pub(crate) kernel_fma: f64,
-    /// By a loop in Rust, GFLOP/s.
+    /// GFLOP/s of a loop in Rust.
     pub(crate) native_fma: f64,
-    /// The instructions of that loop.
+    /// Instructions of that loop.
     pub(crate) native_instructions: String,
 }
 
-/// GB/s where so many bytes are touched again and again.
+/// GB/s for repeated accesses to `bytes` bytes.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, Debug)]
 pub(crate) struct Bandwidth {
     pub(crate) bytes: usize,
-    /// Bytes read and bytes written.
+    /// Counts bytes read and bytes written.
     pub(crate) copy: f64,
     pub(crate) read: f64,
     /// A copy in Rust.
@@ -52,14 +52,14 @@ impl Bandwidth {
     }
 }
 
-/// The least time that an operation takes.
+/// The minimum time of an operation.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct RooflineBound {
     pub(crate) nanoseconds: f64,
     pub(crate) by: Binding,
 }
 
-/// Which limit binds.
+/// The limit that applies.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Binding {
@@ -68,12 +68,12 @@ pub(crate) enum Binding {
 }
 
 impl Limits {
-    /// The rate of multiply-adds, GFLOP/s.
+    /// Peak rate of multiply-adds, in GFLOP/s.
     pub(crate) fn peak(&self) -> f64 {
         self.kernel_fma.max(self.native_fma)
     }
 
-    /// GB/s for an operation that touches so many bytes: between sizes that were measured, on the line through them.
+    /// GB/s for an operation that touches `bytes` bytes, interpolated between the measured sizes.
     pub(crate) fn bandwidth(&self, bytes: f64) -> f64 {
         let size = |bandwidth: &Bandwidth| (bandwidth.bytes as f64).ln();
         let at = bytes.max(1.0).ln();
@@ -86,26 +86,27 @@ impl Limits {
         self.bandwidths.last().map_or(f64::NAN, Bandwidth::best)
     }
 
-    /// Copying outside of all caches, GB/s.
+    /// GB/s of a copy outside of all caches.
     pub(crate) fn memory_copy(&self) -> f64 {
         self.bandwidths.last().map_or(f64::NAN, |bandwidth| bandwidth.copy.max(bandwidth.native_copy))
     }
 
-    /// The limit for so many bytes, of which `resident` are touched between two uses of the same, and so much arithmetic.
-    pub(crate) fn bound(&self, bytes: f64, resident: f64, flops: f64) -> Bound {
+    /// The limit for `bytes` bytes and `flops` operations; `resident` bytes are touched between two uses of the same
+    /// byte.
+    pub(crate) fn bound(&self, bytes: f64, resident: f64, flops: f64) -> RooflineBound {
         let (memory, arithmetic) = (bytes / self.bandwidth(resident), flops / self.peak());
         match memory >= arithmetic {
-            true => Bound { nanoseconds: memory, by: Binding::Memory },
-            false => Bound { nanoseconds: arithmetic, by: Binding::Arithmetic },
+            true => RooflineBound { nanoseconds: memory, by: Binding::Memory },
+            false => RooflineBound { nanoseconds: arithmetic, by: Binding::Arithmetic },
         }
     }
 }
 
-/// Measures all of them.
+/// Measures all limits.
 pub(crate) fn measure(device: &MetalDevice, threads: usize, effort: &Effort) -> compute::Result<Limits> {
     let options = CompileOptions { name: "limits.metal".into(), ..CompileOptions::default() };
     let library = device.device().new_library_with_source(include_str!("limits.metal"), &options)?;
-    // Threads share what is outside of their own caches, so sizes are those of all threads together.
+    // Threads share the outer caches, so sizes are totals over all threads.
     let sizes = &SIZES[..if effort.quick { 2 } else { SIZES.len() }];
     let mut bandwidths = Vec::new();
     for &bytes in sizes {
@@ -131,7 +132,7 @@ fn bandwidth(
 ) -> compute::Result<f64> {
     let read = if kernel == "limit_copy" { bytes / 2 } else { bytes };
     let (x, y) = (device.device().new_buffer(read)?, device.device().new_buffer(read)?);
-    // Pages that were never written are all the same page.
+    // Pages that were never written all map to the same zero page.
     x.write(0, &vec![1u8; read])?;
     y.write(0, &vec![1u8; read])?;
     let pipeline = pipeline(device, library, kernel)?;
@@ -160,7 +161,7 @@ fn multiply_adds(device: &MetalDevice, library: &Library, threads: usize, effort
     Ok((groups * 32 * CHAINS * ROUNDS as usize * 2) as f64 / best(&statistics))
 }
 
-/// A limit is what was reached once; other work on the machine makes samples slower, never faster.
+/// The limit is the fastest sample: other work on the machine makes samples slower, never faster.
 fn best(statistics: &Statistics) -> f64 {
     statistics.min_ns
 }
@@ -219,7 +220,10 @@ mod tests {
     #[test]
     fn the_slower_limit_binds() {
         let limits = limits();
-        assert_eq!(limits.bound(1000.0, 1e12, 10.0), Bound { nanoseconds: 50.0, by: Binding::Memory });
-        assert_eq!(limits.bound(1000.0, 1e12, 5000.0), Bound { nanoseconds: 100.0, by: Binding::Arithmetic });
+        assert_eq!(limits.bound(1000.0, 1e12, 10.0), RooflineBound { nanoseconds: 50.0, by: Binding::Memory });
+        assert_eq!(
+            limits.bound(1000.0, 1e12, 5000.0),
+            RooflineBound { nanoseconds: 100.0, by: Binding::Arithmetic }
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The program `metal-shader-bench`: what the kernels of the shader library reach, beside what the device can do at most.
+//! The program `metal-shader-bench`: measures the kernels of the shader library and compares them with the limits of
+//! the device.
 //!
 //! ```text
 //! inference::cases: one line for each operation, buffers, and the functions that inference calls
@@ -7,8 +8,8 @@
 //!                                                      └── compare: with an earlier one; targets
 //! ```
 //!
-//! Results go to stdout, everything else to stderr. The exit status is 0 when all is fine, 1 when the input is wrong or
-//! something became slower, and 2 when it could not be tried.
+//! Results go to stdout, everything else to stderr. The exit status is 0 for success, 1 if the input is wrong or
+//! something became slower, and 2 if the run was not possible.
 
 mod arguments;
 mod compare;
@@ -30,13 +31,13 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Why there is no result.
+/// Reason for a failed run.
 pub(crate) enum Failure {
-    /// What was asked for is wrong, or slower than it may be.
+    /// The input is wrong, or a case is slower than allowed.
     Input(String),
-    /// It could not be tried.
+    /// The run was not possible.
     NotTried(String),
-    /// Nobody reads any further.
+    /// The reader of stdout is gone.
     Closed,
 }
 
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
         Err(Failure::Input(problem)) => (1, problem),
         Err(Failure::NotTried(problem)) => (2, problem),
     };
-    // Where stderr is closed, the status has to do.
+    // If stderr is closed, the exit status has to suffice.
     let _ = writeln!(std::io::stderr(), "error: {problem}");
     ExitCode::from(status)
 }

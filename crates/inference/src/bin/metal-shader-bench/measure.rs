@@ -1,14 +1,14 @@
-//! How times are taken.
+//! Measurement of times.
 //!
 //! ```text
-//! operation, with code and buffers in several places ── for each of them:
-//!     recorded once, so often that one replay takes long enough for the clock
-//!     ── warm-up ── replays, one sample each, until there are enough and enough time has passed
+//! operation, with several copies of code and buffers ── for each of them:
+//!     recorded once, so often that one replay is long enough for the clock
+//!     ── warm-up ── replays, one sample each, until there are enough samples and enough time has passed
 //! ── all samples together ── Statistics
 //! ```
 //!
-//! A sample is the time from when the device begins with a command buffer until it is done, divided by the operations in
-//! it: what an operation costs in the middle of a model, without the cost of encoding and waiting.
+//! A sample is the time from the start of a command buffer on the device to its end, divided by the number of
+//! operations in it: the cost of an operation in the middle of a model, without encoding and waiting.
 
 use compute::{CommandBufferDescriptor, Recording};
 pub(crate) use inference::cases::replay;
@@ -18,20 +18,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// How long one sample should take: enough for the clock, and little enough to fit between interruptions.
+/// Time of one sample: long enough for the clock, short enough to fit between interrupts.
 const SAMPLE: Duration = Duration::from_micros(300);
 
-/// Which time counts.
+/// Clock of the measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clock {
-    /// That which passes.
+    /// Elapsed time.
     Wall,
-    /// That which this process is given by a machine that others use, too. It makes sense with one thread.
+    /// CPU time of this process, for a machine that is shared with others. Useful with one thread.
     Cpu,
 }
 
 impl Clock {
-    /// How long `run` takes, by this clock; it says itself how long it took.
+    /// The time of `run` by this clock; `run` returns its elapsed time.
     pub(crate) fn time<E>(self, run: impl FnOnce() -> Result<Duration, E>) -> Result<Duration, E> {
         let begin = cpu_time();
         let wall = run()?;
@@ -42,34 +42,34 @@ impl Clock {
     }
 }
 
-/// What this process has used of processors.
+/// CPU time of this process.
 fn cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the clock is one that there is, and the time is written to `time`.
+    // SAFETY: the clock exists, and the time is written to `time`.
     match unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } {
         0 => Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
         _ => Duration::ZERO,
     }
 }
 
-/// When there is enough of everything.
+/// Criteria for ending a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// At least so many samples, as far as there is time.
+    /// Minimum number of samples, if time permits.
     pub(crate) samples: usize,
-    /// At least so long.
+    /// Minimum time.
     pub(crate) min_time: Duration,
-    /// Which time counts.
+    /// Clock of the samples.
     pub(crate) clock: Clock,
-    /// One operation in a sample, whatever the clock says: for trying things out.
+    /// Only one operation per sample, however short: for trying things out.
     pub(crate) quick: bool,
 }
 
 impl Effort {
-    /// Slow operations get fewer samples.
+    /// Minimum number of samples of slow operations.
     const FEW: usize = 3;
 
-    /// A share of it.
+    /// An equal share of the effort.
     fn divided(&self, parts: usize) -> Effort {
         Effort { samples: self.samples.div_ceil(parts), min_time: self.min_time / parts as u32, ..*self }
     }
@@ -80,19 +80,19 @@ impl Effort {
     }
 }
 
-/// What the samples say, in nanoseconds.
+/// Statistics of the samples, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, Debug)]
 pub(crate) struct Statistics {
     pub(crate) median_ns: f64,
     pub(crate) min_ns: f64,
-    /// A quarter of the samples are faster.
+    /// Lower quartile.
     pub(crate) low_ns: f64,
-    /// A quarter of them are slower.
+    /// Upper quartile.
     pub(crate) high_ns: f64,
     pub(crate) samples: usize,
-    /// Operations in a sample.
+    /// Operations per sample.
     pub(crate) repeats: usize,
-    /// Which part of the time the process was given a processor, while samples were taken.
+    /// CPU time per elapsed time of the process, while samples were taken.
     pub(crate) busy: f64,
 }
 
@@ -100,21 +100,21 @@ impl Statistics {
     pub(crate) fn new(mut nanos: Vec<f64>, repeats: usize, busy: f64) -> Statistics {
         nanos.sort_by(f64::total_cmp);
         let at = |part: f64| {
-            let place = part * nanos.len().saturating_sub(1) as f64;
-            let (low, high) = (nanos.get(place as usize), nanos.get(place.ceil() as usize));
-            low.zip(high).map_or(f64::NAN, |(low, high)| low + (high - low) * place.fract())
+            let rank = part * nanos.len().saturating_sub(1) as f64;
+            let (low, high) = (nanos.get(rank as usize), nanos.get(rank.ceil() as usize));
+            low.zip(high).map_or(f64::NAN, |(low, high)| low + (high - low) * rank.fract())
         };
         let (median_ns, min_ns, low_ns, high_ns) = (at(0.5), at(0.0), at(0.25), at(0.75));
         Statistics { median_ns, min_ns, low_ns, high_ns, samples: nanos.len(), repeats, busy }
     }
 
-    /// The middle half of the samples lies this far apart, relative to the median.
+    /// Distance between the quartiles, relative to the median.
     pub(crate) fn spread(&self) -> f64 {
         (self.high_ns - self.low_ns) / self.median_ns
     }
 }
 
-/// Takes samples of what `run` says it took for one operation.
+/// Takes samples of the time that `run` returns, per operation.
 pub(crate) fn sample<E>(
     effort: &Effort,
     repeats: usize,
@@ -138,12 +138,12 @@ fn take<E>(
     Ok(())
 }
 
-/// Which part of the time since then the process was given a processor.
+/// CPU time per elapsed time since `begin`.
 fn busy(begin: Instant, cpu: Duration) -> f64 {
     cpu_time().saturating_sub(cpu).as_secs_f64() / begin.elapsed().as_secs_f64().max(1e-9)
 }
 
-/// How often to do something that takes `once`, so that it takes long enough.
+/// Number of repetitions of something that takes `once`, for a sample of sufficient length.
 pub(crate) fn repeats(effort: &Effort, once: Duration) -> usize {
     match effort.quick {
         true => 1,
@@ -151,21 +151,24 @@ pub(crate) fn repeats(effort: &Effort, once: Duration) -> usize {
     }
 }
 
-/// An operation somewhere in memory.
-pub(crate) struct Place {
-    /// With pipelines of its own: the code of kernels is in another place, too.
+/// One copy of an operation's code and buffers in memory.
+pub(crate) struct OperationInstance {
+    /// With its own pipelines, so that the code of the kernels has another address, too.
     pub(crate) device: MetalDevice,
-    /// Copies of the operation, which are used in turn.
+    /// Copies of the operation, used in turn.
     pub(crate) workloads: Vec<Workload>,
 }
 
-/// Measures one operation. Where code and buffers are can make a difference that the next run has or has not, so there
-/// are several places. Also says which kernels ran.
-pub(crate) fn operation(places: &[Place], effort: &Effort) -> compute::Result<(Statistics, BTreeSet<String>)> {
+/// Measures one operation, and returns the kernels that ran. The addresses of code and buffers can affect the time, and
+/// differ between runs, so several instances are measured.
+pub(crate) fn operation(
+    instances: &[OperationInstance],
+    effort: &Effort,
+) -> compute::Result<(Statistics, BTreeSet<String>)> {
     let (begin, cpu) = (Instant::now(), cpu_time());
     let (mut kernels, mut nanos, mut operations) = (BTreeSet::new(), Vec::new(), 0);
-    let effort = effort.divided(places.len());
-    for Place { device, workloads } in places {
+    let effort = effort.divided(instances.len());
+    for OperationInstance { device, workloads } in instances {
         let (names, once) = profile(device, workloads)?;
         kernels.extend(names);
         let rounds = repeats(&effort, once / workloads.len() as u32).div_ceil(workloads.len());
@@ -177,7 +180,7 @@ pub(crate) fn operation(places: &[Place], effort: &Effort) -> compute::Result<(S
     Ok((Statistics::new(nanos, operations, busy(begin, cpu)), kernels))
 }
 
-/// The first runs find cold caches and a slow clock.
+/// Runs until caches are warm and the CPU has reached its clock rate.
 fn warm_up(device: &MetalDevice, recording: &Recording, effort: &Effort) -> compute::Result<()> {
     let begin = Instant::now();
     loop {
@@ -188,7 +191,7 @@ fn warm_up(device: &MetalDevice, recording: &Recording, effort: &Effort) -> comp
     }
 }
 
-/// The kernels of the operation, and how long it takes when it runs for the second time.
+/// The kernels of the operation, and the time of its second run.
 fn profile(device: &MetalDevice, workloads: &[Workload]) -> compute::Result<(BTreeSet<String>, Duration)> {
     let recording = record(device, workloads, 1)?;
     replay(device, &recording)?;

@@ -1,8 +1,8 @@
-//! What is being measured, on a terminal.
+//! Progress of the measurements, on a terminal.
 
 use std::io::{IsTerminal, Write};
 
-/// One line on stderr, which goes away again; nothing where that is no terminal.
+/// One line on stderr, which is erased again; nothing if stderr is not a terminal.
 pub(crate) struct Progress {
     is_terminal: bool,
     done: usize,
@@ -30,7 +30,7 @@ impl Progress {
     fn write(&self, text: &str) {
         if self.is_terminal {
             let mut stderr = std::io::stderr().lock();
-            // A terminal that is gone is no reason to stop measuring.
+            // A closed terminal does not stop the measurements.
             let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
         }
     }

@@ -1,14 +1,14 @@
-//! All that a run found out: what `--json` writes and `--baseline` reads.
+//! Results of a run, which `--json` writes and `--baseline` reads.
 
 use crate::limits::{Binding, Limits};
 use crate::measure::Statistics;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Written into files; a file with another one is not read.
+/// Version of the file format; other versions are not read.
 const VERSION: u32 = 1;
 
-/// How the numbers were found.
+/// Description of the method, part of the results.
 const METHOD: &str = "A sample is the time that the device was busy with a command buffer, in which the operation is \
     repeated until that takes 0.3 ms, divided by the repetitions; samples follow a warm-up. Given are the median, the \
     fastest, and the quartiles. Samples are taken with code and buffers in several \
@@ -25,7 +25,7 @@ pub(crate) struct Run {
     pub(crate) device: String,
     pub(crate) compiler: String,
     pub(crate) build: String,
-    /// `wall`, or `cpu`: only the time that the process was given a processor.
+    /// `wall`, or `cpu`: only the CPU time of the process.
     pub(crate) clock: String,
     pub(crate) threads: usize,
     pub(crate) model: String,
@@ -34,11 +34,11 @@ pub(crate) struct Run {
     pub(crate) limits: Limits,
     pub(crate) cases: Vec<Measured>,
     pub(crate) not_run: Vec<NotRun>,
-    /// Loops in Rust.
+    /// Times of the loops in Rust.
     pub(crate) references: Vec<Reference>,
 }
 
-/// What was measured of a case.
+/// Measurement of a case.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub(crate) struct Measured {
     pub(crate) name: String,
@@ -48,7 +48,7 @@ pub(crate) struct Measured {
     pub(crate) bytes: f64,
     pub(crate) flops: f64,
     pub(crate) time: Statistics,
-    /// What it cannot be faster than.
+    /// The minimum time by the limits of the device.
     pub(crate) limit_ns: f64,
     pub(crate) bound_by: Binding,
 }
@@ -62,7 +62,7 @@ impl Measured {
         self.flops / self.time.median_ns
     }
 
-    /// How near it is to its limit, in percent.
+    /// Reached part of the limit, in percent.
     pub(crate) fn percent(&self) -> f64 {
         100.0 * self.limit_ns / self.time.median_ns
     }
@@ -106,7 +106,7 @@ impl Run {
         }
     }
 
-    /// What the device is called, and the processor, where that can be found out.
+    /// Name of the device, and that of the CPU, if known.
     pub(crate) fn device_name(device: &compute::Device) -> String {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let mut lines = info.lines().filter_map(|line| line.split_once(':'));

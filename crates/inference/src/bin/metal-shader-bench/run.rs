@@ -1,8 +1,8 @@
-//! `run`: measures the limits, then case by case, and writes what was found.
+//! `run`: measures the limits, then all cases, and writes the results.
 
 use crate::arguments::RunArguments;
 use crate::limits::{self, Limits};
-use crate::measure::{self, Effort, Place};
+use crate::measure::{self, Effort, OperationInstance};
 use crate::progress::Progress;
 use crate::result::{Measured, NotRun, Reference, Run};
 use crate::{Failure, compare, html, native, print, table, targets, text};
@@ -13,15 +13,15 @@ use inference::metal::MetalDevice;
 use std::path::Path;
 use std::time::Duration;
 
-/// Places for a case, if its buffers are not larger than that.
-const PLACES: usize = 5;
+/// Number of instances of a case, and the maximum size of its buffers for more than one.
+const INSTANCES: usize = 5;
 const SMALL: usize = 16 << 20;
 
-/// Bytes that copies of a cold case have together: more than caches do.
+/// Total bytes of the copies of a cold case: larger than caches.
 const COLD: usize = 256 << 20;
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    // Whatever can be wrong with what was asked for is said before anything is measured.
+    // All errors in the arguments are reported before anything is measured.
     let wanted = Wanted::parse(&arguments.shape.join(","))
         .map_err(|problem| Failure::Input(format!("--shape: {problem}")))?;
     let cases = cases(arguments, &wanted)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             Err(Problem::Device(error)) => return Err(Failure::NotTried(format!("{}: {error}", case.name()))),
             Err(problem) => {
                 let reason = reason(&problem);
-                // A shape that was asked for is a mistake; one of a model is just not to be had in every format.
+                // An impossible shape is an error if the user chose it; a model's shape may not exist in every format.
                 refused += usize::from(!wanted.is_empty());
                 run.not_run.push(NotRun { name: case.name(), shape: case.shape.to_string(), reason });
             }
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     }
 }
 
-/// Why a case has no buffers.
+/// Reason why a case has no buffers.
 fn reason(problem: &Problem) -> String {
     match problem {
         Problem::Memory { needed, limit } => {
@@ -92,7 +92,7 @@ fn reason(problem: &Problem) -> String {
     }
 }
 
-/// The cases that were asked for, with their shapes.
+/// The requested cases, with their shapes.
 pub(crate) fn cases(arguments: &RunArguments, wanted: &Wanted) -> Result<Vec<Case>, Failure> {
     let all = cases::measured(arguments.model()).map_err(Failure::NotTried)?;
     let mut cases = cases::select(all, &arguments.names)?;
@@ -113,7 +113,7 @@ pub(crate) fn cases(arguments: &RunArguments, wanted: &Wanted) -> Result<Vec<Cas
     Ok(cases)
 }
 
-/// Prints. Where nobody reads any further, measuring goes on only for the files that were asked for.
+/// Prints. If stdout is closed, measuring continues only if a file is to be written.
 fn show(arguments: &RunArguments, text: &str) -> Result<(), Failure> {
     match print(text) {
         Err(Failure::Closed) if arguments.json.is_some() || arguments.html.is_some() => Ok(()),
@@ -140,25 +140,25 @@ fn measure_case(
     limits: &Limits,
 ) -> Result<Measured, Problem> {
     let maker = Maker::new(device.device(), arguments.max_memory(), Purpose::Measure);
-    let mut places = vec![Place { device: device.clone(), workloads: vec![case.build(&maker)?] }];
+    let mut instances = vec![OperationInstance { device: device.clone(), workloads: vec![case.build(&maker)?] }];
     let size = maker.taken();
     if arguments.cold {
         let copies = COLD / size.max(COLD / 64);
-        (0..copies).try_for_each(|_| case.build(&maker).map(|copy| places[0].workloads.push(copy)))?;
+        (0..copies).try_for_each(|_| case.build(&maker).map(|copy| instances[0].workloads.push(copy)))?;
     } else if size <= SMALL && !arguments.quick {
-        // All are there at once, so that they are in different places. Code comes from the archive; without one, that
-        // would be compiling again and again.
-        for _ in 1..PLACES {
+        // All instances exist at the same time, so they have different addresses. Their code comes from the archive;
+        // without one, every instance would be compiled again.
+        for _ in 1..INSTANCES {
             let device = match device.archive() {
                 Some(archive) => MetalDevice::with_device(device.device().clone(), archive.clone())?,
                 None => device.clone(),
             };
-            places.push(Place { device, workloads: vec![case.build(&maker)?] });
+            instances.push(OperationInstance { device, workloads: vec![case.build(&maker)?] });
         }
     }
-    let (time, kernels) = measure::operation(&places, effort)?;
+    let (time, kernels) = measure::operation(&instances, effort)?;
     let (bytes, flops) = (case.bytes(), case.flops());
-    let resident = bytes * places[0].workloads.len() as f64;
+    let resident = bytes * instances[0].workloads.len() as f64;
     let bound = limits.bound(bytes, resident, flops);
     Ok(Measured {
         name: case.name(),
@@ -173,7 +173,7 @@ fn measure_case(
     })
 }
 
-/// The loop in Rust beside a product that there is one for, once for each shape.
+/// Measures the loop in Rust for a product that has one, once for each shape.
 fn reference(
     device: &MetalDevice,
     case: &Case,

@@ -1,13 +1,13 @@
-//! A run as text.
+//! A run as a table of text.
 
 use crate::compare::{Compared, Verdict};
 use crate::limits::Binding;
 use crate::result::{Measured, Run};
-use crate::targets::Target;
+use crate::targets::SpeedTarget;
 use crate::text::{bytes, number};
 use std::fmt::Write;
 
-/// The device, and what it can do at most.
+/// The device and its limits.
 pub(crate) fn limits(run: &Run) -> String {
     let mut text = String::new();
     let build = &run.build;
@@ -25,7 +25,7 @@ pub(crate) fn limits(run: &Run) -> String {
     text
 }
 
-/// The head of the table of cases.
+/// Head of the table of cases.
 pub(crate) fn head(width: usize) -> String {
     format!(
         "\n{:<width$} {:>9} {:>9} {:>6} {:>5} {:>7} {:>8} {:>6}  {}\n",
@@ -33,7 +33,7 @@ pub(crate) fn head(width: usize) -> String {
     )
 }
 
-/// A line of it.
+/// Line of a case.
 pub(crate) fn case(case: &Measured, width: usize) -> String {
     let time = &case.time;
     let flops = if case.flops > 0.0 { number(case.gigaflops()) } else { "-".into() };
@@ -59,8 +59,8 @@ pub(crate) fn binding(binding: Binding) -> &'static str {
     }
 }
 
-/// Loops in Rust, targets, and what was not run.
-pub(crate) fn conclusion(run: &Run, targets: &[Target]) -> String {
+/// Loops in Rust, targets, and cases that were not run.
+pub(crate) fn conclusion(run: &Run, targets: &[SpeedTarget]) -> String {
     let mut text = String::new();
     if !run.references.is_empty() {
         let _ = writeln!(text, "\nproducts in Rust ({}), x in f32", run.limits.native_instructions);
@@ -76,7 +76,7 @@ pub(crate) fn conclusion(run: &Run, targets: &[Target]) -> String {
     if !targets.is_empty() {
         text += "\ntargets\n";
     }
-    for Target { case, wanted, reached, is_met } in targets {
+    for SpeedTarget { case, wanted, reached, is_met } in targets {
         let verdict = if *is_met { "met   " } else { "MISSED" };
         let _ = writeln!(text, "{verdict} {case}: {reached} (wanted: {wanted})");
     }
@@ -98,7 +98,7 @@ pub(crate) fn conclusion(run: &Run, targets: &[Target]) -> String {
     text
 }
 
-/// What differs from an earlier run.
+/// Differences from an earlier run.
 pub(crate) fn comparison(compared: &Compared, before: &Run) -> String {
     let mut text = format!("\ncompared with {}\n", before.date);
     for note in &compared.notes {

@@ -1,28 +1,28 @@
-//! What some operations are to reach on one thread of a CPU; said about whichever of them a run has.
+//! Targets for some operations on one thread of a CPU, reported for those that a run includes.
 
 use crate::result::{Measured, Run};
 
-/// A target, and whether it was reached.
+/// A target, and the result of a run.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Target {
+pub(crate) struct SpeedTarget {
     pub(crate) case: String,
     pub(crate) wanted: String,
     pub(crate) reached: String,
     pub(crate) is_met: bool,
 }
 
-/// Weights a second that a product with a quantized matrix is to reach, in billions, or which part of the loop in Rust.
+/// Target of a product with a quantized matrix: billions of weights per second, or a fraction of the loop in Rust.
 const WEIGHTS: f64 = 8.0;
 const OF_LOOP: f64 = 0.6;
 
-/// Which part of all multiply-adds a product of 512 vectors is to reach.
+/// Target of a product of 512 vectors: fraction of the peak rate of multiply-adds.
 const OF_PEAK: f64 = 0.4;
 
-/// Which part of the bandwidth of a copy attention is to reach.
+/// Target of attention: fraction of the bandwidth of a copy.
 const OF_COPY: f64 = 0.5;
 
-/// The targets that this run says something about.
-pub(crate) fn judge(run: &Run) -> Vec<Target> {
+/// The targets that apply to this run.
+pub(crate) fn judge(run: &Run) -> Vec<SpeedTarget> {
     if run.threads != 1 {
         return Vec::new();
     }
@@ -32,7 +32,7 @@ pub(crate) fn judge(run: &Run) -> Vec<Target> {
         .collect()
 }
 
-fn product(run: &Run, case: &Measured) -> Option<Target> {
+fn product(run: &Run, case: &Measured) -> Option<SpeedTarget> {
     let format = case.name.strip_prefix("gemv_")?;
     let format = format.strip_suffix("_f32").or_else(|| format.strip_suffix("_f16"))?;
     let like = |reference: &&crate::result::Reference| reference.format == format && reference.shape == case.shape;
@@ -40,15 +40,20 @@ fn product(run: &Run, case: &Measured) -> Option<Target> {
     if case.shape != "M=1 N=4096 K=4096" {
         return None;
     }
-    // Two operations for each weight.
+    // Two operations per weight.
     let rate = case.gigaflops() / 2.0;
     let by_hand = reference.weights / reference.time.median_ns;
     let reached = format!("{rate:.1} billion weights/s, {:.0}% of the loop's {by_hand:.1}", 100.0 * rate / by_hand);
     let wanted = format!("{WEIGHTS:.0} billion weights/s, or {:.0}% of a loop in Rust", 100.0 * OF_LOOP);
-    Some(Target { case: case.name.clone(), wanted, reached, is_met: rate >= WEIGHTS || rate >= OF_LOOP * by_hand })
+    Some(SpeedTarget {
+        case: case.name.clone(),
+        wanted,
+        reached,
+        is_met: rate >= WEIGHTS || rate >= OF_LOOP * by_hand,
+    })
 }
 
-fn many(run: &Run, case: &Measured) -> Option<Target> {
+fn many(run: &Run, case: &Measured) -> Option<SpeedTarget> {
     let is_many = ["gemm_f16_", "gemv_many_f16_"].iter().any(|name| case.name.starts_with(name));
     if !is_many || !case.shape.starts_with("M=512 ") {
         return None;
@@ -56,10 +61,10 @@ fn many(run: &Run, case: &Measured) -> Option<Target> {
     let part = case.gigaflops() / run.limits.peak();
     let reached = format!("{:.0} GFLOP/s, {:.0}%", case.gigaflops(), 100.0 * part);
     let wanted = format!("{:.0}% of the multiply-adds, {:.0} GFLOP/s", 100.0 * OF_PEAK, run.limits.peak());
-    Some(Target { case: case.name.clone(), wanted, reached, is_met: part >= OF_PEAK })
+    Some(SpeedTarget { case: case.name.clone(), wanted, reached, is_met: part >= OF_PEAK })
 }
 
-fn attention(run: &Run, case: &Measured) -> Option<Target> {
+fn attention(run: &Run, case: &Measured) -> Option<SpeedTarget> {
     if !case.name.starts_with("attention_decode_f") || !case.shape.starts_with("L=4096 ") {
         return None;
     }
@@ -67,7 +72,7 @@ fn attention(run: &Run, case: &Measured) -> Option<Target> {
     let part = case.gigabytes_per_second() / copy;
     let reached = format!("{:.1} GB/s, {:.0}%", case.gigabytes_per_second(), 100.0 * part);
     let wanted = format!("{:.0}% of a copy in memory, {copy:.1} GB/s", 100.0 * OF_COPY);
-    Some(Target { case: case.name.clone(), wanted, reached, is_met: part >= OF_COPY })
+    Some(SpeedTarget { case: case.name.clone(), wanted, reached, is_met: part >= OF_COPY })
 }
 
 #[cfg(test)]
@@ -77,7 +82,7 @@ mod tests {
 
     #[test]
     fn targets_of_a_run() {
-        // 16.8 million weights in 2 ms are 8.4 billion a second.
+        // 16.8 million weights in 2 ms are 8.4 billion per second.
         let run = example(2e6, 0.0);
         let [target] = &judge(&run)[..] else { panic!("one target") };
         assert!(

@@ -1,4 +1,4 @@
-//! How numbers and dates are written.
+//! Formats numbers and dates.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +12,7 @@ pub(crate) fn bytes(bytes: usize) -> String {
     }
 }
 
-/// Three digits that matter.
+/// Three significant digits.
 pub(crate) fn number(value: f64) -> String {
     match value {
         _ if !value.is_finite() => "-".into(),
@@ -22,7 +22,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// The time now as `2026-01-31T12:00:00Z`.
+/// The current time as `2026-01-31T12:00:00Z`.
 pub(crate) fn now() -> String {
     date(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs())
 }

@@ -1,4 +1,4 @@
-//! The roofline: what is reached over how much is computed for each byte, below what the device can do at most.
+//! The roofline plot: reached GFLOP/s over operations per byte, below the limits of the device.
 
 use super::escape;
 use crate::limits::Binding;
@@ -13,7 +13,7 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 45.0;
 
-/// Logarithms to the base of 10 along an axis, and where on the page it is.
+/// A logarithmic axis, and its position on the page.
 struct Axis {
     first: f64,
     last: f64,
@@ -29,7 +29,7 @@ impl Axis {
         Axis { first: least.log10().floor(), last: most.log10().ceil().max(least.log10().floor() + 1.0), from, to }
     }
 
-    fn place(&self, value: f64) -> f64 {
+    fn position(&self, value: f64) -> f64 {
         let part = (value.log10() - self.first) / (self.last - self.first);
         self.from + (self.to - self.from) * part
     }
@@ -47,7 +47,7 @@ impl Axis {
     }
 }
 
-/// The plot. Cases that only move numbers are not in it.
+/// The plot, without cases that only move data.
 pub(super) fn plot(run: &Run) -> String {
     let cases: Vec<_> = run.cases.iter().filter(|case| case.flops > 0.0 && case.gigaflops().is_finite()).collect();
     let intensity = |case: &crate::result::Measured| case.flops / case.bytes;
@@ -57,12 +57,12 @@ pub(super) fn plot(run: &Run) -> String {
 
     let mut text = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"roofline\">\n");
     for power in x.powers() {
-        let (at, end) = (x.place(power), HEIGHT - BOTTOM);
+        let (at, end) = (x.position(power), HEIGHT - BOTTOM);
         let _ = write!(text, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{end}\"/>");
         let _ = writeln!(text, "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{power}</text>", end + 18.0);
     }
     for power in y.powers() {
-        let at = y.place(power);
+        let at = y.position(power);
         let _ = write!(text, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{}\"/>", WIDTH - RIGHT);
         let _ =
             writeln!(text, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{power}</text>", LEFT - 6.0, at + 4.0);
@@ -76,7 +76,7 @@ pub(super) fn plot(run: &Run) -> String {
             Binding::Memory => "memory",
             Binding::Arithmetic => "arithmetic",
         };
-        let (cx, cy) = (x.place(intensity(case)), y.place(case.gigaflops()));
+        let (cx, cy) = (x.position(intensity(case)), y.position(case.gigaflops()));
         let (name, shape, rate, percent) =
             (escape(&case.name), escape(&case.shape), number(case.gigaflops()), case.percent());
         let _ = write!(text, "<circle class=\"{class}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"4\">");
@@ -92,15 +92,16 @@ fn roofs(run: &Run, x: &Axis, y: &Axis, text: &mut String) {
     let peak = run.limits.peak();
     for (i, bandwidth) in run.limits.bandwidths.iter().enumerate() {
         let rate = run.limits.bandwidth(bandwidth.bytes as f64);
-        // From where the line enters the plot, to where it meets the roof.
+        // From the edge of the plot to the point where the line meets the roof.
         let first = x.start().max(y.start() / rate);
-        let (from, to) = ((x.place(first), y.place(first * rate)), (x.place(peak / rate), y.place(peak)));
-        let right = x.place(x.end());
+        let (from, to) =
+            ((x.position(first), y.position(first * rate)), (x.position(peak / rate), y.position(peak)));
+        let right = x.position(x.end());
         let (fx, fy, tx, ty) = (from.0, from.1, to.0.min(right), to.1);
         let _ = write!(text, "<path class=\"roof\" d=\"M{fx:.1} {fy:.1}L{tx:.1} {ty:.1}H{right:.1}\">");
         let (size, rate) = (bytes(bandwidth.bytes), number(rate));
         let _ = writeln!(text, "<title>{size}: {rate} GB/s, {} GFLOP/s</title></path>", number(peak));
-        // The lines lie close together: each has its name further along.
+        // The lines are close together: each has its label further along.
         let part = 0.05 + 0.15 * i as f64;
         let (at_x, at_y) = (fx + (tx - fx) * part, fy + (ty - fy) * part);
         let _ =

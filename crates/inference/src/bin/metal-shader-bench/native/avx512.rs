@@ -1,13 +1,13 @@
-//! Loops for processors with AVX-512: the same arithmetic as the kernels, in f32, on rows as files have them.
+//! Loops for CPUs with AVX-512: the arithmetic of the kernels, in f32, on rows as in files.
 //!
-//! Four rows share what is loaded of x. 16 weights become 16 floats in one register: bytes by extending and converting
-//! them, halves of bytes by looking them up in a table, which also takes care of their offset.
+//! Four rows share the loads of x. 16 weights become 16 floats in one register: bytes by extension and conversion,
+//! nibbles by a table look-up, which also applies their offset.
 
 use super::CHAINS;
 use inference::formats::Format;
 use std::arch::x86_64::*;
 
-/// Rows that share x.
+/// Rows that share the loads of x.
 const ROWS: usize = 4;
 
 pub(super) fn is_there() -> bool {
@@ -16,7 +16,7 @@ pub(super) fn is_there() -> bool {
 
 #[target_feature(enable = "avx512f")]
 pub(super) fn multiply_adds(a: f32, rounds: usize) -> f32 {
-    // Chains that begin alike would be computed once, or passed around.
+    // Different start values: equal chains would be merged by the compiler.
     let mut chains: [__m512; CHAINS] = std::array::from_fn(|chain| _mm512_set1_ps(a + chain as f32));
     let a = _mm512_set1_ps(a);
     for _ in 0..rounds {
@@ -42,7 +42,7 @@ pub(super) fn gemv(format: Format, blocks: &[u8], x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// 32 numbers of x, and the sums of every two of them.
+/// 32 numbers of x, and the sums of the two halves.
 type Numbers = [__m512; 3];
 
 #[inline]
@@ -55,12 +55,12 @@ fn rows<const SIZE: usize>(
 ) {
     let (blocks, x) = (blocks.as_chunks::<SIZE>().0, x.as_chunks::<32>().0);
     for (blocks, y) in blocks.chunks(ROWS * x.len()).zip(y.chunks_mut(ROWS)) {
-        // Where there are fewer rows, the last is computed several times.
+        // If fewer rows are left, the last is computed several times.
         let row: [&[[u8; SIZE]]; ROWS] =
             std::array::from_fn(|row| &blocks[row.min(y.len() - 1) * x.len()..][..x.len()]);
         let mut sums = [_mm512_setzero_ps(); ROWS];
         for (column, x) in x.iter().enumerate() {
-            // SAFETY: there are 32 numbers, in any alignment.
+            // SAFETY: there are 32 numbers, with any alignment.
             let [low, high] = unsafe { [_mm512_loadu_ps(x.as_ptr()), _mm512_loadu_ps(x[16..].as_ptr())] };
             let x = [low, high, _mm512_add_ps(low, high)];
             for (sum, row) in sums.iter_mut().zip(row) {
@@ -82,7 +82,7 @@ fn half(low: u8, high: u8) -> __m512 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,f16c")]
 fn q8_0(block: &[u8; 34], x: Numbers, sum: __m512) -> __m512 {
-    // SAFETY: there are 32 bytes behind the scale, in any alignment.
+    // SAFETY: there are 32 bytes after the scale, with any alignment.
     let (low, high) =
         unsafe { (_mm_loadu_si128(block[2..].as_ptr().cast()), _mm_loadu_si128(block[18..].as_ptr().cast())) };
     let low = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(low)), x[0]);
@@ -90,13 +90,13 @@ fn q8_0(block: &[u8; 34], x: Numbers, sum: __m512) -> __m512 {
     _mm512_fmadd_ps(half(block[0], block[1]), both, sum)
 }
 
-/// 16 bytes times 32 numbers; low halves are first.
+/// 16 bytes times 32 numbers; the low nibbles come first.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,f16c")]
 fn nibbles(bytes: &[u8; 16], x: Numbers, table: __m512) -> __m512 {
-    // SAFETY: there are 16 bytes, in any alignment.
+    // SAFETY: there are 16 bytes, with any alignment.
     let bytes = _mm512_cvtepu8_epi32(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) });
-    // The table is looked up by the lowest four bits.
+    // The look-up uses the lowest four bits.
     let low = _mm512_mul_ps(_mm512_permutexvar_ps(bytes, table), x[0]);
     _mm512_fmadd_ps(_mm512_permutexvar_ps(_mm512_srli_epi32::<4>(bytes), table), x[1], low)
 }

@@ -1,10 +1,10 @@
-//! Loops for any processor.
+//! Loops for any CPU.
 
 use super::CHAINS;
 use half::f16;
 use inference::formats::Format;
 
-/// Numbers beside each other, as many as fit into registers of most processors.
+/// Adjacent numbers, as many as fit into a vector register of most CPUs.
 pub(super) const LANES: usize = 4;
 
 pub(super) fn multiply_adds(a: f32, rounds: usize) -> f32 {

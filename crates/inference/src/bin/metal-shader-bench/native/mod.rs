@@ -1,9 +1,10 @@
-//! What a person would write for this processor: loops in Rust, with AVX-512 where there is that. Kernels are compared
-//! with them.
+//! Hand-written reference loops for the CPU, in Rust with AVX-512 where available. Kernels are compared with them.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod plain;
+#[cfg(test)]
+mod tests;
 
 use crate::measure::{self, Effort, Statistics};
 use inference::formats::Format;
@@ -11,10 +12,10 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Formats that there is a product for.
+/// Formats with a reference product.
 pub(crate) const FORMATS: [Format; 3] = [Format::Q8_0, Format::Q4_0, Format::Q4_1];
 
-/// Chains of multiply-adds, each in a register of its own, and how long they are.
+/// Independent chains of multiply-adds, each in its own register, and their length.
 const CHAINS: usize = 12;
 const ROUNDS: usize = 4096;
 
@@ -25,12 +26,12 @@ fn has_avx512() -> bool {
     false
 }
 
-/// Which instructions the loops use.
+/// Instructions that the loops use.
 pub(crate) fn instructions() -> &'static str {
     if has_avx512() { "AVX-512" } else { "plain loops" }
 }
 
-/// Runs `part` for each thread and says how long all of them took.
+/// Runs `part` on each thread; returns the time until all have finished.
 fn time(threads: usize, part: impl Fn(usize) + Sync) -> Duration {
     let (part, begin) = (&part, Instant::now());
     if threads <= 1 {
@@ -52,7 +53,7 @@ fn statistics(effort: &Effort, threads: usize, part: impl Fn(usize) + Sync) -> S
     statistics
 }
 
-/// GB/s of a copy that touches so many bytes, by all threads together.
+/// GB/s of a copy that touches `bytes` bytes, by all threads together.
 pub(crate) fn copy(bytes: usize, threads: usize, effort: &Effort) -> f64 {
     let share = bytes / 2 / threads;
     let buffers: Vec<_> =
@@ -67,13 +68,13 @@ pub(crate) fn copy(bytes: usize, threads: usize, effort: &Effort) -> f64 {
     (2 * share * threads) as f64 / statistics.min_ns
 }
 
-/// GFLOP/s of multiply-adds, and with which instructions.
+/// GFLOP/s of multiply-adds, and the instructions used.
 pub(crate) fn multiply_adds(threads: usize, effort: &Effort) -> (f64, String) {
     let lanes = if has_avx512() { 16 } else { plain::LANES };
     let statistics = statistics(effort, threads, |_| {
         #[cfg(target_arch = "x86_64")]
         if has_avx512() {
-            // SAFETY: the processor has the instructions.
+            // SAFETY: the CPU has the instructions.
             black_box(unsafe { avx512::multiply_adds(black_box(0.5), ROUNDS) });
             return;
         }
@@ -82,18 +83,18 @@ pub(crate) fn multiply_adds(threads: usize, effort: &Effort) -> (f64, String) {
     ((threads * lanes * CHAINS * ROUNDS * 2) as f64 / statistics.min_ns, instructions().into())
 }
 
-/// y = W x for one of [`FORMATS`], whose blocks are in rows as files have them: rows `first` and following.
+/// y = W x for one of [`FORMATS`], with blocks row by row as in files.
 fn gemv(format: Format, blocks: &[u8], x: &[f32], y: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {
-        // SAFETY: the processor has the instructions.
+        // SAFETY: the CPU has the instructions.
         unsafe { avx512::gemv(format, blocks, x, y) };
         return;
     }
     plain::gemv(format, blocks, x, y);
 }
 
-/// Measures [`gemv`]; threads divide the rows.
+/// Measures [`gemv`]; threads share the rows.
 pub(crate) fn measure_gemv(
     format: Format,
     [rows, columns]: [usize; 2],
@@ -112,49 +113,4 @@ pub(crate) fn measure_gemv(
             black_box(&mut *y);
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_agree_with_the_plain_loop_and_with_single_weights() {
-        let device = compute::Device::cpu().unwrap();
-        let maker = inference::cases::Maker::new(&device, 1 << 20, inference::cases::Purpose::Measure);
-        let (rows, columns) = (7, 96);
-        let x: Vec<f32> = (0..columns).map(|i| (i % 13) as f32 - 6.0).collect();
-        for format in FORMATS {
-            let blocks = maker.blocks(format, rows * columns / 32);
-            let (mut fast, mut slow) = (vec![f32::NAN; rows], vec![f32::NAN; rows]);
-            gemv(format, &blocks, &x, &mut fast);
-            plain::gemv(format, &blocks, &x, &mut slow);
-            for (row, (fast, slow)) in fast.iter().zip(&slow).enumerate() {
-                let row = &blocks[row * 3 * format.block_size()..][..3 * format.block_size()];
-                let exact: f64 = (0..columns).map(|i| weight(format, row, i) * f64::from(x[i])).sum();
-                assert!((f64::from(*fast) - exact).abs() < 1e-3, "{format}: {fast} {exact}");
-                assert!((f64::from(*slow) - exact).abs() < 1e-3, "{format}: {slow} {exact}");
-            }
-        }
-    }
-
-    fn weight(format: Format, row: &[u8], i: usize) -> f64 {
-        let block = &row[i / 32 * format.block_size()..][..format.block_size()];
-        let half = |at: usize| f64::from(half::f16::from_le_bytes([block[at], block[at + 1]]).to_f32());
-        let nibble = |at: usize| f64::from(block[at + i % 16] >> (i % 32 / 16 * 4) & 15);
-        match format {
-            Format::Q8_0 => half(0) * f64::from(block[2 + i % 32] as i8),
-            Format::Q4_0 => half(0) * (nibble(2) - 8.0),
-            _ => half(0) * nibble(4) + half(2),
-        }
-    }
-
-    #[test]
-    fn rates_are_rates() {
-        let effort = Effort { samples: 3, min_time: Duration::ZERO, clock: measure::Clock::Wall, quick: true };
-        assert!(copy(1 << 16, 2, &effort) > 0.0);
-        assert!(multiply_adds(1, &effort).0 > 0.0);
-        let blocks = vec![0; 5 * 34];
-        assert_eq!(measure_gemv(Format::Q8_0, [5, 32], &blocks, 2, &effort).samples, 3);
-    }
 }
