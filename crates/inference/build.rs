@@ -1,4 +1,4 @@
-//! Checks the shader library and writes the Rust side of it; `build/mod.rs` draws the steps.
+//! Checks the shader library and writes its Rust bindings; `build/mod.rs` documents the steps.
 
 #[path = "build/mod.rs"]
 mod library;
@@ -6,7 +6,7 @@ mod library;
 use std::path::PathBuf;
 
 fn main() {
-    // Build scripts run in the folder of the package, so that messages name the files as the package does.
+    // Build scripts run in the folder of the package, so messages have paths relative to it.
     let folders = library::Folders {
         shaders: "src/metal/shaders".into(),
         include: "src/metal/include".into(),
@@ -18,7 +18,7 @@ fn main() {
     }
     println!("cargo::rerun-if-env-changed={}", library::metallib::SWITCH);
     let for_macos = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "macos");
-    // Kernels are compiled with LLVM, on macOS with the feature `cpu` only: as in the other crates.
+    // Kernels are compiled with LLVM, on macOS only with the feature `cpu`: as in the other crates.
     println!("cargo::rustc-check-cfg=cfg(llvm)");
     let feature = if for_macos { "CARGO_FEATURE_CPU" } else { "CARGO_FEATURE_COMPILER" };
     if std::env::var_os(feature).is_some() {
@@ -26,7 +26,7 @@ fn main() {
     }
     let switch = std::env::var(library::metallib::SWITCH).ok();
     let compiler = library::metallib::Compiler::choose(for_macos, switch.as_deref());
-    // One directive for each line: cargo shows them in order, with the carets below their lines. An error fails the build.
+    // One directive per line: cargo shows them in order, with the carets below their lines. An error fails the build.
     let (kind, text) = match library::build(&folders, compiler.as_ref()) {
         Ok(warnings) => ("warning", warnings),
         Err(errors) => ("error", errors),

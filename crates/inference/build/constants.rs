@@ -1,10 +1,10 @@
-//! Function constants mean the same everywhere: in all shaders of the library an index has one name and a name one index.
+//! Checks that function constants agree: across all shaders, one name for each index and one index for each name.
 
 use super::Shader;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A line for each function constant that contradicts one of another shader; empty where all agree.
+/// A line for each function constant that contradicts one of another shader; empty if all agree.
 pub(crate) fn contradictions(shaders: &[Shader]) -> String {
     let mut problems = String::new();
     let mut by_index = BTreeMap::new();
@@ -35,7 +35,7 @@ pub(crate) fn contradictions(shaders: &[Shader]) -> String {
     problems
 }
 
-/// The lowest index that no shader uses.
+/// The lowest unused index.
 fn free(shaders: &[Shader]) -> u32 {
     let used = |index: &u32| {
         let mut constants = shaders.iter().flat_map(|shader| &shader.function_constants);

@@ -1,8 +1,8 @@
 //! The host's view of a shader: families of kernels, function constants, and constants that host and shader share.
 //!
 //! The instantiations of one template (`rms_norm_f32`, `rms_norm_f16`) are a family: they take the same arguments and
-//! function constants, so that the host chooses one by its types and binds all alike. A template in an include may have
-//! instantiations in several shaders. A kernel without a template is a family of one.
+//! function constants, so that the host selects one by its types and binds them all the same way. A template in an
+//! include may have instantiations in several shaders. A kernel without a template is a family of one.
 
 use super::names;
 use msl::Compilation;
@@ -15,9 +15,9 @@ use msl::source::Span;
 pub(crate) struct Family {
     /// The file that defines it, without `.metal`: its Rust module.
     pub(crate) module: String,
-    /// The name of the template, or of the kernel.
+    /// Name of the template or kernel.
     pub(crate) name: String,
-    /// As the first of its kernels has them.
+    /// Arguments of its first kernel.
     pub(crate) arguments: Vec<Argument>,
     pub(crate) constants: Vec<FunctionConstant>,
     pub(crate) instances: Vec<Instance>,
@@ -27,21 +27,21 @@ pub(crate) struct Family {
 #[derive(Clone)]
 pub(crate) struct Instance {
     pub(crate) kernel: Kernel,
-    /// The template arguments: `q4_0`, `float`.
+    /// Template arguments: `q4_0`, `float`.
     pub(crate) types: Vec<String>,
 }
 
-/// `constant constexpr uint TILE_ROWS = 32;`
+/// A shared constant: `constant constexpr uint TILE_ROWS = 32;`
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SharedConstant {
     /// The file that defines it, without `.metal`.
     pub(crate) module: String,
-    /// With its struct, if it is a member of one: `q4_0::BLOCK`.
+    /// Qualified by its struct, if it is a member: `q4_0::BLOCK`.
     pub(crate) name: String,
     pub(crate) value: i128,
 }
 
-/// The families of a program, in the order of the source.
+/// Families of a program, in source order.
 pub(crate) fn families(compilation: &Compilation) -> Result<Vec<Family>, String> {
     let reflection = compilation.reflect();
     let mut families: Vec<Family> = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn families(compilation: &Compilation) -> Result<Vec<Family>, String>
     Ok(families)
 }
 
-/// Adds a family, or its instances to those of the same template.
+/// Adds a family, or merges its instances with those of the same template.
 pub(crate) fn add(families: &mut Vec<Family>, family: Family) -> Result<(), String> {
     match families.iter_mut().find(|known| (&known.module, &known.name) == (&family.module, &family.name)) {
         Some(known) => {
@@ -87,14 +87,14 @@ pub(crate) fn shared_constants(compilation: &Compilation) -> Vec<SharedConstant>
     own.filter_map(constant).collect()
 }
 
-/// The name of the file of `span`, without its folder and `.metal`.
+/// Name of the file of `span`, without folder and `.metal`.
 fn stem(compilation: &Compilation, span: Span) -> String {
     let file = compilation.sources.presumed(compilation.sources.outermost(span)).file;
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     name.strip_suffix(".metal").unwrap_or(name).to_owned()
 }
 
-/// `gemv` and its arguments, of `metalworks::gemv<Plain<half>, float>`.
+/// Name and arguments of a template: `gemv`, `Plain<half>` and `float` for `metalworks::gemv<Plain<half>, float>`.
 fn template(function: &str) -> (String, Vec<String>) {
     let (path, arguments) = function.split_once('<').unwrap_or((function, ""));
     let name = path.rsplit("::").next().unwrap_or(path).to_owned();
@@ -110,7 +110,7 @@ fn template(function: &str) -> (String, Vec<String>) {
     (name, types)
 }
 
-/// Only what the generated code can bind.
+/// Rejects kernels that the generated code cannot bind.
 fn check(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<(), String> {
     let name = &kernel.name;
     for argument in &kernel.arguments {
@@ -129,7 +129,7 @@ fn check(kernel: &Kernel, constants: &[FunctionConstant]) -> Result<(), String> 
     Ok(())
 }
 
-/// The instantiations of a template must look the same to the host, but for the types of elements.
+/// Checks that the instantiations of a template look the same to the host, except for the types of elements.
 fn alike(family: &Family, other: &Family) -> Result<(), String> {
     let name = |family: &Family| family.instances.first().map_or(String::new(), |one| one.kernel.name.clone());
     let (first, second) = (name(family), name(other));

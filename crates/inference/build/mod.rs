@@ -1,4 +1,4 @@
-//! From the folder of shaders to what the crate embeds.
+//! Builds the embedded shader library from the folder of shaders.
 //!
 //! ```text
 //! shaders/*.metal ── check: msl, every error with a caret ─┬─ fold: one text without our includes ───── *.metal ─┐
@@ -8,7 +8,7 @@
 //! operations/*.rs ── emit: their modules, and a table of their operations ────────────────────── operations.rs ──┘
 //! ```
 //!
-//! All shaders are looked at before anything fails, so that one build shows all mistakes.
+//! All shaders are checked before the build fails, so that one build reports all errors.
 
 mod check;
 mod constants;
@@ -23,34 +23,34 @@ use std::path::{Path, PathBuf};
 
 /// Folders that the build reads and writes.
 pub(crate) struct Folders {
-    /// The shaders: one library for each `.metal` file.
+    /// Shaders: one library for each `.metal` file.
     pub(crate) shaders: PathBuf,
     /// Files for `#include "…"`.
     pub(crate) include: PathBuf,
-    /// The operations: one module for each `.rs` file.
+    /// Operations: one module for each `.rs` file.
     pub(crate) operations: PathBuf,
-    /// The results.
+    /// Output.
     pub(crate) out: PathBuf,
 }
 
-/// A shader that was accepted.
+/// A shader without errors.
 struct Shader {
-    /// The name of the file without `.metal`, which is the name of its module, too.
+    /// Name of the file without `.metal`, and of its Rust module.
     name: String,
     path: PathBuf,
-    /// The comment at its head, which describes it.
+    /// Comment at the head of the file, which becomes its documentation.
     head: String,
     families: Vec<interface::Family>,
-    /// All that it declares, used or not.
+    /// All declared function constants, used or not.
     function_constants: Vec<msl::reflect::FunctionConstant>,
     shared_constants: Vec<interface::SharedConstant>,
     warnings: String,
-    /// The compiler that wrote a `.metallib`: a variant of `compute::LibraryCompiler`.
+    /// Compiler of its `.metallib`: a variant of `compute::LibraryCompiler`.
     compiler: Option<&'static str>,
 }
 
-/// Checks all shaders and writes `kernels.rs` with what it embeds; gives their warnings. The error is what to show the person
-/// who builds.
+/// Checks all shaders and writes `kernels.rs` with the files that it embeds; returns the warnings. The error is the
+/// text to show to the user.
 pub(crate) fn build(folders: &Folders, compiler: Option<&metallib::Compiler>) -> Result<String, String> {
     let mut shaders = Vec::new();
     let mut warnings = String::new();
@@ -63,7 +63,7 @@ pub(crate) fn build(folders: &Folders, compiler: Option<&metallib::Compiler>) ->
                 warnings.push_str(&shader.warnings);
                 shaders.push(shader);
             }
-            // A mistake in an include is shown for the first shader that includes it.
+            // An error in an include is shown for the first shader that includes it.
             Err(problem) if shown.contains(&without_chain(&problem)) => {}
             Err(problem) => {
                 problems.push_str(&(problem.trim_end().to_owned() + "\n"));
@@ -82,12 +82,12 @@ pub(crate) fn build(folders: &Folders, compiler: Option<&metallib::Compiler>) ->
     Ok(warnings)
 }
 
-/// The steps for one file, in order.
+/// Builds one shader.
 fn shader(path: &Path, folders: &Folders, compiler: Option<&metallib::Compiler>) -> Result<Shader, String> {
     let name = names::module(path)?;
     let checked = check::check(path, &folders.include)?;
     let families = interface::families(&checked).map_err(|problem| format!("{}: {problem}", path.display()))?;
-    // One text that compiles without any folder, as run-time compilation on every device wants it.
+    // One source that compiles without include folders, for compilation at run time on every device.
     let text = msl::fold(&checked.sources, |file| file.rsplit(['/', '\\']).next().unwrap_or(file));
     write(&folders.out.join(format!("{name}.metal")), &text)?;
     if let Some(compiler) = compiler {
@@ -101,13 +101,13 @@ fn shader(path: &Path, folders: &Folders, compiler: Option<&metallib::Compiler>)
     Ok(Shader { name, path, head, families, function_constants, shared_constants, warnings, compiler })
 }
 
-/// The lines of the comment that a file begins with.
+/// The comment that a file begins with.
 fn head_comment(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix("//"));
     lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
 }
 
-/// A host name stands for one kernel of the library, so that it alone is enough to ask for it.
+/// Reports duplicate host names: a name must identify one kernel of the library.
 fn duplicates(shaders: &[Shader]) -> String {
     let mut problems = String::new();
     let mut known: BTreeMap<&str, &interface::Kernel> = BTreeMap::new();
@@ -122,12 +122,12 @@ fn duplicates(shaders: &[Shader]) -> String {
     problems
 }
 
-/// A message without the lines that say who includes the file.
+/// The message without the lines about the chain of includes.
 fn without_chain(problem: &str) -> String {
     problem.lines().filter(|line| !line.starts_with("In file included from ")).collect()
 }
 
-/// The files of a folder with this extension, by name.
+/// Files of a folder with this extension, sorted by name.
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("cannot list '{}': {error}", folder.display());
     let mut files = Vec::new();

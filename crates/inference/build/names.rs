@@ -1,8 +1,8 @@
-//! Names and types of the shaders as Rust writes them.
+//! Rust names and types for those of the shaders.
 
 use std::path::Path;
 
-/// `src/gemv_q4.metal` is the module `gemv_q4`.
+/// Module of a file: `gemv_q4` for `src/gemv_q4.metal`.
 pub(crate) fn module(path: &Path) -> Result<String, String> {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -15,7 +15,7 @@ pub(crate) fn module(path: &Path) -> Result<String, String> {
     }
 }
 
-/// `rms_norm` is `RmsNorm`.
+/// `RmsNorm` for `rms_norm`.
 pub(crate) fn camel(name: &str) -> String {
     let capitalized = |part: &str| {
         let mut letters = part.chars();
@@ -24,12 +24,12 @@ pub(crate) fn camel(name: &str) -> String {
     name.split('_').map(capitalized).collect()
 }
 
-/// `rms_norm_f32` is `RMS_NORM_F32`.
+/// `RMS_NORM_F32` for `rms_norm_f32`.
 pub(crate) fn constant(name: &str) -> String {
     name.to_ascii_uppercase()
 }
 
-/// A field: `HEAD_DIM` is `head_dim`, `in` is `r#in`.
+/// Name of a field: `head_dim` for `HEAD_DIM`, `r#in` for `in`.
 pub(crate) fn field(name: &str) -> String {
     let name = name.to_ascii_lowercase();
     if is_keyword(&name) { format!("r#{name}") } else { name }
@@ -44,16 +44,16 @@ fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// A number as both sides know it.
+/// A number type of both languages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Scalar {
-    /// In Rust: `u32`.
+    /// Name in Rust: `u32`.
     pub(crate) rust: &'static str,
-    /// Its bytes.
+    /// Size in bytes.
     pub(crate) size: u64,
 }
 
-/// The number that MSL calls `name`.
+/// The number type that MSL calls `name`.
 pub(crate) fn scalar(name: &str) -> Option<Scalar> {
     let (rust, size) = match name {
         "bool" => ("bool", 1),
@@ -71,9 +71,9 @@ pub(crate) fn scalar(name: &str) -> Option<Scalar> {
     Some(Scalar { rust, size })
 }
 
-/// The type of a field that Rust and MSL store alike, and its bytes in Rust: `float3` is `[f32; 3]`, of 12 bytes.
+/// The Rust type of a field with the same bytes as in MSL, and its size in Rust: `[f32; 3]` with 12 bytes for `float3`.
 pub(crate) fn plain(name: &str) -> Option<(String, u64)> {
-    // Not every byte is a `bool`.
+    // `bool` is excluded: not every byte is a valid one.
     if let Some(found) = scalar(name).filter(|found| found.rust != "bool") {
         return Some((found.rust.to_owned(), found.size));
     }

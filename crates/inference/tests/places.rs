@@ -1,6 +1,6 @@
-//! Counts the places of a kernel and of a format: the recipes of ARCHITECTURE.md say which they are.
+//! Counts the source files that name a kernel or a format, and compares them with the recipes of ARCHITECTURE.md.
 //!
-//! A name in a comment is not a place: nothing breaks where it is missing.
+//! Comments do not count: nothing breaks if one is missing.
 
 use inference::cases;
 use inference::formats::Format;
@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Every source of the library, by its path in the package, without comments and without tests. The benchmark is not among
-/// them: it compares single kernels with loops in Rust, and has a shader of its own.
+/// Every source of the library, by its path in the package, without comments and tests. The benchmark is excluded: it
+/// compares single kernels with loops in Rust, and has its own shader.
 fn sources() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = BTreeMap::new();
@@ -36,7 +36,7 @@ fn sources() -> BTreeMap<String, String> {
     sources
 }
 
-/// The files that have `word` as a word of its own; upper and lower case are alike.
+/// Files that contain `word` as a whole word, in any case.
 fn places(sources: &BTreeMap<String, String>, word: &str) -> BTreeSet<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let word = word.to_ascii_lowercase();
@@ -45,28 +45,28 @@ fn places(sources: &BTreeMap<String, String>, word: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_format_is_defined_in_three_files() {
+fn a_format_is_defined_in_four_files() {
     let sources = sources();
-    // Mixtures as llama.cpp makes them use single formats, and names of models have them.
+    // llama.cpp's mixtures use single formats, and names of models contain them.
     let is_user = |name: &String| name.starts_with("src/synthetic/") || name.starts_with("src/models/");
     for format in Format::QUANTIZED {
         let mut places = places(&sources, &format.to_string());
         places.retain(|name| !is_user(name));
         let definition = places.iter().find(|name| name.starts_with("src/formats/") && !name.ends_with("mod.rs"));
         let expected: BTreeSet<String> = [
-            // Its definition: scales, rounding, quantize, dequantize.
+            // Definition: scales, rounding, quantize, dequantize.
             definition.expect("a format has a definition").as_str(),
             // A line of `formats!`.
             "src/formats/mod.rs",
-            // Its decoder, and a word in a list.
+            // Decoder, and an entry in a list.
             "src/metal/include/quantize.metal",
-            // All types of GGUF, those that do not run included.
+            // All types of GGUF, including those that kernels do not support.
             "src/weights/types.rs",
         ]
         .map(str::to_owned)
         .into();
         let mut found = places.clone();
-        // Q8_0 stands for all formats in one case, Q6_K has a product of its own.
+        // Q8_0 stands for all formats in one case, Q6_K has its own product.
         found.remove("src/metal/operations/lm_head.rs");
         found.remove("src/metal/include/gemv.metal");
         assert_eq!(found, expected, "{format}");
@@ -88,7 +88,7 @@ fn an_operation_is_a_shader_and_a_file_of_its_own() {
     assert!(seen > 30, "{seen} operations");
     let is_elsewhere =
         |(file, _): &(&String, &String)| file.ends_with(".rs") && !file.starts_with("src/metal/operations/");
-    // A single word, such as argmax, may be the name of other things.
+    // A single word, such as argmax, may also name other things.
     for kernel in kernels::ALL.iter().filter(|kernel| kernel.name.contains('_')) {
         let (literal, constant) = (format!("\"{}\"", kernel.name), format!("::{}", kernel.name.to_uppercase()));
         let names = |text: &str| text.contains(&literal) || text.contains(&constant);
@@ -106,7 +106,7 @@ fn places_are_found() {
     assert_eq!(places(&sources, "no_such_word_anywhere"), BTreeSet::new());
 }
 
-/// Constants of shaders have one definition: the shader's.
+/// Constants of shaders are defined once, in the shader.
 #[test]
 fn no_constant_of_a_shader_is_written_again_in_rust() {
     let sources = sources();

@@ -1,4 +1,4 @@
-//! The program `metal-shader-bench` as it is used.
+//! Runs the program `metal-shader-bench`.
 
 use inference::metal::kernels;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// Runs the program; what it compiles is kept for the next run of the tests.
+/// Runs the program, with an archive of compiled pipelines that later test runs share.
 fn bench(arguments: &[&str]) -> Output {
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("shader-bench-pipelines");
     let mut command = Command::new(env!("CARGO_BIN_EXE_metal-shader-bench"));
@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// It ends with this status, says so, and prints no result.
+/// The program ends with this status, reports the problem, and prints no result.
 #[track_caller]
 fn fails(arguments: &[&str], status: i32, problem: &str) {
     let output = bench(arguments);
@@ -76,7 +76,7 @@ fn shapes_that_cannot_be_are_refused_with_the_reason() {
         assert!(stdout.contains(problem), "{arguments:?}: {stdout}");
         assert!(stderr.contains("the shape that was asked for is not possible: 1 not run"), "{stderr}");
     }
-    // A format that a model cannot have is no mistake.
+    // A format that a model cannot have is not an error.
     let output = bench(&["run", "gemv_q4_K_f32", "--quick", "--model", "135m"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("576 columns are not whole blocks of q4_K"));
@@ -121,7 +121,7 @@ fn runs_are_compared() {
     };
     assert_eq!(run(&["--json", &before]).0, Some(0));
 
-    // Made so that one is slower, one faster, one new and one too noisy to tell.
+    // Changed so that one case is slower, one faster, one new and one too noisy to tell.
     let mut changed: Value = serde_json::from_str(&std::fs::read_to_string(&before).unwrap()).unwrap();
     for (case, factors) in [(0, [1e-6; 4]), (1, [1e6; 4]), (3, [1e-2, 1e-2, 1e-3, 1e9])] {
         let time = &mut changed["cases"][case]["time"];

@@ -1,4 +1,4 @@
-//! One family of kernels: its type, function constants, arguments and kernels.
+//! Bindings of a family of kernels: type, function constants, arguments and kernels.
 
 use super::parameters;
 use super::type_name;
@@ -53,7 +53,7 @@ fn constants(out: &mut String, name: &str, type_name: &str, constants: &[Functio
         let name = &constant.name;
         let _ = writeln!(calls, "each(ConstantName::Name({name:?}), self.{field}.into());");
     }
-    // Where there are no constants there is nothing to call.
+    // Without constants, `each` is never called.
     let each = if constants.is_empty() { "_each" } else { "mut each" };
     let _ = write!(
         out,

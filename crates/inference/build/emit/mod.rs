@@ -1,4 +1,4 @@
-//! Writes the Rust side of the shader library: `crate::metal::library` has the traits and types that it uses.
+//! Writes the Rust bindings of the shader library, which use the traits and types of `crate::metal::library`.
 //!
 //! ```text
 //! pub mod norm {                                  one module for each file that has a kernel or a constant
@@ -35,7 +35,7 @@ struct Module<'a> {
     families: Vec<Family>,
 }
 
-/// The whole of `kernels.rs`.
+/// The contents of `kernels.rs`.
 pub(crate) fn library(shaders: &[Shader]) -> Result<String, String> {
     let modules = modules(shaders)?;
     let (infos, indices) = kernel_infos(shaders);
@@ -60,7 +60,8 @@ pub(crate) fn library(shaders: &[Shader]) -> Result<String, String> {
     Ok(out)
 }
 
-/// Families and constants by the file that defines them; a template of an include has its kernels in several shaders.
+/// Families and constants by the file that defines them. The kernels of a template in an include may be in several
+/// shaders.
 fn modules(shaders: &[Shader]) -> Result<BTreeMap<&str, Module<'_>>, String> {
     let mut modules: BTreeMap<&str, Module<'_>> = BTreeMap::new();
     for shader in shaders {
@@ -80,7 +81,7 @@ fn modules(shaders: &[Shader]) -> Result<BTreeMap<&str, Module<'_>>, String> {
     Ok(modules)
 }
 
-/// The lines of `ALL`, and the index of each kernel there.
+/// The entries of `ALL`, and the index of each kernel.
 fn kernel_infos(shaders: &[Shader]) -> (String, BTreeMap<&str, usize>) {
     let (mut lines, mut indices) = (String::new(), BTreeMap::new());
     for shader in shaders {

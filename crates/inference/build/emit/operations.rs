@@ -4,7 +4,7 @@ use crate::library::names;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// The whole of `operations.rs`.
+/// The contents of `operations.rs`.
 pub(crate) fn operations(files: &[PathBuf]) -> Result<String, String> {
     let (mut modules, mut tables, mut count) = (String::new(), String::new(), 0);
     for file in files.iter().filter(|file| file.file_stem().is_some_and(|stem| stem != "mod")) {

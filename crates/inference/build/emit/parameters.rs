@@ -1,15 +1,15 @@
-//! Parameters: structs and numbers that the host passes by value, `constant P &p`.
+//! Parameters: structs and numbers that the host passes by value, as `constant P &p`.
 
 use crate::library::names::{self, field};
 use msl::reflect::Argument;
 use std::fmt::Write;
 
-/// It is passed by value rather than in a buffer.
+/// True if it is passed by value rather than in a buffer.
 pub(super) fn is_parameter(argument: &Argument) -> bool {
     argument.is_reference && argument.address_space == "constant"
 }
 
-/// The type of the field in the struct of arguments.
+/// Type of the field in the struct of arguments.
 pub(super) fn field_type(argument: &Argument) -> String {
     match names::plain(&argument.element_type) {
         _ if !is_parameter(argument) => "BufferSlice<'a>".into(),
@@ -18,7 +18,7 @@ pub(super) fn field_type(argument: &Argument) -> String {
     }
 }
 
-/// The structs that `arguments` refer to, each once.
+/// Writes the structs that `arguments` refer to, without duplicates.
 pub(super) fn structs<'a>(out: &mut String, arguments: impl Iterator<Item = &'a Argument>) -> Result<(), String> {
     let mut written: Vec<&str> = Vec::new();
     for argument in arguments.filter(|argument| is_parameter(argument)) {
@@ -32,7 +32,7 @@ pub(super) fn structs<'a>(out: &mut String, arguments: impl Iterator<Item = &'a 
     Ok(())
 }
 
-/// `#[repr(C)]` with all padding written out: there is no byte that Rust would leave undefined.
+/// Writes a `#[repr(C)]` struct with explicit padding: no byte is uninitialized in Rust.
 fn structure(out: &mut String, argument: &Argument) -> Result<(), String> {
     let name = argument.element_type.as_str();
     if argument.fields.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {

@@ -1,6 +1,6 @@
-//! The choice between the kernels of a family by the types of its template: `Gemv::select(format, activation)`.
+//! Selection between the kernels of a family by the types of its template: `Gemv::select(format, activation)`.
 //!
-//! The types that a template parameter is instantiated with say what it stands for:
+//! The types that instantiate a template parameter determine its role:
 //!
 //! ```text
 //! float, half                              the type of activations; of the cache, where it is the second of its kind
@@ -8,14 +8,14 @@
 //! Silu, Gelu                               the function that is computed: an enum of the family
 //! ```
 //!
-//! Where every combination has a kernel, `select` gives one; otherwise it gives an `Option`.
+//! `select` returns a kernel if every combination of types has one, otherwise an `Option`.
 
 use super::type_name;
 use crate::library::interface::{Family, SharedConstant};
 use crate::library::names;
 use std::fmt::Write;
 
-/// The stand-in of a template parameter in Rust.
+/// Role of a template parameter in Rust.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Activation,
@@ -23,7 +23,7 @@ enum Role {
     Function,
 }
 
-/// The formats of the library, as Rust names them: those that any template is instantiated with.
+/// Formats of the library by their Rust names: all that any template is instantiated with.
 pub(super) fn formats(families: &[&Family]) -> Vec<String> {
     let mut formats = Vec::new();
     for family in families {
@@ -91,7 +91,7 @@ pub(super) fn select(out: &mut String, family: &Family, formats: &[String]) {
     );
 }
 
-/// The block of each format as its decoder reads it, to be compared with the host's table.
+/// The block size of each format in its decoder, to compare with the host's table.
 pub(super) fn decoders<'a>(formats: &[String], constants: impl Iterator<Item = &'a SharedConstant>) -> String {
     let mut lines = std::collections::BTreeMap::new();
     let constants: Vec<&SharedConstant> = constants.collect();
@@ -124,7 +124,7 @@ fn parameters(type_name: &str, roles: &[Role]) -> (String, String) {
     (names, typed)
 }
 
-/// The roles of a family's template parameters; `None` where one has no role that this build knows, or two have the same.
+/// Roles of a family's template parameters; `None` if one has no known role, or if two have the same.
 fn roles(family: &Family) -> Option<Vec<Role>> {
     let count = family.instances.first()?.types.len();
     let role = |i: usize| -> Option<Role> {
@@ -154,7 +154,7 @@ fn functions(family: &Family, roles: &[Role]) -> Vec<String> {
     functions
 }
 
-/// `Q4_0` of the decoder `q4_0`, `F16` of `half` or `Plain<half>`.
+/// The format of a decoder or number type: `Q4_0` for `q4_0`, `F16` for `half` or `Plain<half>`.
 fn format(ty: &str) -> Option<String> {
     let plain = ty.strip_prefix("Plain<").and_then(|ty| ty.strip_suffix('>')).unwrap_or(ty);
     match plain {
@@ -170,7 +170,7 @@ fn format(ty: &str) -> Option<String> {
     }
 }
 
-/// A struct of ours: `Silu`.
+/// True for a struct of the library, such as `Silu`.
 fn is_function(ty: &str) -> bool {
     ty.starts_with(|c: char| c.is_ascii_uppercase()) && ty.chars().all(|c| c.is_ascii_alphanumeric())
 }

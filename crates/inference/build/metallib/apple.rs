@@ -1,29 +1,30 @@
-//! Apple's compiler, from the shader as it was written.
+//! Apple's compiler, from the original source.
 
 use super::super::Folders;
 use super::SWITCH;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first bytes of every `.metallib`.
+/// Magic number of a `.metallib`.
 const MAGIC: &[u8] = b"MTLB";
 
-/// Pinned, so that a newer toolchain makes the same of the same source.
+/// Pinned, so that newer toolchains compile the same source in the same way.
 const FLAGS: [&str; 4] = ["-std=metal3.1", "-mmacosx-version-min=14.0", "-O2", "-ffast-math"];
 
-/// `xcrun`, where the Metal toolchain is installed.
+/// Path of `xcrun`, if the Metal toolchain is installed.
 pub(crate) fn tool() -> Option<PathBuf> {
     let xcrun = PathBuf::from("xcrun");
     has_metal(&xcrun).then_some(xcrun)
 }
 
-/// `xcrun` is on every Mac with developer tools; the compiler is a download of its own.
+/// True if the Metal compiler is installed: `xcrun` is on every Mac with developer tools, the compiler is a separate
+/// download.
 pub(crate) fn has_metal(xcrun: &Path) -> bool {
     let found = Command::new(xcrun).args(["-sdk", "macosx", "metal", "--version"]).output();
     found.is_ok_and(|output| output.status.success())
 }
 
-/// Compiles one shader to this library.
+/// Compiles one shader to a library.
 pub(super) fn compile(xcrun: &Path, shader: &Path, folders: &Folders, library: &Path) -> Result<(), String> {
     let mut command = Command::new(xcrun);
     command.args(["-sdk", "macosx", "metal"]).args(FLAGS);

@@ -1,4 +1,4 @@
-//! The libraries that are embedded beside the sources, so that a program need not read a source before its first kernel.
+//! Libraries that are embedded beside the sources, so that a program need not compile a source before its first kernel.
 //!
 //! ```text
 //! for macOS    shaders/*.metal ── apple: xcrun metal, where it is installed ──┐
@@ -14,10 +14,10 @@ mod metalworks;
 use super::{Folders, write};
 use std::path::{Path, PathBuf};
 
-/// Set to 0, it leaves the `.metallib` files out.
+/// Environment variable; 0 disables the `.metallib` files.
 pub(crate) const SWITCH: &str = "METALWORKS_METALLIB";
 
-/// Gives a library for the name of a shader and its folded text.
+/// Compiles a shader, given its name and folded source, to a library.
 pub(crate) type Compile = fn(&str, &str) -> Result<Vec<u8>, String>;
 
 /// Our compiler. Build scripts run on the host, and on a Mac the crate `air` is empty.
@@ -36,7 +36,7 @@ pub(crate) enum Compiler {
 }
 
 impl Compiler {
-    /// The compiler for a target, where libraries are wanted and it is there.
+    /// The compiler for a target, if libraries are enabled and it is available.
     pub(crate) fn choose(for_macos: bool, switch: Option<&str>) -> Option<Compiler> {
         match (for_macos, switch) {
             (_, Some("0")) => None,
@@ -45,7 +45,7 @@ impl Compiler {
         }
     }
 
-    /// Its variant of `compute::LibraryCompiler`.
+    /// The variant of `compute::LibraryCompiler`.
     pub(crate) fn variant(&self) -> &'static str {
         match self {
             Compiler::Apple(_) => "Apple",
@@ -53,11 +53,11 @@ impl Compiler {
         }
     }
 
-    /// Compiles the shader of this path and folded text to a library of its name in the folder of results.
+    /// Compiles a shader, given its path and folded source, to a library of its name in the output folder.
     pub(crate) fn compile(&self, shader: &Path, text: &str, folders: &Folders) -> Result<(), String> {
         let name = shader.file_stem().unwrap_or_default();
         let library = folders.out.join(name).with_extension("metallib");
-        // One that an earlier build left must not pass for the result of this one.
+        // Removes the library of an earlier build, which must not pass for the result of this one.
         let _ = std::fs::remove_file(&library);
         match self {
             Compiler::Apple(xcrun) => apple::compile(xcrun, shader, folders, &library),

@@ -1,14 +1,14 @@
 //! `attention.metal`
 
 use crate::cache::Cache;
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
 use inference::metal::operations::*;
 
-/// A cache with random keys and values at the first `length` positions, poison behind them.
+/// A cache with random keys and values at the first `length` positions, and poison after them.
 fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut Random) -> Cache {
     let capacity = length.next_multiple_of(32) + 32;
     let cache = Cache::poisoned(heads, dim, capacity, ty);
@@ -22,7 +22,7 @@ fn filled(heads: usize, dim: usize, length: usize, ty: Activation, random: &mut 
     Cache { keys: Tensor::new(ty, &keys), values: Tensor::new(ty, &values), ..cache }
 }
 
-/// The formula, for tokens whose first is at `position`.
+/// The formula, for tokens from `position` on.
 fn reference(q: &[f64], cache: &Cache, position: usize, shape: &AttentionShape) -> Vec<f64> {
     let (dim, group) = (cache.head_dim, shape.heads / cache.heads);
     let (keys, values) = (cache.keys.numbers(), cache.values.numbers());
@@ -55,7 +55,7 @@ fn shape(heads: usize, dim: usize, soft_cap: Option<f32>, window: Option<usize>)
 
 #[test]
 fn one_token() {
-    // Heads of the cache, heads that share one, their size, positions, soft cap, window.
+    // Heads of the cache, query heads per cache head, head size, positions, soft cap, window.
     let shapes = [
         (1, 1, 64, 1, None, None),
         (3, 3, 64, 2, None, None),
@@ -97,7 +97,7 @@ fn one_token() {
                     &format!("{what}, {parts:?} parts"),
                     &decode(parts).numbers(),
                     &expected,
-                    Bound::of(activation),
+                    ErrorBound::of(activation),
                 );
             }
         }
@@ -106,7 +106,7 @@ fn one_token() {
 
 #[test]
 fn many_tokens() {
-    // Heads of the cache, heads that share one, their size, tokens, positions before them, soft cap, window.
+    // Heads of the cache, query heads per cache head, head size, tokens, positions before them, soft cap, window.
     let shapes = [
         (1, 1, 64, 1, 0, None, None),
         (3, 3, 64, 2, 0, None, None),
@@ -135,7 +135,7 @@ fn many_tokens() {
                 y
             });
             let expected = reference(&q.numbers(), &cache, position, &shape);
-            assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+            assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
         }
     }
 }
@@ -155,7 +155,7 @@ fn large_scores_do_not_overflow() {
         "scores of 1e5",
         &y.numbers(),
         &reference(&q.numbers(), &cache, length - 1, &shape),
-        Bound::of(activation),
+        ErrorBound::of(activation),
     );
 }
 

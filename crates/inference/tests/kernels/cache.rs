@@ -1,10 +1,10 @@
-//! A cache of keys and values for tests, and where it has its numbers.
+//! A KV cache for tests, and the layout of its numbers.
 
 use crate::tensor::Tensor;
 use inference::formats::Activation;
 use inference::metal::operations::KvCache;
 
-/// Keys and values of one layer, all poison at first.
+/// Keys and values of one layer, initially all poison.
 pub(crate) struct Cache {
     pub(crate) keys: Tensor,
     pub(crate) values: Tensor,
@@ -20,7 +20,7 @@ impl Cache {
         Cache { keys: poisoned(), values: poisoned(), heads, head_dim, capacity, ty }
     }
 
-    /// What an operation takes.
+    /// The argument of an operation.
     pub(crate) fn cache(&self) -> KvCache<'_> {
         KvCache {
             keys: self.keys.slice(),
@@ -32,13 +32,13 @@ impl Cache {
         }
     }
 
-    /// Where number i of a key is: 32 positions lie side by side.
+    /// Index of number i of a key: 32 positions lie side by side.
     pub(crate) fn key_index(&self, head: usize, position: usize, i: usize) -> usize {
         let tile = head * self.capacity / 32 + position / 32;
         (tile * self.head_dim + i) * 32 + position % 32
     }
 
-    /// Where number i of a value is.
+    /// Index of number i of a value.
     pub(crate) fn value_index(&self, head: usize, position: usize, i: usize) -> usize {
         (head * self.capacity + position) * self.head_dim + i
     }
@@ -47,7 +47,7 @@ impl Cache {
         [self.keys.contents(), self.values.contents()].concat()
     }
 
-    /// The keys and the values of some positions: `[positions, heads, head_dim]` each. All others must still be poison.
+    /// Keys and values of some positions: `[positions, heads, head_dim]` each. All others must still be poison.
     pub(crate) fn rows(&self, positions: &[u32]) -> (Vec<f64>, Vec<f64>) {
         let (keys, values) = (self.keys.numbers(), self.values.numbers());
         let mut found = (Vec::new(), Vec::new());

@@ -1,34 +1,34 @@
-//! Results beside what the formula says.
+//! Comparison of results with the formula.
 
 use crate::device::adversely;
 use inference::formats::Activation;
 
-/// How far a result may be from the reference.
+/// Largest allowed difference between a result and the reference.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bound {
-    /// Σ(actual − expected)² / Σ expected²: the error of the whole.
+pub(crate) struct ErrorBound {
+    /// Σ(actual − expected)² / Σ expected²: the total error.
     pub(crate) normalized_mean_square: f64,
-    /// |actual − expected| of each number, relative to its size plus the root mean square of all: in a large array one
-    /// wrong number is next to nothing of the whole.
+    /// |actual − expected| of each number, relative to its magnitude plus the root mean square of all: one wrong number
+    /// hardly changes the total error of a large array.
     pub(crate) each: f64,
-    /// Numbers below this count as nothing: they are denormal, or nearly.
+    /// Smaller numbers count as 0: they are denormal, or nearly.
     pub(crate) nothing: f64,
 }
 
-impl Bound {
-    /// For a result of a few roundings in `activation`, from inputs that were read exactly. A rounding to f16 is off by
-    /// 2⁻¹¹ at most, one to f32 by 2⁻²⁴.
-    pub(crate) fn of(activation: Activation) -> Bound {
+impl ErrorBound {
+    /// For a result with a few roundings to `activation`, from exact inputs. Rounding to f16 is off by at most 2⁻¹¹,
+    /// rounding to f32 by 2⁻²⁴.
+    pub(crate) fn of(activation: Activation) -> ErrorBound {
         match activation {
-            Activation::F32 => Bound { normalized_mean_square: 1e-11, each: 2e-5, nothing: 1e-37 },
-            Activation::F16 => Bound { normalized_mean_square: 5e-7, each: 2e-3, nothing: 1e-7 },
+            Activation::F32 => ErrorBound { normalized_mean_square: 1e-11, each: 2e-5, nothing: 1e-37 },
+            Activation::F16 => ErrorBound { normalized_mean_square: 5e-7, each: 2e-3, nothing: 1e-7 },
         }
     }
 }
 
-/// Compares every number; `what` says in messages what was computed. A NaN is never right.
+/// Compares every number; `what` names the result in messages. A NaN never matches.
 #[track_caller]
-pub(crate) fn assert_close(what: &str, actual: &[f64], expected: &[f64], bound: Bound) {
+pub(crate) fn assert_close(what: &str, actual: &[f64], expected: &[f64], bound: ErrorBound) {
     assert_eq!(actual.len(), expected.len(), "{what}: the number of results");
     let power: f64 = expected.iter().map(|value| value * value).sum();
     let typical = (power / expected.len().max(1) as f64).sqrt();
@@ -45,7 +45,7 @@ pub(crate) fn assert_close(what: &str, actual: &[f64], expected: &[f64], bound: 
     assert!(error <= allowed, "{what}: the normalized mean square error is {error:.2e}, above {allowed:.2e}");
 }
 
-/// Makes the same result twice, the second time with kernels that run backwards: it must be the same bit for bit.
+/// Computes a result twice, the second time with kernels that run in reverse order: both must be the same bits.
 #[track_caller]
 pub(crate) fn repeated<R>(what: &str, contents: impl Fn(&R) -> Vec<u8>, make: impl Fn() -> R) -> R {
     let (first, second) = (make(), adversely(&make));

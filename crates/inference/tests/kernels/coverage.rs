@@ -1,19 +1,19 @@
-//! Coverage: a run of all tests ends with a check that every kernel of the library ran.
+//! Coverage: a complete test run ends with a check that every kernel of the library ran.
 
 use crate::device::device;
 use inference::metal::kernels::ALL;
 use std::collections::BTreeSet;
 
-/// Has [`at_exit`] called when the process ends: only then have all tests run.
+/// Registers [`at_exit`] for the end of the process, when all tests have run.
 pub(crate) fn watch() {
-    // SAFETY: the function is there until the process ends, and takes and gives nothing.
+    // SAFETY: the function exists until the process ends, and takes and returns nothing.
     let registered = unsafe { libc::atexit(at_exit) };
     assert_eq!(registered, 0, "there is room for a function to call at the end");
 }
 
 #[allow(clippy::print_stderr, reason = "there is no test left to fail")]
 extern "C" fn at_exit() {
-    // Of some of the tests, nothing can be said.
+    // A filtered run cannot cover all kernels.
     let harmless = |argument: &str| argument.starts_with("--test-threads") || argument == "--nocapture";
     if !std::env::args().skip(1).all(|argument| harmless(&argument)) {
         return;

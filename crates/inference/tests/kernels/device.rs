@@ -1,4 +1,4 @@
-//! The device that the tests run on.
+//! The device of the tests.
 
 use crate::coverage;
 use compute::{Device, Result};
@@ -7,7 +7,7 @@ use inference::metal::{MetalDevice, RowTuning};
 use std::cell::Cell;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// The device, with its pipelines: all tests share them.
+/// The device, with pipelines that all tests share.
 pub(crate) fn device() -> &'static MetalDevice {
     static DEVICE: OnceLock<MetalDevice> = OnceLock::new();
     DEVICE.get_or_init(|| {
@@ -17,7 +17,7 @@ pub(crate) fn device() -> &'static MetalDevice {
     })
 }
 
-/// Encodes operations and waits until they have run; gives the error of whichever step fails.
+/// Encodes operations and waits for them; returns the error of the step that fails.
 pub(crate) fn try_run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> Result<()> {
     let device = device();
     let command_buffer = device.command_buffer();
@@ -31,11 +31,11 @@ pub(crate) fn try_run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> R
 }
 
 thread_local! {
-    /// What this thread runs, runs backwards.
+    /// True if this thread's kernels run in reverse order.
     static ADVERSE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something whose kernels run in the order that is least expected, see [`Device::set_adverse`].
+/// Runs kernels in the least expected order, see [`Device::set_adverse`].
 pub(crate) fn adversely<R>(work: impl FnOnce() -> R) -> R {
     ADVERSE.set(true);
     let result = work();
@@ -43,7 +43,7 @@ pub(crate) fn adversely<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// All tests share the device: those that want the usual order run at a time, the others one by one.
+/// Serializes adverse runs: all tests share the device, and those in the usual order may run at the same time.
 pub(crate) fn in_order<R>(adverse: bool, work: impl FnOnce() -> R) -> R {
     static ORDER: RwLock<()> = RwLock::new(());
     if !adverse {
@@ -57,14 +57,14 @@ pub(crate) fn in_order<R>(adverse: bool, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Encodes operations and waits until they have run.
+/// Encodes operations and waits for them.
 pub(crate) fn run(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) {
     if let Err(error) = try_run(encode) {
         panic!("{error}");
     }
 }
 
-/// Like [`run`], with so many simdgroups for each row.
+/// Like [`run`], with a given number of simdgroups per row.
 pub(crate) fn run_rows(simdgroups: usize, encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) {
     run(|encoding| {
         encoding.tuning.rows = RowTuning::exactly(simdgroups);
@@ -72,7 +72,7 @@ pub(crate) fn run_rows(simdgroups: usize, encode: impl FnOnce(&mut Encoding<'_>)
     });
 }
 
-/// The message of an operation that must be refused.
+/// The error message of an operation that must be rejected.
 pub(crate) fn refused(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> String {
     try_run(encode).expect_err("it must be refused").to_string()
 }

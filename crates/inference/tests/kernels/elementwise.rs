@@ -1,6 +1,6 @@
 //! `elementwise.metal`
 
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -9,14 +9,14 @@ use inference::metal::operations::{
     Binary, BinaryFunction, Copy, Scale, Unary, UnaryFunction, binary, copy, scale, unary,
 };
 
-/// Around the numbers that a simdgroup and a threadgroup take.
+/// Around the shares of a simdgroup and of a threadgroup.
 const LENGTHS: [usize; 8] = [1, 2, 31, 32, 33, 1000, 1024, 1025];
 
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Random numbers, and the ends of the range: there, exponentials overflow or vanish.
+/// Random numbers, and the ends of the range, where exponentials overflow or vanish.
 fn numbers(random: &mut Random, n: usize) -> Vec<f64> {
     let mut numbers: Vec<f64> = random.normals(n).into_iter().map(|value| value * 3.0).collect();
     for (number, edge) in numbers.iter_mut().rev().zip([-300.0, 60.0, 0.0, -88.0, -12.0, 300.0]) {
@@ -42,7 +42,7 @@ fn functions_of_one_number() {
                     y
                 });
                 let expected: Vec<f64> = x.numbers().into_iter().map(reference).collect();
-                assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+                assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
             }
         }
     }
@@ -72,7 +72,7 @@ fn functions_of_two_numbers() {
                 });
                 let expected: Vec<f64> =
                     a.numbers().into_iter().zip(b.numbers()).map(|(a, b)| reference(a, b)).collect();
-                assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+                assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
             }
         }
     }
@@ -86,7 +86,7 @@ fn scaling_in_place() {
             let expected: Vec<f64> = x.numbers().into_iter().map(|value| value * 0.375).collect();
             let op = Scale { x: x.slice(), y: x.slice(), n, factor: 0.375, activation };
             run(|encoding| scale(encoding, op));
-            assert_close(&format!("scale {activation} {n}"), &x.numbers(), &expected, Bound::of(activation));
+            assert_close(&format!("scale {activation} {n}"), &x.numbers(), &expected, ErrorBound::of(activation));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `embedding.metal`
 
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::matrix::Stored;
 use crate::random::Random;
@@ -13,7 +13,7 @@ use inference::metal::operations::{Embedding, embedding};
 fn rows_of_every_format() {
     for (format, layout) in Format::ALL.into_iter().flat_map(|f| [Layout::Blocks, Layout::Tiles].map(|l| (f, l))) {
         for activation in Activation::ALL {
-            // The least that the format allows, not a multiple of what a threadgroup takes; and several threadgroups.
+            // The minimum of the format, which is not a multiple of a threadgroup's share; and several threadgroups.
             let least = if layout == Layout::Tiles { 32.max(format.block_len()) } else { format.block_len() };
             for dim in [least, 33 * 32.max(format.block_len())] {
                 let what = format!("embedding {format} {layout:?} {activation} {dim}");
@@ -37,7 +37,7 @@ fn rows_of_every_format() {
                 });
                 let rows = tokens.iter().flat_map(|&token| &table.numbers[token as usize * dim..][..dim]);
                 let expected: Vec<f64> = rows.map(|number| number * 1.5).collect();
-                assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+                assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `gemm.metal`
 
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
@@ -10,17 +10,17 @@ use inference::metal::layout::Layout;
 use inference::metal::operations::Gemv;
 use inference::metal::operations::gemm;
 
-/// Weights are rounded to the type of the activations before they are multiplied.
-fn bound_with_rounded_weights(activation: Activation) -> Bound {
+/// The kernels round weights to the type of the activations before multiplying.
+fn bound_with_rounded_weights(activation: Activation) -> ErrorBound {
     match activation {
         Activation::F32 => bound(activation),
-        Activation::F16 => Bound { normalized_mean_square: 2e-5, each: 5e-3, ..Bound::of(activation) },
+        Activation::F16 => ErrorBound { normalized_mean_square: 2e-5, each: 5e-3, ..ErrorBound::of(activation) },
     }
 }
 
 #[test]
 fn products_with_every_format() {
-    // Rows, pieces of columns, vectors, simdgroups.
+    // Rows, pieces of columns (a block, or 32 numbers), vectors, simdgroups.
     let shapes = [(1, 1, 7, 1), (32, 2, 16, 1), (33, 3, 17, 2), (70, 1, 9, 4), (64, 2, 100, 4), (31, 9, 33, 3)];
     for (number, format) in Format::ALL.into_iter().enumerate() {
         for (i, (rows, pieces, m, simdgroups)) in shapes.into_iter().enumerate() {

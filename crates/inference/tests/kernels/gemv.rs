@@ -12,8 +12,8 @@ use inference::metal::operations::*;
 
 const LAYOUTS: [Layout; 2] = [Layout::Tiles, Layout::Blocks];
 
-/// Rows, pieces of columns (blocks, or 32 numbers), vectors, batch, split, chunk: partial tiles and batches, chunks that are
-/// not full, more simdgroups than chunks.
+/// Rows, pieces of columns (blocks, or 32 numbers), vectors, batch, split, chunk: partial tiles and batches, partial
+/// chunks, more simdgroups than chunks.
 const SHAPES: [(usize, usize, usize, usize, usize, usize); 10] = [
     (1, 1, 1, 1, 1, 128),
     (32, 2, 1, 1, 1, 1024),
@@ -38,7 +38,7 @@ struct Case {
     variant: GemvVariant,
 }
 
-/// Every format in both layouts, with all shapes in turns.
+/// Every format in both layouts, cycling through the shapes.
 fn cases(name: &str) -> Vec<Case> {
     let mut cases = Vec::new();
     for (number, format) in Format::ALL.into_iter().enumerate() {
@@ -133,7 +133,7 @@ fn gated_products_with_every_format() {
         let mut random = Random::new((rows + columns) as u64);
         let gate = Stored::random(format, layout, rows, columns, &mut random);
         let up = Stored::random(format, layout, rows, columns, &mut random);
-        // Small, so that gates are neither shut nor wide open.
+        // Small, so that gates are neither closed nor fully open.
         let small: Vec<f64> = random.normals(m * columns).iter().map(|x| x / (columns as f64).sqrt()).collect();
         let x = Tensor::new(activation, &small);
         let y = repeated(&case.what, Tensor::contents, || {
@@ -153,7 +153,7 @@ fn gated_products_with_every_format() {
 fn queries_keys_and_values_with_every_format() {
     for case in cases("gemv_qkv") {
         let Case { format, layout, activation, rows, columns, m, .. } = case;
-        // Three query heads for each head of keys and values.
+        // Three query heads per KV head.
         let (q_rows, kv_rows) = (3 * rows, rows);
         let mut random = Random::new((rows * 7 + columns) as u64);
         let w = [q_rows, kv_rows, kv_rows].map(|n| Stored::random(format, layout, n, columns, &mut random));

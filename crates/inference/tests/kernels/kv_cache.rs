@@ -10,7 +10,7 @@ use inference::metal::operations::{KvRead, KvWrite, kv_read, kv_write};
 
 #[test]
 fn what_is_written_is_where_it_belongs_and_is_read_again() {
-    // Heads, their size, positions; the first one and the last, in any order.
+    // Heads, head size, positions: the first and the last, in any order.
     for (heads, dim, positions) in
         [(1, 64, vec![0]), (3, 80, vec![95, 0, 31, 32, 33]), (2, 33, (0..64).collect::<Vec<u32>>())]
     {

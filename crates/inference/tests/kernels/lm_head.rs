@@ -10,7 +10,7 @@ use inference::metal::layout::Layout;
 use inference::metal::operations::GemvVariant;
 use inference::metal::operations::*;
 
-/// The index of the largest; of equal ones the lowest.
+/// Index of the largest logit; of equal ones, the lowest.
 fn best(row: &[f64]) -> u32 {
     let mut best = 0;
     for (i, value) in row.iter().enumerate() {
@@ -23,7 +23,7 @@ fn best(row: &[f64]) -> u32 {
 
 #[test]
 fn logits_and_best_tokens_with_every_format() {
-    // Tokens, sequences, batch, split, chunk: one tile, not full; more tiles than lanes.
+    // Tokens, sequences, batch, split, chunk: one partial tile; more tiles than lanes.
     let shapes = [(3, 1, 1, 1, 128), (1100, 1, 1, 2, 32), (97, 3, 4, 1, 128), (2000, 9, 8, 1, 128)];
     for (number, format) in Format::ALL.into_iter().enumerate() {
         for (i, (n, m, batch, split, chunk)) in shapes.into_iter().enumerate() {
@@ -44,7 +44,7 @@ fn logits_and_best_tokens_with_every_format() {
                 let result = LmHeadResult::Both(logits.slice(), argmax);
                 let op = LmHead { w: w.matrix(), x: x.slice(), result, m, activation };
                 run(|encoding| lm_head_with(encoding, op, GemvVariant { batch, split, chunk }));
-                // Each result alone is the same.
+                // Each result on its own is the same.
                 let alone = Tensor::poisoned(Type::U32, m);
                 let argmax = LmHeadArgmax { tokens: alone.slice(), scratch: scratch.slice() };
                 run(|encoding| lm_head(encoding, LmHead { result: LmHeadResult::Argmax(argmax), ..op }));
@@ -60,7 +60,7 @@ fn logits_and_best_tokens_with_every_format() {
     }
 }
 
-/// x = (1): the logits are the weights themselves.
+/// The best token if x = (1): the logits are the weights themselves.
 fn best_of(weights: &[f64]) -> u32 {
     let columns: Vec<f64> = weights.iter().flat_map(|&w| std::iter::once(w).chain([0.0; 31])).collect();
     let w = Stored::of_numbers(&columns, weights.len(), 32);

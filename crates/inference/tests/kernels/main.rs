@@ -1,12 +1,12 @@
 //! Every kernel of the shader library against its formula in plain Rust, in f64.
 //!
 //! ```text
-//! Random ── Tensor, Weights: numbers as a kernel stores them, in buffers with NaN around them
+//! Random ── Tensor, Weights: numbers in the types of a kernel, in buffers with NaN around them
 //!     ── run: operations on the device ── Tensor::numbers: every element written, nothing around it touched
-//!     ── compare: with what the formula gives for the same stored numbers
+//!     ── compare: with the formula's results for the same stored numbers
 //! ```
 //!
-//! The device is what `METALWORKS_DEVICE` says, and that of the system without it.
+//! `METALWORKS_DEVICE` chooses the device; the default is that of the system.
 
 mod cache;
 mod compare;

@@ -1,6 +1,6 @@
-//! Matrices of weights in every layout, and products with them.
+//! Weight matrices in every layout, and products with them.
 
-use crate::compare::Bound;
+use crate::compare::ErrorBound;
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use crate::weights::Weights;
@@ -10,7 +10,7 @@ use inference::metal::layout::{Layout, Matrix};
 /// A matrix in a buffer, and its numbers.
 pub(crate) struct Stored {
     tensor: Tensor,
-    /// `[rows, columns]`, exactly.
+    /// `[rows, columns]` numbers, exactly.
     pub(crate) numbers: Vec<f64>,
     format: Format,
     layout: Layout,
@@ -31,25 +31,25 @@ impl Stored {
         Stored { tensor: Tensor::bytes(&bytes), numbers: weights.numbers, format, layout, rows, columns }
     }
 
-    /// These numbers, as float in rows.
+    /// The given numbers as f32, row-major.
     pub(crate) fn of_numbers(numbers: &[f64], rows: usize, columns: usize) -> Stored {
         let bytes = Tensor::new(Type::F32, numbers).contents();
         let (format, layout) = (Format::F32, Layout::Blocks);
         Stored { tensor: Tensor::bytes(&bytes), numbers: numbers.to_vec(), format, layout, rows, columns }
     }
 
-    /// What an operation takes.
+    /// The argument of an operation.
     pub(crate) fn matrix(&self) -> Matrix<'_> {
         let Stored { format, layout, rows, columns, .. } = *self;
         Matrix { data: self.tensor.slice(), format, layout, rows, columns }
     }
 }
 
-/// For sums of products, whose terms may cancel: what is left has lost some of its digits.
-pub(crate) fn bound(activation: Activation) -> Bound {
-    let of_one = Bound::of(activation);
+/// The bound for sums of products: terms may cancel, and the rest has lost digits.
+pub(crate) fn bound(activation: Activation) -> ErrorBound {
+    let of_one = ErrorBound::of(activation);
     match activation {
-        Activation::F32 => Bound { normalized_mean_square: 1e-9, each: 1e-4, ..of_one },
+        Activation::F32 => ErrorBound { normalized_mean_square: 1e-9, each: 1e-4, ..of_one },
         Activation::F16 => of_one,
     }
 }

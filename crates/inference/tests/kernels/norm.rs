@@ -1,6 +1,6 @@
 //! `norm.metal`
 
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -9,7 +9,7 @@ use inference::metal::operations::{
     AddRmsNorm, HeadRmsNorm, LayerNorm, RmsNorm, add_rms_norm, head_rms_norm, layer_norm, rms_norm,
 };
 
-/// Rows and their lengths: less than a simdgroup, odd, and as models have them; and the simdgroups that share a row.
+/// Rows, their length (shorter than a simdgroup, odd, and as in models), and the simdgroups that share a row.
 const SHAPES: [(usize, usize, usize); 8] =
     [(1, 1, 1), (3, 31, 2), (2, 32, 1), (9, 33, 3), (2, 576, 1), (1, 1000, 1), (2, 1000, 8), (1, 4100, 32)];
 
@@ -40,7 +40,7 @@ fn rms_norms() {
                 y
             });
             let expected = reference_rms_norm(&x.numbers(), &w.numbers());
-            assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+            assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
         }
     }
 }
@@ -67,7 +67,7 @@ fn rms_norm_of_tiny_and_large_numbers_in_place() {
             &format!("rms_norm of numbers like {size}"),
             &x.numbers(),
             &expected,
-            Bound::of(Activation::F32),
+            ErrorBound::of(Activation::F32),
         );
     }
 }
@@ -78,7 +78,7 @@ fn layer_norms() {
         for (rows, dim, simdgroups) in SHAPES {
             let what = format!("layer_norm {activation} {rows}×{dim} by {simdgroups}");
             let mut random = Random::new(dim as u64);
-            // A mean that is large beside the differences.
+            // The mean is large compared with the differences.
             let values: Vec<f64> = random.normals(rows * dim).into_iter().map(|value| value + 10.0).collect();
             let x = Tensor::new(activation, &values);
             let w = Tensor::new(Type::F32, &random.normals(dim));
@@ -109,7 +109,7 @@ fn layer_norms() {
                     row.map(move |((value, w), b)| (value - mean) * factor * w + b)
                 })
                 .collect();
-            assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+            assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
         }
     }
 }
@@ -142,10 +142,10 @@ fn residual_and_norm_at_once() {
                 (h, y)
             });
             let sums: Vec<f64> = before.iter().zip(x.numbers()).map(|(h, x)| h + x).collect();
-            assert_close(&format!("{what}: h"), &h.numbers(), &sums, Bound::of(activation));
-            // What is normalized is the sum as it is stored.
+            assert_close(&format!("{what}: h"), &h.numbers(), &sums, ErrorBound::of(activation));
+            // The norm is that of the stored sum.
             let expected = reference_rms_norm(&h.numbers(), &w.numbers());
-            assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+            assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
         }
     }
 }
@@ -183,7 +183,7 @@ fn norms_of_heads_leave_the_rest_of_a_row_alone() {
                     [reference_rms_norm(heads, &w.numbers()), rest.to_vec()].concat()
                 })
                 .collect();
-            assert_close(&what, &x.numbers(), &expected, Bound::of(activation));
+            assert_close(&what, &x.numbers(), &expected, ErrorBound::of(activation));
         }
     }
 }

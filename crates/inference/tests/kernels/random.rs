@@ -1,4 +1,4 @@
-//! Numbers that are the same in every run.
+//! Random numbers that are the same in every run.
 
 /// A stream of random numbers (SplitMix64).
 pub(crate) struct Random(u64);
@@ -16,12 +16,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Between 0 and 1.
+    /// Uniform between 0 and 1.
     pub(crate) fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// With mean 0 and variance 1, like activations.
+    /// Mean 0 and variance 1, like activations.
     pub(crate) fn normal(&mut self) -> f64 {
         // The sum of twelve uniform numbers has variance 1; its tails do not matter here.
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0

@@ -1,14 +1,14 @@
 //! `rope.metal`
 
 use crate::cache::Cache;
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
 use inference::metal::operations::{Rope, RopeKv, Rotation, rope, rope_frequencies, rope_kv};
 
-/// Heads, their size, how much of it is rotated, and how pairs are made.
+/// Heads, head size, rotated numbers, and NeoX pairs.
 const SHAPES: [(usize, usize, usize, bool); 6] = [
     (1, 64, 64, false),
     (9, 64, 64, true),
@@ -18,12 +18,12 @@ const SHAPES: [(usize, usize, usize, bool); 6] = [
     (4, 2, 2, false),
 ];
 
-/// The first, the last of a context, and others.
+/// The first position, the last of a context, and others.
 const POSITIONS: [u32; 5] = [0, 1, 7, 131071, 4096];
 
 const BASE: f64 = 10000.0;
 
-/// Rotates the first `heads · dim` numbers of each row; leaves the rest out.
+/// Rotates the first `heads · dim` numbers of each row, and drops the rest.
 fn reference(
     x: &[f64],
     stride: usize,
@@ -37,7 +37,7 @@ fn reference(
         for head in row[..heads * dim].chunks(dim) {
             let mut head = head.to_vec();
             for (i, turn) in turns.iter().enumerate() {
-                // The angle is a float, as everywhere.
+                // The angle is an f32, as in the kernels.
                 let angle = f64::from(position as f32 * turn);
                 let (a, b) = if neox { (i, i + rotary / 2) } else { (2 * i, 2 * i + 1) };
                 let (sine, cosine) = (angle.sin() * magnitude, angle.cos() * magnitude);
@@ -81,7 +81,7 @@ fn heads_turn_by_their_positions() {
             y
         });
         let expected = reference(&x.numbers(), stride, shape, &turns, magnitude);
-        assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+        assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
     }
 }
 
@@ -109,7 +109,7 @@ fn keys_and_values_go_into_the_cache_at_once() {
         let (heads, dim, rotary, neox) = shape;
         let splits = if dim == 80 { 3 } else { 1 };
         let what = format!("rope_kv {activation} {ty} {heads}/{kv_heads}×{dim}, {rotary}, neox {neox}");
-        // One row is the heads of q, of k and of v, as one product makes them.
+        // A row contains the heads of q, k and v, as one product writes them.
         let (tokens, stride) = (POSITIONS.len(), (heads + 2 * kv_heads) * dim);
         let x = Random::new(dim as u64).normals(tokens * stride);
         let part = |first: usize| {
@@ -153,16 +153,16 @@ fn keys_and_values_go_into_the_cache_at_once() {
         });
         let rotated =
             |tensor: &Tensor, heads| reference(&tensor.numbers(), stride, (heads, dim, rotary, neox), &turns, 1.0);
-        assert_close(&what, &y.numbers(), &rotated(&q, heads), Bound::of(activation));
+        assert_close(&what, &y.numbers(), &rotated(&q, heads), ErrorBound::of(activation));
 
-        // One position is behind the end of the cache.
+        // One position is beyond the end of the cache.
         let stored: Vec<u32> = POSITIONS.into_iter().filter(|&position| position < 4128).collect();
         let (keys, values) = cache.rows(&stored);
         let kept = |numbers: Vec<f64>| -> Vec<f64> {
             let rows = numbers.chunks(kv_heads * dim).zip(POSITIONS);
             rows.filter(|(_, position)| stored.contains(position)).flat_map(|(row, _)| row.to_vec()).collect()
         };
-        assert_close(&format!("{what}: keys"), &keys, &kept(rotated(&k, kv_heads)), Bound::of(ty));
+        assert_close(&format!("{what}: keys"), &keys, &kept(rotated(&k, kv_heads)), ErrorBound::of(ty));
         let values_read: Vec<f64> =
             v.numbers().chunks(stride).flat_map(|row| row[..kv_heads * dim].to_vec()).collect();
         assert_eq!(values, Tensor::new(ty, &kept(values_read)).numbers(), "{what}: values, as they are");

@@ -1,6 +1,6 @@
 //! `sampling.metal`
 
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -11,7 +11,7 @@ fn tokens(tensor: &Tensor) -> Vec<usize> {
     tensor.numbers().into_iter().map(|token| token as usize).collect()
 }
 
-/// How many simdgroups share a row.
+/// Number of simdgroups that share a row.
 const SIMDGROUPS: [usize; 2] = [1, 32];
 
 fn largest(logits: &[f64], rows: usize) -> Vec<usize> {
@@ -64,7 +64,7 @@ fn the_k_largest_by_index() {
     let mut cases: Vec<(Vec<f64>, usize)> = Vec::new();
     for (n, k) in [(1, 1), (40, 1), (40, 40), (33, 32), (1000, 40), (5000, 256)] {
         cases.push((random.normals(n), k));
-        // Few different numbers: the threshold is among equal ones.
+        // Few distinct numbers: the threshold has ties.
         cases.push(((0..n).map(|_| (random.uniform() * 5.0).floor() - 2.0).collect(), k));
         cases.push((vec![0.5; n], k));
     }
@@ -92,7 +92,8 @@ fn the_k_largest_by_index() {
     }
 }
 
-/// The kernel's draw in f64: hash, Gumbel's distribution, the largest. `None` where two are so close that rounding decides.
+/// The kernel's draw in f64: hash, Gumbel distribution, maximum. `None` if two tokens are so close that rounding
+/// decides.
 fn reference_draw(
     logits: &[f64],
     kept: &[usize],
@@ -123,7 +124,7 @@ fn reference_draw(
     }
 }
 
-/// The tokens that top_p and min_p keep.
+/// Tokens that top_p and min_p keep.
 fn reference_kept(logits: &[f64], top_p: f64, min_p: f64) -> Vec<usize> {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = logits.iter().map(|logit| (logit - largest).exp()).collect();
@@ -198,7 +199,7 @@ fn draws_are_those_of_the_formula() {
 
 #[test]
 fn equal_numbers_are_kept_together() {
-    // More than there is room for beside the row, and one that is less.
+    // More than fit in the candidates, and one smaller number.
     let mut logits = vec![1.0; 3000];
     logits[17] = 0.0;
     let x = Tensor::new(Type::F32, &logits);
@@ -253,7 +254,7 @@ fn candidates_keep_their_tokens() {
 
 #[test]
 fn draws_have_the_right_frequencies() {
-    // The same four logits in every row: a row is a draw.
+    // The same four logits in every row: each row is a draw.
     let (rows, n) = (20000, 4);
     let probabilities = [0.5, 0.3, 0.15, 0.05f64];
     let logits: Vec<f64> = (0..rows).flat_map(|_| probabilities.map(f64::ln)).collect();
@@ -274,7 +275,7 @@ fn draws_have_the_right_frequencies() {
     };
     run(|encoding| sample(encoding, op));
     tokens(&chosen).into_iter().for_each(|token| counts[token] += 1.0);
-    // Five standard deviations: it is always the same draw, so this fails always or never.
+    // Five standard deviations: the draws are deterministic, so this fails always or never.
     for (count, probability) in counts.into_iter().zip(probabilities) {
         let deviation = (probability * (1.0 - probability) / rows as f64).sqrt();
         assert!((count / rows as f64 - probability).abs() < 5.0 * deviation, "{counts:?}");
@@ -318,7 +319,7 @@ fn penalties_count_a_token_once_and_its_times() {
             if times > 0 { lowered } else { logit }
         })
         .collect();
-    assert_close("penalize", &x.numbers(), &expected, Bound::of(Activation::F32));
+    assert_close("penalize", &x.numbers(), &expected, ErrorBound::of(Activation::F32));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `softmax.metal`
 
-use crate::compare::{Bound, assert_close, repeated};
+use crate::compare::{ErrorBound, assert_close, repeated};
 use crate::device::{refused, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -27,7 +27,7 @@ fn check(simdgroups: usize, what: &str, values: &[f64], rows: usize, n: usize, s
         y
     });
     let expected = reference(&x.numbers(), n, f64::from(scale));
-    assert_close(&what, &y.numbers(), &expected, Bound::of(activation));
+    assert_close(&what, &y.numbers(), &expected, ErrorBound::of(activation));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Arrays in buffers, with poison around them.
+//! Arrays in buffers, surrounded by poison.
 
 use crate::device::device;
 use compute::Buffer;
@@ -6,13 +6,13 @@ use half::{bf16, f16};
 use inference::formats::Activation;
 use inference::metal::library::BufferSlice;
 
-/// Bytes before and after every array; whatever touches them is noticed.
+/// Bytes of poison before and after every array, which nothing may write.
 const GUARD: usize = 256;
 
-/// Bytes of this are NaN in every type of floating-point number, and the largest unsigned one.
+/// As bytes of any floating-point type it is NaN, as bytes of an unsigned integer the maximum.
 const POISON: u8 = 0xff;
 
-/// The type of the elements.
+/// Type of the elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Type {
     F32,
@@ -31,7 +31,7 @@ impl Type {
         }
     }
 
-    /// The number that is stored for `value`, as bytes.
+    /// Appends the bytes that the type stores for `value`.
     fn store(self, value: f64, into: &mut Vec<u8>) {
         match self {
             Type::F32 => into.extend((value as f32).to_ne_bytes()),
@@ -78,12 +78,12 @@ impl Tensor {
         Tensor::with_bytes(ty, &bytes)
     }
 
-    /// An input of whole numbers.
+    /// An input of integers.
     pub(crate) fn integers(values: &[u32]) -> Tensor {
         Tensor::with_bytes(Type::U32, bytemuck::cast_slice(values))
     }
 
-    /// An input of bytes that are stored as they are.
+    /// An input of raw bytes.
     pub(crate) fn bytes(bytes: &[u8]) -> Tensor {
         Tensor::with_bytes(Type::Bytes, bytes)
     }
@@ -101,7 +101,7 @@ impl Tensor {
         Tensor { buffer, ty, len: bytes.len() / ty.size() }
     }
 
-    /// What an operation takes.
+    /// The argument of an operation.
     pub(crate) fn slice(&self) -> BufferSlice<'_> {
         BufferSlice::new(&self.buffer, GUARD, self.len * self.ty.size())
     }
@@ -111,7 +111,7 @@ impl Tensor {
         BufferSlice::new(&self.buffer, GUARD + first * self.ty.size(), len * self.ty.size())
     }
 
-    /// What is in it now, bit for bit. Nothing around it may have been written.
+    /// Current bytes. Panics if anything around them was written.
     pub(crate) fn contents(&self) -> Vec<u8> {
         let all: Vec<u8> = self.buffer.read();
         let end = all.len() - GUARD;
@@ -121,7 +121,7 @@ impl Tensor {
         all[GUARD..end].to_vec()
     }
 
-    /// What is in it now, as numbers: of an input, exactly what a kernel reads.
+    /// Current numbers; those of an input are exactly what a kernel reads.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         self.contents().chunks_exact(self.ty.size()).map(|bytes| self.ty.load(bytes)).collect()
     }

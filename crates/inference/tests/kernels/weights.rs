@@ -1,4 +1,4 @@
-//! Matrices of weights in every format, and what they are worth.
+//! Weight matrices in every format, and their values.
 
 use crate::random::Random;
 use crate::tensor::Tensor;
@@ -6,16 +6,16 @@ use half::{bf16, f16};
 use inference::formats::Format;
 use inference::formats::dequantize;
 
-/// A matrix as a file has it, and its numbers.
+/// A matrix in the layout of files, and its values.
 pub(crate) struct Weights {
-    /// As kernels read it.
+    /// The encoded matrix.
     pub(crate) tensor: Tensor,
-    /// `[rows, columns]`, exactly.
+    /// `[rows, columns]` numbers, exactly.
     pub(crate) numbers: Vec<f64>,
 }
 
 impl Weights {
-    /// Random weights of the size of 1 or less. All bytes of a block but its scales may have any value.
+    /// Random weights of about 1 or less. All bytes of a block except its scales may have any value.
     pub(crate) fn random(format: Format, rows: usize, columns: usize, random: &mut Random) -> Weights {
         let (numbers_in_block, size) = (format.block_len(), format.block_size());
         assert!(columns.is_multiple_of(numbers_in_block), "{columns} columns are not whole blocks of {format}");
