@@ -108,7 +108,7 @@ fn places_are_found() {
 
 /// Constants of shaders are defined once, in the shader.
 #[test]
-fn no_constant_of_a_shader_is_written_again_in_rust() {
+fn constants_of_shaders_are_not_repeated_in_rust() {
     let sources = sources();
     let mut seen = 0;
     let shaders = sources.iter().filter(|(name, _)| name.ends_with(".metal"));

@@ -76,7 +76,7 @@ fn check(name: &str) -> Check {
 }
 
 #[test]
-fn a_number_that_is_off_is_found() {
+fn detects_a_wrong_number() {
     for (name, output, place, by) in [
         ("gemv_q4_0_f32", 0, 36, 0.01),
         ("gemm_q6_K_f16", 0, 2000, 0.5),
@@ -105,8 +105,8 @@ fn a_number_that_is_off_is_found() {
 /// Formulas are evaluated from the buffers and not by the device: if a number changes between the formula and the run,
 /// the results differ from the formula.
 #[test]
-fn an_input_that_changes_is_found() {
-    for (name, input, place) in [
+fn detects_a_changed_input() {
+    for (name, input, index) in [
         ("gemv_f32_f32", 0, 0),
         ("gemv_many_f32_f32", 1, 3),
         ("gemv_many_f32_f32", 2, 3),
@@ -130,7 +130,7 @@ fn an_input_that_changes_is_found() {
         ("take_row_f32", 0, 77 * 2 + 5),
     ] {
         let check = check(name);
-        check.inputs[input].write(4 * place, &[100.0f32]).unwrap();
+        check.inputs[input].write(4 * index, &[100.0f32]).unwrap();
         check.run(device()).unwrap();
         let verdict = check.verdict().1;
         assert!(matches!(verdict, Verdict::Wrong(_)), "{name}: input {input} changed, and nothing was found");
@@ -138,7 +138,7 @@ fn an_input_that_changes_is_found() {
 }
 
 #[test]
-fn a_result_without_a_formula_is_not_compared() {
+fn an_output_without_a_formula_is_not_compared() {
     let mut check = check("rope_kv_f32_f32");
     check.run(device()).unwrap();
     assert_eq!(check.verdict().1, Verdict::Passed);
@@ -178,7 +178,7 @@ fn the_tuning_for_gpus_computes_the_same() {
 }
 
 #[test]
-fn differences_from_recorded_results_are_told() {
+fn reports_differences_from_recorded_results() {
     let patterns = ["rms_norm", "argmax", "softmax", "layer_norm", "silu"];
     let mut record = Record::of(device(), &checked(&patterns)).unwrap();
     assert!(run(Reference::Recorded(&record), &patterns).is_fine());

@@ -32,7 +32,7 @@ fn fails(arguments: &[&str], status: i32, problem: &str) {
 }
 
 #[test]
-fn wrong_arguments_say_what_is_wrong() {
+fn wrong_arguments_have_clear_messages() {
     fails(
         &["run", "gemvq4_0_f32"],
         1,
@@ -61,7 +61,7 @@ fn wrong_arguments_say_what_is_wrong() {
 }
 
 #[test]
-fn shapes_that_cannot_be_are_refused_with_the_reason() {
+fn rejects_impossible_shapes_with_the_reason() {
     for (arguments, problem) in [
         (["attention_decode_f32_kv_f16", "D=20"], "head_dim is 20: it must be 32 to 256"),
         (["attention_decode_f32_kv_f16", "H=5,G=3"], "5 heads cannot share 3 of the cache alike"),
@@ -144,7 +144,7 @@ fn runs_are_compared() {
 }
 
 #[test]
-fn threads_and_cold_caches() {
+fn runs_with_threads_and_cold_caches() {
     let json = file("cold.json");
     let output =
         bench(&["run", "add_f32", "--quick", "--model", "tiny", "--threads", "2", "--cold", "--json", &json]);

@@ -209,7 +209,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_case_has_its_kernels_a_name_of_its_own_and_work_to_do() {
+    fn every_case_has_kernels_a_unique_name_and_work() {
         let mut names = BTreeSet::new();
         for case in MODELS.iter().flat_map(|model| measured(model).unwrap()) {
             let name = case.name();

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn by_case_operation_kernel_file_and_format() {
+    fn selects_by_case_operation_kernel_file_and_format() {
         assert_eq!(selected(&["gemv_q4_0_f32"]).unwrap(), ["gemv_q4_0_f32"]);
         assert_eq!(selected(&["gemv_many_q4_0_f32"]).unwrap(), ["gemv_many_q4_0_f32"]);
         assert_eq!(selected(&["rms_norm"]).unwrap(), ["rms_norm_f32", "rms_norm_f16"]);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_have_similar_ones() {
+    fn unknown_names_suggest_similar_ones() {
         let problem = selected(&["gemv", "rmsnorm_f32"]).unwrap_err();
         assert!(problem.starts_with("'rmsnorm_f32' names no case"), "{problem}");
         assert!(problem.contains("similar: 'rms_norm_f32'"), "{problem}");

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_sizes_say_what_is_wrong() {
+    fn wrong_sizes_have_clear_messages() {
         for (text, problem) in [
             ("M", "'M' is not a letter and a size, such as M=8"),
             ("MN=3", "'MN=3' is not a letter and a size, such as M=8"),

@@ -17,7 +17,7 @@ fn check(format: Format, numbers: &[f32]) {
 }
 
 #[test]
-fn numbers_come_back_as_near_as_the_format_allows() {
+fn quantization_error_is_within_the_bound() {
     let waves: Vec<f32> = (0..1024).map(|i| (i as f32 * 0.7).sin() * (1.0 + (i as f32 * 0.01).cos())).collect();
     let positive: Vec<f32> = waves.iter().map(|number| number.abs() + 0.01).collect();
     let negative: Vec<f32> = positive.iter().map(|number| -number * 100.0).collect();
@@ -48,7 +48,7 @@ fn quantizing_twice_changes_nothing() {
 }
 
 #[test]
-fn a_part_of_a_block_is_refused() {
+fn rejects_partial_blocks() {
     assert_eq!(quantize(Format::Q8_0, &[1.0; 33]), None);
     assert_eq!(quantize(Format::Q4_K, &[1.0; 32]), None);
 }

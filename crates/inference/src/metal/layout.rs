@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_unit_is_where_kernels_look() {
+    fn tiles_have_every_unit_at_its_offset() {
         for format in Format::ALL {
             let (rows, blocks_per_row, bytes) = (37, 3, format.block_size());
             let columns = blocks_per_row * format.block_len();
@@ -187,9 +187,9 @@ mod tests {
             for (row, block) in (0..rows).flat_map(|row| (0..blocks_per_row).map(move |block| (row, block))) {
                 for (offset, size) in format.units() {
                     let tile = (row / 32 * blocks_per_row + block) * 32 * bytes;
-                    let place = tile + 32 * format.tile_offset(offset) + row % 32 * size;
+                    let start = tile + 32 * format.tile_offset(offset) + row % 32 * size;
                     let from = (row * blocks_per_row + block) * bytes + offset;
-                    assert_eq!(tiles[place..place + size], blocks[from..from + size], "{format:?} {row} {block}");
+                    assert_eq!(tiles[start..start + size], blocks[from..from + size], "{format:?} {row} {block}");
                 }
             }
             let written = tiles.iter().filter(|&&byte| byte != 0).count();

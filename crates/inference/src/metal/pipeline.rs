@@ -174,7 +174,7 @@ mod tests {
     use super::check_simdgroups;
 
     #[test]
-    fn simdgroups_of_another_size_are_refused() {
+    fn rejects_simdgroups_of_another_size() {
         assert!(check_simdgroups("gemv_f32_f32", 32).is_ok());
         for threads in [8, 64] {
             let error = check_simdgroups("gemv_f32_f32", threads).expect_err("kernels would be wrong").to_string();

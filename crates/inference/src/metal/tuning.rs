@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_an_error_of_the_operation_and_no_panic() {
+    fn invalid_tunings_do_not_panic() {
         let nonsense = Tuning {
             simdgroups: 0,
             gemv: GemvTuning { chunk: 0, least_split: 0, most_split: 0 },

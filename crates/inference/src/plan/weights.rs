@@ -65,7 +65,7 @@ impl Weight {
     }
 
     /// True if both have the same format, layout and columns, as fused kernels require.
-    pub(super) fn is_like(&self, other: &Weight) -> bool {
+    pub(super) fn is_stored_like(&self, other: &Weight) -> bool {
         let like = |weight: &Weight| (weight.format, weight.layout, weight.columns);
         like(self) == like(other)
     }

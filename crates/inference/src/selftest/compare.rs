@@ -251,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_their_own_digits() {
+    fn numbers_print_with_their_significant_digits() {
         let all = [f64::from(0.1f32), 4_294_967_295.0, f64::NAN, f64::from(1e-30f32), -2.0, 0.1];
         assert_eq!(all.map(shown).join(" "), "0.1 4294967295 NaN 1e-30 -2 0.1");
     }
 
     #[test]
-    fn what_is_not_a_number_is_wrong_unless_it_should_be() {
+    fn nan_is_wrong_unless_expected() {
         let values = [1.0, f32::NAN, 3.0];
         let expected = expected(&values, 3);
         assert_eq!(compared(&values, &expected), None);

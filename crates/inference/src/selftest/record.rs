@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn every_damage_is_told_with_its_line() {
+    fn errors_name_the_damaged_line() {
         for (from, to, told) in [
             ("version 1", "version 2", "line 1 of the recorded results: it does not begin with the version"),
             (

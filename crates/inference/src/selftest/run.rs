@@ -73,7 +73,7 @@ impl SelfTest<'_> {
         for (i, case) in speeds.iter().enumerate() {
             progress(Progress { step: Step::Measuring, done: i, total: speeds.len() });
             // The case's check reports a failure; here it only has no time.
-            report.speeds.extend(alone(|| speed::measure(self.device, case).ok().flatten()).ok().flatten());
+            report.speeds.extend(catch_panic(|| speed::measure(self.device, case).ok().flatten()).ok().flatten());
         }
         report.running = begin.elapsed() - report.compiling;
         report
@@ -125,7 +125,7 @@ impl SelfTest<'_> {
         let (error, verdict) = match known {
             Some(error) => (None, verdict_of(error)),
             // A self-test should report our own panics, too.
-            None => alone(|| self.compared(case))
+            None => catch_panic(|| self.compared(case))
                 .unwrap_or_else(|panic| (None, Verdict::Failed(format!("internal error: {panic}")))),
         };
         let (name, shape) = (case.name(), case.shape.to_string());
@@ -173,7 +173,7 @@ impl Record {
 }
 
 /// Turns a panic into an error.
-fn alone<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).into())).unwrap_or_default()

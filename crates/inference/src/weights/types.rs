@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_has_the_size_that_kernels_know() {
+    fn formats_have_the_block_sizes_of_their_tensor_types() {
         for format in Format::ALL {
             let kind = format.tensor_type();
             assert_eq!(kind.format(), Some(format));

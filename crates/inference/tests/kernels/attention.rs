@@ -2,7 +2,7 @@
 
 use crate::cache::Cache;
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
@@ -54,7 +54,7 @@ fn shape(heads: usize, dim: usize, soft_cap: Option<f32>, window: Option<usize>)
 }
 
 #[test]
-fn one_token() {
+fn attention_of_one_token() {
     // Heads of the cache, query heads per cache head, head size, positions, soft cap, window.
     let shapes = [
         (1, 1, 64, 1, None, None),
@@ -105,7 +105,7 @@ fn one_token() {
 }
 
 #[test]
-fn many_tokens() {
+fn attention_of_many_tokens() {
     // Heads of the cache, query heads per cache head, head size, tokens, positions before them, soft cap, window.
     let shapes = [
         (1, 1, 64, 1, 0, None, None),
@@ -160,14 +160,14 @@ fn large_scores_do_not_overflow() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn rejects_buffers_and_sizes_that_do_not_fit() {
     let cache = filled(2, 64, 32, Activation::F16, &mut Random::new(1));
     let q = Tensor::new(Type::F32, &[0.0; 256]);
     let y = Tensor::poisoned(Type::F32, 256);
     let (shape, activation) = (shape(4, 64, None, None), Activation::F32);
     let (q, y) = (q.slice(), y.slice());
     let op = AttentionDecode { q, cache: cache.cache(), y, length: 32, shape, split: None, activation };
-    let message = |op| refused(|encoding| attention_decode(encoding, op));
+    let message = |op| rejected(|encoding| attention_decode(encoding, op));
     assert_eq!(
         message(AttentionDecode { length: 65, ..op }),
         "attention_decode: length is 65, but the cache has room for 64 positions"
@@ -183,7 +183,7 @@ fn what_does_not_fit_is_refused() {
     );
     let prefill = AttentionPrefill { q, cache: cache.cache(), y, tokens: 1, position: 64, shape, activation };
     assert_eq!(
-        refused(|encoding| attention_prefill(encoding, prefill)),
+        rejected(|encoding| attention_prefill(encoding, prefill)),
         "attention_prefill: 1 tokens from 64 on, but the cache has room for 64 positions"
     );
     run(|encoding| attention_prefill(encoding, AttentionPrefill { tokens: 0, ..prefill }));

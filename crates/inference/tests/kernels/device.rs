@@ -73,6 +73,6 @@ pub(crate) fn run_rows(simdgroups: usize, encode: impl FnOnce(&mut Encoding<'_>)
 }
 
 /// The error message of an operation that must be rejected.
-pub(crate) fn refused(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> String {
-    try_run(encode).expect_err("it must be refused").to_string()
+pub(crate) fn rejected(encode: impl FnOnce(&mut Encoding<'_>) -> Result<()>) -> String {
+    try_run(encode).expect_err("it must be rejected").to_string()
 }

@@ -1,7 +1,7 @@
 //! `elementwise.metal`
 
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::{Activation, Format};
@@ -106,22 +106,22 @@ fn copies_round_as_the_type_does() {
     }
     let x = Tensor::new(Type::F32, &[1.0; 4]);
     let op = Copy { x: x.part(0, 2), y: x.part(2, 2), n: 2, from: Format::Q8_0, to: Activation::F32 };
-    let message = refused(|encoding| copy(encoding, op));
+    let message = rejected(|encoding| copy(encoding, op));
     assert_eq!(message, "copy: q8_0 is not a type of plain numbers");
 }
 
 #[test]
-fn nothing_is_no_work_and_short_buffers_are_refused() {
+fn no_elements_encode_nothing_and_short_buffers_are_rejected() {
     let x = Tensor::new(Type::F32, &[1.0; 4]);
     let op = |n| Scale { x: x.slice(), y: x.slice(), n, factor: 2.0, activation: Activation::F32 };
     run(|encoding| scale(encoding, op(0)));
     assert_eq!(x.numbers(), [1.0; 4]);
     let shifted = Scale { x: x.part(0, 3), y: x.part(1, 3), n: 3, factor: 2.0, activation: Activation::F32 };
-    let message = refused(|encoding| scale(encoding, shifted));
+    let message = rejected(|encoding| scale(encoding, shifted));
     assert_eq!(message, "scale: y would be written over x while that is read");
     let halves = Scale { x: x.part(0, 2), y: x.part(2, 2), n: 2, ..shifted };
     run(|encoding| scale(encoding, halves));
     assert_eq!(x.numbers(), [1.0, 1.0, 2.0, 2.0], "one half after the other");
-    let message = refused(|encoding| scale(encoding, op(5)));
+    let message = rejected(|encoding| scale(encoding, op(5)));
     assert_eq!(message, "scale: x has 16 bytes, but 5 elements of 4 bytes are needed");
 }

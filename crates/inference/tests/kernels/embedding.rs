@@ -1,7 +1,7 @@
 //! `embedding.metal`
 
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::matrix::Stored;
 use crate::random::Random;
 use crate::tensor::Tensor;
@@ -44,7 +44,7 @@ fn rows_of_every_format() {
 }
 
 #[test]
-fn a_token_that_is_not_in_the_table_is_nan_and_nothing_else() {
+fn a_token_outside_of_the_table_gives_nan_in_its_row_only() {
     for layout in [Layout::Blocks, Layout::Tiles] {
         let table = Stored::random(Format::Q8_0, layout, 3, 64, &mut Random::new(1));
         let ids = Tensor::integers(&[2, 3, u32::MAX, 0]);
@@ -63,14 +63,14 @@ fn a_token_that_is_not_in_the_table_is_nan_and_nothing_else() {
         }
         let mut wrong = op;
         wrong.table.columns = 65;
-        let message = refused(|encoding| embedding(encoding, wrong));
+        let message = rejected(|encoding| embedding(encoding, wrong));
         assert_eq!(
             message,
             "embedding: table: 65 columns are not whole blocks of q8_0, which have 32 numbers each"
         );
         let mut wrong = op;
         wrong.table.rows = 33;
-        let message = refused(|encoding| embedding(encoding, wrong));
+        let message = rejected(|encoding| embedding(encoding, wrong));
         assert!(message.starts_with("embedding: table has "), "{message}");
     }
 }

@@ -1,7 +1,7 @@
 //! `gemm.metal`
 
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -60,14 +60,14 @@ fn products_with_every_format() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn rejects_buffers_and_sizes_that_do_not_fit() {
     let w = Stored::random(Format::F16, Layout::Blocks, 8, 40, &mut Random::new(1));
     let x = Tensor::new(Type::F32, &[0.0; 40]);
     let y = Tensor::poisoned(Type::F32, 8);
     let activation = Activation::F32;
     let op = Gemv { w: w.matrix(), x: x.slice(), y: y.slice(), bias: None, residual: None, m: 1, activation };
-    let message = refused(|encoding| gemm(encoding, op, 1));
+    let message = rejected(|encoding| gemm(encoding, op, 1));
     assert_eq!(message, "gemm: 40 columns: they must be a multiple of 32 here");
-    let message = refused(|encoding| gemm(encoding, Gemv { m: 3, ..op }, 1));
+    let message = rejected(|encoding| gemm(encoding, Gemv { m: 3, ..op }, 1));
     assert_eq!(message, "gemm: x has 160 bytes, but 3 × 40 elements of 4 bytes are needed");
 }

@@ -1,7 +1,7 @@
 //! `gemv_float.metal`, `gemv_q8.metal`, `gemv_q4.metal`, `gemv_q5.metal`, `gemv_kquants.metal`
 
 use crate::compare::{assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -113,7 +113,7 @@ fn rows_of_plain_numbers_of_any_length() {
 }
 
 #[test]
-fn the_residual_may_be_the_result() {
+fn residual_may_be_the_output() {
     let mut random = Random::new(5);
     let w = Stored::random(Format::Q4_1, Layout::Tiles, 45, 64, &mut random);
     let x = Tensor::new(Activation::F32, &random.normals(64));
@@ -192,7 +192,7 @@ fn queries_keys_and_values_with_every_format() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn rejects_buffers_and_sizes_that_do_not_fit() {
     let mut random = Random::new(1);
     let w = Stored::random(Format::Q4_0, Layout::Tiles, 32, 64, &mut random);
     let x = Tensor::new(Type::F32, &[0.0; 64]);
@@ -201,24 +201,24 @@ fn what_does_not_fit_is_refused() {
     let op = Gemv { w: w.matrix(), x: x.slice(), y: y.slice(), bias: None, residual: None, m: 1, activation };
     run(|encoding| gemv(encoding, Gemv { m: 0, ..op }));
     assert!(y.numbers().iter().all(|value| value.is_nan()), "nothing was to be written");
-    let message = refused(|encoding| gemv(encoding, Gemv { m: 2, ..op }));
+    let message = rejected(|encoding| gemv(encoding, Gemv { m: 2, ..op }));
     assert_eq!(message, "gemv: x has 256 bytes, but 2 × 64 elements of 4 bytes are needed");
     let mut short = op;
     short.w.rows = 33;
-    let message = refused(|encoding| gemv(encoding, short));
+    let message = rejected(|encoding| gemv(encoding, short));
     assert_eq!(message, "gemv: w has 1152 bytes, but 33 × 64 of q4_0 are 2304");
     short.w.columns = 48;
-    let message = refused(|encoding| gemv(encoding, short));
+    let message = rejected(|encoding| gemv(encoding, short));
     assert_eq!(message, "gemv: w: 48 columns are not whole blocks of q4_0, which have 32 numbers each");
-    let message = refused(|encoding| gemv_with(encoding, op, GemvVariant { batch: 8, split: 3, chunk: 64 }));
+    let message = rejected(|encoding| gemv_with(encoding, op, GemvVariant { batch: 8, split: 3, chunk: 64 }));
     assert_eq!(message, "gemv: a batch of 8 split in 3 by chunks of 64 is not possible");
     let mut odd = op;
     odd.w.data = BufferSlice::new(op.w.data.buffer(), op.w.data.offset() + 2, op.w.data.len());
-    let message = refused(|encoding| gemv(encoding, odd));
+    let message = rejected(|encoding| gemv(encoding, odd));
     assert_eq!(message, "gemv: w begins at an address that is no multiple of 4");
     let other = Stored::random(Format::Q4_1, Layout::Tiles, 32, 64, &mut random);
     let (gate, up) = (w.matrix(), other.matrix());
     let gated = GemvGated { gate, up, x: x.slice(), y: y.slice(), m: 1, activation };
-    let message = refused(|encoding| gemv_gated(encoding, gated));
+    let message = rejected(|encoding| gemv_gated(encoding, gated));
     assert_eq!(message, "gemv_gated: up is 32 × 64 of q4_1 in Tiles, but must be 32 × 64 of q4_0 in Tiles");
 }

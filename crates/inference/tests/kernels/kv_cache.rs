@@ -2,14 +2,14 @@
 
 use crate::cache::Cache;
 use crate::compare::repeated;
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
 use inference::metal::operations::{KvRead, KvWrite, kv_read, kv_write};
 
 #[test]
-fn what_is_written_is_where_it_belongs_and_is_read_again() {
+fn kv_write_and_kv_read_agree_with_the_layout() {
     // Heads, head size, positions: the first and the last, in any order.
     for (heads, dim, positions) in
         [(1, 64, vec![0]), (3, 80, vec![95, 0, 31, 32, 33]), (2, 33, (0..64).collect::<Vec<u32>>())]
@@ -20,14 +20,14 @@ fn what_is_written_is_where_it_belongs_and_is_read_again() {
             let mut random = Random::new(dim as u64);
             let k = Tensor::new(activation, &random.normals(rows * stride));
             let v = Tensor::new(activation, &random.normals(rows * stride));
-            let places = Tensor::integers(&positions);
+            let position_buffer = Tensor::integers(&positions);
             let cache = repeated(&what, Cache::contents, || {
                 let cache = Cache::poisoned(heads, dim, capacity, ty);
                 let op = KvWrite {
                     k: k.slice(),
                     v: v.slice(),
                     cache: cache.cache(),
-                    positions: places.slice(),
+                    positions: position_buffer.slice(),
                     rows,
                     k_stride: stride,
                     v_stride: stride,
@@ -63,7 +63,7 @@ fn what_is_written_is_where_it_belongs_and_is_read_again() {
 }
 
 #[test]
-fn positions_behind_the_end_are_not_stored() {
+fn positions_beyond_the_capacity_are_not_stored() {
     let cache = Cache::poisoned(2, 64, 32, Activation::F16);
     let rows = Tensor::new(Type::F32, &Random::new(1).normals(3 * 128));
     let positions = Tensor::integers(&[31, 32, u32::MAX]);
@@ -80,13 +80,14 @@ fn positions_behind_the_end_are_not_stored() {
     run(|encoding| kv_write(encoding, op));
     cache.rows(&[31]);
     assert!(
-        refused(|encoding| kv_write(encoding, KvWrite { rows: 4, ..op })).starts_with("kv_write: k has 1536 bytes")
+        rejected(|encoding| kv_write(encoding, KvWrite { rows: 4, ..op }))
+            .starts_with("kv_write: k has 1536 bytes")
     );
-    let message = refused(|encoding| kv_write(encoding, KvWrite { v_stride: 127, ..op }));
+    let message = rejected(|encoding| kv_write(encoding, KvWrite { v_stride: 127, ..op }));
     assert_eq!(message, "kv_write: v: rows of 128 elements, but only 127 from one to the next");
     let mut odd = cache.cache();
     odd.capacity = 31;
-    let message = refused(|encoding| kv_write(encoding, KvWrite { cache: odd, ..op }));
+    let message = rejected(|encoding| kv_write(encoding, KvWrite { cache: odd, ..op }));
     assert_eq!(message, "kv_write: capacity is 31: it must be a multiple of 32");
     let op = KvRead {
         cache: cache.cache(),
@@ -98,6 +99,6 @@ fn positions_behind_the_end_are_not_stored() {
         v_stride: 128,
         activation: Activation::F32,
     };
-    let message = refused(|encoding| kv_read(encoding, op));
+    let message = rejected(|encoding| kv_read(encoding, op));
     assert_eq!(message, "kv_read: 2 positions from 31 on, but the cache has 32");
 }

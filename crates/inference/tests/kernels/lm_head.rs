@@ -1,7 +1,7 @@
 //! `lm_head.metal`
 
 use crate::compare::{assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::matrix::{Stored, bound, product};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
@@ -75,7 +75,7 @@ fn best_of(weights: &[f64]) -> u32 {
 }
 
 #[test]
-fn of_equal_logits_the_lowest_token_is_chosen() {
+fn argmax_prefers_the_lowest_token() {
     let mut weights = vec![-3.0; 1500];
     assert_eq!(best_of(&weights), 0);
     weights[1499] = -1.0;
@@ -89,16 +89,16 @@ fn of_equal_logits_the_lowest_token_is_chosen() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn rejects_buffers_and_sizes_that_do_not_fit() {
     let w = Stored::random(Format::Q8_0, Layout::Tiles, 64, 32, &mut Random::new(1));
     let x = Tensor::new(Type::F32, &[0.0; 32]);
     let small = Tensor::poisoned(Type::U32, 1);
     let argmax = LmHeadArgmax { tokens: small.slice(), scratch: small.slice() };
     let (result, activation) = (LmHeadResult::Argmax(argmax), Activation::F32);
     let op = LmHead { w: w.matrix(), x: x.slice(), result, m: 1, activation };
-    let message = refused(|encoding| lm_head(encoding, op));
+    let message = rejected(|encoding| lm_head(encoding, op));
     assert_eq!(message, "lm_head: scratch has 4 bytes, but 1 × 2 elements of 8 bytes are needed");
     let result = LmHeadResult::Logits(small.slice());
-    let message = refused(|encoding| lm_head(encoding, LmHead { result, ..op }));
+    let message = rejected(|encoding| lm_head(encoding, LmHead { result, ..op }));
     assert_eq!(message, "lm_head: logits has 4 bytes, but 1 × 64 elements of 4 bytes are needed");
 }

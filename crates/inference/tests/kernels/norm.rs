@@ -1,7 +1,7 @@
 //! `norm.metal`
 
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run, run_rows};
+use crate::device::{rejected, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
@@ -115,7 +115,7 @@ fn layer_norms() {
 }
 
 #[test]
-fn residual_and_norm_at_once() {
+fn adds_the_residual_and_normalizes() {
     for activation in Activation::ALL {
         for (rows, dim, simdgroups) in SHAPES {
             let what = format!("add_rms_norm {activation} {rows}×{dim} by {simdgroups}");
@@ -189,7 +189,7 @@ fn norms_of_heads_leave_the_rest_of_a_row_alone() {
 }
 
 #[test]
-fn no_rows_are_no_work_and_short_buffers_are_refused() {
+fn no_rows_encode_nothing_and_short_buffers_are_rejected() {
     let x = Tensor::new(Type::F32, &[1.0; 12]);
     let y = Tensor::poisoned(Type::F32, 12);
     let op = |rows, dim| RmsNorm {
@@ -203,10 +203,10 @@ fn no_rows_are_no_work_and_short_buffers_are_refused() {
     };
     run(|encoding| rms_norm(encoding, op(0, 12)));
     assert!(y.numbers().iter().all(|value| value.is_nan()), "nothing was to be written");
-    let message = refused(|encoding| rms_norm(encoding, op(2, 7)));
+    let message = rejected(|encoding| rms_norm(encoding, op(2, 7)));
     assert_eq!(message, "rms_norm: x has 48 bytes, but 2 × 7 elements of 4 bytes are needed");
-    let message = refused(|encoding| rms_norm(encoding, op(1, 0)));
+    let message = rejected(|encoding| rms_norm(encoding, op(1, 0)));
     assert_eq!(message, "rms_norm: dim is 0: it must be between 1 and 2147483647");
-    let message = refused(|encoding| rms_norm(encoding, op(usize::MAX, 2)));
+    let message = rejected(|encoding| rms_norm(encoding, op(usize::MAX, 2)));
     assert!(message.contains("elements of 4 bytes are needed"), "{message}");
 }

@@ -2,7 +2,7 @@
 
 use crate::cache::Cache;
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
@@ -93,7 +93,7 @@ fn frequencies_fall_with_the_base_and_the_factors() {
 }
 
 #[test]
-fn keys_and_values_go_into_the_cache_at_once() {
+fn rope_kv_stores_keys_and_values() {
     let types = [
         (Activation::F32, Activation::F32),
         (Activation::F32, Activation::F16),
@@ -170,7 +170,7 @@ fn keys_and_values_go_into_the_cache_at_once() {
 }
 
 #[test]
-fn heads_that_cannot_be_rotated_are_refused() {
+fn rejects_heads_that_cannot_be_rotated() {
     let x = Tensor::new(Type::F32, &[1.0; 128]);
     let positions = Tensor::integers(&[0]);
     let rotation =
@@ -188,7 +188,7 @@ fn heads_that_cannot_be_rotated_are_refused() {
     run(|encoding| rope(encoding, Rope { tokens: 0, ..op }));
     let odd = |rotary, head_dim| {
         let rotation = Rotation { rotary, ..rotation };
-        refused(|encoding| rope(encoding, Rope { rotation, head_dim, ..op }))
+        rejected(|encoding| rope(encoding, Rope { rotation, head_dim, ..op }))
     };
     for (rotary, head_dim) in [(66, 64), (31, 64), (4, 5)] {
         let message = odd(rotary, head_dim);
@@ -196,12 +196,13 @@ fn heads_that_cannot_be_rotated_are_refused() {
     }
     let two = Tensor::integers(&[0, 1]);
     let rotation = Rotation { positions: two.slice(), ..rotation };
-    let message = refused(|encoding| rope(encoding, Rope { rotation, tokens: 2, heads: 1, stride: 64 + 64, ..op }));
+    let message =
+        rejected(|encoding| rope(encoding, Rope { rotation, tokens: 2, heads: 1, stride: 64 + 64, ..op }));
     assert_eq!(message, "rope: x has 512 bytes, but 192 elements of 4 bytes are needed");
     let wide = Tensor::new(Type::F32, &[1.0; 192]);
     let op_wide = Rope { x: wide.slice(), y: wide.slice(), rotation, tokens: 2, heads: 1, stride: 128, ..op };
-    let message = refused(|encoding| rope(encoding, op_wide));
+    let message = rejected(|encoding| rope(encoding, op_wide));
     assert_eq!(message, "rope: y would be written over x while that is read");
-    let message = refused(|encoding| rope(encoding, Rope { tokens: 2, ..op }));
+    let message = rejected(|encoding| rope(encoding, Rope { tokens: 2, ..op }));
     assert_eq!(message, "rope: positions has 4 bytes, but 2 elements of 4 bytes are needed");
 }

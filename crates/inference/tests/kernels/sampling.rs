@@ -1,7 +1,7 @@
 //! `sampling.metal`
 
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run, run_rows};
+use crate::device::{rejected, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
@@ -28,12 +28,12 @@ fn largest(logits: &[f64], rows: usize) -> Vec<usize> {
 }
 
 #[test]
-fn the_largest_wherever_it_is() {
+fn argmax_finds_the_largest_at_any_index() {
     for n in [1, 2, 31, 32, 33, 1000, 49152] {
-        for place in [0, n / 2, n - 1] {
+        for index in [0, n / 2, n - 1] {
             let mut logits = Random::new(n as u64).normals(n);
-            logits[place] = 100.0;
-            assert_eq!(largest(&logits, 1), [place], "{n}");
+            logits[index] = 100.0;
+            assert_eq!(largest(&logits, 1), [index], "{n}");
         }
     }
     let negative: Vec<f64> = (0..3 * 70).map(|i| -1.0 - ((i * 29) % 70) as f64).collect();
@@ -41,11 +41,11 @@ fn the_largest_wherever_it_is() {
 }
 
 #[test]
-fn of_equal_ones_the_lowest_index_and_never_nan() {
+fn argmax_prefers_the_lowest_index_and_ignores_nan() {
     assert_eq!(largest(&[1.0; 100], 1), [0]);
     let mut logits = vec![0.0; 200];
-    for place in [71, 40, 199, 103] {
-        logits[place] = 2.5;
+    for index in [71, 40, 199, 103] {
+        logits[index] = 2.5;
     }
     assert_eq!(largest(&logits, 1), [40]);
     logits[..40].fill(f64::NAN);
@@ -323,7 +323,7 @@ fn penalties_count_a_token_once_and_its_times() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn rejects_invalid_parameters() {
     let x = Tensor::new(Type::F32, &[0.0; 8]);
     let chosen = Tensor::poisoned(Type::U32, 8);
     let op = Sample {
@@ -339,10 +339,10 @@ fn what_makes_no_sense_is_refused() {
         step: 0,
     };
     for temperature in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        let message = refused(|encoding| sample(encoding, Sample { temperature, ..op }));
+        let message = rejected(|encoding| sample(encoding, Sample { temperature, ..op }));
         assert!(message.starts_with("sample: temperature is "), "{message}");
     }
-    assert!(refused(|encoding| sample(encoding, Sample { rows: 2, ..op })).contains("values has 32 bytes"));
+    assert!(rejected(|encoding| sample(encoding, Sample { rows: 2, ..op })).contains("values has 32 bytes"));
     let op = TopK { logits: x.slice(), values: x.slice(), tokens: chosen.slice(), rows: 1, n: 8, k: 9 };
-    assert_eq!(refused(|encoding| top_k(encoding, op)), "top_k: 9 are to be kept of 8");
+    assert_eq!(rejected(|encoding| top_k(encoding, op)), "top_k: 9 are to be kept of 8");
 }

@@ -1,6 +1,6 @@
 //! `sequence.metal`
 
-use crate::device::{refused, run};
+use crate::device::{rejected, run};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
@@ -9,7 +9,7 @@ use inference::metal::operations::{
 };
 
 #[test]
-fn tokens_are_taken_with_their_positions() {
+fn takes_tokens_with_their_positions() {
     let tokens: Vec<u32> = (0..100).map(|i| i * 7).collect();
     let history = Tensor::integers(&tokens);
     for (first, count) in [(0, 1), (5, 31), (33, 67), (99, 1), (3, 0)] {
@@ -27,7 +27,7 @@ fn tokens_are_taken_with_their_positions() {
         };
         assert_eq!(taken.numbers(), expected(&|position| tokens[position]), "{count} from {first}");
         assert_eq!(positions.numbers(), expected(&|position| position as u32), "{count} from {first}");
-        let message = refused(|encoding| take_tokens(encoding, TakeTokens { first: first + 100, count: 1, ..op }));
+        let message = rejected(|encoding| take_tokens(encoding, TakeTokens { first: first + 100, count: 1, ..op }));
         assert!(message.starts_with("take_tokens: history has 400 bytes"), "{message}");
     }
 }
@@ -48,7 +48,7 @@ fn recent_tokens_are_the_latest_first() {
 }
 
 #[test]
-fn a_token_is_put_where_it_belongs() {
+fn stores_a_token_at_its_position() {
     for position in [0, 7, 8, 1 << 40] {
         let history = Tensor::integers(&[1, 2, 3, 4, 5, 6, 7, 8]);
         let token = Tensor::integers(&[99]);
@@ -59,7 +59,7 @@ fn a_token_is_put_where_it_belongs() {
 }
 
 #[test]
-fn a_row_is_taken() {
+fn takes_a_row() {
     for activation in Activation::ALL {
         for (row, n) in [(0, 1), (2, 576), (4, 33)] {
             let x = Tensor::new(activation, &Random::new(n as u64).normals(5 * n));
@@ -67,7 +67,7 @@ fn a_row_is_taken() {
             let op = TakeRow { x: x.slice(), y: y.slice(), row, n, activation };
             run(|encoding| take_row(encoding, op));
             assert_eq!(y.numbers(), x.numbers()[row * n..][..n], "row {row} of {n}");
-            let message = refused(|encoding| take_row(encoding, TakeRow { row: 5, ..op }));
+            let message = rejected(|encoding| take_row(encoding, TakeRow { row: 5, ..op }));
             assert!(message.starts_with("take_row: x has"), "{message}");
         }
     }

@@ -1,7 +1,7 @@
 //! `softmax.metal`
 
 use crate::compare::{ErrorBound, assert_close, repeated};
-use crate::device::{refused, run, run_rows};
+use crate::device::{rejected, run, run_rows};
 use crate::random::Random;
 use crate::tensor::{Tensor, Type};
 use inference::formats::Activation;
@@ -43,7 +43,7 @@ fn rows_of_all_lengths() {
 }
 
 #[test]
-fn rising_falling_and_far_apart() {
+fn ascending_descending_and_extreme_rows() {
     let n = 300;
     let rising: Vec<f64> = (0..n).map(|i| i as f64 / 10.0).collect();
     let falling: Vec<f64> = rising.iter().rev().copied().collect();
@@ -72,12 +72,12 @@ fn masked_numbers_are_zero() {
 }
 
 #[test]
-fn nothing_is_no_work_and_short_buffers_are_refused() {
+fn no_elements_encode_nothing_and_short_buffers_are_rejected() {
     let x = Tensor::new(Type::F32, &[1.0; 6]);
     let op = |rows, n| Softmax { x: x.slice(), y: x.slice(), rows, n, scale: 1.0, activation: Activation::F32 };
     run(|encoding| softmax(encoding, op(0, 3)));
     assert_eq!(x.numbers(), [1.0; 6]);
-    let message = refused(|encoding| softmax(encoding, op(2, 4)));
+    let message = rejected(|encoding| softmax(encoding, op(2, 4)));
     assert_eq!(message, "softmax: x has 24 bytes, but 2 × 4 elements of 4 bytes are needed");
-    assert!(refused(|encoding| softmax(encoding, op(2, 0))).contains("n is 0"));
+    assert!(rejected(|encoding| softmax(encoding, op(2, 0))).contains("n is 0"));
 }

@@ -40,7 +40,7 @@ fn bindings_follow_the_signature() {
 }
 
 #[test]
-fn warnings_are_passed_on_and_heads_become_documentation() {
+fn returns_warnings_and_turns_heads_into_documentation() {
     let folders = folders("warnings");
     let shader =
         format!("// twice: x = 2·x\n//   for each x\n{}", TWICE.replace("{ x[i]", "{ int unused = 1; x[i]"));
@@ -54,7 +54,7 @@ fn warnings_are_passed_on_and_heads_become_documentation() {
 }
 
 #[test]
-fn a_new_kernel_is_two_files() {
+fn a_new_kernel_takes_two_files() {
     let folders = folders("two_files");
     fs::write(folders.shaders.join("twice.metal"), TWICE).unwrap();
     fs::write(folders.operations.join("twice.rs"), "pub(crate) const OPERATIONS: &[Operation] = &[];\n").unwrap();

@@ -4,14 +4,14 @@ use crate::{TWICE, folders, library};
 use std::fs;
 
 /// The error message for one invalid shader.
-fn refused(test: &str, shader: &str) -> String {
+fn rejected(test: &str, shader: &str) -> String {
     let folders = folders(test);
     fs::write(folders.shaders.join("wrong.metal"), shader).unwrap();
-    library::build(&folders, None).expect_err("it must be refused")
+    library::build(&folders, None).expect_err("it must be rejected")
 }
 
 #[test]
-fn a_mistake_has_a_caret() {
+fn errors_have_a_caret() {
     let folders = folders("caret");
     fs::write(folders.shaders.join("right.metal"), TWICE).unwrap();
     fs::write(folders.shaders.join("wrong.metal"), TWICE.replace("x[i] *=", "x[j] *=")).unwrap();
@@ -25,7 +25,7 @@ fn a_mistake_has_a_caret() {
 }
 
 #[test]
-fn all_shaders_are_looked_at_and_a_mistake_in_an_include_is_shown_once() {
+fn checks_all_shaders_and_shows_an_error_in_an_include_once() {
     let folders = folders("all");
     fs::write(folders.include.join("shared.metal"), "int shared_number() { return missing; }\n").unwrap();
     for name in ["a", "b"] {
@@ -49,18 +49,18 @@ fn host_names_are_unique() {
 }
 
 #[test]
-fn what_cannot_be_bound_is_refused() {
+fn rejects_arguments_that_cannot_be_bound() {
     let memory =
         "kernel void k(device float* x [[buffer(0)]], threadgroup float* t [[threadgroup(0)]]) { x[0] = t[0]; }";
-    assert!(refused("memory", memory).contains("the argument 't' of 'k' is no buffer"));
+    assert!(rejected("memory", memory).contains("the argument 't' of 'k' is no buffer"));
     let vector = "constant float2 C [[function_constant(0)]];
         kernel void k(device float* x [[buffer(0)]]) { x[0] = C.x; }";
-    assert!(refused("vector", vector).contains("the function constant 'C' of 'k' has the type 'float2'"));
+    assert!(rejected("vector", vector).contains("the function constant 'C' of 'k' has the type 'float2'"));
     let flag = "struct P { bool flag; };
         kernel void k(device float* x [[buffer(0)]], constant P& p [[buffer(1)]]) { x[0] = p.flag ? 1 : 0; }";
-    assert!(refused("flag", flag).contains("the field 'flag' of 'P' has the type 'bool'"));
+    assert!(rejected("flag", flag).contains("the field 'flag' of 'P' has the type 'bool'"));
     let nothing = "kernel void k(constant uint& n [[buffer(0)]]) {}";
-    assert!(refused("nothing", nothing).contains("'k' has no buffer"));
+    assert!(rejected("nothing", nothing).contains("'k' has no buffer"));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn instantiations_agree_about_constants() {
         template <typename T> kernel void k(device T* x [[buffer(0)]]) { x[0] = T(Traits<T>::get()); }
         template [[host_name(\"k_float\")]] kernel void k<float>(device float*);
         template [[host_name(\"k_int\")]] kernel void k<int>(device int*);";
-    let message = refused("constants", different);
+    let message = rejected("constants", different);
     assert!(message.contains("'k_float' and 'k_int'") && message.contains("A against none"), "{message}");
 }
 

@@ -33,7 +33,7 @@ fn includes_are_folded_in_once_and_lines_keep_their_names() {
 }
 
 #[test]
-fn what_is_embedded_compiles_alone_to_the_same_kernels() {
+fn embedded_sources_compile_alone_to_the_same_kernels() {
     use inference::metal::kernels::{ALL, SHADERS};
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/metal");
     let options =

@@ -41,7 +41,7 @@ fn apples_compiler_is_called_with_pinned_flags() {
 
 #[test]
 #[cfg(unix)]
-fn a_compiler_that_fails_or_writes_nothing_is_noticed() {
+fn reports_a_compiler_that_fails_or_writes_no_library() {
     for (then, expected) in [
         ("echo 'twice.metal:3: error: no' >&2; exit 1", "twice.metal:3: error: no"),
         ("true", "wrote no library"),
@@ -97,7 +97,7 @@ fn a_shader_that_our_compiler_cannot_lower_fails_the_build() {
 }
 
 #[test]
-fn without_a_compiler_the_source_is_embedded_alone() {
+fn without_a_compiler_only_the_source_is_embedded() {
     let folders = folders("alone");
     fs::write(folders.shaders.join("twice.metal"), TWICE).unwrap();
     library::build(&folders, None).unwrap();
@@ -107,7 +107,7 @@ fn without_a_compiler_the_source_is_embedded_alone() {
 }
 
 #[test]
-fn the_switch_leaves_libraries_out_whatever_the_target() {
+fn the_switch_disables_libraries_for_all_targets() {
     for for_macos in [false, true] {
         assert!(Compiler::choose(for_macos, Some("0")).is_none());
     }

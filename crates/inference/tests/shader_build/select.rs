@@ -34,7 +34,7 @@ fn products(folders: &library::Folders) -> String {
 }
 
 #[test]
-fn a_template_of_an_include_is_one_family_with_a_choice_by_types() {
+fn a_template_in_an_include_is_one_family_with_select() {
     let text = products(&folders("select"));
     assert_eq!(text.matches("pub struct ProductArgs<'a>").count(), 1, "{text}");
     let select = "pub const fn select(format: Format, activation: Activation) -> Kernel<Product> {";
@@ -54,7 +54,7 @@ fn a_template_of_an_include_is_one_family_with_a_choice_by_types() {
 }
 
 #[test]
-fn a_choice_that_not_every_type_has_is_an_option() {
+fn select_returns_an_option_if_combinations_are_missing() {
     let folders = folders("option");
     let rows = "template <typename W, typename T> kernel void rows(device const W* w [[buffer(0)]], device T* y [[buffer(1)]]) {
             y[0] = T(w[0]);

@@ -210,7 +210,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_arguments_make_sense() {
+    fn arguments_are_consistent() {
         Cli::command().debug_assert();
         for name in ModelName::value_variants() {
             assert_eq!(name.to_possible_value().unwrap().get_name(), name.model().name);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_beyond_the_spread_of_both() {
+    fn differences_count_beyond_the_spread_of_both_runs() {
         assert_eq!(verdict((120.0, 0.1), (100.0, 0.1)), Verdict::Slower);
         assert_eq!(verdict((80.0, 0.1), (100.0, 0.1)), Verdict::Faster);
         assert_eq!(verdict((120.0, 0.3), (100.0, 0.1)), Verdict::Same);
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_fast_at_best_is_the_same() {
+    fn equal_fastest_samples_mean_the_same_speed() {
         let (mut now, before) = (example(200.0, 0.0), example(100.0, 0.0));
         now.cases[0].time.min_ns = 100.0;
         assert_eq!(compare(&now, &before).cases[0].verdict, Verdict::Same);
     }
 
     #[test]
-    fn small_differences_are_never_news() {
+    fn small_differences_do_not_count() {
         assert_eq!(verdict((102.0, 0.0), (100.0, 0.0)), Verdict::Same);
         assert_eq!(verdict((98.0, 0.0), (100.0, 0.0)), Verdict::Same);
         assert_eq!(verdict((104.0, 0.0), (100.0, 0.0)), Verdict::Slower);

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slower_limit_binds() {
+    fn the_larger_minimum_time_binds() {
         let limits = limits();
         assert_eq!(limits.bound(1000.0, 1e12, 10.0), RooflineBound { nanoseconds: 50.0, by: Binding::Memory });
         assert_eq!(

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end_to_sampling() {
+    fn sampling_ends() {
         let effort = Effort { samples: 1000, min_time: Duration::from_millis(1), clock: Clock::Wall, quick: false };
         let slow = sample(&effort, 1, || {
             std::thread::sleep(Duration::from_millis(5));

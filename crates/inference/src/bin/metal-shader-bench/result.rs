@@ -192,13 +192,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn json_round_trip() {
         let run = example(1234.5, 0.25);
         assert_eq!(Run::from_json(&run.to_json().unwrap()).unwrap(), run);
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn rejects_other_files() {
         let problem = Run::from_json("{}").unwrap_err();
         assert!(problem.starts_with("it is not what --json writes: missing field `version`"), "{problem}");
         let problem = Run::from_json("{\"version\": 99}").unwrap_err();

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let width = cases.iter().map(|case| case.name().len()).max().unwrap_or(0);
     show(arguments, &(table::limits(&run) + &table::head(width)))?;
 
-    let mut refused = 0;
+    let mut rejected = 0;
     for case in &cases {
         progress.next(&case.name());
         let measured = measure_case(&device, case, arguments, &effort, &run.limits);
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             Err(problem) => {
                 let reason = reason(&problem);
                 // An impossible shape is an error if the user chose it; a model's shape may not exist in every format.
-                refused += usize::from(!wanted.is_empty());
+                rejected += usize::from(!wanted.is_empty());
                 run.not_run.push(NotRun { name: case.name(), shape: case.shape.to_string(), reason });
             }
         }
@@ -75,9 +75,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         }
     }
     conclude(&run, before.as_ref(), arguments)?;
-    match refused {
+    match rejected {
         0 => Ok(()),
-        _ => Err(Failure::Input(format!("the shape that was asked for is not possible: {refused} not run"))),
+        _ => Err(Failure::Input(format!("the shape that was asked for is not possible: {rejected} not run"))),
     }
 }
 

@@ -101,15 +101,15 @@ impl<'a> Check<'a> {
 
     /// Checks that the output starts where an input starts, or does not overlap it. In place, a thread overwrites only
     /// elements that it alone reads.
-    pub(crate) fn in_place_or_apart(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
+    pub(crate) fn in_place_or_no_overlap(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
         match output.bytes.start == input.bytes.start {
             true => Ok(()),
-            false => self.apart(output, input),
+            false => self.no_overlap(output, input),
         }
     }
 
     /// Checks that the output and an input do not overlap.
-    pub(crate) fn apart(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
+    pub(crate) fn no_overlap(&self, output: &UsedBytes<'_>, input: &UsedBytes<'_>) -> Result<()> {
         let (a, b) = (&output.bytes, &input.bytes);
         if a.start < b.end && b.start < a.end && !a.is_empty() && !b.is_empty() {
             return self

@@ -40,7 +40,7 @@ pub(crate) fn matrix<'a>(check: &Check<'_>, name: &str, matrix: &Matrix<'a>) -> 
 
 impl CheckedMatrix<'_> {
     /// Checks that another matrix has the same format, layout and columns, and `rows` rows.
-    pub(crate) fn alike(&self, check: &Check<'_>, name: &str, other: &Matrix<'_>, rows: usize) -> Result<()> {
+    pub(crate) fn stored_like(&self, check: &Check<'_>, name: &str, other: &Matrix<'_>, rows: usize) -> Result<()> {
         matrix(check, name, other)?;
         let like = |matrix: &Matrix<'_>| (matrix.format, matrix.layout, matrix.columns);
         match like(other) == like(&self.matrix) && other.rows == rows {

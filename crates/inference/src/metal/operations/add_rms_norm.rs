@@ -48,9 +48,9 @@ pub fn add_rms_norm(encoding: &mut Encoding<'_>, op: AddRmsNorm<'_>) -> Result<(
     let h = check.room("h", &op.h, &[op.rows, op.dim])?;
     let x = check.room("x", &op.x, &[op.rows, op.dim])?;
     let y = check.room("y", &op.y, &[op.rows, op.dim])?;
-    check.in_place_or_apart(&y, &x)?;
-    check.apart(&h, &x)?;
-    check.apart(&y, &h)?;
+    check.in_place_or_no_overlap(&y, &x)?;
+    check.no_overlap(&h, &x)?;
+    check.no_overlap(&y, &h)?;
     check.room("w", &op.w, &[op.dim])?;
     if op.rows == 0 {
         return Ok(());

@@ -76,7 +76,7 @@ pub fn binary(encoding: &mut Encoding<'_>, op: Binary<'_>) -> Result<()> {
     let check = Check::new("binary", kernel.info());
     let y = check.room("y", &op.y, &[op.n])?;
     for (name, slice) in [("a", &op.a), ("b", &op.b)] {
-        check.in_place_or_apart(&y, &check.room(name, slice, &[op.n])?)?;
+        check.in_place_or_no_overlap(&y, &check.room(name, slice, &[op.n])?)?;
     }
     if op.n == 0 {
         return Ok(());

@@ -43,7 +43,7 @@ pub fn copy(encoding: &mut Encoding<'_>, op: Copy<'_>) -> Result<()> {
     let check = Check::new("copy", kernel.info());
     let x = check.room("x", &op.x, &[op.n])?;
     let y = check.room("y", &op.y, &[op.n])?;
-    check.apart(&y, &x)?;
+    check.no_overlap(&y, &x)?;
     if op.n == 0 {
         return Ok(());
     }

@@ -49,7 +49,7 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
     let check = Check::new("gemv_gated", kernel.info());
     variant.check(&check)?;
     let matrix = matrix(&check, "gate", &op.gate)?;
-    matrix.alike(&check, "up", &op.up, op.gate.rows)?;
+    matrix.stored_like(&check, "up", &op.up, op.gate.rows)?;
     check.room("x", &op.x, &[op.m, op.gate.columns])?;
     check.room("y", &op.y, &[op.m, op.gate.rows])?;
     matrix.whole_pieces(&check)?;

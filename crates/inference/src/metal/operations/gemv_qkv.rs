@@ -58,8 +58,8 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
     let check = Check::new("gemv_qkv", kernel.info());
     variant.check(&check)?;
     let matrix = matrix(&check, "wq", &op.wq)?;
-    matrix.alike(&check, "wk", &op.wk, op.wk.rows)?;
-    matrix.alike(&check, "wv", &op.wv, op.wk.rows)?;
+    matrix.stored_like(&check, "wk", &op.wk, op.wk.rows)?;
+    matrix.stored_like(&check, "wv", &op.wv, op.wk.rows)?;
     check.room("x", &op.x, &[op.m, op.wq.columns])?;
     for (name, slice, rows) in [("q", &op.q, op.wq.rows), ("k", &op.k, op.wk.rows), ("v", &op.v, op.wk.rows)] {
         check.room(name, slice, &[op.m, rows])?;

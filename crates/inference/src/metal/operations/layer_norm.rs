@@ -49,7 +49,7 @@ pub fn layer_norm(encoding: &mut Encoding<'_>, op: LayerNorm<'_>) -> Result<()> 
     check.room("w", &op.w, &[op.dim])?;
     check.room("b", &op.b, &[op.dim])?;
     let y = check.room("y", &op.y, &[op.rows, op.dim])?;
-    check.in_place_or_apart(&y, &x)?;
+    check.in_place_or_no_overlap(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }

@@ -46,7 +46,7 @@ pub fn rms_norm(encoding: &mut Encoding<'_>, op: RmsNorm<'_>) -> Result<()> {
     let x = check.room("x", &op.x, &[op.rows, op.dim])?;
     check.room("w", &op.w, &[op.dim])?;
     let y = check.room("y", &op.y, &[op.rows, op.dim])?;
-    check.in_place_or_apart(&y, &x)?;
+    check.in_place_or_no_overlap(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }

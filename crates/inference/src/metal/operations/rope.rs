@@ -112,7 +112,7 @@ pub(super) fn check_in_place(
     x: &UsedBytes<'_>,
     same_rows: bool,
 ) -> Result<()> {
-    if same_rows { check.in_place_or_apart(y, x) } else { check.apart(y, x) }
+    if same_rows { check.in_place_or_no_overlap(y, x) } else { check.no_overlap(y, x) }
 }
 
 /// A lane rotates two numbers of a head.

@@ -66,8 +66,8 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
     let v = check.rows("v", &op.v, op.tokens, op.v_stride, kv_width)?;
     let y = check.room("y", &op.y, &[op.tokens, width])?;
     check_in_place(&check, &y, &q, op.q_stride == width || op.tokens == 1)?;
-    check.apart(&y, &k)?;
-    check.apart(&y, &v)?;
+    check.no_overlap(&y, &k)?;
+    check.no_overlap(&y, &v)?;
     if op.tokens == 0 {
         return Ok(());
     }

@@ -40,7 +40,7 @@ pub fn scale(encoding: &mut Encoding<'_>, op: Scale<'_>) -> Result<()> {
     let check = Check::new("scale", kernel.info());
     let x = check.room("x", &op.x, &[op.n])?;
     let y = check.room("y", &op.y, &[op.n])?;
-    check.in_place_or_apart(&y, &x)?;
+    check.in_place_or_no_overlap(&y, &x)?;
     if op.n == 0 {
         return Ok(());
     }

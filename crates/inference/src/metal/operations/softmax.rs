@@ -43,7 +43,7 @@ pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
     let n = check.count("n", op.n)?;
     let x = check.room("x", &op.x, &[op.rows, op.n])?;
     let y = check.room("y", &op.y, &[op.rows, op.n])?;
-    check.in_place_or_apart(&y, &x)?;
+    check.in_place_or_no_overlap(&y, &x)?;
     if op.rows == 0 {
         return Ok(());
     }

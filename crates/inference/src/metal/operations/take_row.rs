@@ -46,7 +46,7 @@ pub fn take_row(encoding: &mut Encoding<'_>, op: TakeRow<'_>) -> Result<()> {
     let check = Check::new("take_row", kernel.info());
     let x = check.room("x", &op.x, &[op.row.saturating_add(1), op.n])?;
     let y = check.room("y", &op.y, &[op.n])?;
-    check.apart(&y, &x)?;
+    check.no_overlap(&y, &x)?;
     if op.n == 0 {
         return Ok(());
     }

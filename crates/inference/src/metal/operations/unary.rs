@@ -54,7 +54,7 @@ pub fn unary(encoding: &mut Encoding<'_>, op: Unary<'_>) -> Result<()> {
     let check = Check::new("unary", kernel.info());
     let x = check.room("x", &op.x, &[op.n])?;
     let y = check.room("y", &op.y, &[op.n])?;
-    check.in_place_or_apart(&y, &x)?;
+    check.in_place_or_no_overlap(&y, &x)?;
     if op.n == 0 {
         return Ok(());
     }

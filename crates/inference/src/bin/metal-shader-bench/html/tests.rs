@@ -5,7 +5,7 @@ use crate::compare::compare;
 use crate::result::example;
 
 #[test]
-fn a_page_has_all_and_needs_nothing() {
+fn page_is_complete_and_self_contained() {
     let (run, before) = (example(2e6, 0.1), example(1e6, 0.1));
     let page = page(&run, &crate::targets::judge(&run), Some(&compare(&run, &before)));
     for part in [

@@ -34,7 +34,7 @@ fn weight(format: Format, row: &[u8], i: usize) -> f64 {
 }
 
 #[test]
-fn rates_are_rates() {
+fn rates_are_positive() {
     let effort = Effort { samples: 3, min_time: Duration::ZERO, clock: measure::Clock::Wall, quick: true };
     assert!(copy(1 << 16, 2, &effort) > 0.0);
     assert!(multiply_adds(1, &effort).0 > 0.0);
