@@ -46,16 +46,18 @@ inline float4 unit_floats(uint word, int from, int bits) {
 // Members of each decoder:
 //   BLOCK, BYTES      numbers and bytes per block
 //   GROUP             consecutive weights that share scale and offset
-//   values(b, g, i)   v of the weights 4i … 4i+3 of group g
+//   values(b, g, i)   v of the weights 4i … 4i+3 of group g; for a BlockNumber, x is the v of its number
 //   affine(b, g)      scale and offset of group g
 
 // 34 bytes: half d; char q[32].   weight = d · q
 struct q8_0 {
     static constant constexpr uint BLOCK = 32, BYTES = 34, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        return unit_floats(b.word(2 + 4 * i) ^ 0x80808080u, 0, 8);
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        return unit_floats(b.numbers(2 + 4 * i) ^ 0x80808080u, 0, 8);
     }
-    static float2 affine(BlockUnits b, uint) {
+    template <typename B>
+    static float2 affine(B b, uint) {
         return b.scale(0) * float2(256.0f, -384.0f);
     }
 };
@@ -63,10 +65,12 @@ struct q8_0 {
 // 18 bytes: half d; uchar q[16], low halves are weights 0 … 15, high halves 16 … 31.   weight = d · (q - 8)
 struct q4_0 {
     static constant constexpr uint BLOCK = 32, BYTES = 18, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        return unit_floats(b.word(2 + 4 * (i % 4)), i / 4 * 4, 4);
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        return unit_floats(b.numbers(2 + 4 * (i % 4)), i / 4 * 4, 4);
     }
-    static float2 affine(BlockUnits b, uint) {
+    template <typename B>
+    static float2 affine(B b, uint) {
         return b.scale(0) * float2(16.0f, -24.0f);
     }
 };
@@ -74,10 +78,12 @@ struct q4_0 {
 // 20 bytes: half d, m; uchar q[16] as above.   weight = d · q + m
 struct q4_1 {
     static constant constexpr uint BLOCK = 32, BYTES = 20, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        return unit_floats(b.word(4 + 4 * (i % 4)), i / 4 * 4, 4);
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        return unit_floats(b.numbers(4 + 4 * (i % 4)), i / 4 * 4, 4);
     }
-    static float2 affine(BlockUnits b, uint) {
+    template <typename B>
+    static float2 affine(B b, uint) {
         float scale = 16.0f * b.scale(0);
         return float2(scale, b.scale(2) - scale);
     }
@@ -92,11 +98,13 @@ inline uint fifth_bits(uint word, uint from) {
 // 22 bytes: half d; uint h; uchar q[16] as above, the fifth bit of weight k is bit k of h.   weight = d · (q - 16)
 struct q5_0 {
     static constant constexpr uint BLOCK = 32, BYTES = 22, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        uint low = b.word(6 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
-        return unit_floats(low | fifth_bits(b.word(2), 4 * i), 0, 5);
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        uint low = b.numbers(6 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
+        return unit_floats(low | fifth_bits(b.word(2), 4 * i + b.first()), 0, 5);
     }
-    static float2 affine(BlockUnits b, uint) {
+    template <typename B>
+    static float2 affine(B b, uint) {
         return b.scale(0) * float2(32.0f, -48.0f);
     }
 };
@@ -104,11 +112,13 @@ struct q5_0 {
 // 24 bytes: half d, m; uint h; uchar q[16] as above.   weight = d · q + m
 struct q5_1 {
     static constant constexpr uint BLOCK = 32, BYTES = 24, GROUP = 32;
-    static float4 values(BlockUnits b, uint, uint i) {
-        uint low = b.word(8 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
-        return unit_floats(low | fifth_bits(b.word(4), 4 * i), 0, 5);
+    template <typename B>
+    static float4 values(B b, uint, uint i) {
+        uint low = b.numbers(8 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
+        return unit_floats(low | fifth_bits(b.word(4), 4 * i + b.first()), 0, 5);
     }
-    static float2 affine(BlockUnits b, uint) {
+    template <typename B>
+    static float2 affine(B b, uint) {
         float scale = 32.0f * b.scale(0);
         return float2(scale, b.scale(2) - scale);
     }
@@ -118,7 +128,8 @@ struct q5_1 {
 //   bytes 0 … 3    scales of the groups 0 … 3; their upper two bits belong to the scales of the groups 4 … 7
 //   bytes 4 … 7    minima, likewise
 //   bytes 8 … 11   of the groups 4 … 7 the lower four bits: scales in the low halves, minima in the high halves
-inline float2 packed_scale_and_minimum(BlockUnits b, uint g) {
+template <typename B>
+inline float2 packed_scale_and_minimum(B b, uint g) {
     uint shift = 8 * (g % 4);
     uint scales = b.word(4) >> shift, minima = b.word(8) >> shift;
     if (g < 4) {
@@ -132,10 +143,12 @@ inline float2 packed_scale_and_minimum(BlockUnits b, uint g) {
 // nibbles the next.   weight = d · scale · q - dmin · minimum
 struct q4_K {
     static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32;
-    static float4 values(BlockUnits b, uint g, uint i) {
-        return unit_floats(b.word(16 + g / 2 * 32 + 4 * i) >> (g % 2 * 4), 0, 4);
+    template <typename B>
+    static float4 values(B b, uint g, uint i) {
+        return unit_floats(b.numbers(16 + g / 2 * 32 + 4 * i) >> (g % 2 * 4), 0, 4);
     }
-    static float2 affine(BlockUnits b, uint g) {
+    template <typename B>
+    static float2 affine(B b, uint g) {
         float2 packed = packed_scale_and_minimum(b, g);
         float scale = 16.0f * b.scale(0) * packed.x;
         return float2(scale, -b.scale(2) * packed.y - scale);
@@ -146,12 +159,14 @@ struct q4_K {
 // is bit g of h[k].   weight = d · scale · q - dmin · minimum
 struct q5_K {
     static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32;
-    static float4 values(BlockUnits b, uint g, uint i) {
-        uint low = b.word(48 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
-        uint high = b.word(16 + 4 * i) >> g & 0x01010101u;
+    template <typename B>
+    static float4 values(B b, uint g, uint i) {
+        uint low = b.numbers(48 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
+        uint high = b.numbers(16 + 4 * i) >> g & 0x01010101u;
         return unit_floats(low | high << 4, 0, 5);
     }
-    static float2 affine(BlockUnits b, uint g) {
+    template <typename B>
+    static float2 affine(B b, uint g) {
         float2 packed = packed_scale_and_minimum(b, g);
         float scale = 32.0f * b.scale(0) * packed.x;
         return float2(scale, -b.scale(2) * packed.y - scale);
@@ -168,14 +183,17 @@ struct q5_K {
 struct q6_K {
     static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16;
     // Low bits of the columns `column` … `column` + 3, of the quarters `odd` and `odd` + 2 of half n.
-    static uint low(BlockUnits b, uint n, uint odd, uint column) {
-        return b.word(TILED ? 18 + 96 * n + 3 * column + 4 * odd : 64 * n + 32 * odd + column);
+    template <typename B>
+    static uint low(B b, uint n, uint odd, uint column) {
+        return b.numbers(TILED ? 18 + 96 * n + 3 * column + 4 * odd : 64 * n + 32 * odd + column);
     }
     // High bits of the same columns, of all quarters.
-    static uint high(BlockUnits b, uint n, uint column) {
-        return b.word(TILED ? 26 + 96 * n + 3 * column : 128 + 32 * n + column);
+    template <typename B>
+    static uint high(B b, uint n, uint column) {
+        return b.numbers(TILED ? 26 + 96 * n + 3 * column : 128 + 32 * n + column);
     }
-    static float4 values(BlockUnits b, uint g, uint i) {
+    template <typename B>
+    static float4 values(B b, uint g, uint i) {
         uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + 4 * i;
         uint lower = low(b, n, r % 2, column) >> (r / 2 * 4) & 0x0f0f0f0fu;
         uint upper = high(b, n, column) >> (2 * r) & 0x03030303u;
@@ -190,7 +208,8 @@ struct q6_K {
         v[2] = unit_floats((even >> 4 & 0x0f0f0f0fu) | (upper >> 4 & 0x03030303u) << 4, 0, 6);
         v[3] = unit_floats((odd >> 4 & 0x0f0f0f0fu) | (upper >> 6 & 0x03030303u) << 4, 0, 6);
     }
-    static float2 affine(BlockUnits b, uint g) {
+    template <typename B>
+    static float2 affine(B b, uint g) {
         int scale = int(b.word((TILED ? 2 : 192) + g / 4 * 4) << (24 - g % 4 * 8)) >> 24;
         return b.scale(TILED ? 0 : 208) * float(scale) * float2(64.0f, -96.0f);
     }
@@ -207,7 +226,11 @@ struct Plain {
     static float4 values(BlockUnits b, uint, uint i) {
         return float4(number(b, 4 * i), number(b, 4 * i + 1), number(b, 4 * i + 2), number(b, 4 * i + 3));
     }
-    static float2 affine(BlockUnits, uint) {
+    static float4 values(BlockNumber b, uint, uint i) {
+        return float4(float(((device const T*)b.start)[4 * i + b.position]));
+    }
+    template <typename B>
+    static float2 affine(B, uint) {
         return float2(1.0f, 0.0f);
     }
 };
@@ -218,6 +241,14 @@ inline float4 dequantize(BlockUnits block, uint first) {
     uint group = first / F::GROUP;
     float2 affine = F::affine(block, group);
     return affine.x * F::values(block, group, first % F::GROUP / 4) + affine.y;
+}
+
+// Weight `i` of a block in the layout `blocks`.
+template <typename F>
+inline float dequantize_number(device const uchar* block, uint i) {
+    BlockNumber number = {block, i % 4};
+    float2 affine = F::affine(number, i / F::GROUP);
+    return affine.x * F::values(number, i / F::GROUP, i % F::GROUP / 4).x + affine.y;
 }
 
 // Lists of all formats, by their names in kernel names and their decoders, for an X(name, F) that instantiates kernels.

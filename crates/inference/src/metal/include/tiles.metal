@@ -21,22 +21,57 @@ constant bool TILED [[function_constant(29)]];
 // Rows of a tile.
 constant constexpr uint TILE_ROWS = 32;
 
+// A word at any even address.
+inline uint unaligned_word(device const uchar* at) {
+    device const ushort* halves = (device const ushort*)at;
+    return uint(halves[0]) | uint(halves[1]) << 16;
+}
+
 // A block of one row, in either layout.
 struct BlockUnits {
     device const uchar* start; // of the tile, or of the block
     uint lane;                 // the row in its tile
 
+    // Four numbers, one in each byte of the word at `offset`.
+    uint numbers(uint offset) const {
+        return word(offset);
+    }
+
+    // Position of the first of these numbers among the four.
+    uint first() const {
+        return 0;
+    }
+
     uint word(uint offset) const {
-        if (TILED) {
-            return ((device const uint*)(start + TILE_ROWS * offset))[lane];
-        }
-        device const ushort* halves = (device const ushort*)(start + offset);
-        return uint(halves[0]) | uint(halves[1]) << 16;
+        return TILED ? ((device const uint*)(start + TILE_ROWS * offset))[lane] : unaligned_word(start + offset);
     }
 
     float scale(uint offset) const {
         return TILED ? float(((device const half*)(start + TILE_ROWS * offset))[lane])
                      : float(*(device const half*)(start + offset));
+    }
+};
+
+// One number of a block in the layout `blocks`, for kernels whose lanes are consecutive numbers: they load consecutive bytes.
+struct BlockNumber {
+    device const uchar* start; // of the block
+    uint position;             // of the number among the four of its word
+
+    // The number, in the first byte.
+    uint numbers(uint offset) const {
+        return start[offset + position];
+    }
+
+    uint first() const {
+        return position;
+    }
+
+    uint word(uint offset) const {
+        return unaligned_word(start + offset);
+    }
+
+    float scale(uint offset) const {
+        return float(*(device const half*)(start + offset));
     }
 };
 

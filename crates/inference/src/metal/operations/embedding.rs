@@ -92,7 +92,7 @@ pub fn embedding(encoding: &mut Encoding<'_>, op: Embedding<'_>) -> Result<()> {
     table.whole_pieces(&check)?;
     let constants = kernels::EmbeddingConstants { dim, vocabulary, simdgroups, tiled: table.tiled };
     let arguments = kernels::EmbeddingArgs { table: data, tokens, y, scale };
-    encoding.dispatch(kernel, &constants, &arguments, grid(4))
+    encoding.dispatch(kernel, &constants, &arguments, grid(if table.tiled { 4 } else { 1 }))
 }
 
 fn build_tiles(maker: &Maker<'_>, case: &Case) -> Built {

@@ -4,7 +4,7 @@
 // buffers  0 table, VOCABULARY × DIM   1 tokens device const uint [count]   2 y device T [count, DIM]
 //          3 scale constant float (1 for most models)
 // grid     (ceil(DIM / (NUMBERS·32·SIMDGROUPS)), count) threadgroups of 32·SIMDGROUPS threads; a thread takes NUMBERS
-//          numbers, 4 in embedding and 1 in embedding_rows. A row is little work: it is spread over threadgroups.
+//          numbers: 4 from tiles, 1 otherwise. A row is little work: it is spread over threadgroups.
 // A token outside of the table gives a row of NaN, which cannot go unnoticed.
 #include "common.metal"
 #include "quantize.metal"
@@ -20,22 +20,29 @@ kernel void embedding(device const uchar* table [[buffer(0)]],
                       uint2 at [[threadgroup_position_in_grid]],
                       uint lane [[thread_index_in_simdgroup]],
                       uint simdgroup [[simdgroup_index_in_threadgroup]]) {
-    uint i = ((at.x * SIMDGROUPS + simdgroup) * SIMD_WIDTH + lane) * 4;
+    uint first = (at.x * SIMDGROUPS + simdgroup) * SIMD_WIDTH * (TILED ? 4 : 1);
+    uint i = first + lane * (TILED ? 4 : 1);
     if (i >= DIM) {
         return;
     }
     uint token = tokens[at.y];
     device T* out = y + ulong(at.y) * DIM + i;
     if (token >= VOCABULARY) {
-        for (uint j = 0; j < 4; j++) {
+        for (uint j = 0; j < (TILED ? 4 : 1); j++) {
             out[j] = not_a_number<T>();
         }
         return;
     }
-    BlockUnits block = block_units<F>(table, DIM, Row{token / TILE_ROWS, token % TILE_ROWS}, i / F::BLOCK);
-    float4 numbers = dequantize<F>(block, i % F::BLOCK) * scale;
-    for (uint j = 0; j < 4; j++) {
-        out[j] = T(numbers[j]);
+    if (TILED) {
+        BlockUnits block = block_units<F>(table, DIM, Row{token / TILE_ROWS, token % TILE_ROWS}, i / F::BLOCK);
+        float4 numbers = dequantize<F>(block, i % F::BLOCK) * scale;
+        for (uint j = 0; j < 4; j++) {
+            out[j] = T(numbers[j]);
+        }
+    } else {
+        // The 32 numbers of a simdgroup are in one block: its scales are uniform, and lanes read consecutive bytes.
+        ulong block = ulong(token) * (DIM / F::BLOCK) + first / F::BLOCK;
+        *out = T(dequantize_number<F>(table + block * F::BYTES, first % F::BLOCK + lane) * scale);
     }
 }
 
