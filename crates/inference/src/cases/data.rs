@@ -197,7 +197,7 @@ impl<'a> Maker<'a> {
         self.inputs.borrow().clone()
     }
 
-    /// Outputs of the operation, with the numbers that [`Maker::expect`] was given for them.
+    /// Outputs of the operation, with the numbers that their formulas give.
     pub fn outputs(&self) -> Vec<Output> {
         self.outputs.borrow().clone()
     }

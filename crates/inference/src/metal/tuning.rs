@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_cpu_divides_nothing() {
-        let cpu = Tuning::of(&Device::cpu().expect("there is a processor"));
+        let cpu = Tuning::of(&Device::cpu().expect("there is a CPU"));
         assert_eq!(cpu, Tuning::CPU);
         for (vectors, batch) in [(0, 1), (1, 1), (2, 2), (3, 4), (5, 8), (8, 8), (512, 8)] {
             assert_eq!(split(&cpu, vectors, 4096, 4096), (batch, 1, 128), "{vectors} vectors");

@@ -34,9 +34,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// [`sample`]: draws a token for each row.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
-    /// `[rows, n]` f32: logits of all tokens, or those that [`top_k`] kept.
+    /// `[rows, n]` f32: logits of all tokens, or those that [`top_k`](fn@super::top_k) kept.
     pub values: BufferSlice<'a>,
-    /// `[rows, n]` u32: the tokens of the values, from [`top_k`]. Without it, value i belongs to token i.
+    /// `[rows, n]` u32: tokens of the values, from [`top_k`](fn@super::top_k). Without it, value i belongs to token i.
     pub candidates: Option<BufferSlice<'a>>,
     /// `[rows]` u32.
     pub tokens: BufferSlice<'a>,
@@ -44,7 +44,7 @@ pub struct Sample<'a> {
     pub rows: usize,
     /// Values in a row.
     pub n: usize,
-    /// Above 0; towards 0 the result approaches that of [`argmax`].
+    /// Above 0; towards 0 the result approaches that of [`argmax`](fn@super::argmax).
     pub temperature: f32,
     /// Keeps the most probable tokens whose probabilities add up to `top_p`; 1 keeps all.
     pub top_p: f32,
