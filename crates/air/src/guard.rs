@@ -228,6 +228,7 @@ mod tests {
             for number in 0..4u64 {
                 scope.spawn(move || {
                     for _ in 0..5 {
+                        // SAFETY: there is nothing at the address 8, which is what this is about.
                         let wild = run(|| unsafe { std::ptr::without_provenance::<u64>(8).read_volatile() });
                         assert!(wild.is_err());
                         assert_eq!(run(|| number), Ok(number));

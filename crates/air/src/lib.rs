@@ -9,6 +9,7 @@
 
 #![cfg_attr(not(llvm), allow(rustdoc::broken_intra_doc_links, reason = "there is nothing to link to"))]
 #![cfg(llvm)]
+#![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
 mod bitcode;
 mod compile;
@@ -18,7 +19,6 @@ mod ir;
 pub mod lower;
 mod metadata;
 pub mod metallib;
-mod passes;
 pub mod reflect;
 pub mod specialize;
 pub mod wave;

@@ -9,17 +9,12 @@
 
 use super::emit::shaped;
 use super::{Error, Expansion, Result};
-use crate::ir::{Block, IntPredicate, ModuleRef, Opcode, Type, Value};
-use inkwell::llvm_sys::core::{
-    LLVMDisposeValueMetadataEntries, LLVMGetOrdering, LLVMGetVolatile,
-    LLVMInstructionGetAllMetadataOtherThanDebugLoc, LLVMMetadataAsValue, LLVMSetMetadata, LLVMSetVolatile,
-    LLVMValueMetadataEntriesGetKind, LLVMValueMetadataEntriesGetMetadata,
-};
+use crate::ir::{Block, IntPredicate, Opcode, Rewrite, Type, Value};
 
 /// Rewrites all functions of a module.
-pub(super) fn expand(module: ModuleRef) -> Result<()> {
-    let expansion = Expansion::new(module);
-    for function in module.functions() {
+pub(super) fn expand(rewrite: &Rewrite) -> Result<()> {
+    let expansion = Expansion::new(rewrite);
+    for function in expansion.module.functions() {
         let instructions = || function.blocks().into_iter().flat_map(|block| block.instructions());
         for instruction in instructions() {
             if concerns(instruction) {
@@ -28,12 +23,12 @@ pub(super) fn expand(module: ModuleRef) -> Result<()> {
         }
         instructions().for_each(skip_bitcasts);
         loop {
-            let unused = |value: &Value| is_bitcast(*value) && value.users().is_empty();
+            let unused = |value: &Value| is_bitcast(*value) && !value.has_use();
             let unused: Vec<Value> = instructions().filter(unused).collect();
             if unused.is_empty() {
                 break;
             }
-            unused.into_iter().for_each(Value::erase);
+            unused.into_iter().for_each(|value| rewrite.erase(value));
         }
     }
     Ok(())
@@ -68,14 +63,14 @@ fn skip_bitcasts(value: Value) {
     }
 }
 
-impl Expansion {
-    fn rewrite(&self, instruction: Value) -> Result<()> {
+impl<'m> Expansion<'m> {
+    fn rewrite(&self, instruction: Value<'m>) -> Result<()> {
         let b = &self.b;
         b.before(instruction);
         let operands = instruction.operands();
         let bits = |index: usize| self.bits(operands[index]);
         let floats = |index: usize| self.bits_to_float(self.bits(operands[index]));
-        let integers = |ty: Type| if is_bfloat(ty) { self.ints(ty, 16) } else { ty };
+        let integers = |ty: Type<'m>| if is_bfloat(ty) { self.ints(ty, 16) } else { ty };
         let ty = instruction.ty();
         let opcode = instruction.opcode();
         let value = match opcode {
@@ -87,7 +82,7 @@ impl Expansion {
             Opcode::LLVMStore => {
                 let store = b.store(bits(0), operands[1], instruction.alignment());
                 copy_memory_facts(instruction, store)?;
-                instruction.erase();
+                self.rewrite.erase(instruction);
                 return Ok(());
             }
             Opcode::LLVMPHI => self.phi(instruction, integers(ty)),
@@ -121,23 +116,23 @@ impl Expansion {
         };
         let value = if is_bfloat(ty) { b.bitcast(value, ty) } else { value };
         instruction.replace_all_uses_with(value);
-        instruction.erase();
+        self.rewrite.erase(instruction);
         Ok(())
     }
 
     /// The bits of a `bfloat`.
-    fn bits(&self, value: Value) -> Value {
+    fn bits(&self, value: Value<'m>) -> Value<'m> {
         self.b.bitcast(value, self.ints(value.ty(), 16))
     }
 
-    fn bits_to_float(&self, bits: Value) -> Value {
+    fn bits_to_float(&self, bits: Value<'m>) -> Value<'m> {
         let words = self.ints(bits.ty(), 32);
         let word = self.shl(self.b.zext(bits, words), words.constant(16));
         self.b.bitcast(word, self.floats(bits.ty()))
     }
 
     /// Rounds to nearest, ties to even; a NaN stays one, and becomes quiet.
-    fn float_to_bits(&self, float: Value) -> Value {
+    fn float_to_bits(&self, float: Value<'m>) -> Value<'m> {
         let words = self.ints(float.ty(), 32);
         let word = self.b.bitcast(float, words);
         let upper = self.shr(false, word, words.constant(16));
@@ -151,9 +146,9 @@ impl Expansion {
     }
 
     /// The bits of incoming values are taken where they come from.
-    fn phi(&self, old: Value, ty: Type) -> Value {
+    fn phi(&self, old: Value<'m>, ty: Type<'m>) -> Value<'m> {
         let phi = self.b.phi(ty);
-        let mut known: Vec<(Block, Value)> = Vec::new();
+        let mut known: Vec<(Block<'m>, Value<'m>)> = Vec::new();
         for (value, block) in old.incoming() {
             if let Some(terminator) = block.terminator() {
                 self.b.before(terminator);
@@ -175,15 +170,15 @@ impl Expansion {
     }
 
     /// A call of one of LLVM's functions on `bfloat`, on `float`; `None` for other functions.
-    fn intrinsic_on_float(&self, call: Value) -> Option<Value> {
+    fn intrinsic_on_float(&self, call: Value<'m>) -> Option<Value<'m>> {
         let callee = call.callee()?.name();
         let name = callee.strip_suffix("bf16")?.trim_end_matches(|c: char| c == 'v' || c.is_ascii_digit());
         let name = name.strip_suffix('.').filter(|name| name.starts_with("llvm."))?;
-        let widen = |argument: Value| match is_bfloat(argument.ty()) {
+        let widen = |argument: Value<'m>| match is_bfloat(argument.ty()) {
             true => self.bits_to_float(self.bits(argument)),
             false => argument,
         };
-        let arguments: Vec<Value> = call.arguments().into_iter().map(widen).collect();
+        let arguments: Vec<Value<'m>> = call.arguments().into_iter().map(widen).collect();
         let result = self.b.intrinsic(name, &[shaped(call.ty(), Type::float(self.b.context()))], &arguments);
         copy_flags(call, result);
         Some(if is_bfloat(call.ty()) { self.float_to_bits(result) } else { result })
@@ -196,22 +191,12 @@ fn copy_flags(from: Value, to: Value) {
     }
 }
 
-/// What is known of an access: whether it is volatile, what it does not alias.
-fn copy_memory_facts(from: Value, to: Value) -> Result<()> {
-    // SAFETY: both are loads or stores of the same context, and the entries are freed once.
-    unsafe {
-        if LLVMGetOrdering(from.0) != inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic {
-            return Err(Error::Internal("an atomic access to bfloat".into()));
-        }
-        LLVMSetVolatile(to.0, LLVMGetVolatile(from.0));
-        let mut count = 0;
-        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(from.0, &mut count);
-        for index in 0..count as u32 {
-            let metadata = LLVMValueMetadataEntriesGetMetadata(entries, index);
-            let node = LLVMMetadataAsValue(from.ty().context(), metadata);
-            LLVMSetMetadata(to.0, LLVMValueMetadataEntriesGetKind(entries, index), node);
-        }
-        LLVMDisposeValueMetadataEntries(entries);
+/// Copies the properties of an access: volatile or not, aliasing, others that metadata state.
+fn copy_memory_facts<'m>(from: Value<'m>, to: Value<'m>) -> Result<()> {
+    if from.is_atomic() {
+        return Err(Error::Internal("an atomic access to bfloat".into()));
     }
+    to.set_volatile(from.is_volatile());
+    to.copy_metadata(from);
     Ok(())
 }

@@ -8,20 +8,20 @@ use super::names::Class;
 use super::{Error, Expansion, Result};
 use crate::ir::{Opcode, RealPredicate, Type, Value};
 
-impl Expansion {
+impl<'m> Expansion<'m> {
     pub(super) fn convert(
         &mut self,
-        arguments: &[Value],
-        result: Type,
+        arguments: &[Value<'m>],
+        result: Type<'m>,
         to: Class,
         from: Class,
-    ) -> Result<Option<Value>> {
+    ) -> Result<Option<Value<'m>>> {
         let &[value] = arguments else { return Ok(None) };
-        let kinds_match = |class, ty: Type| match class {
+        let kinds_match = |class, ty: Type<'m>| match class {
             Class::Float => ty.scalar().is_float_like(),
             Class::Signed | Class::Unsigned => ty.scalar().is_int(),
         };
-        let length = |ty: Type| if ty.is_vector() { ty.length() } else { 1 };
+        let length = |ty: Type<'m>| if ty.is_vector() { ty.length() } else { 1 };
         if !kinds_match(to, result) || !kinds_match(from, value.ty()) || length(result) != length(value.ty()) {
             return Err(Error::Internal(format!("a conversion of {} to {}", value.ty().text(), result.text())));
         }
@@ -38,7 +38,7 @@ impl Expansion {
     }
 
     /// A `float` as an integer, within its bounds.
-    pub(super) fn to_integer(&self, value: Value, to: Type, is_signed: bool) -> Value {
+    pub(super) fn to_integer(&self, value: Value<'m>, to: Type<'m>, is_signed: bool) -> Value<'m> {
         match to.scalar().int_bits() {
             1 => self.b.fcmp(RealPredicate::LLVMRealUNE, value, value.ty().zero()),
             // Both bounds are exact in `float`.

@@ -4,14 +4,14 @@
 //! of a test for NaN its absence. So the promises go before LLVM's passes see them. What else fast mathematics allows
 //! (other orders, reciprocals, fused operations) stays.
 
-use crate::ir::{Block, Builder, ModuleRef, Opcode, Value};
-use inkwell::llvm_sys::core::{LLVMGetInstructionCallConv, LLVMSetInstructionCallConv};
+use crate::ir::{Block, Builder, Opcode, Rewrite, Value};
 use inkwell::llvm_sys::{LLVMFastMathNoInfs, LLVMFastMathNoNaNs};
 
 const PROMISES: u32 = LLVMFastMathNoNaNs | LLVMFastMathNoInfs;
 
 /// Takes the promises from all instructions of a module.
-pub(crate) fn drop_promises(module: ModuleRef) {
+pub(crate) fn drop_promises(rewrite: &Rewrite) {
+    let module = rewrite.module();
     let b = Builder::new(module);
     for instruction in module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions) {
         let Some(flags) = instruction.fast_math().filter(|flags| flags & PROMISES != 0) else { continue };
@@ -20,13 +20,13 @@ pub(crate) fn drop_promises(module: ModuleRef) {
         if let Some(copy) = without_flags(&b, instruction) {
             copy.set_fast_math(flags & !PROMISES);
             instruction.replace_all_uses_with(copy);
-            instruction.erase();
+            rewrite.erase(instruction);
         }
     }
 }
 
 /// The same instruction again.
-fn without_flags(b: &Builder, instruction: Value) -> Option<Value> {
+fn without_flags<'m>(b: &Builder<'m>, instruction: Value<'m>) -> Option<Value<'m>> {
     let operand = |index| instruction.operand(index);
     Some(match instruction.opcode() {
         opcode @ (Opcode::LLVMFAdd | Opcode::LLVMFSub | Opcode::LLVMFMul | Opcode::LLVMFDiv | Opcode::LLVMFRem) => {
@@ -45,8 +45,7 @@ fn without_flags(b: &Builder, instruction: Value) -> Option<Value> {
         }
         Opcode::LLVMCall => {
             let call = b.call(instruction.callee()?, &instruction.arguments());
-            // SAFETY: both are calls.
-            unsafe { LLVMSetInstructionCallConv(call.0, LLVMGetInstructionCallConv(instruction.0)) };
+            call.copy_calling_convention(instruction);
             call
         }
         _ => return None,

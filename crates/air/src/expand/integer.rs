@@ -5,15 +5,15 @@ use super::convert::{highest_integer, lowest_integer};
 use super::names::Class;
 use crate::ir::{IntPredicate, Type, Value};
 
-impl Expansion {
+impl<'m> Expansion<'m> {
     /// `None` for a function that is not one on integers.
-    pub(super) fn integer(&self, base: &str, sign: Option<Class>, arguments: &[Value]) -> Option<Value> {
+    pub(super) fn integer(&self, base: &str, sign: Option<Class>, arguments: &[Value<'m>]) -> Option<Value<'m>> {
         let ty = arguments.first()?.ty();
         if !ty.scalar().is_int() {
             return None;
         }
         let signed = sign == Some(Class::Signed);
-        let by_sign = |of_signed: &str, of_unsigned: &str, arguments: &[Value]| {
+        let by_sign = |of_signed: &str, of_unsigned: &str, arguments: &[Value<'m>]| {
             self.llvm_function(if signed { of_signed } else { of_unsigned }, arguments)
         };
         let min = |x, y| by_sign("llvm.smin", "llvm.umin", &[x, y]);
@@ -49,12 +49,12 @@ impl Expansion {
         })
     }
 
-    fn half_of(&self, signed: bool, value: Value) -> Value {
+    fn half_of(&self, signed: bool, value: Value<'m>) -> Value<'m> {
         self.shr(signed, value, value.ty().constant(1))
     }
 
     /// The upper half of a product.
-    fn high_product(&self, signed: bool, x: Value, y: Value) -> Value {
+    fn high_product(&self, signed: bool, x: Value<'m>, y: Value<'m>) -> Value<'m> {
         let ty = x.ty();
         let bits = ty.scalar().int_bits();
         if bits == 64 {
@@ -66,7 +66,7 @@ impl Expansion {
     }
 
     /// By halves: there are no vectors of 128-bit numbers.
-    fn high_product_of_64(&self, signed: bool, x: Value, y: Value) -> Value {
+    fn high_product_of_64(&self, signed: bool, x: Value<'m>, y: Value<'m>) -> Value<'m> {
         let ty = x.ty();
         let half = ty.constant(32);
         let low = |value| self.b.and(value, ty.constant(0xffff_ffff));
@@ -86,7 +86,7 @@ impl Expansion {
     }
 
     /// `x * y + z`, saturated at the end only.
-    fn mad_sat(&self, signed: bool, x: Value, y: Value, z: Value) -> Value {
+    fn mad_sat(&self, signed: bool, x: Value<'m>, y: Value<'m>, z: Value<'m>) -> Value<'m> {
         let ty = x.ty();
         let bits = ty.scalar().int_bits();
         if bits == 64 {
@@ -109,7 +109,7 @@ impl Expansion {
     }
 
     /// In two halves of 64 bits.
-    fn mad_sat_of_64(&self, signed: bool, x: Value, y: Value, z: Value) -> Value {
+    fn mad_sat_of_64(&self, signed: bool, x: Value<'m>, y: Value<'m>, z: Value<'m>) -> Value<'m> {
         let ty = x.ty();
         let sign = |value| self.shr(true, value, ty.constant(63));
         let low = self.b.mul(x, y);
@@ -125,7 +125,7 @@ impl Expansion {
     }
 
     /// `bits` bits of `x` from `offset` on, as a number of their own.
-    fn extract_bits(&self, signed: bool, x: Value, offset: Value, bits: Value) -> Value {
+    fn extract_bits(&self, signed: bool, x: Value<'m>, offset: Value<'m>, bits: Value<'m>) -> Value<'m> {
         let ty = x.ty();
         let width = ty.constant(ty.scalar().int_bits().into());
         let (offset, bits) = (self.count(offset, ty), self.count(bits, ty));
@@ -139,7 +139,7 @@ impl Expansion {
     }
 
     /// `x` with its `bits` bits from `offset` on replaced by the lowest of `inserted`.
-    fn insert_bits(&self, x: Value, inserted: Value, offset: Value, bits: Value) -> Value {
+    fn insert_bits(&self, x: Value<'m>, inserted: Value<'m>, offset: Value<'m>, bits: Value<'m>) -> Value<'m> {
         let ty = x.ty();
         let width = ty.constant(ty.scalar().int_bits().into());
         let (offset, bits) = (self.in_width(self.count(offset, ty)), self.count(bits, ty));
@@ -152,12 +152,12 @@ impl Expansion {
     }
 
     /// A number of bits (`uint`) in the type of what it counts.
-    fn count(&self, count: Value, ty: Type) -> Value {
+    fn count(&self, count: Value<'m>, ty: Type<'m>) -> Value<'m> {
         self.splat(self.resized(false, count, super::emit::shaped(count.ty(), ty.scalar())), ty)
     }
 
     /// A number of places to shift by; one too large means nothing in Metal, and poison in LLVM.
-    fn in_width(&self, count: Value) -> Value {
+    fn in_width(&self, count: Value<'m>) -> Value<'m> {
         let ty = count.ty();
         self.b.and(count, ty.constant(i64::from(ty.scalar().int_bits()) - 1))
     }

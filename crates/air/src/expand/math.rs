@@ -58,9 +58,9 @@ pub(super) fn is_expanded(base: &str) -> bool {
     WITHOUT_VECTORS.contains(&base) || WITHOUT_VECTORS_OF_HALF.contains(&base)
 }
 
-impl Expansion {
+impl<'m> Expansion<'m> {
     /// One of AIR's functions on floating point; `None` for one that is not known.
-    pub(super) fn math(&mut self, base: &str, is_fast: bool, arguments: &[Value]) -> Result<Option<Value>> {
+    pub(super) fn math(&mut self, base: &str, is_fast: bool, arguments: &[Value<'m>]) -> Result<Option<Value<'m>>> {
         let Some(ty) = arguments.first().map(|argument| argument.ty()) else { return Ok(None) };
         let scalar = ty.scalar();
         if !scalar.is_float_like() {
@@ -72,11 +72,11 @@ impl Expansion {
         if scalar == self.float() {
             return self.on_float(base, is_fast, arguments);
         }
-        let widen = |&argument: &Value| match argument.ty() == ty {
+        let widen = |&argument: &Value<'m>| match argument.ty() == ty {
             true => self.separated(base, self.widened(argument)),
             false => argument,
         };
-        let wide: Vec<Value> = arguments.iter().map(widen).collect();
+        let wide: Vec<Value<'m>> = arguments.iter().map(widen).collect();
         let value = match base {
             "sincos" | "frexp" | "modf" => self.with_result_in_memory(base, true, wide[0], arguments, ty)?,
             // The neighbours of a number depend on its type.
@@ -84,26 +84,26 @@ impl Expansion {
             _ => self.on_float(base, FAST_ON_HALF.contains(&base), &wide)?,
         };
         // The exponent of a number is an integer, and a dot product a scalar.
-        let narrow = |value: Value| match value.ty().scalar() == self.float() {
+        let narrow = |value: Value<'m>| match value.ty().scalar() == self.float() {
             true => self.narrowed(value, shaped(value.ty(), scalar)),
             false => value,
         };
         Ok(value.map(narrow))
     }
 
-    fn float(&self) -> Type {
+    fn float(&self) -> Type<'m> {
         Type::float(self.b.context())
     }
 
     /// LLVM would compute the rounding of an extended `half` in `half` again, for which it has no vectors.
-    fn separated(&self, base: &str, value: Value) -> Value {
+    fn separated(&self, base: &str, value: Value<'m>) -> Value<'m> {
         match base {
             "ceil" | "floor" | "rint" | "round" | "trunc" => self.llvm_function("llvm.arithmetic.fence", &[value]),
             _ => value,
         }
     }
 
-    fn on_float(&mut self, base: &str, is_fast: bool, arguments: &[Value]) -> Result<Option<Value>> {
+    fn on_float(&mut self, base: &str, is_fast: bool, arguments: &[Value<'m>]) -> Result<Option<Value<'m>>> {
         let ty = arguments[0].ty();
         let llvm = |name: &str| self.llvm_function(name, arguments);
         Ok(Some(match (base, arguments) {
@@ -137,7 +137,7 @@ impl Expansion {
     }
 
     /// `x - floor(x)`, below 1 even where that rounds up to it. Infinity has no fraction.
-    fn fract(&self, x: Value) -> Value {
+    fn fract(&self, x: Value<'m>) -> Value<'m> {
         let below_one = x.ty().real(1.0 - 2f64.powi(-24));
         let whole = self.llvm_function("llvm.floor", &[x]);
         let fraction = self.fsub(x, whole);
@@ -146,7 +146,7 @@ impl Expansion {
         self.b.select(is_whole, x.ty().zero(), bounded)
     }
 
-    fn dot(&self, x: Value, y: Value) -> Value {
+    fn dot(&self, x: Value<'m>, y: Value<'m>) -> Value<'m> {
         let length = if x.ty().is_vector() { x.ty().length() } else { 1 };
         let part = |index| (self.component(x, index), self.component(y, index));
         let (first_x, first_y) = part(0);
@@ -162,10 +162,10 @@ impl Expansion {
         &mut self,
         base: &str,
         is_fast: bool,
-        x: Value,
-        arguments: &[Value],
-        ty: Type,
-    ) -> Result<Option<Value>> {
+        x: Value<'m>,
+        arguments: &[Value<'m>],
+        ty: Type<'m>,
+    ) -> Result<Option<Value<'m>>> {
         let &[_, place] = arguments else { return Ok(None) };
         let (first, second) = match base {
             "sincos" => (self.in_library("sin", is_fast, &[x])?, self.in_library("cos", is_fast, &[x])?),
@@ -187,7 +187,7 @@ impl Expansion {
     }
 
     /// One of LLVM's intrinsics; `None` to leave it alone.
-    pub(super) fn llvm(&mut self, base: &str, call: Value) -> Result<Option<Value>> {
+    pub(super) fn llvm(&mut self, base: &str, call: Value<'m>) -> Result<Option<Value<'m>>> {
         let arguments = call.arguments();
         let Some(scalar) = arguments.first().map(|argument| argument.ty().scalar()) else { return Ok(None) };
         if scalar == self.float() && !WITHOUT_VECTORS.contains(&base) {

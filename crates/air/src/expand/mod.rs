@@ -30,7 +30,7 @@ mod relational;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::{Builder, ModuleRef, Opcode, Value};
+use crate::ir::{Builder, ModuleRef, Opcode, Rewrite, Value, passes};
 use inkwell::llvm_sys::LLVMFastMathApproxFunc;
 use inkwell::module::Module;
 use names::Name;
@@ -60,27 +60,41 @@ impl std::error::Error for Error {}
 type Result<T> = std::result::Result<T, Error>;
 
 /// Rewrites a module in place.
-pub(crate) fn expand(module: &Module) -> Result<()> {
-    let mut expansion = Expansion::new(ModuleRef::of(module));
-    flags::drop_promises(expansion.module);
-    expansion.functions()?;
-    library::link(module, &expansion.library)?;
-    bfloat::expand(expansion.module)?;
-    expansion.remove_declarations();
+pub(crate) fn expand(module: &mut Module) -> Result<()> {
+    flags::drop_promises(&Rewrite::new(module));
+    let library = expand_functions(module)?;
+    library::link(module, &library)?;
+    bfloat::expand(&Rewrite::new(module))?;
+    remove_declarations(module);
     Ok(())
 }
 
+/// Expands the bodies of all functions, and returns the functions of the library that they call.
+fn expand_functions(module: &mut Module) -> Result<BTreeSet<String>> {
+    let rewrite = Rewrite::new(module);
+    let mut expansion = Expansion::new(&rewrite);
+    expansion.functions()?;
+    Ok(expansion.library)
+}
+
+/// Deletes AIR's functions that nothing calls any more.
+fn remove_declarations(module: &mut Module) {
+    passes::delete_declarations(module, |function| function.name().starts_with("air."));
+}
+
 /// A module under expansion.
-struct Expansion {
-    module: ModuleRef,
-    b: Builder,
+struct Expansion<'m> {
+    rewrite: &'m Rewrite<'m>,
+    module: ModuleRef<'m>,
+    b: Builder<'m>,
     /// The functions of the library that are called.
     library: BTreeSet<String>,
 }
 
-impl Expansion {
-    fn new(module: ModuleRef) -> Expansion {
-        Expansion { module, b: Builder::new(module), library: BTreeSet::new() }
+impl<'m> Expansion<'m> {
+    fn new(rewrite: &'m Rewrite<'m>) -> Expansion<'m> {
+        let module = rewrite.module();
+        Expansion { rewrite, module, b: Builder::new(module), library: BTreeSet::new() }
     }
 
     /// The bodies of all functions.
@@ -95,7 +109,7 @@ impl Expansion {
         Ok(())
     }
 
-    fn instruction(&mut self, instruction: Value) -> Result<()> {
+    fn instruction(&mut self, instruction: Value<'m>) -> Result<()> {
         let result = match instruction.opcode() {
             Opcode::LLVMCall => {
                 let Some(callee) = instruction.callee().map(Value::name) else { return Ok(()) };
@@ -115,13 +129,13 @@ impl Expansion {
         };
         if let Some(result) = result {
             instruction.replace_all_uses_with(result);
-            instruction.erase();
+            self.rewrite.erase(instruction);
         }
         Ok(())
     }
 
     /// What one of AIR's functions computes; `None` for one that is not known.
-    fn air(&mut self, name: &Name, call: Value) -> Result<Option<Value>> {
+    fn air(&mut self, name: &Name, call: Value<'m>) -> Result<Option<Value<'m>>> {
         let arguments = call.arguments();
         let Name::Air { base, is_fast, sign } = *name else {
             let Name::Convert { to, from } = *name else { return Ok(None) };
@@ -134,16 +148,6 @@ impl Expansion {
             return Ok(Some(value));
         }
         self.math(base, is_fast, &arguments)
-    }
-
-    /// AIR's functions that nothing calls any more.
-    fn remove_declarations(&self) {
-        for function in self.module.functions() {
-            if function.is_declaration() && function.name().starts_with("air.") && function.users().is_empty() {
-                // SAFETY: nothing uses it.
-                unsafe { inkwell::llvm_sys::core::LLVMDeleteFunction(function.0) };
-            }
-        }
     }
 }
 

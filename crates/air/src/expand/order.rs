@@ -13,9 +13,9 @@ enum Which {
     Larger,
 }
 
-impl Expansion {
+impl<'m> Expansion<'m> {
     /// `None` for a function that is not one of these.
-    pub(super) fn order(&self, base: &str, is_fast: bool, arguments: &[Value]) -> Option<Value> {
+    pub(super) fn order(&self, base: &str, is_fast: bool, arguments: &[Value<'m>]) -> Option<Value<'m>> {
         let smaller = |x, y| self.one_of(Which::Smaller, is_fast, x, y);
         let larger = |x, y| self.one_of(Which::Larger, is_fast, x, y);
         Some(match (base, arguments) {
@@ -33,7 +33,7 @@ impl Expansion {
         })
     }
 
-    fn one_of(&self, which: Which, is_fast: bool, x: Value, y: Value) -> Value {
+    fn one_of(&self, which: Which, is_fast: bool, x: Value<'m>, y: Value<'m>) -> Value<'m> {
         let is_x = match which {
             Which::Smaller => self.less(x, y),
             Which::Larger => self.greater(x, y),
@@ -50,13 +50,13 @@ impl Expansion {
     }
 
     /// NaN becomes `low`.
-    fn clamp(&self, x: Value, low: Value, high: Value) -> Value {
+    fn clamp(&self, x: Value<'m>, low: Value<'m>, high: Value<'m>) -> Value<'m> {
         let raised = self.b.select(self.greater(x, low), x, low);
         self.b.select(self.less(raised, high), raised, high)
     }
 
     /// Zero keeps its sign, NaN becomes 0.
-    fn sign(&self, x: Value) -> Value {
+    fn sign(&self, x: Value<'m>) -> Value<'m> {
         let (zero, one) = (x.ty().zero(), x.ty().real(1.0));
         let signed_one = self.llvm_function("llvm.copysign", &[one, x]);
         let is_signed = self.greater(self.llvm_function("llvm.fabs", &[x]), zero);

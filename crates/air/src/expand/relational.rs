@@ -3,9 +3,14 @@
 use super::{Expansion, Result};
 use crate::ir::{IntPredicate, Type, Value};
 
-impl Expansion {
+impl<'m> Expansion<'m> {
     /// `None` for a function that is not one of these.
-    pub(super) fn relational(&mut self, base: &str, arguments: &[Value], result: Type) -> Result<Option<Value>> {
+    pub(super) fn relational(
+        &mut self,
+        base: &str,
+        arguments: &[Value<'m>],
+        result: Type<'m>,
+    ) -> Result<Option<Value<'m>>> {
         let &[x, ..] = arguments else { return Ok(None) };
         if base.starts_with("pack.") || base.starts_with("unpack.") {
             return self.pack(base, x, result);
@@ -25,14 +30,14 @@ impl Expansion {
     }
 
     /// All components of a vector, combined.
-    fn fold(&self, vector: Value, combine: impl Fn(Value, Value) -> Value) -> Value {
+    fn fold(&self, vector: Value<'m>, combine: impl Fn(Value<'m>, Value<'m>) -> Value<'m>) -> Value<'m> {
         let length = if vector.ty().is_vector() { vector.ty().length() } else { 1 };
         let first = self.component(vector, 0);
         (1..length).fold(first, |left, index| combine(left, self.component(vector, index)))
     }
 
     /// The library packs and unpacks `float`; its names have an underscore for each of AIR's dots.
-    fn pack(&mut self, base: &str, x: Value, result: Type) -> Result<Option<Value>> {
+    fn pack(&mut self, base: &str, x: Value<'m>, result: Type<'m>) -> Result<Option<Value<'m>>> {
         let name = base.replace('.', "_");
         if base.starts_with("pack.") {
             let x = self.widened(x);

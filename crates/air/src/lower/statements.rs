@@ -1,10 +1,9 @@
 //! Statements.
 
 use super::{Lowering, Result};
+use crate::ir::mark_loop;
 use inkwell::basic_block::BasicBlock;
-use inkwell::llvm_sys::core::LLVMReplaceMDNodeOperandWith;
-use inkwell::llvm_sys::core::LLVMValueAsMetadata;
-use inkwell::values::{AsValueRef, BasicMetadataValueEnum, InstructionValue};
+use inkwell::values::{BasicMetadataValueEnum, InstructionValue};
 use msl::program::{Case, Expr, Pragma, Stmt, StmtKind};
 use msl::types::Ty;
 
@@ -179,11 +178,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             nodes.push(self.context.metadata_node(&words).into());
         }
         let node = self.context.metadata_node(&nodes);
-        // SAFETY: `node` is a metadata node of this context with at least one operand, and is replaced by itself.
-        unsafe {
-            let value = node.as_value_ref();
-            LLVMReplaceMDNodeOperandWith(value, 0, LLVMValueAsMetadata(value));
-        }
+        mark_loop(node);
         let kind = self.context.get_kind_id("llvm.loop");
         let _ = latch.set_metadata(node, kind);
     }

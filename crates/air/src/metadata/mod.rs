@@ -19,7 +19,6 @@
 
 mod constants;
 mod emit;
-pub(crate) mod read;
 #[cfg(test)]
 mod tests;
 

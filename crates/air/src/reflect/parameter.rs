@@ -1,7 +1,7 @@
 //! A parameter of a kernel, as its node describes it.
 
 use super::{Result, error, number};
-use crate::metadata::read::{Node, Operand};
+use crate::ir::{Node, Operand};
 use crate::metadata::{ATOMIC, UNUSED};
 use msl::reflect::{Access, Argument, ArgumentKind, Builtin, FieldInfo, pointer_type};
 

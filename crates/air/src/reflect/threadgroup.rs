@@ -1,16 +1,7 @@
 //! The threadgroup variables that a kernel reaches: globals in address space 3.
 
+use crate::ir::{Block, Layout, ModuleRef, Operand, Value, named};
 use crate::metadata::ORIGIN_THREADGROUP;
-use crate::metadata::read::{Global, Operand, named};
-use inkwell::llvm_sys::core::{
-    LLVMGetAlignment, LLVMGetFirstBasicBlock, LLVMGetFirstInstruction, LLVMGetNextBasicBlock,
-    LLVMGetNextInstruction, LLVMGetNumOperands, LLVMGetOperand, LLVMGetPointerAddressSpace, LLVMGlobalGetValueType,
-    LLVMIsAConstant, LLVMIsAFunction, LLVMIsAGlobalVariable, LLVMTypeOf,
-};
-use inkwell::llvm_sys::prelude::LLVMValueRef;
-use inkwell::llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout};
-use inkwell::module::Module;
-use inkwell::values::AsValueRef;
 use msl::reflect::ThreadgroupVariable;
 use std::collections::HashSet;
 
@@ -18,85 +9,56 @@ const THREADGROUP: u32 = 3;
 
 /// The variables, and the bytes that they take one after the other, each at its alignment: first those that the module
 /// lists, with their names and types, then others that the kernel reaches, in the order of the module.
-pub(super) fn memory(module: &Module, kernel: Global) -> (Vec<ThreadgroupVariable>, u64) {
-    let mut found: Vec<(LLVMValueRef, String, String)> = Vec::new();
+pub(super) fn memory<'m>(module: ModuleRef<'m>, kernel: Value<'m>) -> (Vec<ThreadgroupVariable>, u64) {
+    let mut found: Vec<(Value, String, String)> = Vec::new();
     for node in named(module, ORIGIN_THREADGROUP) {
         if let [Operand::Global(global), Operand::Text(name), Operand::Text(ty), ..] = &node.operands()[..]
-            && is_threadgroup(global.as_value_ref())
+            && is_threadgroup(*global)
         {
-            found.push((global.as_value_ref(), name.clone(), ty.clone()));
+            found.push((*global, name.clone(), ty.clone()));
         }
     }
-    let reached = reached(kernel.as_value_ref());
-    for global in module.get_globals() {
-        let value = global.as_value_ref();
-        if reached.contains(&value) && is_threadgroup(value) && found.iter().all(|(other, ..)| *other != value) {
-            found.push((value, variable_name(&global.get_name().to_string_lossy()), String::new()));
+    let reached = reached(kernel);
+    for global in module.globals() {
+        if reached.contains(&global) && is_threadgroup(global) && found.iter().all(|(other, ..)| *other != global) {
+            found.push((global, variable_name(&global.name()), String::new()));
         }
     }
+    let layout = Layout::of(module);
     let mut variables = Vec::new();
     let mut total = 0u64;
-    for (value, name, ty) in found {
-        // SAFETY: the module and its global are alive; the type of a global variable has a size.
-        let (size, align) = unsafe {
-            let layout = LLVMGetModuleDataLayout(module.as_mut_ptr());
-            let ty = LLVMGlobalGetValueType(value);
-            let align = LLVMGetAlignment(value).max(LLVMABIAlignmentOfType(layout, ty));
-            (LLVMABISizeOfType(layout, ty), u64::from(align.max(1)))
-        };
+    for (global, name, ty) in found {
+        let value_type = global.global_type();
+        let align = u64::from(global.alignment().max(layout.align(value_type)).max(1));
+        let size = layout.size(value_type);
         total = total.div_ceil(align).saturating_mul(align).saturating_add(size);
         variables.push(ThreadgroupVariable { name, ty, size, align });
     }
     (variables, total)
 }
 
-fn is_threadgroup(global: LLVMValueRef) -> bool {
-    // SAFETY: the type of a global variable is a pointer.
-    unsafe {
-        !LLVMIsAGlobalVariable(global).is_null() && LLVMGetPointerAddressSpace(LLVMTypeOf(global)) == THREADGROUP
-    }
+fn is_threadgroup(global: Value) -> bool {
+    global.is_global_variable() && global.ty().address_space() == THREADGROUP
 }
 
 /// All constants, globals and functions that a function mentions, directly or not.
-fn reached(kernel: LLVMValueRef) -> HashSet<LLVMValueRef> {
+fn reached<'m>(kernel: Value<'m>) -> HashSet<Value<'m>> {
     let mut reached = HashSet::from([kernel]);
     let mut pending = vec![kernel];
     while let Some(value) = pending.pop() {
-        // SAFETY: every value in `pending` belongs to the module, and functions are asked for their blocks only.
-        unsafe {
-            if LLVMIsAFunction(value).is_null() {
-                operands(value, &mut reached, &mut pending);
-                continue;
+        let mut add = |operand: Value<'m>| {
+            if operand.is_constant() && reached.insert(operand) {
+                pending.push(operand);
             }
-            let mut block = LLVMGetFirstBasicBlock(value);
-            while !block.is_null() {
-                let mut instruction = LLVMGetFirstInstruction(block);
-                while !instruction.is_null() {
-                    operands(instruction, &mut reached, &mut pending);
-                    instruction = LLVMGetNextInstruction(instruction);
-                }
-                block = LLVMGetNextBasicBlock(block);
-            }
+        };
+        if value.is_function() {
+            let instructions = value.blocks().into_iter().flat_map(Block::instructions);
+            instructions.flat_map(Value::operands).for_each(&mut add);
+        } else {
+            value.operands().into_iter().for_each(&mut add);
         }
     }
     reached
-}
-
-/// Adds the constants among the operands of a value.
-///
-/// # Safety
-///
-/// `value` is alive, and an instruction or a constant.
-unsafe fn operands(value: LLVMValueRef, reached: &mut HashSet<LLVMValueRef>, pending: &mut Vec<LLVMValueRef>) {
-    // SAFETY: instructions and constants have operands; one may be missing, but none is dead.
-    unsafe {
-        for index in 0..LLVMGetNumOperands(value).max(0) as u32 {
-            let operand = LLVMGetOperand(value, index);
-            if !operand.is_null() && !LLVMIsAConstant(operand).is_null() && reached.insert(operand) {
-                pending.push(operand);
-            }
-        }
-    }
 }
 
 /// `tile` of `_ZZ4gemmIfEvPfE4tile.3`: the variable of a function as the Itanium C++ ABI mangles it, and a number that

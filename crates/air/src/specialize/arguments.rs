@@ -1,25 +1,20 @@
 //! Arguments that exist only under a condition, when the condition is known.
 
 use super::error::Error;
-use crate::ir::{ModuleRef, Value};
-use crate::metadata::read::{Node, Operand, named};
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use crate::ir::{Metadata, Node, Operand, Value, replace_operands};
 use inkwell::module::Module;
 
-/// Where a kernel's list of arguments is among the operands of its node.
-const ARGUMENTS: u32 = 2;
+/// The position of a kernel's list of arguments among the operands of its node.
+const ARGUMENTS: usize = 2;
 
 /// Takes the arguments whose condition is false away from the metadata, and the condition from the others. A parameter
 /// keeps its position; one that does not exist is null wherever it was used.
-pub(super) fn decide(module: &Module, kernel: &str) -> Result<(), Error> {
-    let context = ModuleRef::of(module).context();
-    for entry in named(module, c"air.kernel") {
+pub(super) fn decide(module: &mut Module, kernel: &str) -> Result<(), Error> {
+    replace_operands(module, c"air.kernel", ARGUMENTS, |context, entry| {
         let operands = entry.operands();
-        let [Operand::Global(function), _, Operand::Node(list), ..] = &operands[..] else { continue };
-        let function = Value(function.as_value_ref());
-        if function.name() != kernel {
-            continue;
+        let [Operand::Global(function), _, Operand::Node(list), ..] = &operands[..] else { return Ok(None) };
+        if function.name() != kernel || !function.is_function() {
+            return Ok(None);
         }
         let parameters = function.parameters();
         let mut kept = Vec::new();
@@ -30,12 +25,12 @@ pub(super) fn decide(module: &Module, kernel: &str) -> Result<(), Error> {
             };
             let parameter = parameter(&parameters, argument)?;
             match condition(argument)? {
-                None => kept.push(argument.as_metadata()),
+                None => kept.push(Some(argument.metadata())),
                 Some((at, true)) => {
                     has_changed = true;
-                    let mut rest = argument.raw_operands();
+                    let mut rest = argument.metadata_operands();
                     rest.drain(at..at + 2);
-                    kept.push(node(context, &mut rest));
+                    kept.push(Some(Metadata::node(context, &rest)));
                 }
                 Some((_, false)) => {
                     has_changed = true;
@@ -43,16 +38,12 @@ pub(super) fn decide(module: &Module, kernel: &str) -> Result<(), Error> {
                 }
             }
         }
-        if has_changed {
-            // SAFETY: both nodes belong to the module's context, and the entry has an operand at this position.
-            unsafe { LLVMReplaceMDNodeOperandWith(entry.as_value_ref(), ARGUMENTS, node(context, &mut kept)) };
-        }
-    }
-    Ok(())
+        Ok(has_changed.then(|| Metadata::node(context, &kept)))
+    })
 }
 
 /// The parameter that an argument's node describes.
-fn parameter(parameters: &[Value], argument: Node) -> Result<Value, Error> {
+fn parameter<'m>(parameters: &[Value<'m>], argument: Node) -> Result<Value<'m>, Error> {
     let position = match argument.operands().first() {
         Some(Operand::Int(position)) => usize::try_from(*position).ok(),
         _ => None,
@@ -72,7 +63,7 @@ fn condition(argument: Node) -> Result<Option<(usize, bool)>, Error> {
     });
     let Some((at, condition)) = found else { return Ok(None) };
     let predicate = match condition.operands().first() {
-        Some(Operand::Global(global)) => Value(global.as_value_ref()),
+        Some(Operand::Global(global)) => *global,
         _ => return Err(Error::Malformed("the condition of an argument names no variable".into())),
     };
     let value = predicate.is_global_variable().then(|| predicate.initializer()).flatten().and_then(Value::as_int);
@@ -80,9 +71,4 @@ fn condition(argument: Node) -> Result<Option<(usize, bool)>, Error> {
         Some(value) => Ok(Some((at, value != 0))),
         None => Err(Error::Unsupported("the condition of an argument, which is no known number,".into())),
     }
-}
-
-fn node(context: LLVMContextRef, operands: &mut [LLVMMetadataRef]) -> LLVMMetadataRef {
-    // SAFETY: the operands belong to the context.
-    unsafe { LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len()) }
 }

@@ -4,17 +4,16 @@
 //!
 //! An array whose address goes anywhere else (a phi, a call, another array) is left alone.
 
-use crate::ir::{Block, ModuleRef, Opcode, Value};
-use inkwell::llvm_sys::core::LLVMGetVolatile;
+use crate::ir::{Block, Opcode, Rewrite, Value};
 
 /// Erases the stores to such arrays; whether there was one.
-pub(super) fn drop_unread(module: ModuleRef) -> bool {
-    let blocks = module.functions().into_iter().flat_map(Value::blocks);
+pub(super) fn drop_unread(rewrite: &Rewrite) -> bool {
+    let blocks = rewrite.module().functions().into_iter().flat_map(Value::blocks);
     let is_array = |instruction: &Value| instruction.opcode() == Opcode::LLVMAlloca;
     let arrays: Vec<Value> = blocks.flat_map(Block::instructions).filter(is_array).collect();
     let unread: Vec<Vec<Value>> = arrays.into_iter().filter_map(only_written).collect();
     for instruction in unread.iter().flat_map(|instructions| instructions.iter().rev()) {
-        instruction.erase();
+        rewrite.erase(*instruction);
     }
     !unread.is_empty()
 }
@@ -46,8 +45,7 @@ fn is_address(user: Value, pointer: Value) -> bool {
 /// Whether an instruction writes to `pointer`, and does nothing else with it.
 fn is_write(user: Value, pointer: Value) -> bool {
     match user.opcode() {
-        // SAFETY: it is a store.
-        Opcode::LLVMStore => user.operand(0) != pointer && unsafe { LLVMGetVolatile(user.0) } == 0,
+        Opcode::LLVMStore => user.operand(0) != pointer && !user.is_volatile(),
         Opcode::LLVMCall => is_write_by_call(user, pointer),
         _ => false,
     }

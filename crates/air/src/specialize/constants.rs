@@ -1,30 +1,48 @@
 //! The function constants of a module and the values that go into them.
 
 use super::error::{ConstantInfo, Error};
-use super::fold::{calls, functions_with_prefix};
-use crate::ir::{ModuleRef, Type, Value};
+use super::fold::{calls, functions_with_prefix, initializer};
+use crate::ir::{ModuleRef, Operand, Rewrite, Type, Value, named};
 use crate::metadata::ORIGIN_CONSTANTS;
-use crate::metadata::read::{Operand, named};
 use crate::metallib::data_type;
 use abi::{ConstantKey, ConstantValue, Constants};
-use inkwell::llvm_sys::LLVMLinkage;
-use inkwell::llvm_sys::core::*;
 use inkwell::module::Module;
+use std::ffi::CStr;
 
 /// A function constant of a module.
 pub(super) struct Constant {
     pub(super) info: ConstantInfo,
-    /// Where its value goes; none when nothing reads it.
-    global: Option<Value>,
+    /// The number of its entry in the module's list, if it has a variable; none when nothing reads it.
+    entry: Option<usize>,
     /// Code asks whether it is set.
     is_asked_for: bool,
     value: Option<ConstantValue>,
 }
 
+impl Constant {
+    /// The variable for its value, of those that `globals` found.
+    fn global<'m>(&self, globals: &[Option<Value<'m>>]) -> Option<Value<'m>> {
+        globals.get(self.entry?).copied().flatten()
+    }
+}
+
+/// The variables of the entries in the module's list of function constants. Passes may delete variables, and then the
+/// entry names none.
+fn globals<'m>(module: ModuleRef<'m>) -> Vec<Option<Value<'m>>> {
+    let global = |operand: Option<Operand<'m>>| match operand {
+        Some(Operand::Global(global)) => Some(global),
+        _ => None,
+    };
+    named(module, LIST).into_iter().map(|node| global(node.operands().into_iter().next())).collect()
+}
+
+/// The module's list of function constants.
+const LIST: &CStr = c"air.function_constants";
+
 /// The function constants that a module lists, without values.
 pub(super) fn find(module: &Module) -> Result<Vec<Constant>, Error> {
     let mut constants = Vec::new();
-    for node in named(module, c"air.function_constants") {
+    for (number, node) in named(ModuleRef::of(module), LIST).into_iter().enumerate() {
         let operands = node.operands();
         let [global, Operand::Text(ty), Operand::Text(name), Operand::Int(index), ..] = &operands[..] else {
             return Err(malformed("an entry of the function constants is not {global, type, name, index, …}"));
@@ -32,7 +50,7 @@ pub(super) fn find(module: &Module) -> Result<Vec<Constant>, Error> {
         let index =
             u32::try_from(*index).map_err(|_| malformed("the index of a function constant is too large"))?;
         let global = match global {
-            Operand::Global(global) => Some(Value(global.as_value_ref())),
+            Operand::Global(global) => Some(*global),
             _ => None,
         };
         let encoded = global.and_then(|global| encoded_type(&global.name()));
@@ -40,16 +58,16 @@ pub(super) fn find(module: &Module) -> Result<Vec<Constant>, Error> {
         if global.is_some_and(|global| !is_slot(global)) {
             return Err(malformed(&format!("function constant {info} has no place for its value")));
         }
-        constants.push(Constant { info, global, is_asked_for: false, value: None });
+        constants.push(Constant { info, entry: global.map(|_| number), is_asked_for: false, value: None });
     }
     // A constant that the program has and this function does not use may be set, and nothing comes of it.
-    for node in named(module, ORIGIN_CONSTANTS) {
+    for node in named(ModuleRef::of(module), ORIGIN_CONSTANTS) {
         if let [Operand::Text(name), Operand::Text(ty), Operand::Int(index), ..] = &node.operands()[..]
             && let Ok(index) = u32::try_from(*index)
             && constants.iter().all(|known: &Constant| known.info.index != index || known.info.name != *name)
         {
             let info = ConstantInfo { name: name.clone(), index, ty: ty.clone() };
-            constants.push(Constant { info, global: None, is_asked_for: false, value: None });
+            constants.push(Constant { info, entry: None, is_asked_for: false, value: None });
         }
     }
     constants.sort_by(|a, b| (a.info.index, &a.info.name).cmp(&(b.info.index, &b.info.name)));
@@ -58,8 +76,7 @@ pub(super) fn find(module: &Module) -> Result<Vec<Constant>, Error> {
 
 /// A variable of this module alone, as function constants are.
 fn is_slot(global: Value) -> bool {
-    let internal = [LLVMLinkage::LLVMInternalLinkage, LLVMLinkage::LLVMPrivateLinkage];
-    global.is_global_variable() && internal.contains(&unsafe { LLVMGetLinkage(global.0) })
+    global.is_global_variable() && global.is_internal()
 }
 
 /// Puts values to the constants that they are for.
@@ -74,7 +91,7 @@ pub(super) fn assign(constants: &mut [Constant], values: &Constants) -> Result<(
             return Err(Error::UnknownConstant { key: key.clone(), available });
         };
         // The type of an enumeration is only known where the constant is used.
-        let is_known = constant.global.is_some() || data_type(&constant.info.ty).is_some();
+        let is_known = constant.entry.is_some() || data_type(&constant.info.ty).is_some();
         if is_known && value.type_name() != constant.info.ty || !is_regular(value) {
             return Err(Error::WrongType { constant: constant.info.clone(), found: value.type_name() });
         }
@@ -94,29 +111,32 @@ fn is_regular(value: &ConstantValue) -> bool {
 }
 
 /// Answers `is_function_constant_defined`.
-pub(super) fn answer(module: ModuleRef, constants: &mut [Constant]) {
-    for function in functions_with_prefix(module, "air.is_function_constant_defined") {
+pub(super) fn answer(module: &mut Module, constants: &mut [Constant]) {
+    let rewrite = Rewrite::new(module);
+    let globals = globals(rewrite.module());
+    for function in functions_with_prefix(rewrite.module(), "air.is_function_constant_defined") {
         for call in calls(function) {
             let Some(&asked) = call.arguments().first() else { continue };
-            let constant = constants.iter_mut().find(|constant| constant.global == Some(asked));
+            let constant = constants.iter_mut().find(|constant| constant.global(&globals) == Some(asked));
             let Some(constant) = constant.filter(|_| call.ty().is_int()) else { continue };
             constant.is_asked_for = true;
             call.replace_all_uses_with(call.ty().constant(i64::from(constant.value.is_some())));
-            call.erase();
+            rewrite.erase(call);
         }
     }
 }
 
 /// Makes constants of those that have values. Fails with those that must have one and have none: all that are used,
 /// unless some code asks whether they are set.
-pub(super) fn set(constants: &[Constant]) -> Result<(), Error> {
+pub(super) fn set(module: &Module, constants: &[Constant]) -> Result<(), Error> {
+    let globals = globals(ModuleRef::of(module));
     let is_missing = |constant: &&Constant| {
-        let is_used = constant.global.is_some_and(|global| !global.users().is_empty());
+        let is_used = constant.global(&globals).is_some_and(Value::has_use);
         constant.value.is_none() && !constant.is_asked_for && is_used
     };
     missing(constants.iter().filter(is_missing))?;
     for constant in constants {
-        if let (Some(value), Some(global)) = (&constant.value, constant.global) {
+        if let (Some(value), Some(global)) = (&constant.value, constant.global(&globals)) {
             let value = llvm_value(value, global.global_type()).ok_or_else(|| {
                 malformed(&format!("function constant {} has another type in memory", constant.info))
             })?;
@@ -128,21 +148,19 @@ pub(super) fn set(constants: &[Constant]) -> Result<(), Error> {
 
 /// Fails with those that have no value and are still read by code that runs. Apple's static initializer copies a
 /// constant whether it is set or not; nobody reads such a copy when nobody reads the constant, so that it may be zero.
-pub(super) fn settle(constants: &[Constant], initializer: Option<Value>) -> Result<(), Error> {
+pub(super) fn settle(module: &Module, constants: &[Constant]) -> Result<(), Error> {
+    let module = ModuleRef::of(module);
+    let (globals, initializer) = (globals(module), initializer(module));
     let unset = constants.iter().filter(|constant| constant.value.is_none());
     let is_read = |constant: &&Constant| {
-        let users = constant.global.map(Value::users).unwrap_or_default();
-        users.iter().any(|user| user.is_instruction() && Some(function_of(*user)) != initializer)
+        let users = constant.global(&globals).map(Value::users).unwrap_or_default();
+        users.iter().any(|user| user.is_instruction() && Some(user.block().function()) != initializer)
     };
     missing(unset.clone().filter(is_read))?;
-    for global in unset.filter_map(|constant| constant.global) {
+    for global in unset.filter_map(|constant| constant.global(&globals)) {
         initialize(global, global.global_type().zero());
     }
     Ok(())
-}
-
-fn function_of(instruction: Value) -> Value {
-    Value(unsafe { LLVMGetBasicBlockParent(instruction.block().0) })
 }
 
 fn missing<'a>(constants: impl Iterator<Item = &'a Constant>) -> Result<(), Error> {
@@ -150,17 +168,14 @@ fn missing<'a>(constants: impl Iterator<Item = &'a Constant>) -> Result<(), Erro
     if missing.is_empty() { Ok(()) } else { Err(Error::Missing(missing)) }
 }
 
-fn initialize(global: Value, value: Value) {
-    unsafe {
-        LLVMSetInitializer(global.0, value.0);
-        LLVMSetExternallyInitialized(global.0, 0);
-        LLVMSetGlobalConstant(global.0, 1);
-        LLVMSetSection(global.0, c"".as_ptr());
-    }
+fn initialize<'m>(global: Value<'m>, value: Value<'m>) {
+    global.set_initializer(value);
+    global.set_constant();
+    global.set_section(c"");
 }
 
 /// A value as memory holds it, if that is what `ty` is for: a `bool` as a byte.
-fn llvm_value(value: &ConstantValue, ty: Type) -> Option<Value> {
+fn llvm_value<'m>(value: &ConstantValue, ty: Type<'m>) -> Option<Value<'m>> {
     let int = |bits: u32, value: i64| (ty.is_int() && ty.int_bits() == bits).then(|| ty.constant(value));
     match value {
         ConstantValue::Bool(value) => int(8, i64::from(*value)),

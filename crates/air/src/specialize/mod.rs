@@ -28,7 +28,7 @@ mod tests;
 pub use error::{ConstantInfo, Error, SourceError};
 
 use crate::compile::lower_verified;
-use crate::ir::ModuleRef;
+use crate::ir::Rewrite;
 use crate::lower::{MathMode, Source};
 use crate::{bitcode, expand, guard, reflect};
 use abi::Constants;
@@ -64,9 +64,9 @@ pub fn specialize(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result
 
 fn specialize_here(bitcode: &[u8], kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
     let context = Context::create();
-    let module = bitcode::parse(&context, bitcode, kernel).map_err(Error::Malformed)?;
+    let mut module = bitcode::parse(&context, bitcode, kernel).map_err(Error::Malformed)?;
     has_kernel(&module, kernel)?;
-    specialize_module(&module, kernel, constants)
+    specialize_module(&mut module, kernel, constants)
 }
 
 /// Lowers a kernel of a source and sets its function constants, without bitcode in between.
@@ -80,29 +80,28 @@ pub fn specialize_kernel<'p>(
     let specialized = guard::run(|| {
         let context = Context::create();
         bitcode::ignore_diagnostics(&context);
-        let module = lower_verified(&context, source, entry, math).map_err(SourceError::Lower)?;
-        specialize_module(&module, &entry.name, constants).map_err(SourceError::Specialize)
+        let mut module = lower_verified(&context, source, entry, math).map_err(SourceError::Lower)?;
+        specialize_module(&mut module, &entry.name, constants).map_err(SourceError::Specialize)
     });
     // The module is ours, and so is the fault.
     specialized.unwrap_or_else(|crash| Err(SourceError::Specialize(Error::Internal(crash))))
 }
 
 /// Sets the function constants of a kernel of `module`, which is verified.
-fn specialize_module(module: &Module, kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
-    let raw = ModuleRef::of(module);
-    expand::flags::drop_promises(raw);
+fn specialize_module(module: &mut Module, kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
+    expand::flags::drop_promises(&Rewrite::new(module));
 
     let mut found = constants::find(module)?;
     constants::assign(&mut found, constants)?;
-    constants::answer(raw, &mut found);
-    fold::normalize_predicates(raw);
-    constants::set(&found)?;
-    fold::simplify(raw)?;
-    constants::settle(&found, fold::initializer(raw))?;
-    fold::keep_threadgroup_memory(raw);
-    fold::evaluate_initializer(raw)?;
+    constants::answer(module, &mut found);
+    fold::normalize_predicates(&Rewrite::new(module));
+    constants::set(module, &found)?;
+    fold::simplify(module)?;
+    constants::settle(module, &found)?;
+    fold::keep_threadgroup_memory(module);
+    fold::evaluate_initializer(module)?;
     arguments::decide(module, kernel)?;
-    fold::clean(raw)?;
+    fold::clean(module)?;
 
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     let reflection = description(module, kernel)?;

@@ -4,12 +4,12 @@ use super::lanes::{lanes_of, splat};
 use super::memory::{Access, part_type};
 use super::parts::{Part, Parts};
 use super::shapes::Shape;
-use super::types::components;
+use super::types::{components, offsets};
 use super::widen::Widener;
 use crate::ir::{Type, TypeKind, Value};
 
-impl Widener<'_> {
-    pub(super) fn address(&mut self, instruction: Value) -> Part {
+impl<'m> Widener<'_, 'm> {
+    pub(super) fn address(&mut self, instruction: Value<'m>) -> Part<'m> {
         let shape = self.shapes.of(instruction)[0];
         let operands = instruction.operands();
         let pointer = self.get(operands[0])[0];
@@ -46,16 +46,16 @@ impl Widener<'_> {
     }
 
     /// The indices of a getelementptr, each with the bytes that it counts.
-    fn address_terms(&mut self, instruction: Value) -> Vec<(Part, i64)> {
+    fn address_terms(&mut self, instruction: Value<'m>) -> Vec<(Part<'m>, i64)> {
         let int = Type::int(self.b.context(), 64);
         let mut terms = Vec::new();
         let mut stepped = instruction.source_element_type();
         for (position, index) in instruction.operands().into_iter().skip(1).enumerate() {
             if position > 0 && stepped.kind() == TypeKind::LLVMStructTypeKind {
-                let member = index.as_int().unwrap_or(0) as u32;
+                let member = index.as_int().unwrap_or(0) as usize;
                 let offset = self.layout.offset(stepped, member) as i64;
                 terms.push((Part::Uniform(int.constant(offset)), 1));
-                stepped = stepped.members()[member as usize];
+                stepped = stepped.members()[member];
                 continue;
             }
             if position > 0 {
@@ -68,7 +68,7 @@ impl Widener<'_> {
     }
 
     /// `pointer + index * scale`.
-    fn step(&self, pointer: Value, index: Value, scale: i64, private: bool) -> Value {
+    fn step(&self, pointer: Value<'m>, index: Value<'m>, scale: i64, private: bool) -> Value<'m> {
         let b = &self.b;
         let bits = Type::int(b.context(), if private { 32 } else { 64 });
         let wanted = if index.ty().is_vector() { lanes_of(bits) } else { bits };
@@ -88,10 +88,10 @@ impl Widener<'_> {
         }
     }
 
-    pub(super) fn load(&mut self, instruction: Value) -> Parts {
+    pub(super) fn load(&mut self, instruction: Value<'m>) -> Parts<'m> {
         let (pointer, ty) = (instruction.operand(0), instruction.ty());
         let types = components(ty);
-        let offsets = self.layout.offsets(ty);
+        let offsets = offsets(self.layout, ty);
         let at = self.get(pointer)[0];
         if self.is_private(pointer, at) {
             let frame = self.private.frame_of(pointer);
@@ -106,8 +106,8 @@ impl Widener<'_> {
         Access { is_constant, ..self.access(at, &offsets, instruction.alignment()) }.load(&types)
     }
 
-    pub(super) fn store(&mut self, pointer: Value, ty: Type, parts: Parts, align: u32) {
-        let offsets = self.layout.offsets(ty);
+    pub(super) fn store(&mut self, pointer: Value<'m>, ty: Type<'m>, parts: Parts<'m>, align: u32) {
+        let offsets = offsets(self.layout, ty);
         let at = self.get(pointer)[0];
         if self.is_private(pointer, at) {
             let frame = self.private.frame_of(pointer);
@@ -122,7 +122,7 @@ impl Widener<'_> {
     }
 
     /// Pointers into thread memory are offsets, but for those to the program's constants.
-    pub(super) fn is_private(&self, pointer: Value, at: Part) -> bool {
+    pub(super) fn is_private(&self, pointer: Value<'m>, at: Part<'m>) -> bool {
         pointer.ty().address_space() == 0 && pointer_is_offset(at)
     }
 }

@@ -7,7 +7,6 @@ use super::types::{MATRIX, components};
 use super::widen::Widener;
 use super::{Error, Result};
 use crate::ir::{Type, Value};
-use inkwell::llvm_sys::core::{LLVMGetIntrinsicID, LLVMIntrinsicGetName};
 
 /// Whether all lanes get the same from a call, given whether they give it the same.
 pub(super) fn is_uniform(call: Value, same_arguments: impl Fn() -> bool) -> bool {
@@ -44,20 +43,11 @@ fn copy_unit(call: Value) -> u64 {
 
 /// The name of an LLVM function without the types that it is overloaded on.
 fn intrinsic_name(call: Value) -> String {
-    let Some(callee) = call.callee() else { return String::new() };
-    let mut length = 0;
-    unsafe {
-        let id = LLVMGetIntrinsicID(callee.0);
-        if id == 0 {
-            return String::new();
-        }
-        let name = LLVMIntrinsicGetName(id, &mut length);
-        String::from_utf8_lossy(std::slice::from_raw_parts(name.cast(), length)).into_owned()
-    }
+    call.callee().and_then(Value::intrinsic_name).unwrap_or_default()
 }
 
-impl Widener<'_> {
-    pub(super) fn call(&mut self, call: Value) -> Result<Parts> {
+impl<'m> Widener<'_, 'm> {
+    pub(super) fn call(&mut self, call: Value<'m>) -> Result<Parts<'m>> {
         let Some(callee) = call.callee() else {
             return Err(Error::Unsupported("a call through a function pointer".into()));
         };
@@ -97,7 +87,7 @@ impl Widener<'_> {
         }
     }
 
-    fn between_lanes(&mut self, call: Value, name: &str) -> Option<Result<Parts>> {
+    fn between_lanes(&mut self, call: Value<'m>, name: &str) -> Option<Result<Parts<'m>>> {
         if !name.starts_with("air.") {
             return None;
         }
@@ -108,10 +98,10 @@ impl Widener<'_> {
         if name.starts_with("air.atomic.") {
             return self.atomic(call, name);
         }
-        let arguments: Vec<Parts> = call.arguments().into_iter().map(|argument| self.get(argument)).collect();
+        let arguments: Vec<Parts<'m>> = call.arguments().into_iter().map(|argument| self.get(argument)).collect();
         let b = &self.b;
         let mask = self.mask.unwrap_or_else(|| lanes_of(Type::int(b.context(), 1)).all_ones());
-        let lanes: Vec<Vec<Value>> =
+        let lanes: Vec<Vec<Value<'m>>> =
             arguments.iter().map(|parts| parts.iter().map(|part| part.lanes(b)).collect()).collect();
         let call = groups::Call {
             name,
@@ -121,30 +111,30 @@ impl Widener<'_> {
             fast_math: call.fast_math().unwrap_or(0),
         };
         let found = if uniform { groups::emit_uniform(b, &call) } else { groups::emit(b, &call) }?;
-        let part = |value: Value| if uniform { Part::Uniform(value) } else { Part::Lanes(value) };
+        let part = |value: Value<'m>| if uniform { Part::Uniform(value) } else { Part::Lanes(value) };
         Some(found.map(|values| values.into_iter().map(part).collect()).map_err(Error::Unsupported))
     }
 
     /// A simdgroup matrix from or to memory. All but the matrix is the same in all lanes, by the rules of Metal; where
     /// that is not evident, the first active lane speaks.
-    fn matrix_memory(&mut self, call: Value, name: &str) -> Option<Result<Parts>> {
+    fn matrix_memory(&mut self, call: Value<'m>, name: &str) -> Option<Result<Parts<'m>>> {
         let operands = call.arguments();
-        let arguments: Vec<Parts> = operands.iter().map(|&argument| self.get(argument)).collect();
+        let arguments: Vec<Parts<'m>> = operands.iter().map(|&argument| self.get(argument)).collect();
         let b = &self.b;
         let first = self.mask.map_or_else(|| Type::int(b.context(), 32).zero(), |mask| first_active(b, mask));
-        let shared = |part: Part| part.uniform().unwrap_or_else(|| b.extract(part.lanes(b), first));
-        let argument = |(operand, parts): (&Value, Parts)| -> Vec<Value> {
+        let shared = |part: Part<'m>| part.uniform().unwrap_or_else(|| b.extract(part.lanes(b), first));
+        let argument = |(operand, parts): (&Value<'m>, Parts<'m>)| -> Vec<Value<'m>> {
             let is_matrix = operand.ty().is_vector() && operand.ty().length() == MATRIX;
             parts.into_iter().map(|part| if is_matrix { part.lanes(b) } else { shared(part) }).collect()
         };
-        let arguments: Vec<Vec<Value>> = operands.iter().zip(arguments).map(argument).collect();
+        let arguments: Vec<Vec<Value<'m>>> = operands.iter().zip(arguments).map(argument).collect();
         let found = groups::matrix_memory(b, name, &arguments)?;
         Some(found.map(|values| values.into_iter().map(Part::Lanes).collect()).map_err(Error::Unsupported))
     }
 
     /// An atomic function. What a compare-exchange expects is in private memory: it is given a copy, one lane's after the
     /// other's.
-    fn atomic(&mut self, call: Value, name: &str) -> Option<Result<Parts>> {
+    fn atomic(&mut self, call: Value<'m>, name: &str) -> Option<Result<Parts<'m>>> {
         let operands = call.arguments();
         let mut copies = Vec::new();
         let mut arguments = Vec::new();
@@ -177,13 +167,13 @@ impl Widener<'_> {
     }
 
     /// One of LLVM's functions on numbers.
-    fn lane_by_lane(&mut self, call: Value, name: &str) -> Result<Parts> {
+    fn lane_by_lane(&mut self, call: Value<'m>, name: &str) -> Result<Parts<'m>> {
         let arguments = call.arguments();
         let immediate = match name {
             "llvm.abs" | "llvm.ctlz" | "llvm.cttz" | "llvm.is.fpclass" => Some(1),
             _ => None,
         };
-        let mut operands: Vec<Parts> = arguments.iter().map(|&argument| self.get(argument)).collect();
+        let mut operands: Vec<Parts<'m>> = arguments.iter().map(|&argument| self.get(argument)).collect();
         let fixed = immediate.map(|index| (index, arguments[index]));
         if let Some(index) = immediate {
             operands.remove(index);
@@ -204,18 +194,19 @@ impl Widener<'_> {
             if let Some((index, value)) = fixed {
                 values.insert(index, value);
             }
-            w.b.intrinsic(&name, &types, &values)
+            let call = w.b.intrinsic_if_known(&name, &types, &values);
+            call.unwrap_or_else(|| w.refuse(&format!("the function '{name}'"), ty))
         }))
     }
 
     /// A function with two results (`llvm.umul.with.overflow`).
-    fn with_overflow(&mut self, call: Value, name: &str, operands: &[Parts]) -> Result<Parts> {
+    fn with_overflow(&mut self, call: Value<'m>, name: &str, operands: &[Parts<'m>]) -> Result<Parts<'m>> {
         if !name.ends_with(".with.overflow") || operands.iter().any(|parts| parts.len() != 1) {
             return Err(Error::Unsupported(format!("the function '{name}'")));
         }
         let uniform = self.shapes.of(call).iter().all(|shape| shape.is_uniform());
-        let value = |part: Part| part.base().filter(|_| uniform).unwrap_or_else(|| part.lanes(&self.b));
-        let values: Vec<Value> = operands.iter().map(|parts| value(parts[0])).collect();
+        let value = |part: Part<'m>| part.base().filter(|_| uniform).unwrap_or_else(|| part.lanes(&self.b));
+        let values: Vec<Value<'m>> = operands.iter().map(|parts| value(parts[0])).collect();
         let both = self.b.intrinsic(name, &[values[0].ty()], &values);
         let part = |index| {
             let value = self.b.extract_value(both, index);
@@ -225,10 +216,10 @@ impl Widener<'_> {
     }
 
     /// A reduction over the components of each lane's own vector.
-    fn reduce_components(&mut self, call: Value, name: &str) -> Result<Parts> {
+    fn reduce_components(&mut self, call: Value<'m>, name: &str) -> Result<Parts<'m>> {
         use crate::ir::Opcode::*;
         let arguments = call.arguments();
-        let mut parts: Vec<Part> = arguments.iter().flat_map(|&argument| self.get(argument)).collect();
+        let mut parts: Vec<Part<'m>> = arguments.iter().flat_map(|&argument| self.get(argument)).collect();
         let uniform = self.shapes.of(call)[0].is_uniform();
         let which = &name["llvm.vector.reduce.".len()..];
         let opcode = match which {
@@ -242,7 +233,7 @@ impl Widener<'_> {
             "smax" | "smin" | "umax" | "umin" | "fmax" | "fmin" => LLVMCall,
             _ => return Err(Error::Unsupported(format!("the function '{name}'"))),
         };
-        let value = |part: Part| part.base().filter(|_| uniform).unwrap_or_else(|| part.lanes(&self.b));
+        let value = |part: Part<'m>| part.base().filter(|_| uniform).unwrap_or_else(|| part.lanes(&self.b));
         let first = value(parts.remove(0));
         let total = parts.into_iter().map(value).fold(first, |total, next| {
             let total = match opcode {
@@ -265,11 +256,11 @@ impl Widener<'_> {
     }
 
     /// Memory from one place to another, piece by piece.
-    fn copy(&mut self, call: Value) -> Result<Parts> {
+    fn copy(&mut self, call: Value<'m>) -> Result<Parts<'m>> {
         let (to, from) = (call.operand(0), call.operand(1));
         let (unit, count) = self.pieces(call)?;
         let piece = Type::int(self.b.context(), unit as u32 * 8);
-        let values: Vec<Part> = (0..count).map(|i| self.load_piece(from, i * unit, piece)).collect();
+        let values: Vec<Part<'m>> = (0..count).map(|i| self.load_piece(from, i * unit, piece)).collect();
         for (i, value) in values.into_iter().enumerate() {
             self.store_piece(to, i as u64 * unit, value);
         }
@@ -277,11 +268,11 @@ impl Widener<'_> {
     }
 
     /// Memory filled with one byte.
-    fn fill(&mut self, call: Value) -> Result<Parts> {
+    fn fill(&mut self, call: Value<'m>) -> Result<Parts<'m>> {
         let (to, byte) = (call.operand(0), self.get(call.operand(1))[0]);
         let (unit, count) = self.pieces(call)?;
         let piece = Type::int(self.b.context(), unit as u32 * 8);
-        let repeat = |value: Value, ty: Type| {
+        let repeat = |value: Value<'m>, ty: Type<'m>| {
             let ones = (0..unit).fold(0i64, |all, i| all | 1 << (8 * i));
             self.b.mul(self.b.zext(value, ty), ty.constant(ones))
         };
@@ -295,7 +286,7 @@ impl Widener<'_> {
         Ok(Vec::new())
     }
 
-    fn pieces(&self, call: Value) -> Result<(u64, u64)> {
+    fn pieces(&self, call: Value<'m>) -> Result<(u64, u64)> {
         const MOST: u64 = 1 << 14;
         let length = call.operand(2).as_int().and_then(|length| u64::try_from(length).ok());
         let unit = copy_unit(call);
@@ -305,7 +296,7 @@ impl Widener<'_> {
         }
     }
 
-    fn load_piece(&mut self, pointer: Value, offset: u64, ty: Type) -> Part {
+    fn load_piece(&mut self, pointer: Value<'m>, offset: u64, ty: Type<'m>) -> Part<'m> {
         let at = self.get(pointer)[0];
         if self.is_private(pointer, at) {
             return self.load_private(self.private.frame_of(pointer), at, offset, ty);
@@ -313,7 +304,7 @@ impl Widener<'_> {
         self.access(at, &[offset], super::types::bytes(ty) as u32).load(&[ty])[0]
     }
 
-    fn store_piece(&mut self, pointer: Value, offset: u64, value: Part) {
+    fn store_piece(&mut self, pointer: Value<'m>, offset: u64, value: Part<'m>) {
         let at = self.get(pointer)[0];
         if self.is_private(pointer, at) {
             return self.store_private(self.private.frame_of(pointer), at, offset, value);

@@ -4,14 +4,13 @@ use super::parts::{Part, Parts};
 use super::types::components;
 use super::widen::Widener;
 use crate::ir::{Type, TypeKind, Value};
-use inkwell::llvm_sys::core::{LLVMAddGlobal, LLVMSetGlobalConstant, LLVMSetInitializer, LLVMSetLinkage};
 
-impl Widener<'_> {
+impl<'m> Widener<'_, 'm> {
     /// The components of a constant, or of what is not known here.
-    pub(super) fn constant(&mut self, value: Value) -> Parts {
+    pub(super) fn constant(&mut self, value: Value<'m>) -> Parts<'m> {
         let types = components(value.ty());
         if value.is_undef() || (value.ty().is_pointer() && value.is_null()) {
-            let zero = |ty: &Type| if value.is_undef() { ty.poison() } else { ty.zero() };
+            let zero = |ty: &Type<'m>| if value.is_undef() { ty.poison() } else { ty.zero() };
             return types.iter().map(|ty| Part::Uniform(zero(ty))).collect();
         }
         if value.is_global_variable() {
@@ -34,12 +33,18 @@ impl Widener<'_> {
                 parts
             }
             TypeKind::LLVMBFloatTypeKind => vec![Part::Uniform(self.b.bitcast(value, types[0]))],
+            _ if value.mentions_global() => vec![Part::Uniform(self.refuse_address(value))],
             _ => vec![Part::Uniform(value)],
         }
     }
 
+    /// An address in another module cannot be copied.
+    fn refuse_address(&self, value: Value<'m>) -> Value<'m> {
+        self.refuse(&format!("the constant '{}', which holds an address,", value.name()), components(value.ty())[0])
+    }
+
     /// The address of a global: a threadgroup variable lies in the threadgroup's memory, a constant is copied.
-    fn global(&mut self, global: Value) -> Value {
+    fn global(&mut self, global: Value<'m>) -> Value<'m> {
         if let Some(&offset) = self.entry.threadgroup_variables.get(&global) {
             let offset = Type::int(self.b.context(), 64).constant(i64::from(offset));
             return self.b.offset(self.entry.threadgroup_memory, offset);
@@ -48,13 +53,12 @@ impl Widener<'_> {
             return copy;
         }
         let ty = global.global_type();
-        let copy = unsafe {
-            let copy = Value(LLVMAddGlobal(self.b.module.0, ty.0, c"constant".as_ptr()));
-            LLVMSetInitializer(copy.0, global.initializer().unwrap_or_else(|| ty.zero()).0);
-            LLVMSetGlobalConstant(copy.0, 1);
-            LLVMSetLinkage(copy.0, inkwell::llvm_sys::LLVMLinkage::LLVMPrivateLinkage);
-            copy
-        };
+        let initializer = global.initializer().unwrap_or_else(|| ty.zero());
+        if initializer.mentions_global() {
+            return self.refuse_address(global);
+        }
+        let copy = self.b.module.add_global(c"constant", initializer);
+        copy.make_private_constant();
         copy.set_alignment(global.alignment().max(16));
         self.globals.insert(global, copy);
         copy

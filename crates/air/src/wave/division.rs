@@ -5,7 +5,13 @@ use super::lanes::Mask;
 use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 
 /// Emits a division or remainder of scalars or lanes.
-pub(super) fn emit(b: &Builder, opcode: Opcode, dividend: Value, divisor: Value, mask: Option<Mask>) -> Value {
+pub(super) fn emit<'m>(
+    b: &Builder<'m>,
+    opcode: Opcode,
+    dividend: Value<'m>,
+    divisor: Value<'m>,
+    mask: Option<Mask<'m>>,
+) -> Value<'m> {
     let ty = dividend.ty();
     if is_harmless(divisor) {
         return b.binary(opcode, dividend, divisor);
@@ -33,11 +39,17 @@ fn is_harmless(divisor: Value) -> bool {
     }
 }
 
-fn harmless(b: &Builder, dividend: Value, divisor: Value, mask: Option<Mask>, signed: bool) -> Value {
+fn harmless<'m>(
+    b: &Builder<'m>,
+    dividend: Value<'m>,
+    divisor: Value<'m>,
+    mask: Option<Mask<'m>>,
+    signed: bool,
+) -> Value<'m> {
     let ty = divisor.ty();
     let one = ty.constant(1);
     let divisor = mask.map_or(divisor, |mask| b.select(mask, divisor, one));
-    let is = |value: Value, what: i64| b.icmp(IntPredicate::LLVMIntEQ, value, ty.constant(what));
+    let is = |value: Value<'m>, what: i64| b.icmp(IntPredicate::LLVMIntEQ, value, ty.constant(what));
     let mut bad = is(divisor, 0);
     if signed {
         let lowest = i64::MIN >> (64 - ty.scalar().int_bits());
@@ -48,7 +60,7 @@ fn harmless(b: &Builder, dividend: Value, divisor: Value, mask: Option<Mask>, si
 
 /// The quotient of two whole numbers is at least `1 / divisor` away from the next whole number, which is more than the
 /// rounding of a floating-point number with twice as many bits.
-fn quotient(b: &Builder, dividend: Value, divisor: Value, signed: bool) -> Value {
+fn quotient<'m>(b: &Builder<'m>, dividend: Value<'m>, divisor: Value<'m>, signed: bool) -> Value<'m> {
     let ty = dividend.ty();
     let context = b.context();
     let real = if ty.element().int_bits() <= 8 { Type::float(context) } else { Type::double(context) };

@@ -16,18 +16,18 @@ use std::mem::offset_of;
 pub(super) const SPARE_BYTES: u64 = 128;
 
 /// What the parameters of a kernel are, and for which simdgroups it is compiled.
-pub(super) struct Arguments<'a> {
+pub(super) struct Arguments<'a, 'm> {
     pub(super) roles: &'a [Role],
     pub(super) lanes: Lanes,
     /// Where each threadgroup variable lies in the threadgroup's memory.
-    pub(super) threadgroup_variables: &'a FxHashMap<Value, u32>,
+    pub(super) threadgroup_variables: &'a FxHashMap<Value<'m>, u32>,
     pub(super) permutation: Permutation,
 }
 
-impl Arguments<'_> {
+impl<'m> Arguments<'_, 'm> {
     /// The shapes of the kernel's parameters.
-    pub(super) fn shapes(&self, kernel: Value) -> Vec<(Value, Vec<Shape>)> {
-        let shapes = |(position, parameter): (usize, Value)| {
+    pub(super) fn shapes(&self, kernel: Value<'m>) -> Vec<(Value<'m>, Vec<Shape>)> {
+        let shapes = |(position, parameter): (usize, Value<'m>)| {
             let what = self.role(position).map_or("", |role| role.what.as_str());
             let count = components(parameter.ty()).len();
             (parameter, (0..count).map(|component| shape(what, component, self.lanes)).collect())
@@ -60,26 +60,26 @@ fn shape(what: &str, component: usize, lanes: Lanes) -> Shape {
 }
 
 /// The function of one simdgroup, while it is written.
-pub(super) struct Entry {
-    pub(super) body: Value,
-    pub(super) start: Block,
-    pub(super) end: Block,
+pub(super) struct EntryBuilder<'m> {
+    pub(super) body: Value<'m>,
+    pub(super) start: Block<'m>,
+    pub(super) end: Block<'m>,
     /// The lanes that exist; `None` for all 32.
-    pub(super) mask: Option<Value>,
-    pub(super) threadgroup_memory: Value,
+    pub(super) mask: Option<Value<'m>>,
+    pub(super) threadgroup_memory: Value<'m>,
     /// Memory that lanes which are switched off read and write, instead of anything else.
-    pub(super) spare: Value,
-    pub(super) threadgroup_variables: FxHashMap<Value, u32>,
-    dispatch: Value,
-    threadgroup: Value,
-    pub(super) simdgroup: Value,
-    index: Value,
-    first: [Value; 3],
+    pub(super) spare: Value<'m>,
+    pub(super) threadgroup_variables: FxHashMap<Value<'m>, u32>,
+    dispatch: Value<'m>,
+    threadgroup: Value<'m>,
+    pub(super) simdgroup: Value<'m>,
+    index: Value<'m>,
+    first: [Value<'m>; 3],
 }
 
-impl Entry {
+impl<'m> EntryBuilder<'m> {
     /// Begins the function.
-    pub(super) fn new(b: &Builder, arguments: &Arguments) -> Entry {
+    pub(super) fn new(b: &Builder<'m>, arguments: &Arguments<'_, 'm>) -> EntryBuilder<'m> {
         let context = b.context();
         let (pointer, int) = (Type::pointer(context), Type::int(context, 32));
         let ty = Type::void(context).function(&[pointer, pointer, pointer, int, int, int, int]);
@@ -96,7 +96,7 @@ impl Entry {
             let bits = field(b, simdgroup, offset_of!(Simdgroup, active), int);
             b.bitcast(bits, lanes_of(Type::int(context, 1)))
         });
-        Entry {
+        EntryBuilder {
             body,
             start,
             end: Block::append(body, "end"),
@@ -115,10 +115,10 @@ impl Entry {
     /// The values of the kernel's parameters.
     pub(super) fn parameters(
         &self,
-        b: &Builder,
-        kernel: Value,
-        arguments: &Arguments,
-    ) -> Result<Vec<(Value, Parts)>> {
+        b: &Builder<'m>,
+        kernel: Value<'m>,
+        arguments: &Arguments<'_, 'm>,
+    ) -> Result<Vec<(Value<'m>, Parts<'m>)>> {
         let mut values = Vec::new();
         for (position, parameter) in kernel.parameters().into_iter().enumerate() {
             let parts = match arguments.role(position) {
@@ -131,7 +131,7 @@ impl Entry {
         Ok(values)
     }
 
-    fn parameter(&self, b: &Builder, role: &Role, ty: Type) -> Result<Parts> {
+    fn parameter(&self, b: &Builder<'m>, role: &Role, ty: Type<'m>) -> Result<Parts<'m>> {
         let refuse = || Error::Unsupported(format!("an argument of the kind '{}'", role.what));
         if matches!(role.what.as_str(), "air.buffer" | "air.indirect_buffer") {
             let index = role.index.filter(|&index| index < abi::call::ARGUMENT_SLOTS as u64).ok_or_else(refuse)?;
@@ -139,9 +139,9 @@ impl Entry {
         }
         let what = role.what.strip_prefix("air.").unwrap_or(&role.what);
         let int = Type::int(b.context(), 32);
-        let component = |(index, to): (usize, Type)| {
+        let component = |(index, to): (usize, Type<'m>)| {
             let part = self.builtin(b, what, index).ok_or_else(refuse)?;
-            let resize = |value: Value, to: Type| super::lanes::resize(b, value, to);
+            let resize = |value: Value<'m>, to: Type<'m>| super::lanes::resize(b, value, to);
             Ok(match part {
                 _ if !to.is_int() => return Err(refuse()),
                 part if to == int => part,
@@ -154,7 +154,7 @@ impl Entry {
     }
 
     /// The address of a buffer or of a threadgroup argument.
-    fn binding(&self, b: &Builder, index: usize, in_threadgroup: bool) -> Value {
+    fn binding(&self, b: &Builder<'m>, index: usize, in_threadgroup: bool) -> Value<'m> {
         let context = b.context();
         if !in_threadgroup {
             let at = offset_of!(Dispatch, buffers) + index * size_of::<*mut u8>();
@@ -166,17 +166,17 @@ impl Entry {
     }
 
     /// Component `index` of a built-in; a component beyond those that it has is 1 for a size and 0 for a position.
-    fn builtin(&self, b: &Builder, what: &str, index: usize) -> Option<Part> {
+    fn builtin(&self, b: &Builder<'m>, what: &str, index: usize) -> Option<Part<'m>> {
         let int = Type::int(b.context(), 32);
         let of_dispatch = |at: usize| field(b, self.dispatch, at + index * 4, int);
         let of_threadgroup = |at: usize| field(b, self.threadgroup, at + index * 4, int);
         let asked = |i: usize| field(b, self.dispatch, offset_of!(Dispatch, threads_per_threadgroup) + i * 4, int);
         let size = |i: usize| field(b, self.threadgroup, offset_of!(Threadgroup, size) + i * 4, int);
-        let product = |of: &dyn Fn(usize) -> Value| b.mul(of(0), b.mul(of(1), of(2)));
-        let divided = |value: Value, by: i64| {
+        let product = |of: &dyn Fn(usize) -> Value<'m>| b.mul(of(0), b.mul(of(1), of(2)));
+        let divided = |value: Value<'m>, by: i64| {
             b.binary(Opcode::LLVMUDiv, b.add(value, int.constant(by - 1)), int.constant(by))
         };
-        let lanes_in_order = |base: Value| Part::Ramp { base, stride: 1, lanes: None };
+        let lanes_in_order = |base: Value<'m>| Part::Ramp { base, stride: 1, lanes: None };
         let first_thread = || b.mul(self.index, int.constant(LANES as i64));
         let shifted = || b.binary(Opcode::LLVMLShr, lane_numbers(int), lanes_of(int).constant(2));
         Some(match what {
@@ -216,7 +216,7 @@ impl Entry {
     }
 
     /// The position in the threadgroup.
-    fn local(&self, b: &Builder, index: usize) -> Option<Part> {
+    fn local(&self, b: &Builder<'m>, index: usize) -> Option<Part<'m>> {
         let first = *self.first.get(index)?;
         if self.mask.is_none() {
             return Some(if index == 0 {
@@ -230,7 +230,7 @@ impl Entry {
     }
 
     /// Waits for the other simdgroups.
-    pub(super) fn barrier(&self, b: &Builder) {
+    pub(super) fn barrier(&self, b: &Builder<'m>) {
         let pointer = Type::pointer(b.context());
         let function = field(b, self.threadgroup, offset_of!(Threadgroup, barrier), pointer);
         b.call_pointer(Type::void(b.context()).function(&[pointer]), function, &[self.simdgroup]);
@@ -238,7 +238,7 @@ impl Entry {
 }
 
 /// Reads a member of one of the structures that the caller gives.
-fn field(b: &Builder, structure: Value, offset: usize, ty: Type) -> Value {
+fn field<'m>(b: &Builder<'m>, structure: Value<'m>, offset: usize, ty: Type<'m>) -> Value<'m> {
     let offset = Type::int(b.context(), 64).constant(offset as i64);
     b.load_invariant(ty, b.offset(structure, offset), 4)
 }
@@ -257,7 +257,7 @@ pub(super) fn set_simdgroup_size(kernel: Value, roles: &[Role]) {
 }
 
 /// The function that the runtime calls: it runs `count` simdgroups, one after the other.
-pub(super) fn write_loop(module: ModuleRef, symbol: &str, body: Value, lanes: Lanes) -> Value {
+pub(super) fn write_loop<'m>(module: ModuleRef<'m>, symbol: &str, body: Value<'m>, lanes: Lanes) -> Value<'m> {
     let b = Builder::new(module);
     let context = b.context();
     let (pointer, int, wide) = (Type::pointer(context), Type::int(context, 32), Type::int(context, 64));
@@ -286,7 +286,7 @@ pub(super) fn write_loop(module: ModuleRef, symbol: &str, body: Value, lanes: La
     b.call(body, &[dispatch, threadgroup, current, b.add(start_index, done), x, y, z]);
     let next = b.add(done, int.constant(1));
     // The next simdgroup lies 32 further along x, or at the start of the next row or plane.
-    let is = |value: Value, end: Value| b.icmp(IntPredicate::LLVMIntUGE, value, end);
+    let is = |value: Value<'m>, end: Value<'m>| b.icmp(IntPredicate::LLVMIntUGE, value, end);
     let next_x = b.add(x, int.constant(LANES as i64));
     let row_ends = is(next_x, size[0]);
     let next_y = b.add(y, b.zext(row_ends, int));

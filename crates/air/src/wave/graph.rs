@@ -5,21 +5,21 @@ use crate::ir::{Block, Value};
 use rustc_hash::FxHashMap;
 
 /// The control flow of a function. Blocks are numbered by their place in the order; what cannot be reached is left out.
-pub(super) struct Graph {
-    pub(super) blocks: Vec<Block>,
+pub(super) struct Graph<'m> {
+    pub(super) blocks: Vec<Block<'m>>,
     pub(super) successors: Vec<Vec<usize>>,
 }
 
-impl Graph {
+impl<'m> Graph<'m> {
     /// The graph of `function`; `None` when a cycle has two entries.
-    pub(super) fn new(function: Value) -> Option<Graph> {
+    pub(super) fn new(function: Value<'m>) -> Option<Graph<'m>> {
         let (blocks, successors) = reverse_postorder(function);
         let order = Nest::new(&successors)?.order();
         let mut place = vec![0; blocks.len()];
         for (new, &old) in order.iter().enumerate() {
             place[old] = new;
         }
-        let blocks: Vec<Block> = order.iter().map(|&old| blocks[old]).collect();
+        let blocks: Vec<Block<'m>> = order.iter().map(|&old| blocks[old]).collect();
         let successors: Vec<Vec<usize>> =
             order.iter().map(|&old| successors[old].iter().map(|&next| place[next]).collect()).collect();
         Some(Graph { blocks, successors })
@@ -41,8 +41,8 @@ fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// The blocks that can be reached, numbered in reverse postorder, and their successors.
-fn reverse_postorder(function: Value) -> (Vec<Block>, Vec<Vec<usize>>) {
-    let targets = |block: Block| block.terminator().map(Value::successors).unwrap_or_default();
+fn reverse_postorder<'m>(function: Value<'m>) -> (Vec<Block<'m>>, Vec<Vec<usize>>) {
+    let targets = |block: Block<'m>| block.terminator().map(Value::successors).unwrap_or_default();
     let entry = function.blocks()[0];
     let mut seen: FxHashMap<Block, usize> = FxHashMap::default();
     seen.insert(entry, 0);

@@ -2,15 +2,14 @@
 
 use super::lanes::lanes_of;
 use super::parts::{Part, Parts};
-use super::shapes::{Shape, indices, member_start, shuffle_pattern};
+use super::shapes::{Shape, member_start, shuffle_pattern};
 use super::types::{components, scalar};
 use super::widen::Widener;
 use super::{Error, Result, division};
 use crate::ir::{IntPredicate, Opcode, Type, Value};
-use inkwell::llvm_sys::core::LLVMGetIsDisjoint;
 
-impl Widener<'_> {
-    pub(super) fn instruction(&mut self, instruction: Value) -> Result<Parts> {
+impl<'m> Widener<'_, 'm> {
+    pub(super) fn instruction(&mut self, instruction: Value<'m>) -> Result<Parts<'m>> {
         let opcode = instruction.opcode();
         Ok(match opcode {
             Opcode::LLVMAlloca => {
@@ -38,13 +37,13 @@ impl Widener<'_> {
                     .collect()
             }
             Opcode::LLVMExtractValue => {
-                let start = member_start(instruction.operand(0).ty(), &indices(instruction));
+                let start = member_start(instruction.operand(0).ty(), &instruction.indices());
                 let count = components(instruction.ty()).len();
                 self.get(instruction.operand(0))[start..start + count].to_vec()
             }
             Opcode::LLVMInsertValue => {
                 let mut parts = self.get(instruction.operand(0));
-                let start = member_start(instruction.ty(), &indices(instruction));
+                let start = member_start(instruction.ty(), &instruction.indices());
                 for (offset, part) in self.get(instruction.operand(1)).into_iter().enumerate() {
                     parts[start + offset] = part;
                 }
@@ -70,7 +69,7 @@ impl Widener<'_> {
             Opcode::LLVMFNeg => self.pointwise(instruction, |w, values, _| w.b.fneg(values[0])),
             Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr => self.pointer_cast(instruction),
             // The lanes that run share no bits; of lane 0, which a ramp begins at, that is known only when it runs.
-            Opcode::LLVMOr if unsafe { LLVMGetIsDisjoint(instruction.0) != 0 } => {
+            Opcode::LLVMOr if instruction.is_disjoint() => {
                 self.pointwise(instruction, |w, values, _| w.b.add(values[0], values[1]))
             }
             _ if instruction.operand_count() == 2 && is_binary(opcode) => {
@@ -87,21 +86,22 @@ impl Widener<'_> {
     /// the result.
     pub(super) fn pointwise(
         &mut self,
-        instruction: Value,
-        operation: impl Fn(&Self, &[Value], Type) -> Value,
-    ) -> Parts {
-        let operands: Vec<Parts> = instruction.operands().into_iter().map(|operand| self.get(operand)).collect();
+        instruction: Value<'m>,
+        operation: impl Fn(&Self, &[Value<'m>], Type<'m>) -> Value<'m>,
+    ) -> Parts<'m> {
+        let operands: Vec<Parts<'m>> =
+            instruction.operands().into_iter().map(|operand| self.get(operand)).collect();
         self.pointwise_on(instruction, &operands, operation)
     }
 
     pub(super) fn pointwise_on(
         &mut self,
-        instruction: Value,
-        operands: &[Parts],
-        operation: impl Fn(&Self, &[Value], Type) -> Value,
-    ) -> Parts {
+        instruction: Value<'m>,
+        operands: &[Parts<'m>],
+        operation: impl Fn(&Self, &[Value<'m>], Type<'m>) -> Value<'m>,
+    ) -> Parts<'m> {
         let flags = instruction.fast_math();
-        let operation = |values: &[Value], ty: Type| {
+        let operation = |values: &[Value<'m>], ty: Type<'m>| {
             let value = operation(self, values, ty);
             if let Some(flags) = flags {
                 value.set_fast_math(flags);
@@ -110,15 +110,15 @@ impl Widener<'_> {
         };
         let types = components(instruction.ty());
         let shapes = self.shapes.of(instruction);
-        let one = |(i, (ty, shape)): (usize, (Type, Shape))| {
-            let parts: Vec<Part> =
+        let one = |(i, (ty, shape)): (usize, (Type<'m>, Shape))| {
+            let parts: Vec<Part<'m>> =
                 operands.iter().map(|parts| parts[if parts.len() == 1 { 0 } else { i }]).collect();
             let on_bases = || {
-                let bases: Vec<Value> = parts.iter().filter_map(|part| part.base()).collect();
+                let bases: Vec<Value<'m>> = parts.iter().filter_map(|part| part.base()).collect();
                 (bases.len() == parts.len()).then(|| operation(&bases, ty))
             };
             let on_lanes = || {
-                let lanes: Vec<Value> = parts.iter().map(|part| part.lanes(&self.b)).collect();
+                let lanes: Vec<Value<'m>> = parts.iter().map(|part| part.lanes(&self.b)).collect();
                 operation(&lanes, lanes_of(ty))
             };
             match shape {
@@ -137,11 +137,11 @@ impl Widener<'_> {
 
     /// An unsigned number that may wrap around between two lanes: what is an address in the end lies after the wrap, so
     /// there the ramp begins below zero.
-    fn zero_extend(&mut self, instruction: Value) -> Parts {
+    fn zero_extend(&mut self, instruction: Value<'m>) -> Parts<'m> {
         let shapes = self.shapes.of(instruction);
         let parts = self.pointwise(instruction, |w, values, to| w.b.zext(values[0], to));
         let narrow = self.get(instruction.operand(0));
-        let fix = |((part, shape), narrow): ((Part, Shape), Part)| match (part, shape, narrow) {
+        let fix = |((part, shape), narrow): ((Part<'m>, Shape), Part<'m>)| match (part, shape, narrow) {
             (
                 Part::Ramp { base, stride, lanes: lanes @ Some(_) },
                 Shape::Ramp(_),
@@ -159,8 +159,9 @@ impl Widener<'_> {
         parts.into_iter().zip(shapes).zip(narrow).map(fix).collect()
     }
 
-    fn select(&mut self, instruction: Value) -> Parts {
-        let operands: Vec<Parts> = instruction.operands().into_iter().map(|operand| self.get(operand)).collect();
+    fn select(&mut self, instruction: Value<'m>) -> Parts<'m> {
+        let operands: Vec<Parts<'m>> =
+            instruction.operands().into_iter().map(|operand| self.get(operand)).collect();
         let uniform = operands[0].len() == 1 && operands[0][0].uniform().is_some();
         if !uniform {
             return self
@@ -171,7 +172,7 @@ impl Widener<'_> {
         self.pointwise_on(instruction, &operands[1..], |w, values, _| w.b.select(condition, values[0], values[1]))
     }
 
-    fn pointer_cast(&mut self, instruction: Value) -> Parts {
+    fn pointer_cast(&mut self, instruction: Value<'m>) -> Parts<'m> {
         let opcode = instruction.opcode();
         let from = scalar(instruction.operand(0).ty());
         let private = from.is_int() && components(instruction.ty())[0].is_int();

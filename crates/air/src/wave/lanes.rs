@@ -4,7 +4,7 @@ use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 use abi::LANES;
 
 /// `<32 x i1>`: the lanes that are active.
-pub(super) type Mask = Value;
+pub(super) type Mask<'m> = Value<'m>;
 
 /// The type of one value per lane.
 pub(super) fn lanes_of(scalar: Type) -> Type {
@@ -12,7 +12,7 @@ pub(super) fn lanes_of(scalar: Type) -> Type {
 }
 
 /// The same scalar in every lane.
-pub(super) fn splat(b: &Builder, scalar: Value) -> Value {
+pub(super) fn splat<'m>(b: &Builder<'m>, scalar: Value<'m>) -> Value<'m> {
     if scalar.is_constant() {
         return if scalar.is_undef() {
             lanes_of(scalar.ty()).undef()
@@ -50,18 +50,18 @@ pub(super) fn ramp(scalar: Type, start: i64, step: i64) -> Value {
 }
 
 /// The mask as a 32-bit integer, lane 0 in the lowest bit.
-pub(super) fn mask_bits(b: &Builder, mask: Mask) -> Value {
+pub(super) fn mask_bits<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     b.bitcast(mask, Type::int(b.context(), LANES as u32))
 }
 
 /// Whether any lane is active.
-pub(super) fn any(b: &Builder, mask: Mask) -> Value {
+pub(super) fn any<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     let bits = mask_bits(b, mask);
     b.icmp(IntPredicate::LLVMIntNE, bits, bits.ty().zero())
 }
 
 /// The number of the first active lane, as an `i32`; 32 when there is none.
-pub(super) fn first_active(b: &Builder, mask: Mask) -> Value {
+pub(super) fn first_active<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     let bits = mask_bits(b, mask);
     let zero_is_defined = Type::int(b.context(), 1).constant(0);
     b.intrinsic("llvm.cttz", &[bits.ty()], &[bits, zero_is_defined])
@@ -73,7 +73,7 @@ pub(super) fn lane_numbers(scalar: Type) -> Value {
 }
 
 /// Widens or narrows an integer without regard to its sign.
-pub(super) fn resize(b: &Builder, value: Value, to: Type) -> Value {
+pub(super) fn resize<'m>(b: &Builder<'m>, value: Value<'m>, to: Type<'m>) -> Value<'m> {
     let (from_bits, to_bits) = (value.ty().scalar().int_bits(), to.scalar().int_bits());
     let opcode = if from_bits < to_bits { Opcode::LLVMZExt } else { Opcode::LLVMTrunc };
     b.cast(opcode, value, to)

@@ -16,32 +16,32 @@ const WIDEST_STEP: usize = 8;
 const MOST_ALIGNMENT: u32 = 8;
 
 /// One access by the active lanes (all of them where there is no mask).
-pub(super) struct Access<'a> {
-    pub(super) b: &'a Builder,
+pub(super) struct Access<'a, 'm> {
+    pub(super) b: &'a Builder<'m>,
     /// An address for each lane.
-    pub(super) pointer: Part,
+    pub(super) pointer: Part<'m>,
     /// A constant distance from it for each component, in bytes.
     pub(super) offsets: &'a [u64],
     /// What is known about the alignment of component 0.
     pub(super) align: u32,
-    pub(super) mask: Option<Mask>,
+    pub(super) mask: Option<Mask<'m>>,
     /// Whether nothing writes there while the kernel runs.
     pub(super) is_constant: bool,
     /// Where lanes that are switched off may read and write.
-    pub(super) spare: Value,
+    pub(super) spare: Value<'m>,
 }
 
-impl Widener<'_> {
+impl<'m> Widener<'_, 'm> {
     /// An access by the lanes that run the current block.
-    pub(super) fn access<'s>(&'s self, pointer: Part, offsets: &'s [u64], align: u32) -> Access<'s> {
+    pub(super) fn access<'s>(&'s self, pointer: Part<'m>, offsets: &'s [u64], align: u32) -> Access<'s, 'm> {
         let (align, mask, spare) = (align.min(MOST_ALIGNMENT), self.mask, self.entry.spare);
         Access { b: &self.b, pointer, offsets, align, mask, is_constant: false, spare }
     }
 }
 
-impl Access<'_> {
+impl<'m> Access<'_, 'm> {
     /// Loads components of these types.
-    pub(super) fn load(&self, types: &[Type]) -> Vec<Part> {
+    pub(super) fn load(&self, types: &[Type<'m>]) -> Vec<Part<'m>> {
         match self.pointer {
             Part::Uniform(pointer) => self
                 .each(types)
@@ -56,8 +56,8 @@ impl Access<'_> {
     }
 
     /// Stores the components.
-    pub(super) fn store(&self, values: &[Part]) {
-        let types: Vec<Type> = values.iter().map(|part| part_type(*part)).collect();
+    pub(super) fn store(&self, values: &[Part<'m>]) {
+        let types: Vec<Type<'m>> = values.iter().map(|part| part_type(*part)).collect();
         match self.pointer {
             Part::Uniform(pointer) => {
                 for (value, (ty, offset, align)) in values.iter().zip(self.each(&types)) {
@@ -73,22 +73,22 @@ impl Access<'_> {
         }
     }
 
-    fn load_value(&self, ty: Type, pointer: Value, align: u32) -> Value {
+    fn load_value(&self, ty: Type<'m>, pointer: Value<'m>, align: u32) -> Value<'m> {
         if self.is_constant { self.b.load_invariant(ty, pointer, align) } else { self.b.load(ty, pointer, align) }
     }
 
-    fn load_scalar(&self, ty: Type, pointer: Value, align: u32) -> Value {
+    fn load_scalar(&self, ty: Type<'m>, pointer: Value<'m>, align: u32) -> Value<'m> {
         from_memory(self.b, self.load_value(memory_type(ty), pointer, align), ty)
     }
 
     /// Each component's type, offset and alignment.
-    fn each<'t>(&'t self, types: &'t [Type]) -> impl Iterator<Item = (Type, u64, u32)> + 't {
+    fn each<'t>(&'t self, types: &'t [Type<'m>]) -> impl Iterator<Item = (Type<'m>, u64, u32)> + 't {
         let align =
             |offset: u64| if offset == 0 { self.align } else { self.align.min(1 << offset.trailing_zeros()) };
         types.iter().zip(self.offsets).map(move |(ty, &offset)| (*ty, offset, align(offset)))
     }
 
-    fn at(&self, pointer: Value, offset: u64) -> Value {
+    fn at(&self, pointer: Value<'m>, offset: u64) -> Value<'m> {
         if offset == 0 {
             pointer
         } else {
@@ -97,7 +97,7 @@ impl Access<'_> {
     }
 
     /// The step between lanes in elements, when the components are side by side and it is small.
-    fn step(&self, types: &[Type], stride: i64) -> Option<usize> {
+    fn step(&self, types: &[Type<'m>], stride: i64) -> Option<usize> {
         let size = bytes(types[0]);
         let stride = usize::try_from(stride).ok()?;
         let step = stride / size as usize;
@@ -107,13 +107,13 @@ impl Access<'_> {
     }
 
     /// Whether the components are of one type and lie without gaps.
-    pub(super) fn side_by_side(&self, types: &[Type]) -> bool {
+    pub(super) fn side_by_side(&self, types: &[Type<'m>]) -> bool {
         let size = bytes(types[0]);
         types.iter().zip(self.offsets).zip(0..).all(|((ty, &offset), i)| *ty == types[0] && offset == i * size)
     }
 
     /// The mask for `count` elements of memory, of which each lane owns `own` in every `step`.
-    fn wide_mask(&self, step: usize, own: usize, count: usize) -> Option<Mask> {
+    fn wide_mask(&self, step: usize, own: usize, count: usize) -> Option<Mask<'m>> {
         let bit = Type::int(self.b.context(), 1);
         match self.mask {
             Some(mask) if step == 1 => Some(mask),
@@ -124,12 +124,12 @@ impl Access<'_> {
             }
             None if own == step => None,
             None => Some(Value::constant_vector(
-                &(0..count).map(|i| bit.constant(i64::from(i % step < own))).collect::<Vec<Value>>(),
+                &(0..count).map(|i| bit.constant(i64::from(i % step < own))).collect::<Vec<Value<'m>>>(),
             )),
         }
     }
 
-    fn load_wide(&self, types: &[Type], base: Value, step: usize) -> Vec<Part> {
+    fn load_wide(&self, types: &[Type<'m>], base: Value<'m>, step: usize) -> Vec<Part<'m>> {
         let (ty, own) = (types[0], types.len());
         let wide = memory_type(ty).vector(LANES * step);
         let loaded = match self.wide_mask(step, own, LANES * step) {
@@ -148,8 +148,8 @@ impl Access<'_> {
             .collect()
     }
 
-    fn store_wide(&self, values: &[Part], types: &[Type], base: Value, step: usize) {
-        let mut parts: Vec<Value> =
+    fn store_wide(&self, values: &[Part<'m>], types: &[Type<'m>], base: Value<'m>, step: usize) {
+        let mut parts: Vec<Value<'m>> =
             values.iter().zip(types).map(|(part, ty)| to_memory(self.b, part.lanes(self.b), *ty)).collect();
         // Between the components of one lane and those of the next there may be bytes that nobody writes.
         parts.resize(step, anything(memory_type(types[0])));
@@ -165,13 +165,13 @@ impl Access<'_> {
         }
     }
 
-    fn every_lane(&self) -> Mask {
+    fn every_lane(&self) -> Mask<'m> {
         self.mask.unwrap_or_else(|| lanes_of(Type::int(self.b.context(), 1)).all_ones())
     }
 
     /// Each lane reads where it wants. Machines have an instruction for that, which is slow, and none for small elements;
     /// for these and for several elements side by side, the lanes take turns.
-    fn gather(&self, types: &[Type]) -> Vec<Part> {
+    fn gather(&self, types: &[Type<'m>]) -> Vec<Part<'m>> {
         if self.takes_turns(types) {
             return self.gather_in_turns(types);
         }
@@ -187,7 +187,7 @@ impl Access<'_> {
             .collect()
     }
 
-    fn scatter(&self, values: &[Part], types: &[Type]) {
+    fn scatter(&self, values: &[Part<'m>], types: &[Type<'m>]) {
         if self.takes_turns(types) {
             return self.scatter_in_turns(values, types);
         }
@@ -201,7 +201,7 @@ impl Access<'_> {
     }
 
     /// Of several lanes that write to one place the last one wins.
-    fn last_active(&self, lanes: Value) -> Value {
+    fn last_active(&self, lanes: Value<'m>) -> Value<'m> {
         let int = Type::int(self.b.context(), 32);
         let index = match self.mask {
             None => int.constant(LANES as i64 - 1),
@@ -232,7 +232,7 @@ pub(super) fn memory_type(ty: Type) -> Type {
     if ty.is_int() && ty.int_bits() < 8 { Type::int(ty.context(), 8) } else { ty }
 }
 
-pub(super) fn from_memory(b: &Builder, value: Value, ty: Type) -> Value {
+pub(super) fn from_memory<'m>(b: &Builder<'m>, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
     if memory_type(ty) == ty {
         return value;
     }
@@ -240,7 +240,7 @@ pub(super) fn from_memory(b: &Builder, value: Value, ty: Type) -> Value {
     b.trunc(value, to)
 }
 
-pub(super) fn to_memory(b: &Builder, value: Value, ty: Type) -> Value {
+pub(super) fn to_memory<'m>(b: &Builder<'m>, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
     if memory_type(ty) == ty {
         return value;
     }
@@ -248,6 +248,6 @@ pub(super) fn to_memory(b: &Builder, value: Value, ty: Type) -> Value {
     b.zext(value, if value.ty().is_vector() { memory.vector(value.ty().length()) } else { memory })
 }
 
-fn store_scalar(b: &Builder, ty: Type, value: Value, pointer: Value, align: u32) {
+fn store_scalar<'m>(b: &Builder<'m>, ty: Type<'m>, value: Value<'m>, pointer: Value<'m>, align: u32) {
     b.store(to_memory(b, value, ty), pointer, align);
 }

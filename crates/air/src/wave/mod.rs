@@ -40,17 +40,16 @@ mod widen;
 
 pub use target::Target;
 
-use crate::ir::{ModuleRef, Value};
-use crate::reflect::Role;
+use crate::ir::{Layout, ModuleRef, Value, passes};
 use crate::specialize::Specialized;
-use crate::{bitcode, expand, guard, passes, reflect};
+use crate::{bitcode, expand, guard};
 use abi::{Lanes, WaveKernel};
 use entry::Arguments;
 use groups::Permutation;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{FileType, TargetMachine};
-use inkwell::values::AsValueRef;
+use prepare::Prepared;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use widen::Widened;
@@ -102,7 +101,7 @@ pub fn compile(function: &Specialized, target: &Target, lanes: &[Lanes]) -> Resu
                 has_barrier: widened.has_barrier,
                 static_threadgroup_memory: scalar.threadgroup_memory,
                 private_memory: widened.private_memory,
-                flush_denormals: scalar.flush_denormals,
+                flush_denormals: scalar.prepared.flush_denormals,
             })
         };
         lanes.iter().map(compile).collect()
@@ -139,74 +138,69 @@ fn with_scalar<T: Send>(
 ) -> Result<T> {
     let compiled = guard::run(|| {
         let context = Context::create();
-        then(&Scalar::new(&context, function, target)?)
+        let name = &function.reflection.name;
+        let mut module = bitcode::parse(&context, function.bitcode(), name).map_err(Error::Invalid)?;
+        let prepared = prepare::prepare(&mut module, name)?;
+        then(&Scalar::new(&context, &module, name, prepared, target)?)
     });
     compiled.unwrap_or_else(|crash| Err(Error::Internal(crash)))
 }
 
 /// The code of one thread, ready to be widened. Widening reads it and changes nothing, so that it can be done again for
 /// other lanes.
-struct Scalar<'c> {
+struct Scalar<'c, 'm> {
     context: &'c Context,
-    /// Owns the kernel.
-    _module: Module<'c>,
-    kernel: Value,
+    kernel: Value<'m>,
+    prepared: Prepared,
     machine: TargetMachine,
     permutation: Permutation,
-    roles: Vec<Role>,
-    threadgroup_variables: FxHashMap<Value, u32>,
+    threadgroup_variables: FxHashMap<Value<'m>, u32>,
     /// Bytes of all threadgroup variables.
     threadgroup_memory: u32,
-    flush_denormals: bool,
 }
 
-impl<'c> Scalar<'c> {
-    fn new(context: &'c Context, function: &Specialized, target: &Target) -> Result<Scalar<'c>> {
-        let name = &function.reflection.name;
-        let module = bitcode::parse(context, function.bitcode(), name).map_err(Error::Invalid)?;
-        let flush_denormals = has_option(&module, "air.compile.denorms_disable");
-        let kernel = ModuleRef::of(&module)
-            .function(name)
-            .ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))?;
-        let roles = reflect::roles(&module).map_err(|error| Error::Invalid(error.to_string()))?;
-        expand::expand(&module)?;
-        entry::set_simdgroup_size(kernel, &roles);
-        prepare::prepare(ModuleRef::of(&module), kernel)?;
-        let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(&module);
+impl<'c, 'm> Scalar<'c, 'm> {
+    /// `module` is prepared, and has the kernel `name`.
+    fn new(
+        context: &'c Context,
+        module: &'m Module<'c>,
+        name: &str,
+        prepared: Prepared,
+        target: &Target,
+    ) -> Result<Scalar<'c, 'm>> {
+        let kernel = prepare::kernel(ModuleRef::of(module), name)?;
+        let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(ModuleRef::of(module));
         Ok(Scalar {
             context,
-            _module: module,
             kernel,
+            prepared,
             machine: target.machine()?,
             permutation: target.permutation(),
-            roles,
             threadgroup_variables,
             threadgroup_memory,
-            flush_denormals,
         })
     }
 
     /// The optimized code of a simdgroup, in a module of its own.
     fn widen(&self, lanes: Lanes) -> Result<(Module<'c>, Widened)> {
-        let wide = self.context.create_module(&self.kernel.name());
+        let mut wide = self.context.create_module(&self.kernel.name());
         wide.set_triple(&self.machine.get_triple());
         wide.set_data_layout(&self.machine.get_target_data().get_data_layout());
         let arguments = Arguments {
-            roles: &self.roles,
+            roles: &self.prepared.roles,
             lanes,
             threadgroup_variables: &self.threadgroup_variables,
             permutation: self.permutation,
         };
-        let widened = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
+        let (body, widened) = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
         turns::settle(ModuleRef::of(&wide));
-        let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, widened.body, lanes);
+        let entry = entry::write_loop(ModuleRef::of(&wide), SYMBOL, body, lanes);
         entry.add_attribute("nounwind");
         entry.add_text_attribute("probe-stack", "inline-asm");
         entry.add_text_attribute("no-builtins", "");
         entry.add_text_attribute("prefer-vector-width", "512");
         wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
-        // SAFETY: the machine lives as long as the passes run.
-        passes::run_for(ModuleRef::of(&wide), FINISH, self.machine.as_mut_ptr()).map_err(Error::Internal)?;
+        passes::run_for(&mut wide, FINISH, Some(&self.machine)).map_err(Error::Internal)?;
         wide.verify().map_err(|error| Error::Internal(error.to_string()))?;
         Ok((wide, widened))
     }
@@ -219,25 +213,17 @@ impl<'c> Scalar<'c> {
 }
 
 /// Where each threadgroup variable lies, and how many bytes all take.
-fn threadgroup_variables(module: &Module) -> (FxHashMap<Value, u32>, u32) {
+fn threadgroup_variables(module: ModuleRef) -> (FxHashMap<Value, u32>, u32) {
     const THREADGROUP: u32 = 3;
-    let layout = types::Layout::of_module(module);
+    let layout = Layout::of(module);
     let mut offsets = FxHashMap::default();
     let mut end = 0u64;
-    for global in module.get_globals() {
-        let value = Value(global.as_value_ref());
-        if value.ty().address_space() == THREADGROUP && !value.users().is_empty() {
-            end = end.next_multiple_of(u64::from(value.alignment().max(16)));
-            offsets.insert(value, end as u32);
-            end += layout.size(value.global_type());
+    for global in module.globals() {
+        if global.ty().address_space() == THREADGROUP && global.has_use() {
+            end = end.next_multiple_of(u64::from(global.alignment().max(16)));
+            offsets.insert(global, end as u32);
+            end += layout.size(global.global_type());
         }
     }
     (offsets, end as u32)
-}
-
-/// Whether a module was compiled with an option.
-fn has_option(module: &Module, option: &str) -> bool {
-    use crate::metadata::read::{Operand, named};
-    let mut options = named(module, c"air.compile_options").into_iter().flat_map(|node| node.operands());
-    options.any(|operand| matches!(operand, Operand::Text(text) if text == option))
 }

@@ -6,21 +6,21 @@ use abi::LANES;
 
 /// One component.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
+pub(super) enum Part<'m> {
     /// The same in all lanes.
-    Uniform(Value),
+    Uniform(Value<'m>),
     /// `base + stride * lane`. `lanes` is there when the ramp is good for addresses only.
-    Ramp { base: Value, stride: i64, lanes: Option<Value> },
+    Ramp { base: Value<'m>, stride: i64, lanes: Option<Value<'m>> },
     /// One element for each lane.
-    Lanes(Value),
+    Lanes(Value<'m>),
 }
 
 /// All components of a value.
-pub(super) type Parts = Vec<Part>;
+pub(super) type Parts<'m> = Vec<Part<'m>>;
 
-impl Part {
+impl<'m> Part<'m> {
     /// The value of lane 0, of a part that is no vector.
-    pub(super) fn base(self) -> Option<Value> {
+    pub(super) fn base(self) -> Option<Value<'m>> {
         match self {
             Part::Uniform(value) | Part::Ramp { base: value, .. } => Some(value),
             Part::Lanes(_) => None,
@@ -28,7 +28,7 @@ impl Part {
     }
 
     /// The scalar that all lanes share.
-    pub(super) fn uniform(self) -> Option<Value> {
+    pub(super) fn uniform(self) -> Option<Value<'m>> {
         match self {
             Part::Uniform(value) => Some(value),
             _ => None,
@@ -36,7 +36,7 @@ impl Part {
     }
 
     /// One element for each lane.
-    pub(super) fn lanes(self, b: &Builder) -> Value {
+    pub(super) fn lanes(self, b: &Builder<'m>) -> Value<'m> {
         match self {
             Part::Uniform(value) => splat(b, value),
             Part::Ramp { lanes: Some(value), .. } | Part::Lanes(value) => value,
@@ -57,7 +57,7 @@ pub(super) fn anything(ty: Type) -> Value {
 }
 
 /// Interleaves vectors of one type: element 0 of each, then element 1 of each, …
-pub(super) fn interleave(b: &Builder, vectors: &[Value]) -> Value {
+pub(super) fn interleave<'m>(b: &Builder<'m>, vectors: &[Value<'m>]) -> Value<'m> {
     let [only] = vectors else {
         let joined = concatenate(b, vectors);
         let count = vectors.len();
@@ -68,7 +68,7 @@ pub(super) fn interleave(b: &Builder, vectors: &[Value]) -> Value {
 }
 
 /// The vectors one after the other.
-fn concatenate(b: &Builder, vectors: &[Value]) -> Value {
+fn concatenate<'m>(b: &Builder<'m>, vectors: &[Value<'m>]) -> Value<'m> {
     let mut joined = vectors[0];
     for (index, &next) in vectors.iter().enumerate().skip(1) {
         let have = index * LANES;
@@ -82,7 +82,7 @@ fn concatenate(b: &Builder, vectors: &[Value]) -> Value {
 }
 
 /// Every `step`th element from `start` on, one for each lane.
-pub(super) fn every(b: &Builder, wide: Value, start: usize, step: usize) -> Value {
+pub(super) fn every<'m>(b: &Builder<'m>, wide: Value<'m>, start: usize, step: usize) -> Value<'m> {
     let pattern: Vec<i32> = (0..LANES).map(|lane| (start + lane * step) as i32).collect();
     b.shuffle(wide, wide.ty().poison(), &pattern)
 }

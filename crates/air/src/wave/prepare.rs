@@ -1,8 +1,10 @@
 //! The scalar code before it is widened: optimized as code of one thread, and brought into the form that widening needs.
 
-use super::{Error, Result, unroll};
-use crate::ir::{ModuleRef, Value};
-use crate::passes;
+use super::{Error, Result, entry, unroll};
+use crate::ir::{ModuleRef, Operand, Value, named, passes};
+use crate::reflect::Role;
+use crate::{expand, reflect};
+use inkwell::module::Module;
 
 /// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump threading
 /// and tables for switches would make control flow and memory accesses that one thread likes and 32 lanes do not.
@@ -20,8 +22,36 @@ const OPTIMIZE: &str = "function(\
 /// Every branch has two ways, every cycle is a loop with one entry, one end, and values that leave it by a phi.
 const CANONICALIZE: &str = "function(lower-switch,mergereturn,fix-irreducible,lower-switch,loop-simplify,lcssa)";
 
-/// Brings `kernel`, a function of `module`, into shape. Nothing but it is left of the module's code.
-pub(super) fn prepare(module: ModuleRef, kernel: Value) -> Result<()> {
+/// Properties of a kernel that its metadata state.
+pub(super) struct Prepared {
+    /// The roles of its parameters.
+    pub(super) roles: Vec<Role>,
+    pub(super) flush_denormals: bool,
+}
+
+/// Brings the kernel `name` of `module` into shape. Nothing else is left of the module's code.
+pub(super) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
+    // Before anything is linked in, which brings options of its own.
+    let flush_denormals = has_option(module, "air.compile.denorms_disable");
+    kernel(ModuleRef::of(module), name)?;
+    let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
+    expand::expand(module)?;
+    mark(ModuleRef::of(module), kernel(ModuleRef::of(module), name)?, &roles);
+    passes::run(module, CLEAN).map_err(Error::Internal)?;
+    unroll::mark(kernel(ModuleRef::of(module), name)?);
+    passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
+    passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
+    Ok(Prepared { roles, flush_denormals })
+}
+
+/// The kernel. Passes may replace functions, so it is looked up again after them.
+pub(super) fn kernel<'m>(module: ModuleRef<'m>, name: &str) -> Result<Value<'m>> {
+    module.function(name).ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))
+}
+
+/// States what LLVM's passes must know: functions to inline, functions between lanes, the size of a simdgroup.
+fn mark(module: ModuleRef, kernel: Value, roles: &[Role]) {
+    entry::set_simdgroup_size(kernel, roles);
     for function in module.functions() {
         if function.is_declaration() {
             if is_convergent(&function.name()) {
@@ -35,14 +65,16 @@ pub(super) fn prepare(module: ModuleRef, kernel: Value) -> Result<()> {
     }
     // Loops stay loops: a call of memcpy or memset would be made once per lane.
     kernel.add_text_attribute("no-builtins", "");
-    passes::run(module, CLEAN).map_err(Error::Internal)?;
-    unroll::mark(kernel);
-    passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
-    passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
-    Ok(())
 }
 
 /// Whether a function has a meaning between lanes, so that it must not be moved into or out of a branch.
 fn is_convergent(name: &str) -> bool {
     ["air.simd", "air.quad", "air.wg.", "air.get_"].iter().any(|start| name.starts_with(start))
+}
+
+/// True if a module was compiled with an option.
+fn has_option(module: &Module, option: &str) -> bool {
+    let mut options =
+        named(ModuleRef::of(module), c"air.compile_options").into_iter().flat_map(|node| node.operands());
+    options.any(|operand| matches!(operand, Operand::Text(text) if text == option))
 }

@@ -10,9 +10,9 @@ use super::graph::Graph;
 use super::lanes::{lanes_of, ramp};
 use super::memory::part_type;
 use super::parts::{Part, every, interleave};
-use super::types::{Layout, bytes, components};
+use super::types::{bytes, components};
 use super::widen::Widener;
-use crate::ir::{Builder, Opcode, Type, Value};
+use crate::ir::{Builder, Layout, Opcode, Type, Value};
 use abi::LANES;
 use rustc_hash::FxHashMap;
 
@@ -36,22 +36,22 @@ impl Frame {
 }
 
 /// The private memory of a function.
-pub(super) struct Private {
+pub(super) struct Private<'m> {
     pub(super) frames: Vec<Frame>,
     /// The frame of each pointer.
-    frame_of: FxHashMap<Value, usize>,
+    frame_of: FxHashMap<Value<'m>, usize>,
     /// Where each array begins in its frame.
-    pub(super) offsets: FxHashMap<Value, u64>,
+    pub(super) offsets: FxHashMap<Value<'m>, u64>,
 }
 
-impl Private {
-    pub(super) fn new(graph: &Graph, layout: Layout) -> Private {
+impl<'m> Private<'m> {
+    pub(super) fn new(graph: &Graph<'m>, layout: Layout<'m>) -> Private<'m> {
         let mut classes = Classes::default();
         let mut arrays = Vec::new();
         let mut accesses = Vec::new();
         let mut all_alike = false;
         for instruction in graph.blocks.iter().flat_map(|block| block.instructions()) {
-            let is_pointer = |value: Value| value.ty().is_pointer() && value.ty().address_space() == 0;
+            let is_pointer = |value: Value<'m>| value.ty().is_pointer() && value.ty().address_space() == 0;
             match instruction.opcode() {
                 Opcode::LLVMAlloca => {
                     classes.add(instruction);
@@ -91,7 +91,7 @@ impl Private {
     }
 
     /// The number of the frame that a pointer points into.
-    pub(super) fn frame_of(&self, pointer: Value) -> usize {
+    pub(super) fn frame_of(&self, pointer: Value<'m>) -> usize {
         self.frame_of.get(&pointer).copied().unwrap_or(0)
     }
 
@@ -108,13 +108,13 @@ fn smallest(value: Value) -> u64 {
 
 /// Which pointers may point into the same array.
 #[derive(Default)]
-struct Classes {
-    numbers: FxHashMap<Value, usize>,
+struct Classes<'m> {
+    numbers: FxHashMap<Value<'m>, usize>,
     parents: Vec<usize>,
 }
 
-impl Classes {
-    fn add(&mut self, value: Value) -> usize {
+impl<'m> Classes<'m> {
+    fn add(&mut self, value: Value<'m>) -> usize {
         let next = self.parents.len();
         let number = *self.numbers.entry(value).or_insert(next);
         if number == next {
@@ -131,13 +131,13 @@ impl Classes {
         number
     }
 
-    fn join(&mut self, a: Value, b: Value) {
+    fn join(&mut self, a: Value<'m>, b: Value<'m>) {
         let (a, b) = (self.add(a), self.add(b));
         let (a, b) = (self.find(a), self.find(b));
         self.parents[a] = b;
     }
 
-    fn lay_out(mut self, arrays: &[Value], accesses: &[(Value, u64)], layout: Layout) -> Private {
+    fn lay_out(mut self, arrays: &[Value<'m>], accesses: &[(Value<'m>, u64)], layout: Layout<'m>) -> Private<'m> {
         let mut frames = Vec::new();
         let mut frame_numbers: FxHashMap<usize, usize> = FxHashMap::default();
         let mut offsets = FxHashMap::default();
@@ -153,7 +153,7 @@ impl Classes {
             frames[frame].size += size.next_multiple_of(16);
         }
         let mut frame_of = FxHashMap::default();
-        let values: Vec<Value> = self.numbers.keys().copied().collect();
+        let values: Vec<Value<'m>> = self.numbers.keys().copied().collect();
         for value in values {
             let number = self.add(value);
             if let Some(&frame) = frame_numbers.get(&self.find(number)) {
@@ -169,13 +169,13 @@ impl Classes {
     }
 }
 
-impl Widener<'_> {
+impl<'m> Widener<'_, 'm> {
     /// The memory of unit `offset / unit` at a pointer into a frame, for each lane.
-    fn private_address(&self, frame: usize, pointer: Part, offset: u64) -> Part {
+    fn private_address(&self, frame: usize, pointer: Part<'m>, offset: u64) -> Part<'m> {
         let b = &self.b;
         let (memory, Frame { unit, size }) = (self.frames[frame], self.private.frames[frame]);
         let (int, wide) = (Type::int(b.context(), 32), Type::int(b.context(), 64));
-        let fenced = |at: Value| match at.as_int().and_then(|at| u64::try_from(at).ok()) {
+        let fenced = |at: Value<'m>| match at.as_int().and_then(|at| u64::try_from(at).ok()) {
             Some(at) => int.constant((at + offset).min(size) as i64),
             None => {
                 let at = b.add(at, at.ty().constant(offset as i64));
@@ -195,27 +195,27 @@ impl Widener<'_> {
         }
     }
 
-    pub(super) fn load_private(&self, frame: usize, pointer: Part, offset: u64, ty: Type) -> Part {
+    pub(super) fn load_private(&self, frame: usize, pointer: Part<'m>, offset: u64, ty: Type<'m>) -> Part<'m> {
         let unit = self.private.frames[frame].unit;
         let (size, piece) = (bytes(ty), Type::int(self.b.context(), unit as u32 * 8));
-        let load = |offset: u64, ty: Type| {
+        let load = |offset: u64, ty: Type<'m>| {
             let pointer = self.private_address(frame, pointer, offset);
             self.access(pointer, &[0], unit as u32).load(&[ty])[0].lanes(&self.b)
         };
         if size == unit {
             return Part::Lanes(load(offset, ty));
         }
-        let pieces: Vec<Value> = (0..size / unit).map(|i| load(offset + i * unit, piece)).collect();
+        let pieces: Vec<Value<'m>> = (0..size / unit).map(|i| load(offset + i * unit, piece)).collect();
         let joined = interleave(&self.b, &pieces);
         let bits = lanes_of(Type::int(self.b.context(), size as u32 * 8));
         Part::Lanes(as_type(&self.b, self.b.bitcast(joined, bits), lanes_of(ty)))
     }
 
-    pub(super) fn store_private(&self, frame: usize, pointer: Part, offset: u64, part: Part) {
+    pub(super) fn store_private(&self, frame: usize, pointer: Part<'m>, offset: u64, part: Part<'m>) {
         let unit = self.private.frames[frame].unit;
         let ty = part_type(part);
         let size = bytes(ty);
-        let store = |offset: u64, part: Part| {
+        let store = |offset: u64, part: Part<'m>| {
             let pointer = self.private_address(frame, pointer, offset);
             self.access(pointer, &[0], unit as u32).store(&[part]);
         };
@@ -233,12 +233,12 @@ impl Widener<'_> {
 }
 
 /// Bits as another type of the same size; a pointer is no bitcast away.
-fn as_type(b: &Builder, bits: Value, ty: Type) -> Value {
+fn as_type<'m>(b: &Builder<'m>, bits: Value<'m>, ty: Type<'m>) -> Value<'m> {
     let pointer = ty.scalar().is_pointer();
     b.cast(if pointer { Opcode::LLVMIntToPtr } else { Opcode::LLVMBitCast }, bits, ty)
 }
 
-fn as_bits(b: &Builder, value: Value, bits: Type) -> Value {
+fn as_bits<'m>(b: &Builder<'m>, value: Value<'m>, bits: Type<'m>) -> Value<'m> {
     let scalar = value.ty().scalar();
     if scalar.is_pointer() {
         return b.cast(Opcode::LLVMPtrToInt, value, bits);

@@ -11,13 +11,13 @@ use rustc_hash::FxHashSet;
 
 /// Where a component is kept between blocks.
 #[derive(Clone, Copy)]
-pub(super) enum Slot {
-    Uniform(Value),
-    Ramp { base: Value, stride: i64, lanes: Option<Value> },
-    Lanes(Value),
+pub(super) enum Slot<'m> {
+    Uniform(Value<'m>),
+    Ramp { base: Value<'m>, stride: i64, lanes: Option<Value<'m>> },
+    Lanes(Value<'m>),
 }
 
-impl Widener<'_> {
+impl<'m> Widener<'_, 'm> {
     pub(super) fn make_slots(&mut self) {
         let bits = lanes_of(Type::int(self.b.context(), 1));
         for block in 0..self.graph.len() {
@@ -43,8 +43,8 @@ impl Widener<'_> {
         }
     }
 
-    fn slots_for(&self, value: Value) -> Vec<Slot> {
-        let slot = |(ty, shape): (Type, Shape)| match shape {
+    fn slots_for(&self, value: Value<'m>) -> Vec<Slot<'m>> {
+        let slot = |(ty, shape): (Type<'m>, Shape)| match shape {
             shape if shape.is_uniform() => Slot::Uniform(self.b.alloca(ty, 8)),
             Shape::Ramp(ramp) => Slot::Ramp {
                 base: self.b.alloca(ty, 8),
@@ -57,7 +57,7 @@ impl Widener<'_> {
     }
 
     /// Values that another block uses, or that come along an edge.
-    fn values_between_blocks(&self) -> Vec<Value> {
+    fn values_between_blocks(&self) -> Vec<Value<'m>> {
         let mut found = Vec::new();
         let mut seen = FxHashSet::default();
         for &block in &self.graph.blocks {
@@ -78,7 +78,7 @@ impl Widener<'_> {
     }
 
     /// The lanes' values of a phi have gathered: takes them, and empties the place, so that nothing seems to live on in it.
-    pub(super) fn collect(&mut self, phi: Value) {
+    pub(super) fn collect(&mut self, phi: Value<'m>) {
         if let Some(slots) = self.gathering.get(&phi).cloned() {
             let parts = slots.iter().map(|&slot| self.take(slot)).collect();
             slots.into_iter().for_each(|slot| self.empty(slot));
@@ -86,14 +86,14 @@ impl Widener<'_> {
         }
     }
 
-    pub(super) fn empty(&self, slot: Slot) {
+    pub(super) fn empty(&self, slot: Slot<'m>) {
         if let Slot::Lanes(slot) = slot {
             self.b.store(slot.allocated_type().poison(), slot, 64);
         }
     }
 
     /// Remembers the value of an instruction.
-    pub(super) fn define(&mut self, instruction: Value, parts: Parts) {
+    pub(super) fn define(&mut self, instruction: Value<'m>, parts: Parts<'m>) {
         if let Some(slots) = self.slots.get(&instruction).cloned() {
             for (slot, part) in slots.into_iter().zip(&parts) {
                 self.put(slot, *part);
@@ -102,7 +102,7 @@ impl Widener<'_> {
         self.current.insert(instruction, parts);
     }
 
-    pub(super) fn put(&self, slot: Slot, part: Part) {
+    pub(super) fn put(&self, slot: Slot<'m>, part: Part<'m>) {
         match slot {
             Slot::Uniform(slot) => {
                 let value = part.base().unwrap_or_else(|| slot.allocated_type().poison());
@@ -122,11 +122,11 @@ impl Widener<'_> {
     }
 
     /// The components of any value.
-    pub(super) fn get(&mut self, value: Value) -> Parts {
+    pub(super) fn get(&mut self, value: Value<'m>) -> Parts<'m> {
         if let Some(parts) = self.current.get(&value) {
             return parts.clone();
         }
-        let parts: Parts = match self.slots.get(&value) {
+        let parts: Parts<'m> = match self.slots.get(&value) {
             Some(slots) => slots.iter().map(|&slot| self.take(slot)).collect(),
             None => self.constant(value),
         };
@@ -136,8 +136,8 @@ impl Widener<'_> {
         parts
     }
 
-    fn take(&self, slot: Slot) -> Part {
-        let load = |slot: Value, align| self.b.load(slot.allocated_type(), slot, align);
+    fn take(&self, slot: Slot<'m>) -> Part<'m> {
+        let load = |slot: Value<'m>, align| self.b.load(slot.allocated_type(), slot, align);
         match slot {
             Slot::Uniform(slot) => Part::Uniform(load(slot, 8)),
             Slot::Ramp { base, stride, lanes } => {

@@ -15,16 +15,16 @@ const INLINED_AT_MOST: usize = 8;
 const GATHER: &str = "gather";
 const SCATTER: &str = "scatter";
 
-impl Access<'_> {
+impl<'m> Access<'_, 'm> {
     /// Whether turns are better than the machine's own instructions, which are slow, and are missing for small elements.
-    pub(super) fn takes_turns(&self, types: &[Type]) -> bool {
+    pub(super) fn takes_turns(&self, types: &[Type<'m>]) -> bool {
         let size = bytes(types[0]);
         let fits = size * types.len() as u64 <= SPARE_BYTES;
         (types.len() > 1 || size < 4) && fits && !types[0].is_pointer() && self.side_by_side(types)
     }
 
     /// Each lane's pointer; a lane that is switched off may have any, and gets a harmless one.
-    fn harmless_pointers(&self) -> Value {
+    fn harmless_pointers(&self) -> Value<'m> {
         let pointers = self.pointer.lanes(self.b);
         match self.mask {
             Some(mask) => self.b.select(mask, pointers, splat(self.b, self.spare)),
@@ -32,7 +32,7 @@ impl Access<'_> {
         }
     }
 
-    pub(super) fn gather_in_turns(&self, types: &[Type]) -> Vec<Part> {
+    pub(super) fn gather_in_turns(&self, types: &[Type<'m>]) -> Vec<Part<'m>> {
         let (piece, count) = (memory_type(types[0]).vector(types.len()), types.len());
         let wide = self.b.call(self.function(GATHER, piece), &[self.harmless_pointers()]);
         (0..count)
@@ -43,8 +43,8 @@ impl Access<'_> {
             .collect()
     }
 
-    pub(super) fn scatter_in_turns(&self, values: &[Part], types: &[Type]) {
-        let parts: Vec<Value> =
+    pub(super) fn scatter_in_turns(&self, values: &[Part<'m>], types: &[Type<'m>]) {
+        let parts: Vec<Value<'m>> =
             values.iter().zip(types).map(|(part, ty)| to_memory(self.b, part.lanes(self.b), *ty)).collect();
         let piece = memory_type(types[0]).vector(types.len());
         let wide = interleave(self.b, &parts);
@@ -52,7 +52,7 @@ impl Access<'_> {
     }
 
     /// The function in which each lane reads or writes a `piece`.
-    fn function(&self, kind: &str, piece: Type) -> Value {
+    fn function(&self, kind: &str, piece: Type<'m>) -> Value<'m> {
         let module = self.b.module;
         let name = format!("{kind}.{}.{}", piece.text().replace([' ', '<', '>'], ""), self.align);
         if let Some(function) = module.function(&name) {
@@ -88,7 +88,7 @@ impl Access<'_> {
 }
 
 /// Vectors of one length, one after the other; a power of two of them.
-fn joined(b: &Builder, mut pieces: Vec<Value>) -> Value {
+fn joined<'m>(b: &Builder<'m>, mut pieces: Vec<Value<'m>>) -> Value<'m> {
     while pieces.len() > 1 {
         let pattern: Vec<i32> = (0..2 * pieces[0].ty().length() as i32).collect();
         pieces = pieces.chunks(2).map(|pair| b.shuffle(pair[0], pair[1], &pattern)).collect();

@@ -1,11 +1,7 @@
 //! How a type of AIR is taken apart: every value is a list of scalar components, and each component becomes one value per
 //! lane. A `float4` has four; an 8×8 simdgroup matrix, which AIR writes as 64 elements, has the two that each lane holds.
 
-use crate::ir::{Type, TypeKind, Value};
-use inkwell::llvm_sys::core::LLVMGetGlobalParent;
-use inkwell::llvm_sys::target::{
-    LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMTargetDataRef,
-};
+use crate::ir::{Layout, Type, TypeKind};
 
 /// The elements of a simdgroup matrix in AIR.
 pub(super) const MATRIX: usize = 64;
@@ -43,55 +39,25 @@ pub(super) fn components(ty: Type) -> Vec<Type> {
     }
 }
 
-/// The size and alignment rules of a module.
-#[derive(Clone, Copy)]
-pub(super) struct Layout(pub(super) LLVMTargetDataRef);
-
-impl Layout {
-    /// The rules of the module that a function is in.
-    pub(super) fn of(function: Value) -> Layout {
-        unsafe { Layout(LLVMGetModuleDataLayout(LLVMGetGlobalParent(function.0))) }
-    }
-
-    /// The rules of a module.
-    pub(super) fn of_module(module: &inkwell::module::Module) -> Layout {
-        unsafe { Layout(LLVMGetModuleDataLayout(module.as_mut_ptr())) }
-    }
-
-    /// Bytes from one element of this type to the next.
-    pub(super) fn size(self, ty: Type) -> u64 {
-        unsafe { LLVMABISizeOfType(self.0, ty.0) }
-    }
-
-    /// Where member `index` of a structure begins.
-    pub(super) fn offset(self, structure: Type, index: u32) -> u64 {
-        unsafe { LLVMOffsetOfElement(self.0, structure.0, index) }
-    }
-
-    /// Where the components of a type lie in memory.
-    pub(super) fn offsets(self, ty: Type) -> Vec<u64> {
-        match ty.kind() {
-            TypeKind::LLVMVectorTypeKind => {
-                let size = self.size(ty.element());
-                (0..vector_components(ty) as u64).map(|i| i * size).collect()
-            }
-            TypeKind::LLVMArrayTypeKind => {
-                let (element, size) = (self.offsets(ty.element()), self.size(ty.element()));
-                (0..ty.array_length()).flat_map(|i| element.iter().map(move |at| i * size + at)).collect()
-            }
-            TypeKind::LLVMStructTypeKind => {
-                let parts = ty.members();
-                parts
-                    .iter()
-                    .enumerate()
-                    .flat_map(|(index, &part)| {
-                        let start = self.offset(ty, index as u32);
-                        self.offsets(part).into_iter().map(move |at| start + at)
-                    })
-                    .collect()
-            }
-            _ => vec![0],
+/// Offsets in bytes of the components of a type in memory.
+pub(super) fn offsets(layout: Layout, ty: Type) -> Vec<u64> {
+    match ty.kind() {
+        TypeKind::LLVMVectorTypeKind => {
+            let size = layout.size(ty.element());
+            (0..vector_components(ty) as u64).map(|i| i * size).collect()
         }
+        TypeKind::LLVMArrayTypeKind => {
+            let (element, size) = (offsets(layout, ty.element()), layout.size(ty.element()));
+            (0..ty.array_length()).flat_map(|i| element.iter().map(move |at| i * size + at)).collect()
+        }
+        TypeKind::LLVMStructTypeKind => {
+            let member = |(index, part): (usize, Type)| {
+                let start = layout.offset(ty, index);
+                offsets(layout, part).into_iter().map(move |at| start + at).collect::<Vec<u64>>()
+            };
+            ty.members().into_iter().enumerate().flat_map(member).collect()
+        }
+        _ => vec![0],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Widening: the scalar function of one thread becomes a function of one simdgroup. Control flow is in this file; what
 //! each instruction becomes is in `instructions`, `memory` and `calls`.
 
-use super::entry::{Arguments, Entry};
+use super::entry::{Arguments, EntryBuilder};
 use super::flow::Flow;
 use super::graph::Graph;
 use super::lanes::{Mask, any, lanes_of, mask_bits};
@@ -9,20 +9,24 @@ use super::parts::{Part, Parts};
 use super::private::Private;
 use super::shapes::Shapes;
 use super::slots::{Slot, phis};
-use super::types::Layout;
 use super::{Error, Result};
-use crate::ir::{Block, Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
+use crate::ir::{Block, Builder, IntPredicate, Layout, ModuleRef, Opcode, Type, Value};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// Writes the function of a simdgroup for `kernel`, whose control flow is reducible and in loop-closed form, into
-/// another module.
-pub(super) fn widen(kernel: Value, arguments: &Arguments, into: ModuleRef) -> Result<Widened> {
+/// another module. It runs one simdgroup.
+pub(super) fn widen<'m>(
+    kernel: Value<'m>,
+    arguments: &Arguments<'_, 'm>,
+    into: ModuleRef<'m>,
+) -> Result<(Value<'m>, Widened)> {
     let graph = Graph::new(kernel).ok_or_else(|| Error::Unsupported("a loop with two entries".into()))?;
-    let layout = Layout::of(kernel);
+    let layout = Layout::of(kernel.module().expect("a function is in a module"));
     let (shapes, flow) = Shapes::new(&graph, layout, arguments.shapes(kernel));
     let private = Private::new(&graph, layout);
     let builder = Builder::new(into);
-    let entry = Entry::new(&builder, arguments);
+    let entry = EntryBuilder::new(&builder, arguments);
     let mut widener = Widener::new(builder, &graph, &shapes, &flow, &private, layout, &entry);
     widener.arguments(kernel, arguments)?;
     widener.b.branch(widener.start(0, Version::Together));
@@ -35,49 +39,52 @@ pub(super) fn widen(kernel: Value, arguments: &Arguments, into: ModuleRef) -> Re
     }
     widener.finish();
     let has_barrier = widener.has_barrier;
-    Ok(Widened { body: entry.body, has_barrier, private_memory: private.bytes() })
+    if let Some(what) = widener.refused.into_inner() {
+        return Err(Error::Unsupported(what));
+    }
+    Ok((entry.body, Widened { has_barrier, private_memory: private.bytes() }))
 }
 
-/// What came of widening.
+/// Properties of widened code.
 pub(super) struct Widened {
-    /// The function that runs one simdgroup.
-    pub(super) body: Value,
     pub(super) has_barrier: bool,
     /// Bytes of private memory for all lanes.
     pub(super) private_memory: u64,
 }
 
-pub(super) struct Widener<'a> {
-    pub(super) b: Builder,
-    pub(super) graph: &'a Graph,
-    pub(super) shapes: &'a Shapes,
+pub(super) struct Widener<'a, 'm> {
+    pub(super) b: Builder<'m>,
+    pub(super) graph: &'a Graph<'m>,
+    pub(super) shapes: &'a Shapes<'m>,
     pub(super) flow: &'a Flow,
-    pub(super) private: &'a Private,
-    pub(super) layout: Layout,
-    pub(super) entry: &'a Entry,
+    pub(super) private: &'a Private<'m>,
+    pub(super) layout: Layout<'m>,
+    pub(super) entry: &'a EntryBuilder<'m>,
     /// The lanes that run the current block; `None` for all 32.
-    pub(super) mask: Option<Mask>,
+    pub(super) mask: Option<Mask<'m>>,
     /// The memory of each private frame.
-    pub(super) frames: Vec<Value>,
+    pub(super) frames: Vec<Value<'m>>,
     pub(super) has_barrier: bool,
     /// Where values live that are used in another block than their own. LLVM turns these into registers.
-    pub(super) slots: FxHashMap<Value, Vec<Slot>>,
+    pub(super) slots: FxHashMap<Value<'m>, Vec<Slot<'m>>>,
     /// Where the values of phis gather while lanes come to their blocks at different times.
-    pub(super) gathering: FxHashMap<Value, Vec<Slot>>,
+    pub(super) gathering: FxHashMap<Value<'m>, Vec<Slot<'m>>>,
     /// The values of the current block.
-    pub(super) current: FxHashMap<Value, Parts>,
-    pub(super) masks: Vec<Option<Value>>,
-    starts: Vec<Block>,
+    pub(super) current: FxHashMap<Value<'m>, Parts<'m>>,
+    pub(super) masks: Vec<Option<Value<'m>>>,
+    starts: Vec<Block<'m>>,
     /// Where the version of a block begins that all lanes run together, when there is another one.
-    together: Vec<Option<Block>>,
+    together: Vec<Option<Block<'m>>>,
     version: Version,
     is_twice: bool,
+    /// A constant or a function that is not supported, found where nothing can fail.
+    pub(super) refused: RefCell<Option<String>>,
     /// Constants of the kernel's module that have been copied.
-    pub(super) globals: FxHashMap<Value, Value>,
+    pub(super) globals: FxHashMap<Value<'m>, Value<'m>>,
 }
 
 /// The values that phis get on the way from one block to another.
-type Incoming = Vec<(Value, Parts)>;
+type Incoming<'m> = Vec<(Value<'m>, Parts<'m>)>;
 
 /// A block that runs under a mask is written twice where all 32 lanes exist: most of the time they go the same way, and
 /// then their loads and stores need no mask. As soon as they part, the masked version goes on.
@@ -90,16 +97,16 @@ enum Version {
 /// The most instructions under masks for which code is written twice.
 const TWICE_AT_MOST: usize = 4000;
 
-impl<'a> Widener<'a> {
+impl<'a, 'm> Widener<'a, 'm> {
     fn new(
-        b: Builder,
-        graph: &'a Graph,
-        shapes: &'a Shapes,
+        b: Builder<'m>,
+        graph: &'a Graph<'m>,
+        shapes: &'a Shapes<'m>,
         flow: &'a Flow,
-        private: &'a Private,
-        layout: Layout,
-        entry: &'a Entry,
-    ) -> Widener<'a> {
+        private: &'a Private<'m>,
+        layout: Layout<'m>,
+        entry: &'a EntryBuilder<'m>,
+    ) -> Widener<'a, 'm> {
         let starts = (0..graph.len()).map(|i| Block::append(entry.body, &format!("b{i}"))).collect();
         let mut widener = Widener {
             b,
@@ -120,12 +127,19 @@ impl<'a> Widener<'a> {
             together: Vec::new(),
             version: Version::Together,
             is_twice: false,
+            refused: RefCell::default(),
             globals: FxHashMap::default(),
         };
         widener.b.at_end(entry.start);
         widener.make_slots();
         widener.make_second_versions();
         widener
+    }
+
+    /// Notes something that is not supported; the value in its place is anything.
+    pub(super) fn refuse(&self, what: &str, ty: Type<'m>) -> Value<'m> {
+        *self.refused.borrow_mut() = Some(what.into());
+        ty.poison()
     }
 
     fn make_second_versions(&mut self) {
@@ -141,7 +155,7 @@ impl<'a> Widener<'a> {
     }
 
     /// Gives the kernel's parameters their values.
-    fn arguments(&mut self, kernel: Value, arguments: &Arguments) -> Result<()> {
+    fn arguments(&mut self, kernel: Value<'m>, arguments: &Arguments<'_, 'm>) -> Result<()> {
         let values = self.entry.parameters(&self.b, kernel, arguments)?;
         self.mask = self.entry.mask;
         // Computed in the entry, they are there in every block.
@@ -176,7 +190,7 @@ impl<'a> Widener<'a> {
     }
 
     /// Takes over the lanes that have come to a block, and skips it when there are none.
-    fn enter_masked(&mut self, number: usize, slot: Value) {
+    fn enter_masked(&mut self, number: usize, slot: Value<'m>) {
         let bits = lanes_of(Type::int(self.b.context(), 1));
         let mask = self.b.load(bits, slot, 4);
         self.mask = Some(mask);
@@ -190,7 +204,7 @@ impl<'a> Widener<'a> {
         }
     }
 
-    fn start(&self, number: usize, version: Version) -> Block {
+    fn start(&self, number: usize, version: Version) -> Block<'m> {
         match version {
             Version::Together => self.together[number].unwrap_or(self.starts[number]),
             Version::Masked => self.starts[number],
@@ -198,7 +212,7 @@ impl<'a> Widener<'a> {
     }
 
     /// What runs after a block whose lanes go on to `next`. Nothing is pending while all lanes are together.
-    fn follow(&self, number: usize, next: &[usize]) -> Block {
+    fn follow(&self, number: usize, next: &[usize]) -> Block<'m> {
         match (self.version, next) {
             (Version::Together, [next]) => self.start(*next, Version::Together),
             (Version::Together, _) => self.entry.end,
@@ -208,7 +222,7 @@ impl<'a> Widener<'a> {
         }
     }
 
-    fn branch(&mut self, number: usize, branch: Value) {
+    fn branch(&mut self, number: usize, branch: Value<'m>) {
         let next = self.graph.successors[number].clone();
         let (Some(condition), [yes, no]) = (branch.condition(), &next[..]) else {
             let values = self.incoming(number, next[0]);
@@ -240,7 +254,7 @@ impl<'a> Widener<'a> {
     }
 
     /// Where all lanes turn out to go one way, they go that way together. What is written next is for lanes that part.
-    fn stay_together(&mut self, number: usize, condition: Value, sides: &[(usize, Incoming); 2]) {
+    fn stay_together(&mut self, number: usize, condition: Value<'m>, sides: &[(usize, Incoming<'m>); 2]) {
         let bits = mask_bits(&self.b, condition);
         for (all, (to, values)) in [bits.ty().all_ones(), bits.ty().zero()].into_iter().zip(sides) {
             let [agree, differ] = [0; 2].map(|_| Block::append(self.entry.body, ""));
@@ -252,7 +266,7 @@ impl<'a> Widener<'a> {
     }
 
     /// The lanes go both ways, one after the other.
-    fn part(&mut self, number: usize, condition: Value, sides: &[(usize, Incoming); 2]) {
+    fn part(&mut self, number: usize, condition: Value<'m>, sides: &[(usize, Incoming<'m>); 2]) {
         // A lane that is not here may have any condition, even an undefined one: never `and`.
         let none = condition.ty().zero();
         let here = self.mask.unwrap_or_else(|| condition.ty().all_ones());
@@ -265,17 +279,17 @@ impl<'a> Widener<'a> {
     }
 
     /// All lanes of block `from` go on to block `to`.
-    fn go(&mut self, from: usize, to: usize, values: &Incoming) {
+    fn go(&mut self, from: usize, to: usize, values: &Incoming<'m>) {
         self.edge(to, values, self.mask);
         let next = self.follow(from, &[to]);
         self.b.branch(next);
     }
 
     /// The values that the phis of block `to` get from block `from`.
-    fn incoming(&mut self, from: usize, to: usize) -> Incoming {
+    fn incoming(&mut self, from: usize, to: usize) -> Incoming<'m> {
         let from_block = self.graph.blocks[from];
         let phis = phis(self.graph.blocks[to]);
-        let value = |phi: Value| phi.incoming().into_iter().find(|(_, block)| *block == from_block);
+        let value = |phi: Value<'m>| phi.incoming().into_iter().find(|(_, block)| *block == from_block);
         phis.into_iter()
             .filter_map(|phi| value(phi).map(|(value, _)| (phi, value)))
             .map(|(phi, value)| (phi, self.get(value)))
@@ -283,7 +297,7 @@ impl<'a> Widener<'a> {
     }
 
     /// The lanes in `mask` go to block `to`: its phis get their values.
-    fn edge(&mut self, to: usize, values: &Incoming, mask: Option<Mask>) {
+    fn edge(&mut self, to: usize, values: &Incoming<'m>, mask: Option<Mask<'m>>) {
         let bits = lanes_of(Type::int(self.b.context(), 1));
         let lanes = mask.unwrap_or_else(|| bits.all_ones());
         let gathers = self.flow.deferred[to] && self.version == Version::Masked;

@@ -36,14 +36,14 @@ fn kernels_of_the_front_end_are_expanded() {
         for entry in compilation.program.kernels() {
             for math in [MathMode::Fast, MathMode::Safe] {
                 let context = Context::create();
-                let module = match lower(&context, &compilation.program, entry, math) {
+                let mut module = match lower(&context, &compilation.program, entry, math) {
                     Ok(module) => module,
                     Err(Error::Unsupported { .. }) => continue,
                     Err(error) => panic!("{}: {}: {error}", file.display(), entry.name),
                 };
                 let mut failed =
                     |what: String| failures.push(format!("{}: {}: {what}", file.display(), entry.name));
-                match expand(&module) {
+                match expand(&mut module) {
                     Err(error) => failed(error.to_string()),
                     Ok(()) => match module.verify() {
                         Err(error) => failed(error.to_string()),
@@ -85,8 +85,8 @@ fn kernels_of_mlx_are_expanded() {
     for function in library.functions() {
         let context = Context::create();
         let module = crate::bitcode::parse(&context, function.bitcode().expect("bitcode"), function.name());
-        let module = module.unwrap_or_else(|error| panic!("{}: {error}", function.name()));
-        let failure = match expand(&module) {
+        let mut module = module.unwrap_or_else(|error| panic!("{}: {error}", function.name()));
+        let failure = match expand(&mut module) {
             Err(error) => error.to_string(),
             Ok(()) => match module.verify() {
                 Err(error) => error.to_string(),

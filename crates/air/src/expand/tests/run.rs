@@ -61,8 +61,8 @@ pub(super) fn apply_ir<R: Copy + Default>(source: &str, arguments: &[Array]) -> 
     assert!(len > 0 && arguments.iter().all(|array| array.len == len), "arrays of one length");
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(source.as_bytes(), "test");
-    let module = context.create_module_from_ir(buffer).unwrap_or_else(|error| panic!("{error}\n{source}"));
-    expand(&module).unwrap_or_else(|error| panic!("{error}"));
+    let mut module = context.create_module_from_ir(buffer).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    expand(&mut module).unwrap_or_else(|error| panic!("{error}"));
     module.verify().unwrap_or_else(|error| panic!("{error}\n{}", module.print_to_string()));
     let left = module.get_functions().find(|function| function.get_name().to_string_lossy().starts_with("air."));
     assert!(left.is_none(), "{left:?}");

@@ -12,20 +12,23 @@ use crate::ir::{AtomicOp, Block, Builder, IntPredicate, Type, Value};
 use crate::wave::lanes::{Mask, first_active, lanes_of, mask_bits, splat, splatted};
 
 /// A call of an atomic function.
-pub(in crate::wave) struct Atomic<'a> {
+pub(in crate::wave) struct Atomic<'a, 'm> {
     pub(in crate::wave) name: &'a str,
     /// As in the call, each a scalar where it is the same in all lanes, otherwise with one element per lane. Pointers
     /// are in address space 0. What follows the last value (order, scope, volatile) is not looked at.
-    pub(in crate::wave) arguments: &'a [Value],
+    pub(in crate::wave) arguments: &'a [Value<'m>],
     /// The active lanes; at least one is.
-    pub(in crate::wave) mask: Mask,
+    pub(in crate::wave) mask: Mask<'m>,
     /// Whether anything uses what the function returns.
     pub(in crate::wave) is_result_used: bool,
 }
 
 /// Emits the call of an atomic function: one vector of lanes, or nothing when it returns nothing or nothing uses it.
 /// The code may have loops: the builder is in another block afterwards. `None` when the name is another one.
-pub(in crate::wave) fn atomic(b: &Builder, call: &Atomic) -> Option<Result<Vec<Value>, String>> {
+pub(in crate::wave) fn atomic<'m>(
+    b: &Builder<'m>,
+    call: &Atomic<'_, 'm>,
+) -> Option<Result<Vec<Value<'m>>, String>> {
     let name = call.name.strip_prefix("air.atomic.")?;
     if name == "fence" {
         b.fence();
@@ -34,7 +37,7 @@ pub(in crate::wave) fn atomic(b: &Builder, call: &Atomic) -> Option<Result<Vec<V
     Some(emit(b, call, name))
 }
 
-fn emit(b: &Builder, call: &Atomic, name: &str) -> Result<Vec<Value>, String> {
+fn emit<'m>(b: &Builder<'m>, call: &Atomic<'_, 'm>, name: &str) -> Result<Vec<Value<'m>>, String> {
     let unsupported = || format!("the atomic function '{}' is not supported", call.name);
     let name = name.strip_prefix("global.").or_else(|| name.strip_prefix("local.")).ok_or_else(unsupported)?;
     let (operation, suffix) = match name.strip_prefix("cmpxchg.weak.") {
@@ -54,13 +57,13 @@ fn emit(b: &Builder, call: &Atomic, name: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-impl Atomic<'_> {
-    fn argument(&self, index: usize) -> Result<Value, String> {
+impl<'m> Atomic<'_, 'm> {
+    fn argument(&self, index: usize) -> Result<Value<'m>, String> {
         self.arguments.get(index).copied().ok_or_else(|| format!("'{}' lacks argument {index}", self.name))
     }
 
     /// A pointer, as a scalar where that is known to do.
-    fn pointer(&self, index: usize) -> Result<Value, String> {
+    fn pointer(&self, index: usize) -> Result<Value<'m>, String> {
         let pointer = self.argument(index)?;
         if !pointer.ty().scalar().is_pointer() {
             return Err(format!("argument {index} of '{}' is no pointer", self.name));
@@ -70,7 +73,7 @@ impl Atomic<'_> {
 }
 
 /// The type of the object, as the end of a name says it.
-fn element(b: &Builder, suffix: &str) -> Option<Type> {
+fn element<'m>(b: &Builder<'m>, suffix: &str) -> Option<Type<'m>> {
     Some(match suffix.rsplit('.').next()? {
         "f32" => Type::float(b.context()),
         "i8" => Type::int(b.context(), 8),
@@ -112,14 +115,14 @@ fn modification(operation: &str, number: Number) -> Option<Modification> {
     Some(Modification { operation, together })
 }
 
-fn modify(
-    b: &Builder,
-    call: &Atomic,
-    pointer: Value,
-    value: Value,
+fn modify<'m>(
+    b: &Builder<'m>,
+    call: &Atomic<'_, 'm>,
+    pointer: Value<'m>,
+    value: Value<'m>,
     number: Number,
     modification: Modification,
-) -> Result<Vec<Value>, String> {
+) -> Result<Vec<Value<'m>>, String> {
     let Modification { operation, together } = modification;
     if let Some(reduction) = together.filter(|_| !pointer.ty().is_vector()) {
         let lanes = if value.ty().is_vector() { value } else { splat(b, value) };
@@ -146,7 +149,12 @@ fn modify(
     }))
 }
 
-fn load(b: &Builder, call: &Atomic, pointer: Value, ty: Type) -> Result<Vec<Value>, String> {
+fn load<'m>(
+    b: &Builder<'m>,
+    call: &Atomic<'_, 'm>,
+    pointer: Value<'m>,
+    ty: Type<'m>,
+) -> Result<Vec<Value<'m>>, String> {
     if !pointer.ty().is_vector() {
         return Ok(vec![splat(b, b.atomic_load(ty, pointer, bytes(ty)))]);
     }
@@ -154,7 +162,12 @@ fn load(b: &Builder, call: &Atomic, pointer: Value, ty: Type) -> Result<Vec<Valu
     Ok(each_active_lane(b, call.mask, Some(ty), |lane| b.atomic_load(ty, pointer.get(b, lane), bytes(ty))))
 }
 
-fn store(b: &Builder, call: &Atomic, pointer: Value, value: Value) -> Result<Vec<Value>, String> {
+fn store<'m>(
+    b: &Builder<'m>,
+    call: &Atomic<'_, 'm>,
+    pointer: Value<'m>,
+    value: Value<'m>,
+) -> Result<Vec<Value<'m>>, String> {
     let align = bytes(value.ty().scalar());
     if !pointer.ty().is_vector() {
         // Any of the lanes may be the last.
@@ -171,13 +184,13 @@ fn store(b: &Builder, call: &Atomic, pointer: Value, value: Value) -> Result<Vec
 }
 
 /// Returns what was there, and writes it to where the expected value is, in the lane's own memory.
-fn compare_exchange(
-    b: &Builder,
-    call: &Atomic,
-    pointer: Value,
-    expected: Value,
-    desired: Value,
-) -> Result<Vec<Value>, String> {
+fn compare_exchange<'m>(
+    b: &Builder<'m>,
+    call: &Atomic<'_, 'm>,
+    pointer: Value<'m>,
+    expected: Value<'m>,
+    desired: Value<'m>,
+) -> Result<Vec<Value<'m>>, String> {
     let ty = desired.ty().scalar();
     let align = bytes(ty);
     // It is the bits that are compared, of floating point, too.
@@ -202,13 +215,13 @@ fn bytes(ty: Type) -> u32 {
 /// The elements of a vector in memory: taking one from a register by a number that varies would put all of them there,
 /// in every turn of the loop. What is the same in all lanes needs no memory.
 #[derive(Clone, Copy)]
-enum Slot {
-    Scalar(Value),
-    Lanes(Value, Type),
+enum Slot<'m> {
+    Scalar(Value<'m>),
+    Lanes(Value<'m>, Type<'m>),
 }
 
-impl Slot {
-    fn of(b: &Builder, value: Value) -> Slot {
+impl<'m> Slot<'m> {
+    fn of(b: &Builder<'m>, value: Value<'m>) -> Slot<'m> {
         if !value.ty().is_vector() {
             return Slot::Scalar(value);
         }
@@ -217,7 +230,7 @@ impl Slot {
         Slot::Lanes(memory, value.ty().element())
     }
 
-    fn get(self, b: &Builder, lane: Value) -> Value {
+    fn get(self, b: &Builder<'m>, lane: Value<'m>) -> Value<'m> {
         match self {
             Slot::Scalar(value) => value,
             Slot::Lanes(memory, ty) => b.load(ty, element_address(b, memory, ty, lane), element_size(ty)),
@@ -229,18 +242,18 @@ fn element_size(ty: Type) -> u32 {
     if ty.is_pointer() { 8 } else { bytes(ty) }
 }
 
-fn element_address(b: &Builder, memory: Value, ty: Type, lane: Value) -> Value {
+fn element_address<'m>(b: &Builder<'m>, memory: Value<'m>, ty: Type<'m>, lane: Value<'m>) -> Value<'m> {
     b.offset(memory, b.mul(lane, lane.ty().constant(element_size(ty).into())))
 }
 
 /// A loop over the active lanes. What `emit` makes for a lane is the lane's element of the result, if there is to be
 /// one.
-fn each_active_lane(
-    b: &Builder,
-    mask: Mask,
-    result: Option<Type>,
-    emit: impl FnOnce(Value) -> Value,
-) -> Vec<Value> {
+fn each_active_lane<'m>(
+    b: &Builder<'m>,
+    mask: Mask<'m>,
+    result: Option<Type<'m>>,
+    emit: impl FnOnce(Value<'m>) -> Value<'m>,
+) -> Vec<Value<'m>> {
     let long = Type::int(b.context(), 64);
     let results = result.map(|ty| (ty, b.entry_alloca(lanes_of(ty), 64)));
     let bits = mask_bits(b, mask);

@@ -38,7 +38,7 @@ impl Permutation {
 }
 
 /// `data` of the lanes `source`, an `i32` below 32 each.
-pub(super) fn look_up(b: &Builder, data: Value, source: Value) -> Value {
+pub(super) fn look_up<'m>(b: &Builder<'m>, data: Value<'m>, source: Value<'m>) -> Value<'m> {
     // What lanes that are not active ask for may not be defined, and would make an address undefined.
     let source = b.freeze(source);
     match Permutation::of(b.block().function()) {
@@ -49,7 +49,7 @@ pub(super) fn look_up(b: &Builder, data: Value, source: Value) -> Value {
 }
 
 /// Does with vectors of any numbers what `permute` does with such of `i32`.
-fn in_32_bits(b: &Builder, data: Value, permute: impl Fn(Value) -> Value) -> Value {
+fn in_32_bits<'m>(b: &Builder<'m>, data: Value<'m>, permute: impl Fn(Value<'m>) -> Value<'m>) -> Value<'m> {
     let element = data.ty().element();
     let int = |bits| lanes_of(Type::int(b.context(), bits));
     let bits = match element {
@@ -69,18 +69,18 @@ fn in_32_bits(b: &Builder, data: Value, permute: impl Fn(Value) -> Value) -> Val
 }
 
 /// `length` elements from `start` on.
-fn part(b: &Builder, vector: Value, start: usize, length: usize) -> Value {
+fn part<'m>(b: &Builder<'m>, vector: Value<'m>, start: usize, length: usize) -> Value<'m> {
     let pattern: Vec<i32> = (start..start + length).map(|index| index as i32).collect();
     b.shuffle(vector, vector.ty().poison(), &pattern)
 }
 
 /// Vectors one after the other.
-fn concatenate(b: &Builder, left: Value, right: Value) -> Value {
+fn concatenate<'m>(b: &Builder<'m>, left: Value<'m>, right: Value<'m>) -> Value<'m> {
     let pattern: Vec<i32> = (0..2 * left.ty().length() as i32).collect();
     b.shuffle(left, right, &pattern)
 }
 
-fn permute_avx512(b: &Builder, data: Value, source: Value) -> Value {
+fn permute_avx512<'m>(b: &Builder<'m>, data: Value<'m>, source: Value<'m>) -> Value<'m> {
     let (low, high) = (part(b, data, 0, 16), part(b, data, 16, 16));
     let quarter = |start| {
         let source = part(b, source, start, 16);
@@ -90,8 +90,8 @@ fn permute_avx512(b: &Builder, data: Value, source: Value) -> Value {
 }
 
 /// Each eight lanes from each eight; then the fourth and fifth bit of the number decide.
-fn permute_avx2(b: &Builder, data: Value, source: Value) -> Value {
-    let eighths: Vec<Value> = (0..4)
+fn permute_avx2<'m>(b: &Builder<'m>, data: Value<'m>, source: Value<'m>) -> Value<'m> {
+    let eighths: Vec<Value<'m>> = (0..4)
         .map(|quarter| {
             let source = part(b, source, 8 * quarter, 8);
             let from = |start| b.intrinsic("llvm.x86.avx2.permd", &[], &[part(b, data, start, 8), source]);
@@ -108,7 +108,7 @@ fn permute_avx2(b: &Builder, data: Value, source: Value) -> Value {
     concatenate(b, low, high)
 }
 
-fn through_memory(b: &Builder, data: Value, source: Value) -> Value {
+fn through_memory<'m>(b: &Builder<'m>, data: Value<'m>, source: Value<'m>) -> Value<'m> {
     let element = data.ty().element();
     if element.is_int() && element.int_bits() == 1 {
         let bytes = b.zext(data, lanes_of(Type::int(b.context(), 8)));

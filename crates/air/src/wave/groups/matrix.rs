@@ -39,7 +39,7 @@ impl<'a> Name<'a> {
     }
 
     /// What the matrix with this position in the name consists of.
-    pub(super) fn element(&self, b: &Builder, index: usize) -> Result<Element, String> {
+    pub(super) fn element<'m>(&self, b: &Builder<'m>, index: usize) -> Result<Element<'m>, String> {
         let suffix = self.suffixes.get(index).copied().unwrap_or_default();
         let (number, ty) = match suffix.strip_prefix("v64") {
             Some("f32") => (Number::Float, Type::float(b.context())),
@@ -53,12 +53,12 @@ impl<'a> Name<'a> {
 
 /// The elements of a matrix; bfloat is `i16`.
 #[derive(Clone, Copy)]
-pub(super) struct Element {
+pub(super) struct Element<'m> {
     pub(super) number: Number,
-    pub(super) ty: Type,
+    pub(super) ty: Type<'m>,
 }
 
-impl Element {
+impl Element<'_> {
     /// In memory.
     pub(super) fn bytes(self) -> u32 {
         if self.ty.is_int() || self.ty.is_half() { 2 } else { 4 }
@@ -80,7 +80,7 @@ pub(super) fn place(row: usize, column: usize) -> (usize, usize) {
 }
 
 /// What does not concern memory.
-pub(super) fn arithmetic(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> {
+pub(super) fn arithmetic<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, name: &Name) -> Result<Vec<Value<'m>>, String> {
     let element = name.element(b, 0)?;
     match name.operation {
         "multiply_accumulate" => {
@@ -104,7 +104,12 @@ pub(super) fn arithmetic(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Va
 }
 
 /// A matrix among the arguments in float. The name has the elements of the result first.
-fn opened_argument(b: &Builder, call: &Call, name: &Name, index: usize) -> Result<[Value; 2], String> {
+fn opened_argument<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
+    name: &Name,
+    index: usize,
+) -> Result<[Value<'m>; 2], String> {
     let element = name.element(b, index + 1)?;
     match call.argument(index)? {
         &[first, second] => Ok([first, second].map(|part| element.number.open(b, part))),
@@ -113,9 +118,9 @@ fn opened_argument(b: &Builder, call: &Call, name: &Name, index: usize) -> Resul
 }
 
 /// The lanes whose element is on the diagonal.
-fn diagonal(b: &Builder, element: usize) -> Value {
+fn diagonal<'m>(b: &Builder<'m>, element: usize) -> Value<'m> {
     let bit = Type::int(b.context(), 1);
-    let lanes: Vec<Value> = (0..LANES)
+    let lanes: Vec<Value<'m>> = (0..LANES)
         .map(|lane| {
             let (row, column) = position(lane, element);
             bit.constant((row == column).into())
@@ -125,14 +130,14 @@ fn diagonal(b: &Builder, element: usize) -> Value {
 }
 
 /// A·B + C in float, rounded to the result's elements.
-fn multiply(
-    b: &Builder,
-    call: &Call,
-    result: Element,
-    left: [Value; 2],
-    right: [Value; 2],
-    sum: [Value; 2],
-) -> Result<Vec<Value>, String> {
+fn multiply<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
+    result: Element<'m>,
+    left: [Value<'m>; 2],
+    right: [Value<'m>; 2],
+    sum: [Value<'m>; 2],
+) -> Result<Vec<Value<'m>>, String> {
     let mut sums = sum;
     for k in 0..SIZE {
         let of_row = spread(b, left, |row, _| (row, k), 0);
@@ -147,12 +152,12 @@ fn multiply(
 
 /// A vector of those elements of a matrix that `source` names for the rows and columns of element `element`. They must
 /// all be in the same one of the matrix's two vectors.
-fn spread(
-    b: &Builder,
-    matrix: [Value; 2],
+fn spread<'m>(
+    b: &Builder<'m>,
+    matrix: [Value<'m>; 2],
     source: impl Fn(usize, usize) -> (usize, usize),
     element: usize,
-) -> Value {
+) -> Value<'m> {
     let places = |lane| {
         let (row, column) = position(lane, element);
         let (row, column) = source(row, column);

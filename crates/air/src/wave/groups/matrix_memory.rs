@@ -25,11 +25,11 @@ pub(in crate::wave) fn is_matrix_memory(name: &str) -> bool {
 /// all that, give those of the first active lane.) At least one lane must be active: all of the memory is touched.
 ///
 /// The result is the two vectors of the matrix, or nothing for a store; `None` when the name is another one.
-pub(in crate::wave) fn matrix_memory(
-    b: &Builder,
+pub(in crate::wave) fn matrix_memory<'m>(
+    b: &Builder<'m>,
     name: &str,
-    arguments: &[Vec<Value>],
-) -> Option<Result<Vec<Value>, String>> {
+    arguments: &[Vec<Value<'m>>],
+) -> Option<Result<Vec<Value<'m>>, String>> {
     let parsed = Name::parse(name)?;
     match parsed.operation {
         "load" => Some(Tile::new(b, name, &parsed, arguments).map(|tile| tile.load(b))),
@@ -38,7 +38,12 @@ pub(in crate::wave) fn matrix_memory(
     }
 }
 
-fn store(b: &Builder, name: &str, parsed: &Name, arguments: &[Vec<Value>]) -> Result<Vec<Value>, String> {
+fn store<'m>(
+    b: &Builder<'m>,
+    name: &str,
+    parsed: &Name,
+    arguments: &[Vec<Value<'m>>],
+) -> Result<Vec<Value<'m>>, String> {
     let (matrix, others) = arguments.split_first().ok_or_else(|| format!("'{name}' lacks its arguments"))?;
     let &[first, second] = matrix.as_slice() else {
         return Err(format!("the first argument of '{name}' is no simdgroup matrix"));
@@ -48,27 +53,27 @@ fn store(b: &Builder, name: &str, parsed: &Name, arguments: &[Vec<Value>]) -> Re
 }
 
 /// Where a matrix is in memory.
-struct Tile {
-    element: Element,
+struct Tile<'m> {
+    element: Element<'m>,
     /// Of the first element.
-    start: Value,
-    order: Order,
+    start: Value<'m>,
+    order: Order<'m>,
 }
 
 /// How the elements follow each other; distances are in bytes.
-enum Order {
+enum Order<'m> {
     /// Each row in one piece.
-    Rows { distance: Value },
+    Rows { distance: Value<'m> },
     /// Each column in one piece.
-    Columns { distance: Value },
+    Columns { distance: Value<'m> },
     /// Each element alone.
-    Apart { between_columns: Value, between_rows: Value },
+    Apart { between_columns: Value<'m>, between_rows: Value<'m> },
 }
 
-impl Tile {
-    fn new(b: &Builder, name: &str, parsed: &Name, arguments: &[Vec<Value>]) -> Result<Tile, String> {
+impl<'m> Tile<'m> {
+    fn new(b: &Builder<'m>, name: &str, parsed: &Name, arguments: &[Vec<Value<'m>>]) -> Result<Tile<'m>, String> {
         let element = parsed.element(b, 0)?;
-        let arguments: Vec<&[Value]> = arguments.iter().map(Vec::as_slice).collect();
+        let arguments: Vec<&[Value<'m>]> = arguments.iter().map(Vec::as_slice).collect();
         let (pointer, [x, y], strides) = match arguments[..] {
             [&[pointer], &[elements_per_row], &[x, y], &[transpose]] => {
                 let one = elements_per_row.ty().constant(1);
@@ -104,9 +109,9 @@ impl Tile {
         Ok(Tile { element, start: b.offset(pointer, offset), order })
     }
 
-    fn load(&self, b: &Builder) -> Vec<Value> {
+    fn load(&self, b: &Builder<'m>) -> Vec<Value<'m>> {
         let ty = self.element.ty;
-        let lines = |distance: Value| {
+        let lines = |distance: Value<'m>| {
             let load = |line| b.load(ty.vector(SIZE), self.at(b, distance, line), self.element.bytes());
             concatenate(b, (0..SIZE).map(load).collect())
         };
@@ -127,8 +132,8 @@ impl Tile {
         }
     }
 
-    fn store(&self, b: &Builder, first: Value, second: Value) {
-        let store_lines = |distance: Value, places: fn(usize, usize) -> (usize, usize)| {
+    fn store(&self, b: &Builder<'m>, first: Value<'m>, second: Value<'m>) {
+        let store_lines = |distance: Value<'m>, places: fn(usize, usize) -> (usize, usize)| {
             for line in 0..SIZE {
                 let pattern: Vec<i32> = (0..SIZE)
                     .map(|index| {
@@ -157,20 +162,20 @@ impl Tile {
     }
 
     /// The start of a line.
-    fn at(&self, b: &Builder, distance: Value, line: usize) -> Value {
+    fn at(&self, b: &Builder<'m>, distance: Value<'m>, line: usize) -> Value<'m> {
         b.offset(self.start, b.mul(distance, distance.ty().constant(line as i64)))
     }
 
     /// Of an element whose neighbours are elsewhere.
-    fn address(&self, b: &Builder, row: usize, column: usize) -> Value {
+    fn address(&self, b: &Builder<'m>, row: usize, column: usize) -> Value<'m> {
         let Order::Apart { between_columns, between_rows } = self.order else { return self.start };
-        let times = |distance: Value, count: usize| b.mul(distance, distance.ty().constant(count as i64));
+        let times = |distance: Value<'m>, count: usize| b.mul(distance, distance.ty().constant(count as i64));
         b.offset(self.start, b.add(times(between_columns, column), times(between_rows, row)))
     }
 }
 
 /// The two vectors of a matrix, from 64 elements in the order of memory.
-fn arrange(b: &Builder, memory: Value, index: impl Fn(usize, usize) -> usize) -> Vec<Value> {
+fn arrange<'m>(b: &Builder<'m>, memory: Value<'m>, index: impl Fn(usize, usize) -> usize) -> Vec<Value<'m>> {
     let vector = |element: usize| {
         let from = |lane| {
             let (row, column) = position(lane, element);
@@ -182,7 +187,7 @@ fn arrange(b: &Builder, memory: Value, index: impl Fn(usize, usize) -> usize) ->
 }
 
 /// Vectors of the same length one after the other; their number is a power of two.
-fn concatenate(b: &Builder, mut vectors: Vec<Value>) -> Value {
+fn concatenate<'m>(b: &Builder<'m>, mut vectors: Vec<Value<'m>>) -> Value<'m> {
     while vectors.len() > 1 {
         let pattern: Vec<i32> = (0..2 * vectors[0].ty().length() as i32).collect();
         vectors = vectors.chunks(2).map(|pair| b.shuffle(pair[0], pair[1], &pattern)).collect();

@@ -29,23 +29,23 @@ pub(super) use matrix_memory::{is_matrix_memory, matrix_memory};
 use name::{Group, Name, Operation};
 
 /// A call of a function between lanes.
-pub(super) struct Call<'a> {
+pub(super) struct Call<'a, 'm> {
     /// `air.simd_sum.f32`
     pub(super) name: &'a str,
     /// Each argument as its components (a scalar has one, a `float4` four), each component with one element per lane.
     /// bfloat is `i16` here: only the name tells that these bits are numbers.
-    pub(super) arguments: &'a [Vec<Value>],
+    pub(super) arguments: &'a [Vec<Value<'m>>],
     /// The active lanes; at least one is.
-    pub(super) mask: Mask,
+    pub(super) mask: Mask<'m>,
     /// The type of the result in one lane, as AIR has it.
-    pub(super) result: Type,
+    pub(super) result: Type<'m>,
     /// LLVM's fast-math flags of the call.
     pub(super) fast_math: u32,
 }
 
 /// The components of the result, with one element per lane. `None` when the name is not that of a function between
 /// lanes, an error in words when the call is not as it should be.
-pub(super) fn emit(b: &Builder, call: &Call) -> Option<Result<Vec<Value>, String>> {
+pub(super) fn emit<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Option<Result<Vec<Value<'m>>, String>> {
     if let Some(name) = matrix::Name::parse(call.name) {
         return (!name.is_memory()).then(|| matrix::arithmetic(b, call, &name));
     }
@@ -58,7 +58,7 @@ pub(super) fn emit(b: &Builder, call: &Call) -> Option<Result<Vec<Value>, String
 }
 
 /// The components of the result as scalars, where it is the same in all lanes ([`result_is_uniform`]).
-pub(super) fn emit_uniform(b: &Builder, call: &Call) -> Option<Result<Vec<Value>, String>> {
+pub(super) fn emit_uniform<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Option<Result<Vec<Value<'m>>, String>> {
     let name = Name::parse(call.name).filter(Name::is_uniform)?;
     Some(uniform(b, call, &name))
 }
@@ -68,7 +68,7 @@ pub(super) fn result_is_uniform(name: &str) -> bool {
     Name::parse(name).is_some_and(|name| name.is_uniform())
 }
 
-fn uniform(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> {
+fn uniform<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, name: &Name) -> Result<Vec<Value<'m>>, String> {
     match name.operation {
         Operation::Reduce(reduction) => {
             let data = call.argument(0)?;
@@ -86,8 +86,9 @@ fn uniform(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> 
     }
 }
 
-fn varying(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> {
-    let each = |emit: &dyn Fn(Value) -> Value| Ok(call.argument(0)?.iter().map(|&part| emit(part)).collect());
+fn varying<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, name: &Name) -> Result<Vec<Value<'m>>, String> {
+    let each =
+        |emit: &dyn Fn(Value<'m>) -> Value<'m>| Ok(call.argument(0)?.iter().map(|&part| emit(part)).collect());
     match name.operation {
         Operation::Reduce(reduction) => each(&|part| reduce::quads(b, call, name.number, reduction, part)),
         Operation::Prefix(reduction, kind) => each(&|part| prefix::prefix(b, call, name, reduction, kind, part)),
@@ -103,8 +104,8 @@ fn varying(b: &Builder, call: &Call, name: &Name) -> Result<Vec<Value>, String> 
     }
 }
 
-impl Call<'_> {
-    fn argument(&self, index: usize) -> Result<&[Value], String> {
+impl<'m> Call<'_, 'm> {
+    fn argument(&self, index: usize) -> Result<&[Value<'m>], String> {
         self.arguments
             .get(index)
             .map(Vec::as_slice)
@@ -112,7 +113,7 @@ impl Call<'_> {
     }
 
     /// An argument that is a scalar in AIR.
-    fn scalar(&self, index: usize) -> Result<Value, String> {
+    fn scalar(&self, index: usize) -> Result<Value<'m>, String> {
         match self.argument(index)? {
             &[part] => Ok(part),
             parts => Err(format!("argument {index} of '{}' has {} components, not one", self.name, parts.len())),

@@ -33,7 +33,7 @@ impl Number {
     }
 
     /// The values in the type that they are computed in.
-    pub(super) fn open(self, b: &Builder, value: Value) -> Value {
+    pub(super) fn open<'m>(self, b: &Builder<'m>, value: Value<'m>) -> Value<'m> {
         let float = with_element(value.ty(), Type::float(b.context()));
         match self {
             Number::BFloat => {
@@ -47,7 +47,7 @@ impl Number {
     }
 
     /// Back to the type `to`, which `open` was given (with or without lanes).
-    pub(super) fn close(self, b: &Builder, value: Value, to: Type) -> Value {
+    pub(super) fn close<'m>(self, b: &Builder<'m>, value: Value<'m>, to: Type<'m>) -> Value<'m> {
         match self {
             Number::BFloat => round_to_bfloat(b, value),
             Number::Float if to.scalar().is_half() => {
@@ -78,7 +78,14 @@ impl Number {
     }
 
     /// One step of a reduction of opened values.
-    pub(super) fn combine(self, b: &Builder, reduction: Reduction, left: Value, right: Value, flags: u32) -> Value {
+    pub(super) fn combine<'m>(
+        self,
+        b: &Builder<'m>,
+        reduction: Reduction,
+        left: Value<'m>,
+        right: Value<'m>,
+        flags: u32,
+    ) -> Value<'m> {
         if matches!(self, Number::Float | Number::BFloat) {
             return combine_floats(b, reduction, left, right, flags);
         }
@@ -99,7 +106,13 @@ impl Number {
 
 /// Infinities and NaNs are common in real kernels, whatever they promise, and the neutral elements are infinities: none
 /// of what is made here relies on their absence.
-fn combine_floats(b: &Builder, reduction: Reduction, left: Value, right: Value, flags: u32) -> Value {
+fn combine_floats<'m>(
+    b: &Builder<'m>,
+    reduction: Reduction,
+    left: Value<'m>,
+    right: Value<'m>,
+    flags: u32,
+) -> Value<'m> {
     let without_nans = flags & NO_NANS != 0;
     let value = match reduction {
         Reduction::Product => b.binary(Opcode::LLVMFMul, left, right),
@@ -121,12 +134,12 @@ pub(super) fn allowing_special_values(flags: u32) -> u32 {
 }
 
 /// `ty` with other elements.
-pub(super) fn with_element(ty: Type, element: Type) -> Type {
+pub(super) fn with_element<'m>(ty: Type<'m>, element: Type<'m>) -> Type<'m> {
     if ty.is_vector() { element.vector(ty.length()) } else { element }
 }
 
 /// The bits of the nearest bfloat, ties to even; a NaN stays one.
-fn round_to_bfloat(b: &Builder, value: Value) -> Value {
+fn round_to_bfloat<'m>(b: &Builder<'m>, value: Value<'m>) -> Value<'m> {
     let int = with_element(value.ty(), Type::int(b.context(), 32));
     let short = with_element(value.ty(), Type::int(b.context(), 16));
     let bits = b.bitcast(value, int);

@@ -12,7 +12,7 @@ use crate::wave::lanes::{first_active, lane_numbers, lanes_of, resize, splatted}
 use abi::LANES;
 
 /// The value of the lane that the second argument names; all active lanes name the same.
-pub(super) fn broadcast(b: &Builder, call: &Call) -> Result<Vec<Value>, String> {
+pub(super) fn broadcast<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Vec<Value<'m>>, String> {
     let lanes = call.scalar(1)?;
     let lane = splatted(lanes).unwrap_or_else(|| b.extract(lanes, first_active(b, call.mask)));
     // Past the end, LLVM's extraction has no value, and what uses it none either.
@@ -21,7 +21,7 @@ pub(super) fn broadcast(b: &Builder, call: &Call) -> Result<Vec<Value>, String> 
 }
 
 /// The value of the first active lane.
-pub(super) fn broadcast_first(b: &Builder, call: &Call) -> Result<Vec<Value>, String> {
+pub(super) fn broadcast_first<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Vec<Value<'m>>, String> {
     let first = first_active(b, call.mask);
     // There always is one, but LLVM does not know.
     let first = b.and(first, first.ty().constant(LANES as i64 - 1));
@@ -29,7 +29,7 @@ pub(super) fn broadcast_first(b: &Builder, call: &Call) -> Result<Vec<Value>, St
 }
 
 /// The value of the first active lane of each quad.
-pub(super) fn quad_broadcast_first(b: &Builder, call: &Call) -> Result<Vec<Value>, String> {
+pub(super) fn quad_broadcast_first<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Vec<Value<'m>>, String> {
     let index = lanes_of(Type::int(b.context(), 32));
     // One bit more, so that there is a first even in a quad where no lane is active.
     let active = b.or(quad_bits(b, call.mask, index), index.constant(8));
@@ -40,7 +40,12 @@ pub(super) fn quad_broadcast_first(b: &Builder, call: &Call) -> Result<Vec<Value
 }
 
 /// Every other movement between lanes.
-pub(super) fn shuffle(b: &Builder, call: &Call, group: Group, shuffle: Shuffle) -> Result<Vec<Value>, String> {
+pub(super) fn shuffle<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
+    group: Group,
+    shuffle: Shuffle,
+) -> Result<Vec<Value<'m>>, String> {
     let data = call.argument(0)?;
     let index = lanes_of(Type::int(b.context(), 32));
     if matches!(shuffle, Shuffle::FillUp | Shuffle::FillDown) {
@@ -59,11 +64,11 @@ pub(super) fn shuffle(b: &Builder, call: &Call, group: Group, shuffle: Shuffle) 
 }
 
 /// The lane that each lane reads.
-fn source(b: &Builder, group: Group, shuffle: Shuffle, operand: Value) -> Value {
+fn source<'m>(b: &Builder<'m>, group: Group, shuffle: Shuffle, operand: Value<'m>) -> Value<'m> {
     let ty = operand.ty();
     let last = group.size() as i64 - 1;
     let lane = lane_numbers(ty.element());
-    let in_group = |number: Value| {
+    let in_group = |number: Value<'m>| {
         let start = b.and(lane, ty.constant(!last));
         b.or(start, b.and(number, ty.constant(last)))
     };
@@ -86,7 +91,7 @@ fn source(b: &Builder, group: Group, shuffle: Shuffle, operand: Value) -> Value 
 }
 
 /// The lane that each lane reads: of the data, or, from 32 on, of the filling data, which goes on where the data ends.
-fn filled_source(b: &Builder, up: bool, delta: Value, modulo: Value) -> Value {
+fn filled_source<'m>(b: &Builder<'m>, up: bool, delta: Value<'m>, modulo: Value<'m>) -> Value<'m> {
     let ty = delta.ty();
     let lane = lane_numbers(ty.element());
     let filling = ty.constant(LANES as i64);
@@ -102,14 +107,14 @@ fn filled_source(b: &Builder, up: bool, delta: Value, modulo: Value) -> Value {
 }
 
 /// `data` of the lanes `source`.
-pub(super) fn one_source(b: &Builder, data: Value, source: Value) -> Value {
+pub(super) fn one_source<'m>(b: &Builder<'m>, data: Value<'m>, source: Value<'m>) -> Value<'m> {
     match pattern(source) {
         Some(pattern) => b.shuffle(data, data.ty().poison(), &pattern),
         None => look_up(b, data, source),
     }
 }
 
-fn two_sources(b: &Builder, data: Value, filling: Value, source: Value) -> Value {
+fn two_sources<'m>(b: &Builder<'m>, data: Value<'m>, filling: Value<'m>, source: Value<'m>) -> Value<'m> {
     if let Some(pattern) = pattern(source) {
         return b.shuffle(data, filling, &pattern);
     }

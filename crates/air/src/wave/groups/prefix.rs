@@ -7,14 +7,14 @@ use crate::ir::{Builder, Value};
 use abi::LANES;
 
 /// One component. In each step a lane adds what the lane twice as far before it has.
-pub(super) fn prefix(
-    b: &Builder,
-    call: &Call,
+pub(super) fn prefix<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
     name: &Name,
     reduction: Reduction,
     kind: Prefix,
-    data: Value,
-) -> Value {
+    data: Value<'m>,
+) -> Value<'m> {
     let number = name.number;
     let mut sums = active_or_neutral(b, call, number, reduction, number.open(b, data));
     let neutral = number.neutral(reduction, sums.ty());
@@ -32,7 +32,7 @@ pub(super) fn prefix(
 }
 
 /// The value of the lane `distance` before, in the same group, or `fill`.
-fn moved_up(b: &Builder, group: Group, data: Value, fill: Value, distance: usize) -> Value {
+fn moved_up<'m>(b: &Builder<'m>, group: Group, data: Value<'m>, fill: Value<'m>, distance: usize) -> Value<'m> {
     let pattern: Vec<i32> = (0..LANES)
         .map(|lane| if lane % group.size() >= distance { lane - distance } else { LANES + lane } as i32)
         .collect();

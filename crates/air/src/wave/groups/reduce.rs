@@ -7,7 +7,13 @@ use crate::ir::{Builder, Type, Value};
 use abi::LANES;
 
 /// The reduction of one component over the active lanes.
-pub(super) fn scalar(b: &Builder, call: &Call, number: Number, reduction: Reduction, data: Value) -> Value {
+pub(super) fn scalar<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
+    number: Number,
+    reduction: Reduction,
+    data: Value<'m>,
+) -> Value<'m> {
     let opened = active_or_neutral(b, call, number, reduction, number.open(b, data));
     let reduced = match integer_intrinsic(number, reduction) {
         Some(name) => b.intrinsic(name, &[opened.ty()], &[opened]),
@@ -17,7 +23,13 @@ pub(super) fn scalar(b: &Builder, call: &Call, number: Number, reduction: Reduct
 }
 
 /// The reduction of one component over the active lanes of each quad, in all of its lanes.
-pub(super) fn quads(b: &Builder, call: &Call, number: Number, reduction: Reduction, data: Value) -> Value {
+pub(super) fn quads<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
+    number: Number,
+    reduction: Reduction,
+    data: Value<'m>,
+) -> Value<'m> {
     let mut opened = active_or_neutral(b, call, number, reduction, number.open(b, data));
     for distance in [1, 2] {
         let pattern: Vec<i32> = (0..LANES as i32).map(|lane| lane ^ distance).collect();
@@ -28,13 +40,13 @@ pub(super) fn quads(b: &Builder, call: &Call, number: Number, reduction: Reducti
 }
 
 /// The neutral element where a lane is not active.
-pub(super) fn active_or_neutral(
-    b: &Builder,
-    call: &Call,
+pub(super) fn active_or_neutral<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
     number: Number,
     reduction: Reduction,
-    data: Value,
-) -> Value {
+    data: Value<'m>,
+) -> Value<'m> {
     b.select(call.mask, data, number.neutral(reduction, data.ty()))
 }
 
@@ -60,7 +72,7 @@ fn integer_intrinsic(number: Number, reduction: Reduction) -> Option<&'static st
 
 /// The upper half onto the lower half until one is left. LLVM's intrinsic adds in this order only when it may choose
 /// any; this one is always the same, and in pairs: accurate, too.
-fn halve(b: &Builder, number: Number, reduction: Reduction, data: Value, flags: u32) -> Value {
+fn halve<'m>(b: &Builder<'m>, number: Number, reduction: Reduction, data: Value<'m>, flags: u32) -> Value<'m> {
     let mut vector = data;
     loop {
         let length = vector.ty().length() as i32;

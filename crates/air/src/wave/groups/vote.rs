@@ -6,7 +6,7 @@ use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 use crate::wave::lanes::{Mask, any, first_active, lane_numbers, lanes_of, mask_bits, resize, splat};
 
 /// A vote of the whole simdgroup.
-pub(super) fn scalar(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>, String> {
+pub(super) fn scalar<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, vote: Vote) -> Result<Vec<Value<'m>>, String> {
     let bit = Type::int(b.context(), 1);
     let value = match vote {
         Vote::Any => any(b, votes_for(b, call)?),
@@ -19,17 +19,22 @@ pub(super) fn scalar(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>,
 }
 
 /// The active lanes that vote for it. What the others would say may not even be defined: a selection, never an `and`.
-fn votes_for(b: &Builder, call: &Call) -> Result<Mask, String> {
+fn votes_for<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Mask<'m>, String> {
     Ok(b.select(call.mask, call.scalar(0)?, call.mask.ty().zero()))
 }
 
 /// The active lanes that vote against it.
-fn votes_against(b: &Builder, call: &Call) -> Result<Mask, String> {
+fn votes_against<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Mask<'m>, String> {
     Ok(b.select(call.mask, b.not(call.scalar(0)?), call.mask.ty().zero()))
 }
 
 /// Whether any, or all, of the active lanes have voted for it in a ballot.
-pub(super) fn count(b: &Builder, call: &Call, group: Group, vote: Vote) -> Result<Vec<Value>, String> {
+pub(super) fn count<'m>(
+    b: &Builder<'m>,
+    call: &Call<'_, 'm>,
+    group: Group,
+    vote: Vote,
+) -> Result<Vec<Value<'m>>, String> {
     let votes = call.scalar(0)?;
     let value = match vote {
         Vote::All => {
@@ -45,13 +50,13 @@ pub(super) fn count(b: &Builder, call: &Call, group: Group, vote: Vote) -> Resul
 }
 
 /// Whether a lane is the first that is active.
-pub(super) fn is_first(b: &Builder, mask: Mask) -> Value {
+pub(super) fn is_first<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     let lane = Type::int(b.context(), 32);
     b.icmp(IntPredicate::LLVMIntEQ, lane_numbers(lane), splat(b, first_active(b, mask)))
 }
 
 /// A vote of each quad.
-pub(super) fn quads(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>, String> {
+pub(super) fn quads<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, vote: Vote) -> Result<Vec<Value<'m>>, String> {
     let mask = lanes_of(Type::int(b.context(), 1));
     let result = lanes_of(call.result);
     let value = match vote {
@@ -65,7 +70,7 @@ pub(super) fn quads(b: &Builder, call: &Call, vote: Vote) -> Result<Vec<Value>, 
 }
 
 /// Whether a lane is the first of its quad that is active.
-pub(super) fn is_first_of_quad(b: &Builder, mask: Mask) -> Value {
+pub(super) fn is_first_of_quad<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     let bits = mask_bits(b, mask);
     let before = |distance: i64, lanes: i64| {
         let shifted = b.binary(Opcode::LLVMShl, bits, bits.ty().constant(distance));
@@ -76,7 +81,7 @@ pub(super) fn is_first_of_quad(b: &Builder, mask: Mask) -> Value {
 }
 
 /// The four bits of each lane's quad, lowest first.
-pub(super) fn quad_bits(b: &Builder, votes: Mask, ty: Type) -> Value {
+pub(super) fn quad_bits<'m>(b: &Builder<'m>, votes: Mask<'m>, ty: Type<'m>) -> Value<'m> {
     let int = Type::int(b.context(), 32);
     let quad_start = b.and(lane_numbers(int), lanes_of(int).constant(!3));
     let bits = b.binary(Opcode::LLVMLShr, splat(b, mask_bits(b, votes)), quad_start);
@@ -84,9 +89,9 @@ pub(super) fn quad_bits(b: &Builder, votes: Mask, ty: Type) -> Value {
 }
 
 /// All four bits where any of the four is set, in an `i32`.
-fn any_of_quads(b: &Builder, bits: Value) -> Value {
+fn any_of_quads<'m>(b: &Builder<'m>, bits: Value<'m>) -> Value<'m> {
     let ty = bits.ty();
-    let fold = |bits: Value, distance: i64| b.or(bits, b.binary(Opcode::LLVMLShr, bits, ty.constant(distance)));
+    let fold = |bits: Value<'m>, distance: i64| b.or(bits, b.binary(Opcode::LLVMLShr, bits, ty.constant(distance)));
     let lowest = b.and(fold(fold(bits, 1), 2), ty.constant(0x1111_1111));
     b.mul(lowest, ty.constant(15))
 }

@@ -5,10 +5,9 @@ mod transfer;
 
 use super::flow::Flow;
 use super::graph::Graph;
-use super::types::{self, Layout, components};
-use crate::ir::{Opcode, Type, Value};
+use super::types::{self, components};
+use crate::ir::{Layout, Opcode, Type, Value};
 use abi::LANES;
-use inkwell::llvm_sys::core::{LLVMGetIndices, LLVMGetMaskValue, LLVMGetNumIndices, LLVMGetNumMaskElements};
 use rustc_hash::FxHashMap;
 
 /// The shape of one component.
@@ -87,14 +86,18 @@ impl Shape {
 }
 
 /// The shapes of all values of a function.
-pub(in crate::wave) struct Shapes {
-    known: FxHashMap<Value, Vec<Shape>>,
-    layout: Layout,
+pub(in crate::wave) struct Shapes<'m> {
+    known: FxHashMap<Value<'m>, Vec<Shape>>,
+    layout: Layout<'m>,
 }
 
-impl Shapes {
+impl<'m> Shapes<'m> {
     /// Finds the shapes and the flow that follows from them; `seeds` are the function's arguments.
-    pub(in crate::wave) fn new(graph: &Graph, layout: Layout, seeds: Vec<(Value, Vec<Shape>)>) -> (Shapes, Flow) {
+    pub(in crate::wave) fn new(
+        graph: &Graph<'m>,
+        layout: Layout<'m>,
+        seeds: Vec<(Value<'m>, Vec<Shape>)>,
+    ) -> (Shapes<'m>, Flow) {
         let mut shapes = Shapes { known: seeds.into_iter().collect(), layout };
         let mut flow = Flow::new(graph, &vec![false; graph.len()]);
         loop {
@@ -111,13 +114,13 @@ impl Shapes {
     }
 
     /// Whether the lanes part at a terminator.
-    pub(in crate::wave) fn is_divergent(&self, terminator: Option<Value>) -> bool {
+    pub(in crate::wave) fn is_divergent(&self, terminator: Option<Value<'m>>) -> bool {
         let condition = terminator.filter(|end| end.opcode() == Opcode::LLVMBr).and_then(Value::condition);
         condition.is_some_and(|condition| !self.of(condition)[0].is_uniform())
     }
 
     /// The shapes of a value's components.
-    pub(in crate::wave) fn of(&self, value: Value) -> Vec<Shape> {
+    pub(in crate::wave) fn of(&self, value: Value<'m>) -> Vec<Shape> {
         if let Some(shapes) = self.known.get(&value) {
             return shapes.clone();
         }
@@ -128,12 +131,12 @@ impl Shapes {
         vec![if unknown { Shape::Unknown } else { Shape::UNIFORM }; components(value.ty()).len()]
     }
 
-    fn all_uniform(&self, values: &[Value]) -> bool {
+    fn all_uniform(&self, values: &[Value<'m>]) -> bool {
         values.iter().all(|&value| self.of(value).iter().all(|shape| shape.is_uniform()))
     }
 
     /// Goes over the function once; whether anything changed.
-    fn pass(&mut self, graph: &Graph, flow: &Flow) -> bool {
+    fn pass(&mut self, graph: &Graph<'m>, flow: &Flow) -> bool {
         let mut changed = false;
         for (number, block) in graph.blocks.iter().enumerate() {
             for instruction in block.instructions() {
@@ -158,22 +161,16 @@ impl Shapes {
 pub(in crate::wave) fn shuffle_pattern(instruction: Value) -> Vec<Option<(usize, usize)>> {
     let source = instruction.operand(0).ty();
     let (length, held) = (source.length(), types::vector_components(source));
-    let count = unsafe { LLVMGetNumMaskElements(instruction.0) };
-    (0..count.min(types::vector_components(instruction.ty()) as u32))
-        .map(|i| {
-            let pick = usize::try_from(unsafe { LLVMGetMaskValue(instruction.0, i) }).ok()?;
+    instruction
+        .shuffle_pattern()
+        .into_iter()
+        .take(types::vector_components(instruction.ty()))
+        .map(|pick| {
+            let pick = usize::try_from(pick).ok()?;
             let (side, at) = (pick / length, pick % length);
             (at < held).then_some((side, at))
         })
         .collect()
-}
-
-/// The indices of an extractvalue or insertvalue.
-pub(in crate::wave) fn indices(instruction: Value) -> Vec<u32> {
-    unsafe {
-        let count = LLVMGetNumIndices(instruction.0) as usize;
-        std::slice::from_raw_parts(LLVMGetIndices(instruction.0), count).to_vec()
-    }
 }
 
 /// The first component of a member of an aggregate.

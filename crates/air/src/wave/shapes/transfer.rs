@@ -1,13 +1,12 @@
 //! The shape of what an instruction gives, from the shapes of what it is given.
 
-use super::{ALL_BITS, Ramp, Shape, Shapes, indices, member_start, shuffle_pattern};
+use super::{ALL_BITS, Ramp, Shape, Shapes, member_start, shuffle_pattern};
 use crate::ir::{IntPredicate, Opcode, TypeKind, Value};
 use crate::wave::calls;
 use crate::wave::types::components;
-use inkwell::llvm_sys::core::{LLVMGetIsDisjoint, LLVMGetNUW};
 
-impl Shapes {
-    pub(super) fn transfer(&self, instruction: Value, deferred: bool) -> Vec<Shape> {
+impl<'m> Shapes<'m> {
+    pub(super) fn transfer(&self, instruction: Value<'m>, deferred: bool) -> Vec<Shape> {
         let count = components(instruction.ty()).len();
         match instruction.opcode() {
             Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl | Opcode::LLVMOr => {
@@ -53,19 +52,19 @@ impl Shapes {
                 }
             }
             Opcode::LLVMShuffleVector => {
-                let both: Vec<Value> = instruction.operands()[..2].to_vec();
+                let both: Vec<Value<'m>> = instruction.operands()[..2].to_vec();
                 shuffle_pattern(instruction)
                     .into_iter()
                     .map(|pick| pick.map_or(Shape::Unknown, |(side, at)| self.of(both[side])[at]))
                     .collect()
             }
             Opcode::LLVMExtractValue => {
-                let start = member_start(instruction.operand(0).ty(), &indices(instruction));
+                let start = member_start(instruction.operand(0).ty(), &instruction.indices());
                 self.of(instruction.operand(0))[start..start + count].to_vec()
             }
             Opcode::LLVMInsertValue => {
                 let mut shapes = self.of(instruction.operand(0));
-                let start = member_start(instruction.ty(), &indices(instruction));
+                let start = member_start(instruction.ty(), &instruction.indices());
                 for (offset, shape) in self.of(instruction.operand(1)).into_iter().enumerate() {
                     shapes[start + offset] = shape;
                 }
@@ -84,7 +83,7 @@ impl Shapes {
     }
 
     /// Component by component: uniform when all operands are.
-    fn pointwise(&self, instruction: Value) -> Vec<Shape> {
+    fn pointwise(&self, instruction: Value<'m>) -> Vec<Shape> {
         let count = components(instruction.ty()).len();
         let operands: Vec<Vec<Shape>> =
             instruction.operands().into_iter().map(|operand| self.of(operand)).collect();
@@ -95,7 +94,7 @@ impl Shapes {
         (0..count).map(|i| self.uniform_if(operands.iter().all(|operand| operand[i].is_uniform()))).collect()
     }
 
-    fn arithmetic(&self, instruction: Value) -> Vec<Shape> {
+    fn arithmetic(&self, instruction: Value<'m>) -> Vec<Shape> {
         let opcode = instruction.opcode();
         let (left, right) = (instruction.operand(0), instruction.operand(1));
         let (a, b) = (self.of(left), self.of(right));
@@ -104,10 +103,10 @@ impl Shapes {
             // `nuw` holds for the lanes that get here. The first one, where the ramp begins, may not be among them: in
             // `if (i >= n) { x[i - n] }` it is just the one that wraps.
             Opcode::LLVMSub => false,
-            _ => unsafe { LLVMGetNUW(instruction.0) != 0 },
+            _ => instruction.has_no_unsigned_wrap(),
         };
         let bits = instruction.ty().scalar().int_bits();
-        let disjoint = opcode != Opcode::LLVMOr || unsafe { LLVMGetIsDisjoint(instruction.0) != 0 };
+        let disjoint = opcode != Opcode::LLVMOr || instruction.is_disjoint();
         let one = |i: usize| -> Shape {
             let (Shape::Ramp(x), Shape::Ramp(y)) = (a[i], b[i]) else {
                 return if a[i] == Shape::Varying || b[i] == Shape::Varying {
@@ -153,7 +152,7 @@ impl Shapes {
 
     /// A ramp in fewer bits may wrap around between two lanes. In 32 bits the lanes beyond the wrap are too far away for an
     /// address, and the ramp is still good for one; a `uchar` or `short` wraps within any buffer.
-    fn resize(&self, instruction: Value) -> Vec<Shape> {
+    fn resize(&self, instruction: Value<'m>) -> Vec<Shape> {
         let opcode = instruction.opcode();
         let from_bits = instruction.operand(0).ty().scalar().int_bits();
         let bits = instruction.ty().scalar().int_bits();
@@ -179,7 +178,7 @@ impl Shapes {
         self.of(instruction.operand(0)).into_iter().map(one).collect()
     }
 
-    fn address(&self, instruction: Value) -> Shape {
+    fn address(&self, instruction: Value<'m>) -> Shape {
         let operands = instruction.operands();
         let mut total = self.of(operands[0])[0];
         let mut stepped = instruction.source_element_type();
@@ -208,7 +207,7 @@ impl Shapes {
         total
     }
 
-    fn select(&self, instruction: Value) -> Vec<Shape> {
+    fn select(&self, instruction: Value<'m>) -> Vec<Shape> {
         let (condition, yes, no) =
             (self.of(instruction.operand(0)), self.of(instruction.operand(1)), self.of(instruction.operand(2)));
         (0..yes.len())
@@ -219,9 +218,9 @@ impl Shapes {
             .collect()
     }
 
-    fn phi(&self, instruction: Value, deferred: bool) -> Vec<Shape> {
+    fn phi(&self, instruction: Value<'m>, deferred: bool) -> Vec<Shape> {
         let count = components(instruction.ty()).len();
-        let mut incoming: Vec<Value> = instruction.incoming().into_iter().map(|(value, _)| value).collect();
+        let mut incoming: Vec<Value<'m>> = instruction.incoming().into_iter().map(|(value, _)| value).collect();
         incoming.retain(|value| !value.is_undef() && *value != instruction);
         // Lanes come to a deferred block at different times: even one value may have changed in between.
         let constant = incoming.iter().all(|value| *value == incoming[0] && !value.is_instruction());
@@ -235,7 +234,7 @@ impl Shapes {
     }
 
     /// `tid & 31` is a ramp again and `tid >> 5` is the same in all lanes, when lane 0 is at a multiple of 32.
-    fn low_or_high_bits(&self, instruction: Value) -> Vec<Shape> {
+    fn low_or_high_bits(&self, instruction: Value<'m>) -> Vec<Shape> {
         let (left, right) = (instruction.operand(0), instruction.operand(1));
         let (a, b) = (self.of(left), self.of(right));
         let is_and = instruction.opcode() == Opcode::LLVMAnd;
@@ -261,7 +260,7 @@ impl Shapes {
         (0..a.len()).map(one).collect()
     }
 
-    fn compare(&self, instruction: Value) -> Vec<Shape> {
+    fn compare(&self, instruction: Value<'m>) -> Vec<Shape> {
         let (left, right) = (instruction.operand(0), instruction.operand(1));
         let (a, b) = (self.of(left), self.of(right));
         if left.ty().scalar().is_pointer() {

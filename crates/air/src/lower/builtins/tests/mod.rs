@@ -92,12 +92,12 @@ fn every_declared_function_is_lowered() {
             assert!(module.contains(&format!("declare {declaration} #")), "{declaration}");
         }
         assert_eq!(module.contains("call fast "), math == MathMode::Fast, "{math:?}");
-        assert_expanded(&lowering.module);
+        assert_expanded(&mut lowering.module);
     }
 }
 
 /// What concerns one thread alone becomes plain LLVM; what only fragment functions have does not.
-fn assert_expanded(module: &Module) {
+fn assert_expanded(module: &mut Module) {
     let name = |function: &FunctionValue| function.get_name().to_string_lossy().into_owned();
     let is_graphics =
         |name: &str| ["dfdx", "dfdy", "fwidth", "discard_fragment"].iter().any(|of| name.starts_with(of));

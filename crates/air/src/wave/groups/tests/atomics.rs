@@ -19,7 +19,7 @@ enum Pointers {
 
 const ALL: [Pointers; 3] = [Pointers::Uniform, Pointers::Splat, Pointers::Varying];
 
-fn pointers(i: &machine::Inputs, kind: Pointers, objects: Value, element: Element) -> Value {
+fn pointers<'m>(i: &machine::Inputs<'_, 'm>, kind: Pointers, objects: Value<'m>, element: Element) -> Value<'m> {
     let long = lanes_of(Type::int(i.b.context(), 64));
     match kind {
         Pointers::Uniform => i.memory,
@@ -31,7 +31,12 @@ fn pointers(i: &machine::Inputs, kind: Pointers, objects: Value, element: Elemen
     }
 }
 
-fn emit_atomic(i: &machine::Inputs, name: &str, arguments: &[Value], is_result_used: bool) -> Vec<Value> {
+fn emit_atomic<'m>(
+    i: &machine::Inputs<'_, 'm>,
+    name: &str,
+    arguments: &[Value<'m>],
+    is_result_used: bool,
+) -> Vec<Value<'m>> {
     let context = i.b.context();
     let mut arguments = arguments.to_vec();
     let int = Type::int(context, 32);
@@ -290,7 +295,7 @@ fn what_is_not_atomic_or_not_supported() {
     let context = Context::create();
     let mut machine = Machine::new(&context, targets()[0]);
     machine.add(&[Element::F32], &[], |i| {
-        let run = |name: &str, arguments: &[Value]| {
+        let run = |name: &str, arguments: &[_]| {
             atomic(i.b, &Atomic { name, arguments, mask: i.mask, is_result_used: false })
         };
         assert!(run("air.simd_sum.f32", &[]).is_none());

@@ -1,8 +1,7 @@
 //! Types of numbers, random values of them, and what these mean.
 
-use crate::ir::Type;
+use crate::ir::{ContextRef, Type};
 use half::{bf16, f16};
-use inkwell::llvm_sys::prelude::LLVMContextRef;
 
 /// The type of one lane's value. Values are their bits in an `u64`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +42,7 @@ impl Element {
         }
     }
 
-    pub(super) fn ty(self, context: LLVMContextRef) -> Type {
+    pub(super) fn ty(self, context: ContextRef) -> Type {
         match self {
             Element::F32 => Type::float(context),
             Element::F16 => Type::half(context),

@@ -39,7 +39,7 @@ pub(super) fn targets() -> Vec<Features> {
 }
 
 /// Inputs, outputs, memory for whatever the function does with it, the mask.
-type Entry = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, u32);
+type EntryCall = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, u32);
 
 /// A module that functions are added to, and then called.
 pub(super) struct Machine<'ctx> {
@@ -50,11 +50,11 @@ pub(super) struct Machine<'ctx> {
 }
 
 /// What a function is made of: its inputs by lane, a pointer to memory, the mask.
-pub(super) struct Inputs<'a> {
-    pub(super) b: &'a Builder,
-    pub(super) values: Vec<Value>,
-    pub(super) memory: Value,
-    pub(super) mask: Mask,
+pub(super) struct Inputs<'a, 'm> {
+    pub(super) b: &'a Builder<'m>,
+    pub(super) values: Vec<Value<'m>>,
+    pub(super) memory: Value<'m>,
+    pub(super) mask: Mask<'m>,
 }
 
 impl<'ctx> Machine<'ctx> {
@@ -68,14 +68,13 @@ impl<'ctx> Machine<'ctx> {
         &mut self,
         inputs: &[Element],
         outputs: &[Element],
-        build: impl FnOnce(&Inputs) -> Vec<Value>,
+        build: impl for<'m> FnOnce(&Inputs<'_, 'm>) -> Vec<Value<'m>>,
     ) -> usize {
         let module = ModuleRef::of(&self.module);
         let context = module.context();
         let (pointer, int) = (Type::pointer(context), Type::int(context, 32));
-        let void = Type(unsafe { inkwell::llvm_sys::core::LLVMVoidTypeInContext(context) });
         let number = self.shapes.len();
-        let ty = void.function(&[pointer, pointer, pointer, int]);
+        let ty = Type::void(context).function(&[pointer, pointer, pointer, int]);
         let function = module.add_function(&format!("f{number}"), ty);
         function.add_text_attribute("target-features", self.features.names);
         self.features.permutation.choose_for(function);
@@ -83,7 +82,7 @@ impl<'ctx> Machine<'ctx> {
         b.at_end(Block::append(function, "entry"));
         let parameters = function.parameters();
         let byte_offset = |index: usize| Type::int(context, 64).constant(8 * index as i64);
-        let argument = |list: Value, index: usize| b.load(pointer, b.offset(list, byte_offset(index)), 8);
+        let argument = |list, index: usize| b.load(pointer, b.offset(list, byte_offset(index)), 8);
         let values = inputs
             .iter()
             .enumerate()
@@ -148,7 +147,7 @@ impl<'ctx> Machine<'ctx> {
         let address = engine.get_function_address(&format!("f{number}")).expect("the function");
         // SAFETY: `add` gave the function this signature, and it reads and writes 32 elements of the given types.
         unsafe {
-            let entry: Entry = std::mem::transmute(address);
+            let entry: EntryCall = std::mem::transmute(address);
             entry(input_pointers.as_ptr(), output_pointers.as_ptr(), memory.as_mut_ptr(), mask);
         }
         let number = |bytes: &[u8]| {

@@ -22,8 +22,8 @@ fn matrix(element: Element, lanes: [&[u64]; 2]) -> Matrix {
 }
 
 /// A call of a function whose arguments and result are matrices, `inputs` being two vectors for each.
-fn call_on_matrices(b: &Builder, name: &str, inputs: &[Value], mask: Value) -> Vec<Value> {
-    let arguments: Vec<Vec<Value>> = inputs.chunks(2).map(<[Value]>::to_vec).collect();
+fn call_on_matrices<'m>(b: &Builder<'m>, name: &str, inputs: &[Value<'m>], mask: Value<'m>) -> Vec<Value<'m>> {
+    let arguments: Vec<Vec<Value<'m>>> = inputs.chunks(2).map(<[Value<'m>]>::to_vec).collect();
     let result = Type::float(b.context()).vector(64);
     emit(b, &Call { name, arguments: &arguments, mask, result, fast_math: 0 }).expect(name).expect(name)
 }
@@ -117,7 +117,7 @@ const COLUMNS: usize = 21;
 const ORIGIN: (usize, usize) = (3, 2);
 
 impl Form {
-    fn arguments(self, i: &machine::Inputs) -> Vec<Vec<Value>> {
+    fn arguments<'m>(self, i: &machine::Inputs<'_, 'm>) -> Vec<Vec<Value<'m>>> {
         let long = Type::int(i.b.context(), 64);
         let bit = Type::int(i.b.context(), 1);
         let numbers = |values: &[usize]| values.iter().map(|&value| long.constant(value as i64)).collect();
@@ -227,7 +227,7 @@ fn matrices_of_integers_are_refused_in_words() {
     let b = Builder::new(crate::ir::ModuleRef::of(&module));
     let bit = Type::int(b.context(), 1);
     let refused = |name: &str| {
-        let call = Call { name, arguments: &[], mask: splat(&b, bit.constant(1)), result: bit, fast_math: 0 };
+        let call = Call { name, arguments: &[], mask: lanes_of(bit).constant(1), result: bit, fast_math: 0 };
         emit(&b, &call).expect(name).expect_err(name)
     };
     assert_eq!(

@@ -12,7 +12,7 @@ mod votes;
 
 use super::{Call, emit, emit_uniform, result_is_uniform};
 use crate::ir::{Builder, Type, Value};
-use crate::wave::lanes::splat;
+use crate::wave::lanes::{lanes_of, splat};
 use element::{Element, Random};
 use machine::{Machine, targets};
 
@@ -28,8 +28,8 @@ fn is_active(mask: u32, lane: usize) -> bool {
 }
 
 /// The result of a call with arguments of one component each, in one value per lane.
-fn call(b: &Builder, name: &str, arguments: &[Value], mask: Value, result: Type) -> Value {
-    let arguments: Vec<Vec<Value>> = arguments.iter().map(|&value| vec![value]).collect();
+fn call<'m>(b: &Builder<'m>, name: &str, arguments: &[Value<'m>], mask: Value<'m>, result: Type<'m>) -> Value<'m> {
+    let arguments: Vec<Vec<Value<'m>>> = arguments.iter().map(|&value| vec![value]).collect();
     let call = Call { name, arguments: &arguments, mask, result, fast_math: 0 };
     let result = emit(b, &call).expect(name).expect(name);
     assert_eq!(result.len(), 1);

@@ -28,7 +28,7 @@ fn source(operation: &str, lane: usize, operand: usize, size: usize) -> usize {
         }
 }
 
-fn operand_value(i: &machine::Inputs, operand: Operand, lanes: Value) -> Value {
+fn operand_value<'m>(i: &machine::Inputs<'_, 'm>, operand: Operand, lanes: Value<'m>) -> Value<'m> {
     let short = Type::int(i.b.context(), 16);
     match operand {
         Operand::Constant(value) => splat(i.b, short.constant(value as i64)),
@@ -157,17 +157,23 @@ fn broadcasts_give_all_lanes_the_same() {
         let mut machine = Machine::new(&context, features);
         let mut cases = Vec::new();
         for element in numbers() {
-            let result = element.ty(crate::ir::ModuleRef::of(&context.create_module("")).context());
             let name = format!("air.simd_broadcast.{}", element.suffix());
             for operand in operands(32) {
                 let number = machine.add(&[element, index], &[element], |i| {
-                    vec![call(i.b, &name, &[i.values[0], operand_value(i, operand, i.values[1])], i.mask, result)]
+                    vec![call(
+                        i.b,
+                        &name,
+                        &[i.values[0], operand_value(i, operand, i.values[1])],
+                        i.mask,
+                        element.ty(i.b.context()),
+                    )]
                 });
                 cases.push((element, Some(operand), number));
             }
             let name = format!("air.simd_broadcast_first.{}", element.suffix());
-            let number = machine
-                .add(&[element, index], &[element], |i| vec![call(i.b, &name, &[i.values[0]], i.mask, result)]);
+            let number = machine.add(&[element, index], &[element], |i| {
+                vec![call(i.b, &name, &[i.values[0]], i.mask, element.ty(i.b.context()))]
+            });
             cases.push((element, None, number));
         }
         machine.compile();

@@ -89,7 +89,7 @@ fn other_names_are_left_to_others() {
         let module = context.create_module("");
         let b = Builder::new(crate::ir::ModuleRef::of(&module));
         let bit = Type::int(b.context(), 1);
-        let call = Call { name, arguments: &[], mask: splat(&b, bit.constant(1)), result: bit, fast_math: 0 };
+        let call = Call { name, arguments: &[], mask: lanes_of(bit).constant(1), result: bit, fast_math: 0 };
         assert!(emit(&b, &call).is_none(), "{name}");
     }
 }

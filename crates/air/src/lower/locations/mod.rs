@@ -3,6 +3,9 @@
 //!
 //! There are lines and columns, and nothing about types and variables.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Lowering, Source};
 use inkwell::context::Context;
 use inkwell::debug_info::{
@@ -120,9 +123,6 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         Some(self.builder.create_debug_location(context, place.line, place.column, scope, None))
     }
 }
-
-#[cfg(test)]
-mod tests;
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     /// Goes into a function: its instructions are where they were written. `None` for one that nobody wrote.

@@ -24,10 +24,9 @@
 //! | `cospi` | 1.94 | 4 | | `fmod` | 0 | 0 | |
 //! | `tanpi` | 3.45 | 6 | | `ldexp` | 0.50 | 0.5 | |
 
-use super::{Error, Expansion, Result};
-use crate::ir::{ModuleRef, Type, Value};
+use super::{Error, Expansion, Result, expand_functions, remove_declarations};
+use crate::ir::{Type, Value, passes};
 use crate::lower::lower_function;
-use crate::passes;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -38,12 +37,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The sources, in the order in which they see one another.
 const SOURCES: &[&str] = &[
-    include_str!("library/bits.metal"),
-    include_str!("library/exponential.metal"),
-    include_str!("library/logarithm.metal"),
-    include_str!("library/power.metal"),
-    include_str!("library/trigonometric.metal"),
-    include_str!("library/pack.metal"),
+    include_str!("bits.metal"),
+    include_str!("exponential.metal"),
+    include_str!("logarithm.metal"),
+    include_str!("power.metal"),
+    include_str!("trigonometric.metal"),
+    include_str!("pack.metal"),
 ];
 
 /// What makes a lowered function a short one.
@@ -103,15 +102,13 @@ impl Library {
     fn compile(&self, id: FunctionId, name: &str) -> Result<Function> {
         let internal = |error: String| Error::Internal(format!("the library's '{name}': {error}"));
         let context = Context::create();
-        let module = lower_function(&context, &self.program, id, &symbol(name))
+        let mut module = lower_function(&context, &self.program, id, &symbol(name))
             .map_err(|error| internal(error.to_string()))?;
-        let mut expansion = Expansion::new(ModuleRef::of(&module));
-        expansion.functions()?;
-        if let Some(used) = expansion.library.first() {
+        if let Some(used) = expand_functions(&mut module)?.first() {
             return Err(internal(format!("it calls '{used}', which is not expanded in the library")));
         }
-        expansion.remove_declarations();
-        passes::run(ModuleRef::of(&module), PASSES).map_err(internal)?;
+        remove_declarations(&mut module);
+        passes::run(&mut module, PASSES).map_err(internal)?;
         module.verify().map_err(|error| internal(error.to_string()))?;
         let function = module.get_function(&symbol(name)).ok_or_else(|| internal("it is gone".into()))?;
         let ty = function.get_type().print_to_string().to_string();
@@ -125,7 +122,7 @@ fn symbol(name: &str) -> String {
 }
 
 /// Adds the definitions of functions of the library, to be inlined always.
-pub(super) fn link(module: &Module, names: &BTreeSet<String>) -> Result<()> {
+pub(super) fn link(module: &mut Module, names: &BTreeSet<String>) -> Result<()> {
     let internal = |error: String| Error::Internal(format!("linking the library: {error}"));
     for name in names {
         let function = library()?.function(name)?.ok_or_else(|| internal(format!("there is no '{name}'")))?;
@@ -134,7 +131,7 @@ pub(super) fn link(module: &Module, names: &BTreeSet<String>) -> Result<()> {
             .map_err(|error| internal(error.to_string()))?;
         part.set_triple(&module.get_triple());
         part.set_data_layout(&module.get_data_layout());
-        module.link_in_module(part).map_err(|error| internal(error.to_string()))?;
+        passes::link(module, part).map_err(internal)?;
         let linked = module.get_function(&symbol(name)).ok_or_else(|| internal(format!("'{name}' is gone")))?;
         linked.set_linkage(Linkage::Internal);
         let inline = Attribute::get_named_enum_kind_id("alwaysinline");
@@ -143,13 +140,18 @@ pub(super) fn link(module: &Module, names: &BTreeSet<String>) -> Result<()> {
     Ok(())
 }
 
-impl Expansion {
+impl<'m> Expansion<'m> {
     /// Applies a function of the library to scalars, or to vectors by component; `None` if there is no such function.
-    pub(super) fn in_library(&mut self, base: &str, is_fast: bool, arguments: &[Value]) -> Result<Option<Value>> {
+    pub(super) fn in_library(
+        &mut self,
+        base: &str,
+        is_fast: bool,
+        arguments: &[Value<'m>],
+    ) -> Result<Option<Value<'m>>> {
         let float = Type::float(self.b.context());
         let is_exponent = matches!(base, "ilogb" | "frexp_exponent");
         let result = if is_exponent { Type::int(self.b.context(), 32) } else { float };
-        let parameters: Vec<Type> = arguments.iter().map(|argument| argument.ty().scalar()).collect();
+        let parameters: Vec<Type<'m>> = arguments.iter().map(|argument| argument.ty().scalar()).collect();
         let fast =
             if is_fast { self.library_function(&format!("fast_{base}"), result, &parameters)? } else { None };
         let function = match fast {
@@ -163,9 +165,9 @@ impl Expansion {
     pub(super) fn library_function(
         &mut self,
         name: &str,
-        result: Type,
-        parameters: &[Type],
-    ) -> Result<Option<Value>> {
+        result: Type<'m>,
+        parameters: &[Type<'m>],
+    ) -> Result<Option<Value<'m>>> {
         let ty = result.function(parameters);
         let Some(function) = library()?.function(name)?.filter(|function| function.ty == ty.text()) else {
             return Ok(None);

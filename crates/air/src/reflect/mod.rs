@@ -13,8 +13,7 @@ mod threadgroup;
 
 pub use library::{LibraryError, reflect_library};
 
-use crate::ir::ModuleRef;
-use crate::metadata::read::{Global, Node, Operand, named};
+use crate::ir::{ModuleRef, Node, Operand, Value, named};
 use crate::metadata::{ORIGIN_CONSTANTS, ORIGIN_KERNEL};
 use crate::metallib::{Constant, data_type};
 use inkwell::module::Module;
@@ -44,6 +43,7 @@ type Result<T> = std::result::Result<T, Error>;
 
 /// Describes `module`.
 pub fn reflect(module: &Module) -> Result<Reflection> {
+    let module = ModuleRef::of(module);
     let by_index = |a: &FunctionConstant, b: &FunctionConstant| (a.index, &a.name).cmp(&(b.index, &b.name));
     let mut used = function_constants(module, c"air.function_constants", function_constant)?;
     used.sort_by(by_index);
@@ -65,7 +65,7 @@ pub fn reflect(module: &Module) -> Result<Reflection> {
 
 /// The function constants in a list of a module.
 fn function_constants(
-    module: &Module,
+    module: ModuleRef,
     list: &CStr,
     read: fn(Node) -> Result<FunctionConstant>,
 ) -> Result<Vec<FunctionConstant>> {
@@ -122,10 +122,10 @@ fn origin_constant(node: Node) -> Result<FunctionConstant> {
 }
 
 /// Where a kernel was written, if the module says so.
-fn origin(module: &Module, function: Global) -> Result<(String, u32)> {
+fn origin(module: ModuleRef, function: Value) -> Result<(String, u32)> {
     for node in named(module, ORIGIN_KERNEL) {
         if let [Operand::Global(found), Operand::Text(file), Operand::Int(line), ..] = &node.operands()[..]
-            && found.as_value_ref() == function.as_value_ref()
+            && *found == function
         {
             return Ok((file.clone(), number(*line, file, "the line")?));
         }
@@ -134,7 +134,7 @@ fn origin(module: &Module, function: Global) -> Result<(String, u32)> {
 }
 
 /// The function of an entry point, and what comes after it.
-fn entry(node: Node<'_>) -> Result<(Global<'_>, Vec<Operand<'_>>)> {
+fn entry(node: Node) -> Result<(Value, Vec<Operand>)> {
     let operands = node.operands();
     match operands.first() {
         Some(Operand::Global(function)) => Ok((*function, operands[1..].to_vec())),
@@ -142,7 +142,7 @@ fn entry(node: Node<'_>) -> Result<(Global<'_>, Vec<Operand<'_>>)> {
     }
 }
 
-fn kernel(module: &Module, node: Node, constants: &[FunctionConstant]) -> Result<Kernel> {
+fn kernel<'m>(module: ModuleRef<'m>, node: Node<'m>, constants: &[FunctionConstant]) -> Result<Kernel> {
     let (function, operands) = entry(node)?;
     let name = function.name();
     let [_, Operand::Node(parameters), properties @ ..] = &operands[..] else {
@@ -178,8 +178,8 @@ fn kernel(module: &Module, node: Node, constants: &[FunctionConstant]) -> Result
 }
 
 /// Whether code uses a parameter. The code decides, not what a compiler noted about it; `None` where there is no code.
-fn has_use(module: &Module, function: Global, parameter: &Parameter) -> Option<bool> {
-    let code = ModuleRef::of(module).function(&function.name()).filter(|code| !code.is_declaration())?;
+fn has_use(module: ModuleRef, function: Value, parameter: &Parameter) -> Option<bool> {
+    let code = module.function(&function.name()).filter(|code| !code.is_declaration())?;
     let position = usize::try_from(parameter.position).ok()?;
     code.parameters().get(position).map(|parameter| parameter.has_use())
 }
@@ -218,7 +218,9 @@ pub(crate) struct Role {
 
 /// The roles of the parameters of the first kernel of a module.
 pub(crate) fn roles(module: &Module) -> Result<Vec<Role>> {
-    let node = *named(module, c"air.kernel").first().ok_or_else(|| error("air.kernel", "there is no kernel"))?;
+    let node = *named(ModuleRef::of(module), c"air.kernel")
+        .first()
+        .ok_or_else(|| error("air.kernel", "there is no kernel"))?;
     let (function, operands) = entry(node)?;
     let name = function.name();
     let [_, Operand::Node(parameters), ..] = &operands[..] else {

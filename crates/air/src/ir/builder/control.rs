@@ -1,0 +1,66 @@
+//! Control flow: calls, branches, phis.
+
+use super::arithmetic::is_condition;
+use super::*;
+use crate::ir::values::value;
+
+impl<'m> Builder<'m> {
+    pub(crate) fn phi(&self, ty: Type<'m>) -> Value<'m> {
+        value!(LLVMBuildPhi(self.raw(), self.ty(ty), NO_NAME))
+    }
+
+    pub(crate) fn add_incoming(&self, phi: Value<'m>, value: Value<'m>, block: Block<'m>) {
+        assert!(phi.is(Opcode::LLVMPHI) && phi.ty() == value.ty(), "{} for {}", value.text(), phi.text());
+        let (phi, mut value, mut block) = (self.operand(phi), self.operand(value), self.target(block));
+        llvm!(LLVMAddIncoming(phi, &mut value, &mut block, 1))
+    }
+
+    pub(crate) fn call(&self, function: Value<'m>, arguments: &[Value<'m>]) -> Value<'m> {
+        self.call_pointer(function.function_type(), function, arguments)
+    }
+
+    /// Calls a function of type `ty` at an address.
+    pub(crate) fn call_pointer(&self, ty: Type<'m>, function: Value<'m>, arguments: &[Value<'m>]) -> Value<'m> {
+        let given = arguments.iter().map(|argument| argument.ty());
+        assert!(function.ty().is_pointer(), "no function: {}", function.text());
+        assert!(given.eq(ty.parameter_types()), "arguments that a {} does not take", ty.text());
+        let function = self.operand(function);
+        let mut raw: Vec<LLVMValueRef> = arguments.iter().map(|&value| self.operand(value)).collect();
+        value!(LLVMBuildCall2(self.raw(), ty.raw(), function, raw.as_mut_ptr(), raw.len() as u32, NO_NAME))
+    }
+
+    /// Calls one of LLVM's own functions, overloaded on `types`. It must exist.
+    pub(crate) fn intrinsic(&self, name: &str, types: &[Type<'m>], arguments: &[Value<'m>]) -> Value<'m> {
+        let call = self.intrinsic_if_known(name, types, arguments);
+        call.unwrap_or_else(|| panic!("LLVM has no intrinsic '{name}' that takes these arguments"))
+    }
+
+    /// The same for a function that may not exist, or may take other arguments.
+    pub(crate) fn intrinsic_if_known(
+        &self,
+        name: &str,
+        types: &[Type<'m>],
+        arguments: &[Value<'m>],
+    ) -> Option<Value<'m>> {
+        let function = self.module.intrinsic(name, types)?;
+        let given = arguments.iter().map(|argument| argument.ty());
+        given.eq(function.function_type().parameter_types()).then(|| self.call(function, arguments))
+    }
+
+    pub(crate) fn branch(&self, to: Block<'m>) {
+        llvm!(LLVMBuildBr(self.raw(), self.target(to)));
+    }
+
+    pub(crate) fn branch_if(&self, condition: Value<'m>, yes: Block<'m>, no: Block<'m>) {
+        assert!(is_condition(condition.ty()), "a branch on {}", condition.text());
+        llvm!(LLVMBuildCondBr(self.raw(), self.operand(condition), self.target(yes), self.target(no)));
+    }
+
+    pub(crate) fn ret_value(&self, value: Value<'m>) {
+        llvm!(LLVMBuildRet(self.raw(), self.operand(value)));
+    }
+
+    pub(crate) fn ret(&self) {
+        llvm!(LLVMBuildRetVoid(self.raw()));
+    }
+}

@@ -1,0 +1,60 @@
+//! Instructions that are erased while handles exist.
+
+use super::*;
+use inkwell::llvm_sys::core::*;
+use inkwell::module::Module;
+use std::cell::RefCell;
+
+/// A module whose instructions may be erased.
+///
+/// It borrows the module for itself, and all handles to the module are borrowed from it. So when it is dropped, no handle
+/// is left, and the instructions that were erased are freed.
+pub(crate) struct Rewrite<'r> {
+    raw: LLVMModuleRef,
+    /// Instructions that are in no block any more.
+    erased: RefCell<Vec<LLVMValueRef>>,
+    module: PhantomData<&'r mut ()>,
+}
+
+impl<'r> Rewrite<'r> {
+    pub(crate) fn new(module: &'r mut Module<'_>) -> Rewrite<'r> {
+        Rewrite { raw: module.as_mut_ptr(), erased: RefCell::default(), module: PhantomData }
+    }
+
+    pub(crate) fn module(&self) -> ModuleRef<'_> {
+        // SAFETY: the module is borrowed for longer than `self`.
+        unsafe { ModuleRef::from_raw(self.raw) }.expect("a module")
+    }
+
+    /// Takes an instruction, which nothing may use any more, out of its block. Its operands no longer count it as a user.
+    pub(crate) fn erase<'m>(&'m self, instruction: Value<'m>) {
+        assert!(instruction.is_instruction(), "no instruction: {}", instruction.text());
+        assert!(instruction.module() == Some(self.module()), "an instruction of another module, or erased before");
+        assert!(!instruction.has_use(), "still used: {}", instruction.text());
+        let is_terminator = !llvm!(LLVMIsATerminatorInst(instruction.raw())).is_null();
+        assert!(!is_terminator, "the end of a block: {}", instruction.text());
+        for (index, operand) in instruction.operands().into_iter().enumerate() {
+            let ty = operand.ty();
+            // Others, such as metadata, have no list of uses that anybody reads.
+            if ty.is_sized() {
+                llvm!(LLVMSetOperand(instruction.raw(), index as u32, ty.poison().raw()));
+            }
+        }
+        llvm!(LLVMInstructionRemoveFromParent(instruction.raw()));
+        self.erased.borrow_mut().push(instruction.raw());
+    }
+}
+
+impl Drop for Rewrite<'_> {
+    fn drop(&mut self) {
+        for &instruction in self.erased.get_mut().iter() {
+            // SAFETY: the instruction is in no block, so that it belongs to this list alone, and no handle to it is left.
+            // One that is used again after all (which the builder refuses) is kept for ever.
+            unsafe {
+                if LLVMGetFirstUse(instruction).is_null() {
+                    LLVMDeleteInstruction(instruction);
+                }
+            }
+        }
+    }
+}
