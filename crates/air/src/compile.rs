@@ -1,6 +1,6 @@
 //! From a checked program to a library of compiled functions.
 
-use crate::lower::{Error, MathMode, Source, lower};
+use crate::lower::{Error, MathMode, ProgramSource, lower};
 use crate::metallib::{Function, FunctionKind, Header, Library};
 use crate::reflect::{library_constants, reflect};
 use inkwell::context::Context;
@@ -8,7 +8,7 @@ use inkwell::module::Module;
 use msl::program::EntryPoint;
 
 /// Compiles every kernel of a program into a `.metallib`; fails with the kernel that could not be compiled.
-pub fn compile<'p>(source: impl Into<Source<'p>>, math: MathMode) -> Result<Vec<u8>, (String, Error)> {
+pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Result<Vec<u8>, (String, Error)> {
     let source = source.into();
     let mut library = Library::new(Header::default());
     for entry in source.program.kernels() {
@@ -21,7 +21,7 @@ pub fn compile<'p>(source: impl Into<Source<'p>>, math: MathMode) -> Result<Vec<
 
 /// Compiles one kernel.
 pub fn compile_kernel<'p>(
-    source: impl Into<Source<'p>>,
+    source: impl Into<ProgramSource<'p>>,
     entry: &EntryPoint,
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
@@ -37,7 +37,7 @@ pub fn compile_kernel<'p>(
 /// The AIR of one kernel, verified.
 pub(crate) fn lower_verified<'ctx>(
     context: &'ctx Context,
-    source: Source,
+    source: ProgramSource,
     entry: &EntryPoint,
     math: MathMode,
 ) -> Result<Module<'ctx>, Error> {

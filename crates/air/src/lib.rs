@@ -28,7 +28,7 @@ pub mod wave;
 pub use inkwell;
 
 pub use compile::{bitcode_text, compile, compile_kernel};
-pub use lower::{Error, MathMode, Source, lower};
+pub use lower::{Error, MathMode, ProgramSource, lower};
 pub use specialize::{Specialized, specialize, specialize_kernel};
 
 /// The version of LLVM: `22.1.2`.

@@ -10,7 +10,7 @@ use air::{MathMode, specialize};
 fn gemv() -> Vec<u8> {
     let source = include_str!("../../../examples/gemv.metal");
     let compilation = msl::compile_source("gemv.metal", source, &msl::Options::default());
-    let source = air::Source::from(&compilation).without_locations();
+    let source = air::ProgramSource::from(&compilation).without_locations();
     air::compile(source, MathMode::Fast).unwrap_or_else(|(kernel, error)| panic!("{kernel}: {error}"))
 }
 

@@ -44,7 +44,7 @@ fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
     let general = compilation.reflect();
     let (mut compared, mut gone) = (0, 0);
     for entry in compilation.program.kernels() {
-        let source = air::Source::from(&compilation);
+        let source = air::ProgramSource::from(&compilation);
         let Ok(function) = air::compile_kernel(source, entry, air::MathMode::Fast) else { continue };
         let bitcode = function.bitcode().expect("we wrote it");
         let general =

@@ -44,7 +44,7 @@ pub enum MathMode {
 
 /// What is lowered: a program, and the files that it came from where these are known.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'p> {
+pub struct ProgramSource<'p> {
     /// The program.
     pub program: &'p Program,
     /// Its files. Without them, a module does not say where its kernel was written.
@@ -53,22 +53,22 @@ pub struct Source<'p> {
     pub has_locations: bool,
 }
 
-impl Source<'_> {
+impl ProgramSource<'_> {
     /// The same without the lines of instructions.
     pub fn without_locations(self) -> Self {
-        Source { has_locations: false, ..self }
+        ProgramSource { has_locations: false, ..self }
     }
 }
 
-impl<'p> From<&'p Program> for Source<'p> {
-    fn from(program: &'p Program) -> Source<'p> {
-        Source { program, sources: None, has_locations: false }
+impl<'p> From<&'p Program> for ProgramSource<'p> {
+    fn from(program: &'p Program) -> ProgramSource<'p> {
+        ProgramSource { program, sources: None, has_locations: false }
     }
 }
 
-impl<'p> From<&'p msl::Compilation> for Source<'p> {
-    fn from(compilation: &'p msl::Compilation) -> Source<'p> {
-        Source { program: &compilation.program, sources: Some(&compilation.sources), has_locations: true }
+impl<'p> From<&'p msl::Compilation> for ProgramSource<'p> {
+    fn from(compilation: &'p msl::Compilation) -> ProgramSource<'p> {
+        ProgramSource { program: &compilation.program, sources: Some(&compilation.sources), has_locations: true }
     }
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct Lowering<'ctx, 'p> {
 }
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
-    fn new(context: &'ctx Context, module: Module<'ctx>, source: Source<'p>, math: MathMode) -> Self {
+    fn new(context: &'ctx Context, module: Module<'ctx>, source: ProgramSource<'p>, math: MathMode) -> Self {
         Lowering {
             locations: None,
             context,
@@ -169,7 +169,7 @@ pub(crate) fn lower_function<'ctx>(
 /// Lowers one entry point and all that it reaches.
 pub fn lower<'ctx, 'p>(
     context: &'ctx Context,
-    source: impl Into<Source<'p>>,
+    source: impl Into<ProgramSource<'p>>,
     entry: &EntryPoint,
     math: MathMode,
 ) -> std::result::Result<Module<'ctx>, Error> {

@@ -36,7 +36,7 @@ struct Sections<'a> {
 }
 
 /// An entry of the function list, before its offsets are followed.
-struct Entry<'a> {
+struct FunctionEntry<'a> {
     part: Part<'a>,
     name: &'a str,
     kind: FunctionKind,
@@ -114,7 +114,7 @@ fn sections<'a>(file: Part<'a>) -> Result<Sections<'a>> {
 }
 
 /// The entries, and where in the file the last one ends.
-fn function_list(list: Part<'_>) -> Result<(Vec<Entry<'_>>, usize)> {
+fn function_list(list: Part<'_>) -> Result<(Vec<FunctionEntry<'_>>, usize)> {
     let count = list.u32(0)?;
     let mut position = 4usize;
     if u64::from(count) > list.bytes.len() as u64 / 8 {
@@ -133,7 +133,7 @@ fn function_list(list: Part<'_>) -> Result<(Vec<Entry<'_>>, usize)> {
     }
 }
 
-fn entry(part: Part<'_>) -> Result<Entry<'_>> {
+fn entry(part: Part<'_>) -> Result<FunctionEntry<'_>> {
     let (mut name, mut kind, mut hash, mut offsets, mut versions) = (None, None, None, None, None);
     let (mut size, mut reflection, mut other_tags) = (None, None, Vec::new());
     for tag in part.tags()? {
@@ -156,7 +156,7 @@ fn entry(part: Part<'_>) -> Result<Entry<'_>> {
         }
     }
     let missing = |tag| part.error(Problem::MissingTag(tag));
-    Ok(Entry {
+    Ok(FunctionEntry {
         part,
         name: name.ok_or_else(|| missing("NAME"))?,
         kind: kind.ok_or_else(|| missing("TYPE"))?,
@@ -210,7 +210,7 @@ fn extension<'a>(file: Part<'a>, start: usize, sections: &mut Sections<'a>) -> R
 }
 
 fn functions<'a>(
-    entries: Vec<Entry<'a>>,
+    entries: Vec<FunctionEntry<'a>>,
     sections: &Sections<'a>,
     reflection: Option<Part<'a>>,
 ) -> Result<Vec<Function<'a>>> {

@@ -29,7 +29,7 @@ pub use error::{ConstantInfo, Error, SourceError};
 
 use crate::compile::lower_verified;
 use crate::ir::Rewrite;
-use crate::lower::{MathMode, Source};
+use crate::lower::{MathMode, ProgramSource};
 use crate::{bitcode, expand, guard, reflect};
 use abi::Constants;
 use inkwell::context::Context;
@@ -71,7 +71,7 @@ fn specialize_here(bitcode: &[u8], kernel: &str, constants: &Constants) -> Resul
 
 /// Lowers a kernel of a source and sets its function constants, without bitcode in between.
 pub fn specialize_kernel<'p>(
-    source: impl Into<Source<'p>>,
+    source: impl Into<ProgramSource<'p>>,
     entry: &EntryPoint,
     math: MathMode,
     constants: &Constants,

@@ -193,7 +193,7 @@ impl Compile {
         let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
         let mut functions = Vec::new();
         for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {
-            let source = air::Source::from(&compilation);
+            let source = air::ProgramSource::from(&compilation);
             let source = if self.strip { source.without_locations() } else { source };
             let function = air::compile_kernel(source, entry, math);
             functions.push(function.map_err(|error| {

@@ -30,7 +30,7 @@ pub(crate) fn lower(
         MathMode::Fast => air::MathMode::Fast,
         MathMode::Safe => air::MathMode::Safe,
     };
-    let source = air::Source::from(compilation).without_locations();
+    let source = air::ProgramSource::from(compilation).without_locations();
     let specialized = with_stack(|| air::specialize_kernel(source, entry, math, constants))?;
     let specialized = specialized.map_err(|error| match error {
         SourceError::Lower(air::Error::Unsupported { what, .. }) => {

@@ -13,7 +13,7 @@ pub(super) fn compile(name: &str, text: &str) -> Result<Vec<u8>, String> {
     if compilation.has_errors() {
         return Err(compilation.render_diagnostics(false));
     }
-    let source = air::Source::from(&compilation).without_locations();
+    let source = air::ProgramSource::from(&compilation).without_locations();
     air::compile(source, air::MathMode::Fast).map_err(|(kernel, error)| {
         let location = location(&error, &compilation).unwrap_or_else(|| format!("{name}.metal"));
         format!("{location}: error: kernel '{kernel}': {error} (with {SWITCH}=0, sources are compiled at run time)")

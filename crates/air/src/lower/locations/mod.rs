@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Lowering, Source};
+use super::{Lowering, ProgramSource};
 use inkwell::context::Context;
 use inkwell::debug_info::{
     AsDIScope, DICompileUnit, DIFile, DIFlags, DIFlagsConstants, DILocation, DIScope, DWARFEmissionKind,
@@ -46,7 +46,7 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
     pub(super) fn new(
         context: &'ctx Context,
         module: &Module<'ctx>,
-        source: Source<'p>,
+        source: ProgramSource<'p>,
         entry: &EntryPoint,
     ) -> Option<Locations<'ctx, 'p>> {
         let sources = source.sources.filter(|_| source.has_locations)?;

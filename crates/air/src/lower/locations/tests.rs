@@ -1,6 +1,6 @@
 //! The line of an instruction, as lowered and after everything was inlined.
 
-use crate::lower::{MathMode, Source, lower};
+use crate::lower::{MathMode, ProgramSource, lower};
 use crate::specialize;
 use abi::Constants;
 use inkwell::context::Context;
@@ -102,7 +102,8 @@ fn line_directives_are_obeyed() {
     let compilation = msl::compile_source("k.metal", text, &msl::Options::default());
     let entry = compilation.program.kernels().next().expect("a kernel");
     let context = Context::create();
-    let module = lower(&context, Source::from(&compilation), entry, MathMode::Fast).expect("it can be lowered");
+    let module =
+        lower(&context, ProgramSource::from(&compilation), entry, MathMode::Fast).expect("it can be lowered");
     let text = module.print_to_string().to_string();
     let add = location(&text, "= fadd");
     assert_eq!(field(add, "line"), "40");
@@ -117,8 +118,8 @@ fn locations_can_be_left_out() {
     let compilation = msl::compile_source("k.metal", "kernel void k() {}", &msl::Options::default());
     let entry = compilation.program.kernels().next().expect("a kernel");
     let context = Context::create();
-    let stripped = Source::from(&compilation).without_locations();
-    for source in [Source::from(&compilation.program), stripped] {
+    let stripped = ProgramSource::from(&compilation).without_locations();
+    for source in [ProgramSource::from(&compilation.program), stripped] {
         let module = lower(&context, source, entry, MathMode::Fast).expect("it can be lowered");
         let text = module.print_to_string().to_string();
         assert!(!text.contains("DISubprogram") && !text.contains("Debug Info Version"), "{text}");
