@@ -1,11 +1,11 @@
-//! The fingerprint of the compiler: what changes its sources changes what it makes, and code that was kept before is not
-//! used again. The same in every build of the same sources, with and without LLVM.
+//! The fingerprint of the compiler: a change of its sources may change the code that it generates, so code that was
+//! kept before is not used again. The same in every build of the same sources, with and without LLVM.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The crates that decide what becomes of a kernel, beside this one.
+/// The crates that decide the code of a kernel.
 const CRATES: [&str; 3] = ["abi", "air", "msl"];
 
 fn main() -> std::io::Result<()> {
@@ -25,7 +25,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Of the names and contents of all files.
+/// The hash of the names and contents of all files.
 fn hash(folders: &[PathBuf]) -> std::io::Result<String> {
     let mut hasher = Sha256::new();
     for folder in folders {

@@ -1,4 +1,5 @@
-//! Sets the cfg `llvm`: the crate has its content everywhere but on macOS, where LLVM comes in with the feature `cpu` only.
+//! Sets the cfg `llvm`: the crate has its content everywhere but on macOS, where LLVM comes in with the feature `cpu`
+//! only.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(llvm)");

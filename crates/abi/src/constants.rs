@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use std::collections::BTreeMap;
 
-/// What tells one function constant from the others.
+/// The key of a function constant.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ConstantKey {
     /// The number in `[[function_constant(n)]]`.
@@ -83,7 +83,7 @@ impl Constants {
         self.values.iter()
     }
 
-    /// Whether no constant is set.
+    /// True if no constant is set.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -23,7 +23,7 @@ impl Lanes {
 }
 
 impl WaveKernel {
-    /// The bytes that [`WaveKernel::from_bytes`] reads. `None` where something in it is larger than 4 GiB.
+    /// The bytes that [`WaveKernel::from_bytes`] reads. `None` if a part is larger than 4 GiB.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = vec![self.lanes as u8, u8::from(self.has_barrier), u8::from(self.flush_denormals)];
         bytes.extend(self.static_threadgroup_memory.to_le_bytes());
@@ -35,7 +35,7 @@ impl WaveKernel {
         Some(bytes)
     }
 
-    /// Reads what [`WaveKernel::to_bytes`] wrote; `None` where it did not write this.
+    /// Reads the bytes of [`WaveKernel::to_bytes`]; `None` for others.
     pub fn from_bytes(bytes: &[u8]) -> Option<WaveKernel> {
         let mut reader = Reader(bytes);
         let [lanes, has_barrier, flush_denormals] = reader.array()?;
@@ -53,7 +53,7 @@ impl WaveKernel {
     }
 }
 
-/// Bytes that are left to read; every method gives `None` where there are too few.
+/// Bytes that are left to read; every method returns `None` if there are too few.
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {

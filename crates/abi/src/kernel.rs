@@ -2,19 +2,20 @@
 
 use crate::call::{Dispatch, Simdgroup, Threadgroup};
 
-/// How the threads of a simdgroup lie in the threadgroup: code is compiled for one of these.
+/// The arrangement of a simdgroup's threads in the threadgroup: code is compiled for one of these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Lanes {
     /// All 32 lanes exist and lie side by side along x: lane `i` is at `first.x + i`. True of every simdgroup when the
     /// threadgroup's width is a multiple of 32.
     Row,
-    /// Anything else: some lanes do not exist, or the simdgroup spans several rows. Right for every simdgroup, and slower.
+    /// Anything else: some lanes do not exist, or the simdgroup spans several rows. Right for every simdgroup, and
+    /// slower.
     Any,
 }
 
-/// Runs simdgroups of one threadgroup: `count` of them, one after the other, beginning with the one given. A kernel with
-/// a barrier is called for one simdgroup at a time. When `count` is not 1 the code for [`Lanes::Row`] finds the positions
-/// of the later ones itself; code for [`Lanes::Any`] takes an array of `count` structures.
+/// Runs simdgroups of one threadgroup: `count` of them, one after the other, beginning with the one given. A kernel
+/// with a barrier is called for one simdgroup at a time. When `count` is not 1 the code for [`Lanes::Row`] finds the
+/// positions of the later ones itself; code for [`Lanes::Any`] takes an array of `count` structures.
 pub type Entry = unsafe extern "C" fn(*const Dispatch, *const Threadgroup, *const Simdgroup, count: u32);
 
 /// A kernel compiled for a CPU: a relocatable ELF object with one function of the type [`Entry`].
@@ -26,14 +27,14 @@ pub struct WaveKernel {
     pub symbol: String,
     /// The object file. It has no undefined symbol.
     pub object: Vec<u8>,
-    /// For which simdgroups it was compiled.
+    /// The simdgroups that it was compiled for.
     pub lanes: Lanes,
-    /// Whether it waits at threadgroup barriers.
+    /// True if it waits at threadgroup barriers.
     pub has_barrier: bool,
     /// Bytes of threadgroup memory for the kernel's own variables, at the start of [`Threadgroup::memory`].
     pub static_threadgroup_memory: u32,
     /// Bytes of stack that it needs at most, apart from small spills: its threads' private arrays.
     pub private_memory: u64,
-    /// Whether floating-point units should flush denormal numbers to zero while it runs.
+    /// True if floating-point units should flush denormal numbers to zero while it runs.
     pub flush_denormals: bool,
 }

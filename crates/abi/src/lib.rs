@@ -1,12 +1,13 @@
-//! What the code generators of the crate `air` and the runtime that calls their code (the crate `compute`) agree on.
-//! It knows neither LLVM nor devices, so that compiled kernels can be stored and run where there is no compiler.
+//! The interface between the code generators of the crate `air` and the runtime that calls their code (the crate
+//! `compute`). It knows neither LLVM nor devices, so that compiled kernels can be stored and run where there is no
+//! compiler.
 //!
-//! * [`call`]: what generated code for a CPU reads when it is called, one simdgroup of 32 lanes at a time.
+//! * [`call`]: the arguments of generated code for a CPU, one simdgroup of 32 lanes at a time.
 //! * [`kernel`]: a compiled kernel; [`encoding`]: the same as bytes.
 //! * [`constants`]: values for function constants.
 
-/// Tells one compiler from another: its version and, where they are at hand, a hash of its sources. Code that was compiled
-/// with another fingerprint is not run.
+/// Tells one compiler from another: its version and, where they are at hand, a hash of its sources. Code that was
+/// compiled with another fingerprint is not run.
 pub const COMPILER_FINGERPRINT: &str = env!("METALWORKS_COMPILER_FINGERPRINT");
 
 pub mod call;

@@ -1,9 +1,10 @@
 //! A place where LLVM may fail without taking the process along.
 //!
-//! LLVM was made for compilers that own their process. Its bitcode reader trusts what it reads (two of a hundred damaged
-//! modules make LLVM 22 follow a wild pointer), and its code generators call `abort` on what they cannot select. So work
-//! on a module runs on a thread of its own. When that thread gets a deadly signal, or LLVM reports a fatal error there,
-//! it is parked for good with all that it holds, and the caller gets an error: what clang's library does for editors.
+//! LLVM was made for compilers that own their process. Its bitcode reader trusts its input (two of a hundred damaged
+//! modules make LLVM 22 follow a wild pointer), and its code generators call `abort` on code that they cannot select.
+//! So work on a module runs on a thread of its own. When that thread gets a deadly signal, or LLVM reports a fatal
+//! error there, it is parked for good with all that it holds, and the caller gets an error, as in clang's library for
+//! editors.
 //!
 //! This is not a sandbox: a module made to take over the process is stopped by no signal handler. Against damage by
 //! accident there are the hashes of [`crate::metallib`].
@@ -23,8 +24,8 @@ const SIGNALS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SI
 /// Expressions nest, and LLVM's passes recurse.
 const STACK_SIZE: usize = 64 << 20;
 
-/// What a guarded thread and its caller share. It lives in the caller's frame: the caller waits for a byte from the pipe,
-/// and the thread touches nothing of the caller's after it sent one.
+/// State that a guarded thread and its caller share. It lives in the caller's frame: the caller waits for a byte from
+/// the pipe, and the thread touches nothing of the caller's after it sent one.
 struct Guard {
     pipe: RawFd,
     signal: AtomicI32,
@@ -64,7 +65,7 @@ pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String>
     }
     let mut byte = [0];
     while let Err(error) = reader.read_exact(&mut byte) {
-        // Nobody closes the other end before we do: nothing but an interruption is possible.
+        // The other end stays open until this function returns: nothing but an interruption is possible.
         assert_eq!(error.kind(), std::io::ErrorKind::Interrupted, "{error}");
     }
     // The thread wrote the result before the byte, or will never write it.
@@ -110,7 +111,7 @@ fn park(guard: &Guard) -> ! {
     }
 }
 
-/// Installs the handlers, once for the process. Signals of other threads go to those who were there before.
+/// Installs the handlers, once for the process. Signals of other threads go to the handlers that were there before.
 fn install() {
     // SAFETY: the handlers are functions of the right types, and stay.
     unsafe {
@@ -124,7 +125,7 @@ fn install() {
     }
 }
 
-/// What was there before us, in the order of `SIGNALS`.
+/// The handlers that were installed before, in the order of `SIGNALS`.
 static PREVIOUS: [Previous; SIGNALS.len()] =
     [const { Previous(UnsafeCell::new(MaybeUninit::zeroed())) }; SIGNALS.len()];
 

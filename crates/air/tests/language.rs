@@ -1,5 +1,5 @@
-//! The test files of the front end, lowered: every kernel that is accepted gives a valid module, or is refused as something
-//! that is not supported yet. A mistake of ours fails.
+//! The test files of the front end, lowered: every kernel that is accepted gives a valid module, or is refused as
+//! something that is not supported yet. A mistake of ours fails.
 #![cfg(llvm)]
 
 use air::{Error, MathMode, lower};

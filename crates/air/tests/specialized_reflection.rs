@@ -1,5 +1,5 @@
-//! What a kernel's interface is with values for its function constants: the front end says the same without LLVM as is
-//! left in the kernel's AIR.
+//! The interface of a kernel with values for its function constants: the front end finds the same without LLVM that the
+//! kernel's AIR has.
 
 #![cfg(llvm)]
 
@@ -33,8 +33,8 @@ fn arguments(kernel: &Kernel) -> Vec<&str> {
     kernel.arguments.iter().map(|argument| argument.name.as_str()).collect()
 }
 
-/// Compares all kernels of a file with several values of all constants; returns how many times, and how often an argument
-/// was gone.
+/// Compares all kernels of a file with several values of all constants; returns how many times, and how often an
+/// argument was gone.
 fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
     let compilation = msl::compile_file(file, options).unwrap_or_else(|error| panic!("{error}"));
     if compilation.has_errors() {
@@ -73,8 +73,8 @@ fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
             let at = format!("{}: {} with {constants:?}", file.display(), entry.name);
             let left = &specialized.reflection;
             assert_eq!(arguments(&described), arguments(left), "{at}");
-            // A variable that only code used which is gone is gone as well: only a compiler sees that, and which arguments
-            // are used.
+            // A variable that only code used which is gone is gone as well: only a compiler sees that, and which
+            // arguments are used.
             assert!(left.static_threadgroup_memory <= described.static_threadgroup_memory, "{at}");
             let arguments = described.arguments.into_iter().zip(&left.arguments);
             let arguments = arguments.map(|(argument, left)| Argument { is_used: left.is_used, ..argument });

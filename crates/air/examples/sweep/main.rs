@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release -p metalworks-air --example sweep -- mlx.metallib
 //!
-//! * `--results FILE`: where what is known of each function is kept, one line each. A run that was stopped goes on where
-//!   it was; delete the file to begin anew. Default: `sweep.tsv`.
+//! * `--results FILE`: where what is known of each function is kept, one line each. A run that was stopped goes on
+//!   where it was; delete the file to begin anew. Default: `sweep.tsv`.
 //! * `--jobs N`: processes. Default: 2.
 //! * `--every N`: every Nth function by name only, and nothing is kept.
 //! * `--at-least N`: fail unless that many compile.

@@ -1,5 +1,5 @@
-//! LLVM's bitstream, as far as it must be read to know what is in a module: blocks, abbreviations, records. The format is
-//! described in LLVM's documentation ("LLVM Bitcode File Format").
+//! LLVM's bitstream, as far as it must be read to know what is in a module: blocks, abbreviations, records. The format
+//! is described in LLVM's documentation ("LLVM Bitcode File Format").
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -48,7 +48,7 @@ pub(super) fn walk(bytes: &[u8], visitor: &mut impl Visitor) -> Result<()> {
     let mut blocks: Vec<Block> = Vec::new();
     loop {
         let width = blocks.last().map_or(2, |block| block.width);
-        // What is padded to a multiple of four bytes ends with zeros.
+        // A stream that is padded to a multiple of four bytes ends with zeros.
         if blocks.is_empty() && cursor.remaining() < 32 {
             return Ok(());
         }
@@ -123,11 +123,11 @@ struct Block {
     width: u32,
     end: u64,
     abbreviations: Vec<Rc<Abbreviation>>,
-    /// In the block with the abbreviations of others: which block it is about.
+    /// In the block with the abbreviations of others: the block that they are for.
     about: Option<u64>,
 }
 
-/// How the operands of a record are written.
+/// The encoding of a record's operands.
 struct Abbreviation(Vec<Operand>);
 
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! What LLVM's reader does not check, and pays for with all the time or memory there is: counts that cannot be, constants
-//! that are made of themselves, lists of numbers for types that are no lists.
+//! Checks that LLVM's reader lacks, without which it takes all the time or memory there is: impossible counts,
+//! constants that contain themselves, lists of numbers for types that are no lists.
 
 use super::bitstream::{self, Error, Record, Visitor, walk};
 use crate::metallib::unwrap;
@@ -34,7 +34,7 @@ pub(super) fn check(bitcode: &[u8]) -> Result<(), String> {
     })
 }
 
-/// What was read so far.
+/// The state of the check.
 #[derive(Default)]
 struct Check {
     /// The size of the stream: there is nothing of which a module has more.
@@ -44,17 +44,17 @@ struct Check {
     current: Type,
     /// For each function with a body, in order, the number of its parameters.
     bodies: Vec<u64>,
-    /// How many bodies have begun.
+    /// The number of bodies that have begun.
     begun: usize,
-    /// How many values the module has: variables and functions, then constants.
+    /// The number of values of the module: variables and functions, then constants.
     values: u64,
     /// The number of the first value that belongs to the function at hand.
     locals: Option<u64>,
-    /// The constants of the block at hand: what each is made of.
+    /// The constants of the block at hand: the operands of each.
     constants: Vec<Vec<u64>>,
 }
 
-/// What must be known of a type.
+/// A type, as far as the checks need it.
 #[derive(Clone, Copy, PartialEq, Default)]
 enum Type {
     /// One with this many parameters.
@@ -186,7 +186,7 @@ impl Check {
     }
 }
 
-/// Whether a constant is made of itself, directly or not. The constants are numbered from `first`.
+/// True if a constant contains itself, directly or not. The constants are numbered from `first`.
 fn has_cycle(constants: &[Vec<u64>], first: u64) -> bool {
     #[derive(Clone, Copy, PartialEq)]
     enum State {

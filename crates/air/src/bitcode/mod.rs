@@ -1,6 +1,6 @@
-//! Reading bitcode that somebody else made.
+//! Reading bitcode from files.
 //!
-//! LLVM's reader survives much of what may be wrong with it; `check` refuses before it what would take all memory, and
+//! LLVM's reader survives most damage. Before it runs, `check` refuses bitcode that would make it take all memory, and
 //! [`crate::guard`] is there for the rest.
 
 mod bitstream;
@@ -13,7 +13,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::ffi::c_void;
 
-/// The module in `bitcode`, verified; the error is what LLVM says against it.
+/// The module in `bitcode`, verified; the error is LLVM's message.
 pub(crate) fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8], name: &str) -> Result<Module<'ctx>, String> {
     check::check(bitcode)?;
     ignore_diagnostics(context);
@@ -23,7 +23,7 @@ pub(crate) fn parse<'ctx>(context: &'ctx Context, bitcode: &[u8], name: &str) ->
     Ok(module)
 }
 
-/// Without a handler, LLVM writes what it has to say to stderr, and ends the process when that is an error.
+/// Without a handler, LLVM writes diagnostics to stderr, and ends the process at an error.
 pub(crate) fn ignore_diagnostics(context: &Context) {
     // SAFETY: the context is alive, and the handler needs no data.
     unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(ignore), std::ptr::null_mut()) };

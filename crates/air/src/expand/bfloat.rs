@@ -1,9 +1,9 @@
 //! `bfloat` without its type: a value of it is held as the 16 bits that it is, and computed as a `float`.
 //!
 //! LLVM has code for `bfloat` on few machines; on others it calls functions for it, one element at a time. As integers,
-//! loads, stores, phis and selects are those of `i16`; a `bfloat` becomes a `float` by a shift, and a `float` a `bfloat`
-//! by rounding its bits to nearest even. What is left of the type: pointers' element types, arguments and results of
-//! functions, and simdgroup matrices (vectors of 64), which belong to the code generators.
+//! loads, stores, phis and selects are those of `i16`; a `bfloat` becomes a `float` by a shift, and a `float` a
+//! `bfloat` by rounding its bits to nearest even. The type remains in arguments and results of functions, and in
+//! simdgroup matrices (vectors of 64), which belong to the code generators.
 //!
 //! Every instruction is rewritten by itself, between bitcasts; those that meet are taken away at the end.
 
@@ -44,7 +44,7 @@ fn is_matrix(ty: Type) -> bool {
     ty.is_vector() && ty.length() > 4
 }
 
-/// Whether an instruction computes with `bfloat`.
+/// True if an instruction computes with `bfloat`.
 fn concerns(instruction: Value) -> bool {
     let types = || instruction.operands().into_iter().map(Value::ty).chain([instruction.ty()]);
     types().any(is_bfloat) && !types().any(|ty| ty.scalar().is_bfloat() && is_matrix(ty))
@@ -56,7 +56,7 @@ fn is_bitcast(value: Value) -> bool {
         && (is_bfloat(value.ty()) || is_bfloat(value.operand(0).ty()))
 }
 
-/// From integers to `bfloat` and back again is nothing.
+/// Skips a pair of bitcasts from integers to `bfloat` and back.
 fn skip_bitcasts(value: Value) {
     if is_bitcast(value) && is_bitcast(value.operand(0)) && value.operand(0).operand(0).ty() == value.ty() {
         value.replace_all_uses_with(value.operand(0).operand(0));

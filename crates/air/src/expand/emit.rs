@@ -40,17 +40,17 @@ impl<'m> Expansion<'m> {
         self.b.binary(if is_signed { Opcode::LLVMAShr } else { Opcode::LLVMLShr }, value, count)
     }
 
-    /// Whether `left < right`; never for NaN.
+    /// `left < right`; false for NaN.
     pub(super) fn less(&self, left: Value<'m>, right: Value<'m>) -> Value<'m> {
         self.b.fcmp(RealPredicate::LLVMRealOLT, left, right)
     }
 
-    /// Whether `left > right`; never for NaN.
+    /// `left > right`; false for NaN.
     pub(super) fn greater(&self, left: Value<'m>, right: Value<'m>) -> Value<'m> {
         self.b.fcmp(RealPredicate::LLVMRealOGT, left, right)
     }
 
-    /// Whether `left >= right`; never for NaN.
+    /// `left >= right`; false for NaN.
     pub(super) fn at_least(&self, left: Value<'m>, right: Value<'m>) -> Value<'m> {
         self.b.fcmp(RealPredicate::LLVMRealOGE, left, right)
     }

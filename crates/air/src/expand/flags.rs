@@ -1,8 +1,8 @@
 //! Fast mathematics without its promises: that no number is NaN (`nnan`) or infinite (`ninf`).
 //!
-//! Kernels use infinity as a start value and test for NaN all the same, and LLVM makes poison of a sum with infinity and
-//! of a test for NaN its absence. So the promises go before LLVM's passes see them. What else fast mathematics allows
-//! (other orders, reciprocals, fused operations) stays.
+//! Kernels use infinity as a start value and test for NaN all the same. LLVM would take a sum with infinity for poison,
+//! and a test for NaN for false. So the promises go before LLVM's passes see them. The rest of fast mathematics (other
+//! orders, reciprocals, fused operations) stays.
 
 use crate::ir::{Block, Builder, Opcode, Rewrite, Value};
 use inkwell::llvm_sys::{LLVMFastMathNoInfs, LLVMFastMathNoNaNs};

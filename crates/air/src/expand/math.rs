@@ -1,7 +1,7 @@
 //! Functions on floating-point numbers. Those of a few instructions are here, the others in the library.
 //!
 //! `half` and `bfloat` are computed in `float`, which has more than twice their bits, so that rounding a sum, product,
-//! quotient or root a second time does no harm; and LLVM has no vectors of most of its functions on `half`.
+//! quotient or root a second time changes nothing; and LLVM has no vectors of most of its functions on `half`.
 
 use super::emit::shaped;
 use super::{Expansion, Result, is_approximate};
@@ -32,7 +32,7 @@ const WITHOUT_VECTORS: &[&str] = &[
     "tanh",
 ];
 
-/// And those that have none of `half` only.
+/// LLVM's intrinsics that have vectors, but none of `half`.
 const WITHOUT_VECTORS_OF_HALF: &[&str] = &[
     "ceil",
     "floor",
@@ -53,7 +53,7 @@ const WITHOUT_VECTORS_OF_HALF: &[&str] = &[
 const FAST_ON_HALF: &[&str] =
     &["cos", "exp", "exp10", "exp2", "log", "log10", "log2", "rsqrt", "sin", "tan", "tanh"];
 
-/// Whether an intrinsic of LLVM may have to be expanded.
+/// True if an intrinsic of LLVM may have to be expanded.
 pub(super) fn is_expanded(base: &str) -> bool {
     WITHOUT_VECTORS.contains(&base) || WITHOUT_VECTORS_OF_HALF.contains(&base)
 }
@@ -156,8 +156,8 @@ impl<'m> Expansion<'m> {
         })
     }
 
-    /// Functions with a second result, which goes to memory: the sine and the cosine, the mantissa and the exponent, the
-    /// fraction and the whole. `ty` is what the place holds, unless that is the exponent.
+    /// Functions with a second result, which goes to memory: the sine and the cosine, the mantissa and the exponent,
+    /// the fraction and the whole. `ty` is what the place holds, unless that is the exponent.
     fn with_result_in_memory(
         &mut self,
         base: &str,

@@ -1,14 +1,14 @@
 //! Expand: every function of AIR that concerns one thread alone becomes plain LLVM.
 //!
-//! What is left afterwards: LLVM's own instructions and those of its intrinsics that every code generator has on vectors
-//! (no call of a C library hides behind them), and the functions across threads: `air.simd_…`, `air.quad_…`,
+//! Afterwards there are LLVM's own instructions, those of its intrinsics that every code generator has on vectors (no
+//! call of a C library hides behind them), and the functions across threads: `air.simd_…`, `air.quad_…`,
 //! `air.simdgroup…`, `air.wg.barrier`, `air.atomic.…`, `air.get_simdgroup_size`, which belong to the code generators.
 //!
 //! ```text
-//! names ─ what a function is called     emit ─ arithmetic on scalars and short vectors
+//! names ─ the names of functions     emit ─ arithmetic on scalars and short vectors
 //! convert, integer, math, relational ─ functions that are a few instructions
 //! library ─ those that are more, written in Metal Shading Language (library/*.metal)
-//! bfloat ─ arithmetic on `bfloat`, by that on `float`     flags ─ what fast mathematics promises
+//! bfloat ─ arithmetic on `bfloat`, by that on `float`     flags ─ the promises of fast mathematics
 //! ```
 //!
 //! **Why not LLVM's `llvm.exp`, `llvm.fptosi.sat`, `llvm.ldexp`, …?** They exist for vectors only in the IR: LLVM 22
@@ -134,7 +134,7 @@ impl<'m> Expansion<'m> {
         Ok(())
     }
 
-    /// What one of AIR's functions computes; `None` for one that is not known.
+    /// The result of one of AIR's functions; `None` for one that is not known.
     fn air(&mut self, name: &Name, call: Value<'m>) -> Result<Option<Value<'m>>> {
         let arguments = call.arguments();
         let Name::Air { base, is_fast, sign } = *name else {
@@ -151,7 +151,7 @@ impl<'m> Expansion<'m> {
     }
 }
 
-/// Whether LLVM may compute it by an approximation (`afn`).
+/// True if LLVM may compute it by an approximation (`afn`).
 fn is_approximate(instruction: Value) -> bool {
     instruction.fast_math().is_some_and(|flags| flags & LLVMFastMathApproxFunc != 0)
 }

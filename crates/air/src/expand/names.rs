@@ -1,6 +1,6 @@
-//! What a function is called: `air.[fast_]base[.s|.u].type`, `air.convert.f.f32.s.i32`, `llvm.base.type`.
+//! The names of functions: `air.[fast_]base[.s|.u].type`, `air.convert.f.f32.s.i32`, `llvm.base.type`.
 
-/// What the bits of a number mean.
+/// The class of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     Float,
@@ -21,7 +21,7 @@ pub(super) enum Name<'a> {
     AcrossThreads,
 }
 
-/// How the names of functions across threads begin.
+/// Prefixes of the names of functions across threads.
 const ACROSS_THREADS: &[&str] =
     &["simd_", "quad_", "simdgroup", "wg.", "atomic.", "get_simdgroup_size", "get_thread_index_in_simdgroup"];
 

@@ -1,12 +1,12 @@
 //! Functions that choose one of their arguments, on floating-point numbers of any kind.
 //!
-//! Where one of two numbers is NaN, `fmin` and `fmax` take the other one. In fast mathematics a NaN on the right stays:
+//! If one of two numbers is NaN, `fmin` and `fmax` take the other one. In fast mathematics a NaN on the right stays:
 //! that is the one instruction that x86 has.
 
 use super::Expansion;
 use crate::ir::{Type, Value};
 
-/// Which of two numbers.
+/// One of two numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
     Smaller,

@@ -78,8 +78,8 @@ pub(crate) fn named<'m>(module: ModuleRef<'m>, name: &CStr) -> Vec<Node<'m>> {
 
 /// Replaces operand `operand` of nodes in a list of a module: `replacement` says by what, or that a node stays.
 ///
-/// LLVM may free a node that becomes equal to another one. So the module is borrowed for itself, and `replacement` cannot
-/// keep a node.
+/// LLVM may free a node that becomes equal to another one. So the module is borrowed for itself, and `replacement`
+/// cannot keep a node.
 pub(crate) fn replace_operands<E>(
     module: &mut Module,
     list: &CStr,

@@ -1,19 +1,19 @@
-//! A thin layer over LLVM's C API for code that rewrites modules: types, values and blocks that are copied freely, and a
-//! builder that takes scalars and vectors alike. (inkwell's typed values suit code that knows its types, as the lowering
-//! does. Here they would be in the way.)
+//! A thin layer over LLVM's C API for code that rewrites modules: types, values and blocks that are copied freely, and
+//! a builder that takes scalars and vectors alike. (inkwell's typed values suit code that knows its types, as the
+//! lowering does. Here they would be in the way.)
 //!
 //! # Contract
 //!
 //! Safe code cannot cause undefined behaviour through this module. LLVM checks nothing in a release build, so the layer
 //! does, and panics where a check fails:
 //!
-//! * **Lifetime.** A handle (`Type<'m>`, `Value<'m>`, `Block<'m>`, `Node<'m>`, …) begins at a `&'m Module` of inkwell, so
-//!   that it outlives neither its module nor its context.
+//! * **Lifetime.** A handle (`Type<'m>`, `Value<'m>`, `Block<'m>`, `Node<'m>`, …) begins at a `&'m Module` of inkwell,
+//!   so that it outlives neither its module nor its context.
 //! * **Nothing is freed while a handle exists.** Passes, the linker and deletions take `&mut Module` (`passes`), for
 //!   which all handles must be gone. An instruction can be erased in between: [`Rewrite::erase`] takes it out of its
 //!   block, and frees it only when the `Rewrite`, from which all handles of that time are borrowed, is dropped. The
-//!   alternative, an `unsafe fn erase`, would put the burden of proof on each caller; keeping the instructions of one pass
-//!   costs a vector of pointers.
+//!   alternative, an `unsafe fn erase`, would put the burden of proof on each caller; keeping the instructions of one
+//!   pass costs a vector of pointers.
 //! * **Kind.** A function that LLVM defines for some kinds of values or types first checks the kind, and indices their
 //!   range. The builder checks the types of its operands, and that they belong to its module or are constants of its
 //!   context.

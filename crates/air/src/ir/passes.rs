@@ -1,5 +1,5 @@
-//! Operations that free parts of a module: LLVM's passes, linking, deletions. They take the module for themselves, so that
-//! no handle to it exists.
+//! Operations that free parts of a module: LLVM's passes, linking, deletions. They take the module for themselves, so
+//! that no handle to it exists.
 
 use super::*;
 use inkwell::llvm_sys::core::{LLVMDeleteFunction, LLVMDeleteGlobal};
@@ -71,8 +71,8 @@ pub(crate) fn extend_list(module: &mut Module, name: &CStr, is_meant: impl for<'
     }
     if let Some(old) = old {
         assert!(!old.has_use(), "still used: {}", old.text());
-        // SAFETY: nothing uses it, and no handle to it is used after this: its elements are globals, or constants, which
-        // belong to the context.
+        // SAFETY: nothing uses it, and no handle to it is used after this: its elements are globals, or constants,
+        // which belong to the context.
         unsafe { LLVMDeleteGlobal(old.raw()) };
     }
     // An array of pointers, as LLVM expects it.

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 
 /// A module whose instructions may be erased.
 ///
-/// It borrows the module for itself, and all handles to the module are borrowed from it. So when it is dropped, no handle
-/// is left, and the instructions that were erased are freed.
+/// It borrows the module for itself, and all handles to the module are borrowed from it. So when it is dropped, no
+/// handle is left, and the instructions that were erased are freed.
 pub(crate) struct Rewrite<'r> {
     raw: LLVMModuleRef,
     /// Instructions that are in no block any more.
@@ -26,7 +26,8 @@ impl<'r> Rewrite<'r> {
         unsafe { ModuleRef::from_raw(self.raw) }.expect("a module")
     }
 
-    /// Takes an instruction, which nothing may use any more, out of its block. Its operands no longer count it as a user.
+    /// Takes an instruction, which nothing may use any more, out of its block. Its operands no longer count it as a
+    /// user.
     pub(crate) fn erase<'m>(&'m self, instruction: Value<'m>) {
         assert!(instruction.is_instruction(), "no instruction: {}", instruction.text());
         assert!(instruction.module() == Some(self.module()), "an instruction of another module, or erased before");
@@ -48,8 +49,8 @@ impl<'r> Rewrite<'r> {
 impl Drop for Rewrite<'_> {
     fn drop(&mut self) {
         for &instruction in self.erased.get_mut().iter() {
-            // SAFETY: the instruction is in no block, so that it belongs to this list alone, and no handle to it is left.
-            // One that is used again after all (which the builder refuses) is kept for ever.
+            // SAFETY: the instruction is in no block, so that it belongs to this list alone, and no handle to it is
+            // left. One that is used again after all (which the builder refuses) is kept for ever.
             unsafe {
                 if LLVMGetFirstUse(instruction).is_null() {
                     LLVMDeleteInstruction(instruction);

@@ -98,8 +98,8 @@ impl<'m> Value<'m> {
         self.is_instruction() || self.is_argument() || self.is_global()
     }
 
-    /// Puts `other` in the place of an instruction or argument. (Not of a global: nodes of metadata may name it, and LLVM
-    /// frees nodes that become equal to others.)
+    /// Puts `other` in the place of an instruction or argument. (Not of a global: nodes of metadata may name it, and
+    /// LLVM frees nodes that become equal to others.)
     pub(crate) fn replace_all_uses_with(self, other: Value<'m>) {
         assert!(self.is_instruction() || self.is_argument(), "uses of {} are replaced", self.text());
         assert!(self.ty() == other.ty() && self != other, "{} in the place of {}", other.text(), self.text());

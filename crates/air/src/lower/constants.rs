@@ -62,7 +62,7 @@ impl<'ctx> Lowering<'ctx, '_> {
         global.as_pointer_value()
     }
 
-    /// Where a constant at namespace scope is.
+    /// The address of a constant at namespace scope.
     pub(crate) fn global(&mut self, id: GlobalId) -> Result<PointerValue<'ctx>> {
         if let Some(place) = self.globals.get(&id) {
             return Ok(*place);

@@ -16,11 +16,11 @@ pub(crate) struct Frame<'ctx, 'p> {
     pub(crate) value: FunctionValue<'ctx>,
     pub(crate) source: &'p Function,
     pub(crate) id: FunctionId,
-    /// Where variables are; `None` until they are declared.
+    /// The memory of each variable; `None` until it is declared.
     pub(crate) locals: Vec<Option<PointerValue<'ctx>>>,
-    /// Where a result that is no register type goes.
+    /// The memory for a result that is no register type.
     pub(crate) result: Option<PointerValue<'ctx>>,
-    /// Where `break` and `continue` lead, innermost last; a switch has no `continue`.
+    /// The targets of `break` and `continue`, innermost last; a switch has no `continue`.
     pub(crate) targets: Vec<(BasicBlock<'ctx>, Option<BasicBlock<'ctx>>)>,
 }
 
@@ -193,7 +193,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(place)
     }
 
-    /// Where a variable is; makes room for it the first time.
+    /// The memory of a variable; allocated the first time.
     pub(crate) fn local(&mut self, id: LocalId) -> Result<PointerValue<'ctx>> {
         if let Some(place) = self.frame().locals[id.0 as usize] {
             return Ok(place);

@@ -67,7 +67,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.load_column(address, matrix.ty.ty, index)
     }
 
-    /// Where a matrix is; one that is a value is evaluated once and remembered for its other columns.
+    /// The address of a matrix; one that is a value is evaluated once and remembered for its other columns.
     fn matrix_address(&mut self, matrix: &'p Expr) -> Result<PointerValue<'ctx>> {
         let key: *const Expr = matrix;
         if let Some(address) = self.matrices.get(&key) {

@@ -3,14 +3,14 @@
 //! ```text
 //! module ─ triple, data layout, one function for each reachable function, constants      metadata (../metadata.rs)
 //! functions ─ parameters, variables, bodies          statements ─ control flow
-//! places ─ where things are                          expressions ─ values
+//! places ─ addresses in memory                       expressions ─ values
 //! builtins ─ the library's functions as AIR's intrinsics     locations ─ lines of the source
 //! ```
 //!
-//! A *register type* (numbers, vectors, pointers, simdgroup matrices) is an LLVM value. Structs, arrays and matrices stay
-//! in memory as bytes: an expression of such a type is evaluated into a place, and LLVM's SROA takes the memory away.
-//! `bool` is `i1` in registers and `i8` in memory. A struct's fields are reached by their byte offsets, so that the
-//! layout is that of `msl` and nobody else's.
+//! A *register type* (numbers, vectors, pointers, simdgroup matrices) is an LLVM value. Structs, arrays and matrices
+//! stay in memory as bytes: an expression of such a type is evaluated into a place, and LLVM's SROA takes the memory
+//! away. `bool` is `i1` in registers and `i8` in memory. A struct's fields are reached by their byte offsets, so that
+//! `msl` alone decides the layout.
 
 mod builtins;
 mod constants;
@@ -32,7 +32,7 @@ use msl::source::{SourceMap, Span};
 use std::collections::HashMap;
 use std::fmt;
 
-/// How floating-point numbers are computed.
+/// The mode of floating-point arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MathMode {
     /// `-ffast-math`, Metal's default.
@@ -42,14 +42,15 @@ pub enum MathMode {
     Safe,
 }
 
-/// What is lowered: a program, and the files that it came from where these are known.
+/// The input of lowering: a program, and the files that it came from if these are known.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramSource<'p> {
     /// The program.
     pub program: &'p Program,
     /// Its files. Without them, a module does not say where its kernel was written.
     pub sources: Option<&'p SourceMap>,
-    /// Each instruction says in which line it was written. That takes a quarter more time, and half as much memory again.
+    /// Each instruction says in which line it was written. That takes a quarter more time, and half as much memory
+    /// again.
     pub has_locations: bool,
 }
 
@@ -77,9 +78,9 @@ impl<'p> From<&'p msl::Compilation> for ProgramSource<'p> {
 pub enum Error {
     /// The input asks for something that is not supported yet.
     Unsupported {
-        /// What it is.
+        /// The feature.
         what: String,
-        /// Where it stands.
+        /// Its place in the source.
         span: Span,
     },
     /// A mistake of ours: the program was checked, and still cannot be expressed.

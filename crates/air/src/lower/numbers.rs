@@ -7,15 +7,15 @@ use inkwell::{FloatPredicate, IntPredicate};
 use msl::program::{BinaryOp, CastKind, Expr, UnaryOp};
 use msl::types::{Ty, TyKind};
 
-/// Reassociation, reciprocals, contraction, approximate functions, no signed zeros. Not "no NaNs, no infinities": kernels
-/// use INFINITY as a start value, and LLVM would be free to make anything of that.
+/// Reassociation, reciprocals, contraction, approximate functions, no signed zeros. Not "no NaNs, no infinities":
+/// kernels use INFINITY as a start value, and LLVM would be free to make anything of that.
 const FAST_FLAGS: FastMathFlags = FastMathFlags::AllowReassoc
     .union(FastMathFlags::NoSignedZeros)
     .union(FastMathFlags::AllowReciprocal)
     .union(FastMathFlags::AllowContract)
     .union(FastMathFlags::ApproxFunc);
 
-/// What a number's bits mean.
+/// The class of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Class {
     Bool,
@@ -164,8 +164,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(if op.is_comparison() { value } else { self.relaxed(value) })
     }
 
-    /// The count of a shift in the width of the shifted number, and modulo that width: what is undefined in C++ is defined
-    /// in Metal, and Apple's compiler masks the count, too.
+    /// The count of a shift in the width of the shifted number, and modulo that width: what is undefined in C++ is
+    /// defined in Metal, and Apple's compiler masks the count, too.
     fn shift_count(&self, a: BasicValueEnum<'ctx>, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>> {
         let mask = |ty: IntType<'ctx>| ty.const_int(u64::from(ty.get_bit_width()) - 1, false);
         Ok(match (a.get_type(), b) {

@@ -6,7 +6,7 @@ use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 use msl::program::{Expr, ExprKind};
 use msl::types::{Ty, TyKind};
 
-/// Where something is.
+/// A place in memory.
 #[derive(Clone)]
 pub(crate) enum Place<'ctx> {
     /// At an address.

@@ -11,7 +11,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     pub(super) fn block(&mut self, stmts: &'p [Stmt]) -> Result<()> {
         for stmt in stmts {
             if !self.is_open() {
-                // What follows a jump is never run.
+                // Code after a jump never runs.
                 let dead = self.new_block("dead");
                 self.builder.position_at_end(dead);
             }

@@ -17,7 +17,7 @@ pub(crate) fn space_number(space: AddressSpace) -> u16 {
 }
 
 impl<'ctx> Lowering<'ctx, '_> {
-    /// Whether values of this type are LLVM values; others live in memory.
+    /// True if values of this type are LLVM values; others live in memory.
     pub(crate) fn is_register(&self, ty: Ty) -> bool {
         !matches!(
             self.program.types.kind(ty),
@@ -39,7 +39,7 @@ impl<'ctx> Lowering<'ctx, '_> {
         }
     }
 
-    /// What a register holds for this type.
+    /// The LLVM type of a value of this type.
     pub(crate) fn register_type(&self, ty: Ty) -> Result<BasicTypeEnum<'ctx>> {
         Ok(match *self.program.types.kind(ty) {
             TyKind::Bool => self.context.bool_type().into(),
@@ -57,7 +57,7 @@ impl<'ctx> Lowering<'ctx, '_> {
         })
     }
 
-    /// What memory holds for this type: `bool` takes a byte.
+    /// The LLVM type of this type in memory: `bool` takes a byte.
     pub(crate) fn memory_type(&self, ty: Ty) -> Result<BasicTypeEnum<'ctx>> {
         let bool_byte = self.context.i8_type();
         Ok(match *self.program.types.kind(ty) {
@@ -71,8 +71,8 @@ impl<'ctx> Lowering<'ctx, '_> {
         })
     }
 
-    /// What lies in an array of this type, with the space that each element takes. LLVM would round a vector of three up
-    /// to four, which is right unless it is packed.
+    /// The LLVM type of an element in an array of this type, with the space that it takes. LLVM would round a vector of
+    /// three up to four, which is right unless it is packed.
     pub(crate) fn element_type(&self, ty: Ty) -> Result<BasicTypeEnum<'ctx>> {
         Ok(match *self.program.types.kind(ty) {
             TyKind::PackedVector { element, len } => {

@@ -32,7 +32,7 @@ const STATIC_INIT: &str = "_GLOBAL__sub_I_metalworks";
 const STATIC_INIT_SECTION: &str = "air.static_init";
 const NORMALIZE: &str = "air.normalize_function_constant_predicate.i8";
 
-/// Where the host's value of a function constant is: a `bool` as a byte.
+/// The variable with the host's value of a function constant; a `bool` is a byte.
 pub(crate) fn function_constant_global<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> PointerValue<'ctx> {
     initializer(lowering.context, &lowering.module, lowering.program, id).as_pointer_value()
 }
@@ -101,7 +101,7 @@ fn type_code(types: &Types, ty: Ty) -> String {
     }
 }
 
-/// What memory holds for the types that a function constant may have: scalars and vectors.
+/// The type in memory of a function constant: a scalar or a vector.
 fn memory_type<'ctx>(context: &'ctx Context, types: &Types, ty: Ty) -> BasicTypeEnum<'ctx> {
     match types.kind(ty) {
         TyKind::Int(kind) => match kind.bits() {

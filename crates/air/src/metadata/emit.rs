@@ -19,10 +19,10 @@
 //! ["air.arg_unused"]
 //! ```
 //!
-//! A field is `["air.struct_type_info", {field, …},] i32 offset, i32 size, i32 length, "type", "name"`: size and type are
-//! those of an element, and the length is 0 where the field is no array. `atomic<T>` is a struct `metal::_atomic` with
-//! the field `__s`. Threadgroup arguments, textures and samplers do not occur in `mlx.metallib`: the first are written
-//! like other buffers, the others as Apple's compiler does elsewhere.
+//! A field is `["air.struct_type_info", {field, …},] i32 offset, i32 size, i32 length, "type", "name"`: size and type
+//! are those of an element, and the length is 0 where the field is no array. `atomic<T>` is a struct `metal::_atomic`
+//! with the field `__s`. Threadgroup arguments, textures and samplers do not occur in `mlx.metallib`: the first are
+//! written like other buffers, the others as Apple's compiler does elsewhere.
 
 use super::constants::{Predicates, initializer};
 use crate::lower::{Error, Lowering, MathMode, Result};
@@ -101,10 +101,10 @@ struct Nodes<'ctx, 'm> {
 type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
 
 impl<'ctx> Nodes<'ctx, '_> {
-    /// What does not depend on the kernel.
+    /// Nodes that do not depend on the kernel.
     fn module(&self, math: MathMode, (major, minor): (u32, u32)) -> Result<()> {
         let flags = "llvm.module.flags";
-        // Where Apple says which SDK it was: the system that the triple is for.
+        // Apple's compiler writes the version of its SDK here; this is the system that the triple is for.
         let number = |value| self.context.i32_type().const_int(value, false);
         let sdk = self.context.i32_type().const_array(&[number(14), number(0)]);
         self.add(flags, &[self.number(2), self.text("SDK Version"), sdk.into()])?;
@@ -274,8 +274,8 @@ impl<'ctx> Nodes<'ctx, '_> {
         Ok(())
     }
 
-    /// What reflection says of the source and AIR has no place for: where the kernel was written, and all function
-    /// constants of the program.
+    /// Facts for reflection that AIR has no place for: the file and line of the kernel, and all function constants of
+    /// the program.
     fn origin(&self, function: FunctionValue<'ctx>, source: Option<(&SourceMap, &EntryPoint)>) -> Result<()> {
         for constant in msl::reflect::function_constants(self.program) {
             let mut node =

@@ -1,8 +1,8 @@
-//! What an AIR module says about itself: versions, options, the kernel's arguments, function constants.
+//! The metadata of an AIR module: versions, options, the kernel's arguments, function constants.
 //!
 //! ```text
 //! !llvm.module.flags      limits on resources                        emit
-//! !llvm.ident             who compiled it
+//! !llvm.ident             the compiler
 //! !air.version            {i32 2, i32 6, i32 0}
 //! !air.language_version   {"Metal", i32 3, i32 1, i32 0}
 //! !air.compile_options    {"air.compile.fast_math_enable"}, …
@@ -14,8 +14,8 @@
 //! !metalworks.threadgroup        {ptr global, "name", "type"}, … in the order of the source
 //! ```
 //!
-//! The first part is as Apple's compiler writes it in `mlx.metallib`; what does not occur there says so. The second is ours:
-//! what reflection says of a source and Apple's AIR does not carry. [`crate::reflect`] reads it.
+//! The first part is as Apple's compiler writes it in `mlx.metallib`; code for nodes that do not occur there says so.
+//! The second part is ours: facts for reflection that Apple's AIR does not carry. [`crate::reflect`] reads both.
 
 mod constants;
 mod emit;

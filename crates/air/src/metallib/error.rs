@@ -5,15 +5,15 @@ use std::fmt;
 /// Why a file cannot be read: the file's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
-    /// Where, in bytes from the beginning of the file; `None` where the file is not at hand any more.
+    /// Offset in the file; `None` if the file is not at hand any more.
     pub offset: Option<u64>,
-    /// What stands there: `function list, entry 3`.
+    /// The part of the file there: `function list, entry 3`.
     pub at: String,
 }
 
-/// What can be wrong with a file.
+/// A problem with a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// It does not begin with `MTLB`.
@@ -22,9 +22,9 @@ pub enum Problem {
     Version([u16; 3]),
     /// The header gives another size than the file has.
     FileSize {
-        /// What the header says.
+        /// The size in the header.
         declared: u64,
-        /// What there is.
+        /// The size of the file.
         actual: u64,
     },
     /// Something ends before it should.
@@ -36,14 +36,14 @@ pub enum Problem {
     },
     /// Something is beyond the end of what should hold it.
     OutOfBounds {
-        /// Where it would end; more than 64 bits saturate.
+        /// The end that it would have; more than 64 bits saturate.
         end: u64,
-        /// Where what holds it ends.
+        /// The end of the part that holds it.
         limit: u64,
     },
     /// Two things take the same bytes.
     Overlap {
-        /// What the other one is.
+        /// The other part.
         with: String,
     },
     /// A number of things that cannot fit.

@@ -50,7 +50,7 @@
 //! A module is LLVM bitcode behind LLVM's wrapper ([`wrap`]), as LLVM writes it for Apple's platforms.
 //!
 //! **Invariant:** `parse` takes memory in proportion to the file's size, and never panics. Bitcode and names are
-//! borrowed; bitcode is hashed only when it is asked for, so that 147 MB with 17,248 functions open in 35 ms.
+//! borrowed; bitcode is hashed only when it is requested, so that 147 MB with 17,248 functions open in 35 ms.
 
 mod error;
 mod read;
@@ -87,7 +87,7 @@ pub struct Library<'a> {
     by_name: Vec<u32>,
 }
 
-/// What the header says apart from where things are.
+/// The header, without the offsets and sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// Bit 15 of the major version.
@@ -118,7 +118,7 @@ impl Default for Header {
     }
 }
 
-/// What a function is for.
+/// The stage that a function is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs, reason = "each variant is the kind of that name")]
 pub enum FunctionKind {
@@ -170,7 +170,7 @@ pub struct Function<'a> {
     name: Cow<'a, str>,
     bitcode: Cow<'a, [u8]>,
     hash: [u8; 32],
-    /// What it is for.
+    /// Its stage.
     pub kind: FunctionKind,
     /// The version of AIR.
     pub air_version: (u16, u16),
@@ -237,7 +237,7 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// Where a name stands in `by_name`, or would.
+    /// The position of a name in `by_name`, or the position to insert it at.
     fn position(&self, name: &str) -> Result<usize, usize> {
         self.by_name.binary_search_by(|&index| self.functions[index as usize].name().cmp(name))
     }

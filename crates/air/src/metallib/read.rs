@@ -12,11 +12,11 @@ type Result<T> = std::result::Result<T, ParseError>;
 #[derive(Clone, Copy)]
 struct Part<'a> {
     bytes: &'a [u8],
-    /// Where it begins in the file.
+    /// Offset in the file.
     start: usize,
-    /// What it is, for messages.
+    /// Its description, for messages.
     what: &'static str,
-    /// Which function's it is, for messages.
+    /// The number of the function that it belongs to, for messages.
     function: Option<usize>,
 }
 
@@ -48,7 +48,7 @@ struct FunctionEntry<'a> {
     other_tags: Vec<OtherTag<'a>>,
 }
 
-/// What the functions take of a section; no two may take the same bytes.
+/// The bytes of a section that the functions use; no two may use the same ones.
 #[derive(Default)]
 struct Taken {
     ranges: Vec<(Range<usize>, String)>,
@@ -169,7 +169,7 @@ fn entry(part: Part<'_>) -> Result<FunctionEntry<'_>> {
     })
 }
 
-/// What the header extension says.
+/// The contents of the header extension.
 #[derive(Default)]
 struct Extension<'a> {
     uuid: Option<[u8; 16]>,
@@ -352,7 +352,7 @@ fn set<T>(slot: &mut Option<T>, tag: &TagValue, value: T) -> Result<()> {
     }
 }
 
-/// Whether no two ranges share a byte.
+/// Fails if two ranges share a byte.
 fn disjoint(ranges: &mut [(Range<usize>, String)]) -> Result<()> {
     ranges.sort_by_key(|(range, _)| (range.start, range.end));
     for pair in ranges.windows(2) {

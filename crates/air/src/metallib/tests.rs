@@ -19,7 +19,7 @@ fn library() -> Library<'static> {
     library
 }
 
-/// Also with reflection buffers, a UUID of another's making, and a section that nobody knows.
+/// Also with reflection buffers, a foreign UUID, and an unknown section.
 fn full_library() -> Library<'static> {
     let mut library = library();
     library.header.version = [1, 2, 7];
@@ -35,7 +35,7 @@ fn problem(bytes: &[u8]) -> Problem {
     Library::parse(bytes).expect_err("the file is wrong").problem
 }
 
-/// Where these bytes stand for the `nth` time.
+/// The offset of the `nth` occurrence of these bytes.
 fn find(file: &[u8], needle: &[u8], nth: usize) -> usize {
     file.windows(needle.len()).enumerate().filter(|(_, window)| *window == needle).nth(nth).expect("it is there").0
 }
@@ -234,7 +234,7 @@ proptest! {
     }
 }
 
-/// Where `scripts/corpus.sh` puts what others made; `METALWORKS_CORPUS` overrides that.
+/// The folder where `scripts/corpus.sh` puts shaders and libraries of others; `METALWORKS_CORPUS` overrides it.
 pub(crate) fn corpus() -> std::path::PathBuf {
     let variable = |name: &str| std::env::var_os(name).map(std::path::PathBuf::from);
     variable("METALWORKS_CORPUS")

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 /// The size of the header, and where the function list begins.
 pub(super) const HEADER_SIZE: usize = 0x58;
 
-/// What FlatBuffers in the reflection list are aligned to, in the file.
+/// The alignment in the file of FlatBuffers in the reflection list.
 pub(super) const REFLECTION_ALIGNMENT: usize = 16;
 
 /// Offsets that one function's entry needs.

@@ -1,4 +1,4 @@
-//! What a host must know to call the kernels of a library.
+//! The interface of the kernels of a library.
 
 use super::{Error, reflect};
 use crate::metallib::{Function, FunctionKind, Library, ParseError};
@@ -16,7 +16,7 @@ pub enum LibraryError {
     Bitcode {
         /// The function.
         function: String,
-        /// What LLVM says against it.
+        /// LLVM's message.
         problem: String,
     },
     /// The metadata of a function are not as they should be.

@@ -1,9 +1,9 @@
-//! What a host must know to call the kernels of a module, read from its metadata: the same as `msl::reflect` says of
-//! the source, as far as AIR carries it. It reads Apple's modules and ours (the module `metadata` describes the nodes).
+//! The interface of the kernels of a module, read from its metadata: the same that `msl::reflect` finds in the source,
+//! as far as AIR carries it. It reads Apple's modules and ours (the module `metadata` describes the nodes).
 //!
-//! Apple's AIR carries no file and line, no type of a threadgroup variable, no default of a function constant and nothing
-//! about whether one must be set: these are empty, 0, `None` and `true`. Ours carries them in lists of its own. A type is put
-//! together from the element, the address space and the access (`const device float *`).
+//! Apple's AIR carries no file and line, no type of a threadgroup variable, no default of a function constant and
+//! nothing about whether one must be set: these are empty, 0, `None` and `true`. Ours carries them in lists of its own.
+//! A type is put together from the element, the address space and the access (`const device float *`).
 
 mod library;
 mod parameter;
@@ -27,7 +27,7 @@ use std::fmt;
 pub struct Error {
     /// The function or list at fault.
     pub at: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: String,
 }
 
@@ -121,7 +121,7 @@ fn origin_constant(node: Node) -> Result<FunctionConstant> {
     }
 }
 
-/// Where a kernel was written, if the module says so.
+/// The file and line of a kernel, if the module has them.
 fn origin(module: ModuleRef, function: Value) -> Result<(String, u32)> {
     for node in named(module, ORIGIN_KERNEL) {
         if let [Operand::Global(found), Operand::Text(file), Operand::Int(line), ..] = &node.operands()[..]
@@ -133,7 +133,7 @@ fn origin(module: ModuleRef, function: Value) -> Result<(String, u32)> {
     Ok((String::new(), 0))
 }
 
-/// The function of an entry point, and what comes after it.
+/// The function of an entry point, and the operands after it.
 fn entry(node: Node) -> Result<(Value, Vec<Operand>)> {
     let operands = node.operands();
     match operands.first() {
@@ -177,7 +177,7 @@ fn kernel<'m>(module: ModuleRef<'m>, node: Node<'m>, constants: &[FunctionConsta
     })
 }
 
-/// Whether code uses a parameter. The code decides, not what a compiler noted about it; `None` where there is no code.
+/// True if code uses a parameter. The code decides, not the compiler's note about it; `None` if there is no code.
 fn has_use(module: ModuleRef, function: Value, parameter: &Parameter) -> Option<bool> {
     let code = module.function(&function.name()).filter(|code| !code.is_declaration())?;
     let position = usize::try_from(parameter.position).ok()?;
@@ -204,15 +204,15 @@ fn error(at: &str, problem: &str) -> Error {
     Error { at: at.into(), problem: problem.into() }
 }
 
-/// What a parameter of a kernel's function is for.
+/// The role of a parameter of a kernel's function.
 pub(crate) struct Role {
-    /// Which parameter, from 0.
+    /// The position among the parameters, from 0.
     pub(crate) position: usize,
     /// `air.buffer`, `air.thread_position_in_grid`, …
     pub(crate) what: String,
-    /// Where it is bound.
+    /// The index that it is bound at.
     pub(crate) index: Option<u64>,
-    /// Where it points.
+    /// The address space that it points to.
     pub(crate) address_space: Option<u64>,
 }
 

@@ -5,7 +5,7 @@ use crate::ir::{Node, Operand};
 use crate::metadata::{ATOMIC, UNUSED};
 use msl::reflect::{Access, Argument, ArgumentKind, Builtin, FieldInfo, pointer_type};
 
-/// What a parameter of a kernel turns out to be.
+/// The description of a parameter of a kernel.
 pub(super) enum Described {
     Argument(Argument),
     Builtin(Builtin),
@@ -14,7 +14,7 @@ pub(super) enum Described {
 /// A parameter's node.
 pub(super) struct Parameter<'m> {
     kernel: String,
-    /// Which parameter of the function, from 0.
+    /// The position among the function's parameters, from 0.
     pub(super) position: u64,
     operands: Vec<Operand<'m>>,
 }
@@ -105,7 +105,7 @@ impl<'m> Parameter<'m> {
         })
     }
 
-    /// What it is: the first name that is no property.
+    /// Its kind (`air.buffer`): the first name that is no property.
     pub(super) fn what(&self) -> Option<&str> {
         self.operands.iter().find_map(|operand| match operand {
             Operand::Text(text) if !PROPERTIES.contains(&text.as_str()) => Some(text.as_str()),
@@ -168,7 +168,7 @@ impl<'m> Parameter<'m> {
         Ok(fields)
     }
 
-    /// Where the value of a property is. (Its name may also be the name of an argument.)
+    /// The position of a property's value among the operands. (An argument may have the name of a property.)
     fn value_of(&self, property: &str) -> Option<usize> {
         let is_property = |operand: &Operand| matches!(operand, Operand::Text(text) if text == property);
         let names = ["air.arg_name", "air.arg_type_name"];

@@ -52,7 +52,7 @@ fn parameter<'m>(parameters: &[Value<'m>], argument: Node) -> Result<Value<'m>, 
     parameter.copied().ok_or_else(|| Error::Malformed("an argument describes no parameter of the kernel".into()))
 }
 
-/// Where an argument's condition stands among its operands, and what it says.
+/// The position of an argument's condition among its operands, and its value.
 fn condition(argument: Node) -> Result<Option<(usize, bool)>, Error> {
     let operands = argument.operands();
     let found = operands.windows(2).enumerate().find_map(|(at, pair)| match pair {

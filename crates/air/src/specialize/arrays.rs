@@ -1,12 +1,12 @@
-//! Arrays of a thread that code writes and never reads: their stores go away, and then nothing needs what was stored.
-//! SROA does that for arrays whose indices are known. One that is indexed with a variable it leaves alone, and an argument
-//! that is only copied into it would count as used.
+//! Arrays of a thread that code writes and never reads: their stores go away, and so does the code for the stored
+//! values. SROA does that for arrays whose indices are known. One that is indexed with a variable it leaves alone, and
+//! an argument that is only copied into it would count as used.
 //!
 //! An array whose address goes anywhere else (a phi, a call, another array) is left alone.
 
 use crate::ir::{Block, Opcode, Rewrite, Value};
 
-/// Erases the stores to such arrays; whether there was one.
+/// Erases the stores to such arrays; returns true if there was one.
 pub(super) fn drop_unread(rewrite: &Rewrite) -> bool {
     let blocks = rewrite.module().functions().into_iter().flat_map(Value::blocks);
     let is_array = |instruction: &Value| instruction.opcode() == Opcode::LLVMAlloca;
@@ -35,14 +35,14 @@ fn only_written(array: Value) -> Option<Vec<Value>> {
     Some(found)
 }
 
-/// Whether an instruction computes an address in what `pointer` points to.
+/// True if an instruction computes an address in the memory at `pointer`.
 fn is_address(user: Value, pointer: Value) -> bool {
     matches!(user.opcode(), Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast)
         && !user.ty().is_vector()
         && user.operand(0) == pointer
 }
 
-/// Whether an instruction writes to `pointer`, and does nothing else with it.
+/// True if an instruction writes to `pointer`, and does nothing else with it.
 fn is_write(user: Value, pointer: Value) -> bool {
     match user.opcode() {
         Opcode::LLVMStore => user.operand(0) != pointer && !user.is_volatile(),

@@ -14,7 +14,7 @@ pub(super) struct Constant {
     pub(super) info: ConstantInfo,
     /// The number of its entry in the module's list, if it has a variable; none when nothing reads it.
     entry: Option<usize>,
-    /// Code asks whether it is set.
+    /// True if code asks whether it is set.
     is_asked_for: bool,
     value: Option<ConstantValue>,
 }
@@ -60,7 +60,7 @@ pub(super) fn find(module: &Module) -> Result<Vec<Constant>, Error> {
         }
         constants.push(Constant { info, entry: global.map(|_| number), is_asked_for: false, value: None });
     }
-    // A constant that the program has and this function does not use may be set, and nothing comes of it.
+    // A constant of the program that this function does not use may be set, without effect.
     for node in named(ModuleRef::of(module), ORIGIN_CONSTANTS) {
         if let [Operand::Text(name), Operand::Text(ty), Operand::Int(index), ..] = &node.operands()[..]
             && let Ok(index) = u32::try_from(*index)
@@ -79,7 +79,7 @@ fn is_slot(global: Value) -> bool {
     global.is_global_variable() && global.is_internal()
 }
 
-/// Puts values to the constants that they are for.
+/// Assigns values to constants, by index or by name.
 pub(super) fn assign(constants: &mut [Constant], values: &Constants) -> Result<(), Error> {
     for (key, value) in values.iter() {
         let is_meant = |constant: &Constant| match key {
@@ -103,7 +103,7 @@ pub(super) fn assign(constants: &mut [Constant], values: &Constants) -> Result<(
     Ok(())
 }
 
-/// Whether all components of a vector are scalars of one type.
+/// True if all components of a vector are scalars of one type.
 fn is_regular(value: &ConstantValue) -> bool {
     let ConstantValue::Vector(parts) = value else { return true };
     let is_scalar = |part: &ConstantValue| !matches!(part, ConstantValue::Vector(_));
@@ -147,7 +147,8 @@ pub(super) fn set(module: &Module, constants: &[Constant]) -> Result<(), Error> 
 }
 
 /// Fails with those that have no value and are still read by code that runs. Apple's static initializer copies a
-/// constant whether it is set or not; nobody reads such a copy when nobody reads the constant, so that it may be zero.
+/// constant whether it is set or not; if only this copy reads it, code does not read the copy either, and it may be
+/// zero.
 pub(super) fn settle(module: &Module, constants: &[Constant]) -> Result<(), Error> {
     let module = ModuleRef::of(module);
     let (globals, initializer) = (globals(module), initializer(module));
@@ -174,7 +175,7 @@ fn initialize<'m>(global: Value<'m>, value: Value<'m>) {
     global.set_section(c"");
 }
 
-/// A value as memory holds it, if that is what `ty` is for: a `bool` as a byte.
+/// A value in memory as a constant of type `ty`, if the type fits; a `bool` is a byte.
 fn llvm_value<'m>(value: &ConstantValue, ty: Type<'m>) -> Option<Value<'m>> {
     let int = |bits: u32, value: i64| (ty.is_int() && ty.int_bits() == bits).then(|| ty.constant(value));
     match value {

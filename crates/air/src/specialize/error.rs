@@ -1,4 +1,4 @@
-//! What can be wrong with a function or with the values for its constants.
+//! Errors in a function, or in the values for its constants.
 
 use crate::lower;
 use abi::ConstantKey;
@@ -28,14 +28,14 @@ pub enum Error {
     Malformed(String),
     /// There is no kernel of this name in the module. The caller's fault.
     NoKernel {
-        /// The name that was asked for.
+        /// The name that the caller gave.
         name: String,
         /// Those that are there.
         available: Vec<String>,
     },
     /// Values were given for a constant that does not exist. The caller's fault.
     UnknownConstant {
-        /// What was asked for.
+        /// The key that the caller gave.
         key: ConstantKey,
         /// Those that exist.
         available: Vec<ConstantInfo>,

@@ -1,11 +1,11 @@
-//! Folding: what was decided by values goes away.
+//! Folding: code that the constants' values decide is removed.
 
 use super::arrays;
 use super::error::Error;
 use crate::ir::{Builder, IntPredicate, ModuleRef, Opcode, Rewrite, Value, passes};
 use inkwell::module::Module;
 
-/// Enough that branches on constants are gone, and no more: what is left is for the code generator to optimize.
+/// Enough that branches on constants are gone, and no more: the code generator optimizes the rest.
 const SIMPLIFY: &str = "function(sroa,early-cse,sccp,simplifycfg,adce)";
 
 /// Takes dead branches away in code that reads the constants themselves.
@@ -22,7 +22,7 @@ pub(super) fn evaluate_initializer(module: &mut Module) -> Result<(), Error> {
     }
 }
 
-/// Takes away what nothing needs any more.
+/// Removes unused code and variables.
 pub(super) fn clean(module: &mut Module) -> Result<(), Error> {
     passes::delete_global(module, c"llvm.global_ctors");
     run_passes(module, &format!("{SIMPLIFY},globalopt,{SIMPLIFY}"))?;
@@ -33,8 +33,8 @@ pub(super) fn clean(module: &mut Module) -> Result<(), Error> {
     run_passes(module, "globaldce")
 }
 
-/// Lists the variables in threadgroup memory as used, so that LLVM neither splits nor shrinks them: they are the kernel's
-/// interface, and LLVM thinks of one thread only.
+/// Lists the variables in threadgroup memory as used, so that LLVM neither splits nor shrinks them: they are the
+/// kernel's interface, and LLVM thinks of one thread only.
 pub(super) fn keep_threadgroup_memory(module: &mut Module) {
     const THREADGROUP: u32 = 3;
     passes::extend_list(module, c"llvm.compiler.used", |global| global.ty().address_space() == THREADGROUP);

@@ -6,8 +6,9 @@
 //!     ── fold, drop what is dead ── Specialized
 //! ```
 //!
-//! Both forms of function constants are understood: Apple's, where a static initializer copies each into a variable that
-//! the code reads, and ours, where the code reads the constant itself (the module `metadata::constants` draws both).
+//! Both forms of function constants are understood: Apple's, where a static initializer copies each into a variable
+//! that the code reads, and ours, where the code reads the constant itself (the module `metadata::constants` draws
+//! both).
 //!
 //! **Which constants must be set:** all that the function lists and uses, unless some code in it asks
 //! `is_function_constant_defined`. One that code asks for need not be set, as long as no code that runs reads it: after

@@ -23,7 +23,7 @@ impl<'m> Widener<'_, 'm> {
             Some(total)
         };
         let on_lanes = |w: &Self| {
-            // What is uniform is added to a scalar as long as there is one.
+            // Uniform indices are added to a scalar as long as there is one.
             let mut total = pointer.uniform().unwrap_or_else(|| pointer.lanes(&w.b));
             for (index, scale) in terms.iter().filter(|(index, _)| index.uniform().is_some()) {
                 total = w.step(total, index.uniform().unwrap_or_else(|| index.lanes(&w.b)), *scale, private);

@@ -8,7 +8,7 @@ use super::widen::Widener;
 use super::{Error, Result};
 use crate::ir::{Type, Value};
 
-/// Whether all lanes get the same from a call, given whether they give it the same.
+/// True if all lanes get the same result from a call; `same_arguments` says if they pass the same arguments.
 pub(super) fn is_uniform(call: Value, same_arguments: impl Fn() -> bool) -> bool {
     let name = call.callee().map(Value::name).unwrap_or_default();
     groups::result_is_uniform(&name) || (name.starts_with("llvm.") && same_arguments())
@@ -132,8 +132,8 @@ impl<'m> Widener<'_, 'm> {
         Some(found.map(|values| values.into_iter().map(Part::Lanes).collect()).map_err(Error::Unsupported))
     }
 
-    /// An atomic function. What a compare-exchange expects is in private memory: it is given a copy, one lane's after the
-    /// other's.
+    /// An atomic function. What a compare-exchange expects is in private memory: it is given a copy, one lane's after
+    /// the other's.
     fn atomic(&mut self, call: Value<'m>, name: &str) -> Option<Result<Parts<'m>>> {
         let operands = call.arguments();
         let mut copies = Vec::new();

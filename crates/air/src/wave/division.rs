@@ -1,5 +1,6 @@
-//! Integer division. A CPU traps where a GPU gives any number, and lanes that are switched off divide too: the divisor is
-//! made harmless first. Vectors of up to 32 bits divide as floating-point numbers, which is exact and has instructions.
+//! Integer division. A CPU traps where a GPU gives any number, and lanes that are switched off divide too: a divisor
+//! that would trap is replaced first. Vectors of up to 32 bits divide as floating-point numbers, which is exact and has
+//! instructions.
 
 use super::lanes::Mask;
 use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
@@ -28,7 +29,7 @@ pub(super) fn emit<'m>(
     }
 }
 
-/// Whether a divisor is a constant that neither traps nor overflows.
+/// True if a divisor is a constant that neither traps nor overflows.
 fn is_harmless(divisor: Value) -> bool {
     let length = if divisor.ty().is_vector() { divisor.ty().length() } else { 0 };
     let fine = |value: Option<Value>| value.and_then(Value::as_int).is_some_and(|value| value != 0 && value != -1);

@@ -1,4 +1,4 @@
-//! The way into a kernel: where its arguments and the positions of its threads come from, and the loop over simdgroups.
+//! The entry of a kernel: its arguments, the positions of its threads, and the loop over simdgroups.
 
 use super::groups::Permutation;
 use super::lanes::{lane_numbers, lanes_of, splat};
@@ -15,11 +15,11 @@ use std::mem::offset_of;
 /// The most bytes that one lane can read or write in one go.
 pub(super) const SPARE_BYTES: u64 = 128;
 
-/// What the parameters of a kernel are, and for which simdgroups it is compiled.
+/// The parameters of a kernel, and the simdgroups that it is compiled for.
 pub(super) struct Arguments<'a, 'm> {
     pub(super) roles: &'a [Role],
     pub(super) lanes: Lanes,
-    /// Where each threadgroup variable lies in the threadgroup's memory.
+    /// The offset of each threadgroup variable in the threadgroup's memory.
     pub(super) threadgroup_variables: &'a FxHashMap<Value<'m>, u32>,
     pub(super) permutation: Permutation,
 }
@@ -40,7 +40,7 @@ impl<'m> Arguments<'_, 'm> {
     }
 }
 
-/// How a component of a built-in varies over the lanes.
+/// The shape of a component of a built-in.
 fn shape(what: &str, component: usize, lanes: Lanes) -> Shape {
     match what.strip_prefix("air.").unwrap_or(what) {
         "thread_index_in_simdgroup" => Shape::position(32),
@@ -122,7 +122,7 @@ impl<'m> EntryBuilder<'m> {
         let mut values = Vec::new();
         for (position, parameter) in kernel.parameters().into_iter().enumerate() {
             let parts = match arguments.role(position) {
-                // Its condition is false: nobody looks at it.
+                // Its condition is false: no code reads it.
                 None => components(parameter.ty()).into_iter().map(|ty| Part::Uniform(ty.poison())).collect(),
                 Some(role) => self.parameter(b, role, parameter.ty())?,
             };

@@ -1,17 +1,17 @@
-//! Which blocks run, and when, once lanes can go different ways.
+//! The order in which blocks run once lanes can go different ways.
 //!
-//! A branch that all lanes take together stays a branch. After one on which they part, the blocks that some lane still has
-//! to visit are *pending*: they run one after the other in the graph's order, each under the mask of its lanes, and a block
-//! whose mask is empty is skipped. (This is the partial linearization of Moll and Hack, "Partial control-flow
-//! linearization", PLDI 2018.) Because the blocks of a loop come before everything behind it, a loop in which lanes leave
-//! at different times goes round until the header's mask is empty.
+//! A branch that all lanes take together stays a branch. After one on which they part, the blocks that some lane still
+//! has to visit are *pending*: they run one after the other in the graph's order, each under the mask of its lanes, and
+//! a block whose mask is empty is skipped. (This is the partial linearization of Moll and Hack, "Partial control-flow
+//! linearization", PLDI 2018.) Because the blocks of a loop come before everything behind it, a loop in which lanes
+//! leave at different times goes round until the header's mask is empty.
 
 use super::graph::Graph;
 use std::collections::BTreeSet;
 
-/// Where the blocks lead when divergent branches are laid out one way after the other.
+/// The flow between blocks when divergent branches are laid out one way after the other.
 pub(super) struct Flow {
-    /// For each block, what can be pending while it runs.
+    /// For each block, the blocks that can be pending while it runs.
     pub(super) pending: Vec<BTreeSet<usize>>,
     /// The blocks that are ever pending: lanes can gather in them over several visits of others.
     pub(super) deferred: Vec<bool>,
@@ -63,12 +63,12 @@ impl Flow {
         flow
     }
 
-    /// What runs after `block` when lanes go on to `next` (none when they end there).
+    /// The block that runs after `block` when lanes go on to `next` (none when they end there).
     pub(super) fn follow(&self, block: usize, next: &[usize]) -> Option<usize> {
         next.iter().copied().chain(self.pending[block].first().copied()).min()
     }
 
-    /// Whether all lanes that are alive are in `block` when it runs.
+    /// True if all lanes that are alive are in `block` when it runs.
     pub(super) fn is_complete(&self, block: usize) -> bool {
         self.pending[block].is_empty()
     }

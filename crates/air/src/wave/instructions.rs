@@ -1,4 +1,4 @@
-//! What each instruction becomes: the same on scalars where all lanes agree, and on vectors where they do not.
+//! Instructions: the same on scalars where all lanes agree, and on vectors where they do not.
 
 use super::lanes::lanes_of;
 use super::parts::{Part, Parts};
@@ -82,8 +82,8 @@ impl<'m> Widener<'_, 'm> {
         })
     }
 
-    /// The operation for each component, on scalars or vectors as the shapes say. It is given the operands and the type of
-    /// the result.
+    /// The operation for each component, on scalars or vectors as the shapes say. It is given the operands and the type
+    /// of the result.
     pub(super) fn pointwise(
         &mut self,
         instruction: Value<'m>,

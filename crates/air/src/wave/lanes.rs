@@ -54,7 +54,7 @@ pub(super) fn mask_bits<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     b.bitcast(mask, Type::int(b.context(), LANES as u32))
 }
 
-/// Whether any lane is active.
+/// True if any lane is active.
 pub(super) fn any<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     let bits = mask_bits(b, mask);
     b.icmp(IntPredicate::LLVMIntNE, bits, bits.ty().zero())

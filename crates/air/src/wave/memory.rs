@@ -1,5 +1,5 @@
-//! Loads and stores. The address decides: one scalar access when all lanes share it, one vector access when they lie side
-//! by side, wide accesses and shuffles when they lie a small step apart, and a gather or scatter for the rest.
+//! Loads and stores. The address decides: one scalar access when all lanes share it, one vector access when they lie
+//! side by side, wide accesses and shuffles when they lie a small step apart, and a gather or scatter for the rest.
 
 use super::lanes::{Mask, lanes_of, mask_bits};
 use super::parts::{Part, anything, every, interleave};
@@ -11,8 +11,8 @@ use abi::LANES;
 /// The largest step, in elements, for which whole stretches of memory are loaded and taken apart.
 const WIDEST_STEP: usize = 8;
 
-/// The largest alignment that is believed. Kernels that cast pointers to vectors, and run on GPUs, which do not mind, would
-/// trap on a CPU, whose accesses that need not be aligned are as fast.
+/// The largest alignment that is believed. Kernels that cast pointers to vectors, and run on GPUs, which do not mind,
+/// would trap on a CPU, whose accesses that need not be aligned are as fast.
 const MOST_ALIGNMENT: u32 = 8;
 
 /// One access by the active lanes (all of them where there is no mask).
@@ -22,12 +22,12 @@ pub(super) struct Access<'a, 'm> {
     pub(super) pointer: Part<'m>,
     /// A constant distance from it for each component, in bytes.
     pub(super) offsets: &'a [u64],
-    /// What is known about the alignment of component 0.
+    /// The known alignment of component 0.
     pub(super) align: u32,
     pub(super) mask: Option<Mask<'m>>,
-    /// Whether nothing writes there while the kernel runs.
+    /// True if nothing writes there while the kernel runs.
     pub(super) is_constant: bool,
-    /// Where lanes that are switched off may read and write.
+    /// Memory that lanes which are switched off may read and write.
     pub(super) spare: Value<'m>,
 }
 
@@ -106,7 +106,7 @@ impl<'m> Access<'_, 'm> {
         (self.side_by_side(types) && fits && !types[0].is_pointer()).then_some(step)
     }
 
-    /// Whether the components are of one type and lie without gaps.
+    /// True if the components are of one type and lie without gaps.
     pub(super) fn side_by_side(&self, types: &[Type<'m>]) -> bool {
         let size = bytes(types[0]);
         types.iter().zip(self.offsets).zip(0..).all(|((ty, &offset), i)| *ty == types[0] && offset == i * size)
@@ -151,7 +151,7 @@ impl<'m> Access<'_, 'm> {
     fn store_wide(&self, values: &[Part<'m>], types: &[Type<'m>], base: Value<'m>, step: usize) {
         let mut parts: Vec<Value<'m>> =
             values.iter().zip(types).map(|(part, ty)| to_memory(self.b, part.lanes(self.b), *ty)).collect();
-        // Between the components of one lane and those of the next there may be bytes that nobody writes.
+        // Between the components of one lane and those of the next there may be bytes that no lane writes.
         parts.resize(step, anything(memory_type(types[0])));
         let wide = interleave(self.b, &parts);
         match self.wide_mask(step, types.len(), LANES * step) {
@@ -169,8 +169,8 @@ impl<'m> Access<'_, 'm> {
         self.mask.unwrap_or_else(|| lanes_of(Type::int(self.b.context(), 1)).all_ones())
     }
 
-    /// Each lane reads where it wants. Machines have an instruction for that, which is slow, and none for small elements;
-    /// for these and for several elements side by side, the lanes take turns.
+    /// Each lane reads where it wants. Machines have an instruction for that, which is slow, and none for small
+    /// elements; for these and for several elements side by side, the lanes take turns.
     fn gather(&self, types: &[Type<'m>]) -> Vec<Part<'m>> {
         if self.takes_turns(types) {
             return self.gather_in_turns(types);

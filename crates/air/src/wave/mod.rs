@@ -4,12 +4,12 @@
 //! prepare     the scalar code of one thread, optimized, in a form that can be widened
 //!   unroll    loops over private arrays, which become registers
 //! graph       its blocks in the order in which they will lie
-//! shapes      which values are the same in all lanes, which rise by a constant from lane to lane
-//! flow        which blocks run under a mask, because lanes parted before
+//! shapes      values that are the same in all lanes, or rise by a constant from lane to lane
+//! flow        blocks that run under a mask, because lanes parted before
 //! widen       the function of a simdgroup: control flow
-//!   slots     where values live between blocks
-//!   instructions, elements, division, addresses, memory, turns, private, constants, calls, groups: what becomes of each
-//!   entry     where arguments and positions come from
+//!   slots     memory for values between blocks
+//!   instructions, elements, division, addresses, memory, turns, private, constants, calls, groups: the instructions
+//!   entry     arguments and positions
 //! target      machine code
 //! ```
 
@@ -57,9 +57,9 @@ use widen::Widened;
 /// Why a kernel cannot be compiled for a CPU.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// It uses something that is not supported: what.
+    /// It uses something that is not supported, named here.
     Unsupported(String),
-    /// The kernel is not valid: what LLVM's verifier says.
+    /// The kernel is not valid: the message of LLVM's verifier.
     Invalid(String),
     /// A fault of this compiler.
     Internal(String),
@@ -88,7 +88,8 @@ impl From<expand::Error> for Error {
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// Compiles a kernel to machine code, once for each of `lanes`, in their order. The code of one thread is prepared once.
+/// Compiles a kernel to machine code, once for each of `lanes`, in their order. The code of one thread is prepared
+/// once.
 pub fn compile(function: &Specialized, target: &Target, lanes: &[Lanes]) -> Result<Vec<WaveKernel>> {
     with_scalar(function, target, |scalar| {
         let compile = |&lanes: &Lanes| {
@@ -124,13 +125,14 @@ pub fn asm_text(function: &Specialized, target: &Target, lanes: Lanes) -> Result
 /// The name of the function in every object.
 const SYMBOL: &str = "metalworks_kernel";
 
-/// After widening: slots become registers, and what the lanes share is moved out of loops.
+/// After widening: slots become registers, and uniform code is moved out of loops.
 const FINISH: &str = "always-inline,globaldce,function(\
     sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,\
     loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,\
     instcombine<no-verify-fixpoint>)";
 
-/// Where LLVM aborts on what it cannot compile, that is an error of this kernel.
+/// Prepares a kernel and runs `then` on it. If LLVM aborts on code that it cannot compile, that is an error of this
+/// kernel.
 fn with_scalar<T: Send>(
     function: &Specialized,
     target: &Target,
@@ -212,7 +214,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
     }
 }
 
-/// Where each threadgroup variable lies, and how many bytes all take.
+/// The offset of each threadgroup variable, and the bytes that all take.
 fn threadgroup_variables(module: ModuleRef) -> (FxHashMap<Value, u32>, u32) {
     const THREADGROUP: u32 = 3;
     let layout = Layout::of(module);

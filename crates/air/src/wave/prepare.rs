@@ -1,4 +1,5 @@
-//! The scalar code before it is widened: optimized as code of one thread, and brought into the form that widening needs.
+//! The scalar code before it is widened: optimized as code of one thread, and brought into the form that widening
+//! needs.
 
 use super::{Error, Result, entry, unroll};
 use crate::ir::{ModuleRef, Operand, Value, named, passes};
@@ -6,8 +7,9 @@ use crate::reflect::Role;
 use crate::{expand, reflect};
 use inkwell::module::Module;
 
-/// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump threading
-/// and tables for switches would make control flow and memory accesses that one thread likes and 32 lanes do not.
+/// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump
+/// threading and tables for switches would make control flow and memory accesses that one thread likes and 32 lanes do
+/// not.
 const CLEAN: &str = "always-inline,globaldce,function(\
     sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>,\
     loop-simplify,lcssa,loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),\
@@ -49,7 +51,7 @@ pub(super) fn kernel<'m>(module: ModuleRef<'m>, name: &str) -> Result<Value<'m>>
     module.function(name).ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))
 }
 
-/// States what LLVM's passes must know: functions to inline, functions between lanes, the size of a simdgroup.
+/// Marks functions for LLVM's passes: functions to inline, functions between lanes, the size of a simdgroup.
 fn mark(module: ModuleRef, kernel: Value, roles: &[Role]) {
     entry::set_simdgroup_size(kernel, roles);
     for function in module.functions() {
@@ -67,7 +69,7 @@ fn mark(module: ModuleRef, kernel: Value, roles: &[Role]) {
     kernel.add_text_attribute("no-builtins", "");
 }
 
-/// Whether a function has a meaning between lanes, so that it must not be moved into or out of a branch.
+/// True if a function works between lanes, so that it must not be moved into or out of a branch.
 fn is_convergent(name: &str) -> bool {
     ["air.simd", "air.quad", "air.wg.", "air.get_"].iter().any(|start| name.starts_with(start))
 }

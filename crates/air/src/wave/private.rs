@@ -1,10 +1,12 @@
 //! Private memory: the arrays of each thread. The lanes' copies are interleaved unit by unit, so that all lanes reading
-//! the same element read one vector. The unit is the smallest access to an array; arrays that one pointer can point into
-//! share it, and share a frame. A pointer to private memory is the offset that it would have in a frame of one lane alone.
+//! the same element read one vector. The unit is the smallest access to an array; arrays that one pointer can point
+//! into share it, and share a frame. A pointer to private memory is the offset that it would have in a frame of one
+//! lane alone.
 //!
-//! A frame is fenced: what lies outside of it in either direction is taken for the unused bytes at its end. Kernels that
-//! step out of an array of their own exist, MLX's layer norm among them, and on a GPU they get away with it; here the
-//! next bytes are the stack of the process. Where an offset is known, so is the result, and the fence costs nothing.
+//! A frame is fenced: what lies outside of it in either direction is taken for the unused bytes at its end. Kernels
+//! that step out of an array of their own exist, MLX's layer norm among them, and on a GPU they get away with it; here
+//! the next bytes are the stack of the process. Where an offset is known, so is the result, and the fence costs
+//! nothing.
 
 use super::graph::Graph;
 use super::lanes::{lanes_of, ramp};
@@ -40,7 +42,7 @@ pub(super) struct Private<'m> {
     pub(super) frames: Vec<Frame>,
     /// The frame of each pointer.
     frame_of: FxHashMap<Value<'m>, usize>,
-    /// Where each array begins in its frame.
+    /// The offset of each array in its frame.
     pub(super) offsets: FxHashMap<Value<'m>, u64>,
 }
 
@@ -106,7 +108,7 @@ fn smallest(value: Value) -> u64 {
     components(value.ty()).into_iter().map(bytes).min().unwrap_or(8)
 }
 
-/// Which pointers may point into the same array.
+/// Classes of pointers that may point into the same array.
 #[derive(Default)]
 struct Classes<'m> {
     numbers: FxHashMap<Value<'m>, usize>,

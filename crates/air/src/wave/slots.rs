@@ -1,5 +1,5 @@
-//! Where values live between blocks. Code that is laid out anew has no order in which every value comes before its uses,
-//! so each has a place in memory; LLVM turns these into registers.
+//! Slots: memory for values between blocks. Code that is laid out anew has no order in which every value comes before
+//! its uses, so each has a place in memory; LLVM turns these into registers.
 
 use super::lanes::lanes_of;
 use super::parts::{Part, Parts};
@@ -9,7 +9,7 @@ use super::widen::Widener;
 use crate::ir::{Block, Opcode, Type, Value};
 use rustc_hash::FxHashSet;
 
-/// Where a component is kept between blocks.
+/// The memory of a component between blocks.
 #[derive(Clone, Copy)]
 pub(super) enum Slot<'m> {
     Uniform(Value<'m>),
@@ -77,7 +77,8 @@ impl<'m> Widener<'_, 'm> {
         found
     }
 
-    /// The lanes' values of a phi have gathered: takes them, and empties the place, so that nothing seems to live on in it.
+    /// The lanes' values of a phi have gathered: takes them, and empties the place, so that nothing seems to live on in
+    /// it.
     pub(super) fn collect(&mut self, phi: Value<'m>) {
         if let Some(slots) = self.gathering.get(&phi).cloned() {
             let parts = slots.iter().map(|&slot| self.take(slot)).collect();

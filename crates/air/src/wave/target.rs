@@ -68,7 +68,8 @@ impl Target {
         Ok(target)
     }
 
-    /// The CPU that this program runs on, taken for an older one: one of LLVM's names for x86-64 CPUs, such as `haswell`.
+    /// The CPU that this program runs on, taken for an older one: one of LLVM's names for x86-64 CPUs, such as
+    /// `haswell`.
     pub fn host_as(cpu: &str) -> Result<Target> {
         let host = Target::host()?;
         let known = |names: &[&str]| names.contains(&cpu);

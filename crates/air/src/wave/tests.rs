@@ -1,5 +1,4 @@
-//! What the code generator makes of kernels, seen in the IR. That the code is right is shown by running it, in the tests
-//! of the crate `compute`.
+//! Properties of generated code, seen in the IR. The tests of the crate `compute` run the code.
 
 use super::{Target, asm_text, compile, llvm_text};
 use crate::lower::MathMode;

@@ -16,14 +16,15 @@ const GATHER: &str = "gather";
 const SCATTER: &str = "scatter";
 
 impl<'m> Access<'_, 'm> {
-    /// Whether turns are better than the machine's own instructions, which are slow, and are missing for small elements.
+    /// True if turns are better than the machine's own instructions, which are slow, and are missing for small
+    /// elements.
     pub(super) fn takes_turns(&self, types: &[Type<'m>]) -> bool {
         let size = bytes(types[0]);
         let fits = size * types.len() as u64 <= SPARE_BYTES;
         (types.len() > 1 || size < 4) && fits && !types[0].is_pointer() && self.side_by_side(types)
     }
 
-    /// Each lane's pointer; a lane that is switched off may have any, and gets a harmless one.
+    /// Each lane's pointer; a lane that is switched off may have any, and gets one to spare memory.
     fn harmless_pointers(&self) -> Value<'m> {
         let pointers = self.pointer.lanes(self.b);
         match self.mask {

@@ -1,5 +1,6 @@
-//! How a type of AIR is taken apart: every value is a list of scalar components, and each component becomes one value per
-//! lane. A `float4` has four; an 8×8 simdgroup matrix, which AIR writes as 64 elements, has the two that each lane holds.
+//! Components of types: every value of AIR is a list of scalar components, and each component becomes one value per
+//! lane. A `float4` has four; an 8×8 simdgroup matrix, which AIR writes as 64 elements, has the two that each lane
+//! holds.
 
 use crate::ir::{Layout, Type, TypeKind};
 
@@ -19,7 +20,7 @@ pub(super) fn scalar(ty: Type) -> Type {
     }
 }
 
-/// How many elements of a vector are components.
+/// The number of elements of a vector that are components.
 pub(super) fn vector_components(ty: Type) -> usize {
     if ty.length() == MATRIX { MATRIX_PER_LANE } else { ty.length() }
 }

@@ -1,6 +1,6 @@
 //! Loops over private arrays. As long as `for (i…) sums[i] += …` is a loop, `sums` is memory; only where each `i` is a
 //! number can its elements be registers. LLVM unrolls such loops when they are short, which is right for memory that
-//! costs next to nothing: here every element is 32, and what was never needed of an array is read and written, too.
+//! costs next to nothing: here every element is 32, and unused elements of an array are read and written, too.
 //!
 //! Marked are loops whose count is a known small number and whose counter is a part of an index into an array of the
 //! thread. All others are left to LLVM.
@@ -31,14 +31,14 @@ pub(super) fn mark(kernel: Value) {
     }
 }
 
-/// How often a loop runs that counts from a number to a number, if `branch` at its end decides it.
+/// The number of rounds of a loop that counts from a number to a number, if `branch` at its end decides it.
 fn rounds(header: Block, branch: Value) -> Option<i64> {
     let condition = branch.condition().filter(|condition| condition.is_instruction())?;
     if condition.opcode() != Opcode::LLVMICmp {
         return None;
     }
     let (counted, limit) = (condition.operand(0), condition.operand(1).as_int()?);
-    // What is compared is the counter after its step, or before it.
+    // The comparison is with the counter after its step, or before it.
     let after = (counted.is_instruction() && counted.opcode() == Opcode::LLVMAdd).then(|| counted.operand(0));
     let phi = after.unwrap_or(counted);
     if !phi.is_instruction() || phi.opcode() != Opcode::LLVMPHI || phi.block() != header {
@@ -50,7 +50,7 @@ fn rounds(header: Block, branch: Value) -> Option<i64> {
     limit.checked_sub(start)?.checked_div(step)?.checked_abs()?.checked_add(1)
 }
 
-/// Whether an index into an array of the thread depends on a counter of the loop.
+/// True if an index into an array of the thread depends on a counter of the loop.
 fn counts_through_an_array(body: &[Block]) -> bool {
     let mut counters: FxHashSet<Value> = FxHashSet::default();
     for &block in body {
@@ -77,7 +77,7 @@ fn counts_through_an_array(body: &[Block]) -> bool {
     false
 }
 
-/// Whether a pointer points into an array of the thread.
+/// True if a pointer points into an array of the thread.
 fn is_of_the_thread(mut pointer: Value) -> bool {
     while pointer.is_instruction() && pointer.opcode() == Opcode::LLVMGetElementPtr {
         pointer = pointer.operand(0);

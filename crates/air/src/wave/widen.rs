@@ -1,5 +1,5 @@
-//! Widening: the scalar function of one thread becomes a function of one simdgroup. Control flow is in this file; what
-//! each instruction becomes is in `instructions`, `memory` and `calls`.
+//! Widening: the scalar function of one thread becomes a function of one simdgroup. Control flow is in this file, the
+//! instructions are in `instructions`, `memory` and `calls`.
 
 use super::entry::{Arguments, EntryBuilder};
 use super::flow::Flow;
@@ -65,15 +65,15 @@ pub(super) struct Widener<'a, 'm> {
     /// The memory of each private frame.
     pub(super) frames: Vec<Value<'m>>,
     pub(super) has_barrier: bool,
-    /// Where values live that are used in another block than their own. LLVM turns these into registers.
+    /// Memory of values that are used in another block than their own. LLVM turns it into registers.
     pub(super) slots: FxHashMap<Value<'m>, Vec<Slot<'m>>>,
-    /// Where the values of phis gather while lanes come to their blocks at different times.
+    /// Memory in which the values of phis gather while lanes come to their blocks at different times.
     pub(super) gathering: FxHashMap<Value<'m>, Vec<Slot<'m>>>,
     /// The values of the current block.
     pub(super) current: FxHashMap<Value<'m>, Parts<'m>>,
     pub(super) masks: Vec<Option<Value<'m>>>,
     starts: Vec<Block<'m>>,
-    /// Where the version of a block begins that all lanes run together, when there is another one.
+    /// The start of the version of a block that all lanes run together, when there is another one.
     together: Vec<Option<Block<'m>>>,
     version: Version,
     is_twice: bool,
@@ -211,7 +211,7 @@ impl<'a, 'm> Widener<'a, 'm> {
         }
     }
 
-    /// What runs after a block whose lanes go on to `next`. Nothing is pending while all lanes are together.
+    /// The block that runs after one whose lanes go on to `next`. Nothing is pending while all lanes are together.
     fn follow(&self, number: usize, next: &[usize]) -> Block<'m> {
         match (self.version, next) {
             (Version::Together, [next]) => self.start(*next, Version::Together),
@@ -253,7 +253,7 @@ impl<'a, 'm> Widener<'a, 'm> {
         }
     }
 
-    /// Where all lanes turn out to go one way, they go that way together. What is written next is for lanes that part.
+    /// If all lanes turn out to go one way, they go that way together. The code after this is for lanes that part.
     fn stay_together(&mut self, number: usize, condition: Value<'m>, sides: &[(usize, Incoming<'m>); 2]) {
         let bits = mask_bits(&self.b, condition);
         for (all, (to, values)) in [bits.ty().all_ones(), bits.ty().zero()].into_iter().zip(sides) {

@@ -1,4 +1,4 @@
-//! What kind of kernel a function of MLX is, by its name.
+//! Families of MLX's kernels, by name.
 
 /// The families whose names begin with a word of their own; a longer beginning comes before a shorter one.
 const BEGINNINGS: [(&str, &[&str]); 26] = [
@@ -71,7 +71,7 @@ pub(crate) fn family(name: &str) -> &'static str {
 
 /// An operation of one input names the types of the input and of the output, any other only one type.
 fn names_one_type(operation: &str) -> bool {
-    // "bfloat16" ends with "float16": the longest name is meant.
+    // "bfloat16" ends with "float16": the longest name counts.
     let without = |text: &str| {
         let rests = TYPES.iter().filter_map(|name| text.strip_suffix(name).map(str::len));
         rests.min().map(|length| text[..length].to_string())

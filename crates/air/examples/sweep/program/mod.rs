@@ -10,7 +10,7 @@ use std::fs;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What became of a function.
+/// The outcome of compiling a function.
 #[derive(Clone, Debug)]
 struct Outcome {
     /// `ok`, or why not.
@@ -71,7 +71,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
     Ok(options)
 }
 
-/// Whether as many functions compile as should.
+/// Returns true if as many functions compile as should.
 fn sweep(options: &Options) -> Result<bool, String> {
     let names: Vec<String> = worker::names(&options.library)?.into_iter().step_by(options.every).collect();
     let mut known = options.results.as_deref().map(read).transpose()?.unwrap_or_default();
@@ -85,7 +85,7 @@ fn sweep(options: &Options) -> Result<bool, String> {
     let mut file = options.results.as_deref().map(append).transpose()?;
     let (total, mut done) = (names.len(), names.len() - left.len());
     for (name, outcome) in pool::run(&options.library, options.jobs, left) {
-        // What took too long may have been stopped with the machine: the next run tries it again.
+        // A function that took too long may have been stopped with the machine: the next run tries it again.
         if let Some(file) = file.as_mut().filter(|_| !outcome.verdict.starts_with(pool::TOO_LONG)) {
             writeln!(file, "{name}\t{}\t{}\t{}", outcome.milliseconds, outcome.bytes, outcome.verdict)
                 .map_err(|error| error.to_string())?;
@@ -113,7 +113,7 @@ fn append(path: &str) -> Result<fs::File, String> {
     fs::OpenOptions::new().create(true).append(true).open(path).map_err(|error| format!("{path}: {error}"))
 }
 
-/// What earlier runs found.
+/// The outcomes of earlier runs.
 fn read(path: &str) -> Result<BTreeMap<String, Outcome>, String> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,

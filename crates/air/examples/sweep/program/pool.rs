@@ -1,4 +1,4 @@
-//! Processes that compile, each given one function at a time: who dies did so on the function that it had.
+//! Processes that compile one function at a time: one that dies did so on the function that it had.
 
 use super::Outcome;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A function that takes longer is given up.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// How the verdict on one that was given up begins.
+/// The start of the verdict on one that was given up.
 pub(crate) const TOO_LONG: &str = "abort: not done after";
 
 /// A process is replaced after this many functions, so that what LLVM leaks does not add up.
@@ -102,7 +102,7 @@ impl Worker {
             Err(RecvTimeoutError::Disconnected) => {
                 let status =
                     self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                // What it wrote last may still be on its way.
+                // Its last output may still be on its way.
                 std::thread::sleep(Duration::from_millis(50));
                 let complaint = self.complaint.lock().map(|complaint| complaint.clone()).unwrap_or_default();
                 Err(lost(format!("abort: {}", if complaint.is_empty() { status } else { complaint })))

@@ -1,4 +1,4 @@
-// What the functions of the library have in common.
+// Helpers that the functions of the library share.
 //
 // All are written for vectors of 32 lanes: no branches but those that hardly any lane takes, no tables, no division of
 // integers, and no conversion of floating point to integers, which would have to watch its bounds. Names are those of

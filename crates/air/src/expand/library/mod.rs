@@ -4,9 +4,9 @@
 //! Each becomes a module of its own, with all that it calls inlined, and is kept as bitcode: linking one costs no more
 //! than its few instructions. Those called `fast_…` are the variants for fast mathematics, where there is one.
 //!
-//! The largest errors in units in the last place that were seen on 20 million numbers of all sizes (15 million pairs), and
-//! what Metal's specification allows. All are right for infinities, NaN and zeros; of the fast variants, `pow` and `powr`
-//! take no infinity, and those of angles nothing above 10⁶.
+//! The largest errors in units in the last place that were seen on 20 million numbers of all sizes (15 million pairs),
+//! and what Metal's specification allows. All are right for infinities, NaN and zeros; of the fast variants, `pow` and
+//! `powr` take no infinity, and those of angles nothing above 10⁶.
 //!
 //! | | error | allowed | fast | | error | allowed | fast |
 //! |---|---|---|---|---|---|---|---|
@@ -45,7 +45,7 @@ const SOURCES: &[&str] = &[
     include_str!("pack.metal"),
 ];
 
-/// What makes a lowered function a short one.
+/// Passes that shorten a lowered function.
 const PASSES: &str = "always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg,gvn,instcombine)";
 
 /// The checked library.
@@ -89,8 +89,8 @@ impl Library {
         if let Some(function) = self.compiled().get(name) {
             return Ok(Some(function.clone()));
         }
-        // Not under the lock: where LLVM fails, its thread is parked with all that it holds. Of two threads that compile the
-        // same function at once, one does it in vain.
+        // Not under the lock: where LLVM fails, its thread is parked with all that it holds. Of two threads that
+        // compile the same function at once, one does it in vain.
         let function = Arc::new(self.compile(id, name)?);
         Ok(Some(self.compiled().entry(name.to_string()).or_insert(function).clone()))
     }
@@ -116,7 +116,7 @@ impl Library {
     }
 }
 
-/// What a function of the library is called in a module.
+/// The symbol of a function of the library in a module.
 fn symbol(name: &str) -> String {
     format!("metalworks.{name}")
 }

@@ -1,4 +1,4 @@
-//! How far the library is from the truth, in units in the last place.
+//! Errors of the library, in units in the last place.
 
 use super::run::{Array, apply};
 use std::f64::consts::PI;
@@ -47,7 +47,7 @@ fn everywhere(_: f32) -> bool {
     true
 }
 
-/// Where neither the argument nor the result is denormal, nor the argument negative.
+/// True if neither the argument nor the result is denormal, and the argument is not negative.
 fn normal(x: f32) -> bool {
     x.is_nan() || x >= f32::MIN_POSITIVE || x == 0.0
 }
@@ -121,7 +121,7 @@ struct Binary {
     within: fn(f32, f32) -> bool,
 }
 
-/// Where the fast variants are defined: no infinity, nothing denormal.
+/// True where the fast variants are defined: no infinity, nothing denormal.
 fn ordinary(x: f32, y: f32) -> bool {
     let result = f64::from(x).powf(f64::from(y)).abs();
     x.is_normal() && y.is_normal() && (result == 0.0 || result >= 2.0 * f64::from(f32::MIN_POSITIVE))

@@ -1,11 +1,11 @@
-//! All that our lowering can emit.
+//! Everything that our lowering can emit is expanded.
 
 use crate::expand::expand;
 use crate::lower::{Error, MathMode, lower};
 use inkwell::context::Context;
 use std::path::{Path, PathBuf};
 
-/// What may be left: functions across threads.
+/// True for functions across threads, which may be left.
 fn is_across_threads(name: &str) -> bool {
     const PREFIXES: &[&str] = &[
         "air.simd_",

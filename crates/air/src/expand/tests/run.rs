@@ -7,7 +7,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 use std::fmt::Write;
 
-/// What an exact function of one number is.
+/// The exact function of one number.
 pub(super) type Truth = fn(f32) -> f32;
 
 /// Elements that lie side by side in memory, and their type in LLVM.
@@ -82,7 +82,7 @@ pub(super) fn apply_ir<R: Copy + Default>(source: &str, arguments: &[Array]) -> 
         .expect("a target machine");
     module.set_triple(&triple);
     module.set_data_layout(&machine.get_target_data().get_data_layout());
-    // What LLVM makes of it must be as right as what was expanded.
+    // The code must be right after LLVM's optimizations, too.
     let options = inkwell::passes::PassBuilderOptions::create();
     module.run_passes("default<O2>", &machine, options).expect("optimization");
     let engine = module.create_jit_execution_engine(OptimizationLevel::Default).expect("machine code");

@@ -388,7 +388,7 @@ end:
     assert_eq!(results, [1.0, 5.0, 5.0, INF, 2.0]);
 }
 
-/// What LLVM's passes may have made of AIR's functions.
+/// LLVM's own functions, which its passes put in the place of AIR's.
 #[test]
 fn functions_of_llvm() {
     let inputs = [0.0f32, 1.0, -2.5, 300.0];

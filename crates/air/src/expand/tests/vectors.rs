@@ -1,4 +1,4 @@
-//! What becomes of the functions on 32 lanes: vectors, and no calls.
+//! The functions on 32 lanes: vectors, and no calls.
 
 use crate::lower::MathMode;
 use crate::specialize::specialize;

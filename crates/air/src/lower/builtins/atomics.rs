@@ -2,7 +2,8 @@
 //!
 //! `global` is device memory, `local` that of a threadgroup, and the scope is the same again as a number. All of
 //! Metal's atomic objects are volatile. MLX has `global.add.f32` alone; the others are as in other public output, but
-//! `and`, `or`, `xor` of signed integers (`.s`) and all of `bool` (`i8`) are inferred. `memory_order` and `thread_scope` have AIR's values.
+//! `and`, `or`, `xor` of signed integers (`.s`) and all of `bool` (`i8`) are inferred. `memory_order` and
+//! `thread_scope` have AIR's values.
 
 use super::call::{Call, Effects};
 use super::shape::{Scalar, Shape};
@@ -12,14 +13,14 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::BasicValueEnum;
 use msl::types::AddressSpace;
 
-/// Where an atomic object is, and what it holds.
+/// An atomic object.
 struct Object<'ctx> {
     /// `air.atomic.global`
     prefix: &'static str,
     scope: u64,
-    /// What the program sees.
+    /// The number that the program sees.
     shape: Shape,
-    /// What memory holds: a `bool` is a byte (inferred).
+    /// The number in memory: a `bool` is a byte (inferred).
     memory: Shape,
     ty: BasicTypeEnum<'ctx>,
 }

@@ -1,6 +1,6 @@
-//! <metal_math> and <metal_relational>: functions that look at the bits of a number. Apple's compiler calls functions of
-//! a library for some of them (`frexp`, `ilogb`, `nextafter`), and lets others vanish when it computes fast. Here they
-//! are integer arithmetic, the same in either mode; only `modf` truncates and subtracts as the mode says.
+//! <metal_math> and <metal_relational>: functions that look at the bits of a number. Apple's compiler calls functions
+//! of a library for some of them (`frexp`, `ilogb`, `nextafter`), and lets others vanish when it computes fast. Here
+//! they are integer arithmetic, the same in either mode; only `modf` truncates and subtracts as the mode says.
 
 use super::call::{Call, Effects};
 use super::shape::{Scalar, Shape};
@@ -9,7 +9,7 @@ use inkwell::values::BasicValueEnum;
 use inkwell::{FloatPredicate, IntPredicate};
 use msl::types::{FloatKind, IntKind};
 
-/// How a floating-point type lays out its bits.
+/// The bits of a floating-point type.
 #[derive(Clone, Copy)]
 struct Format {
     shape: Shape,

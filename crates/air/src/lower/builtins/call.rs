@@ -12,7 +12,7 @@ use inkwell::values::{
 use msl::program::Function;
 use msl::types::{FloatKind, QualTy, Ty};
 
-/// Which variant of a function on `float` is meant.
+/// The variant of a function on `float`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Precision {
     /// That of the compilation.
@@ -23,7 +23,7 @@ pub(super) enum Precision {
     Precise,
 }
 
-/// What an intrinsic does besides computing its result.
+/// The effects of an intrinsic besides its result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effects {
     /// Nothing.
@@ -139,13 +139,13 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         }
     }
 
-    /// What a parameter that is a reference refers to; other parameters are what they are.
+    /// The type that a reference parameter refers to; the type itself of others.
     pub(super) fn referent(&self, index: usize) -> Result<Ty> {
         let ty = self.param(index).ok_or_else(|| self.internal("an argument is missing"))?;
         Ok(self.lowering.program.types.referent(QualTy::plain(ty)).ty)
     }
 
-    /// Writes to what a reference refers to.
+    /// Writes through a reference.
     pub(super) fn store_through(&self, index: usize, value: BasicValueEnum<'ctx>) -> Result<()> {
         self.lowering.store(self.pointer_arg(index)?, self.referent(index)?, value)
     }
@@ -171,7 +171,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         self.lowering.context.bool_type().const_int(u64::from(value), false)
     }
 
-    /// Whether a function on numbers of this shape is its fast variant.
+    /// True if a function on numbers of this shape is its fast variant.
     pub(super) fn is_fast(&self, shape: Shape) -> bool {
         shape.scalar == Scalar::Float(FloatKind::Float)
             && match self.precision {

@@ -1,4 +1,4 @@
-//! <metal_geometric>: `air.dot`, and what is made of it.
+//! <metal_geometric>: `air.dot`, and the functions built on it.
 
 use super::call::{Call, Effects};
 use super::shape::Shape;

@@ -43,7 +43,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
                 let name = format!("air.{}.{}", self.name, shape.suffix());
                 self.value_of(&name, self.ty(shape), self.args, Effects::None)?
             }
-            // Nobody may rely on what happens to factors of more than 24 bits.
+            // The result for factors of more than 24 bits is undefined in Metal.
             "mul24" => self.mul(self.arg(0)?, self.arg(1)?)?,
             "mad24" => self.add(self.mul(self.arg(0)?, self.arg(1)?)?, self.arg(2)?)?,
             _ => return Ok(None),

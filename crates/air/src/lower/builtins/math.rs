@@ -61,7 +61,7 @@ fn intrinsic_name(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether AIR has a `fast_` variant.
+/// True if AIR has a `fast_` variant.
 fn has_fast(intrinsic: &str) -> bool {
     !matches!(intrinsic, "fma" | "mix" | "sign")
 }

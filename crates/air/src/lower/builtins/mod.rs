@@ -33,7 +33,7 @@ use inkwell::values::{BasicValueEnum, PointerValue};
 use msl::program::Function;
 use msl::source::Span;
 
-/// What a call gives.
+/// The result of a call.
 enum Output<'ctx> {
     Value(BasicValueEnum<'ctx>),
     /// The function returns nothing, or its result is in memory.
@@ -93,7 +93,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
     }
 }
 
-/// What to call a function that cannot be lowered: of a method, what it is for.
+/// The description of a function that cannot be lowered; of a method, with the class.
 fn unsupported(name: &str) -> String {
     let kind =
         [("texture", "textures"), ("depth", "textures"), ("sampler", "samplers"), ("interpolant", "interpolation")];

@@ -74,7 +74,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         }
     }
 
-    /// What memory holds for `bool` as a register.
+    /// Converts a `bool` in memory, a byte, to a register.
     pub(super) fn byte_to_bool(&self, value: BasicValueEnum<'ctx>, shape: Shape) -> Result<BasicValueEnum<'ctx>> {
         self.icmp(IntPredicate::NE, value, self.int(Self::bytes(shape), 0)?)
     }

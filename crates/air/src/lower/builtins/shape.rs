@@ -2,7 +2,7 @@
 
 use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
 
-/// What a component is.
+/// The type of a component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scalar {
     Bool,

@@ -1,5 +1,5 @@
-//! Where the code was written, as LLVM's debug metadata: a subprogram for each function, a location for each instruction.
-//! What comes from a macro is where the macro is used, and `#line` is obeyed, as with clang.
+//! Source locations, as LLVM's debug metadata: a subprogram for each function, a location for each instruction. The
+//! code of a macro is located where the macro is used, and `#line` is obeyed, as with clang.
 //!
 //! There are lines and columns, and nothing about types and variables.
 
@@ -35,14 +35,14 @@ struct Scope<'ctx, 'p> {
     others: HashMap<&'p str, DIScope<'ctx>>,
 }
 
-/// Where the code was, to be gone back to.
+/// The position before a function was entered, to return to.
 pub(super) struct Position<'ctx, 'p> {
     scope: Option<Scope<'ctx, 'p>>,
     location: Option<DILocation<'ctx>>,
 }
 
 impl<'ctx, 'p> Locations<'ctx, 'p> {
-    /// For a module with this kernel; none where they are not wanted, or the files are not known.
+    /// For a module with this kernel; none if they are not wanted, or the files are not known.
     pub(super) fn new(
         context: &'ctx Context,
         module: &Module<'ctx>,
@@ -77,7 +77,7 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         *self.files.entry(name).or_insert_with(|| builder.create_file(name, ""))
     }
 
-    /// Where a person would look for `span`.
+    /// The file and line of `span` for people: where its macro is used, with `#line`.
     fn place(&self, span: Span) -> Presumed<'p> {
         self.sources.presumed(self.sources.outermost(span))
     }
@@ -105,7 +105,7 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         self.scope = Some(Scope { subprogram, file: name_of_file, others: HashMap::new() });
     }
 
-    /// The location of a span in the function; none for what nobody wrote, and outside of functions.
+    /// The location of a span in the function; none for generated code, and outside of functions.
     fn location(&mut self, context: &'ctx Context, span: Span) -> Option<DILocation<'ctx>> {
         if span == Span::default() {
             return None;
@@ -125,7 +125,7 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
 }
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
-    /// Goes into a function: its instructions are where they were written. `None` for one that nobody wrote.
+    /// Enters a function: its instructions get locations. `None` for a generated function.
     pub(super) fn enter_function(
         &mut self,
         function: FunctionValue<'ctx>,
@@ -152,7 +152,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.locate(position.location);
     }
 
-    /// Builds what was written at `span`.
+    /// Builds code with the location of `span`.
     pub(super) fn at<T>(&mut self, span: Span, build: impl FnOnce(&mut Self) -> T) -> T {
         let Some(locations) = &mut self.locations else { return build(self) };
         let Some(location) = locations.location(self.context, span) else { return build(self) };

@@ -75,7 +75,7 @@ fn instructions_are_where_they_were_written() {
         assert_eq!(line("= fadd"), 8);
         assert_eq!(line("= fdiv"), 12);
         assert_eq!(line("= fsub"), 21);
-        // Where the macro is used.
+        // The line that uses the macro.
         assert_eq!(line("= fmul"), 21);
         assert_eq!(line("= icmp ugt"), 22);
         assert_eq!(line("call void @air.wg.barrier"), 23);

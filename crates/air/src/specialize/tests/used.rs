@@ -1,4 +1,4 @@
-//! Which arguments a specialized kernel uses.
+//! Used and unused arguments of specialized kernels.
 
 use super::*;
 

@@ -19,7 +19,7 @@ pub(in crate::wave) struct Atomic<'a, 'm> {
     pub(in crate::wave) arguments: &'a [Value<'m>],
     /// The active lanes; at least one is.
     pub(in crate::wave) mask: Mask<'m>,
-    /// Whether anything uses what the function returns.
+    /// True if something uses the result.
     pub(in crate::wave) is_result_used: bool,
 }
 
@@ -84,7 +84,7 @@ fn element<'m>(b: &Builder<'m>, suffix: &str) -> Option<Type<'m>> {
     })
 }
 
-/// A fetch-and-modify operation, and how several of them are one.
+/// A fetch-and-modify operation, and the reduction that makes several of them one.
 #[derive(Clone, Copy)]
 struct Modification {
     operation: AtomicOp,

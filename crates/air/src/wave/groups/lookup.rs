@@ -1,13 +1,14 @@
 //! Values of lanes whose numbers are not known until the code runs.
 //!
 //! LLVM has no such instruction for all targets, and what its selection recognizes as one does not survive its
-//! optimizations. So the CPU's own is used: `vpermi2d` of AVX-512, `vpermd` of AVX2. Elsewhere the way is through memory.
+//! optimizations. So the CPU's own is used: `vpermi2d` of AVX-512, `vpermd` of AVX2. Elsewhere the way is through
+//! memory.
 
 use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 use crate::wave::lanes::lanes_of;
 use abi::LANES;
 
-/// How values of lanes are looked up.
+/// A way to look up the values of other lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::wave) enum Permutation {
     Avx512,
@@ -15,7 +16,7 @@ pub(in crate::wave) enum Permutation {
     Memory,
 }
 
-/// The attribute of a function that says it.
+/// The attribute of a function with this choice.
 const ATTRIBUTE: &str = "lane-permutation";
 
 impl Permutation {
@@ -39,7 +40,7 @@ impl Permutation {
 
 /// `data` of the lanes `source`, an `i32` below 32 each.
 pub(super) fn look_up<'m>(b: &Builder<'m>, data: Value<'m>, source: Value<'m>) -> Value<'m> {
-    // What lanes that are not active ask for may not be defined, and would make an address undefined.
+    // The source of an inactive lane may be undefined, and would make an address undefined.
     let source = b.freeze(source);
     match Permutation::of(b.block().function()) {
         Permutation::Avx512 => in_32_bits(b, data, |part| permute_avx512(b, part, source)),

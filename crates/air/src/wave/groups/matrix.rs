@@ -1,7 +1,7 @@
 //! Simdgroup matrices of 8×8 elements. Each lane holds two elements side by side; the matrix is two vectors: the first
 //! element of each lane, and the second.
 //!
-//! Which elements these are is Apple's secret, but known: shaders that other people wrote rely on it.
+//! Apple does not document the elements of each lane, but shaders that other people wrote rely on them:
 //!
 //! ```text
 //! row bits r2 r1 r0, column bits c2 c1 c0:   lane = r2 c2 r1 r0 c1,   element = c0
@@ -38,7 +38,7 @@ impl<'a> Name<'a> {
         matches!(self.operation, "load" | "store")
     }
 
-    /// What the matrix with this position in the name consists of.
+    /// The elements of the matrix with this position in the name.
     pub(super) fn element<'m>(&self, b: &Builder<'m>, index: usize) -> Result<Element<'m>, String> {
         let suffix = self.suffixes.get(index).copied().unwrap_or_default();
         let (number, ty) = match suffix.strip_prefix("v64") {
@@ -79,7 +79,7 @@ pub(super) fn place(row: usize, column: usize) -> (usize, usize) {
     (lane, column & 1)
 }
 
-/// What does not concern memory.
+/// All functions on matrices but loads and stores.
 pub(super) fn arithmetic<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, name: &Name) -> Result<Vec<Value<'m>>, String> {
     let element = name.element(b, 0)?;
     match name.operation {

@@ -5,7 +5,7 @@ use crate::ir::{Builder, Type, Value};
 use crate::wave::lanes::lanes_of;
 use abi::LANES;
 
-/// Whether [`matrix_memory`] is for this function.
+/// True for the functions of [`matrix_memory`].
 pub(in crate::wave) fn is_matrix_memory(name: &str) -> bool {
     Name::parse(name).is_some_and(|name| name.is_memory())
 }
@@ -52,7 +52,7 @@ fn store<'m>(
     Ok(Vec::new())
 }
 
-/// Where a matrix is in memory.
+/// A matrix in memory.
 struct Tile<'m> {
     element: Element<'m>,
     /// Of the first element.
@@ -60,7 +60,7 @@ struct Tile<'m> {
     order: Order<'m>,
 }
 
-/// How the elements follow each other; distances are in bytes.
+/// The order of the elements; distances are in bytes.
 enum Order<'m> {
     /// Each row in one piece.
     Rows { distance: Value<'m> },

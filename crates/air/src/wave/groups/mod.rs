@@ -1,12 +1,12 @@
 //! Functions between the lanes of a simdgroup, on vectors with one element for each lane.
 //!
-//! * [`emit`] and [`emit_uniform`]: `air.simd_*` and `air.quad_*`, by what they do: [`reduce`], [`prefix`], [`permute`],
-//!   [`vote`]; and arithmetic on simdgroup matrices: [`matrix`].
+//! * [`emit`] and [`emit_uniform`]: `air.simd_*` and `air.quad_*`, by what they do: [`reduce`], [`prefix`],
+//!   [`permute`], [`vote`]; and arithmetic on simdgroup matrices: [`matrix`].
 //! * [`matrix_memory`]: loads and stores of simdgroup matrices.
 //! * [`atomic`]: atomic functions, the lanes taking turns.
 //!
-//! A lane that is not active takes no part: reductions see the neutral element in its place, ballots a zero, and what
-//! a shuffle reads from it is whatever it happens to hold.
+//! A lane that is not active takes no part: reductions see the neutral element in its place, ballots a zero, and a
+//! shuffle reads any value from it.
 
 mod atomic;
 mod lookup;
@@ -63,7 +63,7 @@ pub(super) fn emit_uniform<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Option<R
     Some(uniform(b, call, &name))
 }
 
-/// Whether the function gives the same to all active lanes, whatever they give it.
+/// True if the function returns the same to all active lanes, whatever their arguments.
 pub(super) fn result_is_uniform(name: &str) -> bool {
     Name::parse(name).is_some_and(|name| name.is_uniform())
 }

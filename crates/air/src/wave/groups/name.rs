@@ -1,4 +1,4 @@
-//! What the name of a function says: `air.simd_shuffle_xor.u.v2i32`, `air.quad_sum.f32`, `air.simd_ballot.i64`.
+//! The names of functions, parsed: `air.simd_shuffle_xor.u.v2i32`, `air.quad_sum.f32`, `air.simd_ballot.i64`.
 
 use super::number::Number;
 
@@ -26,7 +26,7 @@ pub(super) enum Operation {
     Broadcast,
     BroadcastFirst,
     Vote(Vote),
-    /// What a vote, the argument, says about the active lanes.
+    /// A question about the active lanes, answered by a vote, the argument.
     Count(Vote),
     IsFirst,
     GroupSize,
@@ -50,7 +50,7 @@ pub(super) enum Prefix {
     Exclusive,
 }
 
-/// Where each lane's value comes from.
+/// The source of each lane's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shuffle {
     Lane,
@@ -100,7 +100,7 @@ impl Name {
         Some(Name { group, operation, number: Number::parse(suffix) })
     }
 
-    /// Whether all active lanes of the simdgroup get the same, whatever they give.
+    /// True if all active lanes of the simdgroup get the same result, whatever their arguments.
     pub(super) fn is_uniform(&self) -> bool {
         match self.operation {
             Operation::GroupSize | Operation::Vote(Vote::HelperThread) => true,

@@ -9,7 +9,7 @@ use crate::ir::{Builder, IntPredicate, Opcode, RealPredicate, Type, Value};
 const NO_NANS: u32 = 1 << 1;
 const NO_INFINITIES: u32 = 1 << 2;
 
-/// How the elements of a vector are to be understood. How wide they are their type says.
+/// The class of a vector's elements; their type has their width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Number {
     Float,
@@ -57,7 +57,7 @@ impl Number {
         }
     }
 
-    /// What changes nothing in a reduction, as an element of the opened type `ty`.
+    /// The neutral element of a reduction, in the opened type `ty`.
     pub(super) fn neutral(self, reduction: Reduction, ty: Type) -> Value {
         let is_float = matches!(self, Number::Float | Number::BFloat);
         let bits = if is_float { 0 } else { ty.scalar().int_bits() };

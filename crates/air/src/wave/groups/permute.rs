@@ -1,7 +1,7 @@
 //! Shuffles and broadcasts: values of other lanes.
 //!
-//! A shuffle is written as the number of the lane that each lane reads. Where these numbers are known (a constant delta,
-//! the most common case by far), the arithmetic on them folds to a constant, and the shuffle is one of LLVM's.
+//! A shuffle is written as the number of the lane that each lane reads. Where these numbers are known (a constant
+//! delta, the most common case by far), the arithmetic on them folds to a constant, and the shuffle is one of LLVM's.
 
 use super::Call;
 use super::lookup::look_up;

@@ -28,7 +28,7 @@ fn votes_against<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Mask<'m>, S
     Ok(b.select(call.mask, b.not(call.scalar(0)?), call.mask.ty().zero()))
 }
 
-/// Whether any, or all, of the active lanes have voted for it in a ballot.
+/// True if any, or all, of the active lanes have voted for it in a ballot.
 pub(super) fn count<'m>(
     b: &Builder<'m>,
     call: &Call<'_, 'm>,
@@ -49,7 +49,7 @@ pub(super) fn count<'m>(
     Ok(vec![value])
 }
 
-/// Whether a lane is the first that is active.
+/// True in the first active lane.
 pub(super) fn is_first<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     let lane = Type::int(b.context(), 32);
     b.icmp(IntPredicate::LLVMIntEQ, lane_numbers(lane), splat(b, first_active(b, mask)))
@@ -69,7 +69,7 @@ pub(super) fn quads<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, vote: Vote) -> Res
     Ok(vec![value])
 }
 
-/// Whether a lane is the first of its quad that is active.
+/// True in the first active lane of each quad.
 pub(super) fn is_first_of_quad<'m>(b: &Builder<'m>, mask: Mask<'m>) -> Value<'m> {
     let bits = mask_bits(b, mask);
     let before = |distance: i64, lanes: i64| {

@@ -1,5 +1,6 @@
-//! How the lanes' values of each component relate: the same in all lanes, a ramp (`base + stride * lane`), or anything.
-//! What is the same stays scalar; a ramp is kept as its base, and an address that is one needs no gather.
+//! Shapes: the relation of the lanes' values of each component. They are the same in all lanes, a ramp (`base + stride
+//! * lane`), or anything. A uniform value stays scalar; a ramp is kept as its base, and an address that is one needs no
+//! gather.
 
 mod transfer;
 
@@ -28,9 +29,9 @@ pub(in crate::wave) struct Ramp {
     /// False when an unsigned number was widened that may wrap around between two lanes. Then the ramp is right for all
     /// lanes on the side of the wrap that matters for an address, and anything but an address must look at the lanes.
     pub(in crate::wave) exact: bool,
-    /// Whether no lane's value wraps around as an unsigned number.
+    /// True if no lane's value wraps around as an unsigned number.
     no_wrap: bool,
-    /// How many of the base's lowest bits are known to be zero.
+    /// The number of the base's lowest bits that are known to be zero.
     zeros: u32,
 }
 
@@ -45,7 +46,7 @@ impl Ramp {
         Ramp { no_wrap: (no_wrap && rises) || ramp.stays_within(zeros), ..ramp }
     }
 
-    /// Whether the lanes differ in the lowest `bits` bits only, in which the base has none.
+    /// True if the lanes differ in the lowest `bits` bits only, which are zero in the base.
     fn stays_within(self, bits: u32) -> bool {
         let reach = self.stride.checked_mul(LANES as i64 - 1).and_then(|reach| u64::try_from(reach).ok());
         bits <= self.zeros && reach.is_some_and(|reach| bits >= u64::BITS || reach < 1 << bits)
@@ -113,7 +114,7 @@ impl<'m> Shapes<'m> {
         }
     }
 
-    /// Whether the lanes part at a terminator.
+    /// True if the lanes part at a terminator.
     pub(in crate::wave) fn is_divergent(&self, terminator: Option<Value<'m>>) -> bool {
         let condition = terminator.filter(|end| end.opcode() == Opcode::LLVMBr).and_then(Value::condition);
         condition.is_some_and(|condition| !self.of(condition)[0].is_uniform())
@@ -135,7 +136,7 @@ impl<'m> Shapes<'m> {
         values.iter().all(|&value| self.of(value).iter().all(|shape| shape.is_uniform()))
     }
 
-    /// Goes over the function once; whether anything changed.
+    /// Goes over the function once; returns true if anything changed.
     fn pass(&mut self, graph: &Graph<'m>, flow: &Flow) -> bool {
         let mut changed = false;
         for (number, block) in graph.blocks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The shape of what an instruction gives, from the shapes of what it is given.
+//! The shape of an instruction's result, from the shapes of its operands.
 
 use super::{ALL_BITS, Ramp, Shape, Shapes, member_start, shuffle_pattern};
 use crate::ir::{IntPredicate, Opcode, TypeKind, Value};
@@ -150,8 +150,8 @@ impl<'m> Shapes<'m> {
         (0..a.len()).map(one).collect()
     }
 
-    /// A ramp in fewer bits may wrap around between two lanes. In 32 bits the lanes beyond the wrap are too far away for an
-    /// address, and the ramp is still good for one; a `uchar` or `short` wraps within any buffer.
+    /// A ramp in fewer bits may wrap around between two lanes. In 32 bits the lanes beyond the wrap are too far away
+    /// for an address, and the ramp is still good for one; a `uchar` or `short` wraps within any buffer.
     fn resize(&self, instruction: Value<'m>) -> Vec<Shape> {
         let opcode = instruction.opcode();
         let from_bits = instruction.operand(0).ty().scalar().int_bits();
@@ -275,7 +275,7 @@ impl<'m> Shapes<'m> {
     }
 }
 
-/// Whether a comparison has one result for all lanes although its left side is a ramp: as `base + lane < n` has, when
+/// True if a comparison has one result for all lanes although its left side is a ramp: as `base + lane < n` has, when
 /// both are multiples of 32. Then the bases compare as the lanes do.
 fn lanes_agree(predicate: IntPredicate, left: Shape, right: Shape, constant: Option<i64>) -> bool {
     use IntPredicate::*;

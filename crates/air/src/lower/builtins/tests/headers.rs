@@ -20,7 +20,7 @@ const HEADERS: &[&str] = &[
     "__metal_internals",
 ];
 
-/// What cannot be generated from a declaration: functions with several template parameters.
+/// Calls that cannot be generated from a declaration: functions with several template parameters.
 const BY_HAND: &str = "
 kernel void by_hand(device float *f [[buffer(0)]], device half *h [[buffer(1)]], threadgroup bfloat *b [[threadgroup(0)]]) {
   simdgroup_float8x8 fm = make_filled_simdgroup_matrix<float, 8, 8>(1.0f), fd = make_diagonal_simdgroup_matrix<float, 8>(2.0f);

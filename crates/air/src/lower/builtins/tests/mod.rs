@@ -96,7 +96,7 @@ fn every_declared_function_is_lowered() {
     }
 }
 
-/// What concerns one thread alone becomes plain LLVM; what only fragment functions have does not.
+/// Functions that concern one thread alone become plain LLVM; those of fragment functions do not.
 fn assert_expanded(module: &mut Module) {
     let name = |function: &FunctionValue| function.get_name().to_string_lossy().into_owned();
     let is_graphics =
@@ -135,7 +135,7 @@ const DECLARATIONS: &[&str] = &[
     "<64 x float> @air.simdgroup_matrix_8x8_multiply_accumulate.v64f32.v64f32.v64f32.v64f32(<64 x float>, <64 x float>, <64 x float>)",
 ];
 
-/// What is asked for decides what is missing.
+/// The message names the function that the kernel calls.
 #[test]
 fn textures_are_not_supported_yet() {
     let source = "#include <metal_stdlib>

@@ -3,10 +3,10 @@ use crate::wave::groups::{Atomic, atomic};
 use crate::wave::lanes::lanes_of;
 use inkwell::context::Context;
 
-/// How many objects there are in memory.
+/// The number of objects in memory.
 const OBJECTS: usize = 8;
 
-/// What the lanes of a case point to.
+/// The pointers of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pointers {
     /// A scalar, to the object 0.

@@ -1,4 +1,4 @@
-//! Types of numbers, random values of them, and what these mean.
+//! Types of numbers, random values of them, and their meaning.
 
 use crate::ir::{ContextRef, Type};
 use half::{bf16, f16};
@@ -105,7 +105,7 @@ impl Element {
         }
     }
 
-    /// How far the nearest number of the type may be, relatively.
+    /// The largest relative distance to the nearest number of the type.
     pub(super) fn epsilon(self) -> f64 {
         match self {
             Element::F16 => 2f64.powi(-11),

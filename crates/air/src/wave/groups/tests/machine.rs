@@ -10,14 +10,14 @@ use inkwell::execution_engine::ExecutionEngine;
 use inkwell::module::Module;
 use inkwell::targets::{InitializationConfig, Target};
 
-/// What to compile for.
+/// The CPU features to compile for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
     names: &'static str,
     permutation: Permutation,
 }
 
-/// What the emitters choose between, as far as this machine can run it.
+/// The features that the emitters choose between, as far as this machine can run them.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn targets() -> Vec<Features> {
     // Without F16C, half numbers are converted by functions of a runtime library that is not there.
@@ -32,7 +32,7 @@ pub(super) fn targets() -> Vec<Features> {
     targets
 }
 
-/// What the emitters choose between: elsewhere there is one way.
+/// The features that the emitters choose between: elsewhere there is one way.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn targets() -> Vec<Features> {
     vec![Features { names: "", permutation: Permutation::Memory }]
@@ -49,7 +49,7 @@ pub(super) struct Machine<'ctx> {
     engine: Option<ExecutionEngine<'ctx>>,
 }
 
-/// What a function is made of: its inputs by lane, a pointer to memory, the mask.
+/// The inputs of a function: values by lane, a pointer to memory, the mask.
 pub(super) struct Inputs<'a, 'm> {
     pub(super) b: &'a Builder<'m>,
     pub(super) values: Vec<Value<'m>>,

@@ -5,7 +5,7 @@ use inkwell::context::Context;
 
 type Matrix = [[f64; 8]; 8];
 
-/// Where Apple's hardware has an element: MLX's `get_coord`.
+/// The position of a lane's first element on Apple's hardware: MLX's `get_coord`.
 fn coordinates(lane: usize) -> (usize, usize) {
     let quad = lane / 4;
     ((quad & 4) + (lane / 2) % 4, (quad & 2) * 2 + (lane % 2) * 2)
@@ -142,7 +142,7 @@ impl Form {
         }
     }
 
-    /// Where an element is, counted in elements.
+    /// The offset of an element, in elements.
     fn index(self, mask: u32, row: usize, column: usize) -> usize {
         let (x, y) = ORIGIN;
         let is_transposed = match self {

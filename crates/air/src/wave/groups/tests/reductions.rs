@@ -73,7 +73,7 @@ fn reductions_of_floating_point_are_accurate() {
         let mut random = Random(2);
         for (element, operation, number) in cases {
             for mask in masks(&mut random) {
-                // What is not active may be anything.
+                // An inactive lane may hold anything.
                 let mut data = element.random_lanes(&mut random);
                 for lane in (0..32).filter(|&lane| !is_active(mask, lane)) {
                     data[lane] = element.bits_of_real([f64::NAN, f64::INFINITY][lane % 2]);

@@ -2,7 +2,7 @@ use super::element::numbers;
 use super::*;
 use inkwell::context::Context;
 
-/// How the operand of a shuffle comes to the emitter.
+/// The operand of a shuffle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Operand {
     Constant(u64),
