@@ -46,7 +46,7 @@ pub(crate) fn lower_verified<'ctx>(
     Ok(module)
 }
 
-/// A module as text; the error is what LLVM says against it.
+/// A module as text; the error is LLVM's message.
 pub fn bitcode_text(bitcode: &[u8], name: &str) -> Result<String, String> {
     crate::guard::run(|| {
         let context = Context::create();

@@ -6,8 +6,8 @@
 //! error there, it is parked for good with all that it holds, and the caller gets an error, as in clang's library for
 //! editors.
 //!
-//! This is not a sandbox: a module made to take over the process is stopped by no signal handler. Against damage by
-//! accident there are the hashes of [`crate::metallib`].
+//! This is not a sandbox: a signal handler does not stop a module that was written to take over the process. The hashes
+//! of [`crate::metallib`] are there against accidental damage.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -150,7 +150,7 @@ extern "C" fn fatal_error(reason: *const c_char) {
     }
 }
 
-/// Calls nothing but what a signal handler may call.
+/// Calls only functions that a signal handler may call.
 extern "C" fn deadly_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let guard = GUARD.get();
     if !guard.is_null() {
@@ -164,7 +164,7 @@ extern "C" fn deadly_signal(signal: c_int, info: *mut libc::siginfo_t, context: 
     unsafe {
         let previous = (*PREVIOUS[index].0.get()).assume_init();
         match previous.sa_sigaction {
-            // It will be raised again, and do what it does.
+            // It will be raised again, and have its default effect.
             libc::SIG_DFL | libc::SIG_IGN => {
                 libc::signal(signal, libc::SIG_DFL);
             }

@@ -26,7 +26,7 @@ fn compare(file: &Path, options: &msl::Options) -> Option<usize> {
     }
     let mut source = compilation.reflect();
     let library = library_of(&compilation)?;
-    // A library has kernels only, and says what it says in a kernel's module.
+    // A library has kernels only, and lists function constants in the kernels' modules only.
     source.functions.clear();
     if source.kernels.is_empty() {
         source.function_constants.clear();

@@ -51,7 +51,7 @@ fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
             general.kernels.iter().find(|kernel| kernel.name == entry.name.as_str()).expect("it is there");
         let used: Vec<&FunctionConstant> =
             all.iter().filter(|constant| general.function_constants.contains(&constant.index)).collect();
-        // All flags off, all on, every second one; and what need not be set not set.
+        // All flags off, all on, every second one; and optional constants unset.
         let combinations: &[(u8, bool)] = match used.is_empty() {
             true => &[(0, true)],
             false => &[(0, true), (1, true), (2, true), (3, true), (1, false)],
@@ -73,7 +73,7 @@ fn compare(file: &Path, options: &msl::Options) -> (usize, usize) {
             let at = format!("{}: {} with {constants:?}", file.display(), entry.name);
             let left = &specialized.reflection;
             assert_eq!(arguments(&described), arguments(left), "{at}");
-            // A variable that only code used which is gone is gone as well: only a compiler sees that, and which
+            // A variable that only removed code used is gone as well: only a compiler sees that, and which
             // arguments are used.
             assert!(left.static_threadgroup_memory <= described.static_threadgroup_memory, "{at}");
             let arguments = described.arguments.into_iter().zip(&left.arguments);

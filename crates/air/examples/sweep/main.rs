@@ -2,12 +2,12 @@
 //!
 //!     cargo run --release -p metalworks-air --example sweep -- mlx.metallib
 //!
-//! * `--results FILE`: where what is known of each function is kept, one line each. A run that was stopped goes on
-//!   where it was; delete the file to begin anew. Default: `sweep.tsv`.
+//! * `--results FILE`: the file with the outcome of each function, one line each. A run that was stopped continues from
+//!   it; delete the file to begin anew. Default: `sweep.tsv`.
 //! * `--jobs N`: processes. Default: 2.
 //! * `--every N`: every Nth function by name only, and nothing is kept.
 //! * `--at-least N`: fail unless that many compile.
-//! * `--known`: compile nothing, and print what earlier runs found.
+//! * `--known`: compile nothing, and print the outcomes of earlier runs.
 //!
 //! Functions are compiled in processes of their own, so that one that LLVM aborts on is just another line of the table.
 //! Those with function constants are compiled twice: with all that are of type bool true, and with all of them false.

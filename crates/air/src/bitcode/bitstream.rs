@@ -7,9 +7,9 @@ use std::rc::Rc;
 /// Why a bitstream cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Error {
-    /// It ends in the middle of something.
+    /// It ends in the middle of an entry.
     End,
-    /// Something in it is not as the format wants it.
+    /// An entry breaks the rules of the format.
     Malformed(&'static str),
 }
 
@@ -23,13 +23,13 @@ pub(super) struct Record {
 
 /// The block with the abbreviations of others.
 const BLOCK_INFO: u64 = 0;
-/// A record in it: what follows is about this block.
+/// A record in it: the records after it are about this block.
 const SET_BLOCK: u64 = 1;
 
 /// More than any module nests.
 const MAX_DEPTH: usize = 16;
 
-/// Takes what is in a bitstream.
+/// Receives the contents of a bitstream.
 pub(super) trait Visitor {
     /// A block begins, inside of `depth` others. It is skipped unless this is true.
     fn enter(&mut self, depth: usize, block: u64) -> bool;
@@ -119,7 +119,7 @@ pub(super) fn walk(bytes: &[u8], visitor: &mut impl Visitor) -> Result<()> {
 /// A block that is being read.
 struct Block {
     id: u64,
-    /// The width of what begins each thing in it.
+    /// The width of the number that begins each entry of it.
     width: u32,
     end: u64,
     abbreviations: Vec<Rc<Abbreviation>>,

@@ -37,7 +37,7 @@ pub(super) fn check(bitcode: &[u8]) -> Result<(), String> {
 /// The state of the check.
 #[derive(Default)]
 struct Check {
-    /// The size of the stream: there is nothing of which a module has more.
+    /// The size of the stream: no count in a module is larger.
     limit: u64,
     types: Vec<Type>,
     /// The type of the constants that follow.

@@ -1,4 +1,4 @@
-//! `bfloat` without its type: a value of it is held as the 16 bits that it is, and computed as a `float`.
+//! `bfloat` without its type: a value is held as its 16 bits, and computed as a `float`.
 //!
 //! LLVM has code for `bfloat` on few machines; on others it calls functions for it, one element at a time. As integers,
 //! loads, stores, phis and selects are those of `i16`; a `bfloat` becomes a `float` by a shift, and a `float` a
@@ -145,7 +145,7 @@ impl<'m> Expansion<'m> {
         self.b.trunc(self.b.select(is_nan, quiet, rounded), self.ints(float.ty(), 16))
     }
 
-    /// The bits of incoming values are taken where they come from.
+    /// The bits of an incoming value are taken at the end of the block that it comes from.
     fn phi(&self, old: Value<'m>, ty: Type<'m>) -> Value<'m> {
         let phi = self.b.phi(ty);
         let mut known: Vec<(Block<'m>, Value<'m>)> = Vec::new();

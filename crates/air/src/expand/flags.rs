@@ -25,7 +25,7 @@ pub(crate) fn drop_promises(rewrite: &Rewrite) {
     }
 }
 
-/// The same instruction again.
+/// A copy of an instruction without its flags; `None` for one that cannot be copied.
 fn without_flags<'m>(b: &Builder<'m>, instruction: Value<'m>) -> Option<Value<'m>> {
     let operand = |index| instruction.operand(index);
     Some(match instruction.opcode() {

@@ -156,7 +156,7 @@ impl<'m> Expansion<'m> {
         self.splat(self.resized(false, count, super::emit::shaped(count.ty(), ty.scalar())), ty)
     }
 
-    /// A number of places to shift by; one too large means nothing in Metal, and poison in LLVM.
+    /// A count to shift by, in the width; one too large is undefined in Metal, and poison in LLVM.
     fn in_width(&self, count: Value<'m>) -> Value<'m> {
         let ty = count.ty();
         self.b.and(count, ty.constant(i64::from(ty.scalar().int_bits()) - 1))

@@ -157,7 +157,7 @@ impl<'m> Expansion<'m> {
     }
 
     /// Functions with a second result, which goes to memory: the sine and the cosine, the mantissa and the exponent,
-    /// the fraction and the whole. `ty` is what the place holds, unless that is the exponent.
+    /// the fraction and the whole. `ty` is the type in memory, unless that is the exponent.
     fn with_result_in_memory(
         &mut self,
         base: &str,

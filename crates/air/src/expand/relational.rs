@@ -1,4 +1,4 @@
-//! `all`, `any`, hints, what is asked of function constants, packing.
+//! `all`, `any`, hints, `is_function_constant_defined`, packing.
 
 use super::{Expansion, Result};
 use crate::ir::{IntPredicate, Type, Value};

@@ -359,7 +359,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(phi.as_basic_value())
     }
 
-    /// Evaluates one of two expressions; gives what each made and the block in which it ended.
+    /// Evaluates one of two expressions; returns the value of each and the block in which it ended.
     pub(crate) fn either<T>(
         &mut self,
         condition: &'p Expr,

@@ -167,7 +167,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.frame.as_mut().expect("inside a function")
     }
 
-    /// Control can still reach the end of the current block.
+    /// True if control can still reach the end of the current block.
     pub(crate) fn is_open(&self) -> bool {
         self.builder.get_insert_block().is_some_and(|block| block.get_terminator().is_none())
     }
@@ -226,7 +226,7 @@ impl<'ctx> Lowering<'ctx, '_> {
     }
 }
 
-/// Nothing in particular, of any type.
+/// An undefined value of a type.
 pub(crate) fn undefined(ty: BasicTypeEnum<'_>) -> BasicValueEnum<'_> {
     match ty {
         BasicTypeEnum::ArrayType(ty) => ty.get_undef().into(),

@@ -20,7 +20,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(self.vector_of(self.register_type(element)?, u32::from(rows)))
     }
 
-    /// The type of a column. The checker made it when it made the matrix's columns; it is found, not made, here.
+    /// The type of a column. The checker created it with the matrix's columns; here it is looked up.
     pub(crate) fn column_ty(&self, matrix: Ty) -> Result<Ty> {
         let (element, _, rows) = self.shape(matrix)?;
         // Operators look at the element alone, so any vector of it will do where the exact one was never named.

@@ -1,7 +1,7 @@
 //! From a checked program to AIR: one LLVM module for each entry point, as Apple's compiler makes them.
 //!
 //! ```text
-//! module ─ triple, data layout, one function for each reachable function, constants      metadata (../metadata.rs)
+//! module ─ triple, data layout, one function for each reachable function, constants      metadata (../metadata)
 //! functions ─ parameters, variables, bodies          statements ─ control flow
 //! places ─ addresses in memory                       expressions ─ values
 //! builtins ─ the library's functions as AIR's intrinsics     locations ─ lines of the source

@@ -8,7 +8,7 @@ use msl::program::{BinaryOp, CastKind, Expr, UnaryOp};
 use msl::types::{Ty, TyKind};
 
 /// Reassociation, reciprocals, contraction, approximate functions, no signed zeros. Not "no NaNs, no infinities":
-/// kernels use INFINITY as a start value, and LLVM would be free to make anything of that.
+/// kernels use INFINITY as a start value, of which LLVM would be free to make poison.
 const FAST_FLAGS: FastMathFlags = FastMathFlags::AllowReassoc
     .union(FastMathFlags::NoSignedZeros)
     .union(FastMathFlags::AllowReciprocal)
@@ -70,7 +70,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.class(ty) == Class::Signed
     }
 
-    /// Lets LLVM use what fast mathematics allows.
+    /// Lets LLVM use fast mathematics.
     fn relaxed(&self, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
         if self.math == MathMode::Fast
             && let Some(instruction) = value.as_instruction_value()
@@ -164,8 +164,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(if op.is_comparison() { value } else { self.relaxed(value) })
     }
 
-    /// The count of a shift in the width of the shifted number, and modulo that width: what is undefined in C++ is
-    /// defined in Metal, and Apple's compiler masks the count, too.
+    /// The count of a shift in the width of the shifted number, and modulo that width: a larger count is undefined
+    /// in C++ and defined in Metal, and Apple's compiler masks it, too.
     fn shift_count(&self, a: BasicValueEnum<'ctx>, b: BasicValueEnum<'ctx>) -> Result<BasicValueEnum<'ctx>> {
         let mask = |ty: IntType<'ctx>| ty.const_int(u64::from(ty.get_bit_width()) - 1, false);
         Ok(match (a.get_type(), b) {
@@ -323,7 +323,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         })
     }
 
-    /// Between integers and floating point: `air.convert.f.f32.s.i32` and kin, which say what happens out of range.
+    /// Between integers and floating point: `air.convert.f.f32.s.i32` and kin, which define the result out of range.
     fn air_convert(&mut self, value: BasicValueEnum<'ctx>, from: Ty, to: Ty) -> Result<BasicValueEnum<'ctx>> {
         let target = self.register_type(to)?;
         let name = format!("air.convert.{}.{}", self.type_suffix(to), self.type_suffix(from));
@@ -359,7 +359,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         }
     }
 
-    /// Calls one of AIR's functions, declared by what it is called with.
+    /// Calls one of AIR's functions, declared with the types of the arguments.
     pub(crate) fn intrinsic(
         &self,
         name: &str,

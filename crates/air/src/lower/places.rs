@@ -1,4 +1,4 @@
-//! Places: where a value is, and how it is read and written there.
+//! Places: addresses of values, and reads and writes there.
 
 use super::{Error, Lowering, Result};
 use inkwell::types::BasicTypeEnum;
@@ -69,7 +69,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 phi.add_incoming(&[(&first, yes_end), (&second, no_end)]);
                 Place::Memory(phi.as_basic_value().into_pointer_value())
             }
-            // A value where a place is wanted: give it one.
+            // A value in the role of a place: it gets memory.
             _ => {
                 let place = self.alloca(expr.ty.ty)?;
                 self.initialize(place, expr)?;
@@ -229,7 +229,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(())
     }
 
-    /// Copies what is no register type.
+    /// Copies a value that is no register type.
     pub(crate) fn copy(&self, to: PointerValue<'ctx>, from: PointerValue<'ctx>, ty: Ty) -> Result<()> {
         let layout = self.layout(ty)?;
         let size = self.context.i64_type().const_int(layout.size, false);
@@ -258,7 +258,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             self.store_place(&place, ty, value)?;
             return Ok(place);
         }
-        // The value may be made from what the place holds: finish it first.
+        // The value may depend on the contents of the place: evaluate it first.
         let temporary = self.alloca(ty)?;
         self.aggregate_into(value, temporary)?;
         let to = self.address(place)?;

@@ -157,7 +157,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         })
     }
 
-    /// Says what was asked about unrolling, in `!llvm.loop`.
+    /// Writes the pragmas about unrolling to `!llvm.loop`.
     fn annotate_loop(&self, latch: InstructionValue<'ctx>, pragmas: &[Pragma]) {
         let mut nodes: Vec<BasicMetadataValueEnum<'ctx>> = Vec::new();
         // The first operand of a loop's node is the node itself; this one is replaced below.

@@ -1,4 +1,4 @@
-//! Types: what a register holds, and what memory holds.
+//! LLVM's types for values in registers and in memory.
 
 use super::{Error, Lowering, Result};
 use inkwell::AddressSpace as LlvmSpace;

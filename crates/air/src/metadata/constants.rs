@@ -238,7 +238,7 @@ fn constructors<'ctx>(context: &'ctx Context, module: &Module<'ctx>, function: O
     global.set_initializer(&list);
 }
 
-/// `llvm.compiler.used`: what no code mentions, but metadata do.
+/// `llvm.compiler.used`: globals that no code mentions, but metadata do.
 fn keep<'ctx>(context: &'ctx Context, module: &Module<'ctx>, globals: &[GlobalValue<'ctx>]) {
     let pointer = context.ptr_type(AddressSpace::default());
     let casts: Vec<_> =

@@ -1,6 +1,6 @@
 //! The metadata of a module with one kernel.
 //!
-//! An argument of a kernel is a list: its position, what it is, then names before values, in this order:
+//! An argument of a kernel is a list: its position, its kind, then names before values, in this order:
 //!
 //! ```text
 //! i32 position

@@ -1,4 +1,4 @@
-//! Why a file is no library, and why a library is no file.
+//! Errors of reading and of writing libraries.
 
 use std::fmt;
 
@@ -27,14 +27,14 @@ pub enum Problem {
         /// The size of the file.
         actual: u64,
     },
-    /// Something ends before it should.
+    /// A part ends before it should.
     Truncated {
         /// The bytes needed.
         needed: u64,
         /// The bytes there.
         left: u64,
     },
-    /// Something is beyond the end of what should hold it.
+    /// A part is beyond the end of the part that should hold it.
     OutOfBounds {
         /// The end that it would have; more than 64 bits saturate.
         end: u64,
@@ -115,7 +115,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Why a library cannot be written: it holds what the format cannot. The caller's fault.
+/// Why a library cannot be written: the format cannot hold a part of it. The caller's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WriteError {
     /// A value longer than a length of 16 bits can say.

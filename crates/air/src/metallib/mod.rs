@@ -1,6 +1,6 @@
 //! `.metallib` files: one LLVM module for each function, in the container `MTLB`.
 //!
-//! Apple documents nothing of it. What follows was read from `mlx.metallib` (17,248 kernels by "Apple metal version
+//! Apple documents nothing of it. The following was read from `mlx.metallib` (17,248 kernels by "Apple metal version
 //! 32023.883"), which [`Library::parse`] and [`Library::write`] bring back byte for byte; tags that do not occur there
 //! are named after the notes of others (naga's wiki, MetalLibraryArchive, Metal.jl). All numbers are little-endian.
 //!
@@ -23,7 +23,7 @@
 //!       the sections of the header extension
 //! ```
 //!
-//! Nothing is aligned, but for what is said below. A *group* is a `u32` size that counts itself, tags, and `ENDT`
+//! Nothing is aligned, with the exceptions below. A *group* is a `u32` size that counts itself, tags, and `ENDT`
 //! without a value; a *tag* is four letters, a `u16` length and a value.
 //!
 //! | in | tag | value |
@@ -262,12 +262,12 @@ impl<'a> Function<'a> {
         }
     }
 
-    /// The name by which the host asks for it.
+    /// The name for the host.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The module, wrapped, if it is what was hashed when the library was made.
+    /// The module, wrapped, if its hash is the one in the library.
     pub fn bitcode(&self) -> Result<&[u8], ParseError> {
         let found: [u8; 32] = Sha256::digest(&self.bitcode).into();
         if found == self.hash {

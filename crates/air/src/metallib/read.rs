@@ -1,4 +1,4 @@
-//! Reading. Every offset, size and number in the file may be a lie: each is compared with what there is before it is
+//! Reading. Every offset, size and number in the file may be wrong: each is checked against the file before it is
 //! used, and parts of different functions may not share bytes, so that a small file cannot stand for a large library.
 
 use super::write::{HEADER_SIZE, REFLECTION_ALIGNMENT};

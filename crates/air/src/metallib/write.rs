@@ -39,7 +39,7 @@ impl Library<'_> {
             bitcode += function.bitcode.len();
         }
 
-        // The length of the function list does not depend on the offsets in it: so much for what comes before them.
+        // The length of the function list does not depend on the offsets in it, so the offsets can be computed from it.
         let list_size = self.function_list(count, &offsets)?.len();
         let extension_size = self.extension(has_reflection, &[]).len();
         let public_start = HEADER_SIZE + list_size + extension_size;

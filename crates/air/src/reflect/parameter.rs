@@ -19,7 +19,7 @@ pub(super) struct Parameter<'m> {
     operands: Vec<Operand<'m>>,
 }
 
-/// Names that describe a parameter, and are not what it is.
+/// Names of properties of a parameter, which are not its kind.
 const PROPERTIES: [&str; 14] = [
     "air.function_constant",
     "air.buffer_size",

@@ -62,7 +62,7 @@ fn reached<'m>(kernel: Value<'m>) -> HashSet<Value<'m>> {
 }
 
 /// `tile` of `_ZZ4gemmIfEvPfE4tile.3`: the variable of a function as the Itanium C++ ABI mangles it, and a number that
-/// the linker added. Other names are what they are.
+/// the linker added. Other names stay.
 fn variable_name(name: &str) -> String {
     if !name.starts_with("_ZZ") {
         return name.into();

@@ -51,7 +51,7 @@ fn is_write(user: Value, pointer: Value) -> bool {
     }
 }
 
-/// The same of a call: LLVM's own functions that fill memory, or say from when to when it is needed.
+/// True for a call that does so: one of LLVM's own functions that fill memory, or mark its lifetime.
 fn is_write_by_call(call: Value, pointer: Value) -> bool {
     let name = call.callee().map(Value::name).unwrap_or_default();
     let arguments = call.arguments();

@@ -3,7 +3,7 @@
 //! ```text
 //! parse or lower, verify ── constants: find, check the values ── is_function_constant_defined: answered
 //!     ── values into the globals ── fold ── static initializer evaluated ── arguments: those that exist
-//!     ── fold, drop what is dead ── Specialized
+//!     ── fold, drop dead code ── Specialized
 //! ```
 //!
 //! Both forms of function constants are understood: Apple's, where a static initializer copies each into a variable
@@ -47,7 +47,7 @@ pub struct Specialized {
 }
 
 impl Specialized {
-    /// The module, verified: the kernel and what it needs, with every function inlined that can be.
+    /// The module, verified: the kernel and the globals that it uses, with every function inlined that can be.
     pub fn bitcode(&self) -> &[u8] {
         &self.bitcode
     }

@@ -115,8 +115,8 @@ impl<'m> Widener<'_, 'm> {
         Some(found.map(|values| values.into_iter().map(part).collect()).map_err(Error::Unsupported))
     }
 
-    /// A simdgroup matrix from or to memory. All but the matrix is the same in all lanes, by the rules of Metal; where
-    /// that is not evident, the first active lane speaks.
+    /// Loads or stores a simdgroup matrix. By Metal's rules all arguments but the matrix are the same in all lanes; if
+    /// the analysis does not show it, those of the first active lane are taken.
     fn matrix_memory(&mut self, call: Value<'m>, name: &str) -> Option<Result<Parts<'m>>> {
         let operands = call.arguments();
         let arguments: Vec<Parts<'m>> = operands.iter().map(|&argument| self.get(argument)).collect();
@@ -132,8 +132,8 @@ impl<'m> Widener<'_, 'm> {
         Some(found.map(|values| values.into_iter().map(Part::Lanes).collect()).map_err(Error::Unsupported))
     }
 
-    /// An atomic function. What a compare-exchange expects is in private memory: it is given a copy, one lane's after
-    /// the other's.
+    /// An atomic function. The expected value of a compare-exchange is in private memory: the function gets a copy, in
+    /// which the lanes' values lie one after the other.
     fn atomic(&mut self, call: Value<'m>, name: &str) -> Option<Result<Parts<'m>>> {
         let operands = call.arguments();
         let mut copies = Vec::new();

@@ -6,7 +6,7 @@ use super::widen::Widener;
 use crate::ir::{Type, TypeKind, Value};
 
 impl<'m> Widener<'_, 'm> {
-    /// The components of a constant, or of what is not known here.
+    /// The components of a constant, or of a value without a slot.
     pub(super) fn constant(&mut self, value: Value<'m>) -> Parts<'m> {
         let types = components(value.ty());
         if value.is_undef() || (value.ty().is_pointer() && value.is_null()) {

@@ -12,7 +12,7 @@ use abi::{Dispatch, LANES, Lanes, Simdgroup, Threadgroup};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
-/// The most bytes that one lane can read or write in one go.
+/// The most bytes that one lane can read or write at once.
 pub(super) const SPARE_BYTES: u64 = 128;
 
 /// The parameters of a kernel, and the simdgroups that it is compiled for.
@@ -67,7 +67,7 @@ pub(super) struct EntryBuilder<'m> {
     /// The lanes that exist; `None` for all 32.
     pub(super) mask: Option<Value<'m>>,
     pub(super) threadgroup_memory: Value<'m>,
-    /// Memory that lanes which are switched off read and write, instead of anything else.
+    /// Memory that lanes which are switched off read and write.
     pub(super) spare: Value<'m>,
     pub(super) threadgroup_variables: FxHashMap<Value<'m>, u32>,
     dispatch: Value<'m>,
@@ -237,13 +237,13 @@ impl<'m> EntryBuilder<'m> {
     }
 }
 
-/// Reads a member of one of the structures that the caller gives.
+/// Loads a field of one of the caller's structures.
 fn field<'m>(b: &Builder<'m>, structure: Value<'m>, offset: usize, ty: Type<'m>) -> Value<'m> {
     let offset = Type::int(b.context(), 64).constant(offset as i64);
     b.load_invariant(ty, b.offset(structure, offset), 4)
 }
 
-/// Puts the size of a simdgroup in the place of the built-in that asks for it, so that loops can be unrolled by it.
+/// Replaces the built-in for the size of a simdgroup by the number, so that loops can be unrolled by it.
 pub(super) fn set_simdgroup_size(kernel: Value, roles: &[Role]) {
     for role in roles
         .iter()

@@ -15,12 +15,12 @@ pub(super) struct Flow {
     pub(super) pending: Vec<BTreeSet<usize>>,
     /// The blocks that are ever pending: lanes can gather in them over several visits of others.
     pub(super) deferred: Vec<bool>,
-    /// The blocks that can be reached with no lane of their own and so must ask.
+    /// The blocks that can be reached with an empty mask, and so must test it.
     pub(super) guarded: Vec<bool>,
 }
 
 impl Flow {
-    /// `divergent` says of each block whether its lanes part at its end.
+    /// `divergent` is true for each block at whose end the lanes part.
     pub(super) fn new(graph: &Graph, divergent: &[bool]) -> Flow {
         let count = graph.len();
         let mut flow = Flow {

@@ -4,7 +4,7 @@
 use crate::ir::{Block, Value};
 use rustc_hash::FxHashMap;
 
-/// The control flow of a function. Blocks are numbered by their place in the order; what cannot be reached is left out.
+/// The control flow of a function. Blocks are numbered by their place in the order; unreachable ones are left out.
 pub(super) struct Graph<'m> {
     pub(super) blocks: Vec<Block<'m>>,
     pub(super) successors: Vec<Vec<usize>>,
@@ -119,7 +119,7 @@ impl<'a> Nest<'a> {
         order
     }
 
-    /// Appends the blocks of a region at `depth` loops, in an order in which nothing comes before what leads to it.
+    /// Appends the blocks of a region at `depth` loops, each after those that lead to it.
     fn order_region(&self, region: &[usize], depth: usize, order: &mut Vec<usize>) {
         // A node is a block of the region itself, or a whole loop within it, named by its first block.
         let node = |block: usize| self.loops[block].get(depth).copied().unwrap_or(block);
@@ -149,7 +149,7 @@ impl<'a> Nest<'a> {
                 *waiting.entry(to).or_default() += 1;
             }
         }
-        // Of the nodes that may come next, the one that began last: what a branch leads to stays near it.
+        // Of the nodes that may come next, the last one that became ready: a branch's targets stay near it.
         let mut ready: Vec<usize> =
             nodes.iter().rev().copied().filter(|node| !waiting.contains_key(node)).collect();
         while let Some(next) = ready.pop() {

@@ -68,7 +68,7 @@ impl<'m> Widener<'_, 'm> {
             Opcode::LLVMFreeze => self.pointwise(instruction, |w, values, _| w.b.freeze(values[0])),
             Opcode::LLVMFNeg => self.pointwise(instruction, |w, values, _| w.b.fneg(values[0])),
             Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr => self.pointer_cast(instruction),
-            // The lanes that run share no bits; of lane 0, which a ramp begins at, that is known only when it runs.
+            // `disjoint` holds for the lanes that run. Lane 0, at which a ramp begins, may not be one of them.
             Opcode::LLVMOr if instruction.is_disjoint() => {
                 self.pointwise(instruction, |w, values, _| w.b.add(values[0], values[1]))
             }
@@ -135,8 +135,8 @@ impl<'m> Widener<'_, 'm> {
         types.into_iter().zip(shapes).enumerate().map(one).collect()
     }
 
-    /// An unsigned number that may wrap around between two lanes: what is an address in the end lies after the wrap, so
-    /// there the ramp begins below zero.
+    /// Extends a ramp of unsigned numbers, which may wrap around between two lanes. Addresses made from it lie after
+    /// the wrap, so the ramp for addresses begins below zero.
     fn zero_extend(&mut self, instruction: Value<'m>) -> Parts<'m> {
         let shapes = self.shapes.of(instruction);
         let parts = self.pointwise(instruction, |w, values, to| w.b.zext(values[0], to));

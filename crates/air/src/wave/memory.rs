@@ -11,8 +11,8 @@ use abi::LANES;
 /// The largest step, in elements, for which whole stretches of memory are loaded and taken apart.
 const WIDEST_STEP: usize = 8;
 
-/// The largest alignment that is believed. Kernels that cast pointers to vectors, and run on GPUs, which do not mind,
-/// would trap on a CPU, whose accesses that need not be aligned are as fast.
+/// The largest alignment that is relied on. Kernels that cast pointers to vectors run on GPUs, which ignore alignment,
+/// and would trap on a CPU, where unaligned accesses are as fast.
 const MOST_ALIGNMENT: u32 = 8;
 
 /// One access by the active lanes (all of them where there is no mask).
@@ -169,7 +169,7 @@ impl<'m> Access<'_, 'm> {
         self.mask.unwrap_or_else(|| lanes_of(Type::int(self.b.context(), 1)).all_ones())
     }
 
-    /// Each lane reads where it wants. Machines have an instruction for that, which is slow, and none for small
+    /// Each lane reads from an address of its own. CPUs have an instruction for that, which is slow, and none for small
     /// elements; for these and for several elements side by side, the lanes take turns.
     fn gather(&self, types: &[Type<'m>]) -> Vec<Part<'m>> {
         if self.takes_turns(types) {

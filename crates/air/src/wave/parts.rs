@@ -9,7 +9,7 @@ use abi::LANES;
 pub(super) enum Part<'m> {
     /// The same in all lanes.
     Uniform(Value<'m>),
-    /// `base + stride * lane`. `lanes` is there when the ramp is good for addresses only.
+    /// `base + stride * lane`. `lanes` is there when the ramp is right for addresses only.
     Ramp { base: Value<'m>, stride: i64, lanes: Option<Value<'m>> },
     /// One element for each lane.
     Lanes(Value<'m>),
@@ -51,7 +51,7 @@ impl<'m> Part<'m> {
     }
 }
 
-/// A scalar's worth of lanes of a type, with anything in it.
+/// An undefined value for each lane.
 pub(super) fn anything(ty: Type) -> Value {
     lanes_of(ty).poison()
 }
@@ -72,7 +72,7 @@ fn concatenate<'m>(b: &Builder<'m>, vectors: &[Value<'m>]) -> Value<'m> {
     let mut joined = vectors[0];
     for (index, &next) in vectors.iter().enumerate().skip(1) {
         let have = index * LANES;
-        // Both sides of a shuffle have one type: the next vector is stretched to the length of what there is.
+        // Both sides of a shuffle have one type: the next vector is stretched to the length of the joined one.
         let stretch: Vec<i32> = (0..have).map(|i| if i < LANES { i as i32 } else { -1 }).collect();
         let next = b.shuffle(next, next.ty().poison(), &stretch);
         let pattern: Vec<i32> = (0..have + LANES).map(|i| i as i32).collect();

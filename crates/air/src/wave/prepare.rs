@@ -8,14 +8,14 @@ use crate::{expand, reflect};
 use inkwell::module::Module;
 
 /// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump
-/// threading and tables for switches would make control flow and memory accesses that one thread likes and 32 lanes do
-/// not.
+/// threading and tables for switches would make control flow and memory accesses that suit one thread and not 32
+/// lanes.
 const CLEAN: &str = "always-inline,globaldce,function(\
     sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>,\
     loop-simplify,lcssa,loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),\
     simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>)";
 
-/// The rest of it.
+/// The rest of the optimization.
 const OPTIMIZE: &str = "function(\
     loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,\
     loop-unroll<O2;no-runtime;no-upperbound>,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,\

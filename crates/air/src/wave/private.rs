@@ -3,10 +3,9 @@
 //! into share it, and share a frame. A pointer to private memory is the offset that it would have in a frame of one
 //! lane alone.
 //!
-//! A frame is fenced: what lies outside of it in either direction is taken for the unused bytes at its end. Kernels
-//! that step out of an array of their own exist, MLX's layer norm among them, and on a GPU they get away with it; here
-//! the next bytes are the stack of the process. Where an offset is known, so is the result, and the fence costs
-//! nothing.
+//! A frame is fenced: accesses outside of it, in either direction, go to the unused bytes at its end. Some kernels step
+//! out of their own arrays, MLX's layer norm among them, which has no effect on a GPU; here the next bytes are the
+//! stack of the process. If an offset is known, so is the result, and the fence costs nothing.
 
 use super::graph::Graph;
 use super::lanes::{lanes_of, ramp};
@@ -234,7 +233,7 @@ impl<'m> Widener<'_, 'm> {
     }
 }
 
-/// Bits as another type of the same size; a pointer is no bitcast away.
+/// Bits as another type of the same size; pointers need a cast of their own.
 fn as_type<'m>(b: &Builder<'m>, bits: Value<'m>, ty: Type<'m>) -> Value<'m> {
     let pointer = ty.scalar().is_pointer();
     b.cast(if pointer { Opcode::LLVMIntToPtr } else { Opcode::LLVMBitCast }, bits, ty)

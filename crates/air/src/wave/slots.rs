@@ -77,8 +77,8 @@ impl<'m> Widener<'_, 'm> {
         found
     }
 
-    /// The lanes' values of a phi have gathered: takes them, and empties the place, so that nothing seems to live on in
-    /// it.
+    /// Takes the lanes' values of a phi, which have gathered, and makes the slot undefined, so that no value stays
+    /// alive in it.
     pub(super) fn collect(&mut self, phi: Value<'m>) {
         if let Some(slots) = self.gathering.get(&phi).cloned() {
             let parts = slots.iter().map(|&slot| self.take(slot)).collect();

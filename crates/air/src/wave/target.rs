@@ -19,7 +19,8 @@ pub struct Target {
 const X86_64: &str = "x86_64-unknown-linux-gnu";
 const AARCH64: &str = "aarch64-unknown-linux-gnu";
 
-/// LLVM does not tell what the CPUs that it knows by name can do. One that is missing here only gets slower code.
+/// LLVM's API does not list the features of the CPUs that it knows by name. One that is missing here only gets slower
+/// code.
 const WITH_AVX512: &[&str] = &[
     "x86-64-v4",
     "skylake-avx512",
@@ -125,7 +126,7 @@ impl Target {
     pub(super) fn machine(&self) -> Result<TargetMachine> {
         let triple = TargetTriple::create(self.triple);
         let target = LlvmTarget::from_triple(&triple).map_err(|error| Error::Internal(error.to_string()))?;
-        // macOS keeps this register to itself, and clears it whenever it likes.
+        // macOS reserves this register, and may clear it at any time.
         let reserved = if self.triple == AARCH64 { "+reserve-x18" } else { "" };
         let features: Vec<&str> = [&*self.features, reserved].into_iter().filter(|part| !part.is_empty()).collect();
         target

@@ -157,7 +157,7 @@ fn arrays_that_loops_run_over_are_registers() {
     assert!(!text.contains("ptr null"), "what is never read is never loaded: {text}");
 }
 
-/// macOS keeps it to itself.
+/// macOS reserves it.
 #[test]
 fn the_register_of_the_platform_is_left_alone() {
     let kernel = kernel(ARRAYS, "merge", &Constants::new());

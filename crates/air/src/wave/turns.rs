@@ -1,5 +1,5 @@
-//! Lanes that read or write one after the other, each as much as it wants in one go. The code for that is long: where a
-//! kernel has many such accesses it is a function that they call, one for each type.
+//! Lanes that read or write one after the other, each several elements at once. The code for that is long: in a kernel
+//! with many such accesses it is a function that they call, one for each type.
 
 use super::entry::SPARE_BYTES;
 use super::lanes::{lanes_of, splat};
@@ -9,7 +9,7 @@ use super::types::bytes;
 use crate::ir::{Block, Builder, ModuleRef, Type, Value};
 use abi::LANES;
 
-/// The most calls of such a function that are replaced by its code.
+/// The most calls of such a function that are inlined.
 const INLINED_AT_MOST: usize = 8;
 
 const GATHER: &str = "gather";
@@ -97,7 +97,7 @@ fn joined<'m>(b: &Builder<'m>, mut pieces: Vec<Value<'m>>) -> Value<'m> {
     pieces[0]
 }
 
-/// Decides which of the functions are worth a call.
+/// Decides which of these functions are inlined.
 pub(super) fn settle(module: ModuleRef) {
     for function in module.functions() {
         let name = function.name();

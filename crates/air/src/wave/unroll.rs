@@ -1,6 +1,6 @@
 //! Loops over private arrays. As long as `for (i…) sums[i] += …` is a loop, `sums` is memory; only where each `i` is a
 //! number can its elements be registers. LLVM unrolls such loops when they are short, which is right for memory that
-//! costs next to nothing: here every element is 32, and unused elements of an array are read and written, too.
+//! costs next to nothing: here each element takes 32 lanes, and unused elements of an array are read and written, too.
 //!
 //! Marked are loops whose count is a known small number and whose counter is a part of an index into an array of the
 //! thread. All others are left to LLVM.
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 /// The most rounds of a loop that is unrolled for its arrays.
 const MOST_ROUNDS: i64 = 64;
-/// The most instructions that may come of it.
+/// The most instructions after unrolling.
 const MOST_INSTRUCTIONS: i64 = 6000;
 
 /// Asks LLVM to unroll loops over the arrays of `kernel`.

@@ -77,7 +77,7 @@ pub(super) struct Widener<'a, 'm> {
     together: Vec<Option<Block<'m>>>,
     version: Version,
     is_twice: bool,
-    /// A constant or a function that is not supported, found where nothing can fail.
+    /// A constant or a function that is not supported, noted where no error can be returned.
     pub(super) refused: RefCell<Option<String>>,
     /// Constants of the kernel's module that have been copied.
     pub(super) globals: FxHashMap<Value<'m>, Value<'m>>,
@@ -136,7 +136,7 @@ impl<'a, 'm> Widener<'a, 'm> {
         widener
     }
 
-    /// Notes something that is not supported; the value in its place is anything.
+    /// Notes something that is not supported, and returns an undefined value in its place.
     pub(super) fn refuse(&self, what: &str, ty: Type<'m>) -> Value<'m> {
         *self.refused.borrow_mut() = Some(what.into());
         ty.poison()
@@ -163,7 +163,7 @@ impl<'a, 'm> Widener<'a, 'm> {
         Ok(())
     }
 
-    /// Writes a block: under its mask, or for the case that all lanes are in it.
+    /// Writes a block: under its mask, or for all lanes.
     fn block(&mut self, number: usize, version: Version) -> Result<()> {
         self.b.at_end(self.start(number, version));
         self.current.retain(|value, _| !value.is_instruction());
@@ -267,7 +267,7 @@ impl<'a, 'm> Widener<'a, 'm> {
 
     /// The lanes go both ways, one after the other.
     fn part(&mut self, number: usize, condition: Value<'m>, sides: &[(usize, Incoming<'m>); 2]) {
-        // A lane that is not here may have any condition, even an undefined one: never `and`.
+        // The condition of an inactive lane may be undefined: a select, never an `and`.
         let none = condition.ty().zero();
         let here = self.mask.unwrap_or_else(|| condition.ty().all_ones());
         let taken = self.b.select(here, condition, none);

@@ -54,7 +54,7 @@ struct Worker {
     process: Child,
     names: Option<ChildStdin>,
     answers: Receiver<String>,
-    /// The last thing that it said before it died.
+    /// Its last message before it died.
     complaint: Arc<Mutex<String>>,
     done: usize,
 }

@@ -67,7 +67,7 @@ pub(crate) fn markdown(outcomes: &BTreeMap<String, Outcome>) -> String {
     text
 }
 
-/// The reason without what is different in every function: its name, and the numbers of LLVM's values.
+/// The reason without the parts that differ between functions: the name, and the numbers of LLVM's values.
 fn reason(verdict: &str, name: &str) -> String {
     let mut reason = String::new();
     let mut characters = verdict.replace(name, "…").chars().collect::<Vec<_>>().into_iter().peekable();

@@ -92,7 +92,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         self.intrinsic(&name, result, &args, Effects::Atomic).map(Some)
     }
 
-    /// The intrinsic returns what was there, and writes it to `expected`.
+    /// The intrinsic returns the old value, and writes it to `expected`.
     fn compare_exchange(&self, object: &Object<'ctx>, name: &str) -> Attempt<'ctx> {
         let expected = self.pointer_arg(1)?;
         let before = self.lowering.builder.build_load(object.ty, expected, "")?;
@@ -106,7 +106,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             self.i1(true).into(),
         ];
         let found = self.value_of(name, object.ty, &args, Effects::Atomic)?;
-        // It is the bits that are compared, of floating point, too.
+        // Bits are compared, also those of floating-point numbers.
         let bits = self.ty(object.memory.as_bits());
         let is_equal = self.icmp(IntPredicate::EQ, self.bitcast(found, bits)?, self.bitcast(before, bits)?)?;
         Ok(Some(Output::Value(is_equal)))

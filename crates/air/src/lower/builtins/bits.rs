@@ -217,7 +217,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         self.value_of(&name, self.ty(shape), &[value, self.i1(false).into()], Effects::None)
     }
 
-    /// Unsigned integers of 8 bits with as many components: what memory holds for `bool`.
+    /// Unsigned integers of 8 bits with as many components: the form of `bool` in memory.
     pub(super) fn bytes(shape: Shape) -> Shape {
         shape.with(Scalar::Int(IntKind::UChar))
     }

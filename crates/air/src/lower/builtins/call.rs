@@ -121,7 +121,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         self.param_shape(0).filter(|shape| shape.is_float())
     }
 
-    /// The shape of what is returned.
+    /// The shape of the result.
     pub(super) fn result_shape(&self) -> Result<Shape> {
         Shape::of(&self.lowering.program.types, self.function.result)
             .ok_or_else(|| self.internal("the result's type"))
@@ -188,7 +188,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             && let Some(instruction) = value.as_instruction_value()
             && instruction.can_use_fast_math_flags()
         {
-            // It cannot fail: that was asked just now.
+            // It cannot fail: the instruction can have the flags.
             let _ = instruction.set_fast_math_flags(FastMathFlags::all());
         }
         value

@@ -1,4 +1,4 @@
-//! <metal_common>: what is more than one intrinsic. The others are in `math`.
+//! <metal_common>: functions that are more than one intrinsic. The others are in `math`.
 
 use super::call::Call;
 use super::{Attempt, Output};

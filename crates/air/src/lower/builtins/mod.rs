@@ -1,7 +1,7 @@
 //! The functions of the Metal library, as AIR's intrinsics where Apple has one and as plain LLVM where not.
 //!
-//! Names and signatures are those in `mlx.metallib` (AIR 2.6). What does not occur there was compared with other
-//! output of Apple's compiler that is public; what is inferred says so. The scheme is
+//! Names and signatures are those in `mlx.metallib` (AIR 2.6). Others were compared with public output of Apple's
+//! compiler; comments mark those that are inferred. The scheme is
 //! `air.[fast_]name[.s|.u].type`: integers have a sign where it matters, vectors are functions of their own.
 //!
 //! ```text

@@ -82,7 +82,7 @@ impl<'ctx, 'p> Locations<'ctx, 'p> {
         self.sources.presumed(self.sources.outermost(span))
     }
 
-    /// Goes into a function.
+    /// Enters a function.
     fn enter(&mut self, function: FunctionValue<'ctx>, name: &str, span: Span) {
         let Presumed { file: name_of_file, line, .. } = self.place(span);
         let file = self.file(name_of_file);
@@ -144,7 +144,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         position
     }
 
-    /// Goes back to where `enter_function` came from.
+    /// Returns to the position before `enter_function`.
     pub(super) fn leave_function(&mut self, position: Position<'ctx, 'p>) {
         if let Some(locations) = &mut self.locations {
             locations.scope = position.scope;

@@ -1,7 +1,7 @@
 //! Atomic functions: `air.atomic.global.add.u.i32(pointer, value, order, scope, volatile)`.
 //!
-//! The lanes take turns. Where they all mean the same object, one operation with what they have together is enough,
-//! unless they want to know what each of them found there. Every order of memory is taken as `relaxed`, the only one
+//! The lanes take turns. If all access the same object, one operation with their combined value is enough, unless each
+//! needs the value that it found there. Every order of memory is taken as `relaxed`, the only one
 //! that Metal's atomic functions accept; a fence orders everything.
 
 use super::Call;
@@ -15,7 +15,7 @@ use crate::wave::lanes::{Mask, first_active, lanes_of, mask_bits, splat, splatte
 pub(in crate::wave) struct Atomic<'a, 'm> {
     pub(in crate::wave) name: &'a str,
     /// As in the call, each a scalar where it is the same in all lanes, otherwise with one element per lane. Pointers
-    /// are in address space 0. What follows the last value (order, scope, volatile) is not looked at.
+    /// are in address space 0. Operands after the last value (order, scope, volatile) are ignored.
     pub(in crate::wave) arguments: &'a [Value<'m>],
     /// The active lanes; at least one is.
     pub(in crate::wave) mask: Mask<'m>,
@@ -62,7 +62,7 @@ impl<'m> Atomic<'_, 'm> {
         self.arguments.get(index).copied().ok_or_else(|| format!("'{}' lacks argument {index}", self.name))
     }
 
-    /// A pointer, as a scalar where that is known to do.
+    /// A pointer, as a scalar if it is known to be the same in all lanes.
     fn pointer(&self, index: usize) -> Result<Value<'m>, String> {
         let pointer = self.argument(index)?;
         if !pointer.ty().scalar().is_pointer() {
@@ -132,7 +132,7 @@ fn modify<'m>(
             return Ok(Vec::new());
         }
         if reduction == Reduction::Sum && number != Number::Float {
-            // Integers wrap around: what a lane finds is what was there, and what the lanes before it add.
+            // Integers wrap around: a lane finds the old value plus the sum of the lanes before it.
             let found = b.atomic_rmw(operation, pointer, reduce::scalar(b, &across, number, reduction, lanes));
             let kind = Prefix::Exclusive;
             let name = Name { group: Group::Simd, operation: Operation::Prefix(reduction, kind), number };
@@ -183,7 +183,7 @@ fn store<'m>(
     Ok(Vec::new())
 }
 
-/// Returns what was there, and writes it to where the expected value is, in the lane's own memory.
+/// Returns the old value, and writes it over the expected value, in the lane's own memory.
 fn compare_exchange<'m>(
     b: &Builder<'m>,
     call: &Atomic<'_, 'm>,
@@ -193,7 +193,7 @@ fn compare_exchange<'m>(
 ) -> Result<Vec<Value<'m>>, String> {
     let ty = desired.ty().scalar();
     let align = bytes(ty);
-    // It is the bits that are compared, of floating point, too.
+    // Bits are compared, also those of floating-point numbers.
     let bits = Type::int(b.context(), 8 * align);
     let [pointer, expected, desired] = [pointer, expected, desired].map(|value| Slot::of(b, value));
     let result = call.is_result_used.then_some(ty);
@@ -212,8 +212,8 @@ fn bytes(ty: Type) -> u32 {
     if ty.is_int() { ty.int_bits() / 8 } else { 4 }
 }
 
-/// The elements of a vector in memory: taking one from a register by a number that varies would put all of them there,
-/// in every turn of the loop. What is the same in all lanes needs no memory.
+/// The elements of a vector in memory: extracting one by a variable index would store the whole vector, in every round
+/// of the loop. A value that is the same in all lanes needs no memory.
 #[derive(Clone, Copy)]
 enum Slot<'m> {
     Scalar(Value<'m>),
@@ -246,7 +246,7 @@ fn element_address<'m>(b: &Builder<'m>, memory: Value<'m>, ty: Type<'m>, lane: V
     b.offset(memory, b.mul(lane, lane.ty().constant(element_size(ty).into())))
 }
 
-/// A loop over the active lanes. What `emit` makes for a lane is the lane's element of the result, if there is to be
+/// A loop over the active lanes. The value that `emit` returns for a lane is its element of the result, if there is
 /// one.
 fn each_active_lane<'m>(
     b: &Builder<'m>,

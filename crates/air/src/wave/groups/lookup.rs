@@ -1,7 +1,7 @@
 //! Values of lanes whose numbers are not known until the code runs.
 //!
-//! LLVM has no such instruction for all targets, and what its selection recognizes as one does not survive its
-//! optimizations. So the CPU's own is used: `vpermi2d` of AVX-512, `vpermd` of AVX2. Elsewhere the way is through
+//! LLVM has no such instruction for all targets, and the patterns that its selection recognizes do not survive its
+//! optimizations. So the CPU's own is used: `vpermi2d` of AVX-512, `vpermd` of AVX2. Elsewhere the values go through
 //! memory.
 
 use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
@@ -20,7 +20,7 @@ pub(in crate::wave) enum Permutation {
 const ATTRIBUTE: &str = "lane-permutation";
 
 impl Permutation {
-    /// Chooses it for the code of a function, before that is written. Without a choice it is `Memory`.
+    /// Chooses it for a function, before its code is written. Without a choice it is `Memory`.
     pub(in crate::wave) fn choose_for(self, function: Value) {
         match self {
             Permutation::Avx512 => function.add_text_attribute(ATTRIBUTE, "avx512f"),
@@ -49,7 +49,7 @@ pub(super) fn look_up<'m>(b: &Builder<'m>, data: Value<'m>, source: Value<'m>) -
     }
 }
 
-/// Does with vectors of any numbers what `permute` does with such of `i32`.
+/// Applies `permute`, which takes vectors of `i32`, to vectors of any numbers.
 fn in_32_bits<'m>(b: &Builder<'m>, data: Value<'m>, permute: impl Fn(Value<'m>) -> Value<'m>) -> Value<'m> {
     let element = data.ty().element();
     let int = |bits| lanes_of(Type::int(b.context(), bits));

@@ -33,7 +33,7 @@ impl<'a> Name<'a> {
         Some(Name { operation: parts.next()?, suffixes: parts.collect() })
     }
 
-    /// Loads and stores.
+    /// True for loads and stores.
     pub(super) fn is_memory(&self) -> bool {
         matches!(self.operation, "load" | "store")
     }
@@ -59,7 +59,7 @@ pub(super) struct Element<'m> {
 }
 
 impl Element<'_> {
-    /// In memory.
+    /// Bytes in memory.
     pub(super) fn bytes(self) -> u32 {
         if self.ty.is_int() || self.ty.is_half() { 2 } else { 4 }
     }

@@ -21,8 +21,8 @@ pub(in crate::wave) fn is_matrix_memory(name: &str) -> bool {
 /// The second form is that of newer compilers: strides of columns and of rows, in elements.
 ///
 /// `arguments` are those of the call in the same order. A matrix is its two vectors of lanes; everything else is the
-/// same in all lanes and given as scalars, two for a pair; the pointer is in address space 0. (Where they vary for
-/// all that, give those of the first active lane.) At least one lane must be active: all of the memory is touched.
+/// same in all lanes and given as scalars, two for a pair; the pointer is in address space 0. (If they vary
+/// nevertheless, pass those of the first active lane.) At least one lane must be active: all of the memory is touched.
 ///
 /// The result is the two vectors of the matrix, or nothing for a store; `None` when the name is another one.
 pub(in crate::wave) fn matrix_memory<'m>(
@@ -55,7 +55,7 @@ fn store<'m>(
 /// A matrix in memory.
 struct Tile<'m> {
     element: Element<'m>,
-    /// Of the first element.
+    /// The address of the first element.
     start: Value<'m>,
     order: Order<'m>,
 }
@@ -166,7 +166,7 @@ impl<'m> Tile<'m> {
         b.offset(self.start, b.mul(distance, distance.ty().constant(line as i64)))
     }
 
-    /// Of an element whose neighbours are elsewhere.
+    /// The address of an element whose neighbours are elsewhere.
     fn address(&self, b: &Builder<'m>, row: usize, column: usize) -> Value<'m> {
         let Order::Apart { between_columns, between_rows } = self.order else { return self.start };
         let times = |distance: Value<'m>, count: usize| b.mul(distance, distance.ty().constant(count as i64));

@@ -104,8 +104,8 @@ impl Number {
     }
 }
 
-/// Infinities and NaNs are common in real kernels, whatever they promise, and the neutral elements are infinities: none
-/// of what is made here relies on their absence.
+/// Infinities and NaNs are common in real kernels, whatever they promise, and the neutral elements are infinities: no
+/// code here relies on their absence.
 fn combine_floats<'m>(
     b: &Builder<'m>,
     reduction: Reduction,

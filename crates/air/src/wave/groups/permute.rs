@@ -15,7 +15,7 @@ use abi::LANES;
 pub(super) fn broadcast<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Vec<Value<'m>>, String> {
     let lanes = call.scalar(1)?;
     let lane = splatted(lanes).unwrap_or_else(|| b.extract(lanes, first_active(b, call.mask)));
-    // Past the end, LLVM's extraction has no value, and what uses it none either.
+    // LLVM's extraction of an element past the end is poison.
     let lane = b.and(lane, lane.ty().constant(LANES as i64 - 1));
     Ok(call.argument(0)?.iter().map(|&part| b.extract(part, lane)).collect())
 }

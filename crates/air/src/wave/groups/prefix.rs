@@ -6,7 +6,7 @@ use super::reduce::active_or_neutral;
 use crate::ir::{Builder, Value};
 use abi::LANES;
 
-/// One component. In each step a lane adds what the lane twice as far before it has.
+/// One component. In each step a lane adds the value of the lane twice as far before it.
 pub(super) fn prefix<'m>(
     b: &Builder<'m>,
     call: &Call<'_, 'm>,

@@ -18,7 +18,7 @@ pub(super) fn scalar<'m>(b: &Builder<'m>, call: &Call<'_, 'm>, vote: Vote) -> Re
     Ok(vec![value])
 }
 
-/// The active lanes that vote for it. What the others would say may not even be defined: a selection, never an `and`.
+/// The active lanes that vote for it. The votes of others may be undefined: a select, never an `and`.
 fn votes_for<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Mask<'m>, String> {
     Ok(b.select(call.mask, call.scalar(0)?, call.mask.ty().zero()))
 }

@@ -1,6 +1,6 @@
-//! Shapes: the relation of the lanes' values of each component. They are the same in all lanes, a ramp (`base + stride
-//! * lane`), or anything. A uniform value stays scalar; a ramp is kept as its base, and an address that is one needs no
-//! gather.
+//! Shapes: the relation between the lanes' values of each component. They are the same in all lanes, a ramp
+//! (`base + stride * lane`), or anything. A uniform value stays scalar; a ramp is kept as its base, and an address that
+//! is one needs no gather.
 
 mod transfer;
 
@@ -146,7 +146,7 @@ impl<'m> Shapes<'m> {
                 }
                 let found = self.transfer(instruction, flow.deferred[number]);
                 let old = self.of(instruction);
-                // Only downwards, so that it ends.
+                // A shape only moves towards `Varying`, so that the loop ends.
                 let merged: Vec<Shape> = old.iter().zip(&found).map(|(old, new)| old.join(*new)).collect();
                 if merged != old || !self.known.contains_key(&instruction) {
                     self.known.insert(instruction, merged);
