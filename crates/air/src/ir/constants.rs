@@ -98,7 +98,8 @@ impl<'m> Value<'m> {
 
     /// An element of a constant vector, array or structure.
     pub(crate) fn constant_element(self, index: usize) -> Option<Value<'m>> {
-        if !self.is_constant() {
+        let ty = self.ty();
+        if !self.is_constant() || !(ty.is_vector() || ty.is_array() || ty.is_struct()) {
             return None;
         }
         let index = u32::try_from(index).ok()?;

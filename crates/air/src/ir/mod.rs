@@ -19,10 +19,10 @@
 //!   context.
 //! * **No null.** A handle is never null; a function that may find nothing returns an `Option`.
 //!
-//! Left to the callers, and not checked: the types that an intrinsic is overloaded on are of the class that LLVM
-//! declares it for (a vector for `llvm.vector.reduce.add`). Names and types there are literals of this crate, or those
-//! of a verified module. inkwell's own methods that free what a handle points to (`link_in_module`, `run_passes`,
-//! `erase_from_basic_block`) are not called where a handle exists; `passes` wraps those that are needed.
+//! Two duties are left to the callers, because nothing can check them. The types that an intrinsic is overloaded on are
+//! of the class that LLVM declares it for (a vector for `llvm.vector.reduce.add`): names are literals of this crate,
+//! with types of the right class beside them. And inkwell's own methods that free parts of a module (`link_in_module`,
+//! `run_passes`, `erase_from_basic_block`) are not called where a handle exists: `passes` wraps those that are needed.
 //!
 //! Code that is merely wrong (a use before its definition, a block without an end) is no concern of this layer: the
 //! verifier finds it before anything else sees the module.

@@ -8,6 +8,65 @@ use super::widen::Widener;
 use super::{Error, Result};
 use crate::ir::{Type, Value};
 
+/// LLVM's functions that compute each element of a vector by itself, so that one call on 32 lanes is 32 calls.
+const ELEMENTWISE: &[&str] = &[
+    "abs",
+    "arithmetic.fence",
+    "bitreverse",
+    "bswap",
+    "canonicalize",
+    "ceil",
+    "copysign",
+    "ctlz",
+    "ctpop",
+    "cttz",
+    "expect",
+    "fabs",
+    "floor",
+    "fma",
+    "fmuladd",
+    "fptosi.sat",
+    "fptoui.sat",
+    "fshl",
+    "fshr",
+    "is.fpclass",
+    "ldexp",
+    "llrint",
+    "llround",
+    "lrint",
+    "lround",
+    "maximum",
+    "maximumnum",
+    "maxnum",
+    "minimum",
+    "minimumnum",
+    "minnum",
+    "nearbyint",
+    "rint",
+    "round",
+    "roundeven",
+    "sadd.sat",
+    "sadd.with.overflow",
+    "scmp",
+    "smax",
+    "smin",
+    "smul.with.overflow",
+    "sqrt",
+    "sshl.sat",
+    "ssub.sat",
+    "ssub.with.overflow",
+    "trunc",
+    "uadd.sat",
+    "uadd.with.overflow",
+    "ucmp",
+    "umax",
+    "umin",
+    "umul.with.overflow",
+    "ushl.sat",
+    "usub.sat",
+    "usub.with.overflow",
+];
+
 /// True if all lanes get the same result from a call; `same_arguments` says if they pass the same arguments.
 pub(super) fn is_uniform(call: Value, same_arguments: impl Fn() -> bool) -> bool {
     let name = call.callee().map(Value::name).unwrap_or_default();
@@ -168,6 +227,9 @@ impl<'m> Widener<'_, 'm> {
 
     /// One of LLVM's functions on numbers.
     fn lane_by_lane(&mut self, call: Value<'m>, name: &str) -> Result<Parts<'m>> {
+        if !name.strip_prefix("llvm.").is_some_and(|name| ELEMENTWISE.contains(&name)) {
+            return Err(Error::Unsupported(format!("the function '{name}'")));
+        }
         let arguments = call.arguments();
         let immediate = match name {
             "llvm.abs" | "llvm.ctlz" | "llvm.cttz" | "llvm.is.fpclass" => Some(1),
@@ -186,7 +248,7 @@ impl<'m> Widener<'_, 'm> {
             let mut values = values.to_vec();
             let types = match name.as_str() {
                 "llvm.fptosi.sat" | "llvm.fptoui.sat" | "llvm.lrint" | "llvm.llrint" | "llvm.lround"
-                | "llvm.ucmp" | "llvm.scmp" => vec![ty, values[0].ty()],
+                | "llvm.llround" | "llvm.ucmp" | "llvm.scmp" => vec![ty, values[0].ty()],
                 "llvm.ldexp" => vec![ty, values[1].ty()],
                 "llvm.is.fpclass" => vec![values[0].ty()],
                 _ => vec![ty],
