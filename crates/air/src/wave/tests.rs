@@ -1,9 +1,11 @@
 //! Properties of generated code, seen in the IR. The tests of the crate `compute` run the code.
 
-use super::{Target, asm_text, compile, llvm_text};
+use super::{Error, Target, asm_text, compile, llvm_text};
 use crate::lower::MathMode;
 use crate::specialize::{Specialized, specialize, specialize_kernel};
 use abi::{ConstantValue, Constants, Lanes};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 
 fn compilation(source: &str) -> msl::Compilation {
     let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
@@ -169,4 +171,53 @@ fn the_register_of_the_platform_is_left_alone() {
     };
     assert!(registers(17) > 0 && registers(19) > 0, "it has work for all others: {text}");
     assert_eq!(registers(18), 0, "{text}");
+}
+
+/// Compiles a kernel that calls `@pick`, a function in the text of LLVM's IR.
+fn compile_with(definitions: &str) -> Result<(), Error> {
+    let source = "#include <metal_stdlib>
+using namespace metal;
+        kernel void k(device uint *o [[buffer(0)]], uint i [[thread_position_in_grid]]) { o[i] = popcount(o[i]); }";
+    let compilation = compilation(source);
+    let entry = compilation.program.kernels().next().expect("the kernel");
+    let function = crate::compile::compile_kernel(&compilation.program, entry, MathMode::Fast).expect("AIR");
+    let text = crate::compile::bitcode_text(function.bitcode().expect("bitcode"), "k").expect("text");
+    let text = text.replace("@air.popcount.i32(i32 %", "@pick(i32 %") + definitions;
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "k");
+    let module = context.create_module_from_ir(buffer).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let bitcode = module.write_bitcode_to_memory();
+    let specialized = specialize(bitcode.as_slice(), "k", &Constants::new()).expect("specialized");
+    compile(&specialized, &Target::host().expect("a host"), &[Lanes::Any]).map(|_| ())
+}
+
+#[test]
+fn only_intrinsics_on_elements_are_widened() {
+    let pick = |call: &str, declaration: &str| {
+        format!(
+            "define i32 @pick(i32 %v) {{\n  %r = call i32 {call}\n  ret i32 %r\n}}\ndeclare i32 {declaration}\n"
+        )
+    };
+    let swapped = pick("@llvm.bswap.i32(i32 %v)", "@llvm.bswap.i32(i32)");
+    assert_eq!(compile_with(&swapped), Ok(()));
+    let rounding = pick("@llvm.get.rounding()", "@llvm.get.rounding()");
+    assert_eq!(compile_with(&rounding), Err(Error::Unsupported("the function 'llvm.get.rounding'".into())));
+}
+
+#[test]
+fn constants_that_hold_addresses_are_refused() {
+    const TABLE: &str = "
+@one = internal addrspace(2) constant i32 1
+@two = internal addrspace(2) constant i32 2
+@table = internal addrspace(2) constant [2 x ptr addrspace(2)] [ptr addrspace(2) @one, ptr addrspace(2) @two]
+define i32 @pick(i32 %v) {
+  %i = and i32 %v, 1
+  %p = getelementptr [2 x ptr addrspace(2)], ptr addrspace(2) @table, i32 0, i32 %i
+  %q = load ptr addrspace(2), ptr addrspace(2) %p
+  %r = load i32, ptr addrspace(2) %q
+  ret i32 %r
+}
+";
+    let refused = Error::Unsupported("the constant 'table', which holds an address,".into());
+    assert_eq!(compile_with(TABLE), Err(refused));
 }
