@@ -45,7 +45,7 @@ fn put(file: &mut [u8], at: usize, bytes: &[u8]) {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn libraries_are_read_as_they_were_written() {
     for library in [Library::new(Header::default()), library(), full_library()] {
         let file = library.write().unwrap();
         let read = Library::parse(&file).unwrap();
@@ -179,7 +179,7 @@ fn bitcode_is_what_was_hashed() {
 }
 
 #[test]
-fn what_cannot_be_written() {
+fn libraries_that_the_format_cannot_hold_are_refused() {
     let mut long = Library::new(Header::default());
     long.add(Function::new("x".repeat(70_000), FunctionKind::Kernel, b"BC")).unwrap();
     assert!(matches!(long.write(), Err(WriteError::TooLong { .. })));

@@ -44,7 +44,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
         Ok(())
     }
 
-    /// By the first column, and the determinants of what is left without it and one row.
+    /// By the first column, and the determinants of the matrix without it and without one row.
     fn determinant(&self, columns: &[Vec<BasicValueEnum<'ctx>>]) -> Result<BasicValueEnum<'ctx>> {
         let [first, others @ ..] = columns else { return Err(self.internal("a matrix without columns")) };
         if others.is_empty() {

@@ -291,7 +291,7 @@ fn comparisons_exchange_where_they_find_what_they_expect() {
 }
 
 #[test]
-fn what_is_not_atomic_or_not_supported() {
+fn other_functions_and_unsupported_ones_are_told_apart() {
     let context = Context::create();
     let mut machine = Machine::new(&context, targets()[0]);
     machine.add(&[Element::F32], &[], |i| {

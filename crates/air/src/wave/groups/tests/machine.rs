@@ -38,8 +38,8 @@ pub(super) fn targets() -> Vec<Features> {
     vec![Features { names: "", permutation: Permutation::Memory }]
 }
 
-/// Inputs, outputs, memory for whatever the function does with it, the mask.
-type EntryCall = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, u32);
+/// A function under test: its inputs, its outputs, memory for it, the mask.
+type TestFunction = unsafe extern "C" fn(*const *const u8, *const *mut u8, *mut u8, u32);
 
 /// A module that functions are added to, and then called.
 pub(super) struct Machine<'ctx> {
@@ -147,8 +147,8 @@ impl<'ctx> Machine<'ctx> {
         let address = engine.get_function_address(&format!("f{number}")).expect("the function");
         // SAFETY: `add` gave the function this signature, and it reads and writes 32 elements of the given types.
         unsafe {
-            let entry: EntryCall = std::mem::transmute(address);
-            entry(input_pointers.as_ptr(), output_pointers.as_ptr(), memory.as_mut_ptr(), mask);
+            let function: TestFunction = std::mem::transmute(address);
+            function(input_pointers.as_ptr(), output_pointers.as_ptr(), memory.as_mut_ptr(), mask);
         }
         let number = |bytes: &[u8]| {
             let mut word = [0; 8];

@@ -68,7 +68,7 @@ fn ballots_are_counted_against_the_active_lanes() {
 }
 
 #[test]
-fn what_a_group_is() {
+fn groups_know_their_size_and_lanes() {
     let context = Context::create();
     let mut machine = Machine::new(&context, targets()[0]);
     let short = Element::Unsigned(16);
