@@ -28,7 +28,7 @@ kernel void embedding(device const uchar* table [[buffer(0)]],
     uint token = tokens[at.y];
     device T* out = y + ulong(at.y) * DIM + i;
     if (token >= VOCABULARY) {
-        for (uint j = 0; j < (TILED ? 4 : 1); j++) {
+        for (uint j = 0; j < (TILED ? 4u : 1u); j++) {
             out[j] = not_a_number<T>();
         }
         return;
