@@ -154,7 +154,7 @@ def main():
         "continuations": continuations,
         "perplexity": {
             "tokens": len(tokens),
-            "foretold": len(losses),
+            "predicted": len(losses),
             "window": WINDOW,
             "value": math.exp(sum(losses) / len(losses)),
         },

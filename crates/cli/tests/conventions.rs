@@ -77,8 +77,9 @@ fn comments_do_not_begin_with_a_question_word() {
                 continue;
             };
             let first = comment.split_whitespace().next().unwrap_or_default();
-            // A question is one, and a line that goes on with a sentence is not the beginning of one.
-            if !inside && words.contains(&first) && !comment.trim_end().ends_with('?') {
+            // A question is fine, and so is a line in the middle of a sentence.
+            let is_question = comment.find(['.', '?']).is_some_and(|end| comment[end..].starts_with('?'));
+            if !inside && words.contains(&first) && !is_question {
                 problems.push(format!("{name}:{}:{comment}", line + 1));
             }
             inside = !comment.trim().is_empty() && !comment.trim_end().ends_with(['.', ':']);

@@ -156,7 +156,7 @@ fn another_cpu_computes_the_same() {
     assert_eq!(json["environment"]["METALWORKS_CPU"], "haswell");
 }
 
-/// Recorded results of the processor for softmax, with one wrong number in those of f32.
+/// Recorded results of the CPU for softmax, with one wrong number in those of f32.
 #[cfg(llvm)]
 fn wrong_softmax() -> String {
     use inference::{cases, metal::MetalDevice, selftest::Record};

@@ -13,7 +13,7 @@ fn exec(arguments: &str) -> Run {
     metalworks(std::iter::once("exec").chain(arguments.split_whitespace()))
 }
 
-/// The shader, and the library made of it.
+/// The shader, and its library.
 fn both_forms(scratch: &Scratch, shader: &str) -> [String; 2] {
     let library = format!("{}/library.metallib", scratch.path());
     metalworks(["compile", shader, "-o", &library]).exits(0);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Why a bitstream cannot be read.
+/// Reason that a bitstream cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Error {
     /// It ends in the middle of an entry.

@@ -37,7 +37,7 @@ use names::Name;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Why a module cannot be expanded.
+/// Reason that a module cannot be expanded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Error {
     /// The module calls a function that is not supported.

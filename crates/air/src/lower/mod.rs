@@ -73,7 +73,7 @@ impl<'p> From<&'p msl::Compilation> for ProgramSource<'p> {
     }
 }
 
-/// Why a kernel cannot be lowered.
+/// Reason that a kernel cannot be lowered.
 #[derive(Debug)]
 pub enum Error {
     /// The input asks for something that is not supported yet.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a file cannot be read: the file's fault.
+/// Reason that a file cannot be read: the file's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
     /// The problem.
@@ -115,7 +115,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Why a library cannot be written: the format cannot hold a part of it. The caller's fault.
+/// Reason that a library cannot be written: the format cannot hold a part of it. The caller's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WriteError {
     /// A value longer than a length of 16 bits can say.

@@ -7,7 +7,7 @@ use inkwell::context::Context;
 use msl::reflect::{OtherFunction, Reflection};
 use std::fmt;
 
-/// Why a library cannot be described. The file's fault.
+/// Reason that a library cannot be described. The file's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LibraryError {
     /// The container is damaged.

@@ -22,7 +22,7 @@ use parameter::{Described, Parameter};
 use std::ffi::CStr;
 use std::fmt;
 
-/// Why a module cannot be described: its metadata are not as they should be. The module's fault.
+/// Reason that a module cannot be described: its metadata are not as they should be. The module's fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
     /// The function or list at fault.

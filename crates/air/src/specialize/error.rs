@@ -21,7 +21,7 @@ impl fmt::Display for ConstantInfo {
     }
 }
 
-/// Why a function cannot be specialized.
+/// Reason that a function cannot be specialized.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// The bitcode is damaged, or no AIR: LLVM or the metadata say so. The file's fault.
@@ -90,7 +90,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Why a kernel of a source cannot be specialized.
+/// Reason that a kernel of a source cannot be specialized.
 #[derive(Debug)]
 pub enum SourceError {
     /// It cannot be lowered to AIR.

@@ -54,7 +54,7 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use widen::Widened;
 
-/// Why a kernel cannot be compiled for a CPU.
+/// Reason that a kernel cannot be compiled for a CPU.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
     /// It uses something that is not supported, named here.

@@ -7,13 +7,13 @@ use crate::scalar::Scalar;
 /// Type of an array's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dtype {
-    kind: Kind,
+    kind: DtypeKind,
     /// Size in bytes.
     size: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum DtypeKind {
     Bool,
     Int,
     Uint,
@@ -27,17 +27,17 @@ impl Dtype {
     /// The dtype that `metalworks` writes a type as. NumPy has no bfloat: it is written as its bits, uint16.
     pub(crate) fn of(scalar: Scalar) -> Dtype {
         let kind = match scalar {
-            Scalar::Bool => Kind::Bool,
-            Scalar::Char | Scalar::Short | Scalar::Int | Scalar::Long => Kind::Int,
-            Scalar::Uchar | Scalar::Ushort | Scalar::Uint | Scalar::Ulong | Scalar::Bfloat => Kind::Uint,
-            Scalar::Half | Scalar::Float => Kind::Float,
+            Scalar::Bool => DtypeKind::Bool,
+            Scalar::Char | Scalar::Short | Scalar::Int | Scalar::Long => DtypeKind::Int,
+            Scalar::Uchar | Scalar::Ushort | Scalar::Uint | Scalar::Ulong | Scalar::Bfloat => DtypeKind::Uint,
+            Scalar::Half | Scalar::Float => DtypeKind::Float,
         };
         Dtype { kind, size: scalar.size() }
     }
 
     /// True if an array of this dtype holds numbers of that type.
     pub(crate) fn holds(self, scalar: Scalar) -> bool {
-        self == Dtype::of(scalar) || (scalar == Scalar::Bfloat && self == Dtype { kind: Kind::Void, size: 2 })
+        self == Dtype::of(scalar) || (scalar == Scalar::Bfloat && self == Dtype { kind: DtypeKind::Void, size: 2 })
     }
 
     /// The type of its numbers; `None` if Metal does not have it.
@@ -52,14 +52,14 @@ impl Dtype {
     /// The form in a header: `<f4`.
     pub(super) fn descr(self) -> String {
         let kind = match self.kind {
-            Kind::Bool => 'b',
-            Kind::Int => 'i',
-            Kind::Uint => 'u',
-            Kind::Float => 'f',
-            Kind::Complex => 'c',
-            Kind::Void => 'V',
+            DtypeKind::Bool => 'b',
+            DtypeKind::Int => 'i',
+            DtypeKind::Uint => 'u',
+            DtypeKind::Float => 'f',
+            DtypeKind::Complex => 'c',
+            DtypeKind::Void => 'V',
         };
-        let order = if self.size == 1 || self.kind == Kind::Void { '|' } else { '<' };
+        let order = if self.size == 1 || self.kind == DtypeKind::Void { '|' } else { '<' };
         format!("{order}{kind}{}", self.size)
     }
 
@@ -72,28 +72,28 @@ impl Dtype {
             _ => ('|', descr),
         };
         let kind = match rest.chars().next() {
-            Some('b') => Kind::Bool,
-            Some('i') => Kind::Int,
-            Some('u') => Kind::Uint,
-            Some('f') => Kind::Float,
-            Some('c') => Kind::Complex,
-            Some('V') => Kind::Void,
+            Some('b') => DtypeKind::Bool,
+            Some('i') => DtypeKind::Int,
+            Some('u') => DtypeKind::Uint,
+            Some('f') => DtypeKind::Float,
+            Some('c') => DtypeKind::Complex,
+            Some('V') => DtypeKind::Void,
             _ => return Err(unknown()),
         };
         let digits = &rest[1..];
         let size = digits.parse::<usize>().ok().filter(|_| !digits.starts_with('+')).ok_or_else(unknown)?;
         let exists = match kind {
-            Kind::Bool => size == 1,
-            Kind::Int | Kind::Uint => [1, 2, 4, 8].contains(&size),
-            Kind::Float => [2, 4, 8, 16].contains(&size),
-            Kind::Complex => [8, 16].contains(&size),
-            Kind::Void => size > 0,
+            DtypeKind::Bool => size == 1,
+            DtypeKind::Int | DtypeKind::Uint => [1, 2, 4, 8].contains(&size),
+            DtypeKind::Float => [2, 4, 8, 16].contains(&size),
+            DtypeKind::Complex => [8, 16].contains(&size),
+            DtypeKind::Void => size > 0,
         };
         if !exists {
             return Err(unknown());
         }
-        let reversed = order == '>' && size > 1 && kind != Kind::Void;
-        if reversed && kind == Kind::Complex {
+        let reversed = order == '>' && size > 1 && kind != DtypeKind::Void;
+        if reversed && kind == DtypeKind::Complex {
             return Err(format!(
                 "dtype '{descr}' is big endian: save it with .astype('{}')",
                 descr.replace('>', "<")
@@ -108,12 +108,12 @@ impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bits = self.size.saturating_mul(8);
         match self.kind {
-            Kind::Bool => write!(f, "bool"),
-            Kind::Int => write!(f, "int{bits}"),
-            Kind::Uint => write!(f, "uint{bits}"),
-            Kind::Float => write!(f, "float{bits}"),
-            Kind::Complex => write!(f, "complex{bits}"),
-            Kind::Void => write!(f, "void{bits}"),
+            DtypeKind::Bool => write!(f, "bool"),
+            DtypeKind::Int => write!(f, "int{bits}"),
+            DtypeKind::Uint => write!(f, "uint{bits}"),
+            DtypeKind::Float => write!(f, "float{bits}"),
+            DtypeKind::Complex => write!(f, "complex{bits}"),
+            DtypeKind::Void => write!(f, "void{bits}"),
         }
     }
 }
@@ -122,19 +122,19 @@ impl fmt::Display for Dtype {
 mod tests {
     use super::*;
 
-    fn dtype(kind: Kind, size: usize) -> Dtype {
+    fn dtype(kind: DtypeKind, size: usize) -> Dtype {
         Dtype { kind, size }
     }
 
     #[test]
     fn parses_numpy_spelling() {
-        assert_eq!(Dtype::parse("<f4"), Ok((dtype(Kind::Float, 4), false)));
-        assert_eq!(Dtype::parse(">f4"), Ok((dtype(Kind::Float, 4), true)));
-        assert_eq!(Dtype::parse("|u1"), Ok((dtype(Kind::Uint, 1), false)));
-        assert_eq!(Dtype::parse(">u1"), Ok((dtype(Kind::Uint, 1), false)));
-        assert_eq!(Dtype::parse("=i8"), Ok((dtype(Kind::Int, 8), false)));
-        assert_eq!(Dtype::parse("|V2"), Ok((dtype(Kind::Void, 2), false)));
-        assert_eq!(Dtype::parse("b1"), Ok((dtype(Kind::Bool, 1), false)));
+        assert_eq!(Dtype::parse("<f4"), Ok((dtype(DtypeKind::Float, 4), false)));
+        assert_eq!(Dtype::parse(">f4"), Ok((dtype(DtypeKind::Float, 4), true)));
+        assert_eq!(Dtype::parse("|u1"), Ok((dtype(DtypeKind::Uint, 1), false)));
+        assert_eq!(Dtype::parse(">u1"), Ok((dtype(DtypeKind::Uint, 1), false)));
+        assert_eq!(Dtype::parse("=i8"), Ok((dtype(DtypeKind::Int, 8), false)));
+        assert_eq!(Dtype::parse("|V2"), Ok((dtype(DtypeKind::Void, 2), false)));
+        assert_eq!(Dtype::parse("b1"), Ok((dtype(DtypeKind::Bool, 1), false)));
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
             assert!(dtype.holds(scalar) && dtype.size() == scalar.size());
             assert_eq!(Dtype::parse(&dtype.descr()), Ok((dtype, false)));
         }
-        assert!(dtype(Kind::Void, 2).holds(Scalar::Bfloat) && !dtype(Kind::Void, 2).holds(Scalar::Half));
+        assert!(dtype(DtypeKind::Void, 2).holds(Scalar::Bfloat) && !dtype(DtypeKind::Void, 2).holds(Scalar::Half));
         assert!(!Dtype::of(Scalar::Float).holds(Scalar::Int) && !Dtype::of(Scalar::Int).holds(Scalar::Uint));
     }
 

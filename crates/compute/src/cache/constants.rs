@@ -95,7 +95,7 @@ impl<const N: usize> KernelConstants for [(&str, ConstantBits); N] {
 /// differs from -0.0. Unlike [`ConstantValue`], it does not allocate.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantBits {
-    kind: Kind,
+    kind: ConstantKind,
     /// Number of components; 1 for a scalar.
     count: u8,
     /// The components; zero from `count` on.
@@ -105,25 +105,25 @@ pub struct ConstantBits {
 macro_rules! scalars {
     ($($kind:ident $ty:ty, $to:expr, $from:expr;)*) => {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        enum Kind {
+        enum ConstantKind {
             $($kind,)*
             /// Not a Metal vector: no components or too many, or mixed types.
             Malformed,
         }
 
         /// The type and bits of a scalar.
-        fn scalar(value: &ConstantValue) -> Option<(Kind, u64)> {
+        fn scalar(value: &ConstantValue) -> Option<(ConstantKind, u64)> {
             match value {
-                $(ConstantValue::$kind(value) => Some((Kind::$kind, $to(*value))),)*
+                $(ConstantValue::$kind(value) => Some((ConstantKind::$kind, $to(*value))),)*
                 ConstantValue::Vector(_) => None,
             }
         }
 
-        impl Kind {
+        impl ConstantKind {
             fn value(self, bits: u64) -> Option<ConstantValue> {
                 match self {
-                    $(Kind::$kind => Some(ConstantValue::$kind($from(bits))),)*
-                    Kind::Malformed => None,
+                    $(ConstantKind::$kind => Some(ConstantValue::$kind($from(bits))),)*
+                    ConstantKind::Malformed => None,
                 }
             }
         }
@@ -131,25 +131,25 @@ macro_rules! scalars {
         $(
             impl From<$ty> for ConstantBits {
                 fn from(value: $ty) -> ConstantBits {
-                    ConstantBits { kind: Kind::$kind, count: 1, bits: [$to(value), 0, 0, 0] }
+                    ConstantBits { kind: ConstantKind::$kind, count: 1, bits: [$to(value), 0, 0, 0] }
                 }
             }
 
             impl From<[$ty; 2]> for ConstantBits {
                 fn from([x, y]: [$ty; 2]) -> ConstantBits {
-                    ConstantBits { kind: Kind::$kind, count: 2, bits: [$to(x), $to(y), 0, 0] }
+                    ConstantBits { kind: ConstantKind::$kind, count: 2, bits: [$to(x), $to(y), 0, 0] }
                 }
             }
 
             impl From<[$ty; 3]> for ConstantBits {
                 fn from([x, y, z]: [$ty; 3]) -> ConstantBits {
-                    ConstantBits { kind: Kind::$kind, count: 3, bits: [$to(x), $to(y), $to(z), 0] }
+                    ConstantBits { kind: ConstantKind::$kind, count: 3, bits: [$to(x), $to(y), $to(z), 0] }
                 }
             }
 
             impl From<[$ty; 4]> for ConstantBits {
                 fn from([x, y, z, w]: [$ty; 4]) -> ConstantBits {
-                    ConstantBits { kind: Kind::$kind, count: 4, bits: [$to(x), $to(y), $to(z), $to(w)] }
+                    ConstantBits { kind: ConstantKind::$kind, count: 4, bits: [$to(x), $to(y), $to(z), $to(w)] }
                 }
             }
         )*
@@ -185,7 +185,7 @@ impl Eq for ConstantBits {}
 
 impl From<&ConstantValue> for ConstantBits {
     fn from(value: &ConstantValue) -> ConstantBits {
-        let malformed = ConstantBits { kind: Kind::Malformed, count: 0, bits: [0; 4] };
+        let malformed = ConstantBits { kind: ConstantKind::Malformed, count: 0, bits: [0; 4] };
         let parts = match value {
             ConstantValue::Vector(parts) if (2..=4).contains(&parts.len()) => parts.as_slice(),
             ConstantValue::Vector(_) => return malformed,
@@ -227,7 +227,7 @@ impl ConstantBits {
 /// The value in the name of a pipeline: `4096`, `1` for `true`, `8x8` for a vector.
 impl fmt::Display for ConstantBits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.kind == Kind::Malformed {
+        if self.kind == ConstantKind::Malformed {
             return f.write_str("?");
         }
         for (index, bits) in self.bits[..usize::from(self.count)].iter().enumerate() {

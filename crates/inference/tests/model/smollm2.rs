@@ -118,7 +118,7 @@ fn perplexity_matches_llama_cpp() {
     let found = perplexity(session.plan(), &text, 512, None, |_, _| ()).unwrap();
     let value = expected["value"].as_f64().unwrap();
     eprintln!("perplexity {:.4}, llama.cpp's is {value:.4}", found.value);
-    assert_eq!(found.tokens as u64, expected["foretold"].as_u64().unwrap());
+    assert_eq!(found.tokens as u64, expected["predicted"].as_u64().unwrap());
     assert!((found.value / value - 1.0).abs() < 5e-3, "{} instead of {value}", found.value);
 }
 

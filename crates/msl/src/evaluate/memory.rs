@@ -267,7 +267,7 @@ impl Memory {
     }
 }
 
-/// Why a value cannot be stored.
+/// Reason that a value cannot be stored.
 pub(super) enum WriteError {
     Missing(Missing),
     Unknown,

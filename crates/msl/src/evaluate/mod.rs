@@ -36,7 +36,7 @@ use crate::types::{Ty, TyKind};
 use memory::{Location, Memory, Missing, Root, Slot, Step, WriteError};
 use std::collections::HashMap;
 
-/// Why an expression has no constant value.
+/// Reason that an expression has no constant value.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Failure {
     /// It is not a constant expression.

@@ -1,6 +1,6 @@
 //! `#define` and `#undef`.
 
-use super::macros::{Kind, Macro, Parameters};
+use super::macros::{Macro, MacroKind, Parameters};
 use super::{Preprocessor, behind};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::Punct;
@@ -34,7 +34,7 @@ impl Preprocessor<'_> {
         };
         self.extra_tokens("undef", &line[1..]);
         if let Some(old) = self.macro_slot(name.symbol).take()
-            && matches!(old.kind, Kind::Builtin(_))
+            && matches!(old.kind, MacroKind::Builtin(_))
         {
             self.warning("builtin-macro-redefined", name.span, "undefining builtin macro");
         }
@@ -61,7 +61,7 @@ impl Preprocessor<'_> {
 
     fn install(&mut self, name: RawToken, definition: Macro) {
         if let Some(old) = self.macro_named(name.symbol) {
-            if matches!(old.kind, Kind::Builtin(_)) {
+            if matches!(old.kind, MacroKind::Builtin(_)) {
                 self.warning("builtin-macro-redefined", name.span, "redefining builtin macro");
             } else if !same_definition(old, &definition) {
                 let message = format!("'{}' macro redefined", self.symbols.text(name.symbol));
@@ -92,7 +92,7 @@ impl Preprocessor<'_> {
         let function = parameters.is_some();
         let parameters = parameters.unwrap_or_default();
         let (body, has_operators) = self.body(body, function.then_some(&parameters))?;
-        let kind = if function { Kind::Function(parameters) } else { Kind::Object };
+        let kind = if function { MacroKind::Function(parameters) } else { MacroKind::Object };
         let disabled = Cell::new(false);
         Ok(Macro { name: name.symbol, definition: name.span, kind, body: body.into(), has_operators, disabled })
     }

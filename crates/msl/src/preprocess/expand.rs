@@ -1,6 +1,6 @@
 //! Macro expansion: recognizing a use, reading its arguments, and the stack of expansions being read.
 
-use super::macros::{Builtin, Kind, Macro, Parameters};
+use super::macros::{Builtin, Macro, MacroKind, Parameters};
 use super::{Preprocessor, limits};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::Punct;
@@ -92,8 +92,8 @@ impl Preprocessor<'_> {
             return Some(name);
         }
         match &definition.kind {
-            Kind::Builtin(builtin) => Some(self.builtin(name, *builtin)),
-            Kind::Object => {
+            MacroKind::Builtin(builtin) => Some(self.builtin(name, *builtin)),
+            MacroKind::Object => {
                 let start = self.arena.len();
                 if self.charge(name, definition.body.len()) {
                     let expansion = self.add_expansion(name, &definition);
@@ -108,7 +108,7 @@ impl Preprocessor<'_> {
                 }
                 None
             }
-            Kind::Function(parameters) => {
+            MacroKind::Function(parameters) => {
                 if !self.next_is_parenthesis() {
                     return Some(name);
                 }

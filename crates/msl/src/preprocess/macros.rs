@@ -13,7 +13,7 @@ pub(super) struct Macro {
     pub(super) name: Symbol,
     /// The name in its definition.
     pub(super) definition: Span,
-    pub(super) kind: Kind,
+    pub(super) kind: MacroKind,
     pub(super) body: Box<[RawToken]>,
     /// The body has `#`, `##` or `__VA_OPT__`.
     pub(super) has_operators: bool,
@@ -21,9 +21,9 @@ pub(super) struct Macro {
     pub(super) disabled: Cell<bool>,
 }
 
-/// Kind of macro, by the text that follows its name in a use.
+/// MacroKind of macro, by the text that follows its name in a use.
 #[derive(PartialEq)]
-pub(super) enum Kind {
+pub(super) enum MacroKind {
     /// Nothing.
     Object,
     /// Arguments.
@@ -152,7 +152,7 @@ impl Preprocessor<'_> {
             *self.macro_slot(name) = Some(Rc::new(Macro {
                 name,
                 definition: Span::default(),
-                kind: Kind::Builtin(builtin),
+                kind: MacroKind::Builtin(builtin),
                 body: Box::default(),
                 has_operators: false,
                 disabled: Cell::new(false),

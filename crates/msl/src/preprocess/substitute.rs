@@ -2,7 +2,7 @@
 
 use super::Preprocessor;
 use super::expand::Arguments;
-use super::macros::{Kind, Macro};
+use super::macros::{Macro, MacroKind};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::Punct;
 use crate::lex::{RawKind, RawToken, Symbol};
@@ -189,7 +189,7 @@ fn placemarker(item: RawToken) -> RawToken {
 /// The index of the parameter that takes all the arguments that are left.
 fn variadic_parameter(definition: &Macro) -> Option<usize> {
     match &definition.kind {
-        Kind::Function(parameters) if parameters.variadic => parameters.names.len().checked_sub(1),
+        MacroKind::Function(parameters) if parameters.variadic => parameters.names.len().checked_sub(1),
         _ => None,
     }
 }

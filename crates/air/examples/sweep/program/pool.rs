@@ -28,12 +28,12 @@ pub(crate) fn run(library: &str, jobs: usize, names: Vec<String>) -> Receiver<(S
 }
 
 fn drive(library: &str, mut next: impl FnMut() -> Option<String>, results: &Sender<(String, Outcome)>) {
-    let mut worker: Option<Worker> = None;
+    let mut worker: Option<WorkerProcess> = None;
     while let Some(name) = next() {
         let outcome = match worker
             .take()
             .filter(|worker| worker.done < FUNCTIONS_EACH)
-            .map_or_else(|| Worker::start(library), Ok)
+            .map_or_else(|| WorkerProcess::start(library), Ok)
         {
             Ok(mut alive) => match alive.compile(&name) {
                 Ok(outcome) => {
@@ -50,7 +50,7 @@ fn drive(library: &str, mut next: impl FnMut() -> Option<String>, results: &Send
     }
 }
 
-struct Worker {
+struct WorkerProcess {
     process: Child,
     names: Option<ChildStdin>,
     answers: Receiver<String>,
@@ -59,8 +59,8 @@ struct Worker {
     done: usize,
 }
 
-impl Worker {
-    fn start(library: &str) -> Result<Worker, String> {
+impl WorkerProcess {
+    fn start(library: &str) -> Result<WorkerProcess, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut process = Command::new(program)
             .args(["--worker", library])
@@ -85,7 +85,7 @@ impl Worker {
             let complaint = complaint.clone();
             std::thread::spawn(move || listen(errors, &complaint));
         }
-        Ok(Worker { process, names, answers, complaint, done: 0 })
+        Ok(WorkerProcess { process, names, answers, complaint, done: 0 })
     }
 
     /// The outcome; the error is that of a process that is no more.
@@ -111,7 +111,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         // An idle process ends with its input; one that is stuck is killed.
         drop(self.names.take());

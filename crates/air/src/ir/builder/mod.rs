@@ -19,12 +19,12 @@ const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
 pub(crate) struct Builder<'m> {
     raw: NonNull<LLVMBuilder>,
     pub(crate) module: ModuleRef<'m>,
-    place: Cell<Option<Position<'m>>>,
+    place: Cell<Option<InsertionPoint<'m>>>,
 }
 
 /// The place of the next instruction.
 #[derive(Clone, Copy)]
-enum Position<'m> {
+enum InsertionPoint<'m> {
     AtEnd(Block<'m>),
     Before(Value<'m>),
 }
@@ -49,7 +49,7 @@ impl<'m> Builder<'m> {
     /// Goes to the end of a block.
     pub(crate) fn at_end(&self, block: Block<'m>) {
         llvm!(LLVMPositionBuilderAtEnd(self.raw.as_ptr(), self.target(block)));
-        self.place.set(Some(Position::AtEnd(block)));
+        self.place.set(Some(InsertionPoint::AtEnd(block)));
     }
 
     /// Goes to the place before an instruction.
@@ -57,15 +57,15 @@ impl<'m> Builder<'m> {
         assert!(instruction.is_instruction(), "no instruction: {}", instruction.text());
         assert!(instruction.module() == Some(self.module), "an instruction of another module, or erased");
         llvm!(LLVMPositionBuilderBefore(self.raw.as_ptr(), instruction.raw()));
-        self.place.set(Some(Position::Before(instruction)));
+        self.place.set(Some(InsertionPoint::Before(instruction)));
     }
 
     /// The block that the next instruction is added to.
     pub(crate) fn block(&self) -> Block<'m> {
         match self.place.get().expect("the builder is at a block") {
-            Position::AtEnd(block) => block,
+            InsertionPoint::AtEnd(block) => block,
             // It fails for an instruction that was erased: its place is gone.
-            Position::Before(instruction) => instruction.block(),
+            InsertionPoint::Before(instruction) => instruction.block(),
         }
     }
 

@@ -36,7 +36,7 @@ struct Scope<'ctx, 'p> {
 }
 
 /// The position before a function was entered, to return to.
-pub(super) struct Position<'ctx, 'p> {
+pub(super) struct SourcePosition<'ctx, 'p> {
     scope: Option<Scope<'ctx, 'p>>,
     location: Option<DILocation<'ctx>>,
 }
@@ -130,11 +130,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         &mut self,
         function: FunctionValue<'ctx>,
         source: Option<(&str, Span)>,
-    ) -> Position<'ctx, 'p> {
+    ) -> SourcePosition<'ctx, 'p> {
         let location = self.builder.get_current_debug_location();
         self.builder.unset_current_debug_location();
-        let Some(locations) = &mut self.locations else { return Position { scope: None, location } };
-        let position = Position { scope: locations.scope.take(), location };
+        let Some(locations) = &mut self.locations else { return SourcePosition { scope: None, location } };
+        let position = SourcePosition { scope: locations.scope.take(), location };
         if let Some((name, span)) = source {
             locations.enter(function, name, span);
             if let Some(location) = locations.location(self.context, span) {
@@ -145,7 +145,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     /// Returns to the position before `enter_function`.
-    pub(super) fn leave_function(&mut self, position: Position<'ctx, 'p>) {
+    pub(super) fn leave_function(&mut self, position: SourcePosition<'ctx, 'p>) {
         if let Some(locations) = &mut self.locations {
             locations.scope = position.scope;
         }

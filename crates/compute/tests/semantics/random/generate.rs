@@ -129,32 +129,32 @@ impl Generator<'_> {
         }
     }
 
-    fn items(&mut self, place: Together) -> Vec<Item> {
+    fn items(&mut self, place: Together) -> Vec<GroupStatement> {
         let inside = Together { depth: place.depth + 1, ..place };
         // Not all threads get there.
         let apart = Together { can_shuffle: false, can_wait: false, ..inside };
         let mut items = Vec::new();
         for _ in 0..1 + self.random.below(4) {
             items.push(match self.random.below(10) {
-                0 | 1 => Item::Simd(self.target(), self.collective(place.can_shuffle), self.value(2)),
-                2 if place.can_wait => Item::Exchange(self.target(), self.value(2), self.value(2)),
+                0 | 1 => GroupStatement::Simd(self.target(), self.collective(place.can_shuffle), self.value(2)),
+                2 if place.can_wait => GroupStatement::Exchange(self.target(), self.value(2), self.value(2)),
                 3 if place.depth < 3 => {
                     let condition = self.condition(2, true);
-                    Item::If(condition, self.items(apart), self.items(apart))
+                    GroupStatement::If(condition, self.items(apart), self.items(apart))
                 }
                 4 if place.depth < 2 => {
                     let counter = self.counter();
-                    Item::Repeat(counter, self.items(Together { in_loop: false, ..inside }))
+                    GroupStatement::Repeat(counter, self.items(Together { in_loop: false, ..inside }))
                 }
                 5 if place.depth < 2 => {
                     let (bound, counter) = (self.value(1), self.counter());
-                    Item::Loop(counter, bound, self.items(Together { in_loop: true, ..apart }))
+                    GroupStatement::Loop(counter, bound, self.items(Together { in_loop: true, ..apart }))
                 }
-                6 if place.in_loop => Item::BreakIf(self.condition(1, true)),
-                7 if place.in_loop => Item::ContinueIf(self.condition(1, true)),
+                6 if place.in_loop => GroupStatement::BreakIf(self.condition(1, true)),
+                7 if place.in_loop => GroupStatement::ContinueIf(self.condition(1, true)),
                 _ => {
                     self.budget = self.budget.max(6);
-                    Item::Alone(self.body(StatementContext::default()))
+                    GroupStatement::Alone(self.body(StatementContext::default()))
                 }
             });
         }

@@ -1,4 +1,4 @@
-//! Runs a program directly: each thread on its own, statement by statement; only [`Item`]s involve several threads.
+//! Runs a program directly: each thread on its own, statement by statement; only [`GroupStatement`]s involve several threads.
 
 use super::lane::{Flow, Frame, Lane};
 use super::program::*;
@@ -76,18 +76,18 @@ impl<'a> Threadgroup<'a> {
     }
 
     /// Runs items with those of the given threads that are active.
-    fn items(&mut self, items: &[Item], mut active: Vec<usize>) {
+    fn items(&mut self, items: &[GroupStatement], mut active: Vec<usize>) {
         for item in items {
             active.retain(|thread| self.threads[*thread].away.is_none());
             match item {
-                Item::Alone(body) => {
+                GroupStatement::Alone(body) => {
                     for thread in &active {
                         if let Flow::Return(_) = self.lane(*thread).statements(body) {
                             self.threads[*thread].away = Some(Away::Returned);
                         }
                     }
                 }
-                Item::Simd(variable, collective, value) => {
+                GroupStatement::Simd(variable, collective, value) => {
                     for simdgroup in active.chunk_by(|a, b| a / 32 == b / 32) {
                         let lanes: Vec<(usize, u32)> = simdgroup
                             .iter()
@@ -98,7 +98,7 @@ impl<'a> Threadgroup<'a> {
                         }
                     }
                 }
-                Item::Exchange(variable, value, index) => {
+                GroupStatement::Exchange(variable, value, index) => {
                     let shared: Vec<i64> =
                         active.iter().map(|thread| self.lane(*thread).expression(value) as u32 as i64).collect();
                     for thread in &active {
@@ -106,25 +106,25 @@ impl<'a> Threadgroup<'a> {
                         self.lane(*thread).set(*variable, shared[index % shared.len()]);
                     }
                 }
-                Item::If(condition, then, other) => {
+                GroupStatement::If(condition, then, other) => {
                     let (yes, no): (Vec<usize>, Vec<usize>) =
                         active.iter().partition(|thread| self.lane(**thread).condition(condition));
                     self.items(then, yes);
                     self.items(other, no);
                 }
-                Item::Repeat(counter, body) => {
+                GroupStatement::Repeat(counter, body) => {
                     let bound = Expression::Literal(Type::Uint, i64::from(self.program.uniform & 3) + 1);
                     self.a_loop(*counter, &bound, body, active.clone());
                 }
-                Item::Loop(counter, bound, body) => self.a_loop(*counter, bound, body, active.clone()),
-                Item::BreakIf(condition) => self.leave(&active, condition, Away::Broken),
-                Item::ContinueIf(condition) => self.leave(&active, condition, Away::Continued),
+                GroupStatement::Loop(counter, bound, body) => self.a_loop(*counter, bound, body, active.clone()),
+                GroupStatement::BreakIf(condition) => self.leave(&active, condition, Away::Broken),
+                GroupStatement::ContinueIf(condition) => self.leave(&active, condition, Away::Continued),
             }
         }
     }
 
     /// Runs a loop that threads leave one after the other.
-    fn a_loop(&mut self, counter: Variable, bound: &Expression, body: &[Item], threads: Vec<usize>) {
+    fn a_loop(&mut self, counter: Variable, bound: &Expression, body: &[GroupStatement], threads: Vec<usize>) {
         let mut active = threads.clone();
         for iteration in 0.. {
             for thread in &active {

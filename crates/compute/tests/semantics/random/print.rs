@@ -67,12 +67,12 @@ impl Printer<'_> {
         }
     }
 
-    fn items(&self, text: &mut String, items: &[Item], depth: usize) {
+    fn items(&self, text: &mut String, items: &[GroupStatement], depth: usize) {
         let indent = "  ".repeat(depth);
         for item in items {
             match item {
-                Item::Alone(body) => self.body(text, body, depth),
-                Item::Simd(variable, collective, value) => {
+                GroupStatement::Alone(body) => self.body(text, body, depth),
+                GroupStatement::Simd(variable, collective, value) => {
                     let value = self.cast(Type::Uint, value);
                     let call = match collective {
                         Collective::Sum => format!("simd_sum({value})"),
@@ -97,7 +97,7 @@ impl Printer<'_> {
                     let ty = self.variables[*variable].name();
                     let _ = writeln!(text, "{indent}v{variable} = {ty}({call});");
                 }
-                Item::Exchange(variable, value, index) => {
+                GroupStatement::Exchange(variable, value, index) => {
                     let ty = self.variables[*variable].name();
                     let value = self.cast(Type::Uint, value);
                     let index = self.cast(Type::Uint, index);
@@ -106,26 +106,26 @@ impl Printer<'_> {
                     let _ = writeln!(text, "{indent}v{variable} = {ty}(shared[{index} % threads]);");
                     let _ = writeln!(text, "{indent}threadgroup_barrier(mem_flags::mem_threadgroup);");
                 }
-                Item::If(condition, then, other) => {
+                GroupStatement::If(condition, then, other) => {
                     let _ = writeln!(text, "{indent}if ({}) {{", self.condition(condition));
                     self.items(text, then, depth + 1);
                     let _ = writeln!(text, "{indent}}} else {{");
                     self.items(text, other, depth + 1);
                     let _ = writeln!(text, "{indent}}}");
                 }
-                Item::BreakIf(condition) => {
+                GroupStatement::BreakIf(condition) => {
                     let _ = writeln!(text, "{indent}if ({}) break;", self.condition(condition));
                 }
-                Item::ContinueIf(condition) => {
+                GroupStatement::ContinueIf(condition) => {
                     let _ = writeln!(text, "{indent}if ({}) continue;", self.condition(condition));
                 }
-                Item::Loop(counter, bound, body) => {
+                GroupStatement::Loop(counter, bound, body) => {
                     let bound = self.index(bound, 8);
                     let _ = writeln!(text, "{indent}for (v{counter} = 0; v{counter} < {bound}; v{counter}++) {{");
                     self.items(text, body, depth + 1);
                     let _ = writeln!(text, "{indent}}}");
                 }
-                Item::Repeat(counter, body) => {
+                GroupStatement::Repeat(counter, body) => {
                     let bound = "(uniform_number & 3u) + 1u";
                     let _ = writeln!(text, "{indent}for (v{counter} = 0; v{counter} < {bound}; v{counter}++) {{");
                     self.items(text, body, depth + 1);

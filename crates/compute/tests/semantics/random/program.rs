@@ -1,5 +1,5 @@
 //! The programs: statements of single threads ([`Statement`]), and items that the threads of a threadgroup run together
-//! ([`Item`]).
+//! ([`GroupStatement`]).
 //!
 //! All variables are declared at the start of their function and are zero, so that any statement can be removed and the
 //! rest is still valid: that is how a failing program is shrunk.
@@ -207,18 +207,18 @@ pub(super) enum Collective {
 
 /// Items that the threads of a threadgroup run together.
 #[derive(Clone, Debug)]
-pub(super) enum Item {
+pub(super) enum GroupStatement {
     Alone(Vec<Statement>),
     /// `variable = simd_…(expression)`, on `uint`
     Simd(Variable, Collective, Expression),
     /// Each thread stores a `uint` in threadgroup memory, and loads another.
     Exchange(Variable, Expression, Expression),
-    If(Condition, Vec<Item>, Vec<Item>),
+    If(Condition, Vec<GroupStatement>, Vec<GroupStatement>),
     /// The same number of times for all threads: the uniform number's lower two bits, and one.
-    Repeat(Variable, Vec<Item>),
+    Repeat(Variable, Vec<GroupStatement>),
     /// Iterates a different number of times per thread: the lower three bits of an expression, evaluated before every
     /// iteration.
-    Loop(Variable, Expression, Vec<Item>),
+    Loop(Variable, Expression, Vec<GroupStatement>),
     /// Leaves the loop around it.
     BreakIf(Condition),
     ContinueIf(Condition),
@@ -253,7 +253,7 @@ pub(super) struct Program {
     pub(super) functions: Vec<Function>,
     pub(super) variables: Vec<Type>,
     pub(super) arrays: Vec<ArrayType>,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<GroupStatement>,
     pub(super) grid: [usize; 3],
     pub(super) group: [usize; 3],
     pub(super) uniform: u32,

@@ -61,7 +61,7 @@ impl Editor {
         true
     }
 
-    fn items(&mut self, items: &mut Vec<Item>) {
+    fn items(&mut self, items: &mut Vec<GroupStatement>) {
         for index in 0..items.len() {
             if self.done {
                 return;
@@ -71,8 +71,8 @@ impl Editor {
                 let item = items.remove(index);
                 if let Edit::Unwrap = self.edit {
                     let inner = match item {
-                        Item::If(_, then, other) => [then, other].concat(),
-                        Item::Repeat(_, body) | Item::Loop(_, _, body) => body,
+                        GroupStatement::If(_, then, other) => [then, other].concat(),
+                        GroupStatement::Repeat(_, body) | GroupStatement::Loop(_, _, body) => body,
                         _ => Vec::new(),
                     };
                     items.splice(index..index, inner);
@@ -80,13 +80,16 @@ impl Editor {
                 return;
             }
             match &mut items[index] {
-                Item::Alone(body) => self.body(body),
-                Item::If(_, then, other) => {
+                GroupStatement::Alone(body) => self.body(body),
+                GroupStatement::If(_, then, other) => {
                     self.items(then);
                     self.items(other);
                 }
-                Item::Repeat(_, body) | Item::Loop(_, _, body) => self.items(body),
-                Item::Simd(..) | Item::Exchange(..) | Item::BreakIf(_) | Item::ContinueIf(_) => {}
+                GroupStatement::Repeat(_, body) | GroupStatement::Loop(_, _, body) => self.items(body),
+                GroupStatement::Simd(..)
+                | GroupStatement::Exchange(..)
+                | GroupStatement::BreakIf(_)
+                | GroupStatement::ContinueIf(_) => {}
             }
         }
     }

@@ -12,7 +12,7 @@ pub(crate) fn limits(run: &Run) -> String {
     let mut text = String::new();
     let build = &run.build;
     let remark = if build == "debug" { ", whose loops in Rust are slow" } else { "" };
-    let clock = if run.clock == "cpu" { ", time of the processor" } else { "" };
+    let clock = if run.clock == "cpu" { ", CPU time" } else { "" };
     let _ = writeln!(text, "{}, {build} build{remark}{clock}", run.device);
     let _ = writeln!(text, "\n{:<14} {:>12} {:>12} {:>12}", "GB/s", "copy", "read", "copy in Rust");
     for bandwidth in &run.limits.bandwidths {

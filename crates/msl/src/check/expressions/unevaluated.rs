@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Why the explicit arguments of a function name fit none of its templates.
+    /// Reason that the explicit arguments of a function name fit none of its templates.
     fn functions_refuse(&mut self, set: &FunctionSet<'a>) -> Option<String> {
         let explicit = set.explicit?;
         for &entity in &set.entities {
