@@ -13,7 +13,7 @@
 // In blocks of 32, the low nibbles of qs[0…15] are the numbers 0…15 and the high nibbles 16…31. In Q4_K and Q5_K, every
 // 32 bytes of qs are 64 numbers: the low nibbles first. In Q6_K, every 64 bytes of ql and 32 of qh are 128 numbers.
 //
-// A decoder returns four weights of a block at a time, from either layout of tiles.metal. GROUP consecutive weights
+// A decoder returns four weights of a block at a time from either layout of tiles.metal, or one. GROUP consecutive weights
 // share a scale and an offset:
 //
 //     weight = scale · v + offset,   v = 1 + q / 2^bits
@@ -46,7 +46,7 @@ inline float4 unit_floats(uint word, int from, int bits) {
 // Members of each decoder:
 //   BLOCK, BYTES      numbers and bytes per block
 //   GROUP             consecutive weights that share scale and offset
-//   values(b, g, i)   v of the weights 4i … 4i+3 of group g; for a BlockNumber, x is the v of its number
+//   values(b, g, i)   v of the weights of unit i of group g: four of BlockUnits, one (x) of BlockNumbers
 //   affine(b, g)      scale and offset of group g
 
 // 34 bytes: half d; char q[32].   weight = d · q
@@ -54,7 +54,7 @@ struct q8_0 {
     static constant constexpr uint BLOCK = 32, BYTES = 34, GROUP = 32;
     template <typename B>
     static float4 values(B b, uint, uint i) {
-        return unit_floats(b.numbers(2 + 4 * i) ^ 0x80808080u, 0, 8);
+        return unit_floats(b.numbers(2 + B::NUMBERS * i) ^ 0x80808080u, 0, 8);
     }
     template <typename B>
     static float2 affine(B b, uint) {
@@ -67,7 +67,8 @@ struct q4_0 {
     static constant constexpr uint BLOCK = 32, BYTES = 18, GROUP = 32;
     template <typename B>
     static float4 values(B b, uint, uint i) {
-        return unit_floats(b.numbers(2 + 4 * (i % 4)), i / 4 * 4, 4);
+        uint k = B::NUMBERS * i;
+        return unit_floats(b.numbers(2 + k % 16), k / 16 * 4, 4);
     }
     template <typename B>
     static float2 affine(B b, uint) {
@@ -80,7 +81,8 @@ struct q4_1 {
     static constant constexpr uint BLOCK = 32, BYTES = 20, GROUP = 32;
     template <typename B>
     static float4 values(B b, uint, uint i) {
-        return unit_floats(b.numbers(4 + 4 * (i % 4)), i / 4 * 4, 4);
+        uint k = B::NUMBERS * i;
+        return unit_floats(b.numbers(4 + k % 16), k / 16 * 4, 4);
     }
     template <typename B>
     static float2 affine(B b, uint) {
@@ -100,8 +102,9 @@ struct q5_0 {
     static constant constexpr uint BLOCK = 32, BYTES = 22, GROUP = 32;
     template <typename B>
     static float4 values(B b, uint, uint i) {
-        uint low = b.numbers(6 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
-        return unit_floats(low | fifth_bits(b.word(2), 4 * i + b.first()), 0, 5);
+        uint k = B::NUMBERS * i;
+        uint low = b.numbers(6 + k % 16) >> (k / 16 * 4) & 0x0f0f0f0fu;
+        return unit_floats(low | fifth_bits(b.word(2), k), 0, 5);
     }
     template <typename B>
     static float2 affine(B b, uint) {
@@ -114,8 +117,9 @@ struct q5_1 {
     static constant constexpr uint BLOCK = 32, BYTES = 24, GROUP = 32;
     template <typename B>
     static float4 values(B b, uint, uint i) {
-        uint low = b.numbers(8 + 4 * (i % 4)) >> (i / 4 * 4) & 0x0f0f0f0fu;
-        return unit_floats(low | fifth_bits(b.word(4), 4 * i + b.first()), 0, 5);
+        uint k = B::NUMBERS * i;
+        uint low = b.numbers(8 + k % 16) >> (k / 16 * 4) & 0x0f0f0f0fu;
+        return unit_floats(low | fifth_bits(b.word(4), k), 0, 5);
     }
     template <typename B>
     static float2 affine(B b, uint) {
@@ -145,7 +149,7 @@ struct q4_K {
     static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
-        return unit_floats(b.numbers(16 + g / 2 * 32 + 4 * i) >> (g % 2 * 4), 0, 4);
+        return unit_floats(b.numbers(16 + g / 2 * 32 + B::NUMBERS * i) >> (g % 2 * 4), 0, 4);
     }
     template <typename B>
     static float2 affine(B b, uint g) {
@@ -161,8 +165,8 @@ struct q5_K {
     static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
-        uint low = b.numbers(48 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
-        uint high = b.numbers(16 + 4 * i) >> g & 0x01010101u;
+        uint low = b.numbers(48 + g / 2 * 32 + B::NUMBERS * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
+        uint high = b.numbers(16 + B::NUMBERS * i) >> g & 0x01010101u;
         return unit_floats(low | high << 4, 0, 5);
     }
     template <typename B>
@@ -194,7 +198,7 @@ struct q6_K {
     }
     template <typename B>
     static float4 values(B b, uint g, uint i) {
-        uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + 4 * i;
+        uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + B::NUMBERS * i;
         uint lower = low(b, n, r % 2, column) >> (r / 2 * 4) & 0x0f0f0f0fu;
         uint upper = high(b, n, column) >> (2 * r) & 0x03030303u;
         return unit_floats(lower | upper << 4, 0, 6);
@@ -226,8 +230,8 @@ struct Plain {
     static float4 values(BlockUnits b, uint, uint i) {
         return float4(number(b, 4 * i), number(b, 4 * i + 1), number(b, 4 * i + 2), number(b, 4 * i + 3));
     }
-    static float4 values(BlockNumber b, uint, uint i) {
-        return float4(float(((device const T*)b.start)[4 * i + b.position]));
+    static float4 values(BlockNumbers b, uint, uint i) {
+        return float4(float(((device const T*)b.start)[i]));
     }
     template <typename B>
     static float2 affine(B, uint) {
@@ -243,12 +247,14 @@ inline float4 dequantize(BlockUnits block, uint first) {
     return affine.x * F::values(block, group, first % F::GROUP / 4) + affine.y;
 }
 
-// Weight `i` of a block in the layout `blocks`.
+// Weight `first` + `lane` of a block in the layout `blocks`, where `first` is a multiple of 32 and the same for all lanes:
+// then so are group, scale and offset, unless groups are shorter.
 template <typename F>
-inline float dequantize_number(device const uchar* block, uint i) {
-    BlockNumber number = {block, i % 4};
-    float2 affine = F::affine(number, i / F::GROUP);
-    return affine.x * F::values(number, i / F::GROUP, i % F::GROUP / 4).x + affine.y;
+inline float dequantize_lane(device const uchar* block, uint first, uint lane) {
+    BlockNumbers numbers = {block};
+    uint group = first / F::GROUP + (F::GROUP < 32 ? lane / F::GROUP : 0);
+    float2 affine = F::affine(numbers, group);
+    return affine.x * F::values(numbers, group, F::GROUP < 32 ? lane % F::GROUP : lane).x + affine.y;
 }
 
 // Lists of all formats, by their names in kernel names and their decoders, for an X(name, F) that instantiates kernels.

@@ -32,14 +32,10 @@ struct BlockUnits {
     device const uchar* start; // of the tile, or of the block
     uint lane;                 // the row in its tile
 
-    // Four numbers, one in each byte of the word at `offset`.
+    // Consecutive numbers, one in each byte of the word at `offset`.
+    static constant constexpr uint NUMBERS = 4;
     uint numbers(uint offset) const {
         return word(offset);
-    }
-
-    // Position of the first of these numbers among the four.
-    uint first() const {
-        return 0;
     }
 
     uint word(uint offset) const {
@@ -52,18 +48,14 @@ struct BlockUnits {
     }
 };
 
-// One number of a block in the layout `blocks`, for kernels whose lanes are consecutive numbers: they load consecutive bytes.
-struct BlockNumber {
-    device const uchar* start; // of the block
-    uint position;             // of the number among the four of its word
+// A block in the layout `blocks`, number by number: lanes that stand for consecutive numbers read consecutive bytes.
+struct BlockNumbers {
+    device const uchar* start;
 
-    // The number, in the first byte.
+    // One number, in the byte at `offset`.
+    static constant constexpr uint NUMBERS = 1;
     uint numbers(uint offset) const {
-        return start[offset + position];
-    }
-
-    uint first() const {
-        return position;
+        return start[offset];
     }
 
     uint word(uint offset) const {

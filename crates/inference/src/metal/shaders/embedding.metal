@@ -42,7 +42,7 @@ kernel void embedding(device const uchar* table [[buffer(0)]],
     } else {
         // The 32 numbers of a simdgroup are in one block: its scales are uniform, and lanes read consecutive bytes.
         ulong block = ulong(token) * (DIM / F::BLOCK) + first / F::BLOCK;
-        *out = T(dequantize_number<F>(table + block * F::BYTES, first % F::BLOCK + lane) * scale);
+        *out = T(dequantize_lane<F>(table + block * F::BYTES, first % F::BLOCK, lane) * scale);
     }
 }
 
