@@ -21,7 +21,7 @@ pub struct Model {
 /// Models with known sizes.
 #[rustfmt::skip]
 pub const MODELS: [Model; 4] = [
-    Model { name: "tiny", about: "of no use, but quick", width: 256, ff: 512, heads: 4, kv_heads: 2, head_dim: 64, vocabulary: 1024 },
+    Model { name: "tiny", about: "small, for smoke tests", width: 256, ff: 512, heads: 4, kv_heads: 2, head_dim: 64, vocabulary: 1024 },
     Model { name: "135m", about: "SmolLM2-135M", width: 576, ff: 1536, heads: 9, kv_heads: 3, head_dim: 64, vocabulary: 49_152 },
     Model { name: "1b", about: "Llama-3.2-1B", width: 2048, ff: 8192, heads: 32, kv_heads: 8, head_dim: 64, vocabulary: 128_256 },
     Model { name: "8b", about: "Llama-3-8B", width: 4096, ff: 14_336, heads: 32, kv_heads: 8, head_dim: 128, vocabulary: 128_256 },

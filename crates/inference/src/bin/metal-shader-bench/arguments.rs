@@ -16,8 +16,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 all fine, 1 the input is wrong or (with --fail-on-regression) something is \
-    slower, 2 it could not be tried.";
+const EXIT_STATUS: &str = "Exit status: 0 success, 1 wrong input or (with --fail-on-regression) a slower case, 2 the \
+    run could not be tried.";
 
 const EXAMPLE: &str = "Examples:
   metal-shader-bench run 'gemv_q4*' --shape M=8
@@ -32,16 +32,15 @@ pub(crate) enum Command {
 
     /// Measure cases
     ///
-    /// Each operation goes through the function that inference calls. Printed are the median and the fastest time, half
-    /// of the distance between the quartiles, the number of samples, the rates, and which part of the limit that is: the
-    /// limits of the device are measured first.
+    /// Runs each operation through the function that inference calls, after measuring the limits of the device. Prints
+    /// median and fastest time, half the interquartile range, samples, rates, and the fraction of the limit.
     #[command(after_long_help = EXAMPLE)]
     Run(RunArguments),
 }
 
 #[derive(Args)]
 pub(crate) struct ListArguments {
-    /// Cases, operations, kernels, files or formats; * and ? stand for anything
+    /// Cases, operations, kernels, files or formats to list, with * and ?
     pub(crate) names: Vec<String>,
 
     /// Take shapes from this model
@@ -57,50 +56,50 @@ impl ListArguments {
 
 #[derive(Args)]
 pub(crate) struct RunArguments {
-    /// Cases, operations, kernels, files or formats; * and ? stand for anything; all without
+    /// Cases, operations, kernels, files or formats to run, with * and ?; all by default
     pub(crate) names: Vec<String>,
 
     /// Take shapes from this model
-    #[arg(long, value_enum, default_value_t = ModelName::Llama8b, help_heading = "What")]
+    #[arg(long, value_enum, default_value_t = ModelName::Llama8b, help_heading = "Cases")]
     model: ModelName,
 
     /// Change sizes, such as M=8,N=4096,K=4096
-    #[arg(long, value_name = "SIZES", help_heading = "What", long_help = shape_help())]
+    #[arg(long, value_name = "SIZES", help_heading = "Cases", long_help = shape_help())]
     pub(crate) shape: Vec<String>,
 
-    /// Use other buffers each time, 256 MiB in turn, so that caches are of no use
-    #[arg(long, help_heading = "What")]
+    /// Rotate through 256 MiB of buffers, so that weights come from memory
+    #[arg(long, help_heading = "Cases")]
     pub(crate) cold: bool,
 
-    /// Leave out cases that need more memory than this
-    #[arg(long, value_name = "MIB", default_value_t = 1536, help_heading = "What")]
+    /// Skip cases that need more memory
+    #[arg(long, value_name = "MIB", default_value_t = 1536, help_heading = "Cases")]
     max_memory: usize,
 
-    /// Choose the device: cpu, metal, metal:1; by default METALWORKS_DEVICE, or the best that there is
-    #[arg(long, value_name = "NAME", help_heading = "How")]
+    /// Select the device: cpu, metal, metal:1; default METALWORKS_DEVICE, or the best one
+    #[arg(long, value_name = "NAME", help_heading = "Measurement")]
     pub(crate) device: Option<String>,
 
-    /// Threads that run kernels, on the CPU; 1 by default
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "How")]
+    /// Use this many CPU threads; default 1
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Measurement")]
     threads: Option<u16>,
 
-    /// Measure each case for so many seconds at least
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.2, value_parser = seconds, help_heading = "How")]
+    /// Measure each case for at least this long
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.2, value_parser = seconds, help_heading = "Measurement")]
     pub(crate) min_time: f64,
 
-    /// Take so many samples at least; slow cases get three, if time is up
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(3..), help_heading = "How")]
+    /// Take at least this many samples; slow cases get three
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(3..), help_heading = "Measurement")]
     samples: u16,
 
-    /// Count the time that passes, or that which the process is given of a machine that others use, too
-    #[arg(long, value_enum, default_value_t = ClockName::Wall, help_heading = "How")]
+    /// Measure wall-clock time, or CPU time on a shared machine
+    #[arg(long, value_enum, default_value_t = ClockName::Wall, help_heading = "Measurement")]
     pub(crate) clock: ClockName,
 
-    /// Take three short samples of each: to see whether it works
-    #[arg(long, help_heading = "How")]
+    /// Take three short samples of each case, as a smoke test
+    #[arg(long, help_heading = "Measurement")]
     pub(crate) quick: bool,
 
-    /// Write all that was found to a file
+    /// Write the results to a file
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) json: Option<PathBuf>,
 
@@ -112,7 +111,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// End with status 1 if a case is slower, beyond the spread of both runs
+    /// Exit with status 1 if a case is slower, beyond the spread of both runs
     #[arg(long, requires = "baseline", help_heading = "Results")]
     pub(crate) fail_on_regression: bool,
 }
@@ -166,9 +165,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// Clock of the measurements.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClockName {
-    /// That which passes
+    /// Wall-clock time
     Wall,
-    /// That of processors; for one thread
+    /// CPU time of the process, for one thread
     Cpu,
 }
 
@@ -184,7 +183,7 @@ impl ClockName {
 /// Models with known shapes.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ModelName {
-    /// Of no use, but quick
+    /// Small sizes, for smoke tests
     #[value(name = "tiny")]
     Tiny,
     /// SmolLM2-135M: 576 wide, 9 and 3 heads of 64
