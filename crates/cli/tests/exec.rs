@@ -285,6 +285,20 @@ fn safe_math_computes_as_written() {
 }
 
 #[test]
+fn an_array_parameter_of_a_library_takes_all_its_elements() {
+    let scratch = Scratch::new();
+    let shader =
+        "kernel void k(device long *x [[buffer(0)]], constant long s[3] [[buffer(1)]]) { *x = s[0] + s[2]; }\n";
+    let file = scratch.file("array.metal", shader);
+    let library = format!("{}/array.metallib", scratch.path());
+    metalworks(["compile", &file, "-o", &library]).exits(0);
+    for file in [&file, &library] {
+        let run = exec(&format!("{file} k --arg 0=i64:0 --arg 1=i64:5,6,7 --threads 1 --print 0")).exits(0);
+        assert!(run.stdout.ends_with("  12\n"), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn an_output_that_cannot_be_written_is_not_fine() {
     let arguments =
         "--arg 0=ones:f32:8 --arg 1=ones:f32:8 --arg 2=zeros:f32:8 --threads 8 --out 2=/no/such/folder/y.npy";

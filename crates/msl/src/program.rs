@@ -166,6 +166,8 @@ pub struct Binding {
     pub kind: BindingKind,
     /// The function constant without which the parameter does not exist.
     pub condition: Option<GlobalId>,
+    /// Number of elements of a parameter that is written as an array: 3 for `constant long strides[3]`.
+    pub array_len: Option<u64>,
 }
 
 /// Resource or built-in value behind a parameter of an entry point.

@@ -6,7 +6,8 @@
 //! i32 position
 //! ["air.function_constant", {ptr predicate, "bool", "name"}]           only if that constant is true
 //! "air.buffer"
-//!     ["air.buffer_size", i32 size]                                     a reference: exactly one element
+//!     ["air.buffer_size", i32 size]                                     a reference, to exactly one element, or an
+//!                                                                       array parameter: the size of all elements
 //!     "air.location_index", i32 index, i32 1
 //!     "air.read" | "air.read_write"                                     by const of the pointee
 //!     "air.address_space", i32 1 | 2 | 3
@@ -139,7 +140,7 @@ impl<'ctx> Nodes<'ctx, '_> {
             let local = local.ok_or_else(|| Error::Internal("a binding has no parameter".into()))?;
             let mut argument = vec![self.number(position as u64)];
             self.condition(binding, predicates, &mut argument);
-            self.argument(&binding.kind, local, &mut argument)?;
+            self.argument(binding, local, &mut argument)?;
             if !used.contains(&binding.param) {
                 argument.push(self.text(UNUSED));
             }
@@ -161,16 +162,16 @@ impl<'ctx> Nodes<'ctx, '_> {
         out.extend([self.text("air.function_constant"), node]);
     }
 
-    fn argument(&self, kind: &BindingKind, local: &Local, out: &mut Operands<'ctx>) -> Result<()> {
+    fn argument(&self, binding: &Binding, local: &Local, out: &mut Operands<'ctx>) -> Result<()> {
         let types = &self.program.types;
-        let type_name = match kind {
+        let type_name = match &binding.kind {
             BindingKind::Buffer(index) | BindingKind::Threadgroup(index) => {
                 let (pointee, is_reference) = match *types.kind(local.ty.ty) {
                     TyKind::Pointer(pointee) => (pointee, false),
                     TyKind::Reference { to, .. } => (to, true),
                     _ => return Err(unsupported("a buffer that is no pointer or reference", local)),
                 };
-                self.buffer(*index, pointee, is_reference, out);
+                self.buffer(*index, pointee, self.bound_size(binding, pointee.ty, is_reference), out);
                 self.type_name(pointee.ty)
             }
             BindingKind::Texture(index) => {
@@ -196,11 +197,22 @@ impl<'ctx> Nodes<'ctx, '_> {
         Ok(())
     }
 
-    fn buffer(&self, index: u32, pointee: QualTy, is_reference: bool, out: &mut Operands<'ctx>) {
+    /// The size of the memory behind a parameter, where its type says it: a reference, or an array. An array of one
+    /// element has none, since it would read as a reference.
+    fn bound_size(&self, binding: &Binding, pointee: Ty, is_reference: bool) -> Option<u64> {
+        let size = self.layout(pointee).size;
+        match (&binding.kind, binding.array_len) {
+            _ if is_reference => Some(size),
+            (BindingKind::Buffer(_), Some(len @ 2..)) => size.checked_mul(len),
+            _ => None,
+        }
+    }
+
+    fn buffer(&self, index: u32, pointee: QualTy, bound_size: Option<u64>, out: &mut Operands<'ctx>) {
         let layout = self.layout(pointee.ty);
         out.push(self.text("air.buffer"));
-        if is_reference {
-            out.extend([self.text("air.buffer_size"), self.number(layout.size)]);
+        if let Some(size) = bound_size {
+            out.extend([self.text("air.buffer_size"), self.number(size)]);
         }
         self.location(index, out);
         let is_read_only = pointee.is_const || pointee.space == Some(AddressSpace::Constant);

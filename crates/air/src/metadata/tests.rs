@@ -110,6 +110,45 @@ fn nodes_are_those_of_apple() {
 }
 
 #[test]
+fn an_array_parameter_has_the_size_of_its_elements() {
+    let compilation = compile(
+        "#include <metal_stdlib>
+         using namespace metal;
+         typedef long Strides[3];
+         kernel void k(constant long s[3], device const Strides t, constant int (&r)[4], constant int o[1],
+                       constant float u[], constant float *p, device float *x, device int m[2][3],
+                       threadgroup float w[8]) {
+             x[0] = s[1] + t[1] + r[1] + o[0] + u[1] + p[1] + m[1][2] + w[1];
+         }",
+    );
+    let context = Context::create();
+    let module = module(&context, &compilation, MathMode::Fast);
+    let text = module.print_to_string().to_string();
+    let size_of = |name: &str| {
+        let node = text.lines().find(|line| line.contains(&format!("!\"air.arg_name\", !\"{name}\""))).expect(name);
+        let size = node.split("!\"air.buffer_size\", i32 ").nth(1)?;
+        size.split(',').next().map(str::to_owned)
+    };
+    let sizes = ["s", "t", "r", "o", "u", "p", "x", "m", "w"].map(|name| size_of(name).unwrap_or_default());
+    assert_eq!(sizes, ["24", "24", "16", "", "", "", "", "24", ""]);
+    let found = reflect(&module).unwrap();
+    assert_eq!(found, compilation.reflect());
+    let types: Vec<_> = found.kernels[0].arguments.iter().map(|argument| argument.ty.as_str()).collect();
+    assert_eq!(types[..3], ["constant long *", "const device long *", "constant int [4] &"]);
+}
+
+#[test]
+fn the_length_of_an_array_parameter_may_depend_on_a_template() {
+    let compilation = compile(
+        "template <typename T, int N> kernel void k(constant T s[N], device T *x) { x[0] = s[N - 1]; }
+         template [[host_name(\"k\")]] kernel decltype(k<float, 5>) k<float, 5>;",
+    );
+    let context = Context::create();
+    let text = module(&context, &compilation, MathMode::Fast).print_to_string().to_string();
+    assert!(text.contains("!{i32 0, !\"air.buffer\", !\"air.buffer_size\", i32 20, "), "{text}");
+}
+
+#[test]
 fn a_condition_that_is_computed_is_computed_in_the_static_initializer() {
     let compilation = compile(
         "#include <metal_stdlib>

@@ -72,7 +72,9 @@ impl<'m> Parameter<'m> {
         let index = self.int("air.location_index");
         let index = index.ok_or_else(|| error(&self.kernel, &format!("argument '{name}' has no index")))?;
         let access = self.access();
-        let is_reference = self.has("air.buffer_size");
+        let element_size = self.int("air.arg_type_size").unwrap_or(0);
+        // An array parameter (`constant long strides[3]`) has the size of all its elements there.
+        let is_reference = self.int("air.buffer_size").is_some_and(|size| size == element_size);
         let fields = self.node_after("air.struct_type_info").map(Node::operands);
         let fields = fields.map_or(Ok(Vec::new()), |fields| self.fields(&fields))?;
         let written = self.text_after("air.arg_type_name").unwrap_or_default();
@@ -94,7 +96,7 @@ impl<'m> Parameter<'m> {
             address_space: space.into(),
             access,
             element_type,
-            element_size: self.int("air.arg_type_size").unwrap_or(0),
+            element_size,
             element_align: self.int("air.arg_type_align_size").unwrap_or(0),
             is_reference,
             fields,

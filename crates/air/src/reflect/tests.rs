@@ -69,6 +69,21 @@ fn names_that_look_like_properties() {
 }
 
 #[test]
+fn the_size_of_an_array_parameter_makes_no_reference() {
+    let argument = |size: u32| {
+        let found = kernel(&format!(
+            "!2 = !{{!3}}\n!3 = !{{i32 0, !\"air.buffer\", !\"air.buffer_size\", i32 {size}, !\"air.location_index\", \
+             i32 4, i32 1, !\"air.read\", !\"air.address_space\", i32 2, !\"air.arg_type_size\", i32 8, \
+             !\"air.arg_type_align_size\", i32 8, !\"air.arg_type_name\", !\"long\", !\"air.arg_name\", !\"strides\"}}"
+        ));
+        let argument = found.unwrap().kernels[0].arguments[0].clone();
+        (argument.is_reference, argument.ty, argument.element_size)
+    };
+    assert_eq!(argument(8), (true, "constant long &".into(), 8));
+    assert_eq!(argument(24), (false, "constant long *".into(), 8));
+}
+
+#[test]
 fn textures_and_samplers() {
     let found = kernel(
         "!2 = !{!3, !4}\n!3 = !{i32 0, !\"air.texture\", !\"air.location_index\", i32 2, i32 1, !\"air.write\", \
@@ -105,6 +120,18 @@ fn code_says_which_arguments_are_used_or_else_the_compiler_does() {
     assert_eq!(found(&store("a")), [true, false]);
     assert_eq!(found(&store("b")), [false, true], "the mark is wrong");
     assert_eq!(found(&format!("declare void @k({parameters})")), [true, false]);
+}
+
+#[test]
+#[ignore = "needs mlx.metallib in the corpus (scripts/corpus.sh)"]
+fn apples_array_parameters_are_no_references() {
+    let file = apple_library();
+    let library = Library::parse(&file).unwrap();
+    let (reflection, _) = reflect_function(library.function("rope_float16").unwrap());
+    let arguments = &reflection.kernels[0].arguments;
+    let types: BTreeMap<_, _> = arguments.iter().map(|found| (found.name.as_str(), found.ty.as_str())).collect();
+    assert_eq!((types["strides"], types["out_strides"]), ("constant long *", "constant long *"));
+    assert_eq!((types["offset_stride"], types["scale"]), ("constant long &", "constant float &"));
 }
 
 fn reflect_function(function: &Function) -> (Reflection, u32) {

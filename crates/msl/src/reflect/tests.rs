@@ -151,6 +151,7 @@ fn program() -> (Program, SourceMap) {
         param: LocalId(index as u32),
         kind,
         condition: (index == 1).then_some(GlobalId(0)),
+        array_len: None,
     });
     let span = Span { file, start: 22, end: 23, expansion };
     let entry = |name: &str, stage, bindings| EntryPoint {

@@ -2,10 +2,11 @@
 
 use super::inputs::{InputKind, builtin_input, refuse_unknown_input};
 use crate::check::Checker;
+use crate::check::declarations::type_without_qualifiers;
 use crate::check::state::Diagnostics;
 use crate::check::tables::Tables;
 use crate::diagnostics::Diagnostic;
-use crate::parse::ast::{self, Stage};
+use crate::parse::ast::{self, Stage, TypeExprKind};
 use crate::program::{Binding, BindingKind, FunctionId, GlobalId, LocalId};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
@@ -115,9 +116,23 @@ impl<'a> Checker<'a> {
                     }
                 }
             };
-            bindings.push(Binding { param: LocalId(index as u32), kind, condition: conditions[index] });
+            let array_len = self.array_len(param, types[index]);
+            bindings.push(Binding { param: LocalId(index as u32), kind, condition: conditions[index], array_len });
         }
         bindings
+    }
+
+    /// The length of a parameter that is written as an array, whose type `ty` is that of a pointer.
+    fn array_len(&mut self, param: &'a ast::Param, ty: QualTy) -> Option<u64> {
+        let is_pointer = matches!(self.tables.types().kind(ty.ty), TyKind::Pointer(_));
+        if !is_pointer || matches!(type_without_qualifiers(&param.ty), TypeExprKind::Pointer(_)) {
+            return None;
+        }
+        let written = self.resolve_type(&param.ty);
+        match *self.tables.types().kind(written.ty) {
+            TyKind::Array { len, .. } => len,
+            _ => None,
+        }
     }
 
     /// `[[function_constant(name)]]`
@@ -281,7 +296,7 @@ fn unbound(
     stage: Stage,
     condition: Option<GlobalId>,
 ) -> Binding {
-    let binding = Binding { param: id, kind: BindingKind::Other(SmolStr::default()), condition };
+    let binding = Binding { param: id, kind: BindingKind::Other(SmolStr::default()), condition, array_len: None };
     let known_attribute = param.attributes.iter().any(|a| a.name != "function_constant");
     if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute {
         let shown = tables.name_of_qual(ty);
