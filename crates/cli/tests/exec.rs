@@ -285,6 +285,20 @@ fn safe_math_computes_as_written() {
 }
 
 #[test]
+fn safe_math_has_the_macros_and_functions_of_apples_compiler() {
+    let scratch = Scratch::new();
+    let shader = "#include <metal_stdlib>\nkernel void k(device float *x [[buffer(0)]]) {
+        x[2] = __metal_fmod(x[0], x[1], __METAL_MAYBE_FAST_MATH__);
+        x[3] = metal::isnan(x[3] - x[3]) + 2 * __METAL_MAYBE_FAST_MATH__;\n}\n";
+    let file = scratch.file("macros.metal", shader);
+    let arguments = "k --arg 0=f32:3e38,0.1,7,inf --threads 1 --print 0";
+    let run = exec(&format!("{file} {arguments} --safe-math")).exits(0);
+    assert!(run.stdout.ends_with(" 0.07959481 1\n"), "{}", run.stdout);
+    let run = exec(&format!("{file} {arguments}")).exits(0);
+    assert!(run.stdout.ends_with(" 3\n"), "{}", run.stdout);
+}
+
+#[test]
 fn an_array_parameter_of_a_library_takes_all_its_elements() {
     let scratch = Scratch::new();
     let shader =

@@ -23,6 +23,8 @@ pub struct Options {
     pub std: LanguageVersion,
     /// Report warnings, too.
     pub warnings: bool,
+    /// Math mode safe, `-fno-fast-math`: `__FAST_MATH__` is not defined, and `__METAL_MAYBE_FAST_MATH__` is false.
+    pub safe_math: bool,
 }
 
 /// The result of a compilation, complete or with errors.
@@ -129,6 +131,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
         include_dirs: options.include_dirs.clone(),
         defines: options.defines.clone(),
         std: options.std,
+        safe_math: options.safe_math,
     };
     let tokens = preprocess(&mut sources, main, &preprocessing, &mut diagnostics);
     timings.preprocess = start.elapsed();

@@ -78,6 +78,10 @@ pub(crate) struct Compile {
     constants: ConstantFlags,
 
     /// Use strict floating-point semantics
+    ///
+    /// Like `-fno-fast-math` of Apple's compiler: operations in the order of the source, precise math functions, NaN and
+    /// infinity kept, `__FAST_MATH__` not defined. A product and a sum in the same expression are still rounded once
+    /// (`#pragma METAL fp contract(off)` prevents that). Has no effect on a library.
     #[arg(long)]
     safe_math: bool,
 
@@ -189,7 +193,8 @@ impl Compile {
         if input::is_library(file) {
             return library_functions(file, is_wanted);
         }
-        let compilation = input::compile_or_report(file, &self.language.options())?.map_err(Failure::Said)?;
+        let options = msl::Options { safe_math: self.safe_math, ..self.language.options() };
+        let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
         let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
         let mut functions = Vec::new();
         for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {

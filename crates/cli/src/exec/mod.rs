@@ -112,6 +112,10 @@ pub(crate) struct Exec {
     language: LanguageFlags,
 
     /// Use strict floating-point semantics
+    ///
+    /// Like `-fno-fast-math` of Apple's compiler: operations in the order of the source, precise math functions, NaN and
+    /// infinity kept, `__FAST_MATH__` not defined. A product and a sum in the same expression are still rounded once
+    /// (`#pragma METAL fp contract(off)` prevents that). Has no effect on a library.
     #[arg(long, help_heading = "Language")]
     safe_math: bool,
 

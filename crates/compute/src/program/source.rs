@@ -199,6 +199,7 @@ fn front_end(options: &CompileOptions) -> msl::Options {
         defines: options.defines.clone(),
         std: options.language_version,
         warnings: false,
+        safe_math: options.math_mode == MathMode::Safe,
     }
 }
 

@@ -40,6 +40,29 @@ fn safe_mathematics_is_ieee() {
     table.run();
 }
 
+/// Headers choose the variants of functions by these macros.
+#[test]
+fn the_mode_chooses_functions() {
+    let (x, y) = &([3e38f32, -7.5, 5.5, 1e30, f32::INFINITY, f32::NAN], [0.1f32, 2.0, -2.0, 7.0, 2.0, 1.0]);
+    let mut table = Table::new("functions of safe mathematics").safe().input("x", x).input("y", y);
+    table
+        .exact("__metal_fmod(x, y, __METAL_MAYBE_FAST_MATH__)", move |i| x[i] % y[i])
+        .exact("fmod(x, y)", move |i| x[i] % y[i])
+        .exact("precise::fmod(x, y)", move |i| x[i] % y[i])
+        .exact("__METAL_MAYBE_FAST_MATH__", |_| 0u8)
+        .exact("isnan(fmod(x, y))", move |i| u8::from((x[i] % y[i]).is_nan()))
+        .exact("isnan(x - x)", move |i| u8::from((x[i] - x[i]).is_nan()))
+        .exact("isinf(x * x)", move |i| u8::from((x[i] * x[i]).is_infinite()))
+        .exact("isfinite(x)", move |i| u8::from(x[i].is_finite()))
+        .exact("\n#ifdef __FAST_MATH__\nr = 1;\n#else\nr = 0;\n#endif\n", |_| 0u8);
+    table.run();
+    let mut table = Table::new("functions of fast mathematics").input("x", x);
+    table
+        .exact("__METAL_MAYBE_FAST_MATH__", |_| 1u8)
+        .exact("\n#ifdef __FAST_MATH__\nr = 1;\n#else\nr = 0;\n#endif\n", |_| 1u8);
+    table.run();
+}
+
 /// Kernels start from infinity and mask with it, in fast math, too.
 #[test]
 fn fast_mathematics_keeps_infinities() {

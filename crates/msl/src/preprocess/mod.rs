@@ -47,6 +47,8 @@ pub struct Options {
     pub defines: Vec<(String, Option<String>)>,
     /// The version of the language.
     pub std: LanguageVersion,
+    /// `-fno-fast-math`: `__FAST_MATH__` is not defined.
+    pub safe_math: bool,
 }
 
 /// Limits that end a runaway preprocessor.

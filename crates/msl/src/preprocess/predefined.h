@@ -1,4 +1,5 @@
-// Macros of clang for every program on an Apple GPU, apart from those that depend on the language version.
+// Macros of clang for every program on an Apple GPU, apart from those that depend on the language version and
+// the math mode.
 #define __METAL__ 1
 #define __METAL_MACOS__ 1
 #define __APPLE__ 1
@@ -10,7 +11,6 @@
 #define __GNUC__ 4
 #define __GNUC_MINOR__ 2
 #define __VERSION__ "Metalworks"
-#define __FAST_MATH__ 1
 #define __LITTLE_ENDIAN__ 1
 #define __ORDER_LITTLE_ENDIAN__ 1234
 #define __ORDER_BIG_ENDIAN__ 4321

@@ -127,6 +127,14 @@ fn builtin_macros() {
 }
 
 #[test]
+fn macros_of_the_math_mode() {
+    let text = "#include <metal_config>\n__FAST_MATH__ __FINITE_MATH_ONLY__ __METAL_MAYBE_FAST_MATH__";
+    check(text, "1 1 true");
+    let safe = Options { safe_math: true, ..Options::default() };
+    assert_eq!(run_with(text, &safe), "__FAST_MATH__ 0 false");
+}
+
+#[test]
 fn command_line() {
     let define = |name: &str, body: Option<&str>| (name.to_owned(), body.map(str::to_owned));
     let defines =
