@@ -73,7 +73,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                     return self.compare_matrices(*op, lhs, rhs);
                 }
                 let (a, b) = (self.value(lhs)?, self.value(rhs)?);
-                self.binary(*op, operand_ty, a, b)
+                match self.fused(*op, (Some(lhs), a), (Some(rhs), b))? {
+                    Some(fused) => Ok(fused),
+                    None => self.binary(*op, operand_ty, a, b),
+                }
             }
             ExprKind::ShortCircuit { is_or, lhs, rhs } => self.short_circuit(*is_or, lhs, rhs),
             ExprKind::PointerAdd { pointer, offset, negative } => {
@@ -480,7 +483,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         value: &'p Expr,
     ) -> Result<Place<'ctx>> {
         let ty = place.ty.ty;
-        let value = self.value(value)?;
+        let addend = value;
+        let value = self.value(addend)?;
         let place = self.place(place)?;
         let old = self.load_place(&place, ty)?;
         let new = match self.program.types.pointee(ty) {
@@ -494,7 +498,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             }
             None => {
                 let old = self.convert_number(old, ty, compute)?;
-                let new = self.binary(op, compute, old, value)?;
+                let new = match self.fused(op, (None, old), (Some(addend), value))? {
+                    Some(fused) => fused,
+                    None => self.binary(op, compute, old, value)?,
+                };
                 self.convert_number(new, compute, ty)?
             }
         };

@@ -14,6 +14,7 @@
 
 mod builtins;
 mod constants;
+mod contraction;
 mod expressions;
 mod functions;
 mod locations;
@@ -38,7 +39,7 @@ pub enum MathMode {
     /// `-ffast-math`, Metal's default.
     #[default]
     Fast,
-    /// As written.
+    /// As written; a product and a sum in the same expression are fused. `-fno-fast-math`
     Safe,
 }
 
@@ -125,6 +126,8 @@ pub(crate) struct Lowering<'ctx, 'p> {
     pub(crate) program: &'p Program,
     pub(crate) sources: Option<&'p SourceMap>,
     pub(crate) math: MathMode,
+    /// Operations may be fused where the mode and the pragmas allow it.
+    may_contract: bool,
     functions: HashMap<FunctionId, FunctionValue<'ctx>>,
     globals: HashMap<GlobalId, PointerValue<'ctx>>,
     /// Variables in threadgroup memory.
@@ -144,6 +147,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             program: source.program,
             sources: source.sources,
             math,
+            may_contract: true,
             functions: HashMap::new(),
             globals: HashMap::new(),
             threadgroup: HashMap::new(),
@@ -153,7 +157,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 }
 
-/// Lowers a function that is no entry point, and all that it reaches, under a name of its own; as it is written.
+/// Lowers a function that is no entry point, and all that it reaches, under a name of its own; as it is written, with
+/// no operation fused.
 pub(crate) fn lower_function<'ctx>(
     context: &'ctx Context,
     program: &Program,
@@ -161,6 +166,7 @@ pub(crate) fn lower_function<'ctx>(
     name: &str,
 ) -> std::result::Result<Module<'ctx>, Error> {
     let mut lowering = Lowering::new(context, new_module(context, name), program.into(), MathMode::Safe);
+    lowering.may_contract = false;
     let value = lowering.function(function)?;
     value.as_global_value().set_name(name);
     value.set_linkage(inkwell::module::Linkage::External);

@@ -1,18 +1,18 @@
 //! Numbers: operators and conversions, on scalars and by component on vectors.
 
-use super::{Error, Lowering, MathMode, Result};
+use super::contraction::Contraction;
+use super::{Error, Lowering, Result};
 use inkwell::types::{BasicTypeEnum, IntType, VectorType};
 use inkwell::values::{BasicValue, BasicValueEnum, FastMathFlags};
 use inkwell::{FloatPredicate, IntPredicate};
 use msl::program::{BinaryOp, CastKind, Expr, UnaryOp};
 use msl::types::{Ty, TyKind};
 
-/// Reassociation, reciprocals, contraction, approximate functions, no signed zeros. Not "no NaNs, no infinities":
-/// kernels use INFINITY as a start value, of which LLVM would be free to make poison.
+/// Reassociation, reciprocals, approximate functions, no signed zeros. Contraction is a rule of its own. Not "no NaNs,
+/// no infinities": kernels use INFINITY as a start value, of which LLVM would be free to make poison.
 const FAST_FLAGS: FastMathFlags = FastMathFlags::AllowReassoc
     .union(FastMathFlags::NoSignedZeros)
     .union(FastMathFlags::AllowReciprocal)
-    .union(FastMathFlags::AllowContract)
     .union(FastMathFlags::ApproxFunc);
 
 /// The class of a number.
@@ -70,12 +70,14 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.class(ty) == Class::Signed
     }
 
-    /// Lets LLVM use fast mathematics.
-    fn relaxed(&self, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
-        if self.math == MathMode::Fast
-            && let Some(instruction) = value.as_instruction_value()
-        {
-            let _ = instruction.set_fast_math_flags(FAST_FLAGS);
+    /// Lets LLVM use fast mathematics, as far as the function's rules allow.
+    pub(super) fn relaxed(&self, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
+        let rules = self.float_rules();
+        let mut flags = FastMathFlags::empty();
+        flags.set(FAST_FLAGS, rules.is_fast);
+        flags.set(FastMathFlags::AllowContract, rules.contraction == Contraction::Fast);
+        if let Some(instruction) = value.as_instruction_value().filter(|_| !flags.is_empty()) {
+            let _ = instruction.set_fast_math_flags(flags);
         }
         value
     }

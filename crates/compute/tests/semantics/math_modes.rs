@@ -63,6 +63,64 @@ fn the_mode_chooses_functions() {
     table.run();
 }
 
+/// Products whose rounding shows: a product and a sum in one expression are rounded once, otherwise twice.
+const PRODUCTS: &str = "
+inline float sum(float p, float c) { return p + c; }
+kernel void fused(device const float *x, device float *out, uint i [[thread_position_in_grid]]) {
+  float a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2];
+  device float *r = out + 6 * i;
+  r[0] = a * b + c;
+  r[1] = c - a * b;
+  r[2] = a * b - c;
+  r[3] = c;
+  r[3] += a * b;
+  float p = a * b;
+  r[4] = p + c;
+  r[5] = sum(a * b, c);
+}
+#pragma METAL fp contract(off)
+kernel void separate(device const float *x, device float *out, uint i [[thread_position_in_grid]]) {
+  float a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2];
+  device float *r = out + 6 * i;
+  r[0] = a * b + c;
+  r[1] = c - a * b;
+  r[2] = a * b - c;
+  r[3] = c;
+  r[3] += a * b;
+  float p = a * b;
+  r[4] = p + c;
+  r[5] = sum(a * b, c);
+}
+";
+
+#[test]
+fn safe_mathematics_fuses_within_an_expression() {
+    let threads = 40;
+    let x: Vec<f32> = (0..threads)
+        .flat_map(|i| {
+            let (a, b) = (1.0 + i as f32 * 1e-4 + 1e-5, 1.0 - i as f32 * 3e-5);
+            [a, b, if i % 2 == 0 { -(a * b) } else { a * b }]
+        })
+        .collect();
+    let library = TestLibrary::with_math(PRODUCTS, compute::MathMode::Safe);
+    for (name, is_fused) in [("fused", true), ("separate", false)] {
+        let run = library.kernel(name).buffer(&x).zeros::<f32>(threads * 6);
+        let out = run.threads(threads, 32).read::<f32>(1);
+        let multiply_add = |a: f32, b: f32, c: f32| if is_fused { a.mul_add(b, c) } else { a * b + c };
+        expect(name, &out, |i| {
+            let [a, b, c] = [x[i / 6 * 3], x[i / 6 * 3 + 1], x[i / 6 * 3 + 2]];
+            match i % 6 {
+                1 => multiply_add(-a, b, c),
+                2 => multiply_add(a, b, -c),
+                4 | 5 => a * b + c,
+                _ => multiply_add(a, b, c),
+            }
+        });
+        let twice_rounded = (0..threads).filter(|i| out[6 * i] == out[6 * i + 4]).count();
+        assert_eq!(twice_rounded == threads, !is_fused, "the numbers tell nothing");
+    }
+}
+
 /// Kernels start from infinity and mask with it, in fast math, too.
 #[test]
 fn fast_mathematics_keeps_infinities() {

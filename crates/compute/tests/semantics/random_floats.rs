@@ -1,5 +1,6 @@
-//! Random floating-point expressions in safe math: every operation rounds as IEEE 754 requires, nothing is reordered,
-//! and so Rust gets the same bits.
+//! Random floating-point expressions in safe math: every operation rounds as IEEE 754 requires, nothing is reordered, a
+//! product and the sum that it is an operand of are one operation unless a pragma forbids it, and so Rust gets the same
+//! bits.
 
 use crate::numbers::{Random, seeds};
 use crate::table::Table;
@@ -86,21 +87,65 @@ impl Expression {
         }
     }
 
-    fn evaluate(&self, inputs: [f32; 3]) -> f32 {
+    fn evaluate(&self, inputs: [f32; 3], fuses: bool) -> f32 {
+        let value = |expression: &Expression| expression.evaluate(inputs, fuses);
         match self {
             Expression::Input(which) => inputs[*which],
-            Expression::Literal(value) => *value,
-            Expression::Unary((_, f), a) => f(a.evaluate(inputs)),
-            Expression::Binary((_, f), a, b) => f(a.evaluate(inputs), b.evaluate(inputs)),
-            Expression::Fma(a, b, c) => a.evaluate(inputs).mul_add(b.evaluate(inputs), c.evaluate(inputs)),
+            Expression::Literal(number) => *number,
+            Expression::Unary((_, f), a) => f(value(a)),
+            Expression::Binary((text, f), a, b) => {
+                let sign = match *text {
+                    "(@ + $)" if fuses => 1.0,
+                    "(@ - $)" if fuses => -1.0,
+                    _ => return f(value(a), value(b)),
+                };
+                match (a.product(), b.product()) {
+                    (Some((x, y, negative)), _) => (negative * value(x)).mul_add(value(y), sign * value(b)),
+                    (_, Some((x, y, negative))) => (sign * negative * value(x)).mul_add(value(y), value(a)),
+                    _ => f(value(a), value(b)),
+                }
+            }
+            Expression::Fma(a, b, c) => value(a).mul_add(value(b), value(c)),
             Expression::Choice([a, b, c, d]) => {
-                if a.evaluate(inputs) < b.evaluate(inputs) {
-                    c.evaluate(inputs)
+                if value(a) < value(b) {
+                    value(c)
                 } else {
-                    d.evaluate(inputs)
+                    value(d)
                 }
             }
         }
+    }
+
+    /// The factors of a product, and its sign.
+    fn product(&self) -> Option<(&Expression, &Expression, f32)> {
+        match self {
+            Expression::Binary(("(@ * $)", _), a, b) => Some((a, b, 1.0)),
+            Expression::Unary(("(-$)", _), a) => match &**a {
+                Expression::Binary(("(@ * $)", _), a, b) => Some((a, b, -1.0)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Vec<&Expression> {
+        match self {
+            Expression::Input(_) | Expression::Literal(_) => Vec::new(),
+            Expression::Unary(_, a) => vec![a],
+            Expression::Binary(_, a, b) => vec![a, b],
+            Expression::Fma(a, b, c) => vec![a, b, c],
+            Expression::Choice(parts) => parts.iter().map(|part| &**part).collect(),
+        }
+    }
+
+    fn is_constant(&self) -> bool {
+        !matches!(self, Expression::Input(_)) && self.parts().into_iter().all(Expression::is_constant)
+    }
+
+    /// True if there is a product of constants in it: one that the compiler computes is not fused.
+    fn has_constant_product(&self) -> bool {
+        self.product().is_some_and(|(a, b, _)| a.is_constant() && b.is_constant())
+            || self.parts().into_iter().any(Expression::has_constant_product)
     }
 }
 
@@ -115,12 +160,18 @@ fn inputs(seed: u64) -> Vec<f32> {
 #[test]
 fn random_expressions_round_as_ieee_says() {
     let (x, y, z) = (&inputs(111), &inputs(112), &inputs(113));
-    let mut table = Table::new("random expressions").safe().input("x", x).input("y", y).input("z", z);
+    let table = || Table::new("random expressions").safe().input("x", x).input("y", y).input("z", z);
+    let (mut fused, mut separate) = (table(), table().without_contraction());
     let (first, count) = seeds(64);
     for seed in first..first + count {
-        let expression = generate(&mut Random::new(seed), 4);
+        let expression = std::rc::Rc::new(generate(&mut Random::new(seed), 4));
         let text = expression.print();
-        table.exact(&text, move |i| expression.evaluate([x[i], y[i], z[i]]));
+        if !expression.has_constant_product() {
+            let expression = expression.clone();
+            fused.exact(&text, move |i| expression.evaluate([x[i], y[i], z[i]], true));
+        }
+        separate.exact(&text, move |i| expression.evaluate([x[i], y[i], z[i]], false));
     }
-    table.run();
+    fused.run();
+    separate.run();
 }

@@ -31,6 +31,8 @@ struct Case<'a> {
 pub(crate) struct Table<'a> {
     name: &'static str,
     math: MathMode,
+    /// Pragmas before the kernels.
+    pragmas: &'static str,
     threads: usize,
     inputs: Vec<Input>,
     cases: Vec<Case<'a>>,
@@ -39,12 +41,18 @@ pub(crate) struct Table<'a> {
 impl<'a> Table<'a> {
     pub(crate) fn new(name: &'static str) -> Table<'a> {
         let (inputs, cases) = (Vec::new(), Vec::new());
-        Table { name, math: MathMode::Fast, threads: 0, inputs, cases }
+        Table { name, math: MathMode::Fast, pragmas: "", threads: 0, inputs, cases }
     }
 
     /// Safe math instead of fast math.
     pub(crate) fn safe(mut self) -> Self {
         self.math = MathMode::Safe;
+        self
+    }
+
+    /// No product and sum are fused, as safe math would within an expression.
+    pub(crate) fn without_contraction(mut self) -> Self {
+        self.pragmas = "#pragma METAL fp contract(off)\n";
         self
     }
 
@@ -120,7 +128,7 @@ impl<'a> Table<'a> {
     pub(crate) fn run(&self) {
         assert!(!self.cases.is_empty() && self.threads > 0, "{}: nothing to run", self.name);
         let chunks: Vec<&[Case]> = self.cases.chunks(CASES_PER_KERNEL).collect();
-        let mut text = String::new();
+        let mut text = String::from(self.pragmas);
         for (index, cases) in chunks.iter().enumerate() {
             text.push_str(&self.kernel(index, cases));
         }

@@ -79,7 +79,8 @@ pub enum Pragma {
     UnrollCount(u32),
     /// `#pragma nounroll`, `#pragma clang loop unroll(disable)`.
     UnrollDisable,
-    /// `#pragma METAL fp math_mode(safe|relaxed|fast)` or `contract(…)`: the words after `fp`.
+    /// `#pragma METAL fp math_mode(safe|relaxed|fast)` or `contract(off|on|fast)`: the words after `fp`. Also
+    /// `#pragma STDC FP_CONTRACT`, as `contract(…)`.
     Fp(SmolStr),
 }
 

@@ -57,6 +57,9 @@ impl Preprocessor<'_> {
             return Some(Pragma::UnrollDisable);
         }
         let (second, rest) = rest.split_first()?;
+        if self.text(*first) == "STDC" {
+            return self.standard(*second, rest);
+        }
         let clang = is_word(first, known::CLANG);
         if clang && is_word(second, known::LOOP) {
             return self.clang_loop(rest);
@@ -72,6 +75,20 @@ impl Preprocessor<'_> {
             return Some(Pragma::Fp(SmolStr::new(text)));
         }
         None
+    }
+
+    /// `#pragma STDC FP_CONTRACT ON|OFF|DEFAULT`: the same as `#pragma METAL fp contract(…)`.
+    fn standard(&self, name: RawToken, operand: &[RawToken]) -> Option<Pragma> {
+        if self.text(name) != "FP_CONTRACT" {
+            return None;
+        }
+        let contract = match self.text(*operand.first()?) {
+            "ON" => "contract(on)",
+            "OFF" => "contract(off)",
+            "DEFAULT" => "contract(default)",
+            _ => return None,
+        };
+        Some(Pragma::Fp(SmolStr::new_static(contract)))
     }
 
     /// The last of the options of `#pragma clang loop` that is about unrolling.

@@ -22,7 +22,7 @@ float halved(float x) {
 kernel void k(device float *x [[buffer(0)]],
               device const float *y [[buffer(1)]],
               uint i [[thread_position_in_grid]]) {
-    Sum<float> sum = {0.0f};
+    _Pragma(\"METAL fp contract(off)\") Sum<float> sum = {0.0f};
     sum.add(y[i]);
     x[i] =
         halved(sum.total) - SCALED(y[0]);
