@@ -167,7 +167,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         nodes.push(self.context.metadata_node(&progress).into());
         for pragma in pragmas {
             let words: Vec<BasicMetadataValueEnum<'ctx>> = match pragma {
-                Pragma::UnrollFull => vec![text("llvm.loop.unroll.enable")],
+                Pragma::Unroll => vec![text("llvm.loop.unroll.enable")],
+                Pragma::UnrollFull => vec![text("llvm.loop.unroll.full")],
                 Pragma::UnrollDisable => vec![text("llvm.loop.unroll.disable")],
                 Pragma::UnrollCount(count) => {
                     let count = self.context.i32_type().const_int(u64::from(*count), false);

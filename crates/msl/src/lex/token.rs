@@ -73,7 +73,9 @@ pub enum FloatSuffix {
 /// A pragma that is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pragma {
-    /// `#pragma unroll`, `#pragma clang loop unroll(full|enable)`: unroll completely if possible.
+    /// `#pragma unroll`, `#pragma clang loop unroll(enable)`: unroll completely if that is possible, else in part.
+    Unroll,
+    /// `#pragma clang loop unroll(full)`: unroll completely or not at all.
     UnrollFull,
     /// `#pragma unroll(4)`, `#pragma clang loop unroll_count(4)`.
     UnrollCount(u32),

@@ -300,7 +300,8 @@ fn block(block: &Block) -> String {
 
 fn pragmas(pragmas: &[Pragma]) -> String {
     many(pragmas, |pragma| match pragma {
-        Pragma::UnrollFull => "#unroll".into(),
+        Pragma::Unroll => "#unroll".into(),
+        Pragma::UnrollFull => "#unroll(full)".into(),
         Pragma::UnrollCount(count) => format!("#unroll({count})"),
         Pragma::UnrollDisable => "#nounroll".into(),
         Pragma::Fp(words) => format!("#fp({words})"),

@@ -109,8 +109,10 @@ impl Preprocessor<'_> {
                 let says = |word| operand.iter().any(|token| is_word(token, word));
                 if says(known::DISABLE) {
                     pragma = Some(Pragma::UnrollDisable);
-                } else if says(known::FULL) || says(known::ENABLE) {
+                } else if says(known::FULL) {
                     pragma = Some(Pragma::UnrollFull);
+                } else if says(known::ENABLE) {
+                    pragma = Some(Pragma::Unroll);
                 } else {
                     let message = "invalid argument; expected 'enable', 'full' or 'disable'";
                     self.error("pragma", option.span, message);
@@ -126,10 +128,10 @@ impl Preprocessor<'_> {
         let mut tokens = Vec::new();
         self.expand_alone(operand, &mut tokens);
         if tokens.is_empty() {
-            return Some(Pragma::UnrollFull);
+            return Some(Pragma::Unroll);
         }
         if tokens.iter().any(|token| token.kind == RawKind::Ident) {
-            return Some(Pragma::UnrollFull);
+            return Some(Pragma::Unroll);
         }
         let end = operand.last().map_or(place, |&last| behind(last));
         match self.evaluate(&tokens, end) {
@@ -137,7 +139,7 @@ impl Preprocessor<'_> {
                 let negative = !value.unsigned && (value.bits as i64) < 0;
                 match u32::try_from(value.bits) {
                     Ok(count @ 1..) => Some(Pragma::UnrollCount(count)),
-                    Err(_) if !negative => Some(Pragma::UnrollFull),
+                    Err(_) if !negative => Some(Pragma::Unroll),
                     _ => {
                         let value = value.bits as i64;
                         let message = format!("invalid value '{value}'; must be positive");

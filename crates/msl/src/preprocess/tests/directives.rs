@@ -168,14 +168,14 @@ fn conditions() {
 #[test]
 fn pragmas() {
     for (text, expected) in [
-        ("#pragma unroll\nx", "UnrollFull x"),
+        ("#pragma unroll\nx", "Unroll x"),
         ("#pragma unroll(4)\nx", "UnrollCount(4) x"),
         ("#pragma unroll 8\nx", "UnrollCount(8) x"),
         ("#define N 2\n#pragma unroll(N * 2)\nx", "UnrollCount(4) x"),
-        ("#pragma unroll(T)\nx", "UnrollFull x"),
+        ("#pragma unroll(T)\nx", "Unroll x"),
         ("#pragma nounroll\nx", "UnrollDisable x"),
         ("#pragma clang loop unroll(full)\nx", "UnrollFull x"),
-        ("#pragma clang loop unroll(enable)\nx", "UnrollFull x"),
+        ("#pragma clang loop unroll(enable)\nx", "Unroll x"),
         ("#pragma clang loop unroll(disable)\nx", "UnrollDisable x"),
         ("#pragma clang loop vectorize(enable) unroll_count(6)\nx", "UnrollCount(6) x"),
         ("#pragma METAL fp math_mode(safe)\nx", "Fp(\"math_mode(safe)\") x"),
@@ -185,7 +185,7 @@ fn pragmas() {
         ("#pragma STDC FP_CONTRACT DEFAULT\nx", "Fp(\"contract(default)\") x"),
         ("#pragma STDC FP_CONTRACT\n#pragma STDC FENV_ACCESS ON\n#pragma STDC\nx", "x"),
         ("#pragma clang diagnostic push\n#pragma anything (\n#pragma\nx", "x"),
-        ("_Pragma(\"unroll\") x", "UnrollFull x"),
+        ("_Pragma(\"unroll\") x", "Unroll x"),
         ("#define P _Pragma(\"unroll(4)\") for\nP x", "UnrollCount(4) for x"),
         ("#define DO(x) _Pragma(#x)\n#define I(x) x\nI(DO(unroll 3)) x", "UnrollCount(3) x"),
         ("_Pragma(\"clang diagnostic push\") x", "x"),
