@@ -56,6 +56,27 @@ fn forgotten_include() {
 }
 
 #[test]
+fn a_lost_volatile() {
+    let text = "struct S { int n; int get() const { return n; } };\nvoid f(device int *p) {}\n\
+                kernel void k(volatile device int *p, device int *out) {\n  volatile S s;\n  f(p);\n  \
+                *out = s.get();\n}\n";
+    assert_snapshot!(shown(text), @r"
+    test.metal:5:3: error: no matching function for call to 'f'
+      f(p);
+      ^
+    test.metal:2:6: note: candidate function not viable: 1st argument ('volatile device int *') would lose volatile qualifier
+    void f(device int *p) {}
+         ^
+    test.metal:6:12: error: no matching member function for call to 'get'
+      *out = s.get();
+               ^~~
+    test.metal:1:23: note: candidate function not viable: 'this' argument has type 'volatile S', but the method is not marked volatile
+    struct S { int n; int get() const { return n; } };
+                          ^~~
+    ");
+}
+
+#[test]
 fn read_only() {
     assert_snapshot!(shown("kernel void k(constant int *n) {\n  *n = 1;\n}\n"), @r"
     test.metal:2:6: error: read-only variable is not assignable: it is in the constant address space

@@ -88,6 +88,9 @@ impl<'p> Machine<'p> {
     // Each arm is a call, so that this frame, of which there is one per level of nesting, stays small.
     fn value_of(&mut self, expr: &'p Expr) -> Outcome<Slot> {
         let (span, ty) = (expr.span, expr.ty.ty);
+        if expr.is_place && expr.ty.is_volatile {
+            return Err(not_constant(span, "a volatile object is read"));
+        }
         if expr.is_place {
             return self.load_from(expr);
         }

@@ -75,6 +75,7 @@ areas! {
     unsupported
     variable_and_alias_templates
     vectors
+    volatile
 }
 
 #[test]

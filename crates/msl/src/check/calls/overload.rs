@@ -164,7 +164,8 @@ impl<'a> Checker<'a> {
             if !object.ty.ty.is_unknown() && !self.tables.object_converts(object, this, entity) {
                 return Err(self.tables.object_mismatch(object, this));
             }
-            let added_quals = u8::from(this.is_const && !object.ty.is_const);
+            let added_quals = u8::from(this.is_const && !object.ty.is_const)
+                + u8::from(this.is_volatile && !object.ty.is_volatile);
             conversions.push(Conversion { added_quals, ..Conversion::EXACT });
         } else if site.object.is_some() {
             conversions.push(Conversion::EXACT);
@@ -179,6 +180,12 @@ impl<'a> Checker<'a> {
                         Operand::Braces(..) => "initializer list".into(),
                         _ => "overloaded function".into(),
                     };
+                    if let Operand::Value(expr) = arg
+                        && self.tables.loses_volatile(expr, param.ty.ty)
+                    {
+                        let which = ordinal(index + 1);
+                        return Err(format!("{which} argument ('{from}') would lose volatile qualifier"));
+                    }
                     return Err(format!(
                         "no known conversion from '{from}' to '{to}' for {} argument",
                         ordinal(index + 1)
@@ -290,7 +297,12 @@ impl<'a> Tables<'a> {
                 space.text()
             );
         }
-        format!("'this' argument has type '{}', but the method is not marked const", self.name_of_qual(object.ty))
+        let lost = match (object.ty.is_const && !this.is_const, object.ty.is_volatile && !this.is_volatile) {
+            (true, true) => "const or volatile",
+            (false, true) => "volatile",
+            (_, false) => "const",
+        };
+        format!("'this' argument has type '{}', but the method is not marked {lost}", self.name_of_qual(object.ty))
     }
 
     fn signature_text(&self, candidate: &Candidate<'a>) -> String {

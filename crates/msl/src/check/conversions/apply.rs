@@ -84,6 +84,7 @@ impl<'a> Checker<'a> {
             _ => {
                 // A known constant acts like a literal.
                 if let ExprKind::Global(id) = expr.kind
+                    && !expr.ty.is_volatile
                     && let Some(value) = self.known_scalar(id)
                 {
                     return Expr::constant(value, expr.ty.ty, span);
@@ -208,14 +209,22 @@ pub(in crate::check) fn cannot_convert(
         "non-const reference cannot bind to vector element".into()
     } else if is_reference && expr.is_place && tables.is_bit_field(expr) {
         "non-const reference cannot bind to bit-field".into()
+    } else if is_reference && tables.loses_volatile(expr, to.ty) {
+        let target = tables.name_of_qual(tables.types().referent(to));
+        format!("binding reference of type '{target}' to value of type '{from}' drops 'volatile' qualifier")
     } else if is_reference && expr.is_place {
         format!("reference of type '{target}' cannot bind to an lvalue of type '{from}'")
     } else if is_reference {
         format!("non-const lvalue reference to type '{target}' cannot bind to a temporary of type '{from}'")
+    } else if expr.is_place && expr.ty.is_volatile && expr.ty.ty == to.ty && is_class(to.ty) {
+        format!("no matching constructor for initialization of '{target}'")
     } else if is_class(expr.ty.ty) || is_class(to.ty) {
         format!("no viable conversion from '{from}' to '{target}'")
     } else {
         match purpose {
+            Purpose::Assign if tables.loses_volatile(expr, to.ty) => {
+                format!("assigning to '{target}' from '{from}' discards qualifiers")
+            }
             Purpose::Assign => format!("assigning to '{target}' from incompatible type '{from}'"),
             Purpose::Variable => {
                 format!("cannot initialize a variable of type '{target}' with an {category} of type '{from}'")

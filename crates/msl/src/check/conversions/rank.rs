@@ -48,7 +48,9 @@ impl<'a> Checker<'a> {
             return self.reference_conversion(expr, target, rvalue, user);
         }
         let from = self.tables.decayed(expr.ty);
-        if let Some(conversion) = self.standard_conversion(from, to.ty, expr) {
+        // The implicit copy constructor takes `const T &`, which does not bind to a volatile object.
+        let has_copy = !(expr.is_place && expr.ty.is_volatile && self.tables.types().struct_id(to.ty).is_some());
+        if has_copy && let Some(conversion) = self.standard_conversion(from, to.ty, expr) {
             return Some(conversion);
         }
         if user { self.user_conversion(expr, to.ty) } else { None }
@@ -65,13 +67,14 @@ impl<'a> Checker<'a> {
                 if loses_const || loses_volatile || space(expr.ty) != space(to) || rvalue {
                     return None;
                 }
-                let added_quals = u8::from(to.is_const && !expr.ty.is_const);
+                let added_quals =
+                    u8::from(to.is_const && !expr.ty.is_const) + u8::from(to.is_volatile && !expr.ty.is_volatile);
                 let rank = if expr.ty.ty == to.ty { Rank::Exact } else { Rank::Conversion };
                 return Some(Conversion { rank, added_quals, via: None });
             }
         }
         // Otherwise it binds to a temporary in thread memory, which only a constant or rvalue reference may do.
-        if !(to.is_const || rvalue) || space(to) != AddressSpace::Thread {
+        if !(to.is_const && !to.is_volatile || rvalue) || space(to) != AddressSpace::Thread {
             return None;
         }
         let conversion = self.conversion_with(expr, QualTy::plain(to.ty), user)?;
@@ -127,6 +130,17 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
+    /// True if a pointer or reference `to` fits `expr` but for `volatile`, which it lacks.
+    pub(in crate::check) fn loses_volatile(&self, expr: &Expr, to: Ty) -> bool {
+        let space = |ty: QualTy| ty.space.unwrap_or(AddressSpace::Thread);
+        let (from, to) = match (self.types().kind(expr.ty.ty), self.types().kind(to)) {
+            (_, TyKind::Reference { to, .. }) if expr.is_place => (expr.ty, *to),
+            (TyKind::Pointer(from), TyKind::Pointer(to)) => (*from, *to),
+            _ => return false,
+        };
+        from.ty == to.ty && space(from) == space(to) && from.is_volatile && !to.is_volatile
+    }
+
     /// Rank of a conversion between scalars, enums included.
     fn number_conversion(&self, from: Ty, to: Ty) -> Option<Rank> {
         let types = self.types();

@@ -109,6 +109,8 @@ impl<'a> Tables<'a> {
             if object.is_place { object.ty.space.unwrap_or(AddressSpace::Thread) } else { AddressSpace::Thread };
         let is_builtin = self.entity(method).builtin.is_some();
         let space_fits = is_builtin || this.space == Some(space);
-        space_fits && (this.is_const || !object.ty.is_const || !object.is_place || is_builtin)
+        let loses_const = object.ty.is_const && !this.is_const;
+        let loses_volatile = object.ty.is_volatile && !this.is_volatile;
+        space_fits && (!(loses_const || loses_volatile) || !object.is_place || is_builtin)
     }
 }

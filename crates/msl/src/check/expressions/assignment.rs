@@ -53,6 +53,11 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("not-assignable", op_span, message);
             return Expr::error(span);
         }
+        if place.ty.is_volatile && self.tables.types().struct_id(place.ty.ty).is_some() {
+            // The implicit assignment operator is not a volatile method.
+            self.diagnostics.error("no-matching-function", op_span, "no viable overloaded '='");
+            return Expr::error(span);
+        }
         let quals = place.ty;
         let value = self.convert(value, QualTy::plain(quals.ty), Purpose::Assign);
         Expr::place(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, quals, span)

@@ -58,9 +58,13 @@ impl<'a> Checker<'a> {
                 let related = a.ty == b.ty || kind == ast::CastKind::Reinterpret || kind == ast::CastKind::CStyle;
                 let related = related || a.ty == Ty::VOID || self.derives_from(b.ty, a.ty);
                 let loses_const = a.is_const && !b.is_const;
-                let const_ok = !loses_const || matches!(kind, ast::CastKind::CStyle | ast::CastKind::Const);
-                if same_space && related && const_ok {
+                let loses_volatile = a.is_volatile && !b.is_volatile;
+                let may_lose = matches!(kind, ast::CastKind::CStyle | ast::CastKind::Const);
+                if same_space && related && (may_lose || !(loses_const || loses_volatile)) {
                     return cast(CastKind::Pointer, operand);
+                }
+                if same_space && related && loses_volatile {
+                    return self.casts_away_qualifiers(&value, to.ty, span, kind);
                 }
                 if !same_space {
                     let message = format!(
@@ -122,14 +126,9 @@ impl<'a> Checker<'a> {
             _ if from == to.ty => return operand,
             _ => {}
         }
-        let what = match kind {
-            ast::CastKind::CStyle => "C-style cast",
-            ast::CastKind::Static => "static_cast",
-            ast::CastKind::Reinterpret => "reinterpret_cast",
-            ast::CastKind::Const => "const_cast",
-        };
         let message = format!(
-            "{what} from '{}' to '{}' is not allowed",
+            "{} from '{}' to '{}' is not allowed",
+            cast_name(kind),
             self.tables.name_of_qual(value.ty),
             self.tables.name_of(to.ty)
         );
@@ -165,11 +164,34 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("no-cast", span, message);
             return Expr::error(span);
         }
+        if kind == ast::CastKind::Reinterpret && value.ty.is_volatile && !target.is_volatile {
+            return self.casts_away_qualifiers(&value, to, span, kind);
+        }
         let from_pointer = self.tables.types_mut().pointer(value.ty.in_space(space));
         let to_pointer = self.tables.types_mut().pointer(target.in_space(space));
         let address = Expr::value(ExprKind::AddressOf(Box::new(value)), from_pointer, span);
         let kind = ExprKind::Cast { kind: CastKind::Pointer, operand: Box::new(address) };
         let pointer = Expr::value(kind, to_pointer, span);
         self.tables.deref(pointer, span)
+    }
+
+    fn casts_away_qualifiers(&mut self, value: &Expr, to: Ty, span: Span, kind: ast::CastKind) -> Expr {
+        let message = format!(
+            "{} from '{}' to '{}' casts away qualifiers",
+            cast_name(kind),
+            self.tables.name_of_qual(value.ty),
+            self.tables.name_of(to)
+        );
+        self.diagnostics.error("no-cast", span, message);
+        Expr::error(span)
+    }
+}
+
+fn cast_name(kind: ast::CastKind) -> &'static str {
+    match kind {
+        ast::CastKind::CStyle => "C-style cast",
+        ast::CastKind::Static => "static_cast",
+        ast::CastKind::Reinterpret => "reinterpret_cast",
+        ast::CastKind::Const => "const_cast",
     }
 }
