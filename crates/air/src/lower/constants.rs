@@ -73,7 +73,7 @@ impl<'ctx> Lowering<'ctx, '_> {
         } else if let Some(init) = &global.init {
             // Depends on function constants: evaluated where it is used, and folded when those are set.
             let place = self.alloca(global.ty.ty)?;
-            self.initialize(place, init)?;
+            self.initialize(place, init, false)?;
             return Ok(place);
         } else {
             let layout = self.layout(global.ty.ty)?;

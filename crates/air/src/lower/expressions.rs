@@ -7,7 +7,16 @@ use inkwell::types::{BasicTypeEnum, VectorType};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, PointerValue};
 use msl::program::{BinaryOp, Expr, ExprKind, FunctionId, Value};
 use msl::source::Span;
-use msl::types::{Ty, TyKind};
+use msl::types::{QualTy, Ty, TyKind};
+
+/// Place of a field or element in an aggregate.
+struct PartPlace {
+    /// In bytes.
+    offset: u64,
+    /// First bit and width of a bit-field.
+    bits: Option<(u32, u32)>,
+    is_volatile: bool,
+}
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     /// Evaluates for the effects alone.
@@ -33,7 +42,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.either(condition, then, otherwise, Self::effect)?;
             }
             _ if expr.is_place => {
-                self.place(expr)?;
+                let place = self.place(expr)?;
+                if is_read_when_discarded(expr) && self.is_register(expr.ty.ty) {
+                    self.load_place(&place, expr.ty)?;
+                }
             }
             _ if expr.ty.ty == Ty::VOID => {}
             _ if self.is_register(expr.ty.ty) => {
@@ -59,7 +71,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let (ty, span) = (expr.ty.ty, expr.span);
         match &expr.kind {
             ExprKind::Load(place) => {
-                let place_ty = place.ty.ty;
+                let place_ty = place.ty;
                 let place = self.place(place)?;
                 self.load_place(&place, place_ty)
             }
@@ -141,7 +153,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             // Everything else denotes a place, or is part of an aggregate in memory.
             _ => {
                 let place = self.place(expr)?;
-                self.load_place(&place, ty)
+                self.load_place(&place, expr.ty)
             }
         }
     }
@@ -156,7 +168,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         match &expr.kind {
             ExprKind::Load(place) => {
                 let from = self.address(place)?;
-                self.copy(to, from, ty)
+                self.copy(to, from, ty, place.ty.is_volatile)
             }
             ExprKind::Zero => self.clear(to, ty),
             ExprKind::Constant(Value::Unknown) => Ok(()),
@@ -165,7 +177,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let mut bytes = vec![0; layout.size as usize];
                 self.write_bytes(value, ty, &mut bytes)?;
                 let from = self.constant_bytes(&bytes, layout.align, "constant");
-                self.copy(to, from, ty)
+                self.copy(to, from, ty, false)
             }
             ExprKind::Aggregate(parts) => self.fill(parts, ty, to),
             ExprKind::Construct { constructor, args } => {
@@ -225,7 +237,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             ExprKind::Error => Err(Error::Internal("a program with errors".into())),
             _ => {
                 let from = self.address(expr)?;
-                self.copy(to, from, ty)
+                self.copy(to, from, ty, expr.is_place && expr.ty.is_volatile)
             }
         }
     }
@@ -244,29 +256,38 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     /// A struct from its fields, an array from its elements.
     fn fill(&mut self, parts: &'p [Expr], ty: Ty, to: PointerValue<'ctx>) -> Result<()> {
         let types = &self.program.types;
-        let places: Vec<(u64, Option<(u32, u32)>)> = match *types.kind(ty) {
-            TyKind::Struct(id) => types.struct_(id).fields.iter().map(|f| (f.offset, f.bits)).collect(),
+        let places: Vec<PartPlace> = match *types.kind(ty) {
+            TyKind::Struct(id) => {
+                let place = |field: &msl::types::Field| PartPlace {
+                    offset: field.offset,
+                    bits: field.bits,
+                    is_volatile: field.ty.is_volatile,
+                };
+                types.struct_(id).fields.iter().map(place).collect()
+            }
             TyKind::Array { element, .. } => {
                 let stride = self.layout(element)?.size;
-                (0..parts.len() as u64).map(|index| (index * stride, None)).collect()
+                let place = |index| PartPlace { offset: index * stride, bits: None, is_volatile: false };
+                (0..parts.len() as u64).map(place).collect()
             }
             _ => return Err(Error::Internal("an aggregate of no struct or array".into())),
         };
         let is_whole = match *types.kind(ty) {
             TyKind::Array { len, .. } => len == Some(parts.len() as u64),
-            _ => places.iter().all(|(_, bits)| bits.is_none()),
+            _ => places.iter().all(|place| place.bits.is_none()),
         };
         if !is_whole {
             self.clear(to, ty)?;
         }
-        for (part, (offset, bits)) in parts.iter().zip(places) {
+        for (part, PartPlace { offset, bits, is_volatile }) in parts.iter().zip(places) {
             let place = self.offset(to, offset)?;
             match bits {
                 Some((first, width)) => {
                     let value = self.value(part)?;
-                    self.store_place(&Place::Bits { unit: place, first, width }, part.ty.ty, value)?;
+                    let ty = QualTy { is_volatile, ..QualTy::plain(part.ty.ty) };
+                    self.store_place(&Place::Bits { unit: place, first, width }, ty, value)?;
                 }
-                None => self.initialize(place, part)?,
+                None => self.initialize(place, part, is_volatile)?,
             }
         }
         Ok(())
@@ -451,9 +472,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         place: &'p Expr,
         is_decrement: bool,
     ) -> Result<(Place<'ctx>, BasicValueEnum<'ctx>)> {
-        let ty = place.ty.ty;
+        let (qualified, ty) = (place.ty, place.ty.ty);
         let place = self.place(place)?;
-        let old = self.load_place(&place, ty)?;
+        let old = self.load_place(&place, qualified)?;
         let new = match self.program.types.pointee(ty) {
             Some(pointee) => {
                 let step = self.context.i64_type().const_int(if is_decrement { u64::MAX } else { 1 }, true);
@@ -471,7 +492,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.binary(op, ty, old, one)?
             }
         };
-        self.store_place(&place, ty, new)?;
+        self.store_place(&place, qualified, new)?;
         Ok((place, old))
     }
 
@@ -482,11 +503,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         compute: Ty,
         value: &'p Expr,
     ) -> Result<Place<'ctx>> {
-        let ty = place.ty.ty;
+        let (qualified, ty) = (place.ty, place.ty.ty);
         let addend = value;
         let value = self.value(addend)?;
         let place = self.place(place)?;
-        let old = self.load_place(&place, ty)?;
+        let old = self.load_place(&place, qualified)?;
         let new = match self.program.types.pointee(ty) {
             Some(pointee) => {
                 let mut offset = value.into_int_value();
@@ -505,9 +526,18 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.convert_number(new, compute, ty)?
             }
         };
-        self.store_place(&place, ty, new)?;
+        self.store_place(&place, qualified, new)?;
         Ok(place)
     }
+}
+
+/// True if an expression whose value nobody uses reads its place all the same: a volatile one that is no assignment.
+fn is_read_when_discarded(expr: &Expr) -> bool {
+    expr.ty.is_volatile
+        && !matches!(
+            expr.kind,
+            ExprKind::Assign { .. } | ExprKind::CompoundAssign { .. } | ExprKind::Increment { .. }
+        )
 }
 
 /// Zero of a register type.

@@ -104,9 +104,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.begin(value, id, result)?;
         for (index, param) in source.params.iter().enumerate() {
             let argument = value.get_nth_param((first_param + index) as u32).expect("an argument");
-            let ty = source.locals[param.0 as usize].ty.ty;
-            if self.is_register(ty) {
-                let place = self.alloca(ty)?;
+            let ty = source.locals[param.0 as usize].ty;
+            if self.is_register(ty.ty) {
+                let place = self.alloca(ty.ty)?;
                 self.store(place, ty, argument)?;
                 self.frame_mut().locals[param.0 as usize] = Some(place);
             } else {

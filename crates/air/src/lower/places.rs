@@ -4,7 +4,7 @@ use super::{Error, Lowering, Result};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 use msl::program::{Expr, ExprKind};
-use msl::types::{Ty, TyKind};
+use msl::types::{QualTy, Ty, TyKind};
 
 /// A place in memory.
 #[derive(Clone)]
@@ -24,9 +24,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             Place::Memory(pointer) => Ok(pointer),
             // A reference to a swizzle or bit-field is one to a copy; the checker allows only constant ones.
             place => {
-                let value = self.load_place(&place, expr.ty.ty)?;
+                let value = self.load_place(&place, expr.ty)?;
                 let copy = self.alloca(expr.ty.ty)?;
-                self.store(copy, expr.ty.ty, value)?;
+                self.store(copy, QualTy::plain(expr.ty.ty), value)?;
                 Ok(copy)
             }
         }
@@ -50,7 +50,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             ExprKind::ThreadElements(matrix) => Place::Memory(self.address(matrix)?),
             ExprKind::Temporary(value) => {
                 let place = self.alloca(value.ty.ty)?;
-                self.initialize(place, value)?;
+                self.initialize(place, value, false)?;
                 Place::Memory(place)
             }
             ExprKind::Assign { place, value } => self.assign(place, value)?,
@@ -72,7 +72,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             // A value in the role of a place: it gets memory.
             _ => {
                 let place = self.alloca(expr.ty.ty)?;
-                self.initialize(place, expr)?;
+                self.initialize(place, expr, false)?;
                 Place::Memory(place)
             }
         })
@@ -144,11 +144,12 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     // --- reading and writing -----------------------------------------------------------------------------------
 
-    pub(crate) fn load_place(&mut self, place: &Place<'ctx>, ty: Ty) -> Result<BasicValueEnum<'ctx>> {
+    /// Reads a place of type `ty`, whose qualifiers are those of the expression that denotes the place.
+    pub(crate) fn load_place(&mut self, place: &Place<'ctx>, ty: QualTy) -> Result<BasicValueEnum<'ctx>> {
         match place {
             Place::Memory(pointer) => self.load(*pointer, ty),
             Place::Components { vector, vector_ty, components } => {
-                let whole = self.load(*vector, *vector_ty)?;
+                let whole = self.load(*vector, ty.with_ty(*vector_ty))?;
                 self.shuffle(whole, components)
             }
             Place::Bits { unit, first, width } => {
@@ -158,17 +159,23 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let up = int.const_int(u64::from(bits - first - width), false);
                 let down = int.const_int(u64::from(bits - width), false);
                 let high = self.builder.build_left_shift(whole, up, "")?;
-                let signed = self.is_signed(ty);
+                let signed = self.is_signed(ty.ty);
                 Ok(self.builder.build_right_shift(high, down, signed, "")?.into())
             }
         }
     }
 
-    pub(crate) fn store_place(&mut self, place: &Place<'ctx>, ty: Ty, value: BasicValueEnum<'ctx>) -> Result<()> {
+    /// Writes a place; `ty` as for [`Self::load_place`].
+    pub(crate) fn store_place(
+        &mut self,
+        place: &Place<'ctx>,
+        ty: QualTy,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<()> {
         match place {
             Place::Memory(pointer) => self.store(*pointer, ty, value),
             Place::Components { vector, vector_ty, components } => {
-                let mut whole = self.load(*vector, *vector_ty)?.into_vector_value();
+                let mut whole = self.load(*vector, ty.with_ty(*vector_ty))?.into_vector_value();
                 let i32_type = self.context.i32_type();
                 for (index, &component) in components.iter().enumerate() {
                     let from = i32_type.const_int(index as u64, false);
@@ -176,7 +183,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                     let part = self.builder.build_extract_element(value.into_vector_value(), from, "")?;
                     whole = self.builder.build_insert_element(whole, part, to, "")?;
                 }
-                self.store(*vector, *vector_ty, whole.into())
+                self.store(*vector, ty.with_ty(*vector_ty), whole.into())
             }
             Place::Bits { unit, first, width } => {
                 let old = self.load(*unit, ty)?.into_int_value();
@@ -194,11 +201,13 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     /// Reads a register type from memory.
-    pub(crate) fn load(&self, pointer: PointerValue<'ctx>, ty: Ty) -> Result<BasicValueEnum<'ctx>> {
+    pub(crate) fn load(&self, pointer: PointerValue<'ctx>, qualified: QualTy) -> Result<BasicValueEnum<'ctx>> {
+        let ty = qualified.ty;
         let memory = self.memory_type(ty)?;
         let loaded = self.builder.build_load(memory, pointer, "")?;
         if let Some(instruction) = loaded.as_instruction_value() {
             let _ = instruction.set_alignment(self.layout(ty)?.align as u32);
+            let _ = instruction.set_volatile(qualified.is_volatile);
         }
         let register = self.register_type(ty)?;
         Ok(match (loaded, register) {
@@ -213,7 +222,13 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     /// Writes a register type to memory.
-    pub(crate) fn store(&self, pointer: PointerValue<'ctx>, ty: Ty, value: BasicValueEnum<'ctx>) -> Result<()> {
+    pub(crate) fn store(
+        &self,
+        pointer: PointerValue<'ctx>,
+        qualified: QualTy,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<()> {
+        let ty = qualified.ty;
         let memory = self.memory_type(ty)?;
         let value = match (value, memory) {
             (BasicValueEnum::IntValue(bit), BasicTypeEnum::IntType(byte)) if bit.get_type() != byte => {
@@ -226,43 +241,81 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         };
         let stored = self.builder.build_store(pointer, value)?;
         let _ = stored.set_alignment(self.layout(ty)?.align as u32);
+        let _ = stored.set_volatile(qualified.is_volatile);
         Ok(())
     }
 
-    /// Copies a value that is no register type.
-    pub(crate) fn copy(&self, to: PointerValue<'ctx>, from: PointerValue<'ctx>, ty: Ty) -> Result<()> {
+    /// Copies a value that is no register type. `is_volatile`: one of the two places is volatile.
+    pub(crate) fn copy(
+        &self,
+        to: PointerValue<'ctx>,
+        from: PointerValue<'ctx>,
+        ty: Ty,
+        is_volatile: bool,
+    ) -> Result<()> {
         let layout = self.layout(ty)?;
         let size = self.context.i64_type().const_int(layout.size, false);
         let align = layout.align as u32;
-        self.builder
+        let copied = self
+            .builder
             .build_memcpy(to, align, from, align, size)
             .map_err(|error| Error::Internal(error.to_string()))?;
+        if (is_volatile || self.has_volatile_field(ty))
+            && let Some(call) = copied.as_instruction_value()
+        {
+            const IS_VOLATILE: u32 = 3;
+            call.set_operand(IS_VOLATILE, self.context.bool_type().const_int(1, false));
+        }
         Ok(())
     }
 
+    /// True if a field of a struct, or of a struct in it, is volatile.
+    fn has_volatile_field(&self, ty: Ty) -> bool {
+        let types = &self.program.types;
+        match *types.kind(ty) {
+            TyKind::Struct(id) => {
+                let mut fields = types.struct_(id).fields.iter();
+                fields.any(|field| field.ty.is_volatile || self.has_volatile_field(field.ty.ty))
+            }
+            TyKind::Array { element, .. } => self.has_volatile_field(element),
+            _ => false,
+        }
+    }
+
     /// Makes a place hold a value for the first time.
-    pub(crate) fn initialize(&mut self, place: PointerValue<'ctx>, value: &'p Expr) -> Result<()> {
+    pub(crate) fn initialize(
+        &mut self,
+        place: PointerValue<'ctx>,
+        value: &'p Expr,
+        is_volatile: bool,
+    ) -> Result<()> {
         let ty = value.ty.ty;
         if self.is_register(ty) {
             let value = self.value(value)?;
-            return self.store(place, ty, value);
+            return self.store(place, QualTy { is_volatile, ..QualTy::plain(ty) }, value);
         }
-        self.aggregate_into(value, place)
+        // A constructor works on its object, whose `this` is not volatile.
+        if !is_volatile || matches!(value.kind, ExprKind::Construct { .. }) {
+            return self.aggregate_into(value, place);
+        }
+        let temporary = self.alloca(ty)?;
+        self.aggregate_into(value, temporary)?;
+        self.copy(place, temporary, ty, true)
     }
 
     fn assign(&mut self, place: &'p Expr, value: &'p Expr) -> Result<Place<'ctx>> {
-        let ty = place.ty.ty;
+        let QualTy { ty, is_volatile, .. } = place.ty;
         if self.is_register(ty) {
-            let value = self.value(value)?;
+            let (qualified, value) = (place.ty, self.value(value)?);
             let place = self.place(place)?;
-            self.store_place(&place, ty, value)?;
+            self.store_place(&place, qualified, value)?;
             return Ok(place);
         }
         // The value may depend on the contents of the place: evaluate it first.
         let temporary = self.alloca(ty)?;
         self.aggregate_into(value, temporary)?;
         let to = self.address(place)?;
-        self.copy(to, temporary, ty)?;
+        self.copy(to, temporary, ty, is_volatile)?;
         Ok(Place::Memory(to))
     }
 }

@@ -25,14 +25,16 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::Local(id, init) => {
                 let place = self.local(*id)?;
+                let is_volatile = self.frame().source.locals[id.0 as usize].ty.is_volatile;
                 match init {
-                    Some(init) => self.initialize(place, init),
+                    Some(init) => self.initialize(place, init, is_volatile),
                     None => Ok(()),
                 }
             }
             StmtKind::Init { place, value } => {
+                let is_volatile = place.ty.is_volatile;
                 let place = self.address(place)?;
-                self.initialize(place, value)
+                self.initialize(place, value, is_volatile)
             }
             StmtKind::Block(stmts) => self.block(stmts),
             StmtKind::If { condition, then, otherwise } => self.if_statement(condition, then, otherwise),
@@ -63,7 +65,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             }
             Some(value) => match self.frame().result {
                 Some(result) => {
-                    self.initialize(result, value)?;
+                    self.initialize(result, value, false)?;
                     self.builder.build_return(None)?;
                 }
                 None => {

@@ -93,31 +93,35 @@ impl<'m> Widener<'_, 'm> {
         let types = components(ty);
         let offsets = offsets(self.layout, ty);
         let at = self.get(pointer)[0];
+        let is_volatile = instruction.is_volatile();
         if self.is_private(pointer, at) {
             let frame = self.private.frame_of(pointer);
             return types
                 .iter()
                 .zip(offsets)
-                .map(|(&ty, offset)| self.load_private(frame, at, offset, ty))
+                .map(|(&ty, offset)| self.load_private(frame, at, offset, ty, is_volatile))
                 .collect();
         }
         const CONSTANT: u32 = 2;
         let is_constant = pointer.ty().address_space() == CONSTANT;
-        Access { is_constant, ..self.access(at, &offsets, instruction.alignment()) }.load(&types)
+        Access { is_constant, is_volatile, ..self.access(at, &offsets, instruction.alignment()) }.load(&types)
     }
 
-    pub(super) fn store(&mut self, pointer: Value<'m>, ty: Type<'m>, parts: Parts<'m>, align: u32) {
-        let offsets = offsets(self.layout, ty);
+    pub(super) fn store(&mut self, instruction: Value<'m>) {
+        let (value, pointer) = (instruction.operand(0), instruction.operand(1));
+        let is_volatile = instruction.is_volatile();
+        let parts = self.get(value);
+        let offsets = offsets(self.layout, value.ty());
         let at = self.get(pointer)[0];
         if self.is_private(pointer, at) {
             let frame = self.private.frame_of(pointer);
             for (part, offset) in parts.into_iter().zip(offsets) {
-                self.store_private(frame, at, offset, part);
+                self.store_private(frame, at, offset, part, is_volatile);
             }
             return;
         }
         if !parts.is_empty() {
-            self.access(at, &offsets, align).store(&parts);
+            Access { is_volatile, ..self.access(at, &offsets, instruction.alignment()) }.store(&parts);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::groups;
 use super::lanes::{first_active, lanes_of};
+use super::memory::Access;
 use super::parts::{Part, Parts};
 use super::types::{MATRIX, components};
 use super::widen::Widener;
@@ -83,6 +84,11 @@ pub(super) fn access_unit(call: Value) -> u64 {
         }
         _ => 8,
     }
+}
+
+/// True for a memcpy, memmove or memset of volatile memory.
+fn is_volatile_copy(call: Value) -> bool {
+    call.operand(3).as_int() != Some(0)
 }
 
 /// The bytes that a memcpy, memmove or memset moves at a time.
@@ -201,7 +207,7 @@ impl<'m> Widener<'_, 'm> {
             let Some(&part) = self.get(operand).first() else { continue };
             if operand.ty().is_pointer() && self.is_private(operand, part) {
                 let ty = components(call.ty()).first().copied().unwrap_or_else(|| Type::int(self.b.context(), 32));
-                let value = self.load_private(self.private.frame_of(operand), part, 0, ty).lanes(&self.b);
+                let value = self.load_private(self.private.frame_of(operand), part, 0, ty, false).lanes(&self.b);
                 let copy = self.b.entry_alloca(value.ty(), 64);
                 self.b.store(value, copy, 64);
                 copies.push((operand, part, copy, value.ty()));
@@ -216,7 +222,7 @@ impl<'m> Widener<'_, 'm> {
         let found = groups::atomic(&self.b, &atomic)?;
         for (operand, part, copy, ty) in copies {
             let value = Part::Lanes(self.b.load(ty, copy, 64));
-            self.store_private(self.private.frame_of(operand), part, 0, value);
+            self.store_private(self.private.frame_of(operand), part, 0, value, false);
         }
         let anything = || components(call.ty()).into_iter().map(|ty| Part::Lanes(lanes_of(ty).poison())).collect();
         Some(found.map_err(Error::Unsupported).map(|values| match &values[..] {
@@ -320,11 +326,13 @@ impl<'m> Widener<'_, 'm> {
     /// Memory from one place to another, piece by piece.
     fn copy(&mut self, call: Value<'m>) -> Result<Parts<'m>> {
         let (to, from) = (call.operand(0), call.operand(1));
+        let is_volatile = is_volatile_copy(call);
         let (unit, count) = self.pieces(call)?;
         let piece = Type::int(self.b.context(), unit as u32 * 8);
-        let values: Vec<Part<'m>> = (0..count).map(|i| self.load_piece(from, i * unit, piece)).collect();
+        let values: Vec<Part<'m>> =
+            (0..count).map(|i| self.load_piece(from, i * unit, piece, is_volatile)).collect();
         for (i, value) in values.into_iter().enumerate() {
-            self.store_piece(to, i as u64 * unit, value);
+            self.store_piece(to, i as u64 * unit, value, is_volatile);
         }
         Ok(Vec::new())
     }
@@ -332,6 +340,7 @@ impl<'m> Widener<'_, 'm> {
     /// Memory filled with one byte.
     fn fill(&mut self, call: Value<'m>) -> Result<Parts<'m>> {
         let (to, byte) = (call.operand(0), self.get(call.operand(1))[0]);
+        let is_volatile = is_volatile_copy(call);
         let (unit, count) = self.pieces(call)?;
         let piece = Type::int(self.b.context(), unit as u32 * 8);
         let repeat = |value: Value<'m>, ty: Type<'m>| {
@@ -343,7 +352,7 @@ impl<'m> Widener<'_, 'm> {
             None => Part::Lanes(repeat(byte.lanes(&self.b), lanes_of(piece))),
         };
         for i in 0..count {
-            self.store_piece(to, i * unit, value);
+            self.store_piece(to, i * unit, value, is_volatile);
         }
         Ok(Vec::new())
     }
@@ -358,20 +367,20 @@ impl<'m> Widener<'_, 'm> {
         }
     }
 
-    fn load_piece(&mut self, pointer: Value<'m>, offset: u64, ty: Type<'m>) -> Part<'m> {
+    fn load_piece(&mut self, pointer: Value<'m>, offset: u64, ty: Type<'m>, is_volatile: bool) -> Part<'m> {
         let at = self.get(pointer)[0];
         if self.is_private(pointer, at) {
-            return self.load_private(self.private.frame_of(pointer), at, offset, ty);
+            return self.load_private(self.private.frame_of(pointer), at, offset, ty, is_volatile);
         }
-        self.access(at, &[offset], super::types::bytes(ty) as u32).load(&[ty])[0]
+        Access { is_volatile, ..self.access(at, &[offset], super::types::bytes(ty) as u32) }.load(&[ty])[0]
     }
 
-    fn store_piece(&mut self, pointer: Value<'m>, offset: u64, value: Part<'m>) {
+    fn store_piece(&mut self, pointer: Value<'m>, offset: u64, value: Part<'m>, is_volatile: bool) {
         let at = self.get(pointer)[0];
         if self.is_private(pointer, at) {
-            return self.store_private(self.private.frame_of(pointer), at, offset, value);
+            return self.store_private(self.private.frame_of(pointer), at, offset, value, is_volatile);
         }
         let align = super::types::bytes(super::memory::part_type(value)) as u32;
-        self.access(at, &[offset], align).store(&[value]);
+        Access { is_volatile, ..self.access(at, &[offset], align) }.store(&[value]);
     }
 }

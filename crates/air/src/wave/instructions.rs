@@ -18,9 +18,7 @@ impl<'m> Widener<'_, 'm> {
             }
             Opcode::LLVMLoad => self.load(instruction),
             Opcode::LLVMStore => {
-                let (value, pointer) = (instruction.operand(0), instruction.operand(1));
-                let parts = self.get(value);
-                self.store(pointer, value.ty(), parts, instruction.alignment());
+                self.store(instruction);
                 Vec::new()
             }
             Opcode::LLVMGetElementPtr => vec![self.address(instruction)],

@@ -1,5 +1,8 @@
 //! Loads and stores. The address decides: one scalar access when all lanes share it, one vector access when they lie
 //! side by side, wide accesses and shuffles when they lie a small step apart, and a gather or scatter for the rest.
+//!
+//! LLVM knows no volatile masked access. Where the lanes' addresses differ, each active lane makes its volatile access
+//! by itself; where all share one address, the simdgroup makes one, as a GPU does.
 
 use super::lanes::{Mask, lanes_of, mask_bits};
 use super::parts::{Part, anything, every, interleave};
@@ -27,6 +30,8 @@ pub(super) struct Access<'a, 'm> {
     pub(super) mask: Option<Mask<'m>>,
     /// True if nothing writes there while the kernel runs.
     pub(super) is_constant: bool,
+    /// True if each run of the code accesses memory, and no access is merged with another.
+    pub(super) is_volatile: bool,
     /// Memory that lanes which are switched off may read and write.
     pub(super) spare: Value<'m>,
 }
@@ -35,7 +40,7 @@ impl<'m> Widener<'_, 'm> {
     /// An access by the lanes that run the current block.
     pub(super) fn access<'s>(&'s self, pointer: Part<'m>, offsets: &'s [u64], align: u32) -> Access<'s, 'm> {
         let (align, mask, spare) = (align.min(MOST_ALIGNMENT), self.mask, self.entry.spare);
-        Access { b: &self.b, pointer, offsets, align, mask, is_constant: false, spare }
+        Access { b: &self.b, pointer, offsets, align, mask, is_constant: false, is_volatile: false, spare }
     }
 }
 
@@ -47,6 +52,7 @@ impl<'m> Access<'_, 'm> {
                 .each(types)
                 .map(|(ty, offset, align)| Part::Uniform(self.load_scalar(ty, self.at(pointer, offset), align)))
                 .collect(),
+            _ if self.is_volatile => self.gather(types),
             Part::Ramp { base, stride, .. } => match self.step(types, stride) {
                 Some(step) => self.load_wide(types, base, step),
                 None => self.gather(types),
@@ -62,9 +68,11 @@ impl<'m> Access<'_, 'm> {
             Part::Uniform(pointer) => {
                 for (value, (ty, offset, align)) in values.iter().zip(self.each(&types)) {
                     let value = value.uniform().unwrap_or_else(|| self.last_active(value.lanes(self.b)));
-                    store_scalar(self.b, ty, value, self.at(pointer, offset), align);
+                    let value = to_memory(self.b, value, ty);
+                    self.b.store(value, self.at(pointer, offset), align).set_volatile(self.is_volatile);
                 }
             }
+            _ if self.is_volatile => self.scatter(values, &types),
             Part::Ramp { base, stride, .. } => match self.step(&types, stride) {
                 Some(step) => self.store_wide(values, &types, base, step),
                 None => self.scatter(values, &types),
@@ -74,7 +82,12 @@ impl<'m> Access<'_, 'm> {
     }
 
     fn load_value(&self, ty: Type<'m>, pointer: Value<'m>, align: u32) -> Value<'m> {
-        if self.is_constant { self.b.load_invariant(ty, pointer, align) } else { self.b.load(ty, pointer, align) }
+        if self.is_constant && !self.is_volatile {
+            return self.b.load_invariant(ty, pointer, align);
+        }
+        let load = self.b.load(ty, pointer, align);
+        load.set_volatile(self.is_volatile);
+        load
     }
 
     fn load_scalar(&self, ty: Type<'m>, pointer: Value<'m>, align: u32) -> Value<'m> {
@@ -86,6 +99,15 @@ impl<'m> Access<'_, 'm> {
         let align =
             |offset: u64| if offset == 0 { self.align } else { self.align.min(1 << offset.trailing_zeros()) };
         types.iter().zip(self.offsets).map(move |(ty, &offset)| (*ty, offset, align(offset)))
+    }
+
+    /// An access to each component by itself, with its type.
+    fn components<'t>(&'t self, types: &'t [Type<'m>]) -> impl Iterator<Item = (Access<'t, 'm>, Type<'m>)> + 't {
+        let pointers = self.pointer.lanes(self.b);
+        self.each(types).map(move |(ty, offset, align)| {
+            let pointer = Part::Lanes(self.at(pointers, offset));
+            (Access { pointer, offsets: &[0], align, ..*self }, ty)
+        })
     }
 
     fn at(&self, pointer: Value<'m>, offset: u64) -> Value<'m> {
@@ -175,6 +197,9 @@ impl<'m> Access<'_, 'm> {
         if self.takes_turns(types) {
             return self.gather_in_turns(types);
         }
+        if self.is_volatile {
+            return self.components(types).flat_map(|(access, ty)| access.gather_in_turns(&[ty])).collect();
+        }
         let pointers = self.pointer.lanes(self.b);
         self.each(types)
             .map(|(ty, offset, align)| {
@@ -190,6 +215,12 @@ impl<'m> Access<'_, 'm> {
     fn scatter(&self, values: &[Part<'m>], types: &[Type<'m>]) {
         if self.takes_turns(types) {
             return self.scatter_in_turns(values, types);
+        }
+        if self.is_volatile {
+            for (value, (access, ty)) in values.iter().zip(self.components(types)) {
+                access.scatter_in_turns(&[*value], &[ty]);
+            }
+            return;
         }
         let pointers = self.pointer.lanes(self.b);
         for (value, (ty, offset, align)) in values.iter().zip(self.each(types)) {
@@ -246,8 +277,4 @@ pub(super) fn to_memory<'m>(b: &Builder<'m>, value: Value<'m>, ty: Type<'m>) -> 
     }
     let memory = memory_type(ty);
     b.zext(value, if value.ty().is_vector() { memory.vector(value.ty().length()) } else { memory })
-}
-
-fn store_scalar<'m>(b: &Builder<'m>, ty: Type<'m>, value: Value<'m>, pointer: Value<'m>, align: u32) {
-    b.store(to_memory(b, value, ty), pointer, align);
 }

@@ -9,7 +9,7 @@
 
 use super::graph::Graph;
 use super::lanes::{lanes_of, ramp};
-use super::memory::part_type;
+use super::memory::{Access, part_type};
 use super::parts::{Part, every, interleave};
 use super::types::{bytes, components};
 use super::widen::Widener;
@@ -196,12 +196,20 @@ impl<'m> Widener<'_, 'm> {
         }
     }
 
-    pub(super) fn load_private(&self, frame: usize, pointer: Part<'m>, offset: u64, ty: Type<'m>) -> Part<'m> {
+    pub(super) fn load_private(
+        &self,
+        frame: usize,
+        pointer: Part<'m>,
+        offset: u64,
+        ty: Type<'m>,
+        is_volatile: bool,
+    ) -> Part<'m> {
         let unit = self.private.frames[frame].unit;
         let (size, piece) = (bytes(ty), Type::int(self.b.context(), unit as u32 * 8));
         let load = |offset: u64, ty: Type<'m>| {
             let pointer = self.private_address(frame, pointer, offset);
-            self.access(pointer, &[0], unit as u32).load(&[ty])[0].lanes(&self.b)
+            let access = Access { is_volatile, ..self.access(pointer, &[0], unit as u32) };
+            access.load(&[ty])[0].lanes(&self.b)
         };
         if size == unit {
             return Part::Lanes(load(offset, ty));
@@ -212,13 +220,20 @@ impl<'m> Widener<'_, 'm> {
         Part::Lanes(as_type(&self.b, self.b.bitcast(joined, bits), lanes_of(ty)))
     }
 
-    pub(super) fn store_private(&self, frame: usize, pointer: Part<'m>, offset: u64, part: Part<'m>) {
+    pub(super) fn store_private(
+        &self,
+        frame: usize,
+        pointer: Part<'m>,
+        offset: u64,
+        part: Part<'m>,
+        is_volatile: bool,
+    ) {
         let unit = self.private.frames[frame].unit;
         let ty = part_type(part);
         let size = bytes(ty);
         let store = |offset: u64, part: Part<'m>| {
             let pointer = self.private_address(frame, pointer, offset);
-            self.access(pointer, &[0], unit as u32).store(&[part]);
+            Access { is_volatile, ..self.access(pointer, &[0], unit as u32) }.store(&[part]);
         };
         if size == unit {
             return store(offset, part);

@@ -221,3 +221,54 @@ define i32 @pick(i32 %v) {
     let refused = Error::Unsupported("the constant 'table', which holds an address,".into());
     assert_eq!(compile_with(TABLE), Err(refused));
 }
+
+/// Accesses to volatile memory, where all lanes share an address, lie side by side, lie apart, or are private.
+const VOLATILE: &str = "
+    kernel void loads(device uint *out, volatile device uint *p, uint i [[thread_position_in_grid]]) {
+        out[i] = *p + *p + *p;
+    }
+    kernel void loop(volatile device uint *p) {
+        for (uint n = 0; n < 1000; ++n) *p = 7;
+    }
+    kernel void lanes(volatile device uint *p, uint i [[thread_position_in_grid]]) {
+        p[i] = 1;
+        if (i % 3 == 0) p[i] = p[i * i];
+    }
+    kernel void wait(volatile device uint *p, device uint *out) {
+        while (*p == 0) {}
+        *out = 1;
+    }
+    kernel void forever(device uint *out) {
+        volatile uint x = 0;
+        while (x == 0) {}
+        *out = 1;
+    }
+    kernel void copies(device uint *out, volatile device metal::float4x4 *m, device metal::float4x4 *q,
+                       uint i [[thread_position_in_grid]]) {
+        q[i] = m[i];
+        q[i] = m[i];
+    }";
+
+#[test]
+fn volatile_accesses_are_kept() {
+    let source = format!("#include <metal_stdlib>\n{VOLATILE}");
+    for lanes in BOTH {
+        let text = |name: &str| ir(&source, name, &Constants::new(), lanes);
+        let loads = text("loads");
+        assert_eq!(loads.matches("load volatile i32").count(), 3, "{loads}");
+        let repeated = text("loop");
+        assert!(repeated.contains("store volatile i32 7") && repeated.contains("br i1"), "{repeated}");
+        let lanes = text("lanes");
+        assert!(!lanes.contains("masked"), "{lanes}");
+        // One load and two stores per lane; a branch may have a second version, for when all lanes take it.
+        let count = |what: &str| lanes.matches(what).count() / 32;
+        let (loads, stores) = (count("load volatile <1 x i32>"), count("store volatile <1 x i32>"));
+        assert!(loads >= 1 && stores > loads, "{loads} loads, {stores} stores: {lanes}");
+        for name in ["wait", "forever"] {
+            let spin = text(name);
+            assert!(spin.contains("load volatile") && spin.contains("br i1"), "{spin}");
+        }
+        let copies = text("copies");
+        assert!(copies.contains("load volatile"), "{copies}");
+    }
+}

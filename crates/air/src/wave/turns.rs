@@ -55,7 +55,8 @@ impl<'m> Access<'_, 'm> {
     /// The function in which each lane reads or writes a `piece`.
     fn function(&self, kind: &str, piece: Type<'m>) -> Value<'m> {
         let module = self.b.module;
-        let name = format!("{kind}.{}.{}", piece.text().replace([' ', '<', '>'], ""), self.align);
+        let volatile = if self.is_volatile { ".volatile" } else { "" };
+        let name = format!("{kind}.{}.{}{volatile}", piece.text().replace([' ', '<', '>'], ""), self.align);
         if let Some(function) = module.function(&name) {
             return function;
         }
@@ -73,14 +74,19 @@ impl<'m> Access<'_, 'm> {
         let parameters = function.parameters();
         let pointer = |lane: i64| b.extract(parameters[0], Type::int(context, 64).constant(lane));
         if is_gather {
-            let pieces = (0..LANES as i64).map(|lane| b.load(piece, pointer(lane), self.align)).collect();
+            let load = |lane| {
+                let load = b.load(piece, pointer(lane), self.align);
+                load.set_volatile(self.is_volatile);
+                load
+            };
+            let pieces = (0..LANES as i64).map(load).collect();
             b.ret_value(joined(&b, pieces));
         } else {
             let length = piece.length() as i32;
             for lane in 0..LANES as i32 {
                 let pattern: Vec<i32> = (lane * length..(lane + 1) * length).collect();
                 let part = b.shuffle(parameters[1], wide.poison(), &pattern);
-                b.store(part, pointer(lane.into()), self.align);
+                b.store(part, pointer(lane.into()), self.align).set_volatile(self.is_volatile);
             }
             b.ret();
         }

@@ -27,3 +27,4 @@ mod table;
 mod threads;
 mod values;
 mod vectors;
+mod volatile;

@@ -140,9 +140,9 @@ impl<'ctx> Call<'_, 'ctx, '_> {
     }
 
     /// The type that a reference parameter refers to; the type itself of others.
-    pub(super) fn referent(&self, index: usize) -> Result<Ty> {
+    pub(super) fn referent(&self, index: usize) -> Result<QualTy> {
         let ty = self.param(index).ok_or_else(|| self.internal("an argument is missing"))?;
-        Ok(self.lowering.program.types.referent(QualTy::plain(ty)).ty)
+        Ok(self.lowering.program.types.referent(QualTy::plain(ty)))
     }
 
     /// Writes through a reference.

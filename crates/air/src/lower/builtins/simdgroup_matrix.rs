@@ -36,7 +36,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
 
     /// The shape of an argument that is a matrix or a reference to one.
     fn matrix_shape(&self, index: usize) -> Result<Shape> {
-        Shape::of(&self.lowering.program.types, self.referent(index)?).ok_or_else(|| self.internal("a matrix"))
+        Shape::of(&self.lowering.program.types, self.referent(index)?.ty).ok_or_else(|| self.internal("a matrix"))
     }
 
     /// `p1f32`: a pointer to `float` in device memory.
