@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::program::{BinaryOp, Case, CastKind, ExprKind, Global, Stmt, StmtKind, UnaryOp};
-use crate::types::{AddressSpace, Field, FloatKind, Layout, QualTy, Struct, Types};
+use crate::types::{AddressSpace, Field, FloatKind, Layout, LayoutRules, QualTy, Struct, Types};
 
 const SPAN: Span =
     Span { file: crate::source::FileId(0), start: 0, end: 0, expansion: crate::source::ExpansionId(0) };
@@ -154,9 +154,13 @@ fn structure(types: &mut Types, fields: &[(&str, Ty)], base: bool) -> Ty {
         is_complete: false,
         is_opaque: false,
         layout,
+        data_size: 0,
+        is_pod: true,
+        is_empty: false,
+        largest_empty: 0,
         span: SPAN,
     });
-    types.lay_out(id, 1);
+    types.lay_out(id, LayoutRules { min_align: 1, is_pod: true });
     ty
 }
 

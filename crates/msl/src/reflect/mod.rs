@@ -143,7 +143,7 @@ pub struct FieldInfo {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Its place in the element, in bytes.
+    /// Its place in the element, in bytes; for a bit-field that of the aligned unit of its type that holds it.
     pub offset: u64,
     /// Its size in bytes; 0 where it has none.
     pub size: u64,

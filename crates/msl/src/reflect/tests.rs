@@ -3,7 +3,7 @@
 use super::*;
 use crate::program::{Binding, Expr, ExprKind, Global, GlobalId, Local, LocalId, Stmt, StmtKind, Value};
 use crate::source::{Expansion, Span};
-use crate::types::{Field, QualTy, Struct, Ty, TyKind};
+use crate::types::{Field, LayoutRules, QualTy, Struct, Ty, TyKind};
 use serde_json::json;
 
 fn local(name: &str, ty: QualTy, space: AddressSpace) -> Local {
@@ -74,9 +74,13 @@ fn structure(program: &mut Program, name: &str, fields: Vec<Field>, is_opaque: b
         is_complete: false,
         is_opaque,
         layout: Layout::default(),
+        data_size: 0,
+        is_pod: true,
+        is_empty: false,
+        largest_empty: 0,
         span: Span::default(),
     });
-    program.types.lay_out(id, 1);
+    program.types.lay_out(id, LayoutRules { min_align: 1, is_pod: true });
     ty
 }
 

@@ -5,6 +5,7 @@ mod layout;
 mod space;
 
 pub use layout::Layout;
+pub(crate) use layout::LayoutRules;
 pub use space::AddressSpace;
 
 use crate::source::Span;
@@ -237,6 +238,14 @@ pub struct Struct {
     pub is_opaque: bool,
     /// Its size and alignment.
     pub layout: Layout,
+    /// Bytes that it takes as a base class; members of the derived class may lie behind them.
+    pub data_size: u64,
+    /// A POD of C++03: no base classes, constructors, private members or initializers of members.
+    pub is_pod: bool,
+    /// A class without members.
+    pub is_empty: bool,
+    /// Size of the largest empty class in it, itself included; 0 without one.
+    pub largest_empty: u64,
     /// Its definition.
     pub span: Span,
 }
@@ -244,11 +253,12 @@ pub struct Struct {
 /// A data member.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name; empty for a base class and for an anonymous struct or union.
+    /// Its name; empty for a base class, an anonymous struct or union and an unnamed bit-field.
     pub name: SmolStr,
     /// Its type; `is_const` where it is declared so.
     pub ty: QualTy,
-    /// Its place in the struct, in bytes.
+    /// Its place in the struct, in bytes; for a bit-field that of the aligned unit of its type that holds it, which
+    /// other members may share.
     pub offset: u64,
     /// Alignment from `alignas`; 1 without it.
     pub min_align: u64,
@@ -260,6 +270,13 @@ pub struct Field {
     pub id: Option<u32>,
     /// Its declaration.
     pub span: Span,
+}
+
+impl Field {
+    /// Returns true for an unnamed bit-field: no member, only room.
+    pub fn is_padding(&self) -> bool {
+        self.bits.is_some() && self.name.is_empty()
+    }
 }
 
 /// An enum.

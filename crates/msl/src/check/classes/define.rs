@@ -4,7 +4,7 @@ use crate::check::Checker;
 use crate::check::declarations::add_function_entity;
 use crate::check::tables::{ClassState, EntityId, Symbol};
 use crate::parse::ast::{self, Access, ClassKey, DeclKind, FunctionKind};
-use crate::types::{QualTy, StructId, Ty};
+use crate::types::{LayoutRules, QualTy, StructId, Ty};
 use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
@@ -35,8 +35,8 @@ impl<'a> Checker<'a> {
                 this.declare_member(id, member, &mut access, &mut methods);
             }
         });
-        let min_align = self.class_alignment(decl);
-        self.tables.types_mut().lay_out(id, min_align);
+        let rules = LayoutRules { min_align: self.class_alignment(decl), is_pod: self.tables.is_pod(id, decl) };
+        self.tables.types_mut().lay_out(id, rules);
         self.tables.class_mut(id).state = ClassState::Complete;
         self.attach_outside_members(id);
         // The members of an ordinary class are checked now; those of an instantiation when they are used.

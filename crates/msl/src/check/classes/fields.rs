@@ -2,7 +2,7 @@
 
 use crate::check::Checker;
 use crate::check::tables::{ClassState, Symbol, Tables};
-use crate::parse::ast::{self, Access};
+use crate::parse::ast::{self, Access, DeclKind, FunctionKind, TypeExprKind};
 use crate::program::Value;
 use crate::source::Span;
 use crate::types::{Field, QualTy, StructId, Ty, TyKind};
@@ -98,6 +98,30 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
+    /// Returns true for a POD of C++03, as clang has it: no base classes, constructors or copy assignments of the user,
+    /// no private or initialized fields, no fields that are references or not PODs.
+    pub(super) fn is_pod(&self, id: StructId, decl: &ast::ClassDecl) -> bool {
+        let (types, class) = (self.types(), self.class(id));
+        let is_plain = |field: &Field| {
+            let mut ty = field.ty.ty;
+            while let TyKind::Array { element, .. } = *types.kind(ty) {
+                ty = element;
+            }
+            match *types.kind(ty) {
+                TyKind::Reference { .. } => false,
+                TyKind::Struct(field) => types.struct_(field).is_pod,
+                _ => true,
+            }
+        };
+        let fields = &types.struct_(id).fields;
+        let mut members = fields.iter().zip(&class.field_access).zip(&class.field_inits);
+        let are_plain = members.all(|((field, access), init)| {
+            let is_open = *access == Access::Public && init.is_none() && !field.is_base;
+            field.is_padding() || (is_open && is_plain(field))
+        });
+        are_plain && !decl.members.iter().flatten().any(|member| is_special_member(decl, member))
+    }
+
     #[allow(clippy::too_many_arguments, reason = "a field has that many facts")]
     pub(super) fn add_field(
         &mut self,
@@ -117,5 +141,30 @@ impl<'a> Tables<'a> {
         class.field_inits.push(init);
         class.field_access.push(access);
         class.field_inits.len() as u32 - 1
+    }
+}
+
+/// Returns true for a constructor or a copy assignment that is neither defaulted nor deleted.
+fn is_special_member(class: &ast::ClassDecl, member: &ast::Decl) -> bool {
+    let DeclKind::Function(function) = &member.kind else { return false };
+    let is_special = match (&function.kind, &*function.params) {
+        (FunctionKind::Constructor, _) => true,
+        (FunctionKind::Operator(_), [param]) => {
+            let is_assignment = function.name.last().name == "operator=" && function.templates.is_empty();
+            is_assignment && copies_class(class, &param.ty)
+        }
+        _ => false,
+    };
+    is_special && !function.is_defaulted && !function.is_deleted
+}
+
+/// Returns true if a parameter of this type takes a copy of the class or an lvalue reference to it.
+fn copies_class(class: &ast::ClassDecl, ty: &ast::TypeExpr) -> bool {
+    match &ty.kind {
+        TypeExprKind::Reference { inner, rvalue: false } | TypeExprKind::Qualified { inner, .. } => {
+            copies_class(class, inner)
+        }
+        TypeExprKind::Named(path) => class.name.as_ref().is_some_and(|name| name.last().name == path.last().name),
+        _ => false,
     }
 }

@@ -13,7 +13,7 @@ use crate::parse::ast::{self, Access, CaptureMode};
 use crate::parse::names_in::names_in_block;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
-use crate::types::{AddressSpace, Field, QualTy, Ty, TyKind};
+use crate::types::{AddressSpace, Field, LayoutRules, QualTy, Ty, TyKind};
 use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
 use std::rc::Rc;
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
             self.tables.scopes_mut().insert(class_scope, name, Symbol::Capture(field));
             values.push(value);
         }
-        self.tables.types_mut().lay_out(class, 1);
+        self.tables.types_mut().lay_out(class, LayoutRules { min_align: 1, is_pod: false });
         let definition = self.tables.class_mut(class);
         definition.state = ClassState::Complete;
         definition.closure = Some(closure);

@@ -92,6 +92,10 @@ impl<'a> Tables<'a> {
             is_complete: false,
             is_opaque: false,
             layout: Layout::default(),
+            data_size: 0,
+            is_pod: true,
+            is_empty: false,
+            largest_empty: 0,
             span,
         });
         let scope = self.scopes_mut().add(scope, ScopeKind::Class(id));
