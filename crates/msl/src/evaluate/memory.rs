@@ -5,7 +5,7 @@
 
 use super::Interrupt;
 use crate::program::{GlobalId, Program, Value};
-use crate::types::{Ty, TyKind, Types};
+use crate::types::{Field, IntKind, Ty, TyKind, Types};
 
 /// Content of memory and result of expressions: a [`Value`] that may have addresses in it and parts that are not
 /// initialized.
@@ -215,6 +215,7 @@ impl Memory {
         let object = self.objects.get_mut(object).and_then(Option::as_mut).ok_or(Missing::Object)?;
         let (mut ty, mut slot) = (object.ty, &mut object.value);
         let mut made = 0;
+        let mut value = value;
         for step in path {
             if *slot == Slot::UNKNOWN {
                 return Err(WriteError::Unknown);
@@ -238,6 +239,9 @@ impl Memory {
                     let index = *index as usize;
                     if is_union(types, ty) && parts.len() != index + 1 {
                         *parts = vec![Slot::Uninit; index + 1];
+                    }
+                    if let Some(field) = types.struct_id(ty).and_then(|id| types.struct_(id).fields.get(index)) {
+                        value = in_bits(types, field, value);
                     }
                     ty = part_type(types, ty, step);
                     slot = parts.get_mut(index).ok_or(Missing::Field)?;
@@ -291,6 +295,16 @@ fn store_swizzle(parts: &mut [Slot], components: &[u8], value: Slot) -> Result<(
     Ok(())
 }
 
+/// A value as a field holds it: an integer keeps the low bits that a bit-field has.
+pub(super) fn in_bits(types: &Types, field: &Field, value: Slot) -> Slot {
+    let (Some((_, width)), Slot::Scalar(Value::Int(number))) = (field.bits, &value) else { return value };
+    let ty = types.enum_id(field.ty.ty).map_or(field.ty.ty, |id| types.enum_(id).underlying);
+    let is_signed = types.int_kind(ty).is_some_and(IntKind::is_signed);
+    let shift = 128 - width.clamp(1, 128);
+    let high = number << shift;
+    Slot::Scalar(Value::Int(if is_signed { high >> shift } else { (high as u128 >> shift) as i128 }))
+}
+
 fn is_union(types: &Types, ty: Ty) -> bool {
     types.struct_id(ty).is_some_and(|id| types.struct_(id).is_union)
 }
@@ -330,16 +344,13 @@ pub(super) fn export(types: &Types, slot: Slot, ty: Ty) -> Result<Value, String>
             if definition.is_union && parts.len() > 1 {
                 return Err("union whose active member is not its first is not supported in a constant".into());
             }
-            let exported = parts.into_iter().zip(&definition.fields).map(|(part, field)| {
-                export(types, part, field.ty.ty).map_err(|reason| in_field(reason, &field.name))
-            });
+            let exported =
+                parts.into_iter().zip(&definition.fields).map(|(part, field)| export_field(types, part, field));
             exported.collect::<Result<_, _>>().map(Value::Aggregate)
         }
         (Slot::Uninit, TyKind::Struct(id)) => {
             let fields = types.struct_(*id).fields.iter();
-            let exported = fields.map(|field| {
-                export(types, Slot::Uninit, field.ty.ty).map_err(|reason| in_field(reason, &field.name))
-            });
+            let exported = fields.map(|field| export_field(types, Slot::Uninit, field));
             exported.collect::<Result<_, _>>().map(Value::Aggregate)
         }
         (Slot::Aggregate(parts), kind) => {
@@ -357,6 +368,14 @@ pub(super) fn export(types: &Types, slot: Slot, ty: Ty) -> Result<Value, String>
         (Slot::Address(_), TyKind::Reference { .. }) => Err("reference to an object is not a constant".into()),
         (Slot::Address(_), _) => Err("pointer to an object is not a constant".into()),
     }
+}
+
+fn export_field(types: &Types, slot: Slot, field: &Field) -> Result<Value, String> {
+    // Nothing initializes an unnamed bit-field.
+    if field.is_padding() {
+        return Ok(Value::Int(0));
+    }
+    export(types, slot, field.ty.ty).map_err(|reason| in_field(reason, &field.name))
 }
 
 const UNINITIALIZED: &str = "object is not initialized";

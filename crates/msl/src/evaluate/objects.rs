@@ -1,6 +1,6 @@
 //! New objects: aggregates, vectors and matrices from their parts, zero.
 
-use super::memory::{Location, Root, Slot};
+use super::memory::{Location, Root, Slot, in_bits};
 use super::number::{self};
 use super::{Machine, Outcome, SUBEXPRESSION, not_constant, too_long};
 use crate::program::{Expr, FunctionId};
@@ -51,6 +51,11 @@ impl<'p> Machine<'p> {
             }
             TyKind::Struct(id) => {
                 let definition = self.types().struct_(id);
+                for (slot, field) in slots.iter_mut().zip(&definition.fields) {
+                    if field.bits.is_some() {
+                        *slot = in_bits(self.types(), field, std::mem::replace(slot, Slot::Uninit));
+                    }
+                }
                 let count = if definition.is_union { 1 } else { definition.fields.len() };
                 for field in definition.fields.iter().take(count).skip(slots.len()) {
                     let zero = self.zero(field.ty.ty, span)?;

@@ -8,7 +8,7 @@ use crate::check::state::{FunctionStart, FunctionState};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, Function, FunctionId, Local, LocalId, Stmt, StmtKind, Value};
 use crate::source::Span;
-use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
+use crate::types::{AddressSpace, Field, QualTy, StructId, Ty, TyKind};
 
 impl<'a> Checker<'a> {
     /// The value of one member of an aggregate, from the next item; braces around it may be left out.
@@ -118,6 +118,9 @@ impl<'a> Checker<'a> {
                     continue;
                 };
                 next = index;
+            }
+            while fields.get(next).is_some_and(Field::is_padding) && !is_union {
+                next += 1;
             }
             if next >= fields.len() || (is_union && next > 0 && !values.is_empty()) {
                 break;
@@ -264,7 +267,7 @@ impl<'a> Checker<'a> {
         let mut stmts = Vec::new();
         let mut next_param = 1;
         self.in_scope(scope, |this| {
-            for (index, field) in fields.iter().enumerate() {
+            for (index, field) in fields.iter().enumerate().filter(|(_, field)| !field.is_padding()) {
                 let value = if given[index] {
                     let local = this.function.local(LocalId(next_param as u32));
                     let (ty, place_ty) = (local.ty.ty, local.ty);

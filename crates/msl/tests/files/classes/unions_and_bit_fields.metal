@@ -9,6 +9,23 @@ static_assert(sizeof(Variant) == 8, "");
 struct Fields { uint a : 3; uint b : 5; uint : 0; uint c : 24; int d : 8; bool e : 1; };
 struct Packed { ushort low : 4, high : 12; };
 static_assert(sizeof(Packed) == 2, "");
+struct Tail { uint a : 5; uchar b; };
+static_assert(sizeof(Tail) == 4, "");
+struct Mixed { ushort a : 3; uint b : 20; uchar c : 7; };
+static_assert(sizeof(Mixed) == 4 && alignof(Mixed) == 4, "");
+struct Unnamed { uchar a; int : 0; uchar b; };
+static_assert(sizeof(Unnamed) == 5 && alignof(Unnamed) == 1, "");
+struct Crossing { uchar a; uint b : 25; };
+static_assert(sizeof(Crossing) == 8, "");
+
+struct Wrapped { int a : 3; uint : 4; uint b : 4; bool c : 1; };
+constexpr Wrapped wrapped(int x) {
+  Wrapped w = {x, 0, true};
+  w.b = uint(x) + 10;
+  return w;
+}
+static_assert(wrapped(6).a == -2 && wrapped(6).b == 0 && wrapped(6).c, "");
+
 struct WithStruct { struct { float x, y; }; float z; };
 
 kernel void unions(device uint *out, device Bits *b, device Variant *v) {
