@@ -111,7 +111,8 @@ impl<'ctx> Lowering<'ctx, '_> {
             (Value::Aggregate(parts), kind) => {
                 let (element, stride) = match kind {
                     TyKind::Struct(id) => {
-                        for (part, field) in parts.iter().zip(&types.struct_(*id).fields) {
+                        let fields = parts.iter().zip(&types.struct_(*id).fields);
+                        for (part, field) in fields.filter(|(_, field)| !field.is_padding()) {
                             let size = self.layout(field.ty.ty)?.size as usize;
                             let offset = field.offset as usize;
                             self.write_field(part, field, &mut bytes[offset..offset + size])?;
@@ -148,11 +149,15 @@ impl<'ctx> Lowering<'ctx, '_> {
 
     fn write_field(&self, value: &Value, field: &msl::types::Field, bytes: &mut [u8]) -> Result<()> {
         let Some((first, width)) = field.bits else { return self.write_bytes(value, field.ty.ty, bytes) };
-        let Value::Int(value) = value else { return Ok(()) };
+        let value = match value {
+            Value::Int(value) => *value,
+            Value::Bool(value) => i128::from(*value),
+            _ => return Ok(()),
+        };
         let mut unit = [0; 16];
         unit[..bytes.len()].copy_from_slice(bytes);
         let mask = (1u128 << width) - 1;
-        let merged = u128::from_le_bytes(unit) | ((*value as u128 & mask) << first);
+        let merged = u128::from_le_bytes(unit) | ((value as u128 & mask) << first);
         bytes.copy_from_slice(&merged.to_le_bytes()[..bytes.len()]);
         Ok(())
     }

@@ -244,12 +244,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     /// Sets a place to zero.
     fn clear(&mut self, to: PointerValue<'ctx>, ty: Ty) -> Result<()> {
-        let layout = self.layout(ty)?;
-        let size = self.context.i64_type().const_int(layout.size, false);
+        let Some(size) = self.data_size(ty)? else { return Ok(()) };
+        let align = self.layout(ty)?.align as u32;
         let zero = self.context.i8_type().const_zero();
-        self.builder
-            .build_memset(to, layout.align as u32, zero, size)
-            .map_err(|error| Error::Internal(error.to_string()))?;
+        self.builder.build_memset(to, align, zero, size).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(())
     }
 
@@ -279,7 +277,15 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         if !is_whole {
             self.clear(to, ty)?;
         }
-        for (part, PartPlace { offset, bits, is_volatile }) in parts.iter().zip(places) {
+        let padding = |index: usize| match *types.kind(ty) {
+            TyKind::Struct(id) => types.struct_(id).fields[index].is_padding(),
+            _ => false,
+        };
+        for (index, (part, place)) in parts.iter().zip(places).enumerate() {
+            if padding(index) {
+                continue;
+            }
+            let PartPlace { offset, bits, is_volatile } = place;
             let place = self.offset(to, offset)?;
             match bits {
                 Some((first, width)) => {

@@ -1,7 +1,7 @@
 //! Places: addresses of values, and reads and writes there.
 
 use super::{Error, Lowering, Result};
-use inkwell::types::BasicTypeEnum;
+use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 use msl::program::{Expr, ExprKind};
 use msl::types::{QualTy, Ty, TyKind};
@@ -13,7 +13,7 @@ pub(crate) enum Place<'ctx> {
     Memory(PointerValue<'ctx>),
     /// Several components of the vector at an address.
     Components { vector: PointerValue<'ctx>, vector_ty: Ty, components: Vec<u8> },
-    /// Some bits of the integer at an address.
+    /// Some bits of the integer at an address, which other members may share.
     Bits { unit: PointerValue<'ctx>, first: u32, width: u32 },
 }
 
@@ -152,16 +152,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let whole = self.load(*vector, ty.with_ty(*vector_ty))?;
                 self.shuffle(whole, components)
             }
-            Place::Bits { unit, first, width } => {
-                let whole = self.load(*unit, ty)?.into_int_value();
-                let bits = whole.get_type().get_bit_width();
-                let int = whole.get_type();
-                let up = int.const_int(u64::from(bits - first - width), false);
-                let down = int.const_int(u64::from(bits - width), false);
-                let high = self.builder.build_left_shift(whole, up, "")?;
-                let signed = self.is_signed(ty.ty);
-                Ok(self.builder.build_right_shift(high, down, signed, "")?.into())
-            }
+            Place::Bits { unit, first, width } => self.load_bits(*unit, *first, *width, ty),
         }
     }
 
@@ -185,19 +176,108 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 }
                 self.store(*vector, ty.with_ty(*vector_ty), whole.into())
             }
-            Place::Bits { unit, first, width } => {
-                let old = self.load(*unit, ty)?.into_int_value();
-                let int = old.get_type();
-                let mask = if *width >= 64 { u64::MAX } else { (1u64 << width) - 1 };
-                let first_value = int.const_int(u64::from(*first), false);
-                let new = self.builder.build_and(value.into_int_value(), int.const_int(mask, false), "")?;
-                let new = self.builder.build_left_shift(new, first_value, "")?;
-                let hole = int.const_int(!(mask << first), false);
-                let kept = self.builder.build_and(old, hole, "")?;
-                let merged = self.builder.build_or(kept, new, "")?;
-                self.store(*unit, ty, merged.into())
-            }
+            Place::Bits { unit, first, width } => self.store_bits(*unit, *first, *width, ty, value),
         }
+    }
+
+    /// Reads a bit-field from the bytes that hold bits of it.
+    fn load_bits(
+        &self,
+        unit: PointerValue<'ctx>,
+        first: u32,
+        width: u32,
+        qualified: QualTy,
+    ) -> Result<BasicValueEnum<'ctx>> {
+        let ty = qualified.ty;
+        let int = self.memory_type(ty)?.into_int_type();
+        let bits = int.get_bit_width();
+        let mut whole = None;
+        for piece in pieces(first, width) {
+            let part = self.load_piece(unit, piece, qualified.is_volatile)?;
+            let part = self.builder.build_int_z_extend_or_bit_cast(part, int, "")?;
+            let part = self.shifted_left(part, piece.first)?;
+            whole = Some(match whole {
+                Some(lower) => self.builder.build_or(lower, part, "")?,
+                None => part,
+            });
+        }
+        let whole = whole.ok_or_else(|| Error::Internal("a bit-field without bits".into()))?;
+        let high = self.shifted_left(whole, bits - first - width)?;
+        let down = int.const_int(u64::from(bits - width), false);
+        let value = match bits - width {
+            0 => high,
+            _ => self.builder.build_right_shift(high, down, self.is_signed(ty), "")?,
+        };
+        let register = self.register_type(ty)?.into_int_type();
+        Ok(match register == int {
+            true => value.into(),
+            false => self.builder.build_int_truncate(value, register, "")?.into(),
+        })
+    }
+
+    /// Writes a bit-field into the bytes that hold bits of it. All others may belong to members that another thread
+    /// writes at the same time.
+    fn store_bits(
+        &self,
+        unit: PointerValue<'ctx>,
+        first: u32,
+        width: u32,
+        qualified: QualTy,
+        value: BasicValueEnum<'ctx>,
+    ) -> Result<()> {
+        let ty = qualified.ty;
+        let int = self.memory_type(ty)?.into_int_type();
+        let value = self.builder.build_int_z_extend_or_bit_cast(value.into_int_value(), int, "")?;
+        let field = (u64::MAX >> (64 - width)) << first;
+        let new = self.shifted_left(value, first)?;
+        for piece in pieces(first, width) {
+            let part = self.piece_type(piece);
+            let all = u64::MAX >> (64 - piece.bits);
+            let covered = field >> piece.first & all;
+            let down = int.const_int(u64::from(piece.first), false);
+            let new = match piece.first {
+                0 => new,
+                _ => self.builder.build_right_shift(new, down, false, "")?,
+            };
+            let mut new = match part == int {
+                true => new,
+                false => self.builder.build_int_truncate(new, part, "")?,
+            };
+            if covered != all {
+                let old = self.load_piece(unit, piece, qualified.is_volatile)?;
+                let kept = self.builder.build_and(old, part.const_int(all & !covered, false), "")?;
+                new = self.builder.build_and(new, part.const_int(covered, false), "")?;
+                new = self.builder.build_or(kept, new, "")?;
+            }
+            let stored = self.builder.build_store(self.offset(unit, u64::from(piece.first / 8))?, new)?;
+            let _ = stored.set_alignment(piece.bits / 8);
+            let _ = stored.set_volatile(qualified.is_volatile);
+        }
+        Ok(())
+    }
+
+    fn piece_type(&self, piece: Piece) -> IntType<'ctx> {
+        match piece.bits {
+            8 => self.context.i8_type(),
+            16 => self.context.i16_type(),
+            32 => self.context.i32_type(),
+            _ => self.context.i64_type(),
+        }
+    }
+
+    fn load_piece(&self, unit: PointerValue<'ctx>, piece: Piece, is_volatile: bool) -> Result<IntValue<'ctx>> {
+        let int = self.piece_type(piece);
+        let loaded = self.builder.build_load(int, self.offset(unit, u64::from(piece.first / 8))?, "")?;
+        if let Some(instruction) = loaded.as_instruction_value() {
+            let _ = instruction.set_alignment(piece.bits / 8);
+            let _ = instruction.set_volatile(is_volatile);
+        }
+        Ok(loaded.into_int_value())
+    }
+
+    fn shifted_left(&self, value: IntValue<'ctx>, count: u32) -> Result<IntValue<'ctx>> {
+        let by = value.get_type().const_int(u64::from(count), false);
+        Ok(if count == 0 { value } else { self.builder.build_left_shift(value, by, "")? })
     }
 
     /// Reads a register type from memory.
@@ -253,9 +333,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         ty: Ty,
         is_volatile: bool,
     ) -> Result<()> {
-        let layout = self.layout(ty)?;
-        let size = self.context.i64_type().const_int(layout.size, false);
-        let align = layout.align as u32;
+        let Some(size) = self.data_size(ty)? else { return Ok(()) };
+        let align = self.layout(ty)?.align as u32;
         let copied = self
             .builder
             .build_memcpy(to, align, from, align, size)
@@ -280,6 +359,13 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             TyKind::Array { element, .. } => self.has_volatile_field(element),
             _ => false,
         }
+    }
+
+    /// Bytes that belong to an object of this type alone; `None` for no bytes, as of an empty class. The tail padding
+    /// of a base class may hold members of the derived one.
+    pub(crate) fn data_size(&self, ty: Ty) -> Result<Option<IntValue<'ctx>>> {
+        let size = self.program.types.data_size(ty).unwrap_or(self.layout(ty)?.size);
+        Ok((size != 0).then(|| self.context.i64_type().const_int(size, false)))
     }
 
     /// Makes a place hold a value for the first time.
@@ -317,5 +403,48 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let to = self.address(place)?;
         self.copy(to, temporary, ty, is_volatile)?;
         Ok(Place::Memory(to))
+    }
+}
+
+/// Aligned part of a bit-field's unit, of 1, 2, 4 or 8 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Piece {
+    /// Its first bit, counted from the unit's.
+    first: u32,
+    bits: u32,
+}
+
+/// The fewest pieces for the bytes that hold `width` bits from `first` on, and no other byte.
+fn pieces(first: u32, width: u32) -> Vec<Piece> {
+    let (mut at, end) = (first / 8, (first + width).div_ceil(8));
+    let mut pieces = Vec::new();
+    while at < end {
+        let fits = |size: &u32| at.is_multiple_of(*size) && at + size <= end;
+        let size = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
+        pieces.push(Piece { first: at * 8, bits: size * 8 });
+        at += size;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+
+    #[test]
+    fn pieces_cover_the_bytes_of_a_bit_field_and_no_other() {
+        for first in 0..64 {
+            for width in 1..=64 - first {
+                let mut next = first / 8 * 8;
+                for piece in pieces(first, width) {
+                    assert_eq!(piece.first, next);
+                    assert_eq!(piece.first % piece.bits, 0, "{first} {width}: aligned");
+                    next += piece.bits;
+                }
+                assert_eq!(next, (first + width).next_multiple_of(8), "{first} {width}");
+            }
+        }
+        assert_eq!(pieces(0, 32).len(), 1);
+        assert_eq!(pieces(8, 24).len(), 2);
     }
 }

@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::places::Place;
 use super::{Lowering, Result};
 use crate::ir::mark_loop;
 use inkwell::basic_block::BasicBlock;
@@ -32,9 +33,15 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 }
             }
             StmtKind::Init { place, value } => {
-                let is_volatile = place.ty.is_volatile;
-                let place = self.address(place)?;
-                self.initialize(place, value, is_volatile)
+                let qualified = place.ty;
+                match self.place(place)? {
+                    Place::Memory(place) => self.initialize(place, value, qualified.is_volatile),
+                    place => {
+                        let ty = qualified.with_ty(value.ty.ty);
+                        let value = self.value(value)?;
+                        self.store_place(&place, ty, value)
+                    }
+                }
             }
             StmtKind::Block(stmts) => self.block(stmts),
             StmtKind::If { condition, then, otherwise } => self.if_statement(condition, then, otherwise),

@@ -5,6 +5,7 @@
 mod address_spaces;
 mod atomics;
 mod barriers;
+mod bit_fields;
 mod control_flow;
 mod conversions;
 mod float_functions;
