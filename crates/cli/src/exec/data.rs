@@ -176,6 +176,11 @@ fn structure(argument: &Argument, given: &[(String, String)]) -> Result<Vec<u8>,
     if let Some((name, _)) = unknown {
         return Err(format!("{element} has no field '{name}': it has {}", names()));
     }
+    if let Some((one, other)) = overlapping(&argument.fields) {
+        return Err(format!(
+            "'{one}' and '{other}' of {element} share bytes, as bit-fields and unions do: bind a file (@params.bin)"
+        ));
+    }
     let mut bytes = vec![0; usize::try_from(argument.element_size).map_err(|_| "it is too large")?];
     for field in &argument.fields {
         let mut values = given.iter().filter(|(name, _)| *name == field.name);
@@ -189,6 +194,14 @@ fn structure(argument: &Argument, given: &[(String, String)]) -> Result<Vec<u8>,
         place.ok_or("its fields are not within it")?.copy_from_slice(&numbers);
     }
     Ok(bytes)
+}
+
+/// Two fields that share a byte.
+fn overlapping(fields: &[FieldInfo]) -> Option<(&str, &str)> {
+    let end = |field: &FieldInfo| field.offset.saturating_add(field.size);
+    let pairs = fields.iter().enumerate().flat_map(|(i, one)| fields[..i].iter().map(move |other| (other, one)));
+    let mut shared = pairs.filter(|(one, other)| one.offset < end(other) && other.offset < end(one));
+    shared.next().map(|(one, other)| (one.name.as_str(), other.name.as_str()))
 }
 
 /// The bytes of a field: a number, or the numbers of a vector or array separated by `:`.
@@ -331,6 +344,16 @@ mod tests {
         assert_eq!(field_bytes(&field("uchar3", 4), "1:2:3"), Ok(vec![1, 2, 3]));
         let problem = field_bytes(&field("int [3]", 12), "1:2").expect_err("one is missing");
         assert_eq!(problem, "int [3] has 3 numbers, as in 1:2:3, but '1:2' has 2");
+    }
+
+    #[test]
+    fn rejects_fields_that_share_bytes() {
+        let mut argument = params();
+        argument.fields[2].offset = 5;
+        let given = Given::parse("0=struct:n=1,scale=1,stride=1").expect("it is a struct");
+        let problem =
+            "'scale' and 'stride' of Params share bytes, as bit-fields and unions do: bind a file (@params.bin)";
+        assert_eq!(Data::load(&given, &argument, LIMIT), Err(Error::Refused(problem.into())));
     }
 
     #[test]
