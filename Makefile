@@ -52,7 +52,7 @@ demo-exec:
 demo-run:
 	@printf '\n=== metalworks pull: get a model of 98 MB, unless it is there ===\n\n'
 	$(METALWORKS) pull smollm2
-	@printf '\n=== metalworks run: have it answer (the first time, kernels are compiled) ===\n\n'
+	@printf '\n=== metalworks run: run it (the first run compiles the kernels) ===\n\n'
 	$(METALWORKS) run --temp 0 -n 200 --stats -p 'What is the capital of France, and what is it known for?'
 
 # In order, the quickest to fail first; tests with downloads come last.
