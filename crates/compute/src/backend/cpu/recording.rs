@@ -26,7 +26,7 @@ struct Instance {
 impl Instance {
     fn new(table: &Table) -> Result<Instance> {
         let bytes: Box<[Block]> = table.bytes.as_slice().into();
-        let mut program = Program::default();
+        let mut program = Program::repeated();
         program.prepare(table, bytes.as_ptr())?;
         Ok(Instance { program, bytes })
     }

@@ -1,7 +1,7 @@
 //! Executes dispatches: from a grid to calls of generated code.
 //!
 //! ```text
-//! DispatchBatch ── items: the threadgroups of all its dispatches, claimed in chunks by the pool's threads
+//! Execution ── stages of dispatches that may overlap; items: their threadgroups, claimed in chunks by the pool's threads
 //!   Grid ── one dispatch: threadgroup after threadgroup
 //!     no barrier: one call for all simdgroups that are rows, one for the others
 //!     barrier: a fiber per simdgroup
@@ -15,8 +15,8 @@
 use super::denormals::FlushDenormals;
 use super::fibers::{self, Fibers, KernelCall};
 use super::grid::Grid;
-use super::pool::ParallelWork;
 use super::shape::{Shape, ShapeTable};
+use super::walk::StagedWork;
 use crate::backend::cpu::device::MAX_THREADGROUP_MEMORY;
 use crate::error::{Error, Result};
 use abi::{Entry, Lanes, Simdgroup, Threadgroup};
@@ -30,9 +30,11 @@ use std::time::{Duration, Instant};
 /// Larger private arrays do not go on the calling thread's stack, which may be small.
 const PRIVATE_MEMORY_ON_THREAD: u64 = 64 << 10;
 
-/// Dispatches that may overlap.
-pub(crate) struct DispatchBatch<'a> {
+/// A run of a program.
+pub(crate) struct Execution<'a> {
     grids: &'a [Grid],
+    /// Grids that may overlap.
+    stages: &'a [Range<usize>],
     /// Records the time of each dispatch.
     times: Option<&'a [Times]>,
     is_adverse: bool,
@@ -64,14 +66,15 @@ impl Times {
     }
 }
 
-impl<'a> DispatchBatch<'a> {
-    pub(crate) fn new(grids: &'a [Grid], times: Option<&'a [Times]>, is_adverse: bool) -> DispatchBatch<'a> {
-        DispatchBatch { grids, times, is_adverse, has_failed: AtomicBool::new(false), error: Mutex::new(None) }
-    }
-
-    /// Number of threadgroups.
-    pub(crate) fn items(&self) -> u64 {
-        self.grids.last().map_or(0, Grid::end)
+impl<'a> Execution<'a> {
+    pub(crate) fn new(
+        grids: &'a [Grid],
+        stages: &'a [Range<usize>],
+        times: Option<&'a [Times]>,
+        is_adverse: bool,
+    ) -> Execution<'a> {
+        let (has_failed, error) = (AtomicBool::new(false), Mutex::new(None));
+        Execution { grids, stages, times, is_adverse, has_failed, error }
     }
 
     /// Returns the first error.
@@ -83,17 +86,28 @@ impl<'a> DispatchBatch<'a> {
     }
 }
 
-impl ParallelWork for DispatchBatch<'_> {
-    fn run(&self, items: Range<u64>) {
+impl StagedWork for Execution<'_> {
+    fn stages(&self) -> usize {
+        self.stages.len()
+    }
+
+    /// Number of threadgroups.
+    fn items(&self, stage: usize) -> u64 {
+        self.grids[self.stages[stage].end - 1].end()
+    }
+
+    fn run(&self, stage: usize, items: Range<u64>) {
         let mut local = Local::take();
+        let all = self.items(stage);
+        let grids = self.stages[stage].clone();
         let mut next = items.start;
         while next < items.end && !self.has_failed.load(Ordering::Relaxed) {
             // Adverse: one at a time, from the last one.
             let (first, end) = match self.is_adverse {
                 false => (next, items.end),
-                true => (self.items() - 1 - next, self.items() - next),
+                true => (all - 1 - next, all - next),
             };
-            let number = self.grids.partition_point(|grid| grid.end() <= first);
+            let number = grids.start + self.grids[grids.clone()].partition_point(|grid| grid.end() <= first);
             let end = self.grids[number].end().min(end);
             self.run_grid(&mut local, number, first..end);
             next += end - first;
@@ -102,7 +116,7 @@ impl ParallelWork for DispatchBatch<'_> {
     }
 }
 
-impl DispatchBatch<'_> {
+impl Execution<'_> {
     /// Runs items that are threadgroups of one dispatch.
     fn run_grid(&self, local: &mut Local, number: usize, items: Range<u64>) {
         let grid = &self.grids[number];

@@ -16,7 +16,6 @@ pub(crate) struct Grid {
     dispatch: abi::Dispatch,
     row: Option<Entry>,
     any: Option<Entry>,
-    waits: bool,
     has_barrier: bool,
     flush_denormals: bool,
     most_simdgroups: u32,
@@ -59,7 +58,6 @@ impl Grid {
             },
             row: None,
             any: None,
-            waits: dispatch.waits,
             has_barrier: false,
             flush_denormals: false,
             most_simdgroups: 0,
@@ -100,11 +98,6 @@ impl Grid {
             Lanes::Row => self.row,
             Lanes::Any => self.any,
         }
-    }
-
-    /// True if it begins after all dispatches before it.
-    pub(crate) fn waits(&self) -> bool {
-        self.waits
     }
 
     /// Number of threadgroups in this dispatch and in those before it in its batch.

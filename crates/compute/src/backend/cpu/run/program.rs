@@ -1,27 +1,43 @@
 //! The prepared dispatches of a table.
 
-use super::execute::{DispatchBatch, Times};
+use super::execute::{Execution, Times};
 use super::grid::Grid;
-use super::pool::Pool;
+use super::pace::Pace;
+use super::pool::{Pool, SpareWalks};
 use crate::backend::{Block, Table};
 use crate::error::Result;
 use crate::timing::DispatchTiming;
+use std::ops::Range;
 use std::time::Instant;
 
 /// A prepared table.
 #[derive(Default)]
 pub(crate) struct Program {
     grids: Vec<Grid>,
+    /// Grids that need not wait for each other.
+    stages: Vec<Range<usize>>,
+    spare: SpareWalks,
+    /// Experience with earlier runs, if it is run repeatedly.
+    pace: Option<Pace>,
 }
 
 impl Program {
+    /// An empty program that will be run repeatedly once it is prepared.
+    pub(crate) fn repeated() -> Program {
+        Program { pace: Some(Pace::default()), ..Program::default() }
+    }
+
     /// Prepares the dispatches of a table, with the `set_bytes` data at `bytes`.
     pub(crate) fn prepare(&mut self, table: &Table, bytes: *const Block) -> Result<()> {
-        self.grids.clear();
+        self.clear();
         self.grids.reserve(table.dispatches.len());
         for (number, dispatch) in table.dispatches.iter().enumerate() {
             let before = if dispatch.waits { 0 } else { self.grids.last().map_or(0, Grid::end) };
             self.grids.push(Grid::new(table, number, before, bytes)?);
+            match self.stages.last_mut() {
+                Some(stage) if !dispatch.waits => stage.end = number + 1,
+                _ => self.stages.push(number..number + 1),
+            }
         }
         Ok(())
     }
@@ -29,25 +45,26 @@ impl Program {
     /// Clears the program and keeps its allocations.
     pub(crate) fn clear(&mut self) {
         self.grids.clear();
+        self.stages.clear();
     }
 
-    /// Runs all dispatches, in batches of those that need not wait for each other.
+    /// Runs all dispatches.
     ///
     /// # Safety
     ///
     /// The program was prepared from this table, and the bytes that it was given are still alive.
     pub(crate) unsafe fn run(
-        &self,
+        &mut self,
         table: &Table,
         pool: &Pool,
         timings: Option<&mut Vec<DispatchTiming>>,
     ) -> Result<()> {
         match timings {
-            None => self.run_batches(pool, None),
+            None => self.execute(pool, None),
             Some(timings) => {
                 let origin = Instant::now();
                 let times: Vec<Times> = self.grids.iter().map(|_| Times::new(origin)).collect();
-                self.run_batches(pool, Some(&times))?;
+                self.execute(pool, Some(&times))?;
                 timings.extend(table.dispatches.iter().zip(times).map(|(dispatch, times)| {
                     let pipeline = table.pipeline(dispatch);
                     let range = times.range();
@@ -63,14 +80,9 @@ impl Program {
         }
     }
 
-    fn run_batches(&self, pool: &Pool, times: Option<&[Times]>) -> Result<()> {
-        let mut first = 0;
-        for grids in self.grids.chunk_by(|_, next| !next.waits()) {
-            let batch = DispatchBatch::new(grids, times.map(|times| &times[first..]), pool.is_adverse());
-            pool.run(&batch, batch.items());
-            batch.finish()?;
-            first += grids.len();
-        }
-        Ok(())
+    fn execute(&mut self, pool: &Pool, times: Option<&[Times]>) -> Result<()> {
+        let execution = Execution::new(&self.grids, &self.stages, times, pool.is_adverse());
+        pool.walk(&execution, &mut self.spare, self.pace.as_mut());
+        execution.finish()
     }
 }
