@@ -111,6 +111,8 @@ pub struct Local {
     pub ty: QualTy,
     /// [`AddressSpace::Thread`], or [`AddressSpace::Threadgroup`] for a threadgroup variable of a kernel.
     pub space: AddressSpace,
+    /// Alignment from `alignas` or `aligned`; 1 without it.
+    pub min_align: u64,
     /// Its declaration.
     pub span: Span,
 }
@@ -129,6 +131,8 @@ pub struct Global {
     /// Initializer of a constant that depends on function constants, as in
     /// `constant bool x = is_function_constant_defined(c) ? c : true`.
     pub init: Option<Expr>,
+    /// Alignment from `alignas` or `aligned`; 1 without it.
+    pub min_align: u64,
     /// Its declaration.
     pub span: Span,
 }

@@ -81,7 +81,7 @@ impl<'ctx> Lowering<'ctx, '_> {
             if let Some(value) = &global.value {
                 self.write_bytes(value, global.ty.ty, &mut bytes)?;
             }
-            self.constant_bytes(&bytes, layout.align, &global.name)
+            self.constant_bytes(&bytes, layout.align.max(global.min_align), &global.name)
         };
         self.globals.insert(id, place);
         Ok(place)
@@ -113,7 +113,10 @@ impl<'ctx> Lowering<'ctx, '_> {
                     TyKind::Struct(id) => {
                         let fields = parts.iter().zip(&types.struct_(*id).fields);
                         for (part, field) in fields.filter(|(_, field)| !field.is_padding()) {
-                            let size = self.layout(field.ty.ty)?.size as usize;
+                            let size = match field.bits {
+                                Some((first, width)) => (first + width).div_ceil(8) as usize,
+                                None => self.layout(field.ty.ty)?.size as usize,
+                            };
                             let offset = field.offset as usize;
                             self.write_field(part, field, &mut bytes[offset..offset + size])?;
                         }

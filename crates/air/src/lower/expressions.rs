@@ -245,7 +245,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     /// Sets a place to zero.
     fn clear(&mut self, to: PointerValue<'ctx>, ty: Ty) -> Result<()> {
         let Some(size) = self.data_size(ty)? else { return Ok(()) };
-        let align = self.layout(ty)?.align as u32;
+        let align = self.align_at(to, ty)?;
         let zero = self.context.i8_type().const_zero();
         self.builder.build_memset(to, align, zero, size).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(())
@@ -287,6 +287,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             }
             let PartPlace { offset, bits, is_volatile } = place;
             let place = self.offset(to, offset)?;
+            self.note_field_alignment(to, ty, place, offset, part.ty.ty);
             match bits {
                 Some((first, width)) => {
                     let value = self.value(part)?;

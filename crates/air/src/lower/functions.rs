@@ -178,8 +178,13 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     /// Room for a value of type `ty`, made once, when the function is entered.
     pub(crate) fn alloca(&self, ty: Ty) -> Result<PointerValue<'ctx>> {
+        self.aligned_alloca(ty, 1)
+    }
+
+    /// [`Self::alloca`], aligned to at least `min_align` bytes.
+    fn aligned_alloca(&self, ty: Ty, min_align: u64) -> Result<PointerValue<'ctx>> {
         let memory = self.memory_type(ty)?;
-        let align = self.layout(ty)?.align;
+        let align = self.layout(ty)?.align.max(min_align);
         let entry = self.frame().value.get_first_basic_block().expect("an entry block");
         let builder = self.context.create_builder();
         match entry.get_first_instruction() {
@@ -201,7 +206,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let local = &self.frame().source.locals[id.0 as usize];
         let place = match local.space {
             AddressSpace::Threadgroup => self.threadgroup_variable(self.frame().id, id)?.as_pointer_value(),
-            _ => self.alloca(local.ty.ty)?,
+            _ => self.aligned_alloca(local.ty.ty, local.min_align)?,
         };
         self.frame_mut().locals[id.0 as usize] = Some(place);
         Ok(place)
@@ -220,7 +225,7 @@ impl<'ctx> Lowering<'ctx, '_> {
         let global = self.module.add_global(memory, Some(space), &local.name);
         global.set_linkage(Linkage::Internal);
         global.set_initializer(&undefined(memory));
-        global.set_alignment(self.layout(local.ty.ty)?.align as u32);
+        global.set_alignment(self.layout(local.ty.ty)?.align.max(local.min_align) as u32);
         self.threadgroup.insert((function, id), global);
         Ok(global)
     }

@@ -43,7 +43,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let address = self.column_address(matrix, ty, index)?;
         let loaded = self.builder.build_load(self.column_type(ty)?, address, "")?;
         if let Some(instruction) = loaded.as_instruction_value() {
-            let _ = instruction.set_alignment(self.layout(ty)?.align as u32);
+            let _ = instruction.set_alignment(self.align_at(address, ty)?);
         }
         Ok(loaded)
     }
@@ -57,7 +57,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     ) -> Result<()> {
         let address = self.column_address(matrix, ty, index)?;
         let stored = self.builder.build_store(address, value)?;
-        let _ = stored.set_alignment(self.layout(ty)?.align as u32);
+        let _ = stored.set_alignment(self.align_at(address, ty)?);
         Ok(())
     }
 

@@ -12,6 +12,7 @@
 //! away. `bool` is `i1` in registers and `i8` in memory. A struct's fields are reached by their byte offsets, so that
 //! `msl` alone decides the layout.
 
+mod alignment;
 mod builtins;
 mod constants;
 mod contraction;
@@ -133,6 +134,8 @@ pub(crate) struct Lowering<'ctx, 'p> {
     /// Variables in threadgroup memory.
     pub(crate) threadgroup: HashMap<(FunctionId, LocalId), GlobalValue<'ctx>>,
     frame: Option<functions::Frame<'ctx, 'p>>,
+    /// Pointers that are aligned less than their types are: to members of packed structs.
+    weak: alignment::WeakPointers<'ctx>,
     /// Matrix values already evaluated in the operation at hand.
     matrices: HashMap<*const Expr, PointerValue<'ctx>>,
 }
@@ -152,6 +155,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             globals: HashMap::new(),
             threadgroup: HashMap::new(),
             frame: None,
+            weak: alignment::WeakPointers::default(),
             matrices: HashMap::new(),
         }
     }

@@ -5,6 +5,7 @@ use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue};
 use msl::program::{Expr, ExprKind};
 use msl::types::{QualTy, Ty, TyKind};
+use std::cmp::Ordering;
 
 /// A place in memory.
 #[derive(Clone)]
@@ -83,8 +84,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let types = &self.program.types;
         let id = types.struct_id(base.ty.ty).ok_or_else(|| Error::Internal("a field of no struct".into()))?;
         let field = &types.struct_(id).fields[field as usize];
-        let (offset, bits) = (field.offset, field.bits);
+        let (offset, bits, ty) = (field.offset, field.bits, field.ty.ty);
         let place = self.offset(address, offset)?;
+        self.note_field_alignment(address, base.ty.ty, place, offset, ty);
         Ok(match bits {
             Some((first, width)) => Place::Bits { unit: place, first, width },
             None => Place::Memory(place),
@@ -96,9 +98,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         if offset == 0 {
             return Ok(address);
         }
-        let offset = self.context.i64_type().const_int(offset, false);
+        let index = self.context.i64_type().const_int(offset, false);
         // SAFETY: the offset is inside the object: it is that of a field, column or element by its layout.
-        Ok(unsafe { self.builder.build_in_bounds_gep(self.context.i8_type(), address, &[offset], "")? })
+        let place = unsafe { self.builder.build_in_bounds_gep(self.context.i8_type(), address, &[index], "")? };
+        self.weak.derive(address, place, offset);
+        Ok(place)
     }
 
     fn element(&mut self, base: &'p Expr, index: &'p Expr) -> Result<PointerValue<'ctx>> {
@@ -121,7 +125,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         index: IntValue<'ctx>,
     ) -> Result<PointerValue<'ctx>> {
         // SAFETY: as in the source, an index past the end of the object is the program's fault.
-        Ok(unsafe { self.builder.build_in_bounds_gep(element, address, &[index], "")? })
+        let place = unsafe { self.builder.build_in_bounds_gep(element, address, &[index], "")? };
+        self.note_element_alignment(address, place, element);
+        Ok(place)
     }
 
     fn swizzle_place(&mut self, base: &'p Expr, components: &[u8]) -> Result<Place<'ctx>> {
@@ -194,15 +200,17 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let mut whole = None;
         for piece in pieces(first, width) {
             let part = self.load_piece(unit, piece, qualified.is_volatile)?;
-            let part = self.builder.build_int_z_extend_or_bit_cast(part, int, "")?;
-            let part = self.shifted_left(part, piece.first)?;
+            // The first piece may begin before the bit-field, and be wider than its type.
+            let part = self.shifted_right(part, first.saturating_sub(piece.first))?;
+            let part = self.resized(part, int)?;
+            let part = self.shifted_left(part, piece.first.saturating_sub(first))?;
             whole = Some(match whole {
                 Some(lower) => self.builder.build_or(lower, part, "")?,
                 None => part,
             });
         }
         let whole = whole.ok_or_else(|| Error::Internal("a bit-field without bits".into()))?;
-        let high = self.shifted_left(whole, bits - first - width)?;
+        let high = self.shifted_left(whole, bits - width)?;
         let down = int.const_int(u64::from(bits - width), false);
         let value = match bits - width {
             0 => high,
@@ -228,29 +236,23 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let ty = qualified.ty;
         let int = self.memory_type(ty)?.into_int_type();
         let value = self.builder.build_int_z_extend_or_bit_cast(value.into_int_value(), int, "")?;
-        let field = (u64::MAX >> (64 - width)) << first;
-        let new = self.shifted_left(value, first)?;
+        let field = (u128::MAX >> (128 - width)) << first;
         for piece in pieces(first, width) {
             let part = self.piece_type(piece);
             let all = u64::MAX >> (64 - piece.bits);
-            let covered = field >> piece.first & all;
-            let down = int.const_int(u64::from(piece.first), false);
-            let new = match piece.first {
-                0 => new,
-                _ => self.builder.build_right_shift(new, down, false, "")?,
-            };
-            let mut new = match part == int {
-                true => new,
-                false => self.builder.build_int_truncate(new, part, "")?,
-            };
+            let covered = (field >> piece.first) as u64 & all;
+            let new = self.shifted_right(value, piece.first.saturating_sub(first))?;
+            let new = self.resized(new, part)?;
+            let mut new = self.shifted_left(new, first.saturating_sub(piece.first))?;
             if covered != all {
                 let old = self.load_piece(unit, piece, qualified.is_volatile)?;
                 let kept = self.builder.build_and(old, part.const_int(all & !covered, false), "")?;
                 new = self.builder.build_and(new, part.const_int(covered, false), "")?;
                 new = self.builder.build_or(kept, new, "")?;
             }
-            let stored = self.builder.build_store(self.offset(unit, u64::from(piece.first / 8))?, new)?;
-            let _ = stored.set_alignment(piece.bits / 8);
+            let address = self.offset(unit, u64::from(piece.first / 8))?;
+            let stored = self.builder.build_store(address, new)?;
+            let _ = stored.set_alignment(self.weak.limit(address, piece.bits / 8));
             let _ = stored.set_volatile(qualified.is_volatile);
         }
         Ok(())
@@ -267,12 +269,26 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     fn load_piece(&self, unit: PointerValue<'ctx>, piece: Piece, is_volatile: bool) -> Result<IntValue<'ctx>> {
         let int = self.piece_type(piece);
-        let loaded = self.builder.build_load(int, self.offset(unit, u64::from(piece.first / 8))?, "")?;
+        let address = self.offset(unit, u64::from(piece.first / 8))?;
+        let loaded = self.builder.build_load(int, address, "")?;
         if let Some(instruction) = loaded.as_instruction_value() {
-            let _ = instruction.set_alignment(piece.bits / 8);
+            let _ = instruction.set_alignment(self.weak.limit(address, piece.bits / 8));
             let _ = instruction.set_volatile(is_volatile);
         }
         Ok(loaded.into_int_value())
+    }
+
+    fn shifted_right(&self, value: IntValue<'ctx>, count: u32) -> Result<IntValue<'ctx>> {
+        let by = value.get_type().const_int(u64::from(count), false);
+        Ok(if count == 0 { value } else { self.builder.build_right_shift(value, by, false, "")? })
+    }
+
+    fn resized(&self, value: IntValue<'ctx>, to: IntType<'ctx>) -> Result<IntValue<'ctx>> {
+        Ok(match value.get_type().get_bit_width().cmp(&to.get_bit_width()) {
+            Ordering::Less => self.builder.build_int_z_extend(value, to, "")?,
+            Ordering::Equal => value,
+            Ordering::Greater => self.builder.build_int_truncate(value, to, "")?,
+        })
     }
 
     fn shifted_left(&self, value: IntValue<'ctx>, count: u32) -> Result<IntValue<'ctx>> {
@@ -286,7 +302,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let memory = self.memory_type(ty)?;
         let loaded = self.builder.build_load(memory, pointer, "")?;
         if let Some(instruction) = loaded.as_instruction_value() {
-            let _ = instruction.set_alignment(self.layout(ty)?.align as u32);
+            let _ = instruction.set_alignment(self.align_at(pointer, ty)?);
             let _ = instruction.set_volatile(qualified.is_volatile);
         }
         let register = self.register_type(ty)?;
@@ -320,7 +336,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             (value, _) => value,
         };
         let stored = self.builder.build_store(pointer, value)?;
-        let _ = stored.set_alignment(self.layout(ty)?.align as u32);
+        let _ = stored.set_alignment(self.align_at(pointer, ty)?);
         let _ = stored.set_volatile(qualified.is_volatile);
         Ok(())
     }
@@ -334,10 +350,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         is_volatile: bool,
     ) -> Result<()> {
         let Some(size) = self.data_size(ty)? else { return Ok(()) };
-        let align = self.layout(ty)?.align as u32;
+        let (to_align, from_align) = (self.align_at(to, ty)?, self.align_at(from, ty)?);
         let copied = self
             .builder
-            .build_memcpy(to, align, from, align, size)
+            .build_memcpy(to, to_align, from, from_align, size)
             .map_err(|error| Error::Internal(error.to_string()))?;
         if (is_volatile || self.has_volatile_field(ty))
             && let Some(call) = copied.as_instruction_value()
@@ -379,6 +395,12 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         if self.is_register(ty) {
             let value = self.value(value)?;
             return self.store(place, QualTy { is_volatile, ..QualTy::plain(ty) }, value);
+        }
+        // Functions expect an object to be aligned for its type.
+        if u64::from(self.align_at(place, ty)?) < self.layout(ty)?.align {
+            let temporary = self.alloca(ty)?;
+            self.aggregate_into(value, temporary)?;
+            return self.copy(place, temporary, ty, is_volatile);
         }
         // A constructor works on its object, whose `this` is not volatile.
         if !is_volatile || matches!(value.kind, ExprKind::Construct { .. }) {

@@ -18,6 +18,7 @@ mod math_modes;
 mod matrices;
 mod memory_walks;
 mod numbers;
+mod packed;
 mod random;
 mod random_addresses;
 mod random_floats;

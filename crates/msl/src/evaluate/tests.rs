@@ -91,6 +91,7 @@ fn function(program: &mut Program, params: u32, locals: &[Ty], result: Ty, body:
         name: format!("v{index}").into(),
         ty: QualTy::plain(ty),
         space: AddressSpace::Thread,
+        min_align: 1,
         span: SPAN,
     });
     program.functions.push(Function {
@@ -127,6 +128,7 @@ fn global(program: &mut Program, ty: Ty, value: Option<Value>, index: Option<u32
         value,
         function_constant: index.map(|index| crate::program::FunctionConstant { index }),
         init: None,
+        min_align: 1,
         span: SPAN,
     });
     place(ExprKind::Global(GlobalId(program.globals.len() as u32 - 1)), ty)
@@ -138,6 +140,7 @@ fn structure(types: &mut Types, fields: &[(&str, Ty)], base: bool) -> Ty {
         ty: QualTy::plain(ty),
         offset: 0,
         min_align: 1,
+        is_packed: false,
         bits: None,
         is_base: base && index == 0,
         id: None,
@@ -160,7 +163,7 @@ fn structure(types: &mut Types, fields: &[(&str, Ty)], base: bool) -> Ty {
         largest_empty: 0,
         span: SPAN,
     });
-    types.lay_out(id, LayoutRules { min_align: 1, is_pod: true });
+    types.lay_out(id, LayoutRules::plain(true));
     ty
 }
 

@@ -84,6 +84,8 @@ pub enum Pragma {
     /// `#pragma METAL fp math_mode(safe|relaxed|fast)` or `contract(off|on|fast)`: the words after `fp`. Also
     /// `#pragma STDC FP_CONTRACT`, as `contract(…)`.
     Fp(SmolStr),
+    /// `#pragma pack`: most alignment of the members of structs from here on.
+    Pack(Option<u8>),
 }
 
 macro_rules! keywords {

@@ -306,6 +306,8 @@ pub struct AliasDecl {
     pub name: Ident,
     /// Aliased type.
     pub ty: TypeExpr,
+    /// Attributes of the declaration and behind the name.
+    pub attributes: Vec<Attribute>,
     /// For an alias template.
     pub template: Option<TemplateHeader>,
 }
@@ -480,6 +482,8 @@ pub struct ClassDecl {
     pub members: Option<Vec<Decl>>,
     /// Attributes and `alignas`.
     pub attributes: Vec<Attribute>,
+    /// The value of `#pragma pack` at its definition.
+    pub pack: Option<u8>,
     /// For a class template or a specialization.
     pub template: Option<TemplateHeader>,
     /// From the keyword to the name.
@@ -497,6 +501,8 @@ pub struct EnumDecl {
     pub underlying: Option<TypeExpr>,
     /// Its enumerators; `None` for a declaration.
     pub enumerators: Option<Vec<Enumerator>>,
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
     /// From the keyword to the name.
     pub span: Span,
 }
@@ -508,6 +514,8 @@ pub struct Enumerator {
     pub name: Ident,
     /// Its value, where it is given.
     pub value: Option<Expr>,
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
 }
 
 /// An explicit instantiation: `template [[host_name("f32")]] kernel void f<float>(…);`,

@@ -25,6 +25,14 @@ impl Parser {
         }
     }
 
+    /// `__attribute__` behind the `}` of a class or enum: it is about the type.
+    pub(super) fn opt_gnu_attributes(&mut self, attributes: &mut Vec<Attribute>) -> Parse<()> {
+        while self.at_keyword(Keyword::Attribute) {
+            self.gnu_attributes(attributes)?;
+        }
+        Ok(())
+    }
+
     /// `[[a, b(1), clang::c]]`
     fn bracket_attributes(&mut self, attributes: &mut Vec<Attribute>) -> Parse<()> {
         let opening = self.span();
@@ -74,6 +82,8 @@ impl Parser {
         } else if let Some(prefix) = prefix {
             name = format_smolstr!("{prefix}::{name}");
         }
+        // GNU's attributes mean the same in both styles.
+        let name = name.strip_prefix("gnu::").map_or(name.clone(), SmolStr::from);
         let args = if self.at(Punct::LParen) { self.attribute_arguments()? } else { Vec::new() };
         Ok(Attribute { name, args, span: start.to(self.last_span) })
     }

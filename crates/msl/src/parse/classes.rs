@@ -50,15 +50,18 @@ impl Parser {
             return Err(self.fail("types may not be defined here"));
         }
         let scope = self.open_class_scope(&parsed, headers);
+        let pack = self.pack_value();
         let (bases, members) = if is_definition {
             let (bases, members) = self.class_definition(scope, key)?;
+            self.opt_gnu_attributes(&mut attributes)?;
             (bases, Some(members))
         } else {
             (Vec::new(), None)
         };
         found.members = Some(scope);
         let template = headers.last().cloned();
-        let class = ClassDecl { key, name: Some(parsed.path.clone()), bases, members, attributes, template, span };
+        let class =
+            ClassDecl { key, name: Some(parsed.path.clone()), bases, members, attributes, pack, template, span };
         found.declared = Some(Decl { kind: DeclKind::Class(class), span: start.to(self.last_span) });
         found.base = Some(TypeExpr { kind: TypeExprKind::Named(parsed.path), span });
         Ok(())
@@ -68,7 +71,7 @@ impl Parser {
         &mut self,
         context: DeclarationContext,
         key: ClassKey,
-        attributes: Vec<Attribute>,
+        mut attributes: Vec<Attribute>,
         span: Span,
         found: &mut DeclSpecifiers,
     ) -> Parse<()> {
@@ -79,12 +82,20 @@ impl Parser {
             return Err(self.fail("types may not be defined here"));
         }
         let scope = self.names.unnamed_class(self.scope);
+        let pack = self.pack_value();
         let (bases, members) = self.class_definition(scope, key)?;
+        self.opt_gnu_attributes(&mut attributes)?;
         let members = Some(members);
-        let class = ClassDecl { key, name: None, bases, members, attributes, template: None, span };
+        let class = ClassDecl { key, name: None, bases, members, attributes, pack, template: None, span };
         found.members = Some(scope);
         found.base = Some(TypeExpr { kind: TypeExprKind::Class(Box::new(class)), span });
         Ok(())
+    }
+
+    /// The value of `#pragma pack` at the current token.
+    fn pack_value(&self) -> Option<u8> {
+        let later = self.packing.partition_point(|(position, _)| *position <= self.position);
+        self.packing[..later].last().and_then(|(_, value)| *value)
     }
 
     /// Makes a class known before its body is read, and gives the scope of its members.

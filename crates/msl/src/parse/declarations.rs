@@ -335,11 +335,14 @@ impl Parser {
         };
         let segment = parsed.path.last();
         let name = Ident { name: segment.name.clone(), span: segment.span };
+        let mut declarator_attributes = std::mem::take(&mut declarator.attributes);
         let ty = declarator.apply(base);
         let members = specifiers.members.or_else(|| self.members_of(&ty));
         let scope = self.names.declaring_scope(self.scope);
         self.names.declare(scope, name.name.clone(), Name { kind: NameKind::Type, scope: members });
-        let alias = AliasDecl { name, ty, template: headers.last().cloned() };
+        let mut attributes = specifiers.attributes.clone();
+        attributes.append(&mut declarator_attributes);
+        let alias = AliasDecl { name, ty, attributes, template: headers.last().cloned() };
         decls.push(Decl { kind: DeclKind::Alias(alias), span: start.to(self.last_span) });
     }
 

@@ -13,9 +13,10 @@ impl Parser {
         let start = self.span();
         self.bump();
         let scoped = self.eat_keyword(Keyword::Class) || self.eat_keyword(Keyword::Struct);
-        self.opt_attributes(&mut Vec::new())?;
+        let mut attributes = Vec::new();
+        self.opt_attributes(&mut attributes)?;
         let path = if self.at_path() { Some(self.path(PathPlace::Type)?.path) } else { None };
-        self.opt_attributes(&mut Vec::new())?;
+        self.opt_attributes(&mut attributes)?;
         let span = start.to(self.last_span);
         let has_underlying = self.at(Punct::Colon) && context.is_declaration();
         let is_declaration = self.at(Punct::Semi) && context.is_declaration();
@@ -49,7 +50,10 @@ impl Parser {
         if enumerators.is_none() && name.is_none() {
             return Err(self.fail("expected identifier or '{'"));
         }
-        let decl = EnumDecl { name: name.clone(), scoped, underlying, enumerators, span };
+        if enumerators.is_some() {
+            self.opt_gnu_attributes(&mut attributes)?;
+        }
+        let decl = EnumDecl { name: name.clone(), scoped, underlying, enumerators, attributes, span };
         let Some(name) = name else {
             found.base = Some(TypeExpr { kind: TypeExprKind::Enum(Box::new(decl)), span });
             return Ok(());
@@ -68,7 +72,8 @@ impl Parser {
         let mut enumerators = Vec::new();
         while !self.at(Punct::RBrace) && !self.at_end() {
             let name = self.identifier()?;
-            self.opt_attributes(&mut Vec::new())?;
+            let mut attributes = Vec::new();
+            self.opt_attributes(&mut attributes)?;
             let value = if self.eat(Punct::Assign) {
                 let value = self.with_greater_closing(false, |p| p.in_scope(members, Self::conditional_expression));
                 Some(value?)
@@ -78,7 +83,7 @@ impl Parser {
             for scope in [Some(members), around].into_iter().flatten() {
                 self.names.declare(scope, name.name.clone(), Name::new(NameKind::Value));
             }
-            enumerators.push(Enumerator { name, value });
+            enumerators.push(Enumerator { name, value, attributes });
             if self.at_identifier().is_some() {
                 self.error("syntax", self.last_span.after(), "missing ',' between enumerators");
             } else if !self.eat(Punct::Comma) {

@@ -101,6 +101,8 @@ struct Parser {
     tokens: Vec<Token>,
     /// The pragmas that stand before a token.
     pragmas: HashMap<usize, Vec<Pragma>>,
+    /// Values of `#pragma pack`, by the position that each holds from.
+    packing: Vec<(usize, Option<u8>)>,
     /// For each opening bracket the position of its closing one.
     closing: HashMap<usize, usize>,
     position: usize,
@@ -136,6 +138,7 @@ impl Parser {
         let closing = tokens::closing_brackets(&tokens);
         Parser {
             closing,
+            packing: tokens::packing(&pragmas),
             pragmas,
             position: 0,
             split: 0,

@@ -160,15 +160,17 @@ impl Parser {
         decls: &mut Vec<Decl>,
     ) -> Parse<()> {
         let name = self.identifier()?;
-        self.opt_attributes(&mut Vec::new())?;
+        let mut attributes = Vec::new();
+        self.opt_attributes(&mut attributes)?;
         self.expect(Punct::Assign)?;
         let ty = self.aliased_type()?;
+        self.opt_gnu_attributes(&mut attributes)?;
         let kind = if template.is_some() { NameKind::ClassTemplate } else { NameKind::Type };
         let scope = self.members_of(&ty);
         let declaring = self.names.declaring_scope(self.scope);
         self.names.declare(declaring, name.name.clone(), Name { kind, scope });
         self.expect_semicolon("expected ';' after alias declaration");
-        let kind = DeclKind::Alias(AliasDecl { name, ty, template });
+        let kind = DeclKind::Alias(AliasDecl { name, ty, attributes, template });
         decls.push(Decl { kind, span: start.to(self.last_span) });
         Ok(())
     }

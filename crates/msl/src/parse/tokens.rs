@@ -31,6 +31,20 @@ pub(super) fn set_pragmas_aside(all_tokens: Vec<Token>) -> (Vec<Token>, HashMap<
     (tokens, pragmas)
 }
 
+/// The values of `#pragma pack`, each with the position of the first token that it holds for.
+pub(super) fn packing(pragmas: &HashMap<usize, Vec<Pragma>>) -> Vec<(usize, Option<u8>)> {
+    let last = |pragmas: &[Pragma]| {
+        pragmas.iter().rev().find_map(|pragma| match pragma {
+            Pragma::Pack(value) => Some(*value),
+            _ => None,
+        })
+    };
+    let values = pragmas.iter().filter_map(|(&position, pragmas)| Some((position, last(pragmas)?)));
+    let mut values: Vec<(usize, Option<u8>)> = values.collect();
+    values.sort_unstable_by_key(|(position, _)| *position);
+    values
+}
+
 /// Pairs brackets. A brace closes whatever parentheses were left open inside it, so that a forgotten `)` spoils no
 /// more than its block.
 pub(super) fn closing_brackets(tokens: &[Token]) -> HashMap<usize, usize> {

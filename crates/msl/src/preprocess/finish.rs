@@ -44,6 +44,7 @@ impl Preprocessor<'_> {
             }
         }
         strings.end(&mut tokens);
+        self.finish_packing();
         if self.stopped {
             tokens.clear();
         }

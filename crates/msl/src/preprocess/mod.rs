@@ -22,6 +22,7 @@ mod includes;
 mod language_version;
 mod line;
 mod macros;
+mod pack;
 mod pragmas;
 mod substitute;
 
@@ -94,6 +95,7 @@ pub fn preprocess(
         arena: Vec::new(),
         argument_pool: Vec::new(),
         pragmas: Vec::new(),
+        packing: pack::Packing::default(),
         once: HashSet::new(),
         guards: HashMap::new(),
         counter: 0,
@@ -128,6 +130,7 @@ struct Preprocessor<'a> {
     /// Arguments that are not in use, kept for their memory.
     argument_pool: Vec<expand::Arguments>,
     pragmas: Vec<Pragma>,
+    packing: pack::Packing,
     /// Files with `#pragma once`.
     once: HashSet<includes::FileKey>,
     /// Files that are empty if their guard macro is defined.

@@ -56,6 +56,9 @@ impl Preprocessor<'_> {
         if is_word(first, known::NOUNROLL) {
             return Some(Pragma::UnrollDisable);
         }
+        if self.text(*first) == "pack" {
+            return self.pack(rest, first.span);
+        }
         let (second, rest) = rest.split_first()?;
         if self.text(*first) == "STDC" {
             return self.standard(*second, rest);

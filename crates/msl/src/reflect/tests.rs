@@ -7,7 +7,7 @@ use crate::types::{Field, LayoutRules, QualTy, Struct, Ty, TyKind};
 use serde_json::json;
 
 fn local(name: &str, ty: QualTy, space: AddressSpace) -> Local {
-    Local { name: name.into(), ty, space, span: Span::default() }
+    Local { name: name.into(), ty, space, min_align: 1, span: Span::default() }
 }
 
 fn function(name: &str, params: u32, locals: Vec<Local>, body: Option<Vec<Expr>>) -> Function {
@@ -47,6 +47,7 @@ fn constant(name: &str, index: Option<u32>, init: Option<Expr>) -> Global {
         value: None,
         function_constant: index.map(|index| crate::program::FunctionConstant { index }),
         init,
+        min_align: 1,
         span: Span::default(),
     }
 }
@@ -58,6 +59,7 @@ fn field(name: &str, ty: Ty) -> Field {
         ty,
         offset: 0,
         min_align: 1,
+        is_packed: false,
         bits: None,
         is_base: false,
         id: None,
@@ -80,7 +82,7 @@ fn structure(program: &mut Program, name: &str, fields: Vec<Field>, is_opaque: b
         largest_empty: 0,
         span: Span::default(),
     });
-    program.types.lay_out(id, LayoutRules { min_align: 1, is_pod: true });
+    program.types.lay_out(id, LayoutRules::plain(true));
     ty
 }
 

@@ -1,7 +1,8 @@
 //! Sizes and alignments, as the Metal specification gives them: a three-component vector takes the room of four, a
-//! packed one does not, a matrix is an array of its columns. Structs are laid out as clang does for x86-64 Linux,
-//! by the Itanium C++ ABI: bit-fields of any types share bytes with each other and with the members behind them, and a
-//! derived class uses the tail padding of a base class that is no POD.
+//! packed one does not, a matrix is an array of its columns. Structs are laid out as clang does for Apple's
+//! ARM64, by the Itanium C++ ABI: bit-fields of any types share bytes with each other and with the members behind them, and a
+//! derived class uses the tail padding of a base class that is no POD. `packed` and `#pragma pack` are clang's for Apple
+//! targets, where `packed` holds for members of every class.
 
 use super::{Field, FloatKind, StructId, Ty, TyKind, Types};
 use rustc_hash::FxHashSet as HashSet;
@@ -124,8 +125,19 @@ impl Types {
 pub(crate) struct LayoutRules {
     /// Alignment from `alignas`; 1 without it.
     pub(crate) min_align: u64,
-    /// A POD of C++03: a derived class does not reuse its tail padding.
+    /// A POD of C++11: a derived class does not reuse its tail padding.
     pub(crate) is_pod: bool,
+    /// `__attribute__((packed))`: its members lie at any byte.
+    pub(crate) is_packed: bool,
+    /// Most alignment of a member, from `#pragma pack`.
+    pub(crate) max_align: Option<u64>,
+}
+
+impl LayoutRules {
+    /// The rules without attributes and pragmas.
+    pub(crate) fn plain(is_pod: bool) -> LayoutRules {
+        LayoutRules { min_align: 1, is_pod, is_packed: false, max_align: None }
+    }
 }
 
 /// Places the fields of one struct, in order.
@@ -143,6 +155,8 @@ struct Builder<'t> {
     empties: Vec<(StructId, u64)>,
     /// Size of the largest empty subobject.
     largest_empty: u64,
+    is_packed: bool,
+    max_align: Option<u64>,
 }
 
 impl<'t> Builder<'t> {
@@ -158,23 +172,38 @@ impl<'t> Builder<'t> {
             free_bits: 0,
             empties: Vec::new(),
             largest_empty: largest_empty.unwrap_or(0),
+            is_packed: rules.is_packed,
+            max_align: rules.max_align,
         }
     }
 
+    /// The layout of a field by its type alone.
+    fn natural(&self, field: &Field) -> Layout {
+        self.types.layout(field.ty.ty).unwrap_or(Layout { size: 0, align: 1 })
+    }
+
+    /// The layout of a member: `#pragma pack` limits even `aligned`, which `packed` does not.
     fn layout(&self, field: &Field) -> Layout {
-        let layout = self.types.layout(field.ty.ty).unwrap_or(Layout { size: 0, align: 1 });
-        Layout { align: layout.align.max(field.min_align), ..layout }
+        let layout = self.natural(field);
+        let natural = if self.is_packed || field.is_packed { 1 } else { layout.align };
+        Layout { align: self.limited(natural.max(field.min_align)), ..layout }
+    }
+
+    fn limited(&self, align: u64) -> u64 {
+        self.max_align.map_or(align, |most| align.min(most))
     }
 
     /// The offset of a base class.
     fn base(&mut self, field: &Field) -> u64 {
         let ty = field.ty.ty;
-        let layout = self.layout(field);
+        // `packed` is about members; `#pragma pack` spares an empty base class at the start.
+        let mut layout = self.natural(field);
         let is_empty = self.types.is_empty_class(ty);
-        let mut offset = layout.align_up(self.data_size);
-        if is_empty && !self.meets_empty(ty, 0) {
-            offset = 0;
+        let is_at_start = is_empty && !self.meets_empty(ty, 0);
+        if !is_at_start {
+            layout.align = self.limited(layout.align);
         }
+        let mut offset = if is_at_start { 0 } else { layout.align_up(self.data_size) };
         while self.meets_empty(ty, offset) {
             offset = offset.saturating_add(layout.align);
         }
@@ -208,16 +237,26 @@ impl<'t> Builder<'t> {
     /// The unit of a bit-field's type that holds it, and its place there. It starts at the next free bit unless it
     /// would cross the end of a unit.
     fn bit_field(&mut self, field: &Field, width: u32) -> (u64, Option<(u32, u32)>) {
-        let layout = self.layout(field);
+        let mut layout = self.natural(field);
+        let is_packed = self.is_packed || field.is_packed;
+        let unpacked = layout.align.max(field.min_align);
+        // `packed` and `#pragma pack` leave one of width 0 alone. Both together: the pragma counts.
+        layout.align = match (is_packed && width != 0, self.max_align.filter(|_| width != 0)) {
+            (_, Some(most)) => unpacked.min(most),
+            (true, None) => field.min_align,
+            (false, None) => unpacked,
+        };
         let (unit_bits, align_bits) = (u128::from(layout.size) * 8, u128::from(layout.align) * 8);
         let mut start = match self.is_union {
             true => 0,
             false => u128::from(self.data_size) * 8 - u128::from(self.free_bits),
         };
-        let is_crossing = start % align_bits + u128::from(width) > unit_bits;
+        // A packed one has an alignment of one bit for this.
+        let granule = if is_packed && width != 0 && field.min_align <= 1 { 1 } else { align_bits };
+        let is_crossing = self.max_align.is_none() && start % granule + u128::from(width) > unit_bits;
         if width == 0 || is_crossing {
-            start = start.next_multiple_of(align_bits);
-        } else if field.min_align > 1 {
+            start = start.next_multiple_of(granule);
+        } else if field.min_align > 1 && self.max_align.is_none_or(|most| field.min_align <= most) {
             start = start.next_multiple_of(u128::from(field.min_align) * 8);
         }
         let end = start + u128::from(width);
@@ -233,7 +272,12 @@ impl<'t> Builder<'t> {
         if !field.name.is_empty() {
             self.align = self.align.max(layout.align);
         }
-        let unit = u64::try_from(start / 8).unwrap_or(u64::MAX) / layout.size.max(1) * layout.size.max(1);
+        let byte = u64::try_from(start / 8).unwrap_or(u64::MAX);
+        let mut unit = byte / layout.size.max(1) * layout.size.max(1);
+        // A packed one may cross units, and then begins in the first byte of its own.
+        if start - u128::from(unit) * 8 + u128::from(width) > unit_bits {
+            unit = byte;
+        }
         let first = start.saturating_sub(u128::from(unit) * 8) as u32;
         (unit, Some((first, width)))
     }

@@ -240,7 +240,7 @@ pub struct Struct {
     pub layout: Layout,
     /// Bytes that it takes as a base class; members of the derived class may lie behind them.
     pub data_size: u64,
-    /// A POD of C++03: no base classes, constructors, private members or initializers of members.
+    /// A POD of C++11: trivial, and of standard layout.
     pub is_pod: bool,
     /// A class without members.
     pub is_empty: bool,
@@ -258,10 +258,12 @@ pub struct Field {
     /// Its type; `is_const` where it is declared so.
     pub ty: QualTy,
     /// Its place in the struct, in bytes; for a bit-field that of the aligned unit of its type that holds it, which
-    /// other members may share.
+    /// other members may share; for one that crosses units, as in a packed struct, that of its first byte.
     pub offset: u64,
     /// Alignment from `alignas`; 1 without it.
     pub min_align: u64,
+    /// `__attribute__((packed))` of the field itself.
+    pub is_packed: bool,
     /// For a bit-field: its first bit, counted from `offset`, and its width.
     pub bits: Option<(u32, u32)>,
     /// It holds a base class.

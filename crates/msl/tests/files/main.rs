@@ -43,6 +43,7 @@ areas! {
     address_spaces
     arrays
     atomics
+    attributes
     bit_casts
     builtins
     class_templates

@@ -1,4 +1,4 @@
-//! Layouts of structs by clang, for x86-64 Linux: Apple's targets have the same rules for bit-fields.
+//! Layouts of structs by clang, for an Apple target.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 const VARIABLE: &str = "METALWORKS_CLANG";
 
 const FLAGS: &[&str] = &[
-    "--target=x86_64-unknown-linux-gnu",
+    "--target=arm64-apple-macosx14.0",
     "-fsyntax-only",
     "-std=c++14",
     "-x",
@@ -17,7 +17,7 @@ const FLAGS: &[&str] = &[
     "-nostdinc",
     "-w",
     "-Xclang",
-    "-fdump-record-layouts-complete",
+    "-fdump-record-layouts",
     "-",
 ];
 
@@ -58,16 +58,18 @@ pub(crate) struct Record {
     pub(crate) fields: Vec<Member>,
 }
 
-/// Returns clang's layout of each struct and union with a name.
+/// Returns clang's layout of the structs and unions `names`. Each is laid out at the end: right behind its `}`, neither
+/// attributes there nor defaulted constructors would count.
 ///
 /// # Panics
 ///
 /// If there is no clang 22: the test must not pass without it.
-pub(crate) fn layouts(declarations: &str) -> BTreeMap<String, Record> {
+pub(crate) fn layouts(declarations: &str, names: &[String]) -> BTreeMap<String, Record> {
     let mut command = Command::new(find());
     command.args(FLAGS).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-    let text = format!("{PRELUDE}{declarations}");
+    let uses: String = names.iter().map(|name| format!("static_assert(sizeof({name}) > 0, \"\");\n")).collect();
+    let text = format!("{PRELUDE}{declarations}{uses}");
     // clang reads all of its input before it writes, so writing first cannot deadlock.
     child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("clang reads it");
     let output = child.wait_with_output().expect("clang ends");

@@ -36,7 +36,7 @@ fn ours(compilation: &Compilation, name: &str) -> Record {
 
 /// Compares the layouts of the structs `names`.
 fn compare(declarations: &str, names: &[String]) {
-    let clang = clang::layouts(declarations);
+    let clang = clang::layouts(declarations, names);
     let mut text = format!("#include <metal_stdlib>\nusing namespace metal;\n{declarations}");
     for name in names {
         let _ = writeln!(text, "void use_{name}(device {name} *) {{}}");
@@ -74,6 +74,37 @@ struct P : O { uchar b; };
 struct Q : P { uchar c; };
 ";
     let names: Vec<String> = ('A'..='Q').map(String::from).collect();
+    compare(declarations, &names);
+}
+
+#[test]
+fn packed_structs_have_the_layout_of_clang() {
+    let declarations = "\
+struct __attribute__((packed)) A { uchar a; float b; };
+struct B { uchar a; float b; } __attribute__((packed));
+struct C { uchar a; float b __attribute__((packed)); float c; };
+struct [[gnu::packed]] D { A a[3]; float3 b; uchar c; };
+struct __attribute__((packed, aligned(4))) E { uchar a; ulong b; uchar c; };
+struct __attribute__((packed)) F { uint a : 5; uint b : 30; ulong c : 60; uchar d; };
+struct __attribute__((packed)) G { uchar a : 5; uchar b : 6; ushort : 0; ushort c : 11; };
+struct __attribute__((packed)) H : C { uchar d; C e; };
+#pragma pack(push, 2)
+struct I { uchar a; ulong b; float3 c; };
+struct J { uint a : 5; uint b : 30; ulong : 0; uchar c; };
+#pragma pack(push, label, 1)
+struct alignas(8) K { uchar a; ulong b; alignas(16) float c; };
+#pragma pack(pop)
+struct L { uchar a; ulong b; };
+#pragma pack(8)
+#pragma pack(pop)
+struct M { uchar a; ulong b; };
+#pragma pack(4)
+struct N { uchar a; ulong b; uchar c; };
+#pragma pack()
+struct O { uchar a; struct { uchar b; ulong c; } __attribute__((packed)) d; };
+union __attribute__((packed)) P { uint a; uchar b[5]; ulong c : 33; };
+";
+    let names: Vec<String> = ('A'..='P').map(String::from).collect();
     compare(declarations, &names);
 }
 

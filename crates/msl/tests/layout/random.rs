@@ -84,10 +84,32 @@ impl Declarations {
             1 => format!("__attribute__((aligned({}))) ", self.random.pick(&[1, 2, 4, 8])),
             _ => String::new(),
         };
+        let packing = match self.random.below(8) {
+            0 | 1 => "__attribute__((packed)) ",
+            2 => {
+                let value = self.random.pick(&[1, 2, 4, 8, 16]);
+                let _ = writeln!(self.text, "#pragma pack(push, {value})");
+                ""
+            }
+            3 => {
+                let value = self.random.pick(&[0, 1, 2, 4]);
+                let _ = writeln!(self.text, "#pragma pack({value})");
+                ""
+            }
+            4 => {
+                self.text.push_str("#pragma pack(pop)\n");
+                ""
+            }
+            5 => {
+                self.text.push_str("#pragma pack()\n");
+                ""
+            }
+            _ => "",
+        };
         let key = if is_union { "union" } else { "struct" };
         let bases = if is_union { Vec::new() } else { self.some_bases() };
         let list = if bases.is_empty() { String::new() } else { format!(" : {}", bases.join(", ")) };
-        let _ = writeln!(self.text, "{key} {alignment}{name}{list} {{");
+        let _ = writeln!(self.text, "{key} {packing}{alignment}{name}{list} {{");
         match self.random.below(16) {
             0 => _ = writeln!(self.text, "  {name}() = default;"),
             3 => _ = writeln!(self.text, "  {name}(int);"),
@@ -129,6 +151,7 @@ impl Declarations {
         let name = format!("m{}", self.members);
         self.members += 1;
         let alignment = match self.random.chance(16) {
+            true if self.random.chance(2) => "__attribute__((packed)) ".to_string(),
             true => format!("__attribute__((aligned({}))) ", self.random.pick(&[2, 4, 8, 16])),
             false => String::new(),
         };

@@ -1,7 +1,7 @@
 //! Definitions of classes: bases, members, methods, layout.
 
 use crate::check::Checker;
-use crate::check::declarations::add_function_entity;
+use crate::check::declarations::{AlignedThing, add_function_entity};
 use crate::check::tables::{ClassState, EntityId, Symbol};
 use crate::parse::ast::{self, Access, ClassKey, DeclKind, FunctionKind};
 use crate::types::{LayoutRules, QualTy, StructId, Ty};
@@ -35,8 +35,17 @@ impl<'a> Checker<'a> {
                 this.declare_member(id, member, &mut access, &mut methods);
             }
         });
-        let rules = LayoutRules { min_align: self.class_alignment(decl), is_pod: self.tables.is_pod(id, decl) };
+        let rules = LayoutRules {
+            min_align: self.alignment(&decl.attributes, AlignedThing::Class),
+            is_pod: self.tables.is_pod(id, decl),
+            is_packed: decl.attributes.iter().any(|attribute| attribute.name == "packed"),
+            max_align: decl.pack.map(u64::from),
+        };
         self.tables.types_mut().lay_out(id, rules);
+        if let Some(attribute) = decl.attributes.iter().find(|attribute| attribute.name == "alignas") {
+            let ty = self.tables.struct_type(id);
+            self.refuse_weaker_alignment(attribute, rules.min_align, ty);
+        }
         self.tables.class_mut(id).state = ClassState::Complete;
         self.attach_outside_members(id);
         // The members of an ordinary class are checked now; those of an instantiation when they are used.

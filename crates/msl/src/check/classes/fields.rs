@@ -1,6 +1,7 @@
 //! Fields, bit-fields and alignment.
 
 use crate::check::Checker;
+use crate::check::declarations::AlignedThing;
 use crate::check::tables::{ClassState, Symbol, Tables};
 use crate::parse::ast::{self, Access, DeclKind, FunctionKind, TypeExprKind};
 use crate::program::Value;
@@ -38,10 +39,14 @@ impl<'a> Checker<'a> {
         let bits = var.bit_width.as_ref().and_then(|width| self.bit_width(width, ty.ty, &name));
         let init = var.init.as_ref();
         let index = self.tables.add_field(id, name.clone(), ty, bits, span, false, init, access);
-        if let Some(attribute) = var.attributes.iter().find(|a| matches!(a.name.as_str(), "alignas" | "aligned")) {
-            let align = self.attribute_index(attribute, 1 << 20).map_or(1, u64::from);
-            self.tables.types_mut().struct_mut(id).fields[index as usize].min_align = align;
-        }
+        let thing = match var.bit_width.is_some() {
+            true => AlignedThing::BitField,
+            false => AlignedThing::Object(ty.ty),
+        };
+        let min_align = self.alignment(&var.attributes, thing);
+        let field = &mut self.tables.types_mut().struct_mut(id).fields[index as usize];
+        field.min_align = min_align;
+        field.is_packed = var.attributes.iter().any(|attribute| attribute.name == "packed");
         if let Some(attribute) = var.attributes.iter().find(|attribute| attribute.name == "id") {
             let number = self.attribute_index(attribute, u32::MAX);
             self.tables.types_mut().struct_mut(id).fields[index as usize].id = number;
@@ -85,23 +90,36 @@ impl<'a> Checker<'a> {
             _ => None,
         }
     }
-
-    pub(super) fn class_alignment(&mut self, decl: &'a ast::ClassDecl) -> u64 {
-        let mut align = 1;
-        for attribute in &decl.attributes {
-            if matches!(attribute.name.as_str(), "alignas" | "aligned") {
-                align = align.max(self.attribute_index(attribute, 1 << 20).map_or(1, u64::from));
-            }
-        }
-        align
-    }
 }
 
 impl<'a> Tables<'a> {
-    /// Returns true for a POD of C++03, as clang has it: no base classes, constructors or copy assignments of the user,
-    /// no private or initialized fields, no fields that are references or not PODs.
+    /// Returns true for a POD of C++11, by which clang lays classes out for Apple's ARM64: trivial, and of standard layout.
     pub(super) fn is_pod(&self, id: StructId, decl: &ast::ClassDecl) -> bool {
+        self.has_standard_layout(id) && self.has_trivial_fields(id) && has_trivial_members(decl)
+    }
+
+    /// Returns true if all data members have the same access and are declared in one class, and none is a reference. The
+    /// fields and base classes themselves are looked at in [`Self::has_trivial_fields`].
+    fn has_standard_layout(&self, id: StructId) -> bool {
         let (types, class) = (self.types(), self.class(id));
+        let all = types.struct_(id).fields.iter().zip(&class.field_access);
+        let (bases, mut members): (Vec<_>, Vec<_>) = all.partition(|(field, _)| field.is_base);
+        members.retain(|(field, _)| !field.is_padding());
+        let with_members = bases.iter().filter(|(base, _)| self.has_members(base.ty.ty)).count();
+        let Some((first, access)) = members.first() else { return with_members <= 1 };
+        let is_base = bases.iter().any(|(base, _)| base.ty.ty == first.ty.ty);
+        with_members == 0 && !is_base && members.iter().all(|(_, other)| other == access)
+    }
+
+    /// Returns true if a class or one of its base classes has data members.
+    fn has_members(&self, ty: Ty) -> bool {
+        let Some(id) = self.types().struct_id(ty) else { return false };
+        let mut fields = self.types().struct_(id).fields.iter();
+        fields.any(|field| if field.is_base { self.has_members(field.ty.ty) } else { !field.is_padding() })
+    }
+
+    fn has_trivial_fields(&self, id: StructId) -> bool {
+        let types = self.types();
         let is_plain = |field: &Field| {
             let mut ty = field.ty.ty;
             while let TyKind::Array { element, .. } = *types.kind(ty) {
@@ -113,13 +131,8 @@ impl<'a> Tables<'a> {
                 _ => true,
             }
         };
-        let fields = &types.struct_(id).fields;
-        let mut members = fields.iter().zip(&class.field_access).zip(&class.field_inits);
-        let are_plain = members.all(|((field, access), init)| {
-            let is_open = *access == Access::Public && init.is_none() && !field.is_base;
-            field.is_padding() || (is_open && is_plain(field))
-        });
-        are_plain && !decl.members.iter().flatten().any(|member| is_special_member(decl, member))
+        let mut fields = types.struct_(id).fields.iter().zip(&self.class(id).field_inits);
+        fields.all(|(field, init)| field.is_padding() || (init.is_none() && is_plain(field)))
     }
 
     #[allow(clippy::too_many_arguments, reason = "a field has that many facts")]
@@ -135,7 +148,7 @@ impl<'a> Tables<'a> {
         access: Access,
     ) -> u32 {
         let bits = bits.map(|width| (0, width));
-        let field = Field { name, ty, offset: 0, min_align: 1, bits, is_base, id: None, span };
+        let field = Field { name, ty, offset: 0, min_align: 1, is_packed: false, bits, is_base, id: None, span };
         self.types_mut().struct_mut(id).fields.push(field);
         let class = self.class_mut(id);
         class.field_inits.push(init);
@@ -144,26 +157,38 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Returns true for a constructor or a copy assignment that is neither defaulted nor deleted.
-fn is_special_member(class: &ast::ClassDecl, member: &ast::Decl) -> bool {
-    let DeclKind::Function(function) = &member.kind else { return false };
-    let is_special = match (&function.kind, &*function.params) {
-        (FunctionKind::Constructor, _) => true,
-        (FunctionKind::Operator(_), [param]) => {
-            let is_assignment = function.name.last().name == "operator=" && function.templates.is_empty();
-            is_assignment && copies_class(class, &param.ty)
-        }
-        _ => false,
+/// Returns true if a class has a trivial default constructor, and trivial copies and moves.
+fn has_trivial_members(class: &ast::ClassDecl) -> bool {
+    let functions = || {
+        class.members.iter().flatten().filter_map(|member| match &member.kind {
+            DeclKind::Function(function) => Some(function),
+            _ => None,
+        })
     };
-    is_special && !function.is_defaulted && !function.is_deleted
+    let is_constructor = |function: &&ast::FunctionDecl| matches!(function.kind, FunctionKind::Constructor);
+    // A defaulted or deleted function is trivial, and a constructor with parameters leaves none without.
+    let is_default = |function: &ast::FunctionDecl| {
+        function.params.iter().all(|param| param.default.is_some()) && function.templates.is_empty()
+    };
+    let has_default = functions().all(|function| !is_constructor(&function))
+        || functions().filter(is_constructor).any(is_default);
+    let is_special = |function: &ast::FunctionDecl| {
+        let [param] = &*function.params else { return is_constructor(&function) && is_default(function) };
+        let is_assignment =
+            matches!(function.kind, FunctionKind::Operator(_)) && function.name.last().name == "operator=";
+        let copies = (is_assignment || is_constructor(&function)) && takes_class(class, &param.ty);
+        (copies && function.templates.is_empty()) || (is_constructor(&function) && is_default(function))
+    };
+    // To check an `alignas`, clang lays the class out before it has looked at defaulted functions, and this stays.
+    let is_early = class.attributes.iter().any(|attribute| attribute.name == "alignas");
+    let is_trivial = |function: &ast::FunctionDecl| (function.is_defaulted && !is_early) || function.is_deleted;
+    has_default && functions().all(|function| !is_special(function) || is_trivial(function))
 }
 
-/// Returns true if a parameter of this type takes a copy of the class or an lvalue reference to it.
-fn copies_class(class: &ast::ClassDecl, ty: &ast::TypeExpr) -> bool {
+/// Returns true if a parameter of this type takes the class or a reference to it.
+fn takes_class(class: &ast::ClassDecl, ty: &ast::TypeExpr) -> bool {
     match &ty.kind {
-        TypeExprKind::Reference { inner, rvalue: false } | TypeExprKind::Qualified { inner, .. } => {
-            copies_class(class, inner)
-        }
+        TypeExprKind::Reference { inner, .. } | TypeExprKind::Qualified { inner, .. } => takes_class(class, inner),
         TypeExprKind::Named(path) => class.name.as_ref().is_some_and(|name| name.last().name == path.last().name),
         _ => false,
     }

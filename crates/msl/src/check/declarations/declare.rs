@@ -1,5 +1,6 @@
 //! Declarations at namespace scope, and those that mean the same everywhere: aliases, enums, assertions.
 
+use super::alignment::AlignedThing;
 use crate::check::Checker;
 use crate::check::expressions::truth;
 use crate::check::tables::{AliasTemplate, ScopeKind, Symbol};
@@ -152,6 +153,7 @@ impl<'a> Checker<'a> {
 
     fn declare_alias(&mut self, alias: &'a ast::AliasDecl) {
         let name = &alias.name.name;
+        self.alignment(&alias.attributes, AlignedThing::Typedef);
         if let Some(header) = &alias.template {
             let scope = self.position.scope();
             let template = AliasTemplate { decl: alias, header, scope, instances: HashMap::default() };

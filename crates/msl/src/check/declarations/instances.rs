@@ -62,11 +62,11 @@ impl<'a> Tables<'a> {
         let mut locals = Vec::new();
         if let Some(this) = signature.this {
             let ty = QualTy::plain(self.types_mut().pointer(this)).constant();
-            locals.push(Local { name: "this".into(), ty, space: AddressSpace::Thread, span });
+            locals.push(Local { name: "this".into(), ty, space: AddressSpace::Thread, min_align: 1, span });
         }
         for param in &signature.params {
             let name = param.name.map(|name| name.name.clone()).unwrap_or_default();
-            locals.push(Local { name, ty: param.ty, space: AddressSpace::Thread, span: param.span });
+            locals.push(Local { name, ty: param.ty, space: AddressSpace::Thread, min_align: 1, span: param.span });
         }
         Function {
             name,

@@ -12,6 +12,7 @@
 //! A signature is computed when a function is declared or chosen, and kept for each set of template arguments. A body
 //! waits in a queue until the declaration at hand is done.
 
+mod alignment;
 mod attributes;
 mod bodies;
 mod declare;
@@ -24,6 +25,7 @@ mod recursion;
 mod redeclarations;
 mod signatures;
 
+pub(super) use alignment::AlignedThing;
 pub(super) use functions::add_function_entity;
 pub(super) use recursion::refuse_recursion;
 pub(super) use signatures::type_without_qualifiers;

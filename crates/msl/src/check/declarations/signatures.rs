@@ -86,6 +86,7 @@ impl<'a> Checker<'a> {
             name: param.name.map(|name| name.name.clone()).unwrap_or_default(),
             ty: param.ty,
             space: AddressSpace::Thread,
+            min_align: 1,
             span: param.span,
         };
         let state = FunctionState::new(FunctionStart {

@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
             self.tables.scopes_mut().insert(class_scope, name, Symbol::Capture(field));
             values.push(value);
         }
-        self.tables.types_mut().lay_out(class, LayoutRules { min_align: 1, is_pod: false });
+        self.tables.types_mut().lay_out(class, LayoutRules::plain(false));
         let definition = self.tables.class_mut(class);
         definition.state = ClassState::Complete;
         definition.closure = Some(closure);
@@ -219,7 +219,17 @@ impl<'a> Checker<'a> {
 impl<'a> Tables<'a> {
     fn add_capture(&mut self, class: crate::types::StructId, name: &SmolStr, ty: QualTy, span: Span) -> u32 {
         let name = name.clone();
-        let field = Field { name, ty, offset: 0, min_align: 1, bits: None, is_base: false, id: None, span };
+        let field = Field {
+            name,
+            ty,
+            offset: 0,
+            min_align: 1,
+            is_packed: false,
+            bits: None,
+            is_base: false,
+            id: None,
+            span,
+        };
         self.types_mut().struct_mut(class).fields.push(field);
         self.class_mut(class).field_inits.push(None);
         self.class_mut(class).field_access.push(Access::Public);

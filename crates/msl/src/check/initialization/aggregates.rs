@@ -233,10 +233,17 @@ impl<'a> Checker<'a> {
         let fields = self.tables.types().struct_(class).fields.clone();
         let this = QualTy::plain(class_ty).in_space(AddressSpace::Thread);
         let this_ty = QualTy::plain(self.tables.types_mut().pointer(this)).constant();
-        let mut locals = vec![Local { name: "this".into(), ty: this_ty, space: AddressSpace::Thread, span }];
+        let mut locals =
+            vec![Local { name: "this".into(), ty: this_ty, space: AddressSpace::Thread, min_align: 1, span }];
         for (field, _) in fields.iter().zip(given).filter(|(_, given)| **given) {
             let ty = QualTy { is_const: false, ..field.ty };
-            locals.push(Local { name: field.name.clone(), ty, space: AddressSpace::Thread, span: field.span });
+            locals.push(Local {
+                name: field.name.clone(),
+                ty,
+                space: AddressSpace::Thread,
+                min_align: 1,
+                span: field.span,
+            });
         }
         let params: Vec<LocalId> = (0..locals.len() as u32).map(LocalId).collect();
         let name = format!("{}::(aggregate)", self.tables.name_of(class_ty)).into();

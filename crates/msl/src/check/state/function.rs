@@ -135,7 +135,7 @@ impl FunctionState {
         space: AddressSpace,
         span: Span,
     ) -> LocalId {
-        self.start.locals.push(Local { name, ty, space, span });
+        self.start.locals.push(Local { name, ty, space, min_align: 1, span });
         LocalId(self.start.locals.len() as u32 - 1)
     }
 

@@ -24,7 +24,15 @@ impl<'a> Tables<'a> {
     }
 
     pub(in crate::check) fn add_global(&mut self, name: SmolStr, ty: QualTy, span: Span) -> GlobalId {
-        self.program.globals.push(Global { name, ty, value: None, function_constant: None, init: None, span });
+        self.program.globals.push(Global {
+            name,
+            ty,
+            value: None,
+            function_constant: None,
+            init: None,
+            min_align: 1,
+            span,
+        });
         GlobalId(self.program.globals.len() as u32 - 1)
     }
 

@@ -13,8 +13,8 @@ constant const float g = 7;
 constant float h(8), i{9};
 constant struct { int x; } unnamed = {1};
 alignas(16) constant float aligned = 1;
-struct alignas(8) S { alignas(16) float x; };
-static_assert(alignof(S) == 16 && sizeof(S) == 16, "");
+struct alignas(32) S { alignas(16) float x; };
+static_assert(alignof(S) == 32 && sizeof(S) == 32, "");
 [[deprecated]] void old() {}
 __attribute__((unused)) static void unused() {}
 kernel void k(device float *out, device float *__restrict r, device float *restrict_free) {
