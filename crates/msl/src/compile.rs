@@ -6,7 +6,8 @@ use crate::parse::parse;
 use crate::preprocess::{self, LanguageVersion, preprocess};
 use crate::program::Program;
 use crate::reflect::{Reflection, reflect};
-use crate::source::{ExpansionId, FileId, SourceMap};
+use crate::source::{ExpansionId, FileId, SourceMap, Span};
+use crate::vocabulary::warnings::is_always_shown;
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -158,8 +159,12 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
         }
     }
     diagnostics.sort_by_cached_key(|diagnostic| diagnostic.span.map(|span| sources.reading_order(span)));
+    // Of an entry point's parameter, an unknown attribute is an error.
+    let errors: HashSet<Option<Span>> =
+        diagnostics.iter().filter(|d| d.id == "unknown-attribute").map(|d| d.span).collect();
+    diagnostics.retain(|d| d.id != "unknown-attributes" || !errors.contains(&d.span));
     if !options.warnings {
-        diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error || diagnostic.id == "user-warning");
+        diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error || is_always_shown(diagnostic.id));
     }
     Compilation { sources, diagnostics, program, timings }
 }

@@ -18,6 +18,7 @@ pub mod reflect;
 pub mod source;
 pub mod stdlib;
 pub mod types;
+pub mod vocabulary;
 pub mod walk;
 
 mod check;

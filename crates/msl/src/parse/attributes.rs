@@ -2,7 +2,10 @@
 
 use super::ast::{Attribute, Expr, ExprKind, Specifiers, Stage};
 use super::{Attempt, Parse, Parser};
+use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Keyword, Punct, TokenKind};
+use crate::source::Span;
+use crate::vocabulary::{self, Effect, Form, Subject};
 use smol_str::{SmolStr, format_smolstr};
 
 impl Parser {
@@ -43,7 +46,7 @@ impl Parser {
             prefix = Some(self.attribute_word()?);
             self.expect(Punct::Colon)?;
         }
-        self.attribute_list(Punct::RBracket, prefix, attributes)?;
+        self.attribute_list(Punct::RBracket, Form::Bracket, prefix, attributes)?;
         self.expect_closing(Punct::RBracket, Punct::LBracket, opening)?;
         self.expect_closing(Punct::RBracket, Punct::LBracket, opening)
     }
@@ -54,17 +57,23 @@ impl Parser {
         let opening = self.span();
         self.expect_after(Punct::LParen, "'__attribute__'")?;
         self.expect_after(Punct::LParen, "'('")?;
-        self.attribute_list(Punct::RParen, None, attributes)?;
+        self.attribute_list(Punct::RParen, Form::Gnu, None, attributes)?;
         self.expect_closing(Punct::RParen, Punct::LParen, opening)?;
         self.expect_closing(Punct::RParen, Punct::LParen, opening)
     }
 
-    fn attribute_list(&mut self, close: Punct, prefix: Option<SmolStr>, list: &mut Vec<Attribute>) -> Parse<()> {
+    fn attribute_list(
+        &mut self,
+        close: Punct,
+        form: Form,
+        prefix: Option<SmolStr>,
+        list: &mut Vec<Attribute>,
+    ) -> Parse<()> {
         while !self.at(close) && !self.at_end() {
             if self.eat(Punct::Comma) {
                 continue;
             }
-            list.push(self.attribute(prefix.as_ref())?);
+            list.push(self.attribute(form, prefix.as_ref())?);
             self.eat(Punct::Ellipsis);
             if !self.at(Punct::Comma) {
                 break;
@@ -74,7 +83,7 @@ impl Parser {
     }
 
     /// `name(args)` or `scope::name(args)`
-    fn attribute(&mut self, prefix: Option<&SmolStr>) -> Parse<Attribute> {
+    fn attribute(&mut self, form: Form, prefix: Option<&SmolStr>) -> Parse<Attribute> {
         let start = self.span();
         let mut name = self.attribute_word()?;
         if self.eat(Punct::ColonColon) {
@@ -82,10 +91,67 @@ impl Parser {
         } else if let Some(prefix) = prefix {
             name = format_smolstr!("{prefix}::{name}");
         }
-        // GNU's attributes mean the same in both styles.
-        let name = name.strip_prefix("gnu::").map_or(name.clone(), SmolStr::from);
         let args = if self.at(Punct::LParen) { self.attribute_arguments()? } else { Vec::new() };
-        Ok(Attribute { name, args, span: start.to(self.last_span) })
+        let span = start.to(self.last_span);
+        Ok(Attribute { name: self.recognized(form, name, span), args, span })
+    }
+
+    /// The name of an attribute without `gnu` and `clang`, after which it means the same in all forms. Reports unknown
+    /// attributes and those that cannot be honoured.
+    fn recognized(&mut self, form: Form, name: SmolStr, span: Span) -> SmolStr {
+        let (form, bare) = match name.split_once("::") {
+            Some(("gnu", bare)) => (Form::Gnu, SmolStr::from(bare)),
+            Some(("clang" | "_Clang", bare)) => (Form::Clang, SmolStr::from(bare)),
+            _ => (form, name.clone()),
+        };
+        let Some(word) = vocabulary::attribute(form, &bare) else {
+            let message = format!("unknown attribute '{name}' ignored");
+            self.report(Diagnostic::warning("unknown-attributes", span, message));
+            return name;
+        };
+        if let Effect::Refused(reason) = word.effect {
+            self.error("attribute", span, format!("attribute '{bare}' is not supported: {reason}"));
+        }
+        bare
+    }
+
+    /// Warns about attributes that a declaration or statement does not take.
+    pub(super) fn place_attributes(&mut self, attributes: &[Attribute], subject: Subject) {
+        for attribute in attributes {
+            let Some(word) = vocabulary::any_attribute(&attribute.name) else { continue };
+            let is_refused = matches!(word.effect, Effect::Refused(_));
+            if word.subjects.contains(&subject) || is_refused {
+                continue;
+            }
+            let message = format!("'{}' attribute only applies to {}", attribute.name, word.subjects_text());
+            let diagnostic = match attribute.name == "alignas" && subject != Subject::Alias {
+                true => Diagnostic::error("alignment", attribute.span, message),
+                false => Diagnostic::warning("ignored-attributes", attribute.span, message),
+            };
+            // Specifiers belong to each of several declarators.
+            if !self.diagnostics.contains(&diagnostic) {
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    /// Attributes of a declaration or statement that keeps none.
+    pub(super) fn opt_attributes_of(&mut self, subject: Subject) -> Parse<()> {
+        let mut attributes = Vec::new();
+        self.opt_attributes(&mut attributes)?;
+        self.place_attributes(&attributes, subject);
+        Ok(())
+    }
+
+    /// Attributes before `struct` or `enum` in a declaration of nothing else.
+    pub(super) fn warn_about_early_attributes(&mut self, attributes: &[Attribute], keyword: &str) {
+        for attribute in attributes {
+            let message = format!(
+                "attribute '{}' is ignored, place it after \"{keyword}\" to apply attribute to type declaration",
+                attribute.name
+            );
+            self.report(Diagnostic::warning("ignored-attributes", attribute.span, message));
+        }
     }
 
     /// An attribute's name, which may be a keyword; `__x__` is `x`.

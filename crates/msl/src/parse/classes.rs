@@ -7,6 +7,7 @@ use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Attempt, Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// `struct S`, `struct S { … }`, `struct { … }`: declared, defined, or just named.
@@ -58,6 +59,7 @@ impl Parser {
         } else {
             (Vec::new(), None)
         };
+        self.place_attributes(&attributes, Subject::Class);
         found.members = Some(scope);
         let template = headers.last().cloned();
         let class =
@@ -85,6 +87,7 @@ impl Parser {
         let pack = self.pack_value();
         let (bases, members) = self.class_definition(scope, key)?;
         self.opt_gnu_attributes(&mut attributes)?;
+        self.place_attributes(&attributes, Subject::Class);
         let members = Some(members);
         let class = ClassDecl { key, name: None, bases, members, attributes, pack, template: None, span };
         found.members = Some(scope);
@@ -145,7 +148,7 @@ impl Parser {
     fn base_clause(&mut self, scope: ScopeId) -> Parse<Vec<TypeExpr>> {
         let mut bases = Vec::new();
         loop {
-            self.opt_attributes(&mut Vec::new())?;
+            self.opt_attributes_of(Subject::Class)?;
             if self.at_keyword(Keyword::Virtual) {
                 self.unsupported("virtual base classes are not supported in Metal");
                 self.bump();

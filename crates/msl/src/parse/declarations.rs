@@ -9,6 +9,7 @@ use super::{Failed, Parse, Parser};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// The whole program.
@@ -178,6 +179,13 @@ impl Parser {
             Some(DeclKind::Enum(_)) => "expected ';' after enum",
             _ => "expected ';' at end of declaration",
         };
+        let keyword = match decls.last().map(|decl| &decl.kind) {
+            Some(DeclKind::Enum(_)) => "enum",
+            Some(DeclKind::Class(ClassDecl { key: ClassKey::Class, .. })) => "class",
+            Some(DeclKind::Class(ClassDecl { key: ClassKey::Union, .. })) => "union",
+            _ => "struct",
+        };
+        self.warn_about_early_attributes(&specifiers.attributes, keyword);
         if self.at(Punct::Semi) {
             self.bump();
         } else {
@@ -342,6 +350,7 @@ impl Parser {
         self.names.declare(scope, name.name.clone(), Name { kind: NameKind::Type, scope: members });
         let mut attributes = specifiers.attributes.clone();
         attributes.append(&mut declarator_attributes);
+        self.place_attributes(&attributes, Subject::Alias);
         let alias = AliasDecl { name, ty, attributes, template: headers.last().cloned() };
         decls.push(Decl { kind: DeclKind::Alias(alias), span: start.to(self.last_span) });
     }
@@ -372,6 +381,8 @@ impl Parser {
         self.opt_attributes(&mut attributes)?;
         let init = self.opt_initializer()?;
         self.opt_attributes(&mut attributes)?;
+        let is_member = context == DeclarationContext::Class && !specifiers.specifiers.is_static;
+        self.place_attributes(&attributes, if is_member { Subject::Member } else { Subject::Variable });
         let variable = VarDecl {
             name: name.map(|parsed| parsed.path),
             ty,

@@ -6,6 +6,7 @@ use super::paths::PathPlace;
 use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct};
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// `enum E`, `enum class E : int { … }`, `enum { … }`
@@ -53,6 +54,7 @@ impl Parser {
         if enumerators.is_some() {
             self.opt_gnu_attributes(&mut attributes)?;
         }
+        self.place_attributes(&attributes, Subject::Enum);
         let decl = EnumDecl { name: name.clone(), scoped, underlying, enumerators, attributes, span };
         let Some(name) = name else {
             found.base = Some(TypeExpr { kind: TypeExprKind::Enum(Box::new(decl)), span });
@@ -74,6 +76,7 @@ impl Parser {
             let name = self.identifier()?;
             let mut attributes = Vec::new();
             self.opt_attributes(&mut attributes)?;
+            self.place_attributes(&attributes, Subject::Enumerator);
             let value = if self.eat(Punct::Assign) {
                 let value = self.with_greater_closing(false, |p| p.in_scope(members, Self::conditional_expression));
                 Some(value?)

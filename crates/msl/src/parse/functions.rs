@@ -10,6 +10,7 @@ use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// A function with its body, if there is one; true where there is.
@@ -61,6 +62,7 @@ impl Parser {
             span,
         };
         take_stage(&mut function.attributes, &mut function.specifiers);
+        self.place_attributes(&function.attributes, Subject::Function);
         let ended = self.function_ending(context, &mut function, scope);
         decls.push(Decl { kind: DeclKind::Function(function), span: start.to(self.last_span) });
         ended

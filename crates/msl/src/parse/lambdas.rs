@@ -5,6 +5,7 @@ use super::names::{Name, NameKind, ScopeKind};
 use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// `[&, x](auto y) mutable -> int { … }`
@@ -22,7 +23,7 @@ impl Parser {
     fn lambda_parts(&mut self) -> Parse<Lambda> {
         let start = self.span();
         let (default_capture, captures) = self.lambda_introducer()?;
-        self.opt_attributes(&mut Vec::new())?;
+        self.opt_attributes_of(Subject::Lambda)?;
         let params =
             if self.at(Punct::LParen) { self.parameter_list(DeclarationContext::Parameter)? } else { Vec::new() };
         let mut is_mutable = false;
@@ -34,7 +35,7 @@ impl Parser {
                 }
                 TokenKind::Keyword(Keyword::Constexpr) => self.bump(),
                 TokenKind::Keyword(Keyword::Noexcept) => self.noexcept_specification()?,
-                _ if self.at_attribute() => self.opt_attributes(&mut Vec::new())?,
+                _ if self.at_attribute() => self.opt_attributes_of(Subject::Lambda)?,
                 _ => break,
             }
         }

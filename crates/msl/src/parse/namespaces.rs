@@ -7,6 +7,7 @@ use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct};
 use crate::source::Span;
+use crate::vocabulary::Subject;
 use smol_str::SmolStr;
 
 impl Parser {
@@ -24,7 +25,7 @@ impl Parser {
         let start = self.span();
         let inline = self.eat_keyword(Keyword::Inline);
         self.bump();
-        self.opt_attributes(&mut Vec::new())?;
+        self.opt_attributes_of(Subject::Namespace)?;
         let mut names = Vec::new();
         while self.at_identifier().is_some() {
             names.push(self.identifier()?);
@@ -32,7 +33,7 @@ impl Parser {
                 break;
             }
         }
-        self.opt_attributes(&mut Vec::new())?;
+        self.opt_attributes_of(Subject::Namespace)?;
         if let [name] = &*names
             && self.at(Punct::Assign)
         {
@@ -165,6 +166,7 @@ impl Parser {
         self.expect(Punct::Assign)?;
         let ty = self.aliased_type()?;
         self.opt_gnu_attributes(&mut attributes)?;
+        self.place_attributes(&attributes, Subject::Alias);
         let kind = if template.is_some() { NameKind::ClassTemplate } else { NameKind::Type };
         let scope = self.members_of(&ty);
         let declaring = self.names.declaring_scope(self.scope);

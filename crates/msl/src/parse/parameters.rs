@@ -6,6 +6,7 @@ use super::names::{Name, NameKind};
 use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
 use crate::lex::token::{Keyword, Punct};
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// `(int a, float b)`, in the scope that the parameters belong to.
@@ -50,6 +51,7 @@ impl Parser {
         let mut declarator = self.declarator_with(Named::Maybe, parens)?;
         let mut attributes = std::mem::take(&mut specifiers.attributes);
         attributes.append(&mut declarator.attributes);
+        self.place_attributes(&attributes, Subject::Parameter);
         let is_pack = declarator.is_pack;
         let name = declarator.name.take().map(|parsed| {
             let segment = parsed.path.last();

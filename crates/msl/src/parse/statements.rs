@@ -7,6 +7,7 @@ use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Pragma, Punct, TokenKind};
 use crate::source::Span;
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// `{ … }`, in the current scope.
@@ -66,7 +67,7 @@ impl Parser {
     /// `[[likely]]` and kin before a statement are ignored; before a declaration they belong to it.
     fn skip_statement_attributes(&mut self) -> Parse<bool> {
         let mark = self.mark();
-        self.opt_attributes(&mut Vec::new())?;
+        self.opt_attributes_of(Subject::Statement)?;
         if self.at_declaration() {
             self.reset(mark);
             return Ok(false);
@@ -252,6 +253,7 @@ impl Parser {
         }
         let mut attributes = specifiers.attributes.clone();
         attributes.append(&mut declarator.attributes);
+        self.place_attributes(&attributes, Subject::Variable);
         let ty = declarator.apply(base);
         let specifiers = specifiers.specifiers;
         Ok(VarDecl { name, ty, init: None, specifiers, attributes, bit_width: None, template: None })

@@ -8,6 +8,7 @@ use super::specifiers::DeclarationContext;
 use super::{Attempt, Failed, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
+use crate::vocabulary::Subject;
 
 impl Parser {
     /// A template, a specialization, or an explicit instantiation.
@@ -247,6 +248,7 @@ impl Parser {
     fn class_instantiation(&mut self, mut attributes: Vec<Attribute>, is_extern: bool) -> Parse<InstantiationDecl> {
         self.bump();
         self.opt_attributes(&mut attributes)?;
+        self.place_attributes(&attributes, Subject::Class);
         let name = self.path(PathPlace::Type)?.path;
         Ok(InstantiationDecl { name, ty: None, attributes, specifiers: Specifiers::default(), is_extern })
     }
@@ -263,6 +265,7 @@ impl Parser {
         attributes.append(&mut found.attributes);
         attributes.append(&mut declarator.attributes);
         super::attributes::take_stage(&mut attributes, &mut found.specifiers);
+        self.place_attributes(&attributes, Subject::Function);
         let Some(parsed) = declarator.name.take() else {
             return Err(self.fail("expected unqualified-id"));
         };

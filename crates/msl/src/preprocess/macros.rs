@@ -5,6 +5,7 @@ use crate::diagnostics::Diagnostic;
 use crate::lex::token::Punct;
 use crate::lex::{RawKind, RawToken, Symbol};
 use crate::source::Span;
+use crate::vocabulary;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -64,24 +65,6 @@ const BUILTINS: &[(&str, Builtin)] = &[
     ("__has_extension", Builtin::HasFeature),
 ];
 
-/// Attributes that Metal sources test for; ignoring them changes no result.
-const ATTRIBUTES: &[&str] = &[
-    "aligned",
-    "always_inline",
-    "const",
-    "deprecated",
-    "flatten",
-    "host_name",
-    "maybe_unused",
-    "noinline",
-    "packed",
-    "pure",
-    "unused",
-    "used",
-    "visible",
-    "visibility",
-];
-
 const FEATURES: &[&str] = &[
     "cxx_alias_templates",
     "cxx_alignas",
@@ -125,7 +108,9 @@ impl Builtin {
     pub(super) fn has(self, name: &str) -> bool {
         let name = name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name);
         match self {
-            Builtin::HasAttribute => ATTRIBUTES.contains(&name),
+            // An attribute that is an error is none to test for.
+            Builtin::HasAttribute => vocabulary::any_attribute(name)
+                .is_some_and(|word| !matches!(word.effect, vocabulary::Effect::Refused(_))),
             Builtin::HasFeature => FEATURES.contains(&name),
             _ => false,
         }

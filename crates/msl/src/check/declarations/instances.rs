@@ -46,11 +46,10 @@ impl<'a> Tables<'a> {
         let name: SmolStr = format!("{}{}{text}", description.prefix, description.name).into();
         let builtin = description.builtin.clone();
         let span = description.span;
-        let no_inline = description.source.first().is_some_and(|decl| {
-            decl.attributes
-                .iter()
-                .any(|a| matches!(a.name.as_str(), "noinline" | "clang::noinline" | "gnu::noinline"))
-        });
+        let no_inline = description
+            .source
+            .first()
+            .is_some_and(|decl| decl.attributes.iter().any(|attribute| attribute.name == "noinline"));
         let is_lambda = matches!(description.source, FunctionSource::Lambda(_));
         let is_constexpr = is_lambda
             || description.source.first().is_some_and(|decl| decl.specifiers.is_constexpr)

@@ -1,6 +1,6 @@
 //! Bindings: the resource or built-in value behind each parameter of a kernel.
 
-use super::inputs::{InputKind, builtin_input, refuse_unknown_input};
+use super::inputs::{InputKind, builtin_input, is_input, refuse_unknown_input};
 use crate::check::Checker;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::state::Diagnostics;
@@ -199,7 +199,7 @@ impl<'a> Checker<'a> {
                 "threadgroup" => (1, MAX_BUFFER, ParamClass::Threadgroup),
                 "texture" => (2, MAX_TEXTURE, ParamClass::Texture),
                 "sampler" => (3, MAX_SAMPLER, ParamClass::Sampler),
-                "maybe_unused" | "unused" => continue,
+                _ if !is_input(name) => continue,
                 _ => {
                     if let (Some(_), Some(BindingKind::Builtin(other))) = (builtin_input(name), &result) {
                         let message = format!("'{name}' and '{other}' attributes are not compatible");

@@ -89,10 +89,16 @@ pub(super) fn builtin_input(name: &str) -> Option<InputKind> {
     SCALAR_INPUTS.contains(&name).then_some(InputKind::Scalar)
 }
 
+/// True unless an attribute is one of C++, GCC or clang, or unknown with a scope: those bind nothing.
+pub(super) fn is_input(name: &str) -> bool {
+    let is_foreign = crate::vocabulary::any_attribute(name).is_some_and(|word| !word.is_metal());
+    !is_foreign && !name.contains("::")
+}
+
 /// Reports an attribute of a parameter that does not exist.
 pub(super) fn refuse_unknown_input(diagnostics: &mut Diagnostics, attribute: &ast::Attribute) -> bool {
     let name = attribute.name.as_str();
-    let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || name.contains("::");
+    let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || !is_input(name);
     if known {
         return false;
     }

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::source::Span;
+use crate::vocabulary::warnings::is_always_shown;
 
 /// Most errors to report, as in clang.
 const MAX_ERRORS: usize = 200;
@@ -32,7 +33,7 @@ impl Diagnostics {
 
     /// Reports `diagnostic` with the instantiations that led to it.
     pub(in crate::check) fn report(&mut self, mut diagnostic: Diagnostic) {
-        if diagnostic.severity == Severity::Warning && !self.shows_warnings {
+        if diagnostic.severity == Severity::Warning && !self.shows_warnings && !is_always_shown(diagnostic.id) {
             return;
         }
         // A mistake that does not depend on the arguments was reported for the template as written.
