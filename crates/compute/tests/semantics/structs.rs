@@ -166,3 +166,18 @@ fn tables_enumerations_and_names() {
         ],
     );
 }
+
+#[test]
+fn deduced_types() {
+    run_all(
+        "deduction.metal",
+        &[
+            ("forwarding_references", |i, x| (x[i] + 2) * 2 + 100),
+            ("deduced_references_as_results", |i, x| x[i] * 10 + 3 + 2 + 6),
+            ("arrays_of_constant_memory", |i, x| {
+                let rows = [[1, 2 + x[i], 3], [4, 5, 6]];
+                rows[(x[i] & 1) as usize][(x[i] % 3) as usize]
+            }),
+        ],
+    );
+}

@@ -108,6 +108,8 @@ pub enum TypeExprKind {
     Named(Path),
     /// `auto`
     Auto,
+    /// `decltype(auto)`
+    DecltypeAuto,
     /// `decltype(e)`
     Decltype(Box<Expr>),
     /// A struct or union defined in place: `struct { … } x;`, `typedef struct { … } block_q4_0;`

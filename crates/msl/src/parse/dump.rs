@@ -78,6 +78,7 @@ pub fn ty(written: &TypeExpr) -> String {
         TypeExprKind::Builtin(kind) => builtin(*kind).into(),
         TypeExprKind::Named(name) => path(name),
         TypeExprKind::Auto => "auto".into(),
+        TypeExprKind::DecltypeAuto => "decltype(auto)".into(),
         TypeExprKind::Decltype(inner) => list("decltype", [expr(inner)]),
         TypeExprKind::Class(inner) => class(inner),
         TypeExprKind::Enum(inner) => enumeration(inner),

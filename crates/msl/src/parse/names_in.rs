@@ -25,7 +25,11 @@ pub fn names_in_type<'a>(ty: &'a TypeExpr, names: &mut Vec<&'a SmolStr>) {
                 names_in_type(&param.ty, names);
             }
         }
-        TypeExprKind::Builtin(_) | TypeExprKind::Auto | TypeExprKind::Class(_) | TypeExprKind::Enum(_) => {}
+        TypeExprKind::Builtin(_)
+        | TypeExprKind::Auto
+        | TypeExprKind::DecltypeAuto
+        | TypeExprKind::Class(_)
+        | TypeExprKind::Enum(_) => {}
     }
 }
 

@@ -53,7 +53,7 @@ impl Parser {
         if self.at_keyword(Keyword::Auto) && self.at_nth(1, Punct::RParen) {
             self.bump();
             self.bump();
-            return Ok(TypeExpr { kind: TypeExprKind::Auto, span: start.to(self.last_span) });
+            return Ok(TypeExpr { kind: TypeExprKind::DecltypeAuto, span: start.to(self.last_span) });
         }
         let expr: Expr = self.unevaluated(|p| p.with_greater_closing(false, Self::expression))?;
         self.expect_closing(Punct::RParen, Punct::LParen, opening)?;

@@ -18,6 +18,12 @@ impl<'a> Checker<'a> {
         match arg {
             Operand::Value(expr) => {
                 let actual = self.tables.argument_type(pattern, expr);
+                if let Some(index) = forwarded_param(pattern, deduction)
+                    && expr.is_place
+                {
+                    let reference = QualTy::plain(self.tables.types_mut().reference(actual));
+                    return deduction.bind(index, TemplateArg::Type(reference));
+                }
                 let pattern = strip_top_level(pattern);
                 let mentions = mentions_param(pattern, deduction);
                 let before = deduction.clone();
@@ -114,6 +120,15 @@ impl<'a> Tables<'a> {
         }
         QualTy::plain(self.decayed(expr.ty))
     }
+}
+
+/// The template parameter `T` of a forwarding reference, `T &&`: for a place, it is deduced as a reference to it.
+fn forwarded_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>) -> Option<usize> {
+    let TypeExprKind::Reference { inner, rvalue: true } = &pattern.kind else { return None };
+    let TypeExprKind::Named(path) = &inner.kind else { return None };
+    let index = deduction.param_named(path.as_ident()?)?;
+    let is_type = matches!(deduction.params[index].kind, ast::TemplateParamKind::Type { .. });
+    (is_type && index >= deduction.explicit).then_some(index)
 }
 
 /// True if the pattern names a parameter that can be deduced from it.

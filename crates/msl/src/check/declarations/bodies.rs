@@ -82,6 +82,7 @@ impl<'a> Checker<'a> {
         let stage = source.first().and_then(|decl| decl.specifiers.stage);
         let state = FunctionState::new(FunctionStart {
             id,
+            entity: Some(entity),
             locals: std::mem::take(&mut function.locals),
             result: signature.result,
             this: signature.this.map(|_| LocalId(0)),

@@ -190,7 +190,8 @@ impl<'a> Checker<'a> {
         let Some(path) = &var.name else { return };
         let name = path.last().name.clone();
         let full_name: SmolStr = format!("{class_name}::{name}").into();
-        let deduced = matches!(type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
+        let deduced =
+            matches!(type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto | ast::TypeExprKind::DecltypeAuto);
         let unsized_array = matches!(&var.ty.kind, ast::TypeExprKind::Array { length: None, .. });
         if deduced || unsized_array {
             if let Some(id) = self.declare_global(var, full_name) {

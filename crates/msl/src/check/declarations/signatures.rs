@@ -110,16 +110,14 @@ impl<'a> Checker<'a> {
         result
     }
 
-    /// `None` for `auto`.
+    /// `None` while `auto` is not deduced.
     fn result_type(&mut self, written: &'a ast::TypeExpr) -> Option<Ty> {
-        match type_without_qualifiers(written) {
-            TypeExprKind::Auto => None,
-            _ => {
-                let ty = self.resolve_type(written);
-                refuse_space_of_value(&mut self.diagnostics, ty, "return type", written.span);
-                Some(ty.ty)
-            }
+        if contains_auto(written) {
+            return None;
         }
+        let ty = self.resolve_type(written);
+        refuse_space_of_value(&mut self.diagnostics, ty, "return type", written.span);
+        Some(ty.ty)
     }
 
     fn signature_params(

@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
                 true => value.ty.in_space(if value.is_place { place_space(value) } else { AddressSpace::Thread }),
                 false => QualTy::plain(self.tables.decayed(value.ty)),
             };
-            let Some(auto) = self.tables.match_auto(&param.ty, actual) else {
+            let Some(auto) = self.tables.match_auto_to(&param.ty, value, actual) else {
                 return Err(format!("could not match '{}'", self.tables.sources().text(param.span)));
             };
             targs.push(TemplateArg::Type(auto));

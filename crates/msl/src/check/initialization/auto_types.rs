@@ -35,6 +35,11 @@ impl<'a> Checker<'a> {
             }
         };
         let value = self.check_expr(expr);
+        if let TypeExprKind::DecltypeAuto = var.ty.kind {
+            let ty = self.decltype_auto_type(expr)?;
+            let value = self.convert(value, ty, Purpose::Variable);
+            return Some((ty, Some(value)));
+        }
         if value.ty.ty == Ty::ERROR {
             return None;
         }
@@ -57,7 +62,7 @@ impl<'a> Checker<'a> {
         } else {
             QualTy::plain(self.tables.decayed(value.ty))
         };
-        let Some(auto) = self.tables.match_auto(written, actual) else {
+        let Some(auto) = self.tables.match_auto_to(written, value, actual) else {
             let message = format!(
                 "variable has deduced type that does not fit an initializer of type '{}'",
                 self.tables.name_of_qual(value.ty)
@@ -70,11 +75,65 @@ impl<'a> Checker<'a> {
         self.position.set_auto(saved);
         (ty.ty != Ty::ERROR).then_some(ty)
     }
+
+    /// The type that `decltype(auto)` means for this initializer.
+    fn decltype_auto_type(&mut self, init: &'a ast::Expr) -> Option<QualTy> {
+        let ty = self.resolve_decltype(init);
+        (ty.ty != Ty::ERROR).then_some(ty)
+    }
+
+    /// The value of a return statement, converted to the type that `written`, a result type with `auto` in it, means
+    /// for it; `None` after an error.
+    pub(in crate::check) fn deduced_return(
+        &mut self,
+        written: Option<&'a ast::TypeExpr>,
+        value: &'a ast::Expr,
+    ) -> Option<Expr> {
+        let ty = match written {
+            Some(written) if matches!(written.kind, TypeExprKind::DecltypeAuto) => {
+                self.decltype_auto_type(value)?
+            }
+            Some(written) if !matches!(type_without_qualifiers(written), TypeExprKind::Auto) => {
+                let place = self.check_expr(value);
+                if place.ty.ty.is_unknown() {
+                    return Some(place);
+                }
+                let ty = self.auto_type(written, &place)?;
+                return Some(self.convert(place, ty, Purpose::Return));
+            }
+            _ => return Some(self.check_value(value)),
+        };
+        match self.tables.types().kind(ty.ty) {
+            TyKind::Reference { .. } => {
+                let place = self.check_expr(value);
+                Some(self.convert(place, ty, Purpose::Return))
+            }
+            _ => Some(self.check_value(value)),
+        }
+    }
 }
 
 impl<'a> Tables<'a> {
+    /// The type that `auto` stands for if `written` is to take `value`, whose type for this purpose is `actual`.
+    /// `auto &&` is a reference to the place that the value is, if it is one.
+    pub(in crate::check) fn match_auto_to(
+        &mut self,
+        written: &'a ast::TypeExpr,
+        value: &Expr,
+        actual: QualTy,
+    ) -> Option<QualTy> {
+        match &written.kind {
+            TypeExprKind::Reference { inner, rvalue: true }
+                if value.is_place && matches!(inner.kind, TypeExprKind::Auto) =>
+            {
+                Some(QualTy::plain(self.types_mut().reference(actual)))
+            }
+            _ => self.match_auto(written, actual),
+        }
+    }
+
     /// The type that `auto` stands for if `written` means `actual`.
-    pub(in crate::check) fn match_auto(&self, written: &'a ast::TypeExpr, actual: QualTy) -> Option<QualTy> {
+    fn match_auto(&self, written: &'a ast::TypeExpr, actual: QualTy) -> Option<QualTy> {
         match &written.kind {
             TypeExprKind::Auto => Some(actual),
             TypeExprKind::Qualified { quals, inner } => {
@@ -103,7 +162,7 @@ impl<'a> Tables<'a> {
 
 pub(in crate::check) fn contains_auto(written: &ast::TypeExpr) -> bool {
     match &written.kind {
-        TypeExprKind::Auto => true,
+        TypeExprKind::Auto | TypeExprKind::DecltypeAuto => true,
         TypeExprKind::Qualified { inner, .. } | TypeExprKind::Pointer(inner) => contains_auto(inner),
         TypeExprKind::Reference { inner, .. } => contains_auto(inner),
         _ => false,

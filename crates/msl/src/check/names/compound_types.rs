@@ -127,6 +127,11 @@ pub(super) fn pointer_to(
         diagnostics.error("pointer-to-reference", span, message);
         return ERROR;
     }
+    // A pointer to a pointer, like a reference to one, refers to thread memory unless it names another address space.
+    let pointee = match tables.types().kind(pointee.ty) {
+        TyKind::Pointer(_) if pointee.space.is_none() => pointee.in_space(AddressSpace::Thread),
+        _ => pointee,
+    };
     if !tables.has_address_space(pointee, span) {
         diagnostics.error("address-space", span, "pointer type must have explicit address space qualifier");
         return ERROR;
@@ -148,8 +153,9 @@ pub(super) fn reference_to(
         return ERROR;
     }
     // `T &&` where `T` is itself a reference collapses.
-    if let TyKind::Reference { .. } = tables.types().kind(to.ty) {
-        return to;
+    if let TyKind::Reference { to: target, rvalue: inner } = *tables.types().kind(to.ty) {
+        let collapsed = TyKind::Reference { to: target, rvalue: inner && rvalue };
+        return QualTy::plain(tables.types_mut().intern(collapsed));
     }
     if to.ty == Ty::VOID {
         diagnostics.error("reference-to-void", span, "cannot form a reference to 'void'");

@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
                 builtin_type(&self.tables, &mut self.diagnostics, *builtin, written.span)
             }
             TypeExprKind::Named(path) => self.resolve_type_path(path),
-            TypeExprKind::Auto => {
+            TypeExprKind::Auto | TypeExprKind::DecltypeAuto => {
                 if let Some(binding) = self.position.auto() {
                     return binding;
                 }

@@ -1,6 +1,6 @@
 //! The function whose body is being checked.
 
-use crate::check::tables::Request;
+use crate::check::tables::{EntityId, Request};
 use crate::program::{FunctionId, Local, LocalId, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty};
@@ -12,6 +12,7 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(in crate::check) struct FunctionStart {
     pub(in crate::check) id: Option<FunctionId>,
+    pub(in crate::check) entity: Option<EntityId>,
     /// Parameters, `this` first.
     pub(in crate::check) locals: Vec<Local>,
     /// Result type; `None` while `auto` is not deduced.
@@ -55,6 +56,10 @@ impl FunctionState {
 
     pub(in crate::check) fn id(&self) -> Option<FunctionId> {
         self.start.id
+    }
+
+    pub(in crate::check) fn entity(&self) -> Option<EntityId> {
+        self.start.entity
     }
 
     pub(in crate::check) fn depth(&self) -> usize {

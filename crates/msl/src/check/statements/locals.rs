@@ -33,7 +33,10 @@ impl<'a> Checker<'a> {
             let DeclKind::Var(var) = &decl.kind else { continue };
             let Some(path) = var.name.as_ref() else { continue };
             let name = &path.last().name;
-            let is_auto = matches!(type_without_qualifiers(&var.ty), ast::TypeExprKind::Auto);
+            let is_auto = matches!(
+                type_without_qualifiers(&var.ty),
+                ast::TypeExprKind::Auto | ast::TypeExprKind::DecltypeAuto
+            );
             let Some(Symbol::Local(id)) = self.tables.scopes().own(self.position.scope(), name) else { continue };
             let ty = self.function.local(*id).ty.ty;
             match &first {

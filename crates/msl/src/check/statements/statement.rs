@@ -227,7 +227,8 @@ impl<'a> Checker<'a> {
             return None;
         };
         if self.function.deduces_result() {
-            let checked = self.check_value(value);
+            let written = self.function.entity().and_then(|entity| self.tables.entity(entity).source.result());
+            let checked = self.deduced_return(written, value)?;
             match self.function.deduce_result() {
                 Some(earlier)
                     if earlier != checked.ty.ty && !earlier.is_unknown() && !checked.ty.ty.is_unknown() =>

@@ -72,6 +72,14 @@ impl<'a> FunctionSource<'a> {
             FunctionSource::Lambda(_) => None,
         }
     }
+
+    /// The written result type.
+    pub(in crate::check) fn result(&self) -> Option<&'a ast::TypeExpr> {
+        match self {
+            FunctionSource::Declared { declaration, .. } => Some(&declaration.result),
+            FunctionSource::Lambda(lambda) => lambda.result.as_ref(),
+        }
+    }
 }
 
 /// The parameters and result of a function, with template arguments filled in.

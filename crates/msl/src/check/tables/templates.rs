@@ -6,7 +6,7 @@ use super::scopes::ScopeId;
 use crate::parse::ast;
 use crate::program::{FunctionId, GlobalId};
 use crate::source::Span;
-use crate::types::{QualTy, StructId, Ty};
+use crate::types::{AddressSpace, QualTy, StructId, Ty};
 use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
 
@@ -77,6 +77,19 @@ impl TemplateArg {
             TemplateArg::UnknownValue => true,
             TemplateArg::Pack(args) => args.iter().any(TemplateArg::is_dependent),
             TemplateArg::Int(..) | TemplateArg::Function(_) | TemplateArg::Template(_) => false,
+        }
+    }
+
+    /// True if both are the same for a template: `thread` adds nothing to a type, and the type of a number is that of
+    /// the parameter.
+    pub(in crate::check) fn is_same(&self, other: &TemplateArg) -> bool {
+        match (self, other) {
+            (TemplateArg::Int(_, a), TemplateArg::Int(_, b)) => a == b,
+            (TemplateArg::Type(a), TemplateArg::Type(b)) => {
+                let space = |ty: &QualTy| ty.space.filter(|space| *space != AddressSpace::Thread);
+                QualTy { space: space(a), ..*a } == QualTy { space: space(b), ..*b }
+            }
+            (a, b) => a == b,
         }
     }
 }

@@ -186,7 +186,7 @@ impl<'a> Checker<'a> {
 
     /// The type of a value parameter: `None` after an error, `Some(None)` for `auto`.
     pub(super) fn value_param_type(&mut self, ty: &'a ast::TypeExpr) -> Option<Option<Ty>> {
-        if let ast::TypeExprKind::Auto = ty.kind {
+        if let ast::TypeExprKind::Auto | ast::TypeExprKind::DecltypeAuto = ty.kind {
             return Some(None);
         }
         let resolved = self.resolve_type(ty);

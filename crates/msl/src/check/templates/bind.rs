@@ -26,7 +26,9 @@ impl<'a> Checker<'a> {
             TemplateArg::Template(id) => Symbol::ClassTemplate(*id),
             TemplateArg::Pack(args) => Symbol::Pack(args.clone()),
             TemplateArg::UnknownValue => match &param.kind {
-                TemplateParamKind::Value { ty, .. } if !matches!(ty.kind, ast::TypeExprKind::Auto) => {
+                TemplateParamKind::Value { ty, .. }
+                    if !matches!(ty.kind, ast::TypeExprKind::Auto | ast::TypeExprKind::DecltypeAuto) =>
+                {
                     let resolved = self.attempt(|this| this.in_scope(scope, |this| this.value_param_type(ty)));
                     let ty = resolved.ok().flatten().flatten().unwrap_or(Ty::DEPENDENT);
                     Symbol::Value(ty, Value::Unknown)

@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
         // A pattern may leave out arguments that have defaults, but not elements of a pack.
         let has_pack = args.iter().any(|arg| matches!(arg, TemplateArg::Pack(_)));
         let enough = if has_pack { substituted.len() == wanted.len() } else { substituted.len() <= wanted.len() };
-        (enough && substituted.iter().zip(&wanted).all(|(a, b)| same_arg(a, b))).then_some(bound)
+        (enough && substituted.iter().zip(&wanted).all(|(a, b)| a.is_same(b))).then_some(bound)
     }
 
     /// Written arguments in the current scope, each of the kind that `like` has at its place.
@@ -141,12 +141,5 @@ fn flat(arg: &TemplateArg) -> Vec<TemplateArg> {
     match arg {
         TemplateArg::Pack(args) => args.iter().flat_map(flat).collect(),
         arg => vec![arg.clone()],
-    }
-}
-
-fn same_arg(a: &TemplateArg, b: &TemplateArg) -> bool {
-    match (a, b) {
-        (TemplateArg::Int(_, a), TemplateArg::Int(_, b)) => a == b,
-        (a, b) => a == b,
     }
 }

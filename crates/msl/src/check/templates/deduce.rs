@@ -8,7 +8,7 @@ use crate::check::Checker;
 use crate::check::names::builtin_type;
 use crate::check::tables::{ClassTemplateId, NativeTemplate, ScopeId, Symbol, TemplateArg};
 use crate::parse::ast::{self, TemplateParamKind, TypeExprKind};
-use crate::types::{QualTy, StructId, Ty, TyKind};
+use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
 
 /// A deduction in progress.
 #[derive(Clone)]
@@ -43,21 +43,18 @@ impl<'a> Deduction<'a> {
         }
     }
 
-    pub(super) fn param_named(&self, name: &str) -> Option<usize> {
+    pub(in crate::check) fn param_named(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|param| param.name.as_ref().is_some_and(|n| n.name == name))
     }
 
-    pub(super) fn bind(&mut self, index: usize, arg: TemplateArg) -> bool {
+    pub(in crate::check) fn bind(&mut self, index: usize, arg: TemplateArg) -> bool {
         match &self.bound[index] {
             None => {
                 self.bound[index] = Some(arg);
                 true
             }
             Some(old) => {
-                let same = match (old, &arg) {
-                    (TemplateArg::Int(_, old), TemplateArg::Int(_, new)) => old == new,
-                    (old, new) => old == new || old.is_dependent() || new.is_dependent(),
-                };
+                let same = old.is_same(&arg) || old.is_dependent() || arg.is_dependent();
                 if !same {
                     self.conflict = Some((index, old.clone(), arg));
                 }
@@ -100,6 +97,8 @@ impl<'a> Checker<'a> {
                         return false;
                     }
                     rest.space = None;
+                    // Constant memory is read-only without `const`: `constant T &` takes it from the argument.
+                    rest.is_const &= how == Match::Exact || space != AddressSpace::Constant;
                 }
                 self.deduce_type(inner, rest, how, deduction)
             }
@@ -140,7 +139,11 @@ impl<'a> Checker<'a> {
                     || builtin_type(&self.tables, &mut self.diagnostics, *builtin, pattern.span) == actual
             }
             TypeExprKind::PackExpansion(inner) => self.deduce_type(inner, actual, how, deduction),
-            TypeExprKind::Auto | TypeExprKind::Decltype(_) | TypeExprKind::Class(_) | TypeExprKind::Enum(_) => true,
+            TypeExprKind::Auto
+            | TypeExprKind::DecltypeAuto
+            | TypeExprKind::Decltype(_)
+            | TypeExprKind::Class(_)
+            | TypeExprKind::Enum(_) => true,
         }
     }
 
