@@ -138,7 +138,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     timings.preprocess = start.elapsed();
 
     let start = Instant::now();
-    let unit = parse(tokens, &mut diagnostics);
+    let unit = parse(tokens, options.std, &mut diagnostics);
     timings.parse = start.elapsed();
 
     // Without an included file, or past a limit, nearly every name would be undeclared.

@@ -181,3 +181,30 @@ fn deduced_types() {
         ],
     );
 }
+
+#[test]
+fn extensions() {
+    run_all(
+        "extensions.metal",
+        &[
+            ("case_ranges", |i, x| match x[i] {
+                0..=9 => 1,
+                10 => 2,
+                11..=50 => 7,
+                51..=60 => 4,
+                _ => 5,
+            }),
+            ("structured_bindings", |i, x| {
+                let (a, b) = (x[i] + 1, 2);
+                let p = (x[i] + 10, 6);
+                a + b + p.0 * 10 + p.1 + x[i] + 7 + 8 + 100 + 6
+            }),
+            ("mutable_fields", |i, x| (x[i] + 1) * 10 + 2),
+            ("functions_of_clang", |i, x| {
+                let n = (x[i] + 1) as u32;
+                let ones = n.count_ones();
+                (ones + 10 * n.trailing_zeros() + 1000 * n.leading_zeros() + ones % 2) as i32
+            }),
+        ],
+    );
+}

@@ -13,6 +13,7 @@ impl Parser {
         match *self.kind() {
             TokenKind::Keyword(keyword) => self.keyword_begins_declaration(keyword),
             TokenKind::Punct(Punct::LBracket) => self.at_attribute_brackets(),
+            _ if self.at_coherent() => true,
             _ if self.at_path() => self.name_begins_declaration(),
             _ => false,
         }

@@ -359,6 +359,8 @@ pub struct Attribute {
 pub struct VarDecl {
     /// Its name; a path for the definition of a static member outside its class; `None` for an unnamed bit-field.
     pub name: Option<Path>,
+    /// The names of `auto [a, b] = e;`: `name` is then none that code could write.
+    pub bindings: Vec<Ident>,
     /// Its type.
     pub ty: TypeExpr,
     /// Its initializer.
@@ -630,8 +632,10 @@ pub enum StmtKind {
     },
     /// `case v: stmt` (the statement may itself be a case)
     Case {
-        /// The value.
+        /// The value, or the first one of a range.
         value: Expr,
+        /// The last value of a range: `case 1 ... 5:`, an extension of GNU.
+        last: Option<Box<Expr>>,
         /// The labelled statement.
         body: Box<Stmt>,
     },

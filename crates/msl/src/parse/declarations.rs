@@ -369,6 +369,10 @@ impl Parser {
         attributes.append(&mut declarator.attributes);
         let name = declarator.name.take();
         let base = self.required_type(specifiers, "C++ requires a type specifier for all declarations")?;
+        let bindings = std::mem::take(&mut declarator.bindings);
+        if !bindings.is_empty() && context != DeclarationContext::Block {
+            return Err(self.fail("decomposition declaration not permitted in this context"));
+        }
         let ty = declarator.apply(base);
         if let Some(parsed) = &name {
             let kind = if headers.is_empty() { NameKind::Value } else { NameKind::VariableTemplate };
@@ -385,6 +389,7 @@ impl Parser {
         self.place_attributes(&attributes, if is_member { Subject::Member } else { Subject::Variable });
         let variable = VarDecl {
             name: name.map(|parsed| parsed.path),
+            bindings,
             ty,
             init,
             specifiers: specifiers.specifiers,

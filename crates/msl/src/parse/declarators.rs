@@ -3,12 +3,13 @@
 //! `(*f[2])(int)` becomes the list *array of 2, pointer, function*: the layers from the name outwards.
 //! Applied to the specifiers' type in reverse, it gives the type of the name.
 
-use super::ast::{Attribute, Expr, Param, Qualifiers, TypeExpr, TypeExprKind};
+use super::ast::{Attribute, Expr, Ident, Param, Qualifiers, TypeExpr, TypeExprKind};
 use super::names::{ScopeId, ScopeKind};
 use super::paths::{Denotes, ParsedPath, PathPlace};
 use super::specifiers::{DeclarationContext, qualified};
 use super::{Attempt, Parse, Parser};
 use crate::lex::token::{Keyword, Punct, TokenKind};
+use smol_str::SmolStr;
 
 /// Presence of a name in a declarator.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub(super) struct FunctionLayer {
 #[derive(Default)]
 pub(super) struct Declarator {
     pub(super) name: Option<ParsedPath>,
+    /// `[a, b]`
+    pub(super) bindings: Vec<Ident>,
     pub(super) layers: Vec<Layer>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) is_pack: bool,
@@ -148,6 +151,14 @@ impl Parser {
             in_parentheses = true;
         } else if named == Named::Yes {
             self.opt_attributes(&mut declarator.attributes)?;
+            if self.at(Punct::LBracket) {
+                declarator.bindings = self.binding_list()?;
+                let names: Vec<&str> = declarator.bindings.iter().map(|name| name.name.as_str()).collect();
+                let span = declarator.bindings.first().map_or(self.last_span, |name| name.span);
+                let name = SmolStr::from(format!("[{}]", names.join(", ")));
+                declarator.name = Some(named_path(name, span));
+                return Ok(declarator);
+            }
             declarator.name = Some(self.declarator_id()?);
         } else if named == Named::Maybe && self.at_identifier().is_some() {
             declarator.name = Some(self.parameter_name());
@@ -174,11 +185,29 @@ impl Parser {
         }
     }
 
+    /// `[a, b]`: names for the parts of a value, an extension of C++17 in Metal before version 4.
+    fn binding_list(&mut self) -> Parse<Vec<Ident>> {
+        let opening = self.span();
+        self.bump();
+        let mut names = Vec::new();
+        loop {
+            let span = self.span();
+            let Some(name) = self.at_identifier().cloned() else {
+                return Err(self.fail("expected identifier"));
+            };
+            self.bump();
+            self.names.declare(self.scope, name.clone(), super::names::Name::new(super::names::NameKind::Value));
+            names.push(Ident { name, span });
+            if !self.eat(Punct::Comma) {
+                break;
+            }
+        }
+        self.expect_closing(Punct::RBracket, Punct::LBracket, opening)?;
+        Ok(names)
+    }
+
     /// The name that is declared.
     fn declarator_id(&mut self) -> Parse<ParsedPath> {
-        if self.at(Punct::LBracket) {
-            return Err(self.fail("decomposition declarations are a C++17 extension"));
-        }
         let is_name = self.at_path() || self.at_keyword(Keyword::Operator) || self.at(Punct::Tilde);
         if !is_name {
             return Err(self.fail("expected unqualified-id"));
@@ -195,14 +224,7 @@ impl Parser {
         let span = self.span();
         let name = self.at_identifier().cloned().unwrap_or_default();
         self.bump();
-        let segments = vec![super::ast::PathSegment { name, span, args: None }];
-        ParsedPath {
-            path: super::ast::Path { global: false, segments, span },
-            denotes: Denotes::Unknown,
-            kind: super::ast::FunctionKind::Plain,
-            conversion: None,
-            qualifier: None,
-        }
+        named_path(name, span)
     }
 
     /// Arrays, parameter lists and attributes behind a name.
@@ -334,5 +356,17 @@ impl Parser {
             self.skip_balanced();
         }
         Ok(())
+    }
+}
+
+/// A name without qualifiers.
+fn named_path(name: SmolStr, span: crate::source::Span) -> ParsedPath {
+    let segments = vec![super::ast::PathSegment { name, span, args: None }];
+    ParsedPath {
+        path: super::ast::Path { global: false, segments, span },
+        denotes: Denotes::Unknown,
+        kind: super::ast::FunctionKind::Plain,
+        conversion: None,
+        qualifier: None,
     }
 }

@@ -345,7 +345,8 @@ pub fn stmt(statement: &Stmt) -> String {
             list("for-in", [pragmas(hints), variable(element), expr(range), stmt(body)])
         }
         StmtKind::Switch { condition: test, body } => list("switch", [condition(test), stmt(body)]),
-        StmtKind::Case { value, body } => list("case", [expr(value), stmt(body)]),
+        StmtKind::Case { value, last: None, body } => list("case", [expr(value), stmt(body)]),
+        StmtKind::Case { value, last: Some(last), body } => list("case", [expr(value), expr(last), stmt(body)]),
         StmtKind::Default(body) => list("default", [stmt(body)]),
         StmtKind::Break => "break;".into(),
         StmtKind::Continue => "continue;".into(),

@@ -47,6 +47,7 @@ mod tests;
 
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Pragma, Token};
+use crate::preprocess::LanguageVersion;
 use crate::source::Span;
 use ast::TranslationUnit;
 use late::LateBody;
@@ -60,8 +61,9 @@ const MAX_NESTING: u32 = 256;
 const MAX_CHAIN: u32 = 1024;
 
 /// Parses a program. `tokens` ends in [`crate::lex::token::TokenKind::Eof`].
-pub fn parse(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> TranslationUnit {
+pub fn parse(tokens: Vec<Token>, std: LanguageVersion, diagnostics: &mut Vec<Diagnostic>) -> TranslationUnit {
     let mut parser = Parser::new(tokens);
+    parser.has_coherence = std >= LanguageVersion::new(3, 2);
     let decls = parser.translation_unit();
     diagnostics.append(&mut parser.diagnostics);
     TranslationUnit { decls }
@@ -120,6 +122,8 @@ struct Parser {
     /// Inside a template argument, an array bound, `decltype` and the like, which have no lambdas. That is more than
     /// a rule of C++14: it keeps statements out of all that is read twice.
     is_unevaluated: bool,
+    /// `coherent` is a qualifier, from Metal 3.2 on.
+    has_coherence: bool,
     /// Number of open classes around the current token, within the innermost function body.
     open_classes: u32,
     /// Bodies of member functions, to be parsed when the outermost class is complete.
@@ -150,6 +154,7 @@ impl Parser {
             nesting: 0,
             greater_closes: false,
             is_unevaluated: false,
+            has_coherence: false,
             open_classes: 0,
             late: Vec::new(),
             failures: HashSet::new(),

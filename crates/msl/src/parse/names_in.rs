@@ -179,8 +179,11 @@ fn names_in_stmt<'a>(stmt: &'a Stmt, names: &mut Vec<&'a SmolStr>) {
             names_in_expr(range, names);
             names_in_stmt(body, names);
         }
-        StmtKind::Case { value, body } => {
+        StmtKind::Case { value, last, body } => {
             names_in_expr(value, names);
+            if let Some(last) = last {
+                names_in_expr(last, names);
+            }
             names_in_stmt(body, names);
         }
         StmtKind::Default(body) => names_in_stmt(body, names),

@@ -121,6 +121,7 @@ impl Parser {
                         || self.opt_storage(keyword, context, &mut found)
                         || (!has_type && self.opt_keyword_type(context, headers, &mut found)?)
                 }
+                _ if self.at_coherent() => self.opt_qualifier(&mut found.quals),
                 _ => !has_type && self.at_path() && self.opt_named_type(context, &mut found)?,
             };
             if !progress {
@@ -155,8 +156,51 @@ impl Parser {
         }
     }
 
-    /// `const`, `volatile`, `__restrict` or an address space.
+    /// `coherent`, `coherent(device)` or `coherent(system)` before another qualifier or a type: the accesses are visible
+    /// to other threadgroups, or to all of the system. Memory of the CPU is coherent without it.
+    fn opt_coherent(&mut self) -> bool {
+        if !self.at_coherent() {
+            return false;
+        }
+        self.bump();
+        if !self.at(Punct::LParen) {
+            return true;
+        }
+        let is_scope = match self.nth(1) {
+            TokenKind::Keyword(Keyword::Device) => true,
+            TokenKind::Ident(scope) => scope == "system",
+            _ => false,
+        };
+        self.bump();
+        if !is_scope {
+            self.error("coherent", self.span(), "scope of 'coherent' must be 'device' or 'system'");
+        }
+        self.bump();
+        self.bump();
+        true
+    }
+
+    /// True at `coherent` if it is a qualifier here, and no name.
+    pub(super) fn at_coherent(&self) -> bool {
+        let is_word = matches!(self.kind(), TokenKind::Ident(name) if name == "coherent");
+        let is_qualifier = |n: usize| match *self.nth(n) {
+            TokenKind::Keyword(keyword) => {
+                matches!(keyword, Keyword::Const | Keyword::Volatile) || address_space(keyword).is_some()
+            }
+            _ => false,
+        };
+        // Neither a keyword nor the name behind the parenthesis could belong to a call.
+        let has_scope = self.at_nth(1, Punct::LParen)
+            && self.at_nth(3, Punct::RParen)
+            && (is_qualifier(2) || matches!(self.nth(4), TokenKind::Ident(_) | TokenKind::Keyword(_)));
+        self.has_coherence && is_word && (is_qualifier(1) || has_scope)
+    }
+
+    /// `const`, `volatile`, `__restrict`, `coherent` or an address space.
     pub(super) fn opt_qualifier(&mut self, quals: &mut Qualifiers) -> bool {
+        if self.opt_coherent() {
+            return true;
+        }
         let TokenKind::Keyword(keyword) = *self.kind() else {
             return false;
         };

@@ -254,9 +254,10 @@ impl Parser {
         let mut attributes = specifiers.attributes.clone();
         attributes.append(&mut declarator.attributes);
         self.place_attributes(&attributes, Subject::Variable);
+        let bindings = std::mem::take(&mut declarator.bindings);
         let ty = declarator.apply(base);
         let specifiers = specifiers.specifiers;
-        Ok(VarDecl { name, ty, init: None, specifiers, attributes, bit_width: None, template: None })
+        Ok(VarDecl { name, bindings, ty, init: None, specifiers, attributes, bit_width: None, template: None })
     }
 
     fn for_statement(&mut self, pragmas: Vec<Pragma>) -> Parse<StmtKind> {
@@ -329,8 +330,12 @@ impl Parser {
     fn case_label(&mut self) -> Parse<StmtKind> {
         self.bump();
         let value = self.conditional_expression()?;
+        let last = match self.eat(Punct::Ellipsis) {
+            true => Some(Box::new(self.conditional_expression()?)),
+            false => None,
+        };
         self.expect_after(Punct::Colon, "'case'")?;
-        Ok(StmtKind::Case { value, body: self.substatement() })
+        Ok(StmtKind::Case { value, last, body: self.substatement() })
     }
 
     fn default_label(&mut self) -> Parse<StmtKind> {

@@ -103,6 +103,24 @@ const FEATURES: &[&str] = &[
     "attribute_ext_vector_type",
 ];
 
+/// Functions of clang that the headers define.
+const FUNCTIONS: &[&str] = &[
+    "__builtin_assume",
+    "__builtin_clz",
+    "__builtin_clzl",
+    "__builtin_clzll",
+    "__builtin_ctz",
+    "__builtin_ctzl",
+    "__builtin_ctzll",
+    "__builtin_expect",
+    "__builtin_ffs",
+    "__builtin_parity",
+    "__builtin_popcount",
+    "__builtin_popcountl",
+    "__builtin_popcountll",
+    "__builtin_unreachable",
+];
+
 impl Builtin {
     /// The answer of `__has_attribute(name)` and the like.
     pub(super) fn has(self, name: &str) -> bool {
@@ -112,6 +130,7 @@ impl Builtin {
             Builtin::HasAttribute => vocabulary::any_attribute(name)
                 .is_some_and(|word| !matches!(word.effect, vocabulary::Effect::Refused(_))),
             Builtin::HasFeature => FEATURES.contains(&name),
+            Builtin::HasFunction => FUNCTIONS.contains(&name),
             _ => false,
         }
     }

@@ -1,5 +1,6 @@
 //! Template arguments of functions: explicit, or deduced from a call, a conversion's target or a function type.
 
+use super::deduce_param::mentions_param;
 use super::overload::plural;
 use crate::check::Checker;
 use crate::check::expressions::Operand;
@@ -117,6 +118,10 @@ impl<'a> Checker<'a> {
         }
         for (param, ty) in params.iter().zip(types.iter().map(|ty| QualTy::plain(ty.ty))) {
             let pattern = without_top_level_quals(&param.ty);
+            // Nothing to deduce here: the comparison with the signature is enough.
+            if !mentions_param(pattern, &deduction) {
+                continue;
+            }
             let fits = match (&pattern.kind, self.tables.types().pointee(ty.ty)) {
                 (TypeExprKind::Array { element, .. }, Some(pointee)) => {
                     self.deduce_array_element(element, pointee, &mut deduction)

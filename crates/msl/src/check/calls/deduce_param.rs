@@ -68,11 +68,7 @@ impl<'a> Checker<'a> {
         pointee: QualTy,
         deduction: &mut Deduction<'a>,
     ) -> bool {
-        let names_space = match &element.kind {
-            TypeExprKind::Qualified { quals, .. } => quals.space.is_some(),
-            _ => false,
-        };
-        let actual = match names_space {
+        let actual = match names_space(element) {
             true => pointee,
             false if pointee.space == Some(AddressSpace::Thread) => QualTy { space: None, ..pointee },
             false => return false,
@@ -131,8 +127,17 @@ fn forwarded_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>) -> Option
     (is_type && index >= deduction.explicit).then_some(index)
 }
 
+/// True if an element of an array, or of the arrays in it, names its address space.
+fn names_space(element: &ast::TypeExpr) -> bool {
+    match &element.kind {
+        TypeExprKind::Qualified { quals, inner } => quals.space.is_some() || names_space(inner),
+        TypeExprKind::Array { element, .. } => names_space(element),
+        _ => false,
+    }
+}
+
 /// True if the pattern names a parameter that can be deduced from it.
-fn mentions_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>) -> bool {
+pub(super) fn mentions_param(pattern: &ast::TypeExpr, deduction: &Deduction<'_>) -> bool {
     match &pattern.kind {
         TypeExprKind::Named(path) => {
             let is_param = |name: &str| {

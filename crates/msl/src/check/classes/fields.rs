@@ -47,6 +47,14 @@ impl<'a> Checker<'a> {
         let field = &mut self.tables.types_mut().struct_mut(id).fields[index as usize];
         field.min_align = min_align;
         field.is_packed = var.attributes.iter().any(|attribute| attribute.name == "packed");
+        if var.specifiers.is_mutable {
+            if ty.is_const || matches!(self.tables.types().kind(ty.ty), TyKind::Reference { .. }) {
+                let what = if ty.is_const { "const" } else { "reference" };
+                let message = format!("'mutable' and '{what}' cannot be mixed");
+                self.diagnostics.error("mutable", span, message);
+            }
+            self.tables.class_mut(id).mutable_fields.push(index);
+        }
         if let Some(attribute) = var.attributes.iter().find(|attribute| attribute.name == "id") {
             let number = self.attribute_index(attribute, u32::MAX);
             self.tables.types_mut().struct_mut(id).fields[index as usize].id = number;

@@ -228,7 +228,7 @@ impl<'a> Tables<'a> {
         let declared = self.types().struct_(class).fields[field as usize].ty;
         let ty = QualTy {
             ty: declared.ty,
-            is_const: object.ty.is_const || declared.is_const,
+            is_const: object.ty.is_const && !self.class(class).mutable_fields.contains(&field) || declared.is_const,
             is_volatile: object.ty.is_volatile || declared.is_volatile,
             space: object.ty.space,
         };

@@ -5,7 +5,7 @@ use crate::check::conversions::Purpose;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::tables::Tables;
 use crate::parse::ast::{self, Init, TypeExprKind};
-use crate::program::Expr;
+use crate::program::{Expr, ExprKind};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
 
@@ -46,6 +46,16 @@ impl<'a> Checker<'a> {
         if value.ty.ty == Ty::VOID {
             self.diagnostics.error("auto", expr.span, "variable has incomplete type 'void'");
             return None;
+        }
+        // `auto [a, b] = array;` copies the array.
+        if !var.bindings.is_empty()
+            && let TyKind::Array { .. } = self.tables.types().kind(value.ty.ty)
+            && let TypeExprKind::Auto = type_without_qualifiers(&var.ty)
+        {
+            let is_const = matches!(&var.ty.kind, TypeExprKind::Qualified { quals, .. } if quals.is_const);
+            let ty = QualTy { is_const, ..QualTy::plain(value.ty.ty) };
+            let span = value.span;
+            return Some((ty, Some(Expr::value(ExprKind::Load(Box::new(value)), ty.ty, span))));
         }
         let mut ty = self.auto_type(&var.ty, &value)?;
         ty.is_const |= var.specifiers.is_constexpr;

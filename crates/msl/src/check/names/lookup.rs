@@ -108,6 +108,11 @@ impl<'a> Checker<'a> {
                     let value = self.tables.types().enum_(id).enumerators.iter().find(|(n, _)| n == name)?.1;
                     Some(Found { symbol: Symbol::Value(ty, crate::program::Value::Int(value)), class: None })
                 }
+                // The type behind `thread_elements()`.
+                TyKind::SimdgroupMatrix { element } if name == "storage_type" => {
+                    let elements = self.tables.types_mut().vector(element, 2);
+                    Some(Found { symbol: Symbol::Type(QualTy::plain(elements)), class: None })
+                }
                 _ => None,
             },
         }

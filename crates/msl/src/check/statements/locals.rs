@@ -15,7 +15,8 @@ impl<'a> Checker<'a> {
     pub(super) fn check_local_decl(&mut self, decl: &'a ast::Decl, out: &mut Vec<Stmt>) {
         match &decl.kind {
             DeclKind::Var(var) => {
-                self.check_local_var(var, out);
+                let id = self.check_local_var(var, out);
+                self.check_bindings(var, id, out);
             }
             DeclKind::Function(function) => {
                 // A prototype inside a function is allowed, and useless.

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! statement ──┬── locals       variables of the function, tables in constant memory
+//!             ├── bindings     `auto [a, b] = e;`
 //!             ├── switch
 //!             └── range_for
 //! ```
 
+mod bindings;
 mod locals;
 mod range_for;
 mod statement;

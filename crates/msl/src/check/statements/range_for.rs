@@ -98,6 +98,7 @@ impl<'a> Checker<'a> {
         let (name, span) = (path.last().name.clone(), path.last().span);
         let Some(item) = item else {
             self.tables.poison(self.position.scope(), &name);
+            self.check_bindings(variable, None, out);
             return;
         };
         let ty = match contains_auto(&variable.ty) {
@@ -112,5 +113,6 @@ impl<'a> Checker<'a> {
         let id = self.function.add_local(name.clone(), ty, AddressSpace::Thread, span);
         self.declare_local(&name, id, span);
         out.push(Stmt { kind: StmtKind::Local(id, Some(value)), span });
+        self.check_bindings(variable, Some(id), out);
     }
 }

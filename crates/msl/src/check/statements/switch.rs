@@ -9,6 +9,9 @@ use crate::program::{Case, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, Ty};
 
+/// Each value of a range becomes a label.
+const MAX_CASE_RANGE: i128 = 1 << 12;
+
 impl<'a> Checker<'a> {
     pub(super) fn check_switch(
         &mut self,
@@ -61,8 +64,8 @@ impl<'a> Checker<'a> {
                 let mut inner = stmt;
                 loop {
                     match &inner.kind {
-                        Ast::Case { value, body } => {
-                            if let Some(label) = this.case_value(value, ty) {
+                        Ast::Case { value, last, body } => {
+                            for label in this.case_values(value, last.as_deref(), ty) {
                                 refuse_second_label(&mut this.diagnostics, Some(label), value.span, &mut seen);
                                 labels.push(Some(label));
                             }
@@ -113,6 +116,23 @@ impl<'a> Checker<'a> {
             }
         });
         cases
+    }
+
+    /// The values of `case 4:` or `case 1 ... 5:`.
+    fn case_values(&mut self, first: &'a ast::Expr, last: Option<&'a ast::Expr>, ty: Ty) -> Vec<i128> {
+        let low = self.case_value(first, ty);
+        let Some(last) = last else { return low.into_iter().collect() };
+        let (Some(low), Some(high)) = (low, self.case_value(last, ty)) else { return Vec::new() };
+        if low > high {
+            self.diagnostics.warn("case-range", first.span, "empty case range specified");
+            return Vec::new();
+        }
+        if high - low >= MAX_CASE_RANGE {
+            let message = format!("case range has more than {MAX_CASE_RANGE} values");
+            self.diagnostics.error("case-range", first.span, message);
+            return Vec::new();
+        }
+        (low..=high).collect()
     }
 
     fn case_value(&mut self, value: &'a ast::Expr, ty: Ty) -> Option<i128> {

@@ -78,8 +78,8 @@ const CASES: &[(&str, &[&str])] = &[
     ("void f() { break }", &["1:17 error: expected ';' after break statement"]),
     ("void f() { int; }", &["1:12 warning: declaration does not declare anything"]),
     (
-        "void f() { auto [a, b] = x; y = ; }",
-        &["1:17 error: decomposition declarations are a C++17 extension", "1:33 error: expected expression"],
+        "void f() { auto [a, 3] = x; y = ; }",
+        &["1:21 error: expected identifier", "1:33 error: expected expression"],
     ),
     (
         "void f() { void g() { } x = ; }",

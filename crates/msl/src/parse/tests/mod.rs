@@ -13,7 +13,7 @@ mod templates;
 use super::ast::TranslationUnit;
 use super::{dump, parse};
 use crate::diagnostics::{Diagnostic, Severity};
-use crate::preprocess::{Options, preprocess};
+use crate::preprocess::{LanguageVersion, Options, preprocess};
 use crate::source::SourceMap;
 
 /// Preprocesses and parses a text without any library.
@@ -27,7 +27,7 @@ fn parse_with_sources(text: &str) -> (TranslationUnit, Vec<Diagnostic>, SourceMa
     let main = sources.add_file("test.metal", None, text, None, false);
     let mut diagnostics = Vec::new();
     let tokens = preprocess(&mut sources, main, &Options::default(), &mut diagnostics);
-    let unit = parse(tokens, &mut diagnostics);
+    let unit = parse(tokens, LanguageVersion::default(), &mut diagnostics);
     (unit, diagnostics, sources)
 }
 

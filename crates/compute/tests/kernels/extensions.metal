@@ -1,0 +1,52 @@
+#include <metal_stdlib>
+using namespace metal;
+
+// Extensions of clang and of later C++. Each kernel reads in[i] and writes out[i].
+#define PER_THREAD(name) kernel void name(device const int *in [[buffer(0)]], device int *out [[buffer(1)]], \
+                                          uint i [[thread_position_in_grid]])
+
+PER_THREAD(case_ranges) {
+  switch (in[i]) {
+    case 0 ... 9: out[i] = 1; break;
+    case 10: out[i] = 2; break;
+    case 11 ... 50: out[i] = 3;
+    case 51 ... 60: out[i] += 4; break;
+    default: out[i] = 5;
+  }
+}
+
+struct Pair { int a; short b; };
+
+PER_THREAD(structured_bindings) {
+  Pair p = {in[i], 2};
+  auto [a, b] = p;
+  a += 1;
+  auto &[r, s] = p;
+  r += 10;
+  s *= 3;
+  int array[2] = {in[i], 7};
+  auto [x, y] = array;
+  array[0] = 100;
+  auto &[z, w] = array;
+  w = 8;
+  Pair pairs[2] = {p, p};
+  for (auto &[k, v] : pairs) k = v;
+  out[i] = a + b + p.a * 10 + p.b + x + y + array[1] + z + pairs[1].a;
+}
+
+struct Counter {
+  mutable int calls = 0;
+  int next(int n) const { return n + ++calls; }
+};
+
+PER_THREAD(mutable_fields) {
+  const Counter counter;
+  out[i] = counter.next(in[i]) * 10 + counter.next(0);
+}
+
+PER_THREAD(functions_of_clang) {
+  int x = in[i] + 1;
+  __builtin_assume(x > 0);
+  if (__builtin_expect(x == 0, 0)) __builtin_unreachable();
+  out[i] = __builtin_popcount(x) + 10 * __builtin_ctz(x) + 1000 * __builtin_clzl(ulong(x) << 32) + __builtin_parity(x);
+}
