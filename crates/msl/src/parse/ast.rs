@@ -473,6 +473,15 @@ pub enum ClassKey {
     Union,
 }
 
+/// `private S`
+#[derive(Clone, Debug)]
+pub struct BaseSpecifier {
+    /// The class.
+    pub ty: TypeExpr,
+    /// `public`, `protected` or `private`, if written.
+    pub access: Option<Access>,
+}
+
 /// A class, declared or defined.
 #[derive(Clone, Debug)]
 pub struct ClassDecl {
@@ -481,7 +490,7 @@ pub struct ClassDecl {
     /// Its name: template arguments make it a specialization. `None` for an unnamed one.
     pub name: Option<Path>,
     /// Its base classes.
-    pub bases: Vec<TypeExpr>,
+    pub bases: Vec<BaseSpecifier>,
     /// Its members; `None` for a declaration.
     pub members: Option<Vec<Decl>>,
     /// Attributes and `alignas`.

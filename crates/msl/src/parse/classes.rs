@@ -124,7 +124,7 @@ impl Parser {
     }
 
     /// `: bases { members }`; the outermost class then reads the bodies of member functions.
-    fn class_definition(&mut self, scope: ScopeId, key: ClassKey) -> Parse<(Vec<TypeExpr>, Vec<Decl>)> {
+    fn class_definition(&mut self, scope: ScopeId, key: ClassKey) -> Parse<(Vec<BaseSpecifier>, Vec<Decl>)> {
         let bases = if self.eat(Punct::Colon) { self.base_clause(scope)? } else { Vec::new() };
         let opening = self.span();
         self.expect(Punct::LBrace)?;
@@ -145,7 +145,7 @@ impl Parser {
     }
 
     /// `public A, B<T>, C...`
-    fn base_clause(&mut self, scope: ScopeId) -> Parse<Vec<TypeExpr>> {
+    fn base_clause(&mut self, scope: ScopeId) -> Parse<Vec<BaseSpecifier>> {
         let mut bases = Vec::new();
         loop {
             self.opt_attributes_of(Subject::Class)?;
@@ -153,7 +153,13 @@ impl Parser {
                 self.unsupported("virtual base classes are not supported in Metal");
                 self.bump();
             }
-            if matches!(self.kind(), TokenKind::Keyword(Keyword::Public | Keyword::Protected | Keyword::Private)) {
+            let access = match self.kind() {
+                TokenKind::Keyword(Keyword::Public) => Some(Access::Public),
+                TokenKind::Keyword(Keyword::Protected) => Some(Access::Protected),
+                TokenKind::Keyword(Keyword::Private) => Some(Access::Private),
+                _ => None,
+            };
+            if access.is_some() {
                 self.bump();
             }
             let mut base = self.simple_type("expected class name")?;
@@ -164,7 +170,7 @@ impl Parser {
                 let span = base.span.to(self.last_span);
                 base = TypeExpr { kind: TypeExprKind::PackExpansion(Box::new(base)), span };
             }
-            bases.push(base);
+            bases.push(BaseSpecifier { ty: base, access });
             if !self.eat(Punct::Comma) {
                 return Ok(bases);
             }

@@ -265,7 +265,11 @@ fn class(class: &ClassDecl) -> String {
         ClassKey::Class => "class",
         ClassKey::Union => "union",
     };
-    let bases = if class.bases.is_empty() { String::new() } else { list("bases", [many(&class.bases, ty)]) };
+    let bases = if class.bases.is_empty() {
+        String::new()
+    } else {
+        list("bases", [many(&class.bases, |base| ty(&base.ty))])
+    };
     let members = class.members.as_ref().map(|members| format!("{{{}}}", many(members, decl)));
     list(
         head,

@@ -52,6 +52,7 @@ impl<'a> Checker<'a> {
             && (only.ty.ty == ty || self.derives_from(only.ty.ty, ty))
         {
             let only = only.clone();
+            self.refuse_hidden_base(only.ty.ty, ty, span);
             let value = self.load(only);
             return self.tables.convert_value(value, ty);
         }

@@ -1,12 +1,12 @@
 //! Private and protected members.
 
 use crate::check::Checker;
-use crate::check::tables::{EntityId, ScopeId, ScopeKind, Tables};
+use crate::check::tables::{EntityId, ScopeId, ScopeKind, Symbol, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::FunctionId;
 use crate::source::Span;
-use crate::types::StructId;
+use crate::types::{StructId, Ty};
 
 impl<'a> Checker<'a> {
     pub(in crate::check) fn refuse_inaccessible(&mut self, entity: EntityId, span: Span) {
@@ -29,7 +29,104 @@ impl<'a> Checker<'a> {
     }
 }
 
+impl<'a> Checker<'a> {
+    /// Refuses a member that `owner` declares and objects of `class` hide by private or protected inheritance, or
+    /// have more than once.
+    pub(in crate::check) fn refuse_hidden_member(
+        &mut self,
+        class: StructId,
+        owner: StructId,
+        name: &str,
+        span: Span,
+    ) {
+        let owners = self.tables.owners_of(class, name);
+        if let [first, rest @ ..] = &*owners
+            && !rest.is_empty()
+        {
+            let message = match rest.iter().all(|other| other == first) {
+                true => format!(
+                    "non-static member '{name}' found in multiple base-class subobjects of type '{}'",
+                    self.tables.types().struct_(*first).name
+                ),
+                false => format!("member '{name}' found in multiple base classes of different types"),
+            };
+            self.diagnostics.error("ambiguous-member", span, message);
+            return;
+        }
+        if self.tables.is_used(class, name) {
+            return;
+        }
+        let Some((access, base, declared)) = self.inaccessible_base(class, owner) else { return };
+        let message = format!("'{name}' is a {access} member of '{}'", self.tables.types().struct_(base).name);
+        let diagnostic = Diagnostic::error("access", span, message);
+        self.diagnostics.report(diagnostic.note(declared, format!("constrained by {access} inheritance here")));
+    }
+
+    /// Refuses the conversion of a class to a base that it hides or has more than once.
+    pub(in crate::check) fn refuse_hidden_base(&mut self, derived: Ty, base: Ty, span: Span) {
+        let types = self.tables.types();
+        let (Some(class), Some(target)) = (types.struct_id(derived), types.struct_id(base)) else { return };
+        if class == target {
+            return;
+        }
+        let (from, to) = (self.tables.name_of(derived), self.tables.name_of(base));
+        if self.tables.count_bases(class, target) > 1 {
+            let message = format!("ambiguous conversion from derived class '{from}' to base class '{to}'");
+            self.diagnostics.error("ambiguous-base", span, message);
+        } else if let Some((access, _, declared)) = self.inaccessible_base(class, target) {
+            let message = format!("cannot cast '{from}' to its {access} base class '{to}'");
+            let diagnostic = Diagnostic::error("access", span, message);
+            self.diagnostics.report(diagnostic.note(declared, format!("declared {access} here")));
+        }
+    }
+
+    /// The first base on the way from `class` to `base` that this place may not use: its access, itself, its
+    /// declaration.
+    fn inaccessible_base(&self, class: StructId, base: StructId) -> Option<(&'static str, StructId, Span)> {
+        let mut at = class;
+        for step in self.tables.path_to_base(class, base)? {
+            let field = &self.tables.types().struct_(at).fields[step as usize];
+            let access = self.tables.class(at).field_access[step as usize];
+            let next = self.tables.types().struct_id(field.ty.ty)?;
+            let word = match access {
+                ast::Access::Public => None,
+                ast::Access::Protected => Some("protected"),
+                ast::Access::Private => Some("private"),
+            };
+            if let Some(word) = word
+                && field.is_base
+                && !self.tables.may_access(self.function.id(), self.position.scope(), at, access)
+            {
+                return Some((word, next, field.span));
+            }
+            at = next;
+        }
+        None
+    }
+}
+
 impl<'a> Tables<'a> {
+    /// The classes in which objects of `class` find a field `name`, one for each object in them that has it.
+    fn owners_of(&self, class: StructId, name: &str) -> Vec<StructId> {
+        match self.scopes().own(self.class(class).scope, name) {
+            Some(Symbol::Field(_) | Symbol::Functions(_)) => vec![class],
+            Some(_) => Vec::new(),
+            None if self.is_used(class, name) => Vec::new(),
+            None => self.class(class).bases.iter().flat_map(|base| self.owners_of(*base, name)).collect(),
+        }
+    }
+
+    /// True if a `using` declaration of the class names a member of a base.
+    fn is_used(&self, class: StructId, name: &str) -> bool {
+        self.class(class).used.iter().any(|(used, _)| used == name)
+    }
+
+    /// Number of objects of class `base` in one of `class`.
+    fn count_bases(&self, class: StructId, base: StructId) -> usize {
+        let own = |id: StructId| usize::from(id == base) + self.count_bases(id, base);
+        self.class(class).bases.iter().map(|id| own(*id)).sum()
+    }
+
     /// True if code of `function` in `scope` may use members of `class` with this access.
     pub(in crate::check) fn may_access(
         &self,

@@ -27,10 +27,11 @@ impl<'a> Checker<'a> {
         }
         let mut methods = Vec::new();
         self.in_scope(scope, |this| {
+            let default = if decl.key == ClassKey::Class { Access::Private } else { Access::Public };
             for base in &decl.bases {
-                this.declare_base(id, base);
+                this.declare_base(id, &base.ty, base.access.unwrap_or(default));
             }
-            let mut access = if decl.key == ClassKey::Class { Access::Private } else { Access::Public };
+            let mut access = default;
             for member in decl.members.iter().flatten() {
                 this.declare_member(id, member, &mut access, &mut methods);
             }
@@ -59,7 +60,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn declare_base(&mut self, id: StructId, base: &'a ast::TypeExpr) {
+    fn declare_base(&mut self, id: StructId, base: &'a ast::TypeExpr, access: Access) {
         let ty = self.resolve_type(base);
         if ty.ty == Ty::DEPENDENT {
             self.tables.class_mut(id).has_dependent_base = true;
@@ -85,7 +86,7 @@ impl<'a> Checker<'a> {
             return;
         }
         self.tables.class_mut(id).bases.push(base_id);
-        self.tables.add_field(id, SmolStr::default(), ty, None, base.span, true, None, Access::Public);
+        self.tables.add_field(id, SmolStr::default(), ty, None, base.span, true, None, access);
     }
 
     fn declare_member(
@@ -129,9 +130,14 @@ impl<'a> Checker<'a> {
                     );
                 }
             }
-            // `using Base::f;`: lookup finds members of a base without it.
+            // `using Base::f;`: lookup finds members of a base without it, but maybe those of another base.
             DeclKind::Using(path) => {
-                let _ = self.resolve_path(path);
+                if let Ok(Some(found)) = self.resolve_path(path)
+                    && let Some(owner) = found.class
+                {
+                    let name = path.last().name.clone();
+                    self.tables.class_mut(id).used.push((name, owner));
+                }
             }
             _ => self.declare_anywhere(member),
         }

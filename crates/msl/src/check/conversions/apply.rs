@@ -48,6 +48,7 @@ impl<'a> Checker<'a> {
                 return Expr::error(span);
             }
             let place = if has_address && (expr.ty.ty == target.ty || self.derives_from(expr.ty.ty, target.ty)) {
+                self.refuse_hidden_base(expr.ty.ty, target.ty, span);
                 self.tables.upcast_place(expr, target.ty)
             } else {
                 let value = self.apply(expr, QualTy::plain(target.ty), conversion);
@@ -59,6 +60,10 @@ impl<'a> Checker<'a> {
             return self.apply_user(expr, to.ty, via);
         }
         let value = self.load(expr);
+        match (self.tables.types().pointee(value.ty.ty), self.tables.types().pointee(to.ty)) {
+            (Some(from), Some(to)) => self.refuse_hidden_base(from.ty, to.ty, span),
+            _ => self.refuse_hidden_base(value.ty.ty, to.ty, span),
+        }
         self.tables.convert_value(value, to.ty)
     }
 

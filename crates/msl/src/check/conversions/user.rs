@@ -49,18 +49,19 @@ impl<'a> Checker<'a> {
         best.map(|(constructor, _)| constructor)
     }
 
-    /// The conversion function that gives `to`, or something that converts to it.
+    /// The conversion function that gives `to`, or something that converts to it; true if another one does as well.
     fn conversion_function(
         &mut self,
         class: crate::types::StructId,
         object: &Expr,
         to: Ty,
-    ) -> Option<(EntityId, Vec<TemplateArg>)> {
+    ) -> Option<(EntityId, Vec<TemplateArg>, bool)> {
         let mut candidates = self.tables.class(class).conversions.clone();
         for base in self.tables.class(class).bases.clone() {
             candidates.extend(self.tables.class(base).conversions.iter().copied());
         }
         let mut best: Option<(Rank, EntityId, Vec<TemplateArg>)> = None;
+        let (mut first_result, mut is_ambiguous) = (None, false);
         for candidate in candidates {
             let Some((args, signature)) = self.deduce_conversion(candidate, to) else { continue };
             let Some(this) = signature.this else { continue };
@@ -70,11 +71,26 @@ impl<'a> Checker<'a> {
             let Some(result) = signature.result else { continue };
             let value = Expr::value(ExprKind::Error, result, object.span);
             let Some(conversion) = self.standard_conversion(result, to, &value) else { continue };
-            if best.as_ref().is_none_or(|(rank, ..)| conversion.rank < *rank) {
-                best = Some((conversion.rank, candidate, args));
+            let is_template = self.tables.entity(candidate).header.is_some();
+            match &best {
+                // Two numbers to convert from, as good as each other.
+                Some((Rank::Conversion, first, ..))
+                    if conversion.rank == Rank::Conversion
+                        && !is_template
+                        && self.tables.entity(*first).header.is_none()
+                        && first_result != Some(result) =>
+                {
+                    is_ambiguous = true;
+                }
+                Some((rank, ..)) if conversion.rank >= *rank => {}
+                _ => {
+                    is_ambiguous = false;
+                    first_result = Some(result);
+                    best = Some((conversion.rank, candidate, args));
+                }
             }
         }
-        best.map(|(_, entity, args)| (entity, args))
+        best.map(|(_, entity, args)| (entity, args, is_ambiguous))
     }
 
     pub(super) fn apply_user(&mut self, expr: Expr, to: Ty, via: EntityId) -> Expr {
@@ -89,7 +105,14 @@ impl<'a> Checker<'a> {
             return self.construct_with(via, None, vec![expr], to, span);
         }
         let class = self.tables.types().struct_id(expr.ty.ty).expect("a class with a conversion function");
-        let Some((entity, args)) = self.conversion_function(class, &expr, to) else { return Expr::error(span) };
+        let Some((entity, args, is_ambiguous)) = self.conversion_function(class, &expr, to) else {
+            return Expr::error(span);
+        };
+        if is_ambiguous {
+            let (from, to) = (self.tables.name_of(expr.ty.ty), self.tables.name_of(to));
+            let message = format!("conversion from '{from}' to '{to}' is ambiguous");
+            self.diagnostics.error("ambiguous-conversion", span, message);
+        }
         let result = self.call_method(entity, args, expr, Vec::new(), span);
         let result = self.load(result);
         self.tables.convert_value(result, to)

@@ -133,9 +133,19 @@ impl<'a> Checker<'a> {
             Symbol::Field(field) => {
                 let owner = found.class.unwrap_or(class);
                 self.refuse_private_field(owner, field, last.span);
+                if member.segments.len() == 1 {
+                    self.refuse_hidden_member(class, owner, &last.name, last.span);
+                }
                 self.tables.field_of(object, class, owner, field, span)
             }
             Symbol::Functions(entities) => {
+                let object = match found.class.filter(|_| member.segments.len() > 1) {
+                    Some(owner) => {
+                        let base = self.tables.struct_type(owner);
+                        self.tables.upcast_place(object, base)
+                    }
+                    None => object,
+                };
                 return Operand::Functions(FunctionSet {
                     name: last.name.clone(),
                     entities,

@@ -56,6 +56,9 @@ impl<'a> Checker<'a> {
         };
         self.refuse_private_field(class, field, path.last().span);
         let own = self.tables.types().struct_id(object.ty.ty).expect("this is a class");
+        if path.segments.len() == 1 {
+            self.refuse_hidden_member(own, class, &path.last().name, path.last().span);
+        }
         self.tables.field_of(object, own, class, field, span)
     }
 }

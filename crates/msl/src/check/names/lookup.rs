@@ -167,6 +167,9 @@ impl<'a> Tables<'a> {
         if let Some(symbol) = self.scopes().own(scope, name) {
             return Some(Found { symbol: symbol.clone(), class: Some(class) });
         }
+        if let Some((_, owner)) = self.class(class).used.iter().find(|(used, _)| used == name) {
+            return self.lookup_member(*owner, name);
+        }
         for base in self.class(class).bases.clone() {
             if let Some(found) = self.lookup_member(base, name) {
                 return Some(found);

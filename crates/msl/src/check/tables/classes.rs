@@ -28,6 +28,8 @@ pub(in crate::check) struct Class<'a> {
     /// Parallel to the fields: the default initializers.
     pub(in crate::check) field_inits: Vec<Option<&'a ast::Init>>,
     pub(in crate::check) field_access: Vec<ast::Access>,
+    /// Members of bases that `using Base::f;` names, and the class that declares each.
+    pub(in crate::check) used: Vec<(SmolStr, StructId)>,
     /// Fields that `const` of the object leaves alone.
     pub(in crate::check) mutable_fields: Vec<u32>,
     /// A base class depends on template parameters.
@@ -110,6 +112,7 @@ impl<'a> Tables<'a> {
             conversions: Vec::new(),
             field_inits: Vec::new(),
             field_access: Vec::new(),
+            used: Vec::new(),
             mutable_fields: Vec::new(),
             has_dependent_base: false,
             has_default_constructor: false,
