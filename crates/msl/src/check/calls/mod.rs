@@ -16,3 +16,4 @@ mod deduce_param;
 mod function_values;
 mod operator_functions;
 mod overload;
+mod texture_access;
