@@ -7,16 +7,28 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use msl::program::EntryPoint;
 
-/// Compiles every kernel of a program into a `.metallib`; fails with the kernel that could not be compiled.
-pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Result<Vec<u8>, (String, Error)> {
+/// A library, and the kernels of the program that are not in it.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The `.metallib`.
+    pub library: Vec<u8>,
+    /// Kernels that cannot be compiled, and why.
+    pub left_out: Vec<(String, Error)>,
+}
+
+/// Compiles a program into a `.metallib`. A kernel that cannot be compiled does not stop the others.
+pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Result<Compiled, Error> {
     let source = source.into();
     let mut library = Library::new(Header::default());
+    let mut left_out = Vec::new();
     for entry in source.program.kernels() {
-        let failed = |error: Error| (entry.name.to_string(), error);
-        let function = compile_kernel(source, entry, math).map_err(failed)?;
-        library.add(function).map_err(|error| failed(Error::Internal(error.to_string())))?;
+        match compile_kernel(source, entry, math) {
+            Ok(function) => library.add(function).map_err(|error| Error::Internal(error.to_string()))?,
+            Err(error) => left_out.push((entry.name.to_string(), error)),
+        }
     }
-    library.write().map_err(|error| (String::new(), Error::Internal(error.to_string())))
+    let library = library.write().map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(Compiled { library, left_out })
 }
 
 /// Compiles one kernel.

@@ -27,7 +27,7 @@ pub mod wave;
 #[doc(hidden)]
 pub use inkwell;
 
-pub use compile::{bitcode_text, compile, compile_kernel};
+pub use compile::{Compiled, bitcode_text, compile, compile_kernel};
 pub use lower::{Error, MathMode, ProgramSource, lower};
 pub use specialize::{Specialized, specialize, specialize_kernel};
 

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 /// The reflection of what a file is compiled to; `None` where a kernel cannot be compiled yet.
 fn library_of(compilation: &msl::Compilation) -> Option<Reflection> {
-    let bytes = match air::compile(compilation, MathMode::Fast) {
-        Ok(bytes) => bytes,
-        Err((_, Error::Unsupported { .. })) => return None,
-        Err((kernel, error)) => panic!("{kernel}: {error}"),
-    };
-    let library = Library::parse(&bytes).expect("we wrote it");
+    let compiled = air::compile(compilation, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
+    let internal = compiled.left_out.iter().find(|(_, error)| matches!(error, Error::Internal(_)));
+    assert!(internal.is_none(), "{internal:?}");
+    if !compiled.left_out.is_empty() {
+        return None;
+    }
+    let library = Library::parse(&compiled.library).expect("we wrote it");
     Some(reflect_library(&library, |_| true).unwrap_or_else(|error| panic!("{error}")))
 }
 

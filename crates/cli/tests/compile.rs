@@ -108,6 +108,50 @@ fn reports_problems_of_files() {
 }
 
 #[test]
+fn leaves_out_kernels_that_are_not_supported() {
+    let scratch = Scratch::new();
+    let path = format!("{}/out.metallib", scratch.path());
+    let text = "#include <metal_stdlib>\nusing namespace metal;\n\
+        kernel void a(texture2d<float> t [[texture(0)]]) {}\n\
+        kernel void b(device int *x [[buffer(0)]]) { x[0] = 7; }\n\
+        struct Arguments { texture2d<float> t; device float *x; };\n\
+        kernel void c(constant Arguments &args [[buffer(0)]]) {\n  \
+          args.x[0] = args.t.read(uint2(0)).x;\n\
+        }\n";
+    let file = scratch.file("mixed.metal", text);
+    let run = metalworks(["compile", &file, "-o", &path]).exits(0);
+    assert!(run.stdout.contains(": 1 kernel, "), "{}", run.stdout);
+    run.says(&format!("warning: {file}:3:32: kernel 'a' is left out: a texture argument is not supported yet"))
+        .says(&format!("warning: {file}:7:"))
+        .says("kernel 'c' is left out: ")
+        .says("read");
+    metalworks(["compile", &file, "--emit", "air", "b"]).exits(0);
+    let named = metalworks(["compile", &file, "--emit", "air", "a"]).exits(1);
+    named.says(&format!("error: {file}:3:32: kernel 'a': a texture argument is not supported yet"));
+
+    let archive = format!("{}/out.mwarchive", scratch.path());
+    let run = metalworks(["compile", &file, "-o", &archive, "--target", "cpu"]).exits(0);
+    assert!(run.stdout.contains(": 1 kernel for cpu, "), "{}", run.stdout);
+    run.says(&format!("kernel 'a' is left out: a texture argument at {file}:3:32 is not supported"));
+    let named = metalworks(["compile", &file, "-o", &archive, "--target", "cpu", "--kernel", "a"]).exits(1);
+    named.says(&format!("a texture argument at {file}:3:32 is not supported"));
+
+    let dispatch = ["--grid", "1", "--threadgroup", "1"];
+    let b = [&["exec", &file, "b", "--arg", "0=zeros:i32:1", "--print", "x"][..], &dispatch].concat();
+    let run = metalworks(b).exits(0);
+    assert!(run.stdout.contains(" 7"), "{}", run.stdout);
+    let refused = metalworks([&["exec", &file, "a"][..], &dispatch].concat()).exits(1);
+    refused.says(&format!("a texture argument at {file}:3:32 is not supported"));
+
+    let none = scratch.file("none.metal", text.replace("kernel void b", "void b"));
+    let unwritten = format!("{}/none.metallib", scratch.path());
+    let run = metalworks(["compile", &none, "-o", &unwritten]).exits(1);
+    run.says("error: ").says("kernel 'a': ").says("kernel 'c': ");
+    assert!(std::fs::metadata(&unwritten).is_err(), "a library was written");
+    metalworks(["compile", &none, "-o", &archive, "--target", "cpu"]).exits(1).says("no kernel can be compiled");
+}
+
+#[test]
 fn rejects_a_kernel_in_two_files() {
     let scratch = Scratch::new();
     let one = scratch.file("one.metal", "kernel void k(device int *x [[buffer(0)]]) { x[0] = 1; }");

@@ -190,7 +190,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                     let what = format!("an object of type '{}'", self.program.types.name(ty));
                     return Err(Error::Unsupported { what, span: expr.span });
                 }
-                let function = self.function(*constructor)?;
+                let function =
+                    self.function(*constructor).map_err(|error| self.outside_headers(error, expr.span))?;
                 self.builder.build_call(function, &values, "")?;
                 Ok(())
             }
@@ -312,6 +313,16 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(copy.into())
     }
 
+    /// An error in a function, with the place of the call if the function is one of the built-in headers.
+    fn outside_headers(&self, error: Error, call: Span) -> Error {
+        match (error, self.sources) {
+            (Error::Unsupported { what, span }, Some(sources)) if sources.file(span.file).builtin => {
+                Error::Unsupported { what, span: call }
+            }
+            (error, _) => error,
+        }
+    }
+
     fn call(
         &mut self,
         id: FunctionId,
@@ -327,7 +338,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         if source.builtin.is_some() {
             return self.builtin(source, &values, result, span);
         }
-        let function = self.function(id)?;
+        let function = self.function(id).map_err(|error| self.outside_headers(error, span))?;
         let mut all: Vec<BasicMetadataValueEnum<'ctx>> = Vec::new();
         if source.result != Ty::VOID && !self.is_register(source.result) {
             all.push(result.ok_or_else(|| Error::Internal("no room for a result".into()))?.into());

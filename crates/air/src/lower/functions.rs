@@ -40,8 +40,14 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             if let Some(what) = what {
                 return Err(Error::Unsupported { what: what.into(), span: local.span });
             }
+            if !self.is_register(local.ty.ty) {
+                let what = format!("an argument of type '{}'", self.program.types.name(local.ty.ty));
+                return Err(Error::Unsupported { what, span: local.span });
+            }
+            self.here = local.span;
             params.push(self.register_type(local.ty.ty)?.into());
         }
+        self.here = source.span;
         let ty = self.context.void_type().fn_type(&params, false);
         let value = self.module.add_function(&entry.name, ty, None);
         let position = self.enter_function(value, Some((&entry.name, source.span)));

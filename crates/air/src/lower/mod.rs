@@ -136,6 +136,8 @@ pub(crate) struct Lowering<'ctx, 'p> {
     frame: Option<functions::Frame<'ctx, 'p>>,
     /// Pointers that are aligned less than their types are: to members of packed structs.
     weak: alignment::WeakPointers<'ctx>,
+    /// The code being lowered, for errors.
+    here: Span,
     /// Matrix values already evaluated in the operation at hand.
     matrices: HashMap<*const Expr, PointerValue<'ctx>>,
 }
@@ -156,6 +158,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             threadgroup: HashMap::new(),
             frame: None,
             weak: alignment::WeakPointers::default(),
+            here: Span::default(),
             matrices: HashMap::new(),
         }
     }

@@ -53,7 +53,7 @@ impl<'ctx> Lowering<'ctx, '_> {
             TyKind::Atomic(element) => self.register_type(element)?,
             TyKind::Pointer(to) | TyKind::Reference { to, .. } => self.pointer_type(to).into(),
             TyKind::NullPtr => self.context.ptr_type(LlvmSpace::from(0)).into(),
-            _ => return Err(Error::Internal(format!("'{}' is no register type", self.program.types.name(ty)))),
+            _ => return Err(self.no_value(ty)),
         })
     }
 
@@ -89,7 +89,13 @@ impl<'ctx> Lowering<'ctx, '_> {
 
     pub(crate) fn layout(&self, ty: Ty) -> Result<Layout> {
         let types = &self.program.types;
-        types.layout(ty).ok_or_else(|| Error::Internal(format!("'{}' has no layout", types.name(ty))))
+        types.layout(ty).ok_or_else(|| self.no_value(ty))
+    }
+
+    /// The refusal of a type that has no values in AIR yet.
+    fn no_value(&self, ty: Ty) -> Error {
+        let what = format!("a value of type '{}'", self.program.types.name(ty));
+        Error::Unsupported { what, span: self.here }
     }
 
     pub(crate) fn vector_of(&self, element: BasicTypeEnum<'ctx>, len: u32) -> BasicTypeEnum<'ctx> {

@@ -77,10 +77,11 @@ impl Compile {
     }
 }
 
-/// Adds all kernels that need no constants, returns their number, and warns about the others.
+/// Adds all kernels that need no constants and are supported, returns their number, and warns about the others.
 fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[CompileTarget]) -> Result<usize> {
     let constants = Constants::new();
     let mut added = 0;
+    let mut unsupported = Vec::new();
     for (file, library) in libraries {
         for name in library.function_names() {
             let function = FunctionDescriptor { library, name: &name, constants: &constants };
@@ -92,11 +93,19 @@ fn add_all(archive: &BinaryArchive, libraries: &[(&Path, Library)], targets: &[C
                         "{file}: kernel '{name}' is left out: {problem}; list it with --kernel"
                     ))?;
                 }
+                Err(compute::Error::Unsupported { what, .. }) => {
+                    let file = input::display_name(file);
+                    unsupported.push(format!("{file}: kernel '{name}' is left out: {what} is not supported"));
+                }
                 Err(error) => return Err(failed(file, error)),
             }
         }
     }
+    for problem in &unsupported {
+        output::warning(problem)?;
+    }
     match added {
+        0 if !unsupported.is_empty() => Err(Failure::Refused("no kernel can be compiled".into())),
         0 => Err(Failure::Refused("every kernel needs function constants: list kernels with --kernel".into())),
         added => Ok(added),
     }

@@ -30,6 +30,9 @@ Examples:
       --kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]' --kernel softmax \\
       -o kernels.mwarchive
 
+A kernel that needs something that is not supported yet is left out with a warning;
+it is an error if it was asked for by name, or if no kernel is left.
+
 Exit status: 0 success, 1 a file has errors or cannot be compiled, 2 a file could
 not be read or written.";
 
@@ -141,8 +144,11 @@ impl Compile {
     fn write(&self, path: &Path) -> Result<()> {
         let mut library = Library::new(Header::default());
         let mut files: BTreeMap<String, &Path> = BTreeMap::new();
+        let mut left_out = Vec::new();
         for file in &self.files {
-            for function in self.functions(file, None)? {
+            let (functions, problems) = self.functions(file, None)?;
+            left_out.extend(problems);
+            for function in functions {
                 let name = function.name().to_owned();
                 if let Some(first) = files.insert(name.clone(), file) {
                     let (first, second) = (input::display_name(first), input::display_name(file));
@@ -152,6 +158,12 @@ impl Compile {
                 let added = library.add(function);
                 added.map_err(|error| Failure::Refused(format!("{}: {error}", input::display_name(file))))?;
             }
+        }
+        if library.functions().is_empty() && !left_out.is_empty() {
+            return Err(none_compiled(&left_out));
+        }
+        for LeftOut { place, kernel, error } in &left_out {
+            output::warning(&format!("{place}: kernel '{kernel}' is left out: {error}"))?;
         }
         let bytes = library.write().map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
         std::fs::write(path, &bytes)
@@ -164,7 +176,11 @@ impl Compile {
     fn print(&self, stage: Stage, kernel: &str, constants: &Constants) -> Result<()> {
         let mut found = None;
         for file in &self.files {
-            found = self.functions(file, Some(kernel))?.pop().map(|function| (file, function)).or(found);
+            let (mut functions, left_out) = self.functions(file, Some(kernel))?;
+            if !left_out.is_empty() {
+                return Err(none_compiled(&left_out));
+            }
+            found = functions.pop().map(|function| (file, function)).or(found);
         }
         let Some((file, function)) = found else {
             let files: Vec<String> = self.files.iter().map(|file| input::display_name(file)).collect();
@@ -187,27 +203,43 @@ impl Compile {
         Ok(())
     }
 
-    /// The functions of a file, or the one with this name.
-    fn functions(&self, file: &Path, name: Option<&str>) -> Result<Vec<Function<'static>>> {
+    /// The functions of a file, or the one with this name; and those that cannot be compiled.
+    fn functions(&self, file: &Path, name: Option<&str>) -> Result<(Vec<Function<'static>>, Vec<LeftOut>)> {
         let is_wanted = |candidate: &str| name.is_none_or(|name| name == candidate);
         if input::is_library(file) {
-            return library_functions(file, is_wanted);
+            return Ok((library_functions(file, is_wanted)?, Vec::new()));
         }
         let options = msl::Options { safe_math: self.safe_math, ..self.language.options() };
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
         let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
-        let mut functions = Vec::new();
+        let (mut functions, mut left_out) = (Vec::new(), Vec::new());
         for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {
             let source = air::ProgramSource::from(&compilation);
             let source = if self.strip { source.without_locations() } else { source };
-            let function = air::compile_kernel(source, entry, math);
-            functions.push(function.map_err(|error| {
-                let place = place_of(&error, &compilation).unwrap_or_else(|| input::display_name(file));
-                Failure::Refused(format!("{place}: kernel '{}': {error}", entry.name))
-            })?);
+            match air::compile_kernel(source, entry, math) {
+                Ok(function) => functions.push(function),
+                Err(error) => {
+                    let place = place_of(&error, &compilation).unwrap_or_else(|| input::display_name(file));
+                    left_out.push(LeftOut { place, kernel: entry.name.to_string(), error });
+                }
+            }
         }
-        Ok(functions)
+        Ok((functions, left_out))
     }
+}
+
+/// A kernel that cannot be compiled.
+struct LeftOut {
+    /// The file, with line and column if they are known.
+    place: String,
+    kernel: String,
+    error: air::Error,
+}
+
+/// The failure if there is nothing to write: an error for each kernel.
+fn none_compiled(left_out: &[LeftOut]) -> Failure {
+    let error = |LeftOut { place, kernel, error }: &LeftOut| format!("{place}: kernel '{kernel}': {error}");
+    Failure::Refused(left_out.iter().map(error).collect::<Vec<_>>().join("\nmetalworks: error: "))
 }
 
 fn target(text: &str) -> std::result::Result<CompileTarget, String> {

@@ -33,7 +33,11 @@ pub(crate) fn lower(
     let source = air::ProgramSource::from(compilation).without_locations();
     let specialized = with_stack(|| air::specialize_kernel(source, entry, math, constants))?;
     let specialized = specialized.map_err(|error| match error {
-        SourceError::Lower(air::Error::Unsupported { what, .. }) => {
+        SourceError::Lower(air::Error::Unsupported { what, span }) => {
+            let what = match (span != msl::source::Span::default()).then(|| compilation.sources.outermost(span)) {
+                Some(span) => format!("{what} at {}", compilation.sources.presumed(span)),
+                None => what,
+            };
             Error::Unsupported { kernel: entry.name.to_string(), what }
         }
         SourceError::Lower(air::Error::Internal(what)) => {

@@ -83,7 +83,7 @@ fn damaged_entries_are_compiled_again() {
 #[test]
 fn functions_of_a_metallib_are_keyed_by_their_hash() {
     let compilation = msl::compile_source("scale", SOURCE, &Default::default());
-    let metallib = air::compile(&compilation, air::MathMode::Fast).expect("it compiles");
+    let metallib = air::compile(&compilation, air::MathMode::Fast).expect("it compiles").library;
     let place = TestFolder::new("metallib");
     for expected in [PipelineOrigin::Compiled, PipelineOrigin::Archive] {
         let library = device().new_library_with_data(metallib.clone()).expect("it is one");

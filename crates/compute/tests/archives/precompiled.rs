@@ -9,7 +9,7 @@ use compute::{
 /// The `.metallib` that the crate `air` makes of a source.
 fn metallib(source: &str) -> Vec<u8> {
     let compilation = msl::compile_source("program_source", source, &Default::default());
-    air::compile(&compilation, air::MathMode::Fast).expect("it compiles")
+    air::compile(&compilation, air::MathMode::Fast).expect("it compiles").library
 }
 
 fn library(metallib: Option<Vec<u8>>, compiler: LibraryCompiler, source: &'static str) -> Library {

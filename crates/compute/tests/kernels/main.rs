@@ -149,7 +149,7 @@ fn wrong_constants_are_errors() {
 #[test]
 fn a_library_can_be_bytes_or_a_file() {
     let compilation = msl::compile_source("gemv.metal", GEMV, &msl::Options::default());
-    let bytes = air::compile(&compilation.program, air::MathMode::Fast).expect("it compiles");
+    let bytes = air::compile(&compilation.program, air::MathMode::Fast).expect("it compiles").library;
     let path = std::env::temp_dir().join(format!("metalworks-library-{}.metallib", std::process::id()));
     std::fs::write(&path, &bytes).expect("a file");
     let from_file = device().new_library_with_file(&path).expect("a library");
@@ -173,6 +173,35 @@ fn a_library_can_be_bytes_or_a_file() {
     let library = device().new_library_with_data(flipped).expect("its table is whole");
     assert!(matches!(library.new_function("gemv", &FunctionConstantValues::new()), Err(Error::Library(_))));
     assert!(matches!(device().new_library_with_file("/does/not/exist.metallib"), Err(Error::File { .. })));
+}
+
+#[test]
+fn an_unsupported_kernel_does_not_stop_the_others() {
+    let source = "#include <metal_stdlib>\nusing namespace metal;\n\
+        kernel void image(texture2d<float> t [[texture(0)]]) {}\n\
+        struct Arguments { texture2d<float> t; sampler s; device float *x; };\n\
+        kernel void twice(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] *= 2; }\n\
+        kernel void sampled(device Arguments &a [[buffer(0)]]) { *a.x = a.t.sample(a.s, float2(0)).x; }\n\
+        kernel void size(device uint *x [[buffer(0)]], device Arguments *a [[buffer(1)]]) { *x = sizeof(*a); }\n";
+    let library = library(source);
+    assert_eq!(library.function_names(), ["image", "twice", "sampled", "size"]);
+    let function = |name: &str| library.new_function(name, &FunctionConstantValues::new());
+    let refused = |name: &str| match function(name) {
+        Err(error @ Error::Unsupported { .. }) => error.to_string(),
+        other => panic!("{name}: {:?}", other.err()),
+    };
+    let image = "kernel 'image': a texture argument at program_source:3:36 is not supported";
+    assert_eq!(refused("image"), image);
+    let sampled = refused("sampled");
+    assert!(sampled.contains("sample' of textures at program_source:6:65"), "{sampled}");
+
+    let x = floats(2, |i| i as f32 + 1.0);
+    let twice = device().new_compute_pipeline_state(&function("twice").expect("a function")).expect("a pipeline");
+    run(&twice, &[&x], Size::linear(2), Size::linear(2)).expect("it runs");
+    assert_eq!(x.read::<f32>(), [2.0, 4.0]);
+    let size = device().new_compute_pipeline_state(&function("size").expect("a function")).expect("a pipeline");
+    run(&size, &[&x, &floats(6, |_| 0.0)], Size::linear(1), Size::linear(1)).expect("it runs");
+    assert_eq!(x.read::<u32>()[0], 24);
 }
 
 #[test]

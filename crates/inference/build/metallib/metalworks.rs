@@ -14,10 +14,15 @@ pub(super) fn compile(name: &str, text: &str) -> Result<Vec<u8>, String> {
         return Err(compilation.render_diagnostics(false));
     }
     let source = air::ProgramSource::from(&compilation).without_locations();
-    air::compile(source, air::MathMode::Fast).map_err(|(kernel, error)| {
-        let location = location(&error, &compilation).unwrap_or_else(|| format!("{name}.metal"));
-        format!("{location}: error: kernel '{kernel}': {error} (with {SWITCH}=0, sources are compiled at run time)")
-    })
+    let compiled = air::compile(source, air::MathMode::Fast).map_err(|error| format!("{name}.metal: {error}"))?;
+    match compiled.left_out.first() {
+        None => Ok(compiled.library),
+        Some((kernel, error)) => {
+            let location = location(error, &compilation).unwrap_or_else(|| format!("{name}.metal"));
+            let remedy = format!("(with {SWITCH}=0, sources are compiled at run time)");
+            Err(format!("{location}: error: kernel '{kernel}': {error} {remedy}"))
+        }
+    }
 }
 
 /// Source line that cannot be lowered, if known.

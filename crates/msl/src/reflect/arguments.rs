@@ -21,7 +21,8 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
         TyKind::Reference { to, .. } => (to, true),
         _ => (local.ty, false),
     };
-    let layout = types.layout(element.ty).unwrap_or(Layout { size: 0, align: 0 });
+    // A resource itself is no memory that the host fills.
+    let layout = is_pointer.then(|| types.layout(element.ty)).flatten().unwrap_or(Layout { size: 0, align: 0 });
     let mut fields = Vec::new();
     if let TyKind::Struct(_) = types.kind(element.ty) {
         add_fields(types, element.ty, 0, &mut fields);

@@ -27,8 +27,11 @@ impl Layout {
     }
 }
 
+/// A texture, sampler or other resource in memory: its `MTLResourceID`, as in argument buffers of Metal 3.
+const HANDLE: Layout = Layout { size: 8, align: 8 };
+
 impl Types {
-    /// The layout of `ty`; `None` where it has none: `void`, functions, incomplete types, textures.
+    /// The layout of `ty`; `None` where it has none: `void`, functions, incomplete types.
     pub fn layout(&self, ty: Ty) -> Option<Layout> {
         Some(match self.kind(ty) {
             TyKind::Bool => Layout::scalar(1),
@@ -58,10 +61,13 @@ impl Types {
             }
             TyKind::Struct(id) => {
                 let definition = self.struct_(*id);
-                if !definition.is_complete || definition.is_opaque {
+                if !definition.is_complete {
                     return None;
                 }
-                definition.layout
+                match definition.is_opaque {
+                    true => HANDLE,
+                    false => definition.layout,
+                }
             }
             TyKind::Enum(id) => self.layout(self.enum_(*id).underlying)?,
             TyKind::Error | TyKind::Dependent | TyKind::Void | TyKind::Function { .. } => return None,

@@ -154,6 +154,16 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     /// Builds code with the location of `span`.
     pub(super) fn at<T>(&mut self, span: Span, build: impl FnOnce(&mut Self) -> T) -> T {
+        if span == Span::default() {
+            return build(self);
+        }
+        let outer = std::mem::replace(&mut self.here, span);
+        let built = self.with_location(span, build);
+        self.here = outer;
+        built
+    }
+
+    fn with_location<T>(&mut self, span: Span, build: impl FnOnce(&mut Self) -> T) -> T {
         let Some(locations) = &mut self.locations else { return build(self) };
         let Some(location) = locations.location(self.context, span) else { return build(self) };
         let previous = self.builder.get_current_debug_location();
