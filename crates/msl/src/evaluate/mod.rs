@@ -64,6 +64,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) params: &'a [LocalId],
     /// The values of those that are constants.
     pub(crate) known: &'a rustc_hash::FxHashMap<LocalId, Value>,
+    /// In a lambda, the values of captured constants, by field of the closure, which is `this`.
+    pub(crate) captures: Option<&'a [Option<Value>]>,
 }
 
 /// The values of function constants and of globals that depend on them, in a pipeline.
@@ -211,11 +213,36 @@ impl<'p> Machine<'p> {
                 let local = program.function(function).locals.get(id.0 as usize);
                 (local.ok_or_else(|| not_constant(span, SUBEXPRESSION))?.ty.ty, Slot::Uninit)
             }
-            None => self.outer_local(id, span)?,
+            None => match self.closure(id) {
+                Some(closure) => closure,
+                None => self.outer_local(id, span)?,
+            },
         };
         let object = self.memory.add(ty, value);
         self.frame().locals.insert(id, object);
         Ok(Location::new(Root::Object(object)))
+    }
+
+    /// The type and value of `this` in a lambda: a closure in which captured constants have their values.
+    fn closure(&mut self, id: LocalId) -> Option<(Ty, Slot)> {
+        let scope = self.scope?;
+        let this = scope.locals.get(id.0 as usize).filter(|local| local.name == "this")?.ty.ty;
+        let class = self.program.types.pointee(this)?.ty;
+        let fields = &self.program.types.struct_(self.program.types.struct_id(class)?).fields;
+        let captures = scope.captures?;
+        let mut slots = Vec::new();
+        for (field, known) in fields.iter().zip(captures) {
+            let value = known.clone().map_or(Slot::Uninit, Slot::from);
+            slots.push(match *self.program.types.kind(field.ty.ty) {
+                TyKind::Reference { to, .. } => {
+                    let object = self.memory.add(to.ty, value);
+                    Slot::Address(Location::new(Root::Object(object)))
+                }
+                _ => value,
+            });
+        }
+        let object = self.memory.add(class, Slot::Aggregate(slots));
+        Some((this, Slot::Address(Location::new(Root::Object(object)))))
     }
 
     /// The type and value of a variable around the expression.
@@ -231,6 +258,8 @@ impl<'p> Machine<'p> {
         let name = &local.name;
         match scope.known.get(&id) {
             Some(value) => Ok((local.ty.ty, Slot::from(value.clone()))),
+            // There is nothing in it to read.
+            None if self.program.types.is_empty_class(local.ty.ty) => Ok((local.ty.ty, Slot::Uninit)),
             None if scope.params.contains(&id) && name == "this" => Err(not_constant(
                 span,
                 "implicit use of 'this' pointer is only allowed within the evaluation of a call to a 'constexpr' \

@@ -518,7 +518,7 @@ fn locals_around_the_expression() {
     let f = function(&mut program, 1, &[Ty::INT; 3], Ty::INT, None);
     let function = program.function(f);
     let known = rustc_hash::FxHashMap::from_iter([(LocalId(2), Value::Int(9))]);
-    let scope = Scope { locals: &function.locals, params: &function.params, known: &known };
+    let scope = Scope { locals: &function.locals, params: &function.params, known: &known, captures: None };
     let check = |id| match evaluate_in(&program, scope, &get(id, Ty::INT)) {
         Err(Failure::NotConstant { reason, .. }) => reason,
         other => format!("{other:?}"),

@@ -84,7 +84,7 @@ impl Types {
     }
 
     /// Returns true for a class without members, which takes no room as a base class.
-    fn is_empty_class(&self, ty: Ty) -> bool {
+    pub(crate) fn is_empty_class(&self, ty: Ty) -> bool {
         self.struct_id(ty).is_some_and(|id| self.struct_(id).is_empty)
     }
 

@@ -11,15 +11,13 @@ impl<'a> Checker<'a> {
     /// The value of a constant expression, bodies of `constexpr` functions checked as needed.
     pub(in crate::check) fn try_evaluate(&mut self, expr: &Expr) -> Result<Value, Failure> {
         loop {
-            let result = evaluate::evaluate_in(
-                self.tables.program(),
-                evaluate::Scope {
-                    locals: self.function.locals(),
-                    params: &[],
-                    known: self.function.known_locals(),
-                },
-                expr,
-            );
+            let scope = evaluate::Scope {
+                locals: self.function.locals(),
+                params: &[],
+                known: self.function.known_locals(),
+                captures: self.known_captures(),
+            };
+            let result = evaluate::evaluate_in(self.tables.program(), scope, expr);
             match result {
                 Err(Failure::NeedsBody(id)) => {
                     let state = self.tables.instance(id).body;

@@ -11,7 +11,7 @@ use crate::check::tables::{
 };
 use crate::parse::ast::{self, Access, CaptureMode};
 use crate::parse::names_in::names_in_block;
-use crate::program::{Expr, ExprKind};
+use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, Field, LayoutRules, QualTy, Ty, TyKind};
 use rustc_hash::FxHashMap as HashMap;
@@ -35,17 +35,22 @@ impl<'a> Checker<'a> {
                     None => this_value(&self.function, &mut self.diagnostics, span),
                 };
                 closure.this_field = Some(self.tables.add_capture(class, &name, QualTy::plain(this.ty.ty), at));
+                closure.known.push(None);
                 values.push(this);
                 continue;
             }
-            let place = match init {
-                Some(init) => self.check_expr(init),
+            let (place, known) = match init {
+                Some(init) => (self.check_expr(init), None),
                 None => match self.tables.lookup(self.position.scope(), &name).map(|found| found.symbol) {
-                    Some(Symbol::Local(id)) => self.local(id, span),
-                    Some(Symbol::Capture(field)) => self.capture_place(field, span),
+                    Some(Symbol::Local(id)) => (self.local(id, span), self.function.known(id).cloned()),
+                    Some(Symbol::Capture(field)) => {
+                        let known = self.known_captures().and_then(|known| known.get(field as usize)?.clone());
+                        (self.capture_place(field, span), known)
+                    }
                     _ => continue,
                 },
             };
+            closure.known.push(known);
             let (ty, value) = match mode {
                 CaptureMode::ByReference if place.is_place => {
                     let target = place.ty.in_space(place_space(&place));
@@ -155,16 +160,25 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The surrounding `this`, where the lambda captured it.
-    pub(super) fn captured_this(&mut self, span: Span) -> Option<Expr> {
-        let id = self.function.this()?;
-        let closure_ty = self.function.local(id).ty.ty;
+    /// The closure of the lambda whose body is checked.
+    fn closure(&self) -> Option<&Closure> {
+        let closure_ty = self.function.find_local(self.function.this()?)?.ty.ty;
         let class = self
             .tables
             .types()
             .pointee(closure_ty)
             .and_then(|pointee| self.tables.types().struct_id(pointee.ty))?;
-        let field = self.tables.class(class).closure.as_ref()?.this_field?;
+        self.tables.class(class).closure.as_ref()
+    }
+
+    /// The values of captured constants, by field, in the body of a lambda.
+    pub(super) fn known_captures(&self) -> Option<&[Option<Value>]> {
+        self.closure().map(|closure| &*closure.known)
+    }
+
+    /// The surrounding `this`, where the lambda captured it.
+    pub(super) fn captured_this(&mut self, span: Span) -> Option<Expr> {
+        let field = self.closure()?.this_field?;
         let place = self.capture_place(field, span);
         Some(self.load(place))
     }

@@ -5,6 +5,7 @@ use super::ids::{ClassTemplateId, EntityId};
 use super::scopes::{ScopeId, ScopeKind};
 use super::templates::TemplateArg;
 use crate::parse::ast;
+use crate::program::Value;
 use crate::source::Span;
 use crate::types::{Layout, Struct, StructId, Ty};
 use smol_str::SmolStr;
@@ -14,6 +15,8 @@ use smol_str::SmolStr;
 pub(in crate::check) struct Closure {
     /// The field that holds the surrounding `this`.
     pub(in crate::check) this_field: Option<u32>,
+    /// The values of captured constants, by field.
+    pub(in crate::check) known: Vec<Option<Value>>,
 }
 
 /// Facts about a struct that are not in [`crate::types::Types`].
