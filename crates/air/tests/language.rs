@@ -14,8 +14,8 @@ fn accepted_programs_are_lowered() {
     files.sort();
     let (mut lowered, mut failures) = (0, Vec::new());
     for file in &files {
-        let compilation =
-            msl::compile_file(file, &msl::Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        let options = msl::Options { std: version(file), ..msl::Options::default() };
+        let compilation = msl::compile_file(file, &options).unwrap_or_else(|error| panic!("{error}"));
         if compilation.has_errors() {
             continue;
         }
@@ -33,6 +33,14 @@ fn accepted_programs_are_lowered() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(lowered > 200, "only {lowered} modules");
+}
+
+/// The language version that the options of a test file choose.
+fn version(file: &Path) -> msl::LanguageVersion {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let options = text.lines().find_map(|line| line.strip_prefix("// options: "));
+    let version = options.and_then(|options| options.split_once("--std ")?.1.split_whitespace().next());
+    version.map_or_else(msl::LanguageVersion::default, |version| version.parse().expect("a version"))
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) {

@@ -170,12 +170,13 @@ impl Preprocessor<'_> {
         let cplusplus = if std.major >= 4 { "201703L" } else { "201402L" };
         let version = std.major * 100 + std.minor * 10;
         let bfloat = if (std.major, std.minor) >= (3, 1) { "#define __HAVE_BFLOAT__ 1\n" } else { "" };
+        let tensor = if (std.major, std.minor) >= (4, 0) { "#define __HAVE_TENSOR__ 1\n" } else { "" };
         let math = match self.options.safe_math {
             true => "#define __FINITE_MATH_ONLY__ 0\n",
             false => "#define __FINITE_MATH_ONLY__ 1\n#define __FAST_MATH__ 1\n",
         };
         format!(
-            "{}#define __METAL_VERSION__ {version}\n#define __cplusplus {cplusplus}\n{bfloat}{math}",
+            "{}#define __METAL_VERSION__ {version}\n#define __cplusplus {cplusplus}\n{bfloat}{tensor}{math}",
             include_str!("predefined.h")
         )
     }

@@ -27,6 +27,10 @@ mod tests;
 
 /// Every header: what stands in `#include <…>`, and its text.
 const HEADERS: &[(&str, &str)] = &[
+    (
+        "MetalPerformancePrimitives/MetalPerformancePrimitives.h",
+        include_str!("include/MetalPerformancePrimitives/MetalPerformancePrimitives.h"),
+    ),
     ("TargetConditionals.h", include_str!("include/TargetConditionals.h")),
     ("__metal_internals", include_str!("include/__metal_internals")),
     ("__metal_math_functions", include_str!("include/__metal_math_functions")),

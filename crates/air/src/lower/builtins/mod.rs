@@ -95,8 +95,18 @@ impl<'ctx> Call<'_, 'ctx, '_> {
 
 /// The description of a function that cannot be lowered; of a method, with the class.
 fn unsupported(name: &str) -> String {
-    let kind =
-        [("texture", "textures"), ("depth", "textures"), ("sampler", "samplers"), ("interpolant", "interpolation")];
+    let kind = [
+        ("texture", "textures"),
+        ("depth", "textures"),
+        ("sampler", "samplers"),
+        ("interpolant", "interpolation"),
+        ("tensor", "tensors"),
+        ("cooperative_tensor", "tensors"),
+        ("matmul2d", "tensors"),
+        ("convolution2d", "tensors"),
+        ("mpp::tensor_ops", "tensors"),
+        ("raytracing", "ray tracing"),
+    ];
     match kind.iter().find(|(class, _)| name.starts_with(class)) {
         Some((_, kind)) => format!("the function '{name}' of {kind}"),
         None => format!("the function '{name}'"),

@@ -18,6 +18,9 @@ impl<'a> Checker<'a> {
         args: &'a [ast::Expr],
         span: Span,
     ) -> Expr {
+        if let Some(made) = self.check_deduced_construction(callee, args, span) {
+            return made;
+        }
         // An unqualified name that is not declared may be found among the functions of its arguments' namespaces.
         let target = match self.tables.undeclared_callee(self.position.scope(), callee) {
             Some(path) => {

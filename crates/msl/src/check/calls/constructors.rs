@@ -40,7 +40,7 @@ impl<'a> Checker<'a> {
         self.construct_operands(class, operands, span)
     }
 
-    fn construct_operands(&mut self, class: StructId, args: Vec<Operand<'a>>, span: Span) -> Expr {
+    pub(super) fn construct_operands(&mut self, class: StructId, args: Vec<Operand<'a>>, span: Span) -> Expr {
         let ty = self.tables.struct_type(class);
         if self.tables.class(class).state != ClassState::Complete {
             let message = format!("initialization of incomplete type '{}'", self.tables.name_of(ty));

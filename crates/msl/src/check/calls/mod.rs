@@ -5,6 +5,7 @@
 //!  callee   as written   ranking      │        conversion of the arguments, the call itself
 //!                                     └── deduce_param   template arguments from one parameter
 //! operator_functions, constructors, function_values: other ways into overload resolution
+//! guides: arguments of class templates, from those of a constructor
 //! ```
 
 mod arguments;
@@ -14,6 +15,7 @@ mod constructors;
 mod deduce;
 mod deduce_param;
 mod function_values;
+mod guides;
 mod operator_functions;
 mod overload;
 mod texture_access;

@@ -1,6 +1,7 @@
 //! Definitions of classes: bases, members, methods, layout.
 
 use crate::check::Checker;
+use crate::check::classes::ResourceKind;
 use crate::check::declarations::{AlignedThing, add_function_entity};
 use crate::check::tables::{ClassState, EntityId, Symbol};
 use crate::parse::ast::{self, Access, ClassKey, DeclKind, FunctionKind};
@@ -18,8 +19,7 @@ impl<'a> Checker<'a> {
         definition.is_union = decl.key == ClassKey::Union;
         let name = definition.name.clone();
         if is_builtin {
-            let opaque = ["texture", "depth", "sampler"].iter().any(|prefix| name.starts_with(prefix));
-            self.tables.types_mut().struct_mut(id).is_opaque = opaque;
+            self.tables.types_mut().struct_mut(id).is_opaque = ResourceKind::of(&name).is_some();
         }
         if let Some(path) = &decl.name {
             let ty = self.tables.struct_type(id);

@@ -5,6 +5,7 @@
 //!           └── templates             primary templates and specializations, as written
 //! outside                             members that are defined after their class
 //! bases, access                       inheritance; private and protected members
+//! resources                           classes of the library that have no members
 //! ```
 //!
 //! The members of an ordinary class are checked when it is defined, those of an instantiation when they are used.
@@ -15,5 +16,7 @@ mod declare;
 mod define;
 mod fields;
 mod outside;
+mod resources;
 mod templates;
+pub(super) use resources::ResourceKind;
 pub(super) use templates::refuse_duplicate_params;

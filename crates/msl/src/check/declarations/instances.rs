@@ -2,7 +2,7 @@
 
 use crate::check::Checker;
 use crate::check::tables::{BodyState, EntityId, FunctionSource, Instance, Signature, Tables, TemplateArg};
-use crate::program::{Function, FunctionId, Local, LocalId, TemplateArgument, Value};
+use crate::program::{Function, FunctionId, Local, LocalId, TemplateArgument};
 use crate::types::{AddressSpace, QualTy, Ty};
 use smol_str::SmolStr;
 use std::rc::Rc;
@@ -86,8 +86,6 @@ impl<'a> Tables<'a> {
 fn builtin_argument(arg: &TemplateArg) -> Option<TemplateArgument> {
     Some(match arg {
         TemplateArg::Type(ty) => TemplateArgument::Type(*ty),
-        TemplateArg::Int(Ty::BOOL, value) => TemplateArgument::Value(Value::Bool(*value != 0)),
-        TemplateArg::Int(_, value) => TemplateArgument::Value(Value::Int(*value)),
-        _ => return None,
+        arg => TemplateArgument::Value(arg.constant()?.1),
     })
 }

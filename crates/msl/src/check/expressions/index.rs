@@ -1,6 +1,7 @@
 //! Subscripts: `base[index]`.
 
-use super::operand::FunctionSet;
+use super::operand::{FunctionSet, Operand};
+use crate::LanguageVersion;
 use crate::check::Checker;
 use crate::check::state::Diagnostics;
 use crate::check::tables::{Symbol, Tables};
@@ -67,11 +68,26 @@ impl<'a> Checker<'a> {
         Expr { kind: ExprKind::Index { base: Box::new(base), index: Box::new(index) }, ty: quals, is_place, span }
     }
 
+    /// The arguments of a subscript, of which Metal 4 takes several, as C++23 does: `t[x, y]`.
+    fn subscripts(&mut self, index: &'a ast::Expr) -> Vec<Operand<'a>> {
+        match &index.kind {
+            ast::ExprKind::Comma(first, last) => {
+                let mut all = self.subscripts(first);
+                all.extend(self.check_args(std::slice::from_ref(&**last)));
+                all
+            }
+            _ => self.check_args(std::slice::from_ref(index)),
+        }
+    }
+
     fn index_object(&mut self, object: Expr, class: StructId, index: &'a ast::Expr, span: Span) -> Expr {
         self.complete_class(class);
         match self.tables.lookup_member(class, "operator[]").map(|found| found.symbol) {
             Some(Symbol::Functions(entities)) => {
-                let args = self.check_args(std::slice::from_ref(index));
+                let args = match self.tables.std() >= LanguageVersion::new(4, 0) {
+                    true => self.subscripts(index),
+                    false => self.check_args(std::slice::from_ref(index)),
+                };
                 let at = object.span;
                 let set = FunctionSet {
                     name: "operator[]".into(),

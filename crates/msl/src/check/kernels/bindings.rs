@@ -2,6 +2,7 @@
 
 use super::inputs::{InputKind, builtin_input, is_input, refuse_unknown_input};
 use crate::check::Checker;
+use crate::check::classes::ResourceKind;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::state::Diagnostics;
 use crate::check::tables::Tables;
@@ -264,10 +265,11 @@ impl<'a> Tables<'a> {
                 _ => ParamClass::Other,
             },
             TyKind::Struct(id) if self.types().struct_(id).is_opaque => {
-                if self.types().struct_(id).name.starts_with("sampler") {
-                    ParamClass::Sampler
-                } else {
-                    ParamClass::Texture
+                match ResourceKind::of(&self.types().struct_(id).name) {
+                    Some(ResourceKind::Texture) => ParamClass::Texture,
+                    Some(ResourceKind::Sampler) => ParamClass::Sampler,
+                    Some(ResourceKind::Buffer) => ParamClass::Buffer,
+                    Some(ResourceKind::State) | None => ParamClass::Other,
                 }
             }
             // `array<texture2d<float>, 4>`

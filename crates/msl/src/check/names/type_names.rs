@@ -205,11 +205,13 @@ impl<'a> Checker<'a> {
                     self.diagnostics.error("vector-element", span, message);
                     return ERROR;
                 }
-                if !(1..=4).contains(&len) {
+                // Longer ones have no names of their own, and only the language's operators.
+                let is_long = native == NativeTemplate::Vec && matches!(len, 8 | 16);
+                if !(1..=4).contains(&len) && !is_long {
                     self.diagnostics.error(
                         "vector-size",
                         span,
-                        format!("a vector has 1 to 4 components, not {len}"),
+                        format!("a vector has 1 to 4 components, 8 or 16, not {len}"),
                     );
                     return ERROR;
                 }

@@ -4,7 +4,7 @@ use super::Tables;
 use super::ids::{AliasTemplateId, ClassTemplateId, VarTemplateId};
 use super::scopes::ScopeId;
 use crate::parse::ast;
-use crate::program::{FunctionId, GlobalId};
+use crate::program::{FunctionId, GlobalId, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, StructId, Ty};
 use rustc_hash::FxHashMap as HashMap;
@@ -70,12 +70,25 @@ pub(in crate::check) struct VarTemplate<'a> {
 }
 
 impl TemplateArg {
+    /// The value of a constant.
+    pub(in crate::check) fn constant(&self) -> Option<(Ty, Value)> {
+        match self {
+            TemplateArg::Int(Ty::BOOL, value) => Some((Ty::BOOL, Value::Bool(*value != 0))),
+            TemplateArg::Int(ty, value) => Some((*ty, Value::Int(*value))),
+            TemplateArg::Object(ty, members) => {
+                let values = members.iter().map(|member| member.constant().map(|(_, value)| value));
+                Some((*ty, Value::Aggregate(values.collect::<Option<_>>()?)))
+            }
+            _ => None,
+        }
+    }
+
     /// True if it depends on a parameter that is not known yet.
     pub(in crate::check) fn is_dependent(&self) -> bool {
         match self {
             TemplateArg::Type(ty) => ty.ty == Ty::DEPENDENT,
             TemplateArg::UnknownValue => true,
-            TemplateArg::Pack(args) => args.iter().any(TemplateArg::is_dependent),
+            TemplateArg::Pack(args) | TemplateArg::Object(_, args) => args.iter().any(TemplateArg::is_dependent),
             TemplateArg::Int(..) | TemplateArg::Function(_) | TemplateArg::Template(_) => false,
         }
     }
@@ -100,6 +113,8 @@ pub(in crate::check) enum TemplateArg {
     Type(QualTy),
     /// A value of an integer, enum or `bool` type.
     Int(Ty, i128),
+    /// An object of a class: the values of its members, which are of these types or such objects.
+    Object(Ty, Vec<TemplateArg>),
     /// A value that depends on a parameter not known yet.
     UnknownValue,
     /// A function, for a parameter that is a function pointer.

@@ -55,6 +55,7 @@ impl<'a> Tables<'a> {
                 }
                 None => value.to_string(),
             },
+            TemplateArg::Object(ty, members) => format!("{}{{{}}}", self.name_of(*ty), self.args_list(members)),
             TemplateArg::UnknownValue => "<dependent>".into(),
             TemplateArg::Function(id) => self.function(*id).name.to_string(),
             TemplateArg::Template(id) => self.class_template(*id).name.to_string(),

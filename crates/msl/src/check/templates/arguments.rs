@@ -296,7 +296,15 @@ impl<'a> Checker<'a> {
         if expr.ty.ty == Ty::DEPENDENT || ty == Ty::DEPENDENT {
             return Some(TemplateArg::UnknownValue);
         }
+        if self.tables.takes_objects() && self.tables.types().struct_id(ty).is_some() {
+            return self.object_arg(expr, ty);
+        }
         let is_value_type = self.tables.types().is_integral(ty) || self.tables.types().enum_id(ty).is_some();
+        // `Int<2>` has a `constexpr` conversion to its value.
+        let expr = &match is_value_type && self.tables.types().struct_id(expr.ty.ty).is_some() {
+            true => self.scalar_from_class(expr.clone()),
+            false => expr.clone(),
+        };
         if !is_value_type {
             let message = format!("a non-type template parameter cannot have type '{}'", self.tables.name_of(ty));
             self.diagnostics.error("template-argument-kind", expr.span, message);

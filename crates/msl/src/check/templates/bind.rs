@@ -17,8 +17,10 @@ impl<'a> Checker<'a> {
         let Some(name) = &param.name else { return };
         let symbol = match arg {
             TemplateArg::Type(ty) => Symbol::Type(*ty),
-            TemplateArg::Int(Ty::BOOL, value) => Symbol::Value(Ty::BOOL, Value::Bool(*value != 0)),
-            TemplateArg::Int(ty, value) => Symbol::Value(*ty, Value::Int(*value)),
+            TemplateArg::Int(..) | TemplateArg::Object(..) => {
+                let (ty, value) = arg.constant().unwrap_or((Ty::ERROR, Value::Unknown));
+                Symbol::Value(ty, value)
+            }
             TemplateArg::Function(id) => {
                 let ty = self.tables.function_pointer_type(*id);
                 Symbol::Value(ty, Value::Function(*id))

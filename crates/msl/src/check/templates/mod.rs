@@ -1,7 +1,7 @@
 //! Templates: arguments, deduction, specialization, instantiation.
 //!
 //! ```text
-//! arguments ── bind                       explicit arguments, fitted to the parameters
+//! arguments ── bind, objects              explicit arguments, fitted to the parameters
 //! deduce ───── deduce_args                arguments from the types of a call
 //! choose ───── ordering                   the specialization that fits best
 //! instantiate ─ complete                  classes, aliases and variables for given arguments
@@ -15,6 +15,7 @@ mod complete;
 mod deduce;
 mod deduce_args;
 mod instantiate;
+mod objects;
 mod ordering;
 mod packs;
 

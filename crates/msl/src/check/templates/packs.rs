@@ -153,8 +153,10 @@ impl<'a> Tables<'a> {
 fn pack_element(arg: &TemplateArg) -> Symbol {
     match arg {
         TemplateArg::Type(ty) => Symbol::Type(*ty),
-        TemplateArg::Int(Ty::BOOL, value) => Symbol::Value(Ty::BOOL, Value::Bool(*value != 0)),
-        TemplateArg::Int(ty, value) => Symbol::Value(*ty, Value::Int(*value)),
+        TemplateArg::Int(..) | TemplateArg::Object(..) => {
+            let (ty, value) = arg.constant().unwrap_or((Ty::ERROR, Value::Unknown));
+            Symbol::Value(ty, value)
+        }
         TemplateArg::Template(id) => Symbol::ClassTemplate(*id),
         TemplateArg::Function(_) | TemplateArg::UnknownValue | TemplateArg::Pack(_) => Symbol::Dependent,
     }

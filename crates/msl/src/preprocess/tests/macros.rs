@@ -121,7 +121,7 @@ fn builtin_macros() {
     let older = Options { std: LanguageVersion::new(3, 0), ..Options::default() };
     assert_eq!(run_with("__METAL_VERSION__ __HAVE_BFLOAT__", &older), "300 __HAVE_BFLOAT__");
     let newer = Options { std: LanguageVersion::new(4, 0), ..Options::default() };
-    assert_eq!(run_with("__METAL_VERSION__ __cplusplus", &newer), "400 201703");
+    assert_eq!(run_with("__METAL_VERSION__ __cplusplus __HAVE_TENSOR__", &newer), "400 201703 1");
     check("#undef __FILE__\n__FILE__", "__FILE__\n1:8: warning: undefining builtin macro");
     check("#define __LINE__ 7\n__LINE__", "7\n1:9: warning: redefining builtin macro");
 }
