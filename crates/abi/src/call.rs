@@ -1,8 +1,10 @@
 //! The arguments of a compiled kernel. The code generator reads these structures by offset: their layout is part of
 //! every compiled object, so a change here must change [`VERSION`].
 
+use std::cell::Cell;
+
 /// Goes up with every change of the structures below.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Threads in a simdgroup.
 pub const LANES: usize = 32;
@@ -42,6 +44,9 @@ pub struct Threadgroup {
     pub size: [u32; 3],
     /// The number of its simdgroups.
     pub simdgroups: u32,
+    /// 0 until a thread fails, then the number of the failure, from 1, in [`crate::WaveKernel::failures`]. The thread
+    /// ends there. Only the simdgroups of this threadgroup write it, one at a time.
+    pub failure: Cell<u32>,
 }
 
 /// One simdgroup.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lanes u8 ── has_barrier u8 ── flush_denormals u8 ── static_threadgroup_memory u32 ── private_memory u64
-//!          ── name ── symbol ── object
+//!          ── name ── symbol ── object ── count of failures u32 ── their messages
 //! ```
 //!
 //! Numbers are little-endian; texts and bytes have their length (u32) before them.
@@ -32,6 +32,11 @@ impl WaveKernel {
             bytes.extend(u32::try_from(part.len()).ok()?.to_le_bytes());
             bytes.extend(part);
         }
+        bytes.extend(u32::try_from(self.failures.len()).ok()?.to_le_bytes());
+        for message in &self.failures {
+            bytes.extend(u32::try_from(message.len()).ok()?.to_le_bytes());
+            bytes.extend(message.as_bytes());
+        }
         Some(bytes)
     }
 
@@ -48,6 +53,7 @@ impl WaveKernel {
             name: reader.text()?,
             symbol: reader.text()?,
             object: reader.bytes()?.to_vec(),
+            failures: (0..reader.u32()?).map(|_| reader.text()).collect::<Option<_>>()?,
         };
         reader.0.is_empty().then_some(kernel)
     }
@@ -105,6 +111,7 @@ mod tests {
             static_threadgroup_memory: 16,
             private_memory: 1 << 33,
             flush_denormals: lanes == Lanes::Any,
+            failures: vec!["stack".into(), String::new()],
         }
     }
 

@@ -37,4 +37,6 @@ pub struct WaveKernel {
     pub private_memory: u64,
     /// True if floating-point units should flush denormal numbers to zero while it runs.
     pub flush_denormals: bool,
+    /// The messages of the failures that a thread can report in [`Threadgroup::failure`].
+    pub failures: Vec<String>,
 }

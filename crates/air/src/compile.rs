@@ -38,7 +38,8 @@ pub fn compile_kernel<'p>(
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
     let context = Context::create();
-    let module = lower_verified(&context, source.into(), entry, math)?;
+    let mut module = lower_verified(&context, source.into(), entry, math)?;
+    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
     let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
     let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
     let mut function = Function::new(entry.name.to_string(), FunctionKind::Kernel, &bitcode);

@@ -12,6 +12,7 @@
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
 mod bitcode;
+mod calls;
 mod compile;
 mod expand;
 mod guard;

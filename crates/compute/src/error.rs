@@ -100,6 +100,13 @@ pub enum Error {
         /// The driver's description.
         description: String,
     },
+    /// A kernel reported that it could not go on. The kernel's fault, or that of its input.
+    Kernel {
+        /// The kernel.
+        kernel: String,
+        /// The reason.
+        what: String,
+    },
     /// A bug in this crate.
     Internal(String),
 }
@@ -136,6 +143,7 @@ impl fmt::Display for Error {
             Error::Driver { what, domain, code, description } => {
                 write!(f, "{what}: {} ({domain} {code})", description.trim_end())
             }
+            Error::Kernel { kernel, what } => write!(f, "kernel '{kernel}': {what}"),
             Error::Internal(what) => write!(f, "internal error: {what}"),
         }
     }

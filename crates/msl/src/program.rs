@@ -3,8 +3,8 @@
 //! Every expression has a type. Those with [`Expr::is_place`] denote memory ([`ExprKind::Load`] reads it); all others
 //! are values. A reference is an address: a local, field or parameter of reference type holds one, and the program
 //! dereferences it explicitly. Methods are functions whose first parameter, `this`, is a pointer to the object.
-//! Function calls are direct but for those through a pointer variable, recursion does not occur, and only code that a
-//! kernel can reach needs to be generated.
+//! Function calls are direct but for those through a pointer variable; functions may call themselves, directly or
+//! through others. Only code that a kernel can reach needs to be generated.
 
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, Types};

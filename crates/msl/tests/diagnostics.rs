@@ -320,9 +320,9 @@ fn narrowing() {
 #[test]
 fn recursion() {
     let text = "int b(int n);\nint a(int n) { return b(n); }\nint b(int n) { return a(n); }\n\
-                kernel void k(device int *out) { out[0] = a(1); }\n";
+                fragment int k() { return a(1); }\n";
     assert_snapshot!(shown(text), @r"
-    test.metal:2:23: error: recursive call to 'b': recursion is not supported in Metal
+    test.metal:2:23: error: recursive call to 'b': recursion is not supported in graphics functions
     int a(int n) { return b(n); }
                           ^~~~
     test.metal:1:5: note: 'b' is declared here

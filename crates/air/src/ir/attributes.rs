@@ -47,6 +47,28 @@ impl Value<'_> {
         self.add_attribute("alwaysinline");
     }
 
+    /// Has no call of a function inlined.
+    pub(crate) fn make_separate(self) {
+        self.remove_attribute("alwaysinline");
+        self.add_attribute("noinline");
+    }
+
+    pub(crate) fn remove_attribute(self, name: &str) {
+        assert!(self.is_function(), "no function: {}", self.text());
+        llvm!(LLVMRemoveEnumAttributeAtIndex(self.raw(), LLVMAttributeFunctionIndex, kind(name)));
+    }
+
+    /// Removes an attribute from each parameter of a function. True if one had it.
+    pub(crate) fn remove_parameter_attribute(self, name: &str) -> bool {
+        let kind = kind(name);
+        let mut found = false;
+        for index in 1..=self.parameters().len() as u32 {
+            found |= !llvm!(LLVMGetEnumAttributeAtIndex(self.raw(), index, kind)).is_null();
+            llvm!(LLVMRemoveEnumAttributeAtIndex(self.raw(), index, kind));
+        }
+        found
+    }
+
     /// Adds an attribute without a value (`convergent`) to a function.
     pub(crate) fn add_attribute(self, name: &str) {
         assert!(self.is_function(), "no function: {}", self.text());

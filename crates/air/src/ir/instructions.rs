@@ -158,6 +158,11 @@ impl<'m> Value<'m> {
         (0..count as usize).map(|index| self.operand(index)).collect()
     }
 
+    /// True for a call that no longer needs the variables of the caller.
+    pub(crate) fn is_tail_call(self) -> bool {
+        self.is(Opcode::LLVMCall) && llvm!(LLVMIsTailCall(self.raw())) != 0
+    }
+
     /// Calls by the calling convention of another call.
     pub(crate) fn copy_calling_convention(self, from: Value<'m>) {
         self.expect(Opcode::LLVMCall);

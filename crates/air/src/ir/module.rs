@@ -123,6 +123,16 @@ impl<'m> Block<'m> {
         value!(LLVMGetBasicBlockParent(self.raw()))
     }
 
+    /// Moves the block to the end of another function of the module.
+    pub(crate) fn move_to(self, function: Value<'m>) {
+        assert!(
+            function.is_function() && function.module() == self.function().module(),
+            "a function of the module"
+        );
+        llvm!(LLVMRemoveBasicBlockFromParent(self.raw()));
+        llvm!(LLVMAppendExistingBasicBlock(function.raw(), self.raw()));
+    }
+
     pub(crate) fn instructions(self) -> Vec<Value<'m>> {
         let first = llvm!(Value::from_raw(LLVMGetFirstInstruction(self.raw())));
         let next = |instruction: &Value<'m>| llvm!(Value::from_raw(LLVMGetNextInstruction(instruction.raw())));

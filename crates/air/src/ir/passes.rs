@@ -36,6 +36,12 @@ pub(crate) fn run_for(module: &mut Module, passes: &str, machine: Option<&Target
     }
 }
 
+/// Removes the lines of instructions, and all that describes the source.
+pub(crate) fn strip_debug_info(module: &mut Module) {
+    // SAFETY: the module is alive, and no handle to its metadata exists.
+    unsafe { inkwell::llvm_sys::debuginfo::LLVMStripModuleDebugInfo(module.as_mut_ptr()) };
+}
+
 /// Moves the contents of `part` into a module of the same context.
 pub(crate) fn link<'ctx>(module: &mut Module<'ctx>, part: Module<'ctx>) -> Result<(), String> {
     module.link_in_module(part).map_err(|error| error.to_string())

@@ -32,8 +32,19 @@ impl<'r> Rewrite<'r> {
         assert!(instruction.is_instruction(), "no instruction: {}", instruction.text());
         assert!(instruction.module() == Some(self.module()), "an instruction of another module, or erased before");
         assert!(!instruction.has_use(), "still used: {}", instruction.text());
-        let is_terminator = !llvm!(LLVMIsATerminatorInst(instruction.raw())).is_null();
-        assert!(!is_terminator, "the end of a block: {}", instruction.text());
+        assert!(!instruction.is_terminator(), "the end of a block: {}", instruction.text());
+        self.take_out(instruction);
+    }
+
+    /// Takes the end of a block out of it. The caller gives the block another one.
+    pub(crate) fn erase_terminator<'m>(&'m self, block: Block<'m>) {
+        assert!(block.function().module() == Some(self.module()), "a block of another module");
+        let terminator = block.terminator().expect("a block has an end");
+        assert!(!terminator.has_use(), "still used: {}", terminator.text());
+        self.take_out(terminator);
+    }
+
+    fn take_out<'m>(&'m self, instruction: Value<'m>) {
         for (index, operand) in instruction.operands().into_iter().enumerate() {
             let ty = operand.ty();
             // Others, such as metadata, have no list of uses that anybody reads.
@@ -43,6 +54,28 @@ impl<'r> Rewrite<'r> {
         }
         llvm!(LLVMInstructionRemoveFromParent(instruction.raw()));
         self.erased.borrow_mut().push(instruction.raw());
+    }
+
+    /// Ends a block before `instruction`, which goes to a new block together with those after it. No phi may name the
+    /// old block.
+    pub(crate) fn split_before<'m>(&'m self, instruction: Value<'m>) -> Block<'m> {
+        let block = instruction.block();
+        assert!(block.function().module() == Some(self.module()), "a block of another module");
+        let rest: Vec<Value<'m>> =
+            block.instructions().into_iter().skip_while(|other| *other != instruction).collect();
+        let is_phi = |block: &Block<'m>| block.first_instruction().is_some_and(|first| first.is(Opcode::LLVMPHI));
+        assert!(!instruction.is(Opcode::LLVMPHI), "a block is split at {}", instruction.text());
+        assert!(!block.terminator().expect("a block has an end").successors().iter().any(is_phi), "a phi follows");
+        let new = Block::append(block.function(), "");
+        let builder = Builder::new(self.module());
+        builder.at_end(new);
+        for moved in rest {
+            llvm!(LLVMInstructionRemoveFromParent(moved.raw()));
+            builder.put_back(moved);
+        }
+        builder.at_end(block);
+        builder.branch(new);
+        new
     }
 }
 

@@ -174,6 +174,12 @@ impl<'m> Type<'m> {
         types.into_iter().map(|raw| ty!(raw)).collect()
     }
 
+    /// The type of a function's result.
+    pub(crate) fn result_type(self) -> Type<'m> {
+        assert!(self.is_function(), "{} is no function type", self.text());
+        ty!(LLVMGetReturnType(self.raw()))
+    }
+
     pub(crate) fn context(self) -> ContextRef<'m> {
         // SAFETY: a type that is alive for `'m` belongs to a context that is.
         unsafe { ContextRef::from_raw(LLVMGetTypeContext(self.raw())) }

@@ -24,6 +24,11 @@ impl<'m> Value<'m> {
         llvm!(text(LLVMGetValueName2(self.raw(), &mut length), length))
     }
 
+    pub(crate) fn set_name(self, name: &str) {
+        assert!(self.has_list_of_uses(), "the name of {}", self.text());
+        llvm!(LLVMSetValueName2(self.raw(), name.as_ptr().cast(), name.len()))
+    }
+
     /// As LLVM prints it.
     pub(crate) fn text(self) -> String {
         llvm!(message(LLVMPrintValueToString(self.raw())))
@@ -72,6 +77,14 @@ impl<'m> Value<'m> {
 
     pub(crate) fn operands(self) -> Vec<Value<'m>> {
         (0..self.operand_count()).map(|index| value!(LLVMGetOperand(self.raw(), index as u32))).collect()
+    }
+
+    /// Puts another value in the place of an operand of an instruction.
+    pub(crate) fn set_operand(self, index: usize, value: Value<'m>) {
+        assert!(self.is_instruction(), "no instruction: {}", self.text());
+        assert!(self.operand(index).ty() == value.ty(), "{} in {}", value.text(), self.text());
+        assert!(self.module().is_some_and(|module| value.belongs_to(module)), "a value of another module");
+        llvm!(LLVMSetOperand(self.raw(), index as u32, value.raw()))
     }
 
     /// The instructions and constants that use this instruction, argument or global, once for each use.

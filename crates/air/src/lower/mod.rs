@@ -192,6 +192,7 @@ pub fn lower<'ctx, 'p>(
     let locations = locations::Locations::new(context, &module, source, entry);
     let mut lowering = Lowering { locations, ..Lowering::new(context, module, source, math) };
     lowering.entry_point(entry)?;
+    crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)
 }
 

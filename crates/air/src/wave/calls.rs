@@ -7,6 +7,7 @@ use super::parts::{Part, Parts};
 use super::types::{MATRIX, components};
 use super::widen::Widener;
 use super::{Error, Result};
+use crate::calls::FAIL;
 use crate::ir::{Type, Value};
 
 /// LLVM's functions that compute each element of a vector by itself, so that one call on 32 lanes is 32 calls.
@@ -121,6 +122,10 @@ impl<'m> Widener<'_, 'm> {
             "air.wg.barrier" => {
                 self.has_barrier = true;
                 self.entry.barrier(&self.b);
+                return Ok(Vec::new());
+            }
+            FAIL => {
+                self.entry.fail(&self.b, call.arguments().first().and_then(|number| number.as_int()).unwrap_or(1));
                 return Ok(Vec::new());
             }
             // The lanes of a simdgroup run in step.

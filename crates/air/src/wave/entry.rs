@@ -229,6 +229,12 @@ impl<'m> EntryBuilder<'m> {
         Some(Part::Lanes(field(b, self.simdgroup, at, lanes_of(Type::int(b.context(), 32)))))
     }
 
+    /// Reports a failure. Some lane has it, for a block runs only where there is one.
+    pub(super) fn fail(&self, b: &Builder<'m>, number: i64) {
+        let at = Type::int(b.context(), 64).constant(offset_of!(Threadgroup, failure) as i64);
+        b.store(Type::int(b.context(), 32).constant(number), b.offset(self.threadgroup, at), 4);
+    }
+
     /// Waits for the other simdgroups.
     pub(super) fn barrier(&self, b: &Builder<'m>) {
         let pointer = Type::pointer(b.context());

@@ -38,6 +38,7 @@ mod types;
 mod unroll;
 mod widen;
 
+pub(crate) use prepare::is_convergent;
 pub use target::Target;
 
 use crate::ir::{Layout, ModuleRef, Value, passes};
@@ -86,7 +87,7 @@ impl From<expand::Error> for Error {
     }
 }
 
-type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// Compiles a kernel to machine code, once for each of `lanes`, in their order. The code of one thread is prepared
 /// once.
@@ -103,6 +104,7 @@ pub fn compile(function: &Specialized, target: &Target, lanes: &[Lanes]) -> Resu
                 static_threadgroup_memory: scalar.threadgroup_memory,
                 private_memory: widened.private_memory,
                 flush_denormals: scalar.prepared.flush_denormals,
+                failures: scalar.prepared.failures.clone(),
             })
         };
         lanes.iter().map(compile).collect()

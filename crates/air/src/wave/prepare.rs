@@ -4,7 +4,7 @@
 use super::{Error, Result, entry, unroll};
 use crate::ir::{ModuleRef, Operand, Value, named, passes};
 use crate::reflect::Role;
-use crate::{expand, reflect};
+use crate::{calls, expand, reflect};
 use inkwell::module::Module;
 
 /// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump
@@ -29,6 +29,8 @@ pub(super) struct Prepared {
     /// The roles of its parameters.
     pub(super) roles: Vec<Role>,
     pub(super) flush_denormals: bool,
+    /// The messages of the failures that it can report.
+    pub(super) failures: Vec<String>,
 }
 
 /// Brings the kernel `name` of `module` into shape. Nothing else is left of the module's code.
@@ -39,11 +41,12 @@ pub(super) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
     let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
     expand::expand(module)?;
     mark(ModuleRef::of(module), kernel(ModuleRef::of(module), name)?, &roles);
+    let failures = calls::flatten(module, name)?;
     passes::run(module, CLEAN).map_err(Error::Internal)?;
     unroll::mark(kernel(ModuleRef::of(module), name)?);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
     passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
-    Ok(Prepared { roles, flush_denormals })
+    Ok(Prepared { roles, flush_denormals, failures })
 }
 
 /// The kernel. Passes may replace functions, so it is looked up again after them.
@@ -54,15 +57,11 @@ pub(super) fn kernel<'m>(module: ModuleRef<'m>, name: &str) -> Result<Value<'m>>
 /// Marks functions for LLVM's passes: functions to inline, functions between lanes, the size of a simdgroup.
 fn mark(module: ModuleRef, kernel: Value, roles: &[Role]) {
     entry::set_simdgroup_size(kernel, roles);
+    calls::mark(module, kernel);
     for function in module.functions() {
-        if function.is_declaration() {
-            if is_convergent(&function.name()) {
-                function.add_attribute("convergent");
-                function.add_attribute("nounwind");
-            }
-        } else if function != kernel {
-            function.make_internal();
-            function.make_inlined();
+        if function.is_declaration() && is_convergent(&function.name()) {
+            function.add_attribute("convergent");
+            function.add_attribute("nounwind");
         }
     }
     // Loops stay loops: a call of memcpy or memset would be made once per lane.
@@ -70,7 +69,7 @@ fn mark(module: ModuleRef, kernel: Value, roles: &[Role]) {
 }
 
 /// True if a function works between lanes, so that it must not be moved into or out of a branch.
-fn is_convergent(name: &str) -> bool {
+pub(crate) fn is_convergent(name: &str) -> bool {
     ["air.simd", "air.quad", "air.wg.", "air.get_"].iter().any(|start| name.starts_with(start))
 }
 

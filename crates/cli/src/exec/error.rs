@@ -35,6 +35,7 @@ impl From<compute::Error> for Error {
             | Compute::Constants { .. }
             | Compute::Unsupported { .. }
             | Compute::ArchiveMiss { .. }
+            | Compute::Kernel { .. }
             | Compute::Usage(_) => Error::Refused(error.to_string()),
             Compute::Pipeline { cause, pipeline, .. } => Error::from(*cause).within(&pipeline),
             Compute::Pipelines { .. } => Error::Refused(error.to_string()),

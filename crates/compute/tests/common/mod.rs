@@ -102,6 +102,7 @@ impl RustKernel {
             static_threadgroup_memory: self.static_threadgroup_memory,
             private_memory: self.private_memory,
             flush_denormals: self.flush_denormals,
+            failures: Vec::new(),
         };
         Artifact {
             target: compute::backend::ArtifactTarget {

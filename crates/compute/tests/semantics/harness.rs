@@ -167,6 +167,12 @@ impl Run<'_> {
         self.dispatch(groups.into(), group.into(), false)
     }
 
+    /// Runs a grid of threads; the message if that fails.
+    pub(crate) fn failure(self, grid: usize, group: usize) -> Option<String> {
+        let ran = self.try_dispatch(Extent::from(grid).size(), Extent::from(group).size(), true);
+        ran.err().map(|error| error.to_string())
+    }
+
     fn dispatch(self, grid: Extent, group: Extent, in_threads: bool) -> Finished {
         let name = self.name;
         let buffers = self.try_dispatch(grid.size(), group.size(), in_threads);

@@ -22,6 +22,7 @@ mod packed;
 mod random;
 mod random_addresses;
 mod random_floats;
+mod recursion;
 mod simdgroup_matrices;
 mod simdgroups;
 mod structs;

@@ -56,6 +56,21 @@ impl<'m> Builder<'m> {
         llvm!(LLVMBuildCondBr(self.raw(), self.operand(condition), self.target(yes), self.target(no)));
     }
 
+    /// Goes to the block beside the number that `value` is, or else to `other`.
+    pub(crate) fn switch(&self, value: Value<'m>, other: Block<'m>, cases: &[(i64, Block<'m>)]) {
+        let ty = value.ty();
+        assert!(ty.is_int(), "a switch on {}", value.text());
+        let switch =
+            llvm!(LLVMBuildSwitch(self.raw(), self.operand(value), self.target(other), cases.len() as u32));
+        for &(number, block) in cases {
+            llvm!(LLVMAddCase(switch, ty.constant(number).raw(), self.target(block)));
+        }
+    }
+
+    pub(crate) fn unreachable(&self) {
+        llvm!(LLVMBuildUnreachable(self.raw()));
+    }
+
     pub(crate) fn ret_value(&self, value: Value<'m>) {
         llvm!(LLVMBuildRet(self.raw(), self.operand(value)));
     }

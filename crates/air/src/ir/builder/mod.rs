@@ -60,6 +60,12 @@ impl<'m> Builder<'m> {
         self.place.set(Some(InsertionPoint::Before(instruction)));
     }
 
+    /// Adds an instruction that is in no block.
+    pub(super) fn put_back(&self, instruction: Value<'m>) {
+        assert!(instruction.is_instruction() && instruction.module().is_none(), "it is in a block");
+        llvm!(LLVMInsertIntoBuilder(self.raw(), instruction.raw()));
+    }
+
     /// The block that the next instruction is added to.
     pub(crate) fn block(&self) -> Block<'m> {
         match self.place.get().expect("the builder is at a block") {

@@ -5,6 +5,7 @@ use super::device::MAX_THREADS_PER_THREADGROUP;
 use crate::backend;
 use crate::error::{Error, Result};
 use abi::{Entry, Lanes, WaveKernel};
+use std::sync::Arc;
 
 /// A kernel for this CPU.
 pub(super) struct Pipeline {
@@ -21,6 +22,8 @@ pub(super) struct Code {
     pub(super) has_barrier: bool,
     pub(super) private_memory: u64,
     pub(super) flush_denormals: bool,
+    /// Messages of the failures that its threads can report.
+    pub(super) failures: Arc<[String]>,
 }
 
 impl Code {
@@ -32,6 +35,7 @@ impl Code {
             has_barrier: kernel.has_barrier,
             private_memory: kernel.private_memory,
             flush_denormals: kernel.flush_denormals,
+            failures: kernel.failures.as_slice().into(),
         })
     }
 }

@@ -1,21 +1,37 @@
-//! Metal has no recursion: no function may call itself, directly or through others.
+//! A function may call itself, directly or through others, since Metal 2.4, in compute functions.
 
 use crate::check::state::Diagnostics;
 use crate::check::tables::Tables;
 use crate::diagnostics::Diagnostic;
-use crate::program::FunctionId;
+use crate::preprocess::LanguageVersion;
+use crate::program::{FunctionId, Stage};
 use crate::walk;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The first language version with recursion.
+const FIRST: LanguageVersion = LanguageVersion::new(2, 4);
 
 impl<'a> Tables<'a> {
     fn runs_on_the_gpu(&self, function: FunctionId) -> bool {
         let entries = self.program().entry_points.iter().map(|entry| entry.function);
         walk::reachable(self.program(), entries, []).functions.contains(&function)
     }
+
+    /// The functions that graphics functions can call.
+    fn graphics_functions(&self) -> BTreeSet<FunctionId> {
+        let graphics = self.program().entry_points.iter().filter(|entry| entry.stage != Stage::Kernel);
+        walk::reachable(self.program(), graphics.map(|entry| entry.function), []).functions
+    }
 }
 
-/// Reports each cycle of calls, once, at the call that closes it.
+/// Reports each cycle of calls that the language version or a graphics function forbids, once, at the call that
+/// closes it.
 pub(in crate::check) fn refuse_recursion(tables: &Tables<'_>, diagnostics: &mut Diagnostics) {
+    let has_recursion = tables.std() >= FIRST;
+    let graphics = if has_recursion { tables.graphics_functions() } else { BTreeSet::new() };
+    if has_recursion && graphics.is_empty() {
+        return;
+    }
     let mut calls: BTreeMap<FunctionId, Vec<FunctionId>> = BTreeMap::new();
     let mut sites: Vec<_> = tables.call_sites().keys().copied().collect();
     sites.sort();
@@ -38,7 +54,11 @@ pub(in crate::check) fn refuse_recursion(tables: &Tables<'_>, diagnostics: &mut 
             };
             if path.iter().any(|(on_path, _)| *on_path == callee) {
                 // A constexpr function that is only evaluated by the compiler may call itself.
-                if !tables.function(callee).is_constexpr || tables.runs_on_the_gpu(callee) {
+                let is_refused = match has_recursion {
+                    true => graphics.contains(&callee),
+                    false => !tables.function(callee).is_constexpr || tables.runs_on_the_gpu(callee),
+                };
+                if is_refused {
                     report_recursion(tables, diagnostics, function, callee);
                 }
                 done[callee.0 as usize] = true;
@@ -52,7 +72,10 @@ pub(in crate::check) fn refuse_recursion(tables: &Tables<'_>, diagnostics: &mut 
 fn report_recursion(tables: &Tables<'_>, diagnostics: &mut Diagnostics, caller: FunctionId, callee: FunctionId) {
     let span = tables.call_sites()[&(caller, callee)];
     let name = tables.function(callee).name.clone();
-    let message = format!("recursive call to '{name}': recursion is not supported in Metal");
+    let message = match tables.std() >= FIRST {
+        true => format!("recursive call to '{name}': recursion is not supported in graphics functions"),
+        false => format!("recursive call to '{name}': recursion is not supported before Metal 2.4"),
+    };
     let declared = tables.function(callee).span;
     let diagnostic = Diagnostic::error("recursion", span, message);
     diagnostics.report(diagnostic.note(declared, format!("'{name}' is declared here")));

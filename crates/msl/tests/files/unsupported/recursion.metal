@@ -1,8 +1,9 @@
 // test check
+// options: --std metal2.3
 #include <metal_stdlib>
 using namespace metal;
 
-int direct(int n) { return n == 0 ? 0 : direct(n - 1); }  // error: recursive call to 'direct'
+int direct(int n) { return n == 0 ? 0 : direct(n - 1); }  // error: recursive call to 'direct': recursion is not supported before Metal 2.4
 int odd(int n);
 int even(int n) { return n == 0 ? 1 : odd(n - 1); }  // error: recursive call
 int odd(int n) { return n == 0 ? 0 : even(n - 1); }

@@ -187,8 +187,14 @@ impl Local {
         if on_fibers {
             self.fibers.reserve(grid.most_simdgroups() as usize, grid.private_memory())?;
         }
-        let mut threadgroup =
-            Threadgroup { memory, barrier: fibers::alone, position: [0; 3], size: [0; 3], simdgroups: 0 };
+        let mut threadgroup = Threadgroup {
+            memory,
+            barrier: fibers::alone,
+            position: [0; 3],
+            size: [0; 3],
+            simdgroups: 0,
+            failure: Cell::new(0),
+        };
         let _mode = FlushDenormals::new(grid.flush_denormals());
         let mut shape = Shape::new([0; 3]);
         let mut simdgroups: &mut [Simdgroup] = &mut [];
@@ -216,6 +222,10 @@ impl Local {
                     (false, false) => calls.together().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
                     (false, true) => calls.apart().rev().for_each(|call| call.make(grid.dispatch(), &threadgroup)),
                 }
+            }
+            match threadgroup.failure.get() {
+                0 => {}
+                number => return Err(grid.failure(number)),
             }
         }
         Ok(())

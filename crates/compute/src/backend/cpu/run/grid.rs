@@ -10,6 +10,7 @@ use abi::call::ARGUMENT_SLOTS;
 use abi::{Entry, Lanes};
 use std::ops::Range;
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 /// A dispatch ready for execution. Valid as long as its table and the bytes of `set_bytes` live.
 pub(crate) struct Grid {
@@ -18,6 +19,8 @@ pub(crate) struct Grid {
     any: Option<Entry>,
     has_barrier: bool,
     flush_denormals: bool,
+    kernel: Arc<str>,
+    failures: Option<Arc<[String]>>,
     most_simdgroups: u32,
     private_memory: u64,
     threadgroup_memory: usize,
@@ -60,6 +63,8 @@ impl Grid {
             any: None,
             has_barrier: false,
             flush_denormals: false,
+            kernel: executable.name.clone(),
+            failures: None,
             most_simdgroups: 0,
             private_memory: 0,
             threadgroup_memory,
@@ -85,7 +90,17 @@ impl Grid {
         }
         self.has_barrier |= code.has_barrier;
         self.flush_denormals |= code.flush_denormals;
+        if !code.failures.is_empty() {
+            self.failures = Some(code.failures.clone());
+        }
         self.private_memory = self.private_memory.max(code.private_memory);
+    }
+
+    /// The error for a failure that a thread reported by its number.
+    pub(crate) fn failure(&self, number: u32) -> Error {
+        let messages = self.failures.as_deref().unwrap_or_default();
+        let what = messages.get(number as usize - 1).map_or("an unknown failure", String::as_str);
+        Error::Kernel { kernel: self.kernel.to_string(), what: what.into() }
     }
 
     pub(crate) fn dispatch(&self) -> &abi::Dispatch {

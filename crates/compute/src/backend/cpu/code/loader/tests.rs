@@ -35,6 +35,7 @@ fn kernel(object: Vec<u8>) -> WaveKernel {
         static_threadgroup_memory: 0,
         private_memory: 0,
         flush_denormals: false,
+        failures: Vec::new(),
     }
 }
 
