@@ -1,6 +1,7 @@
 //! Calls that inlining alone does not remove.
 //!
 //! ```text
+//! pointers  a call through a function pointer becomes a switch over functions
 //! graph     functions that call each other in a cycle
 //! cycle     a cycle becomes one function with a loop and a stack of frames in private memory
 //! ```
@@ -13,6 +14,7 @@
 
 mod cycle;
 mod graph;
+pub(crate) mod pointers;
 
 use crate::ir::{Builder, ModuleRef, Opcode, Rewrite, Type, Value, passes};
 use crate::wave::{Error, Result};
@@ -68,29 +70,35 @@ pub(crate) fn mark(module: ModuleRef, kernel: Value) {
 }
 
 /// Removes recursion. Functions are marked by [`mark`]; those that are not in a cycle may still be there afterwards.
-/// Returns the messages of the failures that the kernel can report.
-pub(crate) fn flatten(module: &mut Module, kernel: &str) -> Result<Vec<String>> {
-    if graph::cycles(ModuleRef::of(module)).is_empty() {
-        return Ok(Vec::new());
+/// Adds the messages of the failures that the kernel can report.
+pub(crate) fn flatten(module: &mut Module, kernel: &str, failures: &mut Vec<String>) -> Result<()> {
+    let is_recursive = !graph::cycles(ModuleRef::of(module)).is_empty();
+    if is_recursive {
+        unroll(module, kernel, failures)?;
+    } else if failures.is_empty() {
+        return Ok(());
     }
+    remark(module, kernel)?;
+    run(module, INLINE)?;
+    finish(module, kernel)
+}
+
+/// Turns cycles of calls into loops.
+fn unroll(module: &mut Module, kernel: &str, failures: &mut Vec<String>) -> Result<()> {
     // Blocks move between functions, and lines belong to one.
     passes::strip_debug_info(module);
     run(module, LOOPS)?;
     remark(module, kernel)?;
     run(module, INLINE)?;
-    let mut failures = Vec::new();
     if !graph::cycles(ModuleRef::of(module)).is_empty() {
         cycle::check(&Rewrite::new(module))?;
         run(module, DEMOTE)?;
         cycle::split(&Rewrite::new(module));
         run(module, DEMOTE)?;
-        cycle::convert(&Rewrite::new(module), &mut failures)?;
+        cycle::convert(&Rewrite::new(module), failures)?;
         module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     }
-    remark(module, kernel)?;
-    run(module, INLINE)?;
-    finish(module, kernel)?;
-    Ok(failures)
+    Ok(())
 }
 
 fn run(module: &mut Module, text: &str) -> Result<()> {

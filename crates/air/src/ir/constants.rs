@@ -44,6 +44,33 @@ impl<'m> Type<'m> {
         value!(LLVMConstReal(self.raw(), number))
     }
 
+    /// A number as a pointer of this type.
+    pub(crate) fn pointer_number(self, number: i64) -> Value<'m> {
+        assert!(self.is_pointer(), "{} is no pointer type", self.text());
+        value!(LLVMConstIntToPtr(Type::int(self.context(), 64).constant(number).raw(), self.raw()))
+    }
+
+    /// A constant array or structure of this type.
+    pub(crate) fn constant_aggregate(self, parts: &[Value<'m>]) -> Value<'m> {
+        if self.is_array() {
+            assert!(parts.len() as u64 == self.array_length(), "the elements of {}", self.text());
+            return self.element().constant_array(parts);
+        }
+        let types = parts.iter().map(|part| part.ty());
+        assert!(
+            parts.iter().all(|part| part.is_constant()) && types.eq(self.members()),
+            "members of {}",
+            self.text()
+        );
+        let mut raw: Vec<LLVMValueRef> = parts.iter().map(|one| one.raw()).collect();
+        let count = raw.len() as u32;
+        if llvm!(LLVMIsLiteralStruct(self.raw())) == 0 {
+            return value!(LLVMConstNamedStruct(self.raw(), raw.as_mut_ptr(), count));
+        }
+        let packed = llvm!(LLVMIsPackedStruct(self.raw()));
+        value!(LLVMConstStructInContext(self.context().raw(), raw.as_mut_ptr(), count, packed))
+    }
+
     /// A constant array with elements of this type.
     pub(crate) fn constant_array(self, elements: &[Value<'m>]) -> Value<'m> {
         assert!(self.is_sized(), "an array of {}", self.text());

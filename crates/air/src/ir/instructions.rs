@@ -151,6 +151,18 @@ impl<'m> Value<'m> {
         called.is_function().then_some(called)
     }
 
+    /// The function, or the pointer to one, that a call calls.
+    pub(crate) fn called_value(self) -> Value<'m> {
+        self.expect(Opcode::LLVMCall);
+        value!(LLVMGetCalledValue(self.raw()))
+    }
+
+    /// The type of the function that a call calls.
+    pub(crate) fn called_type(self) -> Type<'m> {
+        self.expect(Opcode::LLVMCall);
+        ty!(LLVMGetCalledFunctionType(self.raw()))
+    }
+
     /// The arguments of a call.
     pub(crate) fn arguments(self) -> Vec<Value<'m>> {
         self.expect(Opcode::LLVMCall);

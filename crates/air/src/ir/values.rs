@@ -47,6 +47,11 @@ impl<'m> Value<'m> {
         !llvm!(LLVMIsAGlobalValue(self.raw())).is_null()
     }
 
+    /// True for the text of instructions of some machine.
+    pub(crate) fn is_assembly(self) -> bool {
+        !llvm!(LLVMIsAInlineAsm(self.raw())).is_null()
+    }
+
     /// The opcode of an instruction or constant expression.
     pub(crate) fn opcode(self) -> Opcode {
         if self.is_instruction() {

@@ -5,7 +5,7 @@ use super::{Error, Lowering, Result};
 use inkwell::AddressSpace as LlvmSpace;
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, PointerValue};
-use msl::program::{GlobalId, Value};
+use msl::program::{FunctionId, GlobalId, Value};
 use msl::types::{AddressSpace, FloatKind, Ty, TyKind};
 
 impl<'ctx> Lowering<'ctx, '_> {
@@ -31,6 +31,7 @@ impl<'ctx> Lowering<'ctx, '_> {
                 vector.into()
             }
             (Value::Str(text), _) => self.string(text).into(),
+            (Value::Function(id), _) => self.function(*id)?.as_global_value().as_pointer_value().into(),
             _ => {
                 return Err(Error::Internal(format!(
                     "the constant {value:?} is no '{}'",
@@ -62,6 +63,70 @@ impl<'ctx> Lowering<'ctx, '_> {
         global.as_pointer_value()
     }
 
+    /// Bytes in constant memory, with pointers to functions among them.
+    fn constant_functions(
+        &mut self,
+        bytes: &[u8],
+        functions: &[(usize, FunctionId)],
+        align: u64,
+        name: &str,
+    ) -> Result<PointerValue<'ctx>> {
+        const POINTER: usize = 8;
+        let i8_type = self.context.i8_type();
+        let plain = |bytes: &[u8]| {
+            let values: Vec<_> = bytes.iter().map(|&byte| i8_type.const_int(u64::from(byte), false)).collect();
+            BasicValueEnum::from(i8_type.const_array(&values))
+        };
+        let mut parts: Vec<BasicValueEnum<'ctx>> = Vec::new();
+        let mut at = 0;
+        for &(offset, function) in functions {
+            if offset > at {
+                parts.push(plain(&bytes[at..offset]));
+            }
+            parts.push(self.function(function)?.as_global_value().as_pointer_value().into());
+            at = offset + POINTER;
+        }
+        if at < bytes.len() {
+            parts.push(plain(&bytes[at..]));
+        }
+        let data = self.context.const_struct(&parts, true);
+        let space = LlvmSpace::from(space_number(AddressSpace::Constant));
+        let global = self.module.add_global(data.get_type(), Some(space), name);
+        global.set_linkage(Linkage::Internal);
+        global.set_constant(true);
+        global.set_unnamed_addr(true);
+        global.set_initializer(&data);
+        global.set_alignment(align as u32);
+        Ok(global.as_pointer_value())
+    }
+
+    /// The functions that a constant points to, with their offsets, in order.
+    fn functions_in(
+        &self,
+        value: &Value,
+        ty: Ty,
+        offset: usize,
+        found: &mut Vec<(usize, FunctionId)>,
+    ) -> Result<()> {
+        let types = &self.program.types;
+        match (value, types.kind(ty)) {
+            (Value::Function(id), _) => found.push((offset, *id)),
+            (Value::Aggregate(parts), TyKind::Struct(id)) => {
+                for (part, field) in parts.iter().zip(&types.struct_(*id).fields) {
+                    self.functions_in(part, field.ty.ty, offset + field.offset as usize, found)?;
+                }
+            }
+            (Value::Aggregate(parts), TyKind::Array { element, .. }) => {
+                let stride = self.layout(*element)?.size as usize;
+                for (index, part) in parts.iter().enumerate() {
+                    self.functions_in(part, *element, offset + index * stride, found)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// The address of a constant at namespace scope.
     pub(crate) fn global(&mut self, id: GlobalId) -> Result<PointerValue<'ctx>> {
         if let Some(place) = self.globals.get(&id) {
@@ -78,10 +143,16 @@ impl<'ctx> Lowering<'ctx, '_> {
         } else {
             let layout = self.layout(global.ty.ty)?;
             let mut bytes = vec![0; layout.size as usize];
+            let mut functions = Vec::new();
             if let Some(value) = &global.value {
                 self.write_bytes(value, global.ty.ty, &mut bytes)?;
+                self.functions_in(value, global.ty.ty, 0, &mut functions)?;
             }
-            self.constant_bytes(&bytes, layout.align.max(global.min_align), &global.name)
+            let align = layout.align.max(global.min_align);
+            match functions[..] {
+                [] => self.constant_bytes(&bytes, align, &global.name),
+                _ => self.constant_functions(&bytes, &functions, align, &global.name)?,
+            }
         };
         self.globals.insert(id, place);
         Ok(place)
@@ -103,7 +174,8 @@ impl<'ctx> Lowering<'ctx, '_> {
                 FloatKind::Half => bytes.copy_from_slice(&half::f16::from_f64(*value).to_le_bytes()),
                 FloatKind::BFloat => bytes.copy_from_slice(&half::bf16::from_f64(*value).to_le_bytes()),
             },
-            (Value::Null, _) => {}
+            // Functions are put in afterwards.
+            (Value::Null | Value::Function(_), _) => {}
             (Value::Str(_), _) => {
                 let span = msl::source::Span::default();
                 return Err(Error::Unsupported { what: "a constant that points to a string".into(), span });

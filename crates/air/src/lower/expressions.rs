@@ -33,6 +33,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 };
                 self.call(*function, args, result, expr.span)?;
             }
+            ExprKind::CallPointer { pointer, args } if expr.ty.ty == Ty::VOID => {
+                self.call_pointer(pointer, args, expr.ty.ty, None)?;
+            }
             ExprKind::Cast { kind: msl::program::CastKind::Discard, operand } => self.effect(operand)?,
             ExprKind::Comma(first, second) => {
                 self.effect(first)?;

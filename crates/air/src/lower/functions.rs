@@ -88,20 +88,36 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let kind = Attribute::get_named_enum_kind_id(inline);
         value.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
         self.functions.insert(id, value);
-        if source.body.is_none() {
+        if source.body.is_none() && source.builtin.is_none() {
             let what = format!("a call of '{}', which is declared and never defined,", source.name);
             return Err(Error::Unsupported { what, span: source.span });
         }
         let here = self.builder.get_insert_block();
         let frame = self.frame.take();
         let position = self.enter_function(value, Some((&source.name, source.span)));
-        self.body(value, id, usize::from(in_memory))?;
+        match source.builtin {
+            None => self.body(value, id, usize::from(in_memory))?,
+            Some(_) => self.builtin_body(value, id, usize::from(in_memory))?,
+        }
         self.leave_function(position);
         self.frame = frame;
         if let Some(block) = here {
             self.builder.position_at_end(block);
         }
         Ok(value)
+    }
+
+    /// The body of a function of the library that is used as a value.
+    fn builtin_body(&mut self, value: FunctionValue<'ctx>, id: FunctionId, first_param: usize) -> Result<()> {
+        let source = self.program.function(id);
+        let result = (first_param == 1).then(|| value.get_nth_param(0).expect("a result").into_pointer_value());
+        self.begin(value, id, result)?;
+        let arguments: Vec<BasicValueEnum<'ctx>> = value.get_param_iter().skip(first_param).collect();
+        match self.builtin(source, &arguments, result, source.span)?.filter(|_| first_param == 0) {
+            Some(result) if source.result != Ty::VOID => self.builder.build_return(Some(&result))?,
+            _ => self.builder.build_return(None)?,
+        };
+        Ok(())
     }
 
     fn body(&mut self, value: FunctionValue<'ctx>, id: FunctionId, first_param: usize) -> Result<()> {

@@ -29,9 +29,9 @@ mod tests;
 pub use error::{ConstantInfo, Error, SourceError};
 
 use crate::compile::lower_verified;
-use crate::ir::Rewrite;
+use crate::ir::{ModuleRef, Rewrite};
 use crate::lower::{MathMode, ProgramSource};
-use crate::{bitcode, expand, guard, reflect};
+use crate::{bitcode, calls, expand, guard, reflect};
 use abi::Constants;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -91,6 +91,7 @@ pub fn specialize_kernel<'p>(
 /// Sets the function constants of a kernel of `module`, which is verified.
 fn specialize_module(module: &mut Module, kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
     expand::flags::drop_promises(&Rewrite::new(module));
+    calls::pointers::expect_null(ModuleRef::of(module));
 
     let mut found = constants::find(module)?;
     constants::assign(&mut found, constants)?;

@@ -40,8 +40,10 @@ pub(super) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
     kernel(ModuleRef::of(module), name)?;
     let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
     expand::expand(module)?;
+    let mut failures = Vec::new();
+    calls::pointers::resolve(module, &mut failures)?;
     mark(ModuleRef::of(module), kernel(ModuleRef::of(module), name)?, &roles);
-    let failures = calls::flatten(module, name)?;
+    calls::flatten(module, name, &mut failures)?;
     passes::run(module, CLEAN).map_err(Error::Internal)?;
     unroll::mark(kernel(ModuleRef::of(module), name)?);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;

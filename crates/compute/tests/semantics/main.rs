@@ -10,6 +10,7 @@ mod control_flow;
 mod conversions;
 mod float_functions;
 mod function_constants;
+mod function_pointers;
 mod harness;
 mod integer_functions;
 mod integers;

@@ -191,6 +191,11 @@ impl<'a> Checker<'a> {
         if let ExprKind::Function(id) | ExprKind::Constant(crate::program::Value::Function(id)) = object.kind {
             return self.call_known_function(id, args, span);
         }
+        // `(*f)(args)` calls what `f` points to.
+        let is_function = matches!(self.tables.types().kind(object.ty.ty), TyKind::Function { .. });
+        if is_function && let ExprKind::Deref(pointer) = object.kind {
+            return self.call_object(*pointer, args, span);
+        }
         if let Some(pointee) = self.tables.types().pointee(object.ty.ty)
             && let TyKind::Function { result, params } = self.tables.types().kind(pointee.ty).clone()
         {
