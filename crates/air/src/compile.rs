@@ -2,7 +2,7 @@
 
 use crate::lower::{Error, MathMode, ProgramSource, lower};
 use crate::metallib::{Function, FunctionKind, Header, Library};
-use crate::reflect::{library_constants, reflect};
+use crate::reflect::{library_constants, reflect, reflection_buffer};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use msl::program::EntryPoint;
@@ -27,6 +27,7 @@ pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Resu
             Err(error) => left_out.push((entry.name.to_string(), error)),
         }
     }
+    library.unify_reflection(|_| None);
     let library = library.write().map_err(|error| Error::Internal(error.to_string()))?;
     Ok(Compiled { library, left_out })
 }
@@ -44,6 +45,8 @@ pub fn compile_kernel<'p>(
     let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
     let mut function = Function::new(entry.name.to_string(), FunctionKind::Kernel, &bitcode);
     function.constants = library_constants(&constants);
+    function.reflection =
+        reflection_buffer(&module).map_err(|error| Error::Internal(error.to_string()))?.map(Into::into);
     Ok(function)
 }
 

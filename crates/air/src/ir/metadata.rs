@@ -47,7 +47,7 @@ impl<'m> Metadata<'m> {
 }
 
 /// A node of a module.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Node<'m>(Value<'m>);
 
 /// An operand of a node.

@@ -73,6 +73,12 @@ pub enum Problem {
     Wrapper,
     /// The module's SHA-256 is not the one that the function list gives.
     Hash,
+    /// A reflection buffer has not the identifier `AIRR`.
+    Identifier,
+    /// A part of a reflection buffer is not there.
+    MissingPart(&'static str),
+    /// A text of a reflection buffer is not UTF-8.
+    Text,
 }
 
 impl fmt::Display for Problem {
@@ -100,6 +106,9 @@ impl fmt::Display for Problem {
             Problem::Value(what) => write!(f, "wrong value for {what}"),
             Problem::Wrapper => write!(f, "there is no LLVM bitcode in a wrapper"),
             Problem::Hash => write!(f, "its SHA-256 is not the one in the function list"),
+            Problem::Identifier => write!(f, "it does not have the identifier 'AIRR'"),
+            Problem::MissingPart(part) => write!(f, "the {part} is missing"),
+            Problem::Text => write!(f, "a text is not UTF-8"),
         }
     }
 }

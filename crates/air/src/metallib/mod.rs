@@ -45,7 +45,8 @@
 //!
 //! The *reflection list* is a `u32` number and then, for each function, a group of one tag `RBUF`, whose length is a
 //! `u32`: zeros up to a multiple of 16 in the file, and a FlatBuffer with the identifier `AIRR`. It repeats what the
-//! module's metadata say. Libraries before 1.2.7 have none, and neither have ours; one that was read is written again.
+//! module's metadata say; [`reflection`] describes it. Libraries before 1.2.7 have no list, and neither have ours if
+//! [`crate::reflect::reflection_buffer`] cannot describe a function.
 //!
 //! A module is LLVM bitcode behind LLVM's wrapper ([`wrap`]), as LLVM writes it for Apple's platforms.
 //!
@@ -53,7 +54,9 @@
 //! borrowed; bitcode is hashed only when it is requested, so that 147 MB with 17,248 functions open in 35 ms.
 
 mod error;
+mod names;
 mod read;
+pub mod reflection;
 #[cfg(test)]
 mod tests;
 mod wrapper;
@@ -102,6 +105,11 @@ pub struct Header {
     pub platform_major: u16,
     /// The platform's minor version and patch.
     pub platform_minor: [u8; 2],
+}
+
+impl Header {
+    /// The version of libraries with a reflection list.
+    pub const WITH_REFLECTION: [u16; 3] = [1, 2, 7];
 }
 
 impl Default for Header {
@@ -235,6 +243,27 @@ impl<'a> Library<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Keeps the reflection buffers if every function has one, with the version that admits them, or removes all. If
+    /// some functions have one, `describe` makes those of the others.
+    ///
+    /// Returns the first function without a buffer, if others had one.
+    pub fn unify_reflection(&mut self, describe: impl Fn(&Function) -> Option<Vec<u8>>) -> Option<&str> {
+        let mut missing = None;
+        if self.functions.iter().any(|function| function.reflection.is_some()) {
+            for function in self.functions.iter_mut().filter(|function| function.reflection.is_none()) {
+                function.reflection = describe(function).map(Cow::Owned);
+            }
+            missing = self.functions.iter().position(|function| function.reflection.is_none());
+            if missing.is_none() {
+                self.header.version = self.header.version.max(Header::WITH_REFLECTION);
+                return None;
+            }
+        }
+        self.header.version = self.header.version.min(Header::default().version);
+        self.functions.iter_mut().for_each(|function| function.reflection = None);
+        missing.map(|index| self.functions[index].name())
     }
 
     /// The position of a name in `by_name`, or the position to insert it at.

@@ -156,6 +156,22 @@ fn shared_bitcode_is_an_error() {
 }
 
 #[test]
+fn reflection_is_for_all_functions_or_none() {
+    let mut library = full_library();
+    library.header.version = [1, 2, 6];
+    assert_eq!(library.unify_reflection(|_| None), None);
+    assert_eq!(library.header.version, [1, 2, 7]);
+    assert!(library.functions().iter().all(|function| function.reflection.is_some()));
+    library.functions[1].reflection = None;
+    assert_eq!(library.clone().unify_reflection(|_| Some(vec![1])), None);
+    assert_eq!(library.unify_reflection(|_| None), Some("scale_ü"));
+    assert_eq!(library.header.version, [1, 2, 6]);
+    assert!(library.functions().iter().all(|function| function.reflection.is_none()));
+    assert_eq!(library.unify_reflection(|_| None), None);
+    assert_eq!(Library::parse(&library.write().unwrap()).unwrap(), library);
+}
+
+#[test]
 fn names_occur_once() {
     let mut library = library();
     library.functions[1].name = "add".into();

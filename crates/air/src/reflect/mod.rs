@@ -7,11 +7,13 @@
 
 mod library;
 mod parameter;
+mod section;
 #[cfg(test)]
 mod tests;
 mod threadgroup;
 
 pub use library::{LibraryError, reflect_library};
+pub use section::{reflection_buffer, reflection_of_bitcode};
 
 use crate::ir::{ModuleRef, Node, Operand, Value, named};
 use crate::metadata::{ORIGIN_CONSTANTS, ORIGIN_KERNEL};

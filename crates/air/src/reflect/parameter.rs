@@ -120,6 +120,24 @@ impl<'m> Parameter<'m> {
         name.ok_or_else(|| error(&self.kernel, "an argument has no name"))
     }
 
+    /// The index that it is bound at, and the number of indices.
+    pub(super) fn location(&self) -> Option<(u64, u64)> {
+        let at = self.value_of("air.location_index")?;
+        match self.operands.get(at..at + 2)? {
+            [Operand::Int(index), Operand::Int(count)] => Some((*index, *count)),
+            _ => None,
+        }
+    }
+
+    /// Bit 0: read, bit 1: written.
+    pub(super) fn access_bits(&self) -> u8 {
+        match self.access() {
+            Access::Read => 1,
+            Access::Write => 2,
+            Access::ReadWrite => 3,
+        }
+    }
+
     fn access(&self) -> Access {
         if self.has("air.read_write") {
             Access::ReadWrite
@@ -181,7 +199,7 @@ impl<'m> Parameter<'m> {
         (0..self.operands.len()).find(|&at| is_property(&self.operands[at]) && !is_value(at)).map(|at| at + 1)
     }
 
-    fn has(&self, property: &str) -> bool {
+    pub(super) fn has(&self, property: &str) -> bool {
         self.value_of(property).is_some()
     }
 
@@ -192,14 +210,14 @@ impl<'m> Parameter<'m> {
         }
     }
 
-    fn text_after(&self, property: &str) -> Option<&str> {
+    pub(super) fn text_after(&self, property: &str) -> Option<&str> {
         match self.operands.get(self.value_of(property)?)? {
             Operand::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    fn node_after(&self, property: &str) -> Option<Node<'m>> {
+    pub(super) fn node_after(&self, property: &str) -> Option<Node<'m>> {
         match self.operands.get(self.value_of(property)?)? {
             Operand::Node(node) => Some(*node),
             _ => None,

@@ -37,7 +37,7 @@ pub(super) fn memory<'m>(module: ModuleRef<'m>, kernel: Value<'m>) -> (Vec<Threa
     (variables, total)
 }
 
-fn is_threadgroup(global: Value) -> bool {
+pub(super) fn is_threadgroup(global: Value) -> bool {
     global.is_global_variable() && global.ty().address_space() == THREADGROUP
 }
 
