@@ -162,6 +162,80 @@ fn rejects_a_kernel_in_two_files() {
     assert!(std::fs::metadata(&path).is_err(), "a library was written");
 }
 
+/// A library's file after a change of its header.
+fn with_header(
+    scratch: &Scratch,
+    name: &str,
+    file: &str,
+    change: impl FnOnce(&mut air::metallib::Header),
+) -> String {
+    let bytes = std::fs::read(file).expect("it was written");
+    let mut library = air::metallib::Library::parse(&bytes).expect("it is a library");
+    change(&mut library.header);
+    scratch.file(name, library.write().expect("it can be written"))
+}
+
+#[test]
+fn merges_libraries_and_shaders() {
+    let scratch = Scratch::new();
+    let path = |name: &str| format!("{}/{name}", scratch.path());
+    let (one, all) = (path("one.metallib"), path("all.metallib"));
+    metalworks(["compile", GEMV, "-o", &one]).exits(0);
+    // An older library has no reflection list; the merged one describes its functions as others.
+    let bytes = std::fs::read(&one).expect("it was written");
+    let mut older = air::metallib::Library::parse(&bytes).expect("it is a library");
+    let mut function = older.functions()[0].clone();
+    (function.reflection, function.air_version, function.language_version) = (None, (2, 5), (3, 0));
+    older = air::metallib::Library::new(older.header);
+    (older.header.version, older.header.platform_major) = ([1, 2, 6], 15);
+    older.add(function).expect("it is the first");
+    let older = scratch.file("older.metallib", older.write().expect("it can be written"));
+    assert_eq!(metalworks(["compile", &older, ADD_ARRAYS, "-o", &all]).exits(0).stderr, "");
+    let merged = std::fs::read(&all).expect("it was written");
+    let merged = air::metallib::Library::parse(&merged).expect("it is a library");
+    assert_eq!((merged.header.version, merged.header.platform_major), ([1, 2, 7], 15));
+    let before = air::metallib::Library::parse(&bytes).expect("it is a library");
+    let (was, is) = (before.function("gemv").expect("a kernel"), merged.function("gemv").expect("a kernel"));
+    assert_eq!((is.air_version, is.language_version), ((2, 5), (3, 0)));
+    assert_eq!((is.hash(), &is.constants, &is.reflection), (was.hash(), &was.constants, &was.reflection));
+    assert!(is.reflection.is_some() && !is.constants.is_empty());
+    let of = |file: &str, kernel: &str| metalworks(["reflect", file, kernel]).exits(0).stdout;
+    assert_eq!(of(&all, "gemv"), of(GEMV, "gemv"));
+    assert_eq!(of(&all, "add_arrays"), of(ADD_ARRAYS, "add_arrays"));
+    // Alone it stays what it is.
+    metalworks(["compile", &older, "-o", &all]).exits(0);
+    assert_eq!(std::fs::read(&all).expect("it was written"), std::fs::read(&older).expect("it was written"));
+}
+
+#[test]
+fn merging_reports_a_lost_reflection_list() {
+    let scratch = Scratch::new();
+    let all = format!("{}/all.metallib", scratch.path());
+    let odd = "kernel void odd(device uint *x, uint n [[dispatch_simdgroups_per_threadgroup]]) { x[0] = n; }";
+    let odd = scratch.file("odd.metal", odd);
+    let run = metalworks(["compile", GEMV, &odd, "-o", &all]).exits(0);
+    run.says("all.metallib: no reflection list, since 'odd' cannot be described in one");
+    let bytes = std::fs::read(&all).expect("it was written");
+    assert_eq!(air::metallib::Library::parse(&bytes).expect("it is a library").header.version, [1, 2, 6]);
+}
+
+#[test]
+fn rejects_libraries_that_do_not_fit_together() {
+    let scratch = Scratch::new();
+    let (one, all) = (format!("{}/one.metallib", scratch.path()), format!("{}/all.metallib", scratch.path()));
+    metalworks(["compile", GEMV, "-o", &one]).exits(0);
+    let ios =
+        with_header(&scratch, "ios.metallib", &one, |header| (header.platform, header.is_macos) = (0x82, false));
+    let run = metalworks(["compile", ADD_ARRAYS, &ios, "-o", &all]).exits(1);
+    run.says(&format!("'{ADD_ARRAYS}' is for macOS, and '{ios}' for iOS"));
+    let dynamic = with_header(&scratch, "dynamic.metallib", &one, |header| header.file_type = 2);
+    let run = metalworks(["compile", &dynamic, "-o", &all]).exits(1);
+    run.says(&format!("{dynamic}: a library of type 'dynamic library' cannot be merged, only an executable one"));
+    let run = metalworks(["compile", &one, GEMV, "-o", &all]).exits(1);
+    run.says(&format!("kernel 'gemv' is in both '{one}' and '{GEMV}'"));
+    assert!(std::fs::metadata(&all).is_err(), "a library was written");
+}
+
 #[test]
 fn damaged_libraries_are_refused() {
     let scratch = Scratch::new();

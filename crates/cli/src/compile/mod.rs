@@ -2,8 +2,8 @@
 
 mod archive;
 mod kernels;
+mod merge;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,7 @@ use crate::input;
 use crate::language::LanguageFlags;
 use crate::output::{self, Outcome};
 use kernels::Kernel;
+use merge::Merge;
 
 pub(crate) const EXAMPLE: &str = "\
 Examples:
@@ -142,22 +143,17 @@ impl Compile {
     }
 
     fn write(&self, path: &Path) -> Result<()> {
-        let mut library = Library::new(Header::default());
-        let mut files: BTreeMap<String, &Path> = BTreeMap::new();
+        let mut merge = Merge::new();
         let mut left_out = Vec::new();
         for file in &self.files {
-            let (functions, problems) = self.functions(file, None)?;
-            left_out.extend(problems);
-            for function in functions {
-                let name = function.name().to_owned();
-                if let Some(first) = files.insert(name.clone(), file) {
-                    let (first, second) = (input::display_name(first), input::display_name(file));
-                    let message = format!("kernel '{name}' is in both '{first}' and '{second}'");
-                    return Err(Failure::Refused(message));
-                }
-                let added = library.add(function);
-                added.map_err(|error| Failure::Refused(format!("{}: {error}", input::display_name(file))))?;
-            }
+            let contents = self.functions(file, None)?;
+            merge.add(file, contents.header, contents.functions)?;
+            left_out.extend(contents.left_out);
+        }
+        let (library, undescribed) = merge.finish();
+        if let Some(function) = undescribed {
+            let path = path.display();
+            output::warning(&format!("{path}: no reflection list, since '{function}' cannot be described in one"))?;
         }
         if library.functions().is_empty() && !left_out.is_empty() {
             return Err(none_compiled(&left_out));
@@ -176,11 +172,11 @@ impl Compile {
     fn print(&self, stage: Stage, kernel: &str, constants: &Constants) -> Result<()> {
         let mut found = None;
         for file in &self.files {
-            let (mut functions, left_out) = self.functions(file, Some(kernel))?;
-            if !left_out.is_empty() {
-                return Err(none_compiled(&left_out));
+            let mut contents = self.functions(file, Some(kernel))?;
+            if !contents.left_out.is_empty() {
+                return Err(none_compiled(&contents.left_out));
             }
-            found = functions.pop().map(|function| (file, function)).or(found);
+            found = contents.functions.pop().map(|function| (file, function)).or(found);
         }
         let Some((file, function)) = found else {
             let files: Vec<String> = self.files.iter().map(|file| input::display_name(file)).collect();
@@ -203,11 +199,11 @@ impl Compile {
         Ok(())
     }
 
-    /// The functions of a file, or the one with this name; and those that cannot be compiled.
-    fn functions(&self, file: &Path, name: Option<&str>) -> Result<(Vec<Function<'static>>, Vec<LeftOut>)> {
+    /// The functions of a file, or the one with this name.
+    fn functions(&self, file: &Path, name: Option<&str>) -> Result<Contents> {
         let is_wanted = |candidate: &str| name.is_none_or(|name| name == candidate);
         if input::is_library(file) {
-            return Ok((library_functions(file, is_wanted)?, Vec::new()));
+            return library_functions(file, is_wanted);
         }
         let options = msl::Options { safe_math: self.safe_math, ..self.language.options() };
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
@@ -224,8 +220,16 @@ impl Compile {
                 }
             }
         }
-        Ok((functions, left_out))
+        Ok(Contents { header: Header::default(), functions, left_out })
     }
+}
+
+/// Functions of a file.
+struct Contents {
+    /// Header of a library with them.
+    header: Header,
+    functions: Vec<Function<'static>>,
+    left_out: Vec<LeftOut>,
 }
 
 /// A kernel that cannot be compiled.
@@ -267,21 +271,23 @@ fn place_of(error: &air::Error, compilation: &msl::Compilation) -> Option<String
     Some(sources.presumed(sources.outermost(*span)).to_string())
 }
 
-/// Functions of a library, unchanged.
-fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Function<'static>>> {
+/// Functions of a library, unchanged, and its header.
+fn library_functions(file: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Contents> {
     let bytes = std::fs::read(file)
         .map_err(|error| Failure::NotTried(format!("cannot read '{}': {error}", file.display())))?;
     let refused = |error: air::metallib::ParseError| Failure::Refused(format!("{}: {error}", file.display()));
     let library = Library::parse(&bytes).map_err(refused)?;
     let wanted = library.functions().iter().filter(|function| is_wanted(function.name()));
     let owned = |function: &Function| {
-        // The hash is checked here; the written library has no reflection list.
+        // The hash is checked here.
         function.bitcode().map_err(refused)?;
-        let mut function = function.clone().into_owned();
-        function.reflection = None;
-        Ok(function)
+        Ok(function.clone().into_owned())
     };
-    wanted.map(owned).collect()
+    Ok(Contents {
+        header: library.header,
+        functions: wanted.map(owned).collect::<Result<_>>()?,
+        left_out: Vec::new(),
+    })
 }
 
 /// A stage to print.
