@@ -17,6 +17,8 @@ mod info;
 mod input;
 mod language;
 mod npy;
+#[cfg(llvm)]
+mod objdump;
 mod output;
 mod perplexity;
 mod progress;
@@ -64,6 +66,14 @@ enum Command {
     #[cfg(llvm)]
     #[command(after_long_help = compile::EXAMPLE)]
     Compile(compile::Compile),
+
+    /// Print the contents of a .metallib
+    ///
+    /// Header, functions with versions, size, hash and function constants; of chosen functions also the metadata, the
+    /// reflection that the library has for them, and AIR. Reads libraries of Apple's compiler and of this program.
+    #[cfg(llvm)]
+    #[command(after_long_help = objdump::EXAMPLE)]
+    Objdump(objdump::Objdump),
 
     /// Run a kernel
     ///
@@ -141,6 +151,8 @@ fn main() -> ExitCode {
         Command::Reflect(reflect) => reflect.run(),
         #[cfg(llvm)]
         Command::Compile(compile) => compile.run(),
+        #[cfg(llvm)]
+        Command::Objdump(objdump) => objdump.run(),
         Command::Exec(exec) => exec.run(),
         Command::Cache(cache) => cache.run(),
         Command::Doctor(doctor) => doctor.run(),

@@ -45,7 +45,7 @@ fn commands() -> Vec<&'static str> {
     let mut commands = vec!["check", "reflect", "pull", "info", "synthesize", "tokenize"];
     commands.extend(["exec", "cache", "run", "bench", "perplexity", "doctor"]);
     if cfg!(llvm) {
-        commands.push("compile");
+        commands.extend(["compile", "objdump"]);
     }
     commands
 }

@@ -63,6 +63,8 @@ mod wrapper;
 mod write;
 
 pub use error::{ParseError, Problem, WriteError};
+pub use names::data_type_name;
+pub use read::stored_uuid;
 #[cfg(test)]
 pub(crate) use tests::{apple_library, corpus};
 pub use wrapper::{unwrap, wrap};
@@ -306,6 +308,12 @@ impl<'a> Function<'a> {
         Err(ParseError { problem: Problem::Hash, offset: None, at })
     }
 
+    /// The size of the module, and its offset in the file that the library was read from.
+    pub fn extent(&self, file: &[u8]) -> (usize, Option<usize>) {
+        let offset = (self.bitcode.as_ptr() as usize).checked_sub(file.as_ptr() as usize);
+        (self.bitcode.len(), offset.filter(|offset| offset + self.bitcode.len() <= file.len()))
+    }
+
     /// The function with memory of its own.
     pub fn into_owned(self) -> Function<'static> {
         let tags = |tags: Vec<OtherTag<'a>>| -> Vec<OtherTag<'static>> {
@@ -332,22 +340,24 @@ impl<'a> Function<'a> {
     }
 }
 
+/// The first `MTLDataType` of each scalar type; its vectors come after it.
+const DATA_TYPES: [(&str, u8); 12] = [
+    ("float", 3),
+    ("half", 16),
+    ("int", 29),
+    ("uint", 33),
+    ("short", 37),
+    ("ushort", 41),
+    ("char", 45),
+    ("uchar", 49),
+    ("bool", 53),
+    ("long", 81),
+    ("ulong", 85),
+    ("bfloat", 121),
+];
+
 /// The `MTLDataType` of a scalar or vector type, as `CNST` holds it.
 pub fn data_type(name: &str) -> Option<u8> {
-    const SCALARS: [(&str, u8); 12] = [
-        ("float", 3),
-        ("half", 16),
-        ("int", 29),
-        ("uint", 33),
-        ("short", 37),
-        ("ushort", 41),
-        ("char", 45),
-        ("uchar", 49),
-        ("bool", 53),
-        ("long", 81),
-        ("ulong", 85),
-        ("bfloat", 121),
-    ];
     let scalar = name.trim_end_matches(['2', '3', '4']);
     let lanes = match &name[scalar.len()..] {
         "" => 1,
@@ -356,6 +366,6 @@ pub fn data_type(name: &str) -> Option<u8> {
         "4" => 4,
         _ => return None,
     };
-    let (_, first) = SCALARS.iter().find(|(known, _)| *known == scalar)?;
+    let (_, first) = DATA_TYPES.iter().find(|(known, _)| *known == scalar)?;
     Some(first + lanes - 1)
 }

@@ -1,6 +1,6 @@
 //! Names of the numbers in a library.
 
-use super::{FunctionKind, Header};
+use super::{DATA_TYPES, FunctionKind, Header};
 
 impl Header {
     /// The platform: `macOS`; `platform 9` for one that is not known here.
@@ -60,9 +60,30 @@ impl FunctionKind {
     }
 }
 
+/// The name of a `MTLDataType`: `float3`; `type 9` for one that no function constant has.
+pub fn data_type_name(number: u8) -> String {
+    for (name, first) in DATA_TYPES {
+        match number.checked_sub(first) {
+            Some(0) => return name.into(),
+            Some(more @ 1..=3) => return format!("{name}{}", more + 1),
+            _ => {}
+        }
+    }
+    format!("type {number}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metallib::data_type;
+
+    #[test]
+    fn data_types_have_names() {
+        for name in ["float", "float4", "half2", "bool", "uint3", "bfloat4", "ulong", "char2"] {
+            assert_eq!(data_type_name(data_type(name).unwrap()), name);
+        }
+        assert_eq!(data_type_name(1), "type 1");
+    }
 
     #[test]
     fn headers_in_words() {

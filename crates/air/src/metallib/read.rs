@@ -73,6 +73,15 @@ impl<'a> Library<'a> {
     }
 }
 
+/// The UUID that a file has, also if it is the one that [`Library::write`] would make.
+pub fn stored_uuid(bytes: &[u8]) -> Result<Option<[u8; 16]>> {
+    let file = Part { bytes, start: 0, what: "file", function: None };
+    header(file)?;
+    let mut sections = sections(file)?;
+    let (_, list_end) = function_list(sections.list)?;
+    Ok(extension(file, list_end, &mut sections)?.uuid)
+}
+
 fn header(file: Part) -> Result<Header> {
     let part = Part { what: "header", ..file };
     if !part.bytes.starts_with(b"MTLB") {

@@ -55,6 +55,18 @@ fn libraries_are_read_as_they_were_written() {
 }
 
 #[test]
+fn parts_are_found_in_the_file() {
+    let file = full_library().write().unwrap();
+    assert_eq!(stored_uuid(&file).unwrap(), Some([7; 16]));
+    let made = library().write().unwrap();
+    assert_eq!(stored_uuid(&made).unwrap(), Some(library().make_uuid()));
+    let read = Library::parse(&file).unwrap();
+    let (size, offset) = read.functions()[1].extent(&file);
+    assert_eq!(&file[offset.unwrap()..][..size], read.functions()[1].bitcode().unwrap());
+    assert_eq!(Function::new("k", FunctionKind::Kernel, b"BC").extent(&file[..1]).1, None);
+}
+
+#[test]
 fn functions_are_found_by_name() {
     let mut library = library();
     assert_eq!(library.function("scale_ü").unwrap().constants.len(), 2);
