@@ -11,7 +11,7 @@ mod tests;
 pub use specialize::specialize;
 
 use crate::parse::ast::Stage;
-use crate::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId, Program};
+use crate::program::{BindingKind, EntryPoint, ExprKind, Function, FunctionId, LocalId, Program};
 use crate::source::SourceMap;
 use crate::types::{AddressSpace, Layout};
 use crate::walk;
@@ -291,7 +291,8 @@ fn threadgroup_memory(
     (variables, total)
 }
 
-/// The threadgroup variables of a kernel, its own first, then those of the functions that it reaches.
+/// The threadgroup variables that a kernel mentions, its own first, then those of the functions that it reaches. One that
+/// no code mentions takes no memory.
 pub fn threadgroup_locals(
     program: &Program,
     kernel: FunctionId,
@@ -303,7 +304,17 @@ pub fn threadgroup_locals(
         let function = program.function(id);
         let own = function.locals.iter().enumerate().skip(function.params.len());
         let own = own.filter(|(_, local)| local.space == AddressSpace::Threadgroup);
-        found.extend(own.map(|(index, _)| (id, LocalId(index as u32))));
+        let own: Vec<LocalId> = own.map(|(index, _)| LocalId(index as u32)).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let mut mentioned = BTreeSet::new();
+        walk::walk_exprs(function.body.as_deref().unwrap_or_default(), &mut |expr| {
+            if let ExprKind::Local(id) = expr.kind {
+                mentioned.insert(id);
+            }
+        });
+        found.extend(own.into_iter().filter(|local| mentioned.contains(local)).map(|local| (id, local)));
     }
     found
 }

@@ -35,6 +35,10 @@ fn global(id: u32) -> Expr {
     Expr::place(ExprKind::Global(GlobalId(id)), QualTy::plain(Ty::BOOL), Span::default())
 }
 
+fn mention(local: u32, ty: Ty) -> Expr {
+    Expr::value(ExprKind::Local(LocalId(local)), ty, Span::default())
+}
+
 fn load(place: Expr) -> Expr {
     let ty = place.ty.ty;
     Expr::value(ExprKind::Load(Box::new(place)), ty, Span::default())
@@ -140,9 +144,9 @@ fn program() -> (Program, SourceMap) {
             "helper",
             0,
             vec![local("row", QualTy::plain(row), AddressSpace::Threadgroup)],
-            Some(vec![load(global(3))]),
+            Some(vec![load(global(3)), mention(0, row)]),
         ),
-        function("k", 6, locals, Some(vec![call(1, vec![])])),
+        function("k", 6, locals, Some(vec![call(1, vec![]), mention(6, tile)])),
         function("lonely", 0, vec![], Some(vec![load(global(2))])),
     ];
     let kinds = [

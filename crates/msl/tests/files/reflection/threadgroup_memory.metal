@@ -6,6 +6,7 @@ kernel void memory(device float *out, threadgroup half *dynamic [[threadgroup(0)
   threadgroup char first;
   threadgroup float tile[8][32];
   threadgroup float4 aligned;
+  threadgroup float never_mentioned[64];
   if (out[0] > 0) { threadgroup int nested[3]; nested[0] = 1; }
   tile[0][0] = float(first) + aligned.x + float(dynamic[0]);
 }
@@ -41,7 +42,7 @@ kernel void without(device float *out) {}
 //           "element_type": "float", "index": 0, "kind": "buffer", "name": "out", "type": "device float *"
 //         }
 //       ],
-//       "line": 12, "name": "without", "static_threadgroup_memory": 0
+//       "line": 13, "name": "without", "static_threadgroup_memory": 0
 //     }
 //   ]
 // }
