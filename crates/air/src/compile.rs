@@ -1,9 +1,11 @@
 //! From a checked program to a library of compiled functions.
 
-use crate::lower::{Error, MathMode, ProgramSource, lower};
+use crate::lower::{Error, MathMode, ProgramSource, lower, lower_for_library};
 use crate::metallib::{Function, FunctionKind, Header, Library};
+use crate::optimize::optimize;
 use crate::reflect::{library_constants, reflect, reflection_buffer};
 use inkwell::context::Context;
+use inkwell::llvm_sys::core::LLVMContextSetDiscardValueNames;
 use inkwell::module::Module;
 use msl::program::EntryPoint;
 
@@ -38,9 +40,13 @@ pub fn compile_kernel<'p>(
     entry: &EntryPoint,
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
+    let source = source.into();
     let context = Context::create();
-    let mut module = lower_verified(&context, source.into(), entry, math)?;
+    discard_names(&context);
+    let mut module = lower_for_library(&context, source, entry, math)?;
+    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+    optimize(&mut module, source.program, entry, math)?;
     let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
     let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
     let mut function = Function::new(entry.name.to_string(), FunctionKind::Kernel, &bitcode);
@@ -50,7 +56,13 @@ pub fn compile_kernel<'p>(
     Ok(function)
 }
 
-/// The AIR of one kernel, verified.
+/// Has LLVM forget the names of values, as Apple's compiler does. Functions and variables keep theirs.
+fn discard_names(context: &Context) {
+    // SAFETY: the context is alive.
+    unsafe { LLVMContextSetDiscardValueNames(context.raw(), 1) };
+}
+
+/// The AIR of one kernel for the code generator here, verified.
 pub(crate) fn lower_verified<'ctx>(
     context: &'ctx Context,
     source: ProgramSource,

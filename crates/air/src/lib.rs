@@ -20,6 +20,7 @@ mod ir;
 pub mod lower;
 mod metadata;
 pub mod metallib;
+mod optimize;
 pub mod reflect;
 pub mod specialize;
 pub mod wave;

@@ -7,11 +7,18 @@
 use crate::ir::{Block, Builder, Opcode, Rewrite, Value};
 use inkwell::llvm_sys::{LLVMFastMathNoInfs, LLVMFastMathNoNaNs};
 
+/// The same as attributes of functions, for LLVM's code generators.
+pub(crate) const PROMISING: [&str; 5] =
+    ["approx-func-fp-math", "no-infs-fp-math", "no-nans-fp-math", "no-signed-zeros-fp-math", "unsafe-fp-math"];
+
 const PROMISES: u32 = LLVMFastMathNoNaNs | LLVMFastMathNoInfs;
 
-/// Takes the promises from all instructions of a module.
+/// Takes the promises from all instructions and functions of a module.
 pub(crate) fn drop_promises(rewrite: &Rewrite) {
     let module = rewrite.module();
+    for function in module.functions() {
+        PROMISING.iter().for_each(|name| function.remove_text_attribute(name));
+    }
     let b = Builder::new(module);
     for instruction in module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions) {
         let Some(flags) = instruction.fast_math().filter(|flags| flags & PROMISES != 0) else { continue };

@@ -11,6 +11,21 @@ fn kind(name: &str) -> u32 {
     kind
 }
 
+fn enum_attribute(context: ContextRef, name: &str, value: u64) -> LLVMAttributeRef {
+    llvm!(LLVMCreateEnumAttribute(context.raw(), kind(name), value))
+}
+
+fn text_attribute(context: ContextRef, name: &str, value: &str) -> LLVMAttributeRef {
+    let (length, value_length) = (name.len() as u32, value.len() as u32);
+    llvm!(LLVMCreateStringAttribute(
+        context.raw(),
+        name.as_ptr().cast(),
+        length,
+        value.as_ptr().cast(),
+        value_length
+    ))
+}
+
 impl Value<'_> {
     /// The alignment that a call states for a pointer argument, or for each of a vector; 1 where it states none.
     pub(crate) fn argument_align(self, index: u32) -> u32 {
@@ -71,10 +86,57 @@ impl Value<'_> {
 
     /// Adds an attribute without a value (`convergent`) to a function.
     pub(crate) fn add_attribute(self, name: &str) {
+        self.add_number_attribute(name, 0);
+    }
+
+    /// Adds an attribute with a number (`memory`) to a function.
+    pub(crate) fn add_number_attribute(self, name: &str, value: u64) {
         assert!(self.is_function(), "no function: {}", self.text());
-        let context = self.ty().context();
-        let attribute = llvm!(LLVMCreateEnumAttribute(context.raw(), kind(name), 0));
+        let attribute = enum_attribute(self.ty().context(), name, value);
         llvm!(LLVMAddAttributeAtIndex(self.raw(), LLVMAttributeFunctionIndex, attribute))
+    }
+
+    /// Takes an attribute of text (`"no-nans-fp-math"`) from a function.
+    pub(crate) fn remove_text_attribute(self, name: &str) {
+        assert!(self.is_function(), "no function: {}", self.text());
+        let (bytes, length) = (name.as_ptr().cast(), name.len() as u32);
+        llvm!(LLVMRemoveStringAttributeAtIndex(self.raw(), LLVMAttributeFunctionIndex, bytes, length));
+    }
+
+    /// The number of a function's attribute, 0 for one without; `None` where the function does not have it.
+    pub(crate) fn attribute(self, name: &str) -> Option<u64> {
+        assert!(self.is_function(), "no function: {}", self.text());
+        let attribute = llvm!(LLVMGetEnumAttributeAtIndex(self.raw(), LLVMAttributeFunctionIndex, kind(name)));
+        (!attribute.is_null()).then(|| llvm!(LLVMGetEnumAttributeValue(attribute)))
+    }
+
+    /// True if a function has any attribute.
+    pub(crate) fn has_attributes(self) -> bool {
+        assert!(self.is_function(), "no function: {}", self.text());
+        llvm!(LLVMGetAttributeCountAtIndex(self.raw(), LLVMAttributeFunctionIndex)) != 0
+    }
+
+    /// Adds an attribute to a call.
+    pub(crate) fn add_call_attribute(self, name: &str, value: u64) {
+        assert!(self.is(Opcode::LLVMCall), "no call: {}", self.text());
+        let attribute = enum_attribute(self.ty().context(), name, value);
+        llvm!(LLVMAddCallSiteAttribute(self.raw(), LLVMAttributeFunctionIndex, attribute))
+    }
+
+    /// Adds an attribute to a parameter of a function. One with a number (`align`, `dereferenceable`) is for pointers.
+    pub(crate) fn add_parameter_attribute(self, index: u32, name: &str, value: u64) {
+        let parameter = self.parameters().get(index as usize).copied();
+        let fits = parameter.is_some_and(|parameter| value == 0 || parameter.ty().is_pointer());
+        assert!(fits, "parameter {index} of {}", self.name());
+        let attribute = enum_attribute(self.ty().context(), name, value);
+        llvm!(LLVMAddAttributeAtIndex(self.raw(), index + 1, attribute))
+    }
+
+    /// Adds an attribute of text without a value to a parameter of a function.
+    pub(crate) fn add_parameter_text_attribute(self, index: u32, name: &str) {
+        assert!((index as usize) < self.parameters().len(), "parameter {index} of {}", self.name());
+        let attribute = text_attribute(self.ty().context(), name, "");
+        llvm!(LLVMAddAttributeAtIndex(self.raw(), index + 1, attribute))
     }
 
     /// A function's attribute of text (`"target-features"`).
@@ -94,13 +156,7 @@ impl Value<'_> {
     /// Adds an attribute of text (`"no-builtins"`) to a function.
     pub(crate) fn add_text_attribute(self, name: &str, value: &str) {
         assert!(self.is_function(), "no function: {}", self.text());
-        let attribute = llvm!(LLVMCreateStringAttribute(
-            self.ty().context().raw(),
-            name.as_ptr().cast(),
-            name.len() as u32,
-            value.as_ptr().cast(),
-            value.len() as u32,
-        ));
+        let attribute = text_attribute(self.ty().context(), name, value);
         llvm!(LLVMAddAttributeAtIndex(self.raw(), LLVMAttributeFunctionIndex, attribute))
     }
 }

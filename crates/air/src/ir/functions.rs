@@ -3,8 +3,8 @@
 use super::types::ty;
 use super::values::value;
 use super::*;
-use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
 use std::ffi::CStr;
 
 impl<'m> Value<'m> {
@@ -54,6 +54,21 @@ impl<'m> Value<'m> {
     /// Makes a function or variable invisible outside its module.
     pub(crate) fn make_internal(self) {
         self.set_linkage(LLVMLinkage::LLVMInternalLinkage);
+    }
+
+    /// Makes a function one that other modules may define as well, all alike: an instance of a template.
+    pub(crate) fn make_weak(self) {
+        self.set_linkage(LLVMLinkage::LLVMWeakODRLinkage);
+    }
+
+    /// Says that no code compares the address of a function or variable: nowhere, or not in this module.
+    pub(crate) fn make_unnamed(self, is_only_here: bool) {
+        assert!(self.is_global(), "the address of {}", self.text());
+        let kind = match is_only_here {
+            true => LLVMUnnamedAddr::LLVMLocalUnnamedAddr,
+            false => LLVMUnnamedAddr::LLVMGlobalUnnamedAddr,
+        };
+        llvm!(LLVMSetUnnamedAddress(self.raw(), kind))
     }
 
     /// Makes a variable a constant that only its module sees, without a name in the object.

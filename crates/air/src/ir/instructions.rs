@@ -101,7 +101,8 @@ impl<'m> Value<'m> {
         llvm!(LLVMSetOrdering(self.raw(), Ordering::LLVMAtomicOrderingMonotonic))
     }
 
-    fn is_access(self) -> bool {
+    /// True for a load or store.
+    pub(crate) fn is_access(self) -> bool {
         self.is(Opcode::LLVMLoad) || self.is(Opcode::LLVMStore)
     }
 
@@ -180,6 +181,26 @@ impl<'m> Value<'m> {
         self.expect(Opcode::LLVMCall);
         from.expect(Opcode::LLVMCall);
         llvm!(LLVMSetInstructionCallConv(self.raw(), LLVMGetInstructionCallConv(from.raw())))
+    }
+
+    /// Takes the flags that LLVM 14 does not know from an instruction: `nneg`, `disjoint`, `samesign`, no wrapping of
+    /// `trunc`, and all of a `getelementptr` but `inbounds`.
+    pub(crate) fn drop_new_flags(self) {
+        assert!(self.is_instruction(), "no instruction: {}", self.text());
+        match self.opcode() {
+            Opcode::LLVMZExt | Opcode::LLVMUIToFP => llvm!(LLVMSetNNeg(self.raw(), 0)),
+            Opcode::LLVMOr => llvm!(LLVMSetIsDisjoint(self.raw(), 0)),
+            Opcode::LLVMICmp => llvm!(LLVMSetICmpSameSign(self.raw(), 0)),
+            Opcode::LLVMTrunc => {
+                llvm!(LLVMSetNUW(self.raw(), 0));
+                llvm!(LLVMSetNSW(self.raw(), 0))
+            }
+            Opcode::LLVMGetElementPtr => {
+                let flags = llvm!(LLVMGEPGetNoWrapFlags(self.raw()));
+                llvm!(LLVMGEPSetNoWrapFlags(self.raw(), flags & inkwell::llvm_sys::LLVMGEPFlagInBounds))
+            }
+            _ => {}
+        }
     }
 
     fn can_have_fast_math(self) -> bool {

@@ -29,7 +29,17 @@ impl<'m> Metadata<'m> {
         llvm!(Metadata::from_raw(LLVMMDNodeInContext2(context.raw(), raw.as_mut_ptr(), raw.len()), context))
     }
 
-    fn string(context: ContextRef<'m>, text: &str) -> Metadata<'m> {
+    /// A node unlike any other: its first operand is the node itself, then come these.
+    pub(crate) fn distinct(context: ContextRef<'m>, operands: &[Metadata<'m>]) -> Metadata<'m> {
+        let place = Metadata::node(context, &[]);
+        let operands: Vec<_> = std::iter::once(place).chain(operands.iter().copied()).map(Some).collect();
+        let node = Metadata::node(context, &operands);
+        // It has an operand.
+        llvm!(refer_to_itself(node.as_value()));
+        node
+    }
+
+    pub(crate) fn string(context: ContextRef<'m>, text: &str) -> Metadata<'m> {
         let raw = llvm!(LLVMMDStringInContext2(context.raw(), text.as_ptr().cast(), text.len()));
         llvm!(Metadata::from_raw(raw, context))
     }
@@ -169,6 +179,13 @@ pub(crate) fn mark_loop(node: inkwell::values::MetadataValue) {
 }
 
 impl<'m> Value<'m> {
+    /// Attaches a node to an instruction, in the place of one of the same kind.
+    pub(crate) fn attach(self, kind: &CStr, node: Metadata<'m>) {
+        assert!(node.context == self.ty().context(), "a node of another context");
+        assert!(!llvm!(LLVMIsAMDNode(node.as_value())).is_null(), "no node");
+        self.set_metadata(kind, node.as_value());
+    }
+
     fn set_metadata(self, kind: &CStr, node: LLVMValueRef) {
         assert!(self.is_instruction(), "no instruction: {}", self.text());
         let context = self.ty().context();

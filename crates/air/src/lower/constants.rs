@@ -158,6 +158,12 @@ impl<'ctx> Lowering<'ctx, '_> {
         Ok(place)
     }
 
+    /// The constant with the host's value, for the address from which code reads a function constant.
+    pub(super) fn host_value(&self, place: PointerValue<'ctx>) -> Option<PointerValue<'ctx>> {
+        let (&id, _) = self.globals.iter().find(|&(_, &global)| global == place)?;
+        self.program.global(id).function_constant.map(|_| crate::metadata::host_value(self, id))
+    }
+
     /// The bytes of a constant in memory.
     pub(super) fn write_bytes(&self, value: &Value, ty: Ty, bytes: &mut [u8]) -> Result<()> {
         let types = &self.program.types;

@@ -3,7 +3,7 @@
 //! ```text
 //! module ─ triple, data layout, one function for each reachable function, constants      metadata (../metadata)
 //! functions ─ parameters, variables, bodies          statements ─ control flow
-//! places ─ addresses in memory                       expressions ─ values
+//! places ─ addresses in memory                       expressions ─ values           access ─ types in memory
 //! builtins ─ the library's functions as AIR's intrinsics     locations ─ lines of the source
 //! ```
 //!
@@ -12,6 +12,7 @@
 //! away. `bool` is `i1` in registers and `i8` in memory. A struct's fields are reached by their byte offsets, so that
 //! `msl` alone decides the layout.
 
+mod access;
 mod alignment;
 mod builtins;
 mod constants;
@@ -31,7 +32,7 @@ use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
 use msl::program::{EntryPoint, Expr, FunctionId, GlobalId, LocalId, Program};
 use msl::source::{SourceMap, Span};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// The mode of floating-point arithmetic.
@@ -127,10 +128,15 @@ pub(crate) struct Lowering<'ctx, 'p> {
     pub(crate) program: &'p Program,
     pub(crate) sources: Option<&'p SourceMap>,
     pub(crate) math: MathMode,
+    /// The module goes into a library: it says about memory what Apple's compiler says, and has its form of function
+    /// constants.
+    pub(crate) is_for_library: bool,
     /// Operations may be fused where the mode and the pragmas allow it.
     may_contract: bool,
     functions: HashMap<FunctionId, FunctionValue<'ctx>>,
     globals: HashMap<GlobalId, PointerValue<'ctx>>,
+    /// Addresses of members of unions, and of parts of these.
+    shared: HashSet<PointerValue<'ctx>>,
     /// Variables in threadgroup memory.
     pub(crate) threadgroup: HashMap<(FunctionId, LocalId), GlobalValue<'ctx>>,
     frame: Option<functions::Frame<'ctx, 'p>>,
@@ -152,9 +158,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             program: source.program,
             sources: source.sources,
             math,
+            is_for_library: false,
             may_contract: true,
             functions: HashMap::new(),
             globals: HashMap::new(),
+            shared: HashSet::new(),
             threadgroup: HashMap::new(),
             frame: None,
             weak: alignment::WeakPointers::default(),
@@ -187,10 +195,29 @@ pub fn lower<'ctx, 'p>(
     entry: &EntryPoint,
     math: MathMode,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let source = source.into();
+    lower_entry(context, source.into(), entry, math, false)
+}
+
+/// The same for a library.
+pub(crate) fn lower_for_library<'ctx>(
+    context: &'ctx Context,
+    source: ProgramSource,
+    entry: &EntryPoint,
+    math: MathMode,
+) -> std::result::Result<Module<'ctx>, Error> {
+    lower_entry(context, source, entry, math, true)
+}
+
+fn lower_entry<'ctx>(
+    context: &'ctx Context,
+    source: ProgramSource,
+    entry: &EntryPoint,
+    math: MathMode,
+    is_for_library: bool,
+) -> std::result::Result<Module<'ctx>, Error> {
     let module = new_module(context, &entry.name);
     let locations = locations::Locations::new(context, &module, source, entry);
-    let mut lowering = Lowering { locations, ..Lowering::new(context, module, source, math) };
+    let mut lowering = Lowering { locations, is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.entry_point(entry)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)

@@ -85,8 +85,13 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let id = types.struct_id(base.ty.ty).ok_or_else(|| Error::Internal("a field of no struct".into()))?;
         let field = &types.struct_(id).fields[field as usize];
         let (offset, bits, ty) = (field.offset, field.bits, field.ty.ty);
+        let is_shared = types.struct_(id).is_union;
         let place = self.offset(address, offset)?;
         self.note_field_alignment(address, base.ty.ty, place, offset, ty);
+        match is_shared {
+            true => self.mark_shared(place),
+            false => self.mark_like(address, place),
+        }
         Ok(match bits {
             Some((first, width)) => Place::Bits { unit: place, first, width },
             None => Place::Memory(place),
@@ -114,7 +119,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             TyKind::Matrix { .. } => self.column_type(base.ty.ty)?,
             _ => return Err(Error::Internal("an index into nothing".into())),
         };
-        self.step(address, element, index)
+        let place = self.step(address, element, index)?;
+        self.mark_like(address, place);
+        Ok(place)
     }
 
     /// The address of element `index` of an array of `element`s.
@@ -143,7 +150,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             let element = self.program.types.element_of(vector_ty);
             let index = self.context.i64_type().const_int(u64::from(component), false);
             let memory = self.memory_type(element)?;
-            return Ok(Place::Memory(self.step(vector, memory, index)?));
+            let place = self.step(vector, memory, index)?;
+            self.mark_like(vector, place);
+            return Ok(Place::Memory(place));
         }
         Ok(Place::Components { vector, vector_ty, components })
     }
@@ -304,6 +313,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         if let Some(instruction) = loaded.as_instruction_value() {
             let _ = instruction.set_alignment(self.align_at(pointer, ty)?);
             let _ = instruction.set_volatile(qualified.is_volatile);
+            self.describe_access(instruction, pointer, ty);
         }
         let register = self.register_type(ty)?;
         Ok(match (loaded, register) {
@@ -338,6 +348,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let stored = self.builder.build_store(pointer, value)?;
         let _ = stored.set_alignment(self.align_at(pointer, ty)?);
         let _ = stored.set_volatile(qualified.is_volatile);
+        self.describe_access(stored, pointer, ty);
         Ok(())
     }
 

@@ -64,11 +64,24 @@ impl<'ctx> Lowering<'ctx, '_> {
             TyKind::Bool => bool_byte.into(),
             TyKind::Vector { element: Ty::BOOL, len } => self.vector_of(bool_byte.into(), u32::from(len)),
             _ if self.is_register(ty) => self.register_type(ty)?,
+            // Apple's compiler keeps the elements of arrays. Ours needs the bytes alone.
+            TyKind::Array { element, len: Some(len) } if self.is_for_library && self.is_numbers(element) => {
+                let len = u32::try_from(len).map_err(|_| Error::Internal("a large array".into()))?;
+                self.element_type(element)?.array_type(len).into()
+            }
             _ => {
                 let layout = self.layout(ty)?;
                 self.context.i8_type().array_type(layout.size as u32).into()
             }
         })
+    }
+
+    /// True for registers and arrays of them.
+    fn is_numbers(&self, ty: Ty) -> bool {
+        match *self.program.types.kind(ty) {
+            TyKind::Array { element, .. } => self.is_numbers(element),
+            _ => self.is_register(ty),
+        }
     }
 
     /// The LLVM type of an element in an array of this type, with the space that it takes. LLVM would round a vector of

@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! @_Z9has_batch.MTL_FC_INIT_10_b   constant without a value, in section air.fc_initializer: the host's value goes here
+//! @_ZL9has_batch                   the variable that the code of a library reads
 //! @__metal_implicit_fc_pred_0      i8 0: whether an argument exists; metadata of the argument point to it
 //! @llvm.compiler.used              keeps these
 //! @llvm.global_ctors               the static initializer, or none
-//! static initializer               in section air.static_init: pred_0 = normalize_function_constant_predicate(has_batch)
+//! static initializer               in section air.static_init: copies the host's values into the variables,
+//!                                  pred_0 = normalize_function_constant_predicate(has_batch)
 //! ```
 //!
-//! Apple's static initializer also copies each `MTL_FC_INIT` global into the variable that the code reads
-//! (`@_ZL9has_batch`). Ours does not: the code reads the first directly. A condition that is computed from function
-//! constants is computed there, too.
+//! That is Apple's form, and that of our libraries. In a module that is compiled at once there are no variables: the
+//! code reads the constants themselves, and the static initializer sets the predicates only. A condition that is
+//! computed from function constants is computed in it.
 //!
 //! The name of the global tells the linker the index and the type, mangled as in the Itanium C++ ABI. Only `b` and `i`
 //! occur in `mlx.metallib`; the other letters are those of Apple's mangled function names.
@@ -26,15 +28,41 @@ use inkwell::values::{
 use msl::Program;
 use msl::program::{FunctionId, GlobalId};
 use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
+use msl::walk::Reachable;
 
 const CONSTANT_SPACE: u16 = 2;
 const STATIC_INIT: &str = "_GLOBAL__sub_I_metalworks";
 const STATIC_INIT_SECTION: &str = "air.static_init";
 const NORMALIZE: &str = "air.normalize_function_constant_predicate.i8";
 
-/// The variable with the host's value of a function constant; a `bool` is a byte.
+/// The variable from which code reads a function constant; a `bool` is a byte.
 pub(crate) fn function_constant_global<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> PointerValue<'ctx> {
+    match lowering.is_for_library {
+        true => variable(lowering, id).as_pointer_value(),
+        false => host_value(lowering, id),
+    }
+}
+
+/// The constant with the host's value.
+pub(crate) fn host_value<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> PointerValue<'ctx> {
     initializer(lowering.context, &lowering.module, lowering.program, id).as_pointer_value()
+}
+
+/// The copy of a function constant that the code of a library reads; made the first time.
+fn variable<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> GlobalValue<'ctx> {
+    let (program, module) = (lowering.program, &lowering.module);
+    let name = mangled_internal(&program.global(id).name);
+    if let Some(global) = module.get_global(&name) {
+        return global;
+    }
+    let ty = program.global(id).ty.ty;
+    let memory = memory_type(lowering.context, &program.types, ty);
+    let global = module.add_global(memory, Some(AddressSpace::from(CONSTANT_SPACE)), &name);
+    global.set_linkage(Linkage::Internal);
+    global.set_unnamed_address(UnnamedAddress::Global);
+    global.set_initializer(&undef(memory));
+    global.set_alignment(program.types.layout(ty).map_or(1, |layout| layout.align as u32));
+    global
 }
 
 /// The global of a function constant; made the first time.
@@ -73,6 +101,15 @@ fn mangled(name: &str) -> String {
     let parts: Vec<&str> = name.split("::").filter(|part| !part.is_empty()).collect();
     let encoded: String = parts.iter().map(|part| format!("{}{part}", part.len())).collect();
     if parts.len() > 1 { format!("_ZN{encoded}E") } else { format!("_Z{encoded}") }
+}
+
+/// The name of a variable that only its file sees: `_ZL1a`, `_ZN2nsL1aE`.
+fn mangled_internal(name: &str) -> String {
+    let parts: Vec<&str> = name.split("::").filter(|part| !part.is_empty()).collect();
+    let Some((last, outer)) = parts.split_last() else { return "_ZL".into() };
+    let last = format!("L{}{last}", last.len());
+    let outer: String = outer.iter().map(|part| format!("{}{part}", part.len())).collect();
+    if outer.is_empty() { format!("_Z{last}") } else { format!("_ZN{outer}{last}E") }
 }
 
 /// A type as the Itanium C++ ABI mangles it.
@@ -138,10 +175,12 @@ pub(crate) struct Predicates<'ctx> {
 }
 
 impl<'ctx> Predicates<'ctx> {
-    /// Makes them for these conditions, together with the static initializer that sets them.
+    /// Makes them for these conditions, together with the static initializer that sets them and, in a library, the
+    /// copies of the function constants that the kernel reaches.
     pub(crate) fn new(
         lowering: &mut Lowering<'ctx, '_>,
         kernel: FunctionId,
+        reached: &Reachable,
         conditions: impl IntoIterator<Item = GlobalId>,
     ) -> Result<Predicates<'ctx>> {
         let mut predicates = Predicates { globals: Vec::new() };
@@ -151,11 +190,16 @@ impl<'ctx> Predicates<'ctx> {
                 predicates.globals.push((condition, global));
             }
         }
-        let mut initializer = None;
         if !predicates.globals.is_empty() {
             let globals: Vec<_> = predicates.globals.iter().map(|(_, global)| *global).collect();
             keep(lowering.context, &lowering.module, &globals);
-            initializer = Some(static_initializer(lowering, kernel, &predicates)?);
+        }
+        let is_copied =
+            |id: &GlobalId| lowering.is_for_library && lowering.program.global(*id).function_constant.is_some();
+        let copied: Vec<GlobalId> = reached.globals.iter().copied().filter(is_copied).collect();
+        let mut initializer = None;
+        if !predicates.globals.is_empty() || !copied.is_empty() {
+            initializer = Some(static_initializer(lowering, kernel, &copied, &predicates)?);
         }
         constructors(lowering.context, &lowering.module, initializer);
         Ok(predicates)
@@ -177,16 +221,22 @@ impl<'ctx> Predicates<'ctx> {
     }
 }
 
-/// The function that runs before a kernel does: it sets the predicates.
+/// The function that runs before a kernel does: it copies function constants and sets the predicates.
 fn static_initializer<'ctx>(
     lowering: &mut Lowering<'ctx, '_>,
     kernel: FunctionId,
+    copied: &[GlobalId],
     predicates: &Predicates<'ctx>,
 ) -> Result<FunctionValue<'ctx>> {
     let ty = lowering.context.void_type().fn_type(&[], false);
     let function = lowering.module.add_function(STATIC_INIT, ty, Some(Linkage::Internal));
     function.set_section(Some(STATIC_INIT_SECTION));
     lowering.synthesize(function, kernel, |lowering| {
+        for &id in copied {
+            let ty = lowering.program.global(id).ty;
+            let value = lowering.load(host_value(lowering, id), ty)?;
+            lowering.store(variable(lowering, id).as_pointer_value(), ty, value)?;
+        }
         for (condition, predicate) in &predicates.globals {
             set(lowering, *condition, *predicate)?;
         }

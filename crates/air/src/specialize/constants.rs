@@ -2,7 +2,7 @@
 
 use super::error::{ConstantInfo, Error};
 use super::fold::{calls, functions_with_prefix, initializer};
-use crate::ir::{ModuleRef, Operand, Rewrite, Type, Value, named};
+use crate::ir::{ModuleRef, Opcode, Operand, Rewrite, Type, Value, named};
 use crate::metadata::ORIGIN_CONSTANTS;
 use crate::metallib::data_type;
 use abi::{ConstantKey, ConstantValue, Constants};
@@ -146,22 +146,35 @@ pub(super) fn set(module: &Module, constants: &[Constant]) -> Result<(), Error> 
     Ok(())
 }
 
-/// Fails with those that have no value and are still read by code that runs. Apple's static initializer copies a
-/// constant whether it is set or not; if only this copy reads it, code does not read the copy either, and it may be
-/// zero.
+/// Fails with those that have no value and are still read by code that runs. The static initializer of a library copies
+/// a constant whether it is set or not; if no code reads the copy, it may be zero.
 pub(super) fn settle(module: &Module, constants: &[Constant]) -> Result<(), Error> {
     let module = ModuleRef::of(module);
     let (globals, initializer) = (globals(module), initializer(module));
     let unset = constants.iter().filter(|constant| constant.value.is_none());
     let is_read = |constant: &&Constant| {
-        let users = constant.global(&globals).map(Value::users).unwrap_or_default();
-        users.iter().any(|user| user.is_instruction() && Some(user.block().function()) != initializer)
+        let global = constant.global(&globals);
+        global.is_some_and(|global| is_read_outside(global, initializer) || is_copy_read(global, initializer))
     };
     missing(unset.clone().filter(is_read))?;
     for global in unset.filter_map(|constant| constant.global(&globals)) {
         initialize(global, global.global_type().zero());
     }
     Ok(())
+}
+
+/// True if code other than the static initializer uses a variable.
+fn is_read_outside(global: Value, initializer: Option<Value>) -> bool {
+    let mut users = global.users().into_iter();
+    users.any(|user| user.is_instruction() && Some(user.block().function()) != initializer)
+}
+
+/// True if the static initializer copies a constant to a variable that other code uses.
+fn is_copy_read(constant: Value, initializer: Option<Value>) -> bool {
+    let loads = constant.users().into_iter().filter(|user| user.is(Opcode::LLVMLoad));
+    let stores = loads.flat_map(Value::users).filter(|user| user.is(Opcode::LLVMStore));
+    let mut copies = stores.map(|store| store.operand(1)).filter(|copy| copy.is_global_variable());
+    copies.any(|copy| is_read_outside(copy, initializer))
 }
 
 fn missing<'a>(constants: impl Iterator<Item = &'a Constant>) -> Result<(), Error> {

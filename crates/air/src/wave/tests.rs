@@ -22,8 +22,9 @@ fn kernel(source: &str, name: &str, constants: &Constants) -> Specialized {
 fn kernel_by_bitcode(source: &str, name: &str, constants: &Constants) -> Specialized {
     let compilation = compilation(source);
     let entry = compilation.program.kernels().find(|entry| entry.name == name).expect("the kernel");
-    let function = crate::compile::compile_kernel(&compilation.program, entry, MathMode::Fast).expect("AIR");
-    specialize(function.bitcode().expect("bitcode"), name, constants).expect("specialized")
+    let context = Context::create();
+    let module = crate::lower(&context, &compilation.program, entry, MathMode::Fast).expect("AIR");
+    specialize(module.write_bitcode_to_memory().as_slice(), name, constants).expect("specialized")
 }
 
 fn ir(source: &str, name: &str, constants: &Constants, lanes: Lanes) -> String {

@@ -23,7 +23,9 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             // The argument is the global in the section `air.fc_initializer`.
             "is_function_constant_defined" => {
                 let name = "air.is_function_constant_defined";
-                self.value_of(name, self.lowering.context.bool_type(), self.args, Effects::None)?
+                let place = self.pointer_arg(0)?;
+                let global = self.lowering.host_value(place).unwrap_or(place);
+                self.value_of(name, self.lowering.context.bool_type(), &[global.into()], Effects::None)?
             }
             _ => return Ok(None),
         };

@@ -1,0 +1,244 @@
+use crate::MathMode;
+use crate::metallib::Function;
+
+/// The module of the only kernel of a source, as text.
+fn text_with(source: &str, math: MathMode) -> String {
+    let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    let entry = compilation.program.kernels().next().expect("a kernel");
+    let function: Function = crate::compile_kernel(&compilation.program, entry, math).expect("it compiles");
+    crate::bitcode_text(function.bitcode().expect("we wrote it"), &entry.name).expect("it is a module")
+}
+
+fn text(source: &str) -> String {
+    text_with(&format!("#include <metal_stdlib>\nusing namespace metal;\n{source}"), MathMode::Safe)
+}
+
+/// The lines of a text with all of these words.
+fn lines<'t>(text: &'t str, words: &[&str]) -> Vec<&'t str> {
+    text.lines().filter(|line| words.iter().all(|word| line.contains(word))).collect()
+}
+
+/// The attributes of the function whose definition or declaration is in the line with these words.
+fn attributes_of(text: &str, words: &[&str]) -> String {
+    let line = lines(text, words)[0];
+    let group = line.split(['{', ' ']).rev().find(|word| word.starts_with('#')).expect("a group of attributes");
+    lines(text, &[&format!("attributes {group} =")])[0].to_owned()
+}
+
+#[test]
+fn calls_are_inlined_and_variables_are_in_registers() {
+    let text = text(
+        "struct Pair { float a, b; float sum() const thread { return a + b; } };
+         float twice(float x) { return x + x; }
+         kernel void k(device float *x, uint i [[thread_position_in_grid]]) {
+             Pair p = {x[i], twice(x[i])};
+             x[i] = p.sum();
+         }",
+    );
+    assert!(!text.contains("alloca") && !text.contains("call") && !text.contains("alwaysinline"), "{text}");
+    assert_eq!(lines(&text, &["define "]).len(), 1, "{text}");
+}
+
+#[test]
+fn loops_stay_loops_with_their_hints() {
+    let text = text(
+        "kernel void k(device float *x) {
+             _Pragma(\"clang loop unroll(full)\")
+             for (int i = 0; i < 4; ++i) x[i] += 1;
+         }",
+    );
+    assert_eq!(lines(&text, &["fadd"]).len(), 1, "{text}");
+    assert_eq!(lines(&text, &["!\"llvm.loop.unroll.full\""]).len(), 1, "{text}");
+}
+
+#[test]
+fn functions_across_threads_stay_where_they_are() {
+    // Both branches end in a barrier, which LLVM would make one barrier behind them.
+    let text = text(
+        "kernel void k(device float *x, threadgroup float *t, uint i [[thread_index_in_threadgroup]]) {
+             if (x[i] > 0) { t[i] = 1; threadgroup_barrier(mem_flags::mem_threadgroup); }
+             else { t[i] = 2; threadgroup_barrier(mem_flags::mem_threadgroup); }
+             x[i] = simd_sum(t[31 - i]);
+         }",
+    );
+    assert_eq!(lines(&text, &["call void @air.wg.barrier"]).len(), 2, "{text}");
+    assert!(attributes_of(&text, &["define void @k("]).contains("{ convergent mustprogress nounwind "), "{text}");
+    let plain = "{ convergent mustprogress nounwind willreturn }";
+    assert!(attributes_of(&text, &["declare void @air.wg.barrier"]).contains(plain), "{text}");
+    assert!(attributes_of(&text, &["call void @air.wg.barrier"]).contains("{ convergent nounwind willreturn }"));
+}
+
+#[test]
+fn kernels_without_functions_across_threads_are_not_convergent() {
+    let text =
+        text("kernel void k(device float *x, uint3 i [[thread_position_in_grid]]) { x[i.x] = exp(x[i.y]); }");
+    assert_eq!(
+        attributes_of(&text, &["define void @k("]).split_once('=').expect("a group").1,
+        " { mustprogress nounwind \"frame-pointer\"=\"all\" \"min-legal-vector-width\"=\"96\" \"no-builtins\" \
+         \"no-trapping-math\"=\"true\" \"stack-protector-buffer-size\"=\"8\" }"
+    );
+    let pure = "{ mustprogress nofree nosync nounwind willreturn memory(none) }";
+    assert!(attributes_of(&text, &["declare float @air.exp.f32"]).contains(pure), "{text}");
+    assert!(attributes_of(&text, &["call float @air.exp.f32"]).contains("{ nounwind willreturn memory(none) }"));
+}
+
+#[test]
+fn instances_of_templates_are_weak_and_say_their_threads() {
+    let text = text(
+        "template <typename T> [[kernel, max_total_threads_per_threadgroup(128)]] void k(device T *x) { x[0] = 1; }
+         template [[host_name(\"k_int\")]] kernel decltype(k<int>) k<int>;",
+    );
+    assert_eq!(lines(&text, &["define weak_odr void @k_int(", "local_unnamed_addr"]).len(), 1, "{text}");
+    assert!(attributes_of(&text, &["@k_int(", "define"]).contains("\"max-work-group-size\"=\"128\""), "{text}");
+}
+
+#[test]
+fn parameters() {
+    let text = text(
+        "struct S { float4 v; int n; };
+         kernel void k(device float *x, constant S &s, threadgroup float *t, device atomic_int &a,
+                       uint i [[thread_position_in_grid]]) {
+             t[i] = x[i] + s.n; x[i] = t[0] + s.v.x; atomic_store_explicit(&a, 1, memory_order_relaxed);
+         }",
+    );
+    let definition = lines(&text, &["define void @k("])[0];
+    for parameter in [
+        "ptr addrspace(1) noundef \"air-buffer-no-alias\" %0",
+        "ptr addrspace(2) noundef align 16 dereferenceable(32) \"air-buffer-no-alias\" %1",
+        "ptr addrspace(3) noundef \"air-buffer-no-alias\" %2",
+        "ptr addrspace(1) noundef align 4 dereferenceable(4) \"air-buffer-no-alias\" %3",
+        "i32 noundef %4",
+    ] {
+        assert!(definition.contains(parameter), "{parameter}: {definition}");
+    }
+}
+
+#[test]
+fn buffers_do_not_overlap() {
+    let text = text(
+        "kernel void k(device const float *x, device float *y, constant int &n, uint i [[thread_position_in_grid]]) {
+             threadgroup float t[32];
+             t[i] = x[i];
+             threadgroup_barrier(mem_flags::mem_threadgroup);
+             y[i] = t[31 - i] * n;
+         }",
+    );
+    assert_eq!(lines(&text, &["= distinct ", "\"air-alias-scopes(k)\""]).len(), 1, "{text}");
+    let load = lines(&text, &["load float, ptr addrspace(1)"])[0];
+    let node = |kind: &str| {
+        let name = load.split_once(kind).expect(kind).1.split([',', ' ']).next().expect("a node");
+        lines(&text, &[&format!("{name} = !{{")])[0].matches(", !").count() + 1
+    };
+    assert_eq!((node("!alias.scope "), node("!noalias ")), (1, 2), "{text}");
+    assert!(!lines(&text, &["load float, ptr addrspace(3)"])[0].contains("alias"), "{text}");
+}
+
+#[test]
+fn types_in_memory() {
+    // One access of each kind, and the name of its type.
+    for (access, name) in [
+        ("device float *x", "float"),
+        ("device half *x", "half"),
+        ("device bfloat *x", "bfloat"),
+        ("device uint *x", "int"),
+        ("device short *x", "short"),
+        ("device size_t *x", "long"),
+        ("device bool *x", "bool"),
+        ("device uchar *x", "omnipotent char"),
+        ("device float4 *x", "omnipotent char"),
+        ("device packed_float3 *x", "omnipotent char"),
+    ] {
+        let text = text(&format!("kernel void k({access}) {{ x[0] = x[1]; }}"));
+        for line in lines(&text, &["ptr addrspace(1)", ", align"]) {
+            let tag = line.split_once("!tbaa ").unwrap_or_else(|| panic!("{access}: {line}")).1;
+            let tag = tag.split(',').next().expect("a node");
+            let ty = lines(&text, &[&format!("{tag} = !{{")])[0].split(['{', ',']).nth(1).expect("a node");
+            assert!(lines(&text, &[&format!("{ty} = !{{!\"{name}\"")]).len() == 1, "{access}: {text}");
+        }
+    }
+    let text = text("kernel void k(device bool *x) { x[0] = !x[1]; }");
+    assert_eq!(lines(&text, &["load i8", "!range "]).len(), 1, "{text}");
+}
+
+#[test]
+fn members_of_unions_may_be_of_any_type() {
+    let text = text(
+        "union Bits { float f; uint u; ushort s[2]; };
+         struct S { int n; Bits bits; };
+         kernel void k(device S *s, device uint *out) {
+             s->bits.f = 1.0f; out[0] = s->bits.u; s->bits.s[1] = 3; out[1] = s->bits.u;
+         }",
+    );
+    assert!(!text.contains("!{!\"float\"") && !text.contains("!{!\"short\""), "{text}");
+    assert_eq!(lines(&text, &["load i32, ptr addrspace(1)"]).len(), 1, "the second load sees the new bits: {text}");
+}
+
+#[test]
+fn arguments_that_no_code_uses() {
+    let text = text("kernel void k(device float *x, device float *y) { float unused = y[0]; x[0] = 1; }");
+    assert_eq!(lines(&text, &["!\"air.arg_unused\""]), lines(&text, &["!\"air.arg_name\", !\"y\""]), "{text}");
+}
+
+#[test]
+fn unused_threadgroup_memory_is_gone() {
+    let text = text(
+        "kernel void k(device float *x) {
+             threadgroup float used[32], unused[32], written_in_dead_code[64];
+             if (false) written_in_dead_code[0] = 1;
+             used[0] = x[0]; threadgroup_barrier(mem_flags::mem_threadgroup); x[1] = used[1];
+         }",
+    );
+    assert_eq!(lines(&text, &["internal unnamed_addr addrspace(3) global"]).len(), 1, "{text}");
+    assert!(
+        text.contains("@used = internal unnamed_addr addrspace(3) global [32 x float] undef, align 4"),
+        "{text}"
+    );
+}
+
+#[test]
+fn function_constants_are_copied() {
+    let text = text(
+        "namespace ns { constant int n [[function_constant(3)]]; }
+         kernel void k(device int *x) { x[0] = ns::n; }",
+    );
+    assert!(text.contains("@_ZN2nsL1nE = internal unnamed_addr addrspace(2) global i32 undef, align 4"), "{text}");
+    assert_eq!(lines(&text, &["load i32, ptr addrspace(2) @_ZN2ns1nE.MTL_FC_INIT_3_i"]).len(), 1, "{text}");
+    assert_eq!(lines(&text, &["store i32", "ptr addrspace(2) @_ZN2nsL1nE"]).len(), 1, "{text}");
+    assert_eq!(lines(&text, &["load i32, ptr addrspace(2) @_ZN2nsL1nE"]).len(), 1, "{text}");
+}
+
+#[test]
+fn fast_mathematics() {
+    let source = "kernel void k(device float *x) { x[0] = x[1] * x[2] - INFINITY * x[3]; }";
+    let source = format!("#include <metal_stdlib>\n{source}");
+    let text = text_with(&source, MathMode::Fast);
+    assert!(lines(&text, &["fmul fast float"]).len() == 2, "{text}");
+    let attributes = attributes_of(&text, &["define void @k("]);
+    for name in ["approx-func", "no-infs", "no-nans", "no-signed-zeros"] {
+        assert!(attributes.contains(&format!("\"{name}-fp-math\"=\"true\"")), "{attributes}");
+    }
+    assert!(attributes.contains("\"unsafe-fp-math\"=\"true\""), "{attributes}");
+}
+
+#[test]
+fn nothing_is_newer_than_llvm_14() {
+    let text = text(
+        "kernel void k(device int *x, device uint *y, constant uint *n, uint i [[thread_position_in_grid]]) {
+             x[i] = y[i] < n[0] ? -1 : y[i] > n[0] ? 1 : 0;
+             y[i] = (y[i] & 0xff00) | (n[1] & 0xff);
+             y[i + 1] = uint(ushort(n[2] >> 20)) + uint(max(x[i + 3], 0));
+         }",
+    );
+    for word in ["ucmp", "nneg", "disjoint", "samesign", "trunc nuw", "trunc nsw", "inbounds nuw", "gep nuw"] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn a_module_is_the_same_each_time() {
+    let source = "kernel void k(device float *x, constant int &n) {
+        for (int i = 0; i < n; ++i) { float a[4] = {x[i], 1, 2, 3}; x[i] = a[i % 4] + sin(x[i]); }
+    }";
+    assert_eq!(text(source), text(source));
+}
