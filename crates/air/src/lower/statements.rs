@@ -89,6 +89,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     fn if_statement(&mut self, condition: &'p Expr, then: &'p [Stmt], otherwise: &'p [Stmt]) -> Result<()> {
         let condition = self.value(condition)?.into_int_value();
+        // Apple's compiler leaves out code that a constant excludes, and functions that only such code calls.
+        if let Some(condition) = condition.get_zero_extended_constant().filter(|_| self.is_for_library) {
+            return self.block(if condition != 0 { then } else { otherwise });
+        }
         let (then_block, end) = (self.new_block("then"), self.new_block("endif"));
         let else_block = if otherwise.is_empty() { end } else { self.new_block("else") };
         self.builder.build_conditional_branch(condition, then_block, else_block)?;

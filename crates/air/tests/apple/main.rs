@@ -1,0 +1,191 @@
+//! Our libraries beside Apple's: kernels of MLX, compiled from the headers in its wheel, and the same functions of
+//! `mlx.metallib`, field by field. Every difference is in a list, with its reason.
+//!
+//! `make air` downloads both and runs these tests; they are ignored otherwise, because they need the download.
+#![cfg(llvm)]
+
+mod describe;
+
+use air::MathMode;
+use air::inkwell::context::Context;
+use air::inkwell::memory_buffer::MemoryBuffer;
+use air::inkwell::module::Module;
+use air::inkwell::values::AnyValue;
+use air::metallib::Library;
+use describe::{Fields, describe};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+fn corpus() -> PathBuf {
+    PathBuf::from(std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus"))
+}
+
+fn apples_library() -> Vec<u8> {
+    let path = corpus().join("mlx/mlx.metallib");
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The fields of every kernel in the files beside this one, compiled by us.
+fn ours() -> BTreeMap<String, Fields> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/apple");
+    let options = msl::Options { include_dirs: vec![corpus().join("mlx")], ..msl::Options::default() };
+    let mut kernels = BTreeMap::new();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&dir).expect("the folder").map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "metal"));
+    files.sort();
+    for file in files {
+        let compilation = msl::compile_file(&file, &options).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+        for entry in compilation.program.kernels() {
+            // Without lines, as Apple's.
+            let source = air::ProgramSource::from(&compilation).without_locations();
+            let function = air::compile_kernel(source, entry, MathMode::Safe).expect("it compiles");
+            let text = air::bitcode_text(function.bitcode().expect("we wrote it"), &entry.name).expect("a module");
+            kernels.insert(entry.name.to_string(), describe(&text, &entry.name));
+        }
+    }
+    kernels
+}
+
+/// The reason for which a field may differ; `None` where it may not.
+fn reason(field: &str, ours: Option<&str>, apples: Option<&str>) -> Option<&'static str> {
+    let (ours, apples) = (ours.unwrap_or_default(), apples.unwrap_or_default());
+    let words = |text: &str| -> BTreeSet<String> { text.split(' ').map(str::to_owned).collect() };
+    if field == "llvm.ident" {
+        return Some("the compiler is another one");
+    }
+    if field == "flag !\"SDK Version\"" {
+        return Some("there is no SDK: ours is the version of the system that the triple is for");
+    }
+    if field == "attributes" {
+        let extra: BTreeSet<String> = words(ours).difference(&words(apples)).cloned().collect();
+        let missing: BTreeSet<String> = words(apples).difference(&words(ours)).cloned().collect();
+        if missing.is_empty() && extra == BTreeSet::from(["mustprogress".to_owned()]) {
+            return Some("Apple's inliner drops it when it inlines a function without it, such as an initializer");
+        }
+    }
+    if field.starts_with("declaration ") || field.starts_with("call ") {
+        // Which functions are left is up to the optimizer; the next test compares those of the whole library.
+        return (ours.is_empty() || apples.is_empty()).then_some("one optimizer left a call that the other removed");
+    }
+    None
+}
+
+#[test]
+#[ignore = "needs scripts/corpus.sh; run by make air"]
+fn modules_say_what_apples_say() {
+    let bytes = apples_library();
+    let library = Library::parse(&bytes).expect("Apple wrote it");
+    let ours = ours();
+    assert!(ours.len() >= 39, "only {} kernels", ours.len());
+    let mut failures = Vec::new();
+    let mut compared = 0;
+    for (name, ours) in &ours {
+        let function = library.function(name).unwrap_or_else(|| panic!("Apple's library has no '{name}'"));
+        let text = air::bitcode_text(function.bitcode().expect("bitcode"), name).expect("a module");
+        let apples = describe(&text, name);
+        let fields: BTreeSet<&String> = ours.keys().chain(apples.keys()).collect();
+        for field in fields {
+            let (one, other) = (ours.get(field).map(String::as_str), apples.get(field).map(String::as_str));
+            compared += 1;
+            if one != other && reason(field, one, other).is_none() {
+                failures.push(format!("{name}: {field}\n  ours:   {one:?}\n  Apple's: {other:?}"));
+            }
+        }
+    }
+    report(&format!("{} kernels, {compared} fields compared", ours.len()));
+    assert!(failures.is_empty(), "{} differences\n{}", failures.len(), failures.join("\n"));
+}
+
+/// The functions of AIR that modules declare: name, and declarations with their attributes, without types of pointers.
+type Declarations = BTreeMap<String, BTreeSet<String>>;
+
+/// Adds the declarations of a module.
+fn add_declarations(bitcode: &[u8], declarations: &mut Declarations) {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "module");
+    let module = Module::parse_bitcode_from_buffer(&buffer, &context).expect("a module");
+    for function in module.get_functions() {
+        let name = function.get_name().to_string_lossy().into_owned();
+        if name.starts_with("air.") {
+            let text = function.print_to_string().to_string();
+            // "; Function Attrs: …", "declare … #3"
+            let text: Vec<&str> = text.lines().map(|line| line.split(" #").next().unwrap_or_default()).collect();
+            declarations.entry(name).or_default().insert(text.join(" ").trim().to_owned());
+        }
+    }
+}
+
+/// The declarations of all kernels below a folder, compiled by us.
+fn add_folder(dir: &Path, options: &msl::Options, declarations: &mut Declarations) -> usize {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "metal"));
+    files.sort();
+    let mut kernels = 0;
+    for file in files {
+        let compilation = msl::compile_file(&file, options).unwrap_or_else(|error| panic!("{error}"));
+        if compilation.has_errors() {
+            continue; // A part of another file.
+        }
+        for entry in compilation.program.kernels() {
+            let source = air::ProgramSource::from(&compilation).without_locations();
+            let function = air::compile_kernel(source, entry, MathMode::Fast);
+            let function = function.unwrap_or_else(|error| panic!("{}: {}: {error}", file.display(), entry.name));
+            add_declarations(function.bitcode().expect("we wrote it"), declarations);
+            kernels += 1;
+        }
+    }
+    kernels
+}
+
+/// Functions that `mlx.metallib` does not have, by the start of their names, with the evidence for them.
+const EVIDENCE: [(&str, &str); 1] = [("air.fast_", "the fast variant of a function: MLX is compiled without them")];
+
+#[test]
+#[ignore = "needs scripts/corpus.sh; run by make air"]
+fn functions_of_air_are_apples() {
+    let bytes = apples_library();
+    let library = Library::parse(&bytes).expect("Apple wrote it");
+    let mut apples = Declarations::new();
+    library.functions().iter().for_each(|function| add_declarations(function.bitcode().expect("it has"), &mut apples));
+    let mut ours = Declarations::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ggml = corpus().join("ggml");
+    let ggml_options = msl::Options {
+        include_dirs: vec![ggml.clone(), ggml.join("ggml-metal")],
+        defines: vec![("GGML_METAL_HAS_BF16".into(), Some("1".into()))],
+        ..msl::Options::default()
+    };
+    let shaders = root.join("../inference/src/metal");
+    let shader_options = msl::Options { include_dirs: vec![shaders.join("include")], ..msl::Options::default() };
+    let mlx_options = msl::Options { include_dirs: vec![corpus().join("mlx")], ..msl::Options::default() };
+    let kernels = add_folder(&corpus().join("candle"), &msl::Options::default(), &mut ours)
+        + add_folder(&ggml.join("ggml-metal/kernels"), &ggml_options, &mut ours)
+        + add_folder(&shaders.join("shaders"), &shader_options, &mut ours)
+        + add_folder(&root.join("tests/apple"), &mlx_options, &mut ours);
+    let mut failures = Vec::new();
+    let mut same = 0;
+    for (name, declarations) in &ours {
+        let known = apples.get(name);
+        let evidence = EVIDENCE.iter().find(|(start, _)| name.starts_with(start));
+        match known {
+            Some(known) if known.is_superset(declarations) => same += 1,
+            Some(known) => failures.push(format!("{name}\n  ours:    {declarations:?}\n  Apple's: {known:?}")),
+            None if evidence.is_some() => {}
+            None => failures.push(format!("{name}: Apple's library has no such function: {declarations:?}")),
+        }
+    }
+    report(&format!(
+        "{kernels} kernels, {} functions of AIR; {same} are as in Apple's library, which has {}",
+        ours.len(),
+        apples.len()
+    ));
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+}
+
+#[allow(clippy::print_stdout, reason = "the counts are what this test is run for")]
+fn report(line: &str) {
+    println!("{line}");
+}
