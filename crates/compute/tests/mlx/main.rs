@@ -10,6 +10,7 @@
 
 #![cfg(llvm)]
 
+mod agreement;
 mod arange;
 mod argreduce;
 mod array;
@@ -23,6 +24,8 @@ mod gemm;
 mod gemv;
 mod harness;
 mod layout;
+#[path = "../mlx_sources/mod.rs"]
+mod mlx_sources;
 mod names;
 mod norm;
 mod prefill;
