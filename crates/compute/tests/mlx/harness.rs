@@ -3,7 +3,7 @@
 use crate::array::{Array, DType, Scalar};
 use crate::compare::{Tolerance, UNWRITTEN, compare};
 use compute::reflect::ArgumentKind;
-use compute::{Device, FunctionConstantValues, Library, Size};
+use compute::{Buffer, ComputePipelineState, Device, FunctionConstantValues, Library, Size};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -124,11 +124,21 @@ pub(crate) fn names(prefix: &str) -> Vec<String> {
     names
 }
 
-fn library() -> &'static (Device, Library) {
+/// The folder of the corpus with MLX's library and headers.
+pub(crate) fn corpus() -> PathBuf {
+    let corpus = std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus");
+    PathBuf::from(corpus).join("mlx")
+}
+
+pub(crate) fn device() -> &'static Device {
+    &library().0
+}
+
+/// The device and Apple's library.
+pub(crate) fn library() -> &'static (Device, Library) {
     static LIBRARY: OnceLock<(Device, Library)> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let corpus = std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus");
-        let path = PathBuf::from(corpus).join("mlx/mlx.metallib");
+        let path = corpus().join("mlx.metallib");
         let device = Device::cpu().unwrap_or_else(|error| panic!("{error}"));
         let library = device.new_library_with_file(&path).unwrap_or_else(|error| panic!("{error}"));
         (device, library)
@@ -175,10 +185,43 @@ pub(crate) fn check(family: &str, functions: usize, every: usize, cases: impl In
 }
 
 fn run(case: &Case) -> Result<(), String> {
-    let (device, library) = library();
+    let (_, library) = library();
+    for written in execute(case, library)? {
+        let Written { index, output, before, after } = written;
+        compare(output.dtype, &output.expected, output.tolerance, &before, &after)
+            .map_err(|problem| format!("output {index}: {problem}"))?;
+    }
+    Ok(())
+}
+
+/// An output of a dispatch, with the guard after it.
+pub(crate) struct Written<'c> {
+    pub(crate) index: usize,
+    pub(crate) output: &'c Output,
+    pub(crate) before: Vec<u8>,
+    pub(crate) after: Vec<u8>,
+}
+
+/// Runs the case's function from a library, and returns its outputs.
+pub(crate) fn execute<'c>(case: &'c Case, library: &Library) -> Result<Vec<Written<'c>>, String> {
+    let pipeline = pipeline(case, library)?;
+    execute_pipeline(case, &pipeline)
+}
+
+/// The pipeline state of the case's function.
+pub(crate) fn pipeline(case: &Case, library: &Library) -> Result<ComputePipelineState, String> {
     let error = |error: compute::Error| error.to_string();
     let function = library.new_function(&case.function, &case.constants).map_err(error)?;
-    let pipeline = device.new_compute_pipeline_state(&function).map_err(error)?;
+    device().new_compute_pipeline_state(&function).map_err(error)
+}
+
+/// Runs a pipeline with the case's arguments, and returns its outputs.
+pub(crate) fn execute_pipeline<'c>(
+    case: &'c Case,
+    pipeline: &ComputePipelineState,
+) -> Result<Vec<Written<'c>>, String> {
+    let device = device();
+    let error = |error: compute::Error| error.to_string();
     for argument in pipeline.reflection().arguments.iter().filter(|argument| argument.kind == ArgumentKind::Buffer)
     {
         let bound = case.arguments.iter().find(|(index, _)| *index == argument.index as usize);
@@ -198,7 +241,7 @@ fn run(case: &Case) -> Result<(), String> {
     let queue = device.new_command_queue();
     let commands = queue.new_command_buffer();
     let mut encoder = commands.compute_command_encoder().map_err(error)?;
-    encoder.set_compute_pipeline_state(&pipeline).map_err(error)?;
+    encoder.set_compute_pipeline_state(pipeline).map_err(error)?;
     let mut outputs = Vec::new();
     for (index, argument) in &case.arguments {
         let mut bytes = match argument {
@@ -225,14 +268,14 @@ fn run(case: &Case) -> Result<(), String> {
     encoder.end_encoding().map_err(error)?;
     commands.commit().map_err(error)?;
     commands.wait_until_completed().map_err(error)?;
-    for (index, output, before, buffer) in outputs {
-        compare(output.dtype, &output.expected, output.tolerance, &before, &buffer.read::<u8>())
-            .map_err(|problem| format!("output {index}: {problem}"))?;
-    }
-    Ok(())
+    let written = |(index, output, before, buffer): (usize, &'c Output, Vec<u8>, Buffer)| {
+        let after = buffer.read::<u8>().to_vec();
+        Written { index, output, before, after }
+    };
+    Ok(outputs.into_iter().map(written).collect())
 }
 
 #[allow(clippy::print_stdout, reason = "the counts are what this test is run for")]
-fn report(line: &str) {
+pub(crate) fn report(line: &str) {
     println!("{line}");
 }
