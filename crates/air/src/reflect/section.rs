@@ -213,7 +213,7 @@ mod tests {
         let text = format!("#include <metal_stdlib>\nusing namespace metal;\n{text}");
         let compilation = msl::compile_source("k.metal", &text, &msl::Options::default());
         assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
-        crate::compile(&compilation, crate::MathMode::Fast).unwrap()
+        crate::compile(&compilation, crate::MathMode::Fast).unwrap().library
     }
 
     #[test]
