@@ -15,10 +15,11 @@ pub(super) enum Error {
 
 pub(super) type Result<T> = std::result::Result<T, Error>;
 
-/// A record: its code, and its operands. (Blobs are left out.)
-pub(super) struct Record {
+/// A record: its code, its operands, and its blob if it has one.
+pub(super) struct Record<'a> {
     pub(super) code: u64,
     pub(super) operands: Vec<u64>,
+    pub(super) blob: &'a [u8],
 }
 
 /// The block with the abbreviations of others.
@@ -35,7 +36,7 @@ pub(super) trait Visitor {
     fn enter(&mut self, depth: usize, block: u64) -> bool;
 
     /// A record in a block that was entered.
-    fn record(&mut self, block: u64, record: &Record) -> Result<()>;
+    fn record(&mut self, block: u64, record: Record) -> Result<()>;
 
     /// A block that was entered ends.
     fn leave(&mut self, block: u64) -> Result<()>;
@@ -109,7 +110,7 @@ pub(super) fn walk(bytes: &[u8], visitor: &mut impl Visitor) -> Result<()> {
                 match block.id {
                     BLOCK_INFO if record.code == SET_BLOCK => block.about = record.operands.first().copied(),
                     BLOCK_INFO => {}
-                    id => visitor.record(id, &record)?,
+                    id => visitor.record(id, record)?,
                 }
             }
         }
@@ -165,8 +166,9 @@ impl Abbreviation {
         Ok(Abbreviation(operands))
     }
 
-    fn record(&self, cursor: &mut Cursor) -> Result<Record> {
+    fn record<'a>(&self, cursor: &mut Cursor<'a>) -> Result<Record<'a>> {
         let mut values = Vec::new();
+        let mut blob: &[u8] = &[];
         for (at, operand) in self.0.iter().enumerate() {
             match operand {
                 Operand::Array => {
@@ -179,7 +181,9 @@ impl Abbreviation {
                 Operand::Blob => {
                     let bytes = cursor.variable(6)?;
                     cursor.align()?;
+                    let first = (cursor.bit / 8) as usize;
                     cursor.skip(bytes.saturating_mul(8))?;
+                    blob = &cursor.bytes[first..(cursor.bit / 8) as usize];
                     cursor.align()?;
                 }
                 scalar => values.push(cursor.scalar(*scalar)?),
@@ -188,7 +192,7 @@ impl Abbreviation {
         if values.is_empty() {
             return Err(Error::Malformed("a record without a code"));
         }
-        Ok(Record { code: values.remove(0), operands: values })
+        Ok(Record { code: values.remove(0), operands: values, blob })
     }
 }
 
@@ -205,7 +209,7 @@ struct Cursor<'a> {
     bit: u64,
 }
 
-impl Cursor<'_> {
+impl<'a> Cursor<'a> {
     fn end(&self) -> u64 {
         self.bytes.len() as u64 * 8
     }
@@ -270,15 +274,18 @@ impl Cursor<'_> {
             Operand::Literal(value) => Ok(value),
             Operand::Fixed(width) => self.fixed(width),
             Operand::Variable(width) => self.variable(width),
-            Operand::Character => self.fixed(6),
+            Operand::Character => {
+                const CHARACTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+                Ok(CHARACTERS[self.fixed(6)? as usize].into())
+            }
             Operand::Array | Operand::Blob => Err(Error::Malformed("an array of arrays")),
         }
     }
 
-    fn unabbreviated(&mut self) -> Result<Record> {
+    fn unabbreviated(&mut self) -> Result<Record<'a>> {
         let code = self.variable(6)?;
         let count = self.count()?;
         let operands = (0..count).map(|_| self.variable(6)).collect::<Result<Vec<u64>>>()?;
-        Ok(Record { code, operands })
+        Ok(Record { code, operands, blob: &[] })
     }
 }

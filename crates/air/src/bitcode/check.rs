@@ -80,15 +80,15 @@ impl Visitor for Check {
         }
     }
 
-    fn record(&mut self, block: u64, record: &Record) -> bitstream::Result<()> {
+    fn record(&mut self, block: u64, record: Record) -> bitstream::Result<()> {
         let operand = |at: usize| record.operands.get(at).copied().unwrap_or(0);
         match block {
             MODULE => {
-                self.module_record(record);
+                self.module_record(&record);
                 Ok(())
             }
-            TYPES => self.type_record(record),
-            CONSTANTS => self.constant_record(record),
+            TYPES => self.type_record(&record),
+            CONSTANTS => self.constant_record(&record),
             ATTRIBUTE_GROUPS if record.code == ATTRIBUTE_GROUP => match operand(1) {
                 0..=MAX_PARAMETERS | OF_FUNCTION => Ok(()),
                 _ => Err(Error::Malformed("an attribute belongs to a parameter that no function has")),
