@@ -48,7 +48,8 @@ pub fn compile_kernel<'p>(
     crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
     optimize(&mut module, source.program, entry, math)?;
     let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
-    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+    let bitcode = crate::bitcode::write::write(&module)
+        .map_err(|what| Error::Internal(format!("the module cannot be written for LLVM 14: {what}")))?;
     let mut function = Function::new(entry.name.to_string(), FunctionKind::Kernel, &bitcode);
     function.constants = library_constants(&constants);
     function.reflection =

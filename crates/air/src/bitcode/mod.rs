@@ -5,6 +5,7 @@
 
 mod bitstream;
 mod check;
+pub(crate) mod write;
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMContextSetDiagnosticHandler;
