@@ -229,7 +229,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         scalar: BasicValueEnum<'ctx>,
         ty: Ty,
     ) -> Result<BasicValueEnum<'ctx>> {
-        let name = format!("air.simdgroup_matrix_8x8_init_diag.{}", self.width_suffix(ty));
+        let TyKind::SimdgroupMatrix { element } = *self.program.types.kind(ty) else {
+            return Err(Error::Internal("no simdgroup matrix".into()));
+        };
+        let (matrix, element) = (self.width_suffix(ty), self.width_suffix(element));
+        let name = format!("air.simdgroup_matrix_8x8_init_diag.{matrix}.{element}");
         let result = self.register_type(ty)?;
         let made = self.intrinsic(&name, &[scalar], Some(result))?;
         made.ok_or_else(|| Error::Internal("a matrix without a value".into()))

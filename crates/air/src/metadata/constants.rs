@@ -12,7 +12,8 @@
 //!
 //! That is Apple's form, and that of our libraries. In a module that is compiled at once there are no variables: the
 //! code reads the constants themselves, and the static initializer sets the predicates only. A condition that is
-//! computed from function constants is computed in it.
+//! computed from function constants is computed in it. So are other constants that are computed from function constants,
+//! in a library, as far as whoever sets the function constants can evaluate it (see [`is_set_at_start`]).
 //!
 //! The name of the global tells the linker the index and the type, mangled as in the Itanium C++ ABI. Only `b` and `i`
 //! occur in `mlx.metallib`; the other letters are those of Apple's mangled function names.
@@ -26,9 +27,10 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, PointerValue, UnnamedAddress,
 };
 use msl::Program;
-use msl::program::{FunctionId, GlobalId};
+use msl::program::{ExprKind, FunctionId, GlobalId};
 use msl::types::{FloatKind, IntKind, Ty, TyKind, Types};
-use msl::walk::Reachable;
+use msl::walk::{self, Reachable};
+use std::collections::BTreeSet;
 
 const CONSTANT_SPACE: u16 = 2;
 const STATIC_INIT: &str = "_GLOBAL__sub_I_metalworks";
@@ -48,8 +50,29 @@ pub(crate) fn host_value<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> P
     initializer(lowering.context, &lowering.module, lowering.program, id).as_pointer_value()
 }
 
-/// The copy of a function constant that the code of a library reads; made the first time.
-fn variable<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> GlobalValue<'ctx> {
+/// True if the static initializer of a library computes a constant from function constants: integers, and no call but
+/// the question whether one is set. Others are computed where they are used.
+pub(crate) fn is_set_at_start(lowering: &Lowering, id: GlobalId) -> bool {
+    let program = lowering.program;
+    let Some(init) = program.global(id).init.as_ref().filter(|_| lowering.is_for_library) else { return false };
+    let is_integer = |ty: Ty| {
+        matches!(program.types.kind(ty), TyKind::Bool | TyKind::Int(_) | TyKind::Enum(_) | TyKind::Reference { .. })
+    };
+    let mut is_simple = is_integer(program.global(id).ty.ty);
+    walk::walk_expr(init, &mut |expr| {
+        is_simple &= is_integer(expr.ty.ty)
+            && match &expr.kind {
+                ExprKind::Call { function, .. } => {
+                    program.function(*function).builtin.as_deref() == Some("is_function_constant_defined")
+                }
+                _ => true,
+            };
+    });
+    is_simple
+}
+
+/// The copy of a function constant, or of one computed from them, that the code of a library reads; made the first time.
+pub(crate) fn variable<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> GlobalValue<'ctx> {
     let (program, module) = (lowering.program, &lowering.module);
     let name = mangled_internal(&program.global(id).name);
     if let Some(global) = module.get_global(&name) {
@@ -194,9 +217,13 @@ impl<'ctx> Predicates<'ctx> {
             let globals: Vec<_> = predicates.globals.iter().map(|(_, global)| *global).collect();
             keep(lowering.context, &lowering.module, &globals);
         }
-        let is_copied =
-            |id: &GlobalId| lowering.is_for_library && lowering.program.global(*id).function_constant.is_some();
-        let copied: Vec<GlobalId> = reached.globals.iter().copied().filter(is_copied).collect();
+        let is_copied = |id: &GlobalId| {
+            let is_constant = lowering.program.global(*id).function_constant.is_some();
+            lowering.is_for_library && is_constant || is_set_at_start(lowering, *id)
+        };
+        let mut copied = Vec::new();
+        let meant: BTreeSet<GlobalId> = reached.globals.iter().copied().filter(is_copied).collect();
+        meant.iter().for_each(|id| in_order(lowering.program, *id, &meant, &mut copied));
         let mut initializer = None;
         if !predicates.globals.is_empty() || !copied.is_empty() {
             initializer = Some(static_initializer(lowering, kernel, &copied, &predicates)?);
@@ -221,6 +248,24 @@ impl<'ctx> Predicates<'ctx> {
     }
 }
 
+/// Adds a constant to a list, after those that it is computed from. (It cannot be computed from itself.)
+fn in_order(program: &Program, id: GlobalId, meant: &BTreeSet<GlobalId>, list: &mut Vec<GlobalId>) {
+    if list.contains(&id) || !meant.contains(&id) {
+        return;
+    }
+    let mut before = Vec::new();
+    program.global(id).init.iter().for_each(|init| {
+        walk::walk_expr(init, &mut |expr| {
+            before.extend(match expr.kind {
+                ExprKind::Global(other) => Some(other),
+                _ => None,
+            })
+        });
+    });
+    before.into_iter().filter(|other| *other != id).for_each(|other| in_order(program, other, meant, list));
+    list.push(id);
+}
+
 /// The function that runs before a kernel does: it copies function constants and sets the predicates.
 fn static_initializer<'ctx>(
     lowering: &mut Lowering<'ctx, '_>,
@@ -233,9 +278,15 @@ fn static_initializer<'ctx>(
     function.set_section(Some(STATIC_INIT_SECTION));
     lowering.synthesize(function, kernel, |lowering| {
         for &id in copied {
-            let ty = lowering.program.global(id).ty;
-            let value = lowering.load(host_value(lowering, id), ty)?;
-            lowering.store(variable(lowering, id).as_pointer_value(), ty, value)?;
+            let global = lowering.program.global(id);
+            let place = variable(lowering, id).as_pointer_value();
+            match &global.init {
+                Some(init) if global.function_constant.is_none() => lowering.initialize(place, init, false)?,
+                _ => {
+                    let value = lowering.load(host_value(lowering, id), global.ty)?;
+                    lowering.store(place, global.ty, value)?;
+                }
+            }
         }
         for (condition, predicate) in &predicates.globals {
             set(lowering, *condition, *predicate)?;

@@ -22,5 +22,5 @@ mod emit;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use constants::{function_constant_global, host_value};
+pub(crate) use constants::{function_constant_global, host_value, is_set_at_start, variable};
 pub(crate) use emit::{ATOMIC, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit};

@@ -21,6 +21,9 @@ const BODY: [(&str, &str); 4] = [
 /// Of those that are compiled with fast mathematics.
 const FAST: [&str; 5] = crate::expand::flags::PROMISING;
 
+/// Attributes of a function across threads.
+const GROUP: [(&str, u64); 4] = [("convergent", 0), ("mustprogress", 0), ("nounwind", 0), ("willreturn", 0)];
+
 /// Attributes of a declaration without effects; 0 of `memory`: it accesses none.
 const PURE: [(&str, u64); 6] =
     [("mustprogress", 0), ("nofree", 0), ("nosync", 0), ("nounwind", 0), ("willreturn", 0), ("memory", 0)];
@@ -33,7 +36,10 @@ pub(super) fn before(module: ModuleRef, program: &Program, entry: &EntryPoint, m
     let functions = module.functions();
     for function in functions.iter().filter(|function| is_air(**function) && !function.has_attributes()) {
         // Others were declared with theirs.
-        PURE.iter().for_each(|(name, value)| function.add_number_attribute(name, *value));
+        let is_across_threads =
+            ["air.simd", "air.quad", "air.wg."].iter().any(|start| function.name().starts_with(start));
+        let attributes = if is_across_threads { &GROUP[..] } else { &PURE[..] };
+        attributes.iter().for_each(|(name, value)| function.add_number_attribute(name, *value));
     }
     let convergent = convergent(&functions);
     for function in functions.into_iter().filter(|function| !function.is_declaration()) {

@@ -209,6 +209,28 @@ fn function_constants_are_copied() {
 }
 
 #[test]
+fn constants_computed_from_function_constants_are_set_at_start() {
+    let text = text(
+        "constant int n [[function_constant(0)]];
+         constant int twice = n * 2;
+         constant bool is_large = is_function_constant_defined(n) && twice > 64;
+         constant float scale = 1.0f / n;
+         kernel void k(device float *x) { if (is_large) x[0] = scale; }",
+    );
+    let start = text.split("@_GLOBAL__sub_I_metalworks()").nth(1).expect("a static initializer");
+    let start = start.split("\n}").next().expect("its body");
+    assert!(
+        start.contains("call i1 @air.is_function_constant_defined(ptr addrspace(2) @_Z1n.MTL_FC_INIT_0_i)"),
+        "{start}"
+    );
+    assert!(start.contains("ptr addrspace(2) @_ZL8is_large"), "{start}");
+    assert!(start.contains("icmp sgt i32"), "'twice' is set before: {start}");
+    assert!(!start.contains("fdiv"), "whoever sets function constants evaluates integers only: {start}");
+    let kernel = text.split("define void @k(").nth(1).expect("the kernel");
+    assert!(kernel.contains("load i8, ptr addrspace(2) @_ZL8is_large") && kernel.contains("fdiv"), "{kernel}");
+}
+
+#[test]
 fn fast_mathematics() {
     let source = "kernel void k(device float *x) { x[0] = x[1] * x[2] - INFINITY * x[3]; }";
     let source = format!("#include <metal_stdlib>\n{source}");

@@ -7,6 +7,7 @@ use crate::metadata::ORIGIN_CONSTANTS;
 use crate::metallib::data_type;
 use abi::{ConstantKey, ConstantValue, Constants};
 use inkwell::module::Module;
+use std::collections::HashSet;
 use std::ffi::CStr;
 
 /// A function constant of a module.
@@ -169,12 +170,24 @@ fn is_read_outside(global: Value, initializer: Option<Value>) -> bool {
     users.any(|user| user.is_instruction() && Some(user.block().function()) != initializer)
 }
 
-/// True if the static initializer copies a constant to a variable that other code uses.
+/// True if the static initializer sets a variable that other code uses to a constant, or to something computed from it.
 fn is_copy_read(constant: Value, initializer: Option<Value>) -> bool {
-    let loads = constant.users().into_iter().filter(|user| user.is(Opcode::LLVMLoad));
-    let stores = loads.flat_map(Value::users).filter(|user| user.is(Opcode::LLVMStore));
-    let mut copies = stores.map(|store| store.operand(1)).filter(|copy| copy.is_global_variable());
-    copies.any(|copy| is_read_outside(copy, initializer))
+    let mut pending = vec![constant];
+    let mut seen = HashSet::from([constant]);
+    while let Some(value) = pending.pop() {
+        let users = value.users().into_iter().filter(|user| user.is_instruction());
+        let users = users.filter(|user| Some(user.block().function()) == initializer);
+        for user in users {
+            let changed = if user.is(Opcode::LLVMStore) { user.operand(1) } else { user };
+            if changed.is_global_variable() && is_read_outside(changed, initializer) {
+                return true;
+            }
+            if (changed.is_instruction() || changed.is_global_variable()) && seen.insert(changed) {
+                pending.push(changed);
+            }
+        }
+    }
+    false
 }
 
 fn missing<'a>(constants: impl Iterator<Item = &'a Constant>) -> Result<(), Error> {

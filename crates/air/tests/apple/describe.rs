@@ -83,7 +83,9 @@ fn operands(contents: &str) -> Vec<&str> {
 /// A global without the number that Apple's linker adds to a name that is taken: `@pred_0.4`.
 fn without_number(operand: &str) -> String {
     match operand.rsplit_once('.') {
-        Some((name, number)) if name.contains('@') && number.bytes().all(|byte| byte.is_ascii_digit()) => name.into(),
+        Some((name, number)) if name.contains('@') && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            name.into()
+        }
         _ => operand.into(),
     }
 }

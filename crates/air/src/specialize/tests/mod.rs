@@ -1,5 +1,6 @@
 //! Our kernels and Apple's, with all kinds of values.
 
+mod copies;
 mod used;
 
 use super::*;
