@@ -172,6 +172,8 @@ pub struct Binding {
     pub condition: Option<GlobalId>,
     /// Number of elements of a parameter that is written as an array: 3 for `constant long strides[3]`.
     pub array_len: Option<u64>,
+    /// The type that it points to is named by a class template or an alias, not by a template parameter.
+    pub names_template: bool,
 }
 
 /// Resource or built-in value behind a parameter of an entry point.

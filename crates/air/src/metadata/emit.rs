@@ -172,7 +172,10 @@ impl<'ctx> Nodes<'ctx, '_> {
                     _ => return Err(unsupported("a buffer that is no pointer or reference", local)),
                 };
                 self.buffer(*index, pointee, self.bound_size(binding, pointee.ty, is_reference), out);
-                self.type_name(pointee.ty)
+                match types.kind(pointee.ty) {
+                    TyKind::Atomic(_) => self.type_name(pointee.ty),
+                    _ => msl::reflect::element_name(self.program, binding, pointee.ty),
+                }
             }
             BindingKind::Texture(index) => {
                 let (name, access) = texture(&types.name(local.ty.ty));

@@ -2,7 +2,7 @@
 
 use super::{Access, Argument, ArgumentKind, FieldInfo};
 use crate::program::{Binding, BindingKind, Function, Program};
-use crate::types::{AddressSpace, Layout, QualTy, Ty, TyKind, Types};
+use crate::types::{AddressSpace, Layout, QualTy, Struct, Ty, TyKind, Types};
 
 /// The argument of a binding; `None` if the host does not bind it.
 pub(super) fn argument(program: &Program, function: &Function, binding: &Binding) -> Option<Argument> {
@@ -27,7 +27,10 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
     if let TyKind::Struct(_) = types.kind(element.ty) {
         add_fields(types, element.ty, 0, &mut fields);
     }
-    let element_type = types.full_name(element.ty);
+    let element_type = match is_pointer {
+        true => element_name(program, binding, element.ty),
+        false => types.full_name(element.ty),
+    };
     let space = element.space.filter(|_| is_pointer).map_or("", |space| space.text());
     let access = if is_pointer { pointer_access(element) } else { texture_access(kind, &element_type) };
     let is_reference = matches!(types.kind(local.ty.ty), TyKind::Reference { .. });
@@ -49,6 +52,20 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
         function_constant: binding.condition.map(|id| program.global(id).name.to_string()),
         is_used: true,
     })
+}
+
+/// The name of the type `ty` behind a parameter, as Apple's compiler writes it: an instance of a class template loses
+/// its template arguments if the declaration names the template (`constant Params<2> &` points to `Params`) or an
+/// alias, but not if it names a template parameter that stands for the instance.
+pub fn element_name(program: &Program, binding: &Binding, ty: Ty) -> String {
+    let types = &program.types;
+    match *types.kind(ty) {
+        TyKind::Struct(id) if binding.names_template && !types.struct_(id).is_opaque => {
+            let Struct { name, qualifier, .. } = types.struct_(id);
+            format!("{qualifier}{}", name.split('<').next().unwrap_or_default())
+        }
+        _ => types.full_name(ty),
+    }
 }
 
 fn pointer_access(pointee: QualTy) -> Access {

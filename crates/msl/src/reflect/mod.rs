@@ -8,6 +8,7 @@ mod specialize;
 #[cfg(test)]
 mod tests;
 
+pub use arguments::element_name;
 pub use specialize::specialize;
 
 use crate::parse::ast::Stage;

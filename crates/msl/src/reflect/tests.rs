@@ -162,6 +162,7 @@ fn program() -> (Program, SourceMap) {
         kind,
         condition: (index == 1).then_some(GlobalId(0)),
         array_len: None,
+        names_template: false,
     });
     let span = Span { file, start: 22, end: 23, expansion };
     let entry = |name: &str, stage, bindings| EntryPoint {

@@ -5,7 +5,7 @@ use crate::check::Checker;
 use crate::check::classes::ResourceKind;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::state::Diagnostics;
-use crate::check::tables::Tables;
+use crate::check::tables::{ScopeId, ScopeKind, Tables};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, Stage, TypeExprKind};
 use crate::program::{Binding, BindingKind, FunctionId, GlobalId, LocalId};
@@ -118,7 +118,9 @@ impl<'a> Checker<'a> {
                 }
             };
             let array_len = self.array_len(param, types[index]);
-            bindings.push(Binding { param: LocalId(index as u32), kind, condition: conditions[index], array_len });
+            let names_template = names_template(&self.tables, self.position.scope(), &param.ty);
+            let (param, condition) = (LocalId(index as u32), conditions[index]);
+            bindings.push(Binding { param, kind, condition, array_len, names_template });
         }
         bindings
     }
@@ -298,7 +300,8 @@ fn unbound(
     stage: Stage,
     condition: Option<GlobalId>,
 ) -> Binding {
-    let binding = Binding { param: id, kind: BindingKind::Other(SmolStr::default()), condition, array_len: None };
+    let kind = BindingKind::Other(SmolStr::default());
+    let binding = Binding { param: id, kind, condition, array_len: None, names_template: false };
     let known_attribute = param.attributes.iter().any(|a| a.name != "function_constant");
     if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute {
         let shown = tables.name_of_qual(ty);
@@ -360,4 +363,32 @@ impl Slots {
     fn next_free(&self) -> u32 {
         (0..).find(|index| self.taken.iter().all(|(taken, ..)| taken != index)).unwrap_or(u32::MAX)
     }
+}
+
+/// True if a declaration names the type that it points to by a class template (`device Pair<int> *`) or an alias, and
+/// not by a template parameter.
+fn names_template(tables: &Tables, scope: ScopeId, written: &ast::TypeExpr) -> bool {
+    match &written.kind {
+        TypeExprKind::Pointer(inner)
+        | TypeExprKind::Reference { inner, .. }
+        | TypeExprKind::Array { element: inner, .. }
+        | TypeExprKind::Qualified { inner, .. } => names_template(tables, scope, inner),
+        TypeExprKind::Named(path) if path.last().args.is_some() => true,
+        TypeExprKind::Named(path) => path.as_ident().map_or_else(
+            || path.segments.iter().all(|segment| segment.args.is_none()),
+            |name| !is_template_parameter(tables, scope, name),
+        ),
+        _ => false,
+    }
+}
+
+fn is_template_parameter(tables: &Tables, scope: ScopeId, name: &str) -> bool {
+    let mut next = Some(scope);
+    while let Some(scope) = next {
+        if tables.scopes().own(scope, name).is_some() {
+            return tables.scopes().get(scope).kind == ScopeKind::Template;
+        }
+        next = tables.scopes().get(scope).parent;
+    }
+    false
 }

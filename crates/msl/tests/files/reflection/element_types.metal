@@ -62,9 +62,8 @@ kernel void every(constant Params &params, device const block_q4_0 *blocks, devi
 //         },
 //         {
 //           "access": "read_write", "address_space": "device", "element_align": 2, "element_size": 16,
-//           "element_type": "Tile<half, 8>",
-//           "fields": [ { "name": "data", "offset": 0, "size": 16, "type": "half [8]" } ], "index": 6,
-//           "kind": "buffer", "name": "tiles", "type": "device Tile<half, 8> *"
+//           "element_type": "Tile", "fields": [ { "name": "data", "offset": 0, "size": 16, "type": "half [8]" } ],
+//           "index": 6, "kind": "buffer", "name": "tiles", "type": "device Tile *"
 //         },
 //         {
 //           "access": "read", "address_space": "constant", "element_align": 4, "element_size": 8,
