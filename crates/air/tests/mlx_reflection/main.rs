@@ -1,0 +1,158 @@
+//! Kernels of MLX's headers, reflected from the source, against the same kernels in the library that Apple's compiler
+//! made of them.
+#![cfg(llvm)]
+
+mod families;
+mod pattern;
+
+use air::metallib::{Function, Library};
+use air::reflect::reflect_library;
+use families::{FAMILIES, Family};
+use msl::reflect::{Argument, Kernel};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Kernels compared of each family, spread over its names.
+const PER_FAMILY: usize = 16;
+
+fn corpus() -> PathBuf {
+    PathBuf::from(std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus")).join("mlx")
+}
+
+/// The interface of one of Apple's kernels.
+fn apples(library: &Library, name: &str) -> Kernel {
+    let reflection = reflect_library(library, |candidate| candidate == name);
+    reflection.unwrap_or_else(|error| panic!("{name}: {error}")).kernels.pop().expect("it is a kernel")
+}
+
+/// A type of Apple's metadata in the words of a source.
+fn spelled(ty: &str) -> String {
+    if ty == "bfloat" { "bfloat16_t".into() } else { ty.into() }
+}
+
+/// The kernels of families with the same headers, by name.
+type Unit = BTreeMap<String, String>;
+
+/// Some kernels of a family: the name, and the instance of a template that it names. Takes all its names from `names`.
+fn instances(family: &Family, library: &Library, names: &mut Vec<&str>) -> Unit {
+    let (_, pattern, template) = family;
+    let named: Vec<_> = names.iter().filter_map(|name| Some((*name, pattern::matches(pattern, name)?))).collect();
+    assert!(!named.is_empty(), "no kernel is named {pattern}");
+    names.retain(|name| pattern::matches(pattern, name).is_none());
+    let step = named.len().div_ceil(PER_FAMILY);
+    let instance = |(name, holes): &(&str, _)| {
+        let argument = |argument: &str| {
+            let kernel = apples(library, name);
+            let found = kernel.arguments.iter().find(|found| found.name == argument);
+            spelled(&found.unwrap_or_else(|| panic!("{name} has no argument '{argument}'")).element_type)
+        };
+        ((*name).to_owned(), pattern::fill(template, holes, argument))
+    };
+    named.iter().step_by(step).map(instance).collect()
+}
+
+fn reflect_source(headers: &[&str], unit: &Unit) -> Vec<Kernel> {
+    let include = |header: &&str| format!("#include \"mlx/backend/metal/kernels/{header}\"\n");
+    let mut source: String = headers.iter().map(include).collect();
+    for (name, instance) in unit {
+        let instance = instance.split_once('<').expect("a template");
+        let (template, arguments) = (instance.0, instance.1.strip_suffix('>').expect("its end"));
+        source += &format!("instantiate_kernel(\"{name}\", {template}, {arguments})\n");
+    }
+    let options = msl::Options { include_dirs: vec![corpus()], ..msl::Options::default() };
+    let compilation = msl::compile_source("mlx.metal", &source, &options);
+    assert!(!compilation.has_errors(), "{source}{}", compilation.render_diagnostics(false));
+    compilation.reflect().kernels
+}
+
+/// A difference that remains: in what, in kernels with one of these beginnings, for this reason. Lists of Apple's must
+/// be a part of ours.
+struct Known {
+    what: &'static str,
+    kernels: &'static [&'static str],
+    #[allow(dead_code, reason = "for the reader")]
+    reason: &'static str,
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        what: "threadgroup memory",
+        kernels: &["gemv_", "steel_attention_"],
+        reason: "the optimizer of Apple's compiler removes variables that are passed on and never accessed",
+    },
+    Known {
+        what: "threadgroup memory",
+        kernels: &["c_block_sort_", "carg_block_sort_", "nc_block_sort_", "ncarg_block_sort_"],
+        reason: "the optimizer of Apple's compiler removes variables of branches that are never taken",
+    },
+    Known {
+        what: "function constants",
+        kernels: &["fft_mem_", "rader_fft_mem_", "four_step_mem_"],
+        reason: "the optimizer of Apple's compiler removes constants that are passed on and never read",
+    },
+];
+
+/// True if the difference is a known one.
+fn is_known(kernel: &str, what: &str, ours: &[String], apples: &[String]) -> bool {
+    let is_part = apples.iter().all(|part| ours.contains(part));
+    is_part
+        && KNOWN
+            .iter()
+            .any(|known| known.what == what && known.kernels.iter().any(|start| kernel.starts_with(start)))
+}
+
+#[test]
+#[ignore = "needs MLX's headers and mlx.metallib (scripts/corpus.sh); run by make air"]
+fn sources_and_apples_library_agree() {
+    let file = std::fs::read(corpus().join("mlx.metallib")).expect("the library is there");
+    let library = Library::parse(&file).expect("it is a library");
+    let mut names: Vec<&str> = library.functions().iter().map(Function::name).collect();
+    let mut units: BTreeMap<&[&str], Unit> = BTreeMap::new();
+    for family in FAMILIES {
+        units.entry(family.0).or_default().extend(instances(family, &library, &mut names));
+    }
+    let mut differences = Vec::new();
+    let mut count = 0;
+    for (headers, unit) in units {
+        for kernel in reflect_source(headers, &unit) {
+            count += 1;
+            compare(&kernel, &apples(&library, &kernel.name), &mut differences);
+        }
+    }
+    println!("{count} kernels compared; no family for {} of {}", names.len(), library.functions().len());
+    assert!(count > 1500, "only {count} kernels");
+    assert!(names.len() < 500, "no family for {}", names.len());
+    assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
+}
+
+fn compare(ours: &Kernel, apples: &Kernel, differences: &mut Vec<String>) {
+    let name = &ours.name;
+    let mut differ = |what: &str, ours: Vec<String>, apples: Vec<String>| {
+        if ours != apples && !is_known(name, what, &ours, &apples) {
+            differences.push(format!("{name}: {what}:\n    ours    {ours:?}\n    Apple's {apples:?}"));
+        }
+    };
+    let names = |kernel: &Kernel| kernel.arguments.iter().map(|argument| argument.name.clone()).collect();
+    differ("arguments", names(ours), names(apples));
+    for (ours, apples) in ours.arguments.iter().zip(&apples.arguments) {
+        // A source does not know which arguments are used after optimization.
+        let described = |argument: &Argument| vec![format!("{:?}", Argument { is_used: true, ..argument.clone() })];
+        differ(&ours.name, described(ours), described(apples));
+    }
+    let builtins = |kernel: &Kernel| kernel.builtins.iter().map(|builtin| format!("{builtin:?}")).collect();
+    differ("built-ins", builtins(ours), builtins(apples));
+    let constants = |kernel: &Kernel| kernel.function_constants.iter().map(u32::to_string).collect();
+    differ("function constants", constants(ours), constants(apples));
+    let limit = |kernel: &Kernel| vec![format!("{:?}", kernel.max_total_threads_per_threadgroup)];
+    differ("threads", limit(ours), limit(apples));
+    differ("threadgroup memory", threadgroup(ours), threadgroup(apples));
+}
+
+/// In one order: Apple's optimizer has its own.
+fn threadgroup(kernel: &Kernel) -> Vec<String> {
+    let variables = kernel.threadgroup_memory.iter();
+    let mut variables: Vec<_> =
+        variables.map(|found| format!("{} bytes, align {}: {}", found.size, found.align, found.name)).collect();
+    variables.sort();
+    variables
+}
