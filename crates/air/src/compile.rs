@@ -1,13 +1,13 @@
 //! From a checked program to a library of compiled functions.
 
-use crate::lower::{Error, MathMode, ProgramSource, lower, lower_for_library};
+use crate::lower::{Error, MathMode, ProgramSource, lower, lower_for_library, lower_visible};
 use crate::metallib::{Function, FunctionKind, Header, Library};
 use crate::optimize::optimize;
 use crate::reflect::{library_constants, reflect, reflection_buffer};
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMContextSetDiscardValueNames;
 use inkwell::module::Module;
-use msl::program::EntryPoint;
+use msl::program::{EntryPoint, VisibleFunction};
 
 /// A library, and the kernels of the program that are not in it.
 #[derive(Debug)]
@@ -27,6 +27,12 @@ pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Resu
         match compile_kernel(source, entry, math) {
             Ok(function) => library.add(function).map_err(|error| Error::Internal(error.to_string()))?,
             Err(error) => left_out.push((entry.name.to_string(), error)),
+        }
+    }
+    for visible in &source.program.visible_functions {
+        match compile_visible(source, visible, math) {
+            Ok(function) => library.add(function).map_err(|error| Error::Internal(error.to_string()))?,
+            Err(error) => left_out.push((visible.name.to_string(), error)),
         }
     }
     library.unify_reflection(|_| None);
@@ -54,6 +60,23 @@ pub fn compile_kernel<'p>(
     function.constants = library_constants(&constants);
     function.reflection =
         reflection_buffer(&module).map_err(|error| Error::Internal(error.to_string()))?.map(Into::into);
+    Ok(function)
+}
+
+/// Compiles one visible function.
+pub fn compile_visible<'p>(
+    source: impl Into<ProgramSource<'p>>,
+    visible: &VisibleFunction,
+    math: MathMode,
+) -> Result<Function<'static>, Error> {
+    let context = Context::create();
+    let mut module = lower_visible(&context, source, visible, math)?;
+    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+    let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
+    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+    let mut function = Function::new(visible.name.to_string(), FunctionKind::Visible, &bitcode);
+    function.constants = library_constants(&constants);
     Ok(function)
 }
 

@@ -60,6 +60,7 @@ mod command;
 mod device;
 mod digest;
 mod error;
+mod functions;
 mod kernel;
 mod library;
 pub mod log;
@@ -86,6 +87,7 @@ pub use cache::{
 pub use command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
 pub use device::Device;
 pub use error::{Error, Result};
+pub use functions::{FunctionHandle, LinkedFunctions, VisibleFunction, VisibleFunctionTable};
 pub use library::{Function, FunctionDescriptor, Library};
 pub use msl::reflect;
 pub use pipeline::{ComputePipelineDescriptor, ComputePipelineState};

@@ -126,7 +126,7 @@ impl Library {
         Ok(Function { library: self.clone(), name: name.into(), constants: Arc::new(constants.clone()), function })
     }
 
-    fn no_function(&self, name: &str) -> Error {
+    pub(crate) fn no_function(&self, name: &str) -> Error {
         backend::no_function(&*self.library, name)
     }
 

@@ -7,6 +7,7 @@ use crate::backend::{
 };
 use crate::device::Device;
 use crate::error::{Result, usage};
+use crate::functions::LinkedFunctions;
 use crate::library::{Function, FunctionDescriptor};
 use crate::size::Size;
 use msl::reflect::Kernel;
@@ -28,6 +29,8 @@ pub struct ComputePipelineDescriptor {
     /// `requiredThreadsPerThreadgroup`: the CPU compiles code for that size only. A dispatch that breaks the promise is
     /// an error.
     pub threads_per_threadgroup: Option<Size>,
+    /// Functions that the kernel can call through visible function tables.
+    pub linked_functions: LinkedFunctions,
     /// Archives to search, in this order, before compiling. Compiled code is added to those that accept new entries.
     pub binary_archives: Vec<BinaryArchive>,
     /// Fail if no archive has the code, instead of compiling it.
@@ -55,6 +58,9 @@ impl ComputePipelineDescriptor {
 #[derive(Clone)]
 pub struct ComputePipelineState {
     executable: Arc<Executable>,
+    device: Device,
+    /// The names of the functions that are linked to it.
+    linked: Arc<[Arc<str>]>,
 }
 
 impl Device {
@@ -118,7 +124,7 @@ impl Device {
         let properties = self.backend().properties();
         let (label, promises) = (descriptor.label.as_deref(), descriptor.promises());
         let executable = Executable::new(made, properties, label, promises, Vec::new())?;
-        Ok(ComputePipelineState { executable: Arc::new(executable) })
+        Ok(ComputePipelineState { executable: Arc::new(executable), device: self.clone(), linked: Arc::default() })
     }
 
     /// The reflection of a kernel whose code for this device is in one of `archives`. Compiles nothing and creates no
@@ -139,7 +145,8 @@ impl Device {
             return usage(format!("threads_per_threadgroup is {size}: no dimension may be 0"));
         }
         let library = function.library.for_device(self, function.name)?;
-        Ok(PipelineRequest { validate: self.is_validating(), ..request(function, library, descriptor) })
+        let linked = descriptor.linked_functions.for_device(self, function.name)?;
+        Ok(PipelineRequest { linked, validate: self.is_validating(), ..request(function, library, descriptor) })
     }
 
     fn create(&self, request: &PipelineRequest) -> Result<ComputePipelineState> {
@@ -152,7 +159,8 @@ impl Device {
         let PipelineRequest { simdgroups, threads_per_threadgroup, .. } = *request;
         let promises = Promises { simdgroups, threads_per_threadgroup };
         let executable = Executable::new(made, properties, label, promises, archives)?;
-        Ok(ComputePipelineState { executable: Arc::new(executable) })
+        let linked = request.linked.iter().map(|linked| linked.name.clone()).collect();
+        Ok(ComputePipelineState { executable: Arc::new(executable), device: self.clone(), linked })
     }
 }
 
@@ -167,6 +175,7 @@ fn request(
         kernel: function.name.into(),
         constants: Arc::new(function.constants.clone()),
         function: None,
+        linked: Vec::new(),
         label: descriptor.label.clone(),
         simdgroups,
         threads_per_threadgroup,
@@ -195,6 +204,15 @@ impl ComputePipelineState {
     #[inline]
     pub(crate) fn executable(&self) -> &Arc<Executable> {
         &self.executable
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The names of the functions that are linked to it.
+    pub(crate) fn linked(&self) -> &[Arc<str>] {
+        &self.linked
     }
 
     /// Its reflection: the arguments that the host binds.

@@ -37,6 +37,8 @@ pub struct Program {
     pub globals: Vec<Global>,
     /// Functions that a host can call: kernels and graphics functions, in the order of the source.
     pub entry_points: Vec<EntryPoint>,
+    /// Functions that a host can link to kernels, in the order of the source.
+    pub visible_functions: Vec<VisibleFunction>,
     /// Function constants as reflection lists them; computed on first use.
     pub(crate) function_constants: OnceLock<Vec<crate::reflect::FunctionConstant>>,
 }
@@ -161,6 +163,17 @@ pub struct EntryPoint {
     pub span: Span,
 }
 
+/// A function with the attribute `[[visible]]`, which kernels call through tables.
+#[derive(Clone, Debug)]
+pub struct VisibleFunction {
+    /// The name that the host uses.
+    pub name: SmolStr,
+    /// The function.
+    pub function: FunctionId,
+    /// Its definition.
+    pub span: Span,
+}
+
 /// Binding of a parameter of an entry point.
 #[derive(Clone, Debug)]
 pub struct Binding {
@@ -181,6 +194,8 @@ pub struct Binding {
 pub enum BindingKind {
     /// `[[buffer(n)]]`
     Buffer(u32),
+    /// `[[buffer(n)]]` of a `visible_function_table`.
+    FunctionTable(u32),
     /// `[[threadgroup(n)]]`
     Threadgroup(u32),
     /// `[[texture(n)]]`

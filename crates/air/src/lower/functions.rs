@@ -6,9 +6,9 @@ use inkwell::AddressSpace as LlvmSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Linkage;
-use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, PointerType};
 use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, PointerValue};
-use msl::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId};
+use msl::program::{BindingKind, EntryPoint, Function, FunctionId, LocalId, VisibleFunction};
 use msl::types::{AddressSpace, Ty};
 
 /// The function whose body is being lowered.
@@ -33,6 +33,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             let local = &source.locals[binding.param.0 as usize];
             let what = match binding.kind {
                 BindingKind::Buffer(_) | BindingKind::Threadgroup(_) | BindingKind::Builtin(_) => None,
+                BindingKind::FunctionTable(_) => {
+                    let space = LlvmSpace::from(space_number(AddressSpace::Device));
+                    params.push(self.context.ptr_type(space).into());
+                    continue;
+                }
                 BindingKind::Texture(_) => Some("a texture argument"),
                 BindingKind::Sampler(_) => Some("a sampler argument"),
                 BindingKind::Other(_) => Some("an argument of a graphics function"),
@@ -58,6 +63,17 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(())
     }
 
+    /// A function that a host links to kernels.
+    pub(super) fn visible_function(&mut self, function: &VisibleFunction) -> Result<()> {
+        let value = self.function(function.function)?;
+        value.as_global_value().set_name(&function.name);
+        value.set_linkage(Linkage::External);
+        let inline = Attribute::get_named_enum_kind_id("alwaysinline");
+        value.remove_enum_attribute(AttributeLoc::Function, inline);
+        let std = msl::LanguageVersion::default();
+        crate::metadata::emit_visible(self, function, value, (std.major, std.minor))
+    }
+
     /// The LLVM function for `id`; its body is lowered the first time.
     pub(super) fn function(&mut self, id: FunctionId) -> Result<FunctionValue<'ctx>> {
         if let Some(value) = self.functions.get(&id) {
@@ -65,7 +81,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         }
         let source = self.program.function(id);
         let in_memory = source.result != Ty::VOID && !self.is_register(source.result);
-        let thread = self.context.ptr_type(LlvmSpace::from(space_number(AddressSpace::Thread)));
+        let thread = self.thread_pointer();
         let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = Vec::new();
         if in_memory {
             params.push(thread.into());
@@ -131,8 +147,13 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let place = self.alloca(ty.ty)?;
                 self.store(place, ty, argument)?;
                 self.frame_mut().locals[param.0 as usize] = Some(place);
-            } else {
+            } else if argument.into_pointer_value().get_type() == self.thread_pointer() {
                 self.frame_mut().locals[param.0 as usize] = Some(argument.into_pointer_value());
+            } else {
+                // A function table: the struct holds its address.
+                let place = self.alloca(ty.ty)?;
+                self.builder.build_store(place, argument)?;
+                self.frame_mut().locals[param.0 as usize] = Some(place);
             }
         }
         let body = source.body.as_deref().ok_or_else(|| Error::Internal("a function without a body".into()))?;
@@ -161,6 +182,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.builder.build_return(None)?;
         self.leave_function(position);
         Ok(())
+    }
+
+    fn thread_pointer(&self) -> PointerType<'ctx> {
+        self.context.ptr_type(LlvmSpace::from(space_number(AddressSpace::Thread)))
     }
 
     /// Enters a function: a block for its variables, and one for the code that follows.

@@ -30,7 +30,7 @@ use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
-use msl::program::{EntryPoint, Expr, FunctionId, GlobalId, LocalId, Program};
+use msl::program::{EntryPoint, Expr, FunctionId, GlobalId, LocalId, Program, VisibleFunction};
 use msl::source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -219,6 +219,20 @@ fn lower_entry<'ctx>(
     let locations = locations::Locations::new(context, &module, source, entry);
     let mut lowering = Lowering { locations, is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.entry_point(entry)?;
+    crate::calls::keep_cycles(&lowering.module);
+    Ok(lowering.module)
+}
+
+/// Lowers a function that hosts link to kernels, and all that it reaches.
+pub fn lower_visible<'ctx, 'p>(
+    context: &'ctx Context,
+    source: impl Into<ProgramSource<'p>>,
+    function: &VisibleFunction,
+    math: MathMode,
+) -> std::result::Result<Module<'ctx>, Error> {
+    let module = new_module(context, &function.name);
+    let mut lowering = Lowering::new(context, module, source.into(), math);
+    lowering.visible_function(function)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)
 }

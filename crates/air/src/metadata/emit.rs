@@ -15,6 +15,7 @@
 //!     "air.arg_type_size", i32, "air.arg_type_align_size", i32
 //! | "air.texture", "air.location_index", i32 index, i32 1, "air.sample" | "air.read" | "air.write" | "air.read_write"
 //! | "air.sampler", "air.location_index", i32 index, i32 1
+//! | "air.visible_function_table", "air.location_index", i32 index, i32 1
 //! | "air.thread_position_in_grid" and kin
 //! "air.arg_type_name", "float", "air.arg_name", "x"
 //! ["air.arg_unused"]
@@ -31,7 +32,9 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, GlobalValue, MetadataValue};
 use msl::Program;
-use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId};
+use msl::program::{
+    Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId, VisibleFunction,
+};
 use msl::source::{Presumed, SourceMap};
 use msl::types::{AddressSpace, Field, Layout, QualTy, Ty, TyKind};
 use msl::walk;
@@ -40,6 +43,9 @@ use std::ffi::CStr;
 
 /// The name of an atomic type, and of the field in it.
 pub(crate) const ATOMIC: (&str, &str) = ("metal::_atomic", "__s");
+
+/// An argument that is a visible function table.
+pub(crate) const FUNCTION_TABLE: &str = "air.visible_function_table";
 
 /// The mark of an argument that no code uses.
 pub(crate) const UNUSED: &str = "air.arg_unused";
@@ -85,6 +91,22 @@ pub(crate) fn emit<'ctx>(
         }
     }
     Ok(())
+}
+
+/// Adds the metadata of a module with a visible function. The list `air.visible` is inferred from `air.kernel`: no
+/// public output of Apple's compiler has it.
+pub(crate) fn emit_visible<'ctx>(
+    lowering: &mut Lowering<'ctx, '_>,
+    visible: &VisibleFunction,
+    function: FunctionValue<'ctx>,
+    std: (u32, u32),
+) -> Result<()> {
+    let reached = walk::reachable(lowering.program, [visible.function], []);
+    let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
+    nodes.module(lowering.math, std)?;
+    nodes.function_constants(&reached)?;
+    let pointer = function.as_global_value().as_pointer_value();
+    nodes.add("air.visible", &[pointer.into(), nodes.node(&[]), nodes.node(&[])])
 }
 
 /// The constants that decide whether arguments exist.
@@ -176,6 +198,11 @@ impl<'ctx> Nodes<'ctx, '_> {
                     TyKind::Atomic(_) => self.type_name(pointee.ty),
                     _ => msl::reflect::element_name(self.program, binding, pointee.ty),
                 }
+            }
+            BindingKind::FunctionTable(index) => {
+                out.push(self.text(FUNCTION_TABLE));
+                self.location(*index, out);
+                types.full_name(local.ty.ty)
             }
             BindingKind::Texture(index) => {
                 let (name, access) = texture(&types.name(local.ty.ty));

@@ -23,4 +23,6 @@ mod emit;
 mod tests;
 
 pub(crate) use constants::{function_constant_global, host_value, is_set_at_start, variable};
-pub(crate) use emit::{ATOMIC, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit};
+pub(crate) use emit::{
+    ATOMIC, FUNCTION_TABLE, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit, emit_visible,
+};

@@ -46,6 +46,7 @@ pub fn reflect_library(library: &Library, is_wanted: impl Fn(&str) -> bool) -> R
             }
             FunctionKind::Vertex => "vertex",
             FunctionKind::Fragment => "fragment",
+            FunctionKind::Visible => "visible",
             _ => "other",
         };
         whole.functions.push(OtherFunction { name: function.name().into(), stage: stage.into() });

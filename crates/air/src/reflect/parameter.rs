@@ -2,7 +2,7 @@
 
 use super::{Result, error, number};
 use crate::ir::{Node, Operand};
-use crate::metadata::{ATOMIC, UNUSED};
+use crate::metadata::{ATOMIC, FUNCTION_TABLE, UNUSED};
 use msl::reflect::{Access, Argument, ArgumentKind, Builtin, FieldInfo, pointer_type};
 
 /// The description of a parameter of a kernel.
@@ -53,6 +53,7 @@ impl<'m> Parameter<'m> {
                 Some(3) => ArgumentKind::ThreadgroupMemory,
                 _ => ArgumentKind::Buffer,
             },
+            FUNCTION_TABLE => ArgumentKind::VisibleFunctionTable,
             "air.texture" => ArgumentKind::Texture,
             "air.sampler" => ArgumentKind::Sampler,
             other if other.starts_with("air.") && self.int("air.location_index").is_none() => {

@@ -23,10 +23,12 @@ mod arrays;
 mod constants;
 mod error;
 mod fold;
+mod link;
 #[cfg(test)]
 mod tests;
 
 pub use error::{ConstantInfo, Error, SourceError};
+pub use link::{Visible, specialize_visible, visible_function};
 
 use crate::compile::lower_verified;
 use crate::ir::{ModuleRef, Rewrite};
@@ -90,6 +92,12 @@ pub fn specialize_kernel<'p>(
 
 /// Sets the function constants of a kernel of `module`, which is verified.
 fn specialize_module(module: &mut Module, kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
+    set_constants(module, Some(kernel), constants)?;
+    let reflection = description(module, kernel)?;
+    Ok(Specialized { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), reflection })
+}
+
+fn set_constants(module: &mut Module, kernel: Option<&str>, constants: &Constants) -> Result<(), Error> {
     expand::flags::drop_promises(&Rewrite::new(module));
     calls::pointers::expect_null(ModuleRef::of(module));
 
@@ -102,12 +110,12 @@ fn specialize_module(module: &mut Module, kernel: &str, constants: &Constants) -
     constants::settle(module, &found)?;
     fold::keep_threadgroup_memory(module);
     fold::evaluate_initializer(module)?;
-    arguments::decide(module, kernel)?;
+    if let Some(kernel) = kernel {
+        arguments::decide(module, kernel)?;
+    }
     fold::clean(module)?;
 
-    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
-    let reflection = description(module, kernel)?;
-    Ok(Specialized { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), reflection })
+    module.verify().map_err(|error| Error::Internal(error.to_string()))
 }
 
 fn has_kernel(module: &Module, name: &str) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use super::shapes::Shape;
 use super::types::components;
 use super::{Error, Result};
 use crate::ir::{Block, Builder, IntPredicate, ModuleRef, Opcode, Type, Value};
+use crate::metadata::FUNCTION_TABLE;
 use crate::reflect::Role;
 use abi::{Dispatch, LANES, Lanes, Simdgroup, Threadgroup};
 use rustc_hash::FxHashMap;
@@ -133,7 +134,7 @@ impl<'m> EntryBuilder<'m> {
 
     fn parameter(&self, b: &Builder<'m>, role: &Role, ty: Type<'m>) -> Result<Parts<'m>> {
         let refuse = || Error::Unsupported(format!("an argument of the kind '{}'", role.what));
-        if matches!(role.what.as_str(), "air.buffer" | "air.indirect_buffer") {
+        if matches!(role.what.as_str(), "air.buffer" | "air.indirect_buffer" | FUNCTION_TABLE) {
             let index = role.index.filter(|&index| index < abi::call::ARGUMENT_SLOTS as u64).ok_or_else(refuse)?;
             return Ok(vec![Part::Uniform(self.binding(b, index as usize, role.address_space == Some(3)))]);
         }

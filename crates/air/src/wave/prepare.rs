@@ -39,9 +39,9 @@ pub(super) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
     let flush_denormals = has_option(module, "air.compile.denorms_disable");
     kernel(ModuleRef::of(module), name)?;
     let roles = reflect::roles(module).map_err(|error| Error::Invalid(error.to_string()))?;
-    expand::expand(module)?;
     let mut failures = Vec::new();
     calls::pointers::resolve(module, &mut failures)?;
+    expand::expand(module)?;
     mark(ModuleRef::of(module), kernel(ModuleRef::of(module), name)?, &roles);
     calls::flatten(module, name, &mut failures)?;
     passes::run(module, CLEAN).map_err(Error::Internal)?;

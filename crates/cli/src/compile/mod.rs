@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use abi::{Constants, Lanes};
-use air::metallib::{Function, Header, Library};
+use air::metallib::{Function, FunctionKind, Header, Library};
 use air::wave::{self, Target};
 use air::{MathMode, Specialized};
 use clap::Args;
@@ -158,14 +158,18 @@ impl Compile {
         if library.functions().is_empty() && !left_out.is_empty() {
             return Err(none_compiled(&left_out));
         }
-        for LeftOut { place, kernel, error } in &left_out {
-            output::warning(&format!("{place}: kernel '{kernel}' is left out: {error}"))?;
+        for LeftOut { place, function, error } in &left_out {
+            output::warning(&format!("{place}: {function} is left out: {error}"))?;
         }
         let bytes = library.write().map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
         std::fs::write(path, &bytes)
             .map_err(|error| Failure::NotTried(format!("cannot write '{}': {error}", path.display())))?;
-        let kernels = output::count(library.functions().len(), "kernel");
-        output::result(&format!("{}: {kernels}, {} bytes\n", path.display(), bytes.len()))?;
+        let visible = library.functions().iter().filter(|function| function.kind == FunctionKind::Visible).count();
+        let mut contents = output::count(library.functions().len() - visible, "kernel");
+        if visible > 0 {
+            contents = format!("{contents}, {}", output::count(visible, "visible function"));
+        }
+        output::result(&format!("{}: {contents}, {} bytes\n", path.display(), bytes.len()))?;
         Ok(())
     }
 
@@ -208,17 +212,22 @@ impl Compile {
         let options = msl::Options { safe_math: self.safe_math, ..self.language.options() };
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
         let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
+        let source = air::ProgramSource::from(&compilation);
+        let source = if self.strip { source.without_locations() } else { source };
         let (mut functions, mut left_out) = (Vec::new(), Vec::new());
-        for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {
-            let source = air::ProgramSource::from(&compilation);
-            let source = if self.strip { source.without_locations() } else { source };
-            match air::compile_kernel(source, entry, math) {
-                Ok(function) => functions.push(function),
-                Err(error) => {
-                    let place = place_of(&error, &compilation).unwrap_or_else(|| input::display_name(file));
-                    left_out.push(LeftOut { place, kernel: entry.name.to_string(), error });
-                }
+        let mut take = |function, kind, name: &str| match function {
+            Ok(function) => functions.push(function),
+            Err(error) => {
+                let place = place_of(&error, &compilation).unwrap_or_else(|| input::display_name(file));
+                left_out.push(LeftOut { place, function: format!("{kind} '{name}'"), error });
             }
+        };
+        for entry in compilation.program.kernels().filter(|entry| is_wanted(&entry.name)) {
+            take(air::compile_kernel(source, entry, math), "kernel", &entry.name);
+        }
+        let visible = &compilation.program.visible_functions;
+        for visible in visible.iter().filter(|visible| is_wanted(&visible.name)) {
+            take(air::compile_visible(source, visible, math), "function", &visible.name);
         }
         Ok(Contents { header: Header::default(), functions, left_out })
     }
@@ -236,13 +245,14 @@ struct Contents {
 struct LeftOut {
     /// The file, with line and column if they are known.
     place: String,
-    kernel: String,
+    /// Its kind and name.
+    function: String,
     error: air::Error,
 }
 
 /// The failure if there is nothing to write: an error for each kernel.
 fn none_compiled(left_out: &[LeftOut]) -> Failure {
-    let error = |LeftOut { place, kernel, error }: &LeftOut| format!("{place}: kernel '{kernel}': {error}");
+    let error = |LeftOut { place, function, error }: &LeftOut| format!("{place}: {function}: {error}");
     Failure::Refused(left_out.iter().map(error).collect::<Vec<_>>().join("\nmetalworks: error: "))
 }
 

@@ -48,6 +48,9 @@ impl Data {
                 let bytes = structure(argument, fields).map_err(Error::Refused)?;
                 Ok(Data { bytes: Bytes::Given(bytes), header: None, scalar: None })
             }
+            ArgumentSource::Functions(_) => {
+                Err(Error::Refused(format!("it is {}, not a visible function table", argument.ty)))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use compute::{Buffer, CommandBufferDescriptor, CommandQueue, ComputePipelineState, Device};
+use compute::{Buffer, CommandBufferDescriptor, CommandQueue, ComputePipelineState, Device, VisibleFunctionTable};
 use msl::reflect::Argument;
 
 use super::bind::{ArgumentBinding, Bindings, is_key_of};
@@ -23,6 +23,7 @@ pub(crate) struct Dispatch {
     queue: CommandQueue,
     buffers: Vec<BoundBuffer>,
     threadgroup_memory: Vec<(u32, usize)>,
+    tables: Vec<(u32, VisibleFunctionTable)>,
 }
 
 struct BoundBuffer {
@@ -46,6 +47,14 @@ impl Dispatch {
             };
             Ok(BoundBuffer { argument, header: data.header, buffer })
         };
+        let table = |(index, names): (u32, Vec<String>)| {
+            let table = pipeline.new_visible_function_table(names.len())?;
+            for (position, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+                table.set_function(position, Some(&pipeline.function_handle(name)?))?;
+            }
+            Ok((index, table))
+        };
+        let tables = bindings.tables.into_iter().map(table).collect::<compute::Result<_>>()?;
         Ok(Dispatch {
             device: device.name(),
             pipeline,
@@ -54,6 +63,7 @@ impl Dispatch {
             queue: device.new_command_queue(),
             buffers: bindings.buffers.into_iter().map(buffer).collect::<compute::Result<Vec<BoundBuffer>>>()?,
             threadgroup_memory: bindings.threadgroup_memory,
+            tables,
         })
     }
 
@@ -65,6 +75,9 @@ impl Dispatch {
         encoder.set_compute_pipeline_state(&self.pipeline)?;
         for BoundBuffer { argument, buffer, .. } in &self.buffers {
             encoder.set_buffer(argument.index as usize, buffer, 0)?;
+        }
+        for (index, table) in &self.tables {
+            encoder.set_visible_function_table(*index as usize, table)?;
         }
         for (index, bytes) in &self.threadgroup_memory {
             encoder.set_threadgroup_memory_length(*index as usize, *bytes)?;

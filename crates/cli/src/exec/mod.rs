@@ -22,7 +22,7 @@ use abi::Constants;
 use clap::Args;
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, Function, FunctionDescriptor, Library,
-    MathMode, Size,
+    LinkedFunctions, MathMode, Size,
 };
 use msl::reflect::{Argument, Kernel, Reflection};
 
@@ -65,9 +65,10 @@ pub(crate) struct Exec {
     /// Bind an argument, by index or name
     ///
     /// VALUE is a file: @x.npy of NumPy, or any other as raw bytes; an array: zeros:f32:1024, ones:f16:32x128,
-    /// full:f32:8:0.5, iota:u32:64 or rand:f32:64:SEED; numbers: u32:4096, f32:1,2,3 or float4:1,2,3,4; or the fields
-    /// of a struct: struct:n=4096,scale=0.5,size=8:8:1. Types are Metal's, or bool, i8 to i64, u8 to u64, f16, bf16 and
-    /// f32. They must match the argument; bytes: before VALUE binds anything.
+    /// full:f32:8:0.5, iota:u32:64 or rand:f32:64:SEED; numbers: u32:4096, f32:1,2,3 or float4:1,2,3,4; the fields of a
+    /// struct: struct:n=4096,scale=0.5,size=8:8:1; or the [[visible]] functions of a table: functions:f,g. Types are
+    /// Metal's, or bool, i8 to i64, u8 to u64, f16, bf16 and f32. They must match the argument; bytes: before VALUE
+    /// binds anything.
     #[arg(long = "arg", value_name = "KEY=VALUE", value_parser = Given::parse, help_heading = "Bindings")]
     arguments: Vec<Given>,
 
@@ -159,14 +160,30 @@ enum Code {
         constants: Constants,
         reflection: Kernel,
     },
-    Function(Function),
+    Function {
+        library: Library,
+        constants: Constants,
+        function: Function,
+    },
 }
 
 impl Code {
+    /// The functions of the same file that tables name, with the same constants.
+    fn linked_functions(&self, tables: &[(u32, Vec<String>)]) -> Result<LinkedFunctions, Error> {
+        let (Code::Archived { library, constants, .. } | Code::Function { library, constants, .. }) = self;
+        let mut linked = LinkedFunctions::default();
+        for name in tables.iter().flat_map(|(_, names)| names).filter(|name| !name.is_empty()) {
+            if !linked.functions.iter().any(|function| function.name() == name) {
+                linked.functions.push(library.new_visible_function(name, constants)?);
+            }
+        }
+        Ok(linked)
+    }
+
     fn reflection(&self) -> &Kernel {
         match self {
             Code::Archived { reflection, .. } => reflection,
-            Code::Function(function) => function.reflection(),
+            Code::Function { function, .. } => function.reflection(),
         }
     }
 }
@@ -230,15 +247,15 @@ impl Exec {
         if let Some(reflection) = device.archived_reflection(&descriptor, archives) {
             return Ok(Code::Archived { library, constants, reflection });
         }
-        let function = library.new_function(&self.kernel, &constants);
-        function.map(Code::Function).map_err(|error| match error {
+        let function = library.new_function(&self.kernel, &constants).map_err(|error| match error {
             compute::Error::NoFunction { name, .. } => {
                 let names = library.function_names();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 Error::Refused(format!("{}: {}", input::display_name(&self.file), no_such_kernel(&name, &names)))
             }
             error => Error::from(error),
-        })
+        })?;
+        Ok(Code::Function { library, constants, function })
     }
 
     fn library(&self, device: &Device) -> Result<Library, Error> {
@@ -314,6 +331,7 @@ impl Exec {
     ) -> Result<Dispatch, Error> {
         let descriptor = ComputePipelineDescriptor {
             threads_per_threadgroup: grid.is_whole().then_some(grid.threadgroup),
+            linked_functions: code.linked_functions(&bindings.tables)?,
             binary_archives: archives.to_vec(),
             ..ComputePipelineDescriptor::default()
         };
@@ -323,7 +341,9 @@ impl Exec {
                 let function = FunctionDescriptor { library, name: &self.kernel, constants };
                 device.new_compute_pipeline_state_with_function_descriptor(&function, &descriptor)?
             }
-            Code::Function(function) => device.new_compute_pipeline_state_with_descriptor(function, &descriptor)?,
+            Code::Function { function, .. } => {
+                device.new_compute_pipeline_state_with_descriptor(function, &descriptor)?
+            }
         };
         let created_in = start.elapsed();
         for problem in archives.iter().flat_map(BinaryArchive::problems) {

@@ -53,6 +53,8 @@ pub(crate) enum ArgumentSource {
     Listed { element: Element, values: Vec<ConstantValue> },
     /// `struct:n=4096,scale=0.5`
     Fields(Vec<(String, String)>),
+    /// `functions:f,g`: the entries of a visible function table; an empty name is an empty entry.
+    Functions(Vec<String>),
 }
 
 /// The contents of a generated array.
@@ -90,6 +92,7 @@ impl ArgumentSource {
         match word {
             "zeros" | "ones" | "full" | "iota" | "rand" => filled(word, rest),
             "struct" => fields(rest),
+            "functions" => Ok(ArgumentSource::Functions(rest.split(',').map(|name| name.trim().into()).collect())),
             _ => listed(word.parse()?, rest),
         }
     }

@@ -8,7 +8,7 @@
 //!
 //! A kernel is lowered when it is first used, not when its library is opened.
 
-use super::{Function, Library, LibraryContents, LibraryOrigin, MetalSource};
+use super::{Function, Library, LibraryContents, LibraryOrigin, MetalSource, VisibleFunction};
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::program::PrecompiledLibrary;
@@ -21,7 +21,7 @@ use crate::{
     error::Error,
     log,
     program::LibraryCompiler,
-    program::air::{self, Air},
+    program::air::{self, Air, VisibleAir},
     program::metallib::Metallib,
 };
 
@@ -95,6 +95,41 @@ impl AirLibrary {
     }
 }
 
+/// A visible function with its constants set.
+pub(crate) struct AirVisibleFunction {
+    #[cfg(llvm)]
+    pub(crate) air: VisibleAir,
+}
+
+impl VisibleFunction for AirVisibleFunction {}
+
+#[cfg(llvm)]
+impl AirVisibleFunction {
+    /// Downcasts a function that an [`AirLibrary`] made.
+    pub(crate) fn of(function: &dyn VisibleFunction) -> Option<&AirVisibleFunction> {
+        (function as &dyn std::any::Any).downcast_ref()
+    }
+}
+
+#[cfg(llvm)]
+impl AirLibrary {
+    /// The AIR of a visible function; `None` if there is no such function.
+    fn visible_air(&self, name: &str, constants: &Constants) -> Result<Option<VisibleAir>> {
+        match &self.contents {
+            ProgramContents::Metallib(metallib) => {
+                let bitcode = metallib.visible_bitcode(name);
+                bitcode.map(|bitcode| air::specialize_visible(bitcode?, name, constants)).transpose()
+            }
+            ProgramContents::Source(source) | ProgramContents::Precompiled(_, _, source) => {
+                let compilation = source.compile()?;
+                let function = compilation.program.visible_functions.iter().find(|function| function.name == name);
+                let lower = |function| air::lower_visible(compilation, function, source.math_mode(), constants);
+                function.map(lower).transpose()
+            }
+        }
+    }
+}
+
 #[cfg(llvm)]
 fn lower(source: &MetalSource, kernel: &str, constants: &Constants) -> Result<Option<Air>> {
     let compilation = source.compile()?;
@@ -161,6 +196,20 @@ impl Library for AirLibrary {
     fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn Function>>> {
         let reflection = self.reflection(kernel, constants)?;
         Ok(reflection.map(|reflection| Arc::new(AirFunction { reflection }) as Arc<dyn Function>))
+    }
+
+    #[cfg(llvm)]
+    fn new_visible_function(&self, name: &str, constants: &Constants) -> Result<Option<Arc<dyn VisibleFunction>>> {
+        let visible = self.visible_air(name, constants)?;
+        Ok(visible.map(|air| Arc::new(AirVisibleFunction { air }) as Arc<dyn VisibleFunction>))
+    }
+
+    /// Code comes from archives, by the name and digest of the function.
+    #[cfg(not(llvm))]
+    fn new_visible_function(&self, name: &str, _: &Constants) -> Result<Option<Arc<dyn VisibleFunction>>> {
+        let Some(source) = self.source() else { return Ok(None) };
+        let is_there = source.compile()?.program.visible_functions.iter().any(|function| function.name == name);
+        Ok(is_there.then(|| Arc::new(AirVisibleFunction {}) as Arc<dyn VisibleFunction>))
     }
 
     fn digest(&self, kernel: &str) -> Option<Digest> {

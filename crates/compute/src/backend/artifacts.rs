@@ -6,10 +6,11 @@
 //!                                                      └─ missing ── KernelCompiler::compile ── archives ┴─ Provided
 //! ```
 
-use super::{BinaryArchive, Library, PipelineOrigin, PipelineRequest};
+use super::{BinaryArchive, PipelineOrigin, PipelineRequest};
 use crate::archive::Query;
 use crate::archive::artifact::{ArchiveEntry, Artifact, ArtifactTarget, TargetSelector};
 use crate::archive::key::Key;
+use crate::digest::Hasher;
 use crate::error::{Error, Result};
 use crate::kernel::constants::describe;
 use abi::Constants;
@@ -101,14 +102,25 @@ fn find_all(
 }
 
 fn find(machine: &dyn TargetSelector, request: &PipelineRequest, variant: Variant) -> Option<Arc<ArchiveEntry>> {
-    let key = key(&*request.library, &request.kernel, &request.constants, variant)?;
+    let key = key(request, variant)?;
     let query = Query { key, kernel: &request.kernel, variant: variant.name, machine };
     request.archives.iter().find_map(|archive| archive.find(&query))
 }
 
 /// Returns `None` if the inputs that decide the code are not known.
-pub(crate) fn key(library: &dyn Library, kernel: &str, constants: &Constants, variant: Variant) -> Option<Key> {
-    Some(Key::new(&library.digest(kernel)?, kernel, constants, variant.name))
+pub(crate) fn key(request: &PipelineRequest, variant: Variant) -> Option<Key> {
+    let PipelineRequest { library, kernel, constants, linked, .. } = request;
+    let mut digest = library.digest(kernel)?;
+    if !linked.is_empty() {
+        let mut hasher = Hasher::new("linked");
+        hasher.bytes(&digest);
+        for function in linked {
+            hasher.text(&function.name);
+            hasher.bytes(&function.digest?);
+        }
+        digest = hasher.finish();
+    }
+    Some(Key::new(&digest, kernel, constants, variant.name))
 }
 
 /// Compiles variants and adds them to the archives. Code without a key is not archived.
@@ -123,7 +135,7 @@ fn compile(
         other => other,
     })?;
     for (artifact, variant) in artifacts.into_iter().zip(variants) {
-        let key = key(&*request.library, &request.kernel, &request.constants, *variant);
+        let key = key(request, *variant);
         let entry = Arc::new(entry(key.unwrap_or(Key([0; 32])), &request.constants, reflection.clone(), artifact));
         if key.is_some() {
             request.archives.iter().for_each(|archive| archive.add(&entry));
@@ -139,7 +151,7 @@ pub(crate) fn entry(key: Key, constants: &Constants, reflection: Kernel, artifac
 
 fn miss(compiler: &dyn KernelCompiler, request: &PipelineRequest, variant: Variant, why: &str) -> Error {
     let PipelineRequest { kernel, constants, archives, .. } = request;
-    let key = key(&*request.library, kernel, constants, variant);
+    let key = key(request, variant);
     let others: Vec<ArtifactTarget> = match (key, compiler.machine()) {
         (Some(key), Ok(machine)) => {
             let targets = archives.iter().flat_map(|archive| archive.targets_of(key));

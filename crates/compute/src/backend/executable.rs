@@ -6,13 +6,20 @@ use crate::kernel::arguments::ArgumentTable;
 use crate::size::Size;
 use msl::reflect::{ArgumentKind, Kernel};
 use std::any::Any;
+use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A descriptor's promises about all dispatches of its pipeline.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Promises {
     pub(crate) simdgroups: Simdgroups,
     pub(crate) threads_per_threadgroup: Option<Size>,
+}
+
+fn next_number() -> NonZeroU64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    NonZeroU64::MIN.saturating_add(LAST.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A kernel that a device can run.
@@ -29,6 +36,8 @@ pub struct Executable {
     /// [`Properties::domain`] of the device that can run it.
     pub(crate) domain: u32,
     pub(crate) origin: PipelineOrigin,
+    /// Tells it from all others: function tables are of one pipeline.
+    pub(crate) number: NonZeroU64,
     /// Archives that keep its code.
     pub(crate) archives: Vec<BinaryArchive>,
     pub(crate) pipeline: Box<dyn Pipeline>,
@@ -47,8 +56,14 @@ impl Executable {
         let unsupported = |what: String| Error::Unsupported { kernel: reflection.name.clone(), what };
         for argument in &reflection.arguments {
             let what = match argument.kind {
-                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory if argument.index < 31 => continue,
-                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory => "an index above 30",
+                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory | ArgumentKind::VisibleFunctionTable
+                    if argument.index < 31 =>
+                {
+                    continue;
+                }
+                ArgumentKind::Buffer | ArgumentKind::ThreadgroupMemory | ArgumentKind::VisibleFunctionTable => {
+                    "an index above 30"
+                }
                 ArgumentKind::Texture => "a texture",
                 ArgumentKind::Sampler => "a sampler",
                 ArgumentKind::Other => "an argument that is not a buffer",
@@ -73,6 +88,7 @@ impl Executable {
             most_threadgroup_memory: most_memory,
             domain: properties.domain,
             origin,
+            number: next_number(),
             archives,
             pipeline,
         })

@@ -108,6 +108,12 @@ pub trait Device: Any + Send + Sync {
         options: &CompileOptions,
     ) -> Arc<dyn Library>;
 
+    /// True if kernels can have visible function tables. A table is a buffer of `u32`: the number of its entries, then
+    /// the entries, each the number of a linked function or 0.
+    fn has_function_tables(&self) -> bool {
+        false
+    }
+
     /// Creates a pipeline. All its code is compiled when this returns: a dispatch never compiles.
     fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline>;
 
@@ -205,6 +211,12 @@ pub trait Library: Any + Send + Sync {
     /// A kernel with its constants set; `None` if there is no such kernel.
     fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn Function>>>;
 
+    /// A visible function with its constants set; `None` if there is no such function.
+    fn new_visible_function(&self, name: &str, constants: &Constants) -> Result<Option<Arc<dyn VisibleFunction>>> {
+        let _ = (name, constants);
+        Ok(None)
+    }
+
     /// Digest of everything that decides the code of a kernel; `None` if that is not known, or if the driver keeps the
     /// archives.
     fn digest(&self, kernel: &str) -> Option<[u8; 32]>;
@@ -219,6 +231,20 @@ pub trait Function: Any + Send + Sync {
     fn reflection(&self) -> &Kernel;
 }
 
+/// A function that kernels call through visible function tables, with its constants set.
+pub trait VisibleFunction: Any + Send + Sync {}
+
+/// A visible function that is linked to a kernel.
+#[derive(Clone)]
+pub struct LinkedFunction {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The function, of the same back end.
+    pub function: Arc<dyn VisibleFunction>,
+    /// Digest of everything that decides its code, if that is known.
+    pub digest: Option<[u8; 32]>,
+}
+
 /// A request for a pipeline.
 #[derive(Clone)]
 pub struct PipelineRequest {
@@ -230,6 +256,9 @@ pub struct PipelineRequest {
     pub constants: Arc<Constants>,
     /// The function, if it already exists.
     pub function: Option<Arc<dyn Function>>,
+    /// The functions that the kernel can call through tables: an entry of a table is the number of one, from 1. Empty
+    /// unless [`Device::has_function_tables`].
+    pub linked: Vec<LinkedFunction>,
     /// The name shown in tools.
     pub label: Option<String>,
     /// The promise about the simdgroups of all dispatches.

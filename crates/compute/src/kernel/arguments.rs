@@ -26,6 +26,8 @@ pub(crate) struct ArgumentTable {
 pub(crate) struct BufferArgument {
     pub(crate) index: u8,
     pub(crate) is_written: bool,
+    /// True for a visible function table.
+    pub(crate) is_table: bool,
     /// True if it must be bound.
     pub(crate) is_used: bool,
     /// Index into the reflection's arguments.
@@ -59,10 +61,13 @@ impl ArgumentTable {
     pub(crate) fn new(kernel: &Kernel, own_threadgroup_memory: usize) -> ArgumentTable {
         let arguments = || kernel.arguments.iter().zip(0u32..);
         let buffers: Box<[BufferArgument]> = arguments()
-            .filter(|(argument, _)| argument.kind == ArgumentKind::Buffer)
+            .filter(|(argument, _)| {
+                matches!(argument.kind, ArgumentKind::Buffer | ArgumentKind::VisibleFunctionTable)
+            })
             .map(|(argument, position)| BufferArgument {
                 index: argument.index as u8,
                 is_written: argument.access != Access::Read,
+                is_table: argument.kind == ArgumentKind::VisibleFunctionTable,
                 is_used: argument.is_used,
                 argument: position,
                 size: usize::try_from(argument.element_size).unwrap_or(usize::MAX),

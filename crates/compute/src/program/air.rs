@@ -4,7 +4,7 @@ use super::MathMode;
 use crate::error::{Error, Result};
 use abi::Constants;
 use msl::Compilation;
-use msl::program::EntryPoint;
+use msl::program::{EntryPoint, VisibleFunction};
 
 /// The AIR of one kernel with its constants set.
 pub(crate) struct Air {
@@ -17,6 +17,46 @@ impl Air {
     }
 }
 
+/// The AIR of a visible function with its constants set.
+pub(crate) struct VisibleAir {
+    pub(crate) visible: air::Visible,
+}
+
+impl Air {
+    /// The kernel with functions that it can call through tables.
+    pub(crate) fn link(&self, functions: &[&VisibleAir]) -> Result<Air> {
+        let functions: Vec<&air::Visible> = functions.iter().map(|function| &function.visible).collect();
+        let specialized = with_stack(|| self.specialized.link(&functions))?;
+        let kernel = &self.reflection().name;
+        Ok(Air { specialized: specialized.map_err(|problem| not_specialized(kernel, problem))? })
+    }
+}
+
+/// Lowers a visible function of a checked program, with its constants set.
+pub(crate) fn lower_visible(
+    compilation: &Compilation,
+    function: &VisibleFunction,
+    math_mode: MathMode,
+    constants: &Constants,
+) -> Result<VisibleAir> {
+    let source = air::ProgramSource::from(compilation).without_locations();
+    let visible = with_stack(|| air::visible_function(source, function, math(math_mode), constants))?;
+    Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, &function.name, error))? })
+}
+
+/// Reads a visible function of a `.metallib`, with its constants set.
+pub(crate) fn specialize_visible(bitcode: &[u8], name: &str, constants: &Constants) -> Result<VisibleAir> {
+    let visible = with_stack(|| air::specialize_visible(bitcode, name, constants))?;
+    Ok(VisibleAir { visible: visible.map_err(|problem| not_specialized(name, problem))? })
+}
+
+fn math(mode: MathMode) -> air::MathMode {
+    match mode {
+        MathMode::Fast => air::MathMode::Fast,
+        MathMode::Safe => air::MathMode::Safe,
+    }
+}
+
 /// Lowers a kernel of a checked program, with its constants set.
 pub(crate) fn lower(
     compilation: &Compilation,
@@ -24,28 +64,25 @@ pub(crate) fn lower(
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<Air> {
-    use air::specialize::SourceError;
-
-    let math = match math_mode {
-        MathMode::Fast => air::MathMode::Fast,
-        MathMode::Safe => air::MathMode::Safe,
-    };
     let source = air::ProgramSource::from(compilation).without_locations();
-    let specialized = with_stack(|| air::specialize_kernel(source, entry, math, constants))?;
-    let specialized = specialized.map_err(|error| match error {
+    let specialized = with_stack(|| air::specialize_kernel(source, entry, math(math_mode), constants))?;
+    let specialized = specialized.map_err(|error| not_lowered(compilation, &entry.name, error))?;
+    Ok(Air { specialized })
+}
+
+fn not_lowered(compilation: &msl::Compilation, name: &str, error: air::specialize::SourceError) -> Error {
+    use air::specialize::SourceError;
+    match error {
         SourceError::Lower(air::Error::Unsupported { what, span }) => {
             let what = match (span != msl::source::Span::default()).then(|| compilation.sources.outermost(span)) {
                 Some(span) => format!("{what} at {}", compilation.sources.presumed(span)),
                 None => what,
             };
-            Error::Unsupported { kernel: entry.name.to_string(), what }
+            Error::Unsupported { kernel: name.to_string(), what }
         }
-        SourceError::Lower(air::Error::Internal(what)) => {
-            Error::Internal(format!("kernel '{}': {what}", entry.name))
-        }
-        SourceError::Specialize(problem) => not_specialized(&entry.name, problem),
-    })?;
-    Ok(Air { specialized })
+        SourceError::Lower(air::Error::Internal(what)) => Error::Internal(format!("kernel '{name}': {what}")),
+        SourceError::Specialize(problem) => not_specialized(name, problem),
+    }
 }
 
 /// Reads a kernel of a `.metallib`, with its constants set.

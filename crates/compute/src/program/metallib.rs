@@ -66,8 +66,17 @@ impl Metallib {
 
     /// The AIR of a kernel as LLVM bitcode; `None` if there is no such kernel.
     pub(crate) fn bitcode(&self, name: &str) -> Option<Result<&[u8]>> {
-        let bitcode = self.borrow_dependent().function(name)?.bitcode();
-        Some(bitcode.map_err(|error| Error::Library(error.to_string())))
+        self.bitcode_if(name, |kind| kind != FunctionKind::Visible)
+    }
+
+    /// The same for a visible function.
+    pub(crate) fn visible_bitcode(&self, name: &str) -> Option<Result<&[u8]>> {
+        self.bitcode_if(name, |kind| kind == FunctionKind::Visible)
+    }
+
+    fn bitcode_if(&self, name: &str, is_meant: impl Fn(FunctionKind) -> bool) -> Option<Result<&[u8]>> {
+        let function = self.borrow_dependent().function(name).filter(|function| is_meant(function.kind))?;
+        Some(function.bitcode().map_err(|error| Error::Library(error.to_string())))
     }
 
     /// Digest of the kernel's bitcode alone: the same kernel in another library has the same digest. It uses the hash

@@ -5,6 +5,7 @@ use crate::backend::{ArgumentMemory, BYTES_ALIGNMENT, Table, releases};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Result, usage};
+use crate::functions::VisibleFunctionTable;
 use crate::pipeline::ComputePipelineState;
 use crate::validate::{self, BoundArgument, Uses};
 use abi::call::ARGUMENT_SLOTS;
@@ -177,7 +178,22 @@ impl ComputeCommandEncoder {
             address: memory.address() + range.start,
             len: range.end - range.start,
             read_only: buffer.is_read_only(),
+            table_of: None,
         });
+        Ok(())
+    }
+
+    /// Binds a visible function table to `[[buffer(index)]]`. Dispatches must use the pipeline state that made it.
+    /// Entries that are set before the command buffer runs count.
+    pub fn set_visible_function_table(&mut self, index: usize, table: &VisibleFunctionTable) -> Result<()> {
+        let call = "set_visible_function_table";
+        self.open(call)?;
+        validate::index(call, index)?;
+        let buffer = table.buffer();
+        self.bind(call, index, buffer, 0..buffer.len())?;
+        if let Some(bound) = &mut self.bound[index] {
+            bound.table_of = Some(table.pipeline_number());
+        }
         Ok(())
     }
 
@@ -199,7 +215,12 @@ impl ComputeCommandEncoder {
         self.open("set_buffer_offset")?;
         validate::index("set_buffer_offset", index)?;
         match self.bound[index] {
-            Some(BoundArgument { memory: ArgumentMemory::Buffer { buffer, .. }, read_only, .. }) => {
+            Some(BoundArgument {
+                memory: ArgumentMemory::Buffer { buffer, .. },
+                read_only,
+                table_of: None,
+                ..
+            }) => {
                 let buffer = Buffer::of(self.table.buffers.items[buffer as usize].clone(), read_only);
                 self.set_buffer(index, &buffer, offset)
             }
@@ -223,8 +244,13 @@ impl ComputeCommandEncoder {
         let len = bytes.len() as u32;
         let memory = ArgumentMemory::Bytes { block, len };
         self.uses.bind(index);
-        self.bound[index] =
-            Some(BoundArgument { memory, address: BYTES_ALIGNMENT, len: bytes.len(), read_only: true });
+        self.bound[index] = Some(BoundArgument {
+            memory,
+            address: BYTES_ALIGNMENT,
+            len: bytes.len(),
+            read_only: true,
+            table_of: None,
+        });
         let recording = match self.destination {
             Destination::Recording(number) => number,
             Destination::CommandBuffer(_) => 0,

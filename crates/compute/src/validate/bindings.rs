@@ -5,6 +5,7 @@ use crate::backend::ArgumentMemory;
 use crate::error::{Error, Result};
 use crate::kernel::arguments::BufferArgument;
 use abi::call::ARGUMENT_SLOTS;
+use std::num::NonZeroU64;
 
 /// An argument bound at an index.
 #[derive(Clone, Copy)]
@@ -14,6 +15,8 @@ pub(crate) struct BoundArgument {
     pub(crate) address: usize,
     pub(crate) len: usize,
     pub(crate) read_only: bool,
+    /// For a visible function table: the number of its pipeline.
+    pub(crate) table_of: Option<NonZeroU64>,
 }
 
 /// Checks that everything that the kernel uses is bound and fits.
@@ -23,7 +26,8 @@ pub(crate) fn bindings(call: &Call, bound: &[Option<BoundArgument>; ARGUMENT_SLO
             Some(bound)
                 if bound.len >= argument.size
                     && bound.address & argument.misalignment == 0
-                    && !(argument.is_written && bound.read_only) => {}
+                    && !(argument.is_written && bound.read_only)
+                    && bound.table_of == argument.is_table.then_some(call.pipeline.number) => {}
             Some(bound) => return Err(misfit(call, argument, bound)),
             None if argument.is_used => return Err(missing(call, argument, bound)),
             None => {}
@@ -43,8 +47,12 @@ fn missing(call: &Call, argument: &BufferArgument, bound: &[Option<BoundArgument
         _ => format!(" (indices {} are bound, but the kernel has no such arguments)", list(others)),
     };
     let name = &call.pipeline.reflection.arguments[argument.argument as usize].name;
+    let (what, remedy) = match argument.is_table {
+        true => ("visible function table", "set_visible_function_table"),
+        false => ("buffer", "set_buffer or set_bytes"),
+    };
     call.refuse(format_args!(
-        "no buffer is bound at index {} for the argument '{name}'; call set_buffer or set_bytes{hint}",
+        "no {what} is bound at index {} for the argument '{name}'; call {remedy}{hint}",
         argument.index
     ))
 }
@@ -61,7 +69,13 @@ fn misfit(call: &Call, argument: &BufferArgument, bound: &BoundArgument) -> Erro
         }
         ArgumentMemory::Bytes { len, .. } => (format!("{len} bytes of set_bytes"), true),
     };
-    let problem = if bound.len < argument.size {
+    let problem = if argument.is_table && bound.table_of.is_none() {
+        "it is a visible function table; call set_visible_function_table".into()
+    } else if argument.is_table {
+        "the visible function table that is bound belongs to another pipeline state".into()
+    } else if bound.table_of.is_some() {
+        "it is a buffer, not a visible function table; call set_buffer or set_bytes".into()
+    } else if bound.len < argument.size {
         format!("{} bytes from its offset on; one '{element}' takes {}", bound.len, argument.size)
     } else if bound.address & argument.misalignment != 0 {
         let alignment = 1u64 << bound.address.trailing_zeros();

@@ -31,4 +31,5 @@ mod table;
 mod threads;
 mod values;
 mod vectors;
+mod visible_functions;
 mod volatile;

@@ -8,6 +8,7 @@ use crate::types::{AddressSpace, Layout, QualTy, Struct, Ty, TyKind, Types};
 pub(super) fn argument(program: &Program, function: &Function, binding: &Binding) -> Option<Argument> {
     let (kind, index) = match &binding.kind {
         BindingKind::Buffer(index) => (ArgumentKind::Buffer, *index),
+        BindingKind::FunctionTable(index) => (ArgumentKind::VisibleFunctionTable, *index),
         BindingKind::Threadgroup(index) => (ArgumentKind::ThreadgroupMemory, *index),
         BindingKind::Texture(index) => (ArgumentKind::Texture, *index),
         BindingKind::Sampler(index) => (ArgumentKind::Sampler, *index),
@@ -21,10 +22,14 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
         TyKind::Reference { to, .. } => (to, true),
         _ => (local.ty, false),
     };
-    // A resource itself is no memory that the host fills.
-    let layout = is_pointer.then(|| types.layout(element.ty)).flatten().unwrap_or(Layout { size: 0, align: 0 });
+    // A resource itself is no memory that the host fills, and the representation of a table is the device's own.
+    let is_table = kind == ArgumentKind::VisibleFunctionTable;
+    let is_memory = is_pointer && !is_table;
+    let layout = is_memory.then(|| types.layout(element.ty)).flatten().unwrap_or(Layout { size: 0, align: 0 });
     let mut fields = Vec::new();
-    if let TyKind::Struct(_) = types.kind(element.ty) {
+    if let TyKind::Struct(_) = types.kind(element.ty)
+        && !is_table
+    {
         add_fields(types, element.ty, 0, &mut fields);
     }
     let element_type = match is_pointer {

@@ -60,7 +60,7 @@ pub struct Kernel {
 pub struct OtherFunction {
     /// The name that the host uses.
     pub name: String,
-    /// `vertex`, `fragment` or `other`.
+    /// `vertex`, `fragment`, `visible` or `other`.
     pub stage: String,
 }
 
@@ -120,6 +120,8 @@ pub enum ArgumentKind {
     Texture,
     /// `[[sampler(n)]]`
     Sampler,
+    /// `[[buffer(n)]]` of a `visible_function_table`.
+    VisibleFunctionTable,
     /// `[[stage_in]]` and the like.
     Other,
 }
@@ -204,10 +206,13 @@ pub fn pointer_type(element: &str, space: &str, access: Access, is_reference: bo
 /// Describes `program`.
 pub fn reflect(program: &Program, sources: &SourceMap) -> Reflection {
     let others = program.entry_points.iter().filter(|entry| entry.stage != Stage::Kernel);
+    let others = others.map(|entry| (&entry.name, stage(entry.stage)));
+    let visible = program.visible_functions.iter().map(|function| (&function.name, "visible"));
     Reflection {
         kernels: program.kernels().map(|entry| kernel(program, sources, entry)).collect(),
         functions: others
-            .map(|entry| OtherFunction { name: entry.name.to_string(), stage: stage(entry.stage).into() })
+            .chain(visible)
+            .map(|(name, stage)| OtherFunction { name: name.to_string(), stage: stage.into() })
             .collect(),
         function_constants: function_constants(program).to_vec(),
     }

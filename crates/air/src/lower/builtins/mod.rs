@@ -7,13 +7,14 @@
 //! ```text
 //! shape ─ types and their suffixes     call ─ declarations and calls     ops ─ arithmetic on scalars and vectors
 //! math, bits, common, geometric, integer, relational, pack
-//! group ─ SIMD-groups, quad-groups, barriers     atomics     matrix, simdgroup_matrix
+//! group ─ SIMD-groups, quad-groups, barriers     atomics     matrix, simdgroup_matrix     function_tables
 //! ```
 
 mod atomics;
 mod bits;
 mod call;
 mod common;
+mod function_tables;
 mod geometric;
 mod group;
 mod integer;
@@ -71,7 +72,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 impl<'ctx> Call<'_, 'ctx, '_> {
     /// Asks each group in turn. The integer functions come first: they share names with those on floating point.
     fn output(&self) -> Attempt<'ctx> {
-        let groups: [fn(&Self) -> Attempt<'ctx>; 11] = [
+        let groups: [fn(&Self) -> Attempt<'ctx>; 12] = [
             Self::integer,
             Self::common,
             Self::math,
@@ -83,6 +84,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
             Self::simdgroup_matrix,
             Self::matrix,
             Self::pack,
+            Self::function_table,
         ];
         for group in groups {
             if let Some(output) = group(self)? {

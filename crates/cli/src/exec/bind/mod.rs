@@ -9,7 +9,7 @@ use msl::reflect::{Access, Argument, ArgumentKind, Kernel};
 
 use super::data::Data;
 use super::error::Error;
-use super::source::{Given, Key, is_padded, scalar_in};
+use super::source::{ArgumentSource, Given, Key, is_padded, scalar_in};
 use crate::npy;
 use crate::output::count;
 use crate::table::{Align, Table};
@@ -40,6 +40,8 @@ pub(crate) struct Bindings {
     pub(crate) buffers: Vec<ArgumentBinding>,
     /// Index and size in bytes.
     pub(crate) threadgroup_memory: Vec<(u32, usize)>,
+    /// Index of each visible function table, and the names of its functions; empty for an empty entry.
+    pub(crate) tables: Vec<(u32, Vec<String>)>,
 }
 
 /// True if a key identifies an argument: its index within its kind, or its name.
@@ -63,6 +65,7 @@ impl fmt::Display for Named<'_> {
         let kind = match self.0.kind {
             ArgumentKind::Buffer => "buffer",
             ArgumentKind::ThreadgroupMemory => "threadgroup",
+            ArgumentKind::VisibleFunctionTable => "buffer",
             ArgumentKind::Texture => "texture",
             ArgumentKind::Sampler => "sampler",
             ArgumentKind::Other => return write!(f, "argument '{}'", self.0.name),
@@ -92,9 +95,11 @@ impl<'a> Binder<'a> {
 
     /// Binds all arguments, or returns all errors.
     pub(crate) fn bind(mut self, wanted: &Wanted) -> Result<Bindings, Vec<Error>> {
-        let mut bindings = Bindings { buffers: Vec::new(), threadgroup_memory: Vec::new() };
+        let mut bindings = Bindings { buffers: Vec::new(), threadgroup_memory: Vec::new(), tables: Vec::new() };
         for given in wanted.arguments {
-            if let Some(bound) = self.buffer(given) {
+            if let Some(argument) = self.table_of(given) {
+                self.table(argument, given, &mut bindings.tables);
+            } else if let Some(bound) = self.buffer(given) {
                 if bindings.buffers.iter().any(|earlier| earlier.argument.index == bound.argument.index) {
                     self.refuse(format!("{} is bound twice", Named(&bound.argument)));
                 }
@@ -162,6 +167,26 @@ impl<'a> Binder<'a> {
         self.refuse(problem);
     }
 
+    /// The visible function table that is bound.
+    fn table_of(&self, given: &Given) -> Option<&'a Argument> {
+        let kind = ArgumentKind::VisibleFunctionTable;
+        let mut arguments = self.kernel.arguments.iter();
+        arguments.find(|argument| argument.kind == kind && is(argument, &given.key, kind))
+    }
+
+    fn table(&mut self, argument: &Argument, given: &Given, tables: &mut Vec<(u32, Vec<String>)>) {
+        let (named, name) = (Named(argument), &argument.name);
+        match &given.source {
+            ArgumentSource::Functions(_) if tables.iter().any(|(index, _)| *index == argument.index) => {
+                self.refuse(format!("{named} is bound twice"));
+            }
+            ArgumentSource::Functions(functions) => tables.push((argument.index, functions.clone())),
+            _ => {
+                self.refuse(format!("{named} is a visible function table: bind it with --arg {name}=functions:F,G"))
+            }
+        }
+    }
+
     /// Loads and checks the data of one argument.
     fn buffer(&mut self, given: &Given) -> Option<ArgumentBinding> {
         let argument = self.argument(&given.key, ArgumentKind::Buffer, "--arg")?;
@@ -211,6 +236,10 @@ impl<'a> Binder<'a> {
         for argument in self.kernel.arguments.iter().filter(|argument| argument.is_used) {
             let keyed = |key: &Key| is(argument, key, argument.kind);
             let (bound, flag) = match argument.kind {
+                ArgumentKind::VisibleFunctionTable => (
+                    wanted.arguments.iter().any(|given| keyed(&given.key)),
+                    format!("--arg {}=functions:NAMES", argument.index),
+                ),
                 ArgumentKind::Buffer => (
                     wanted.arguments.iter().any(|given| keyed(&given.key)),
                     format!("--arg {}=VALUE", argument.index),

@@ -111,6 +111,10 @@ impl backend::Device for Device {
         Arc::new(AirLibrary::checked(metallib, MetalSource::deferred(source, options)))
     }
 
+    fn has_function_tables(&self) -> bool {
+        true
+    }
+
     fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline> {
         library::new_pipeline(request)
     }

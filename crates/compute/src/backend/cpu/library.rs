@@ -17,6 +17,11 @@ use crate::size::Size;
 use abi::{Lanes, WaveKernel};
 use msl::reflect::Kernel;
 
+#[cfg(llvm)]
+use crate::backend::{LinkedFunction, air_library::AirVisibleFunction};
+#[cfg(llvm)]
+use crate::program::air::Air;
+
 const fn variant(lanes: Lanes) -> Variant {
     let description = match lanes {
         Lanes::Row => "full simdgroups",
@@ -92,7 +97,9 @@ fn compile(
         .into_iter()
         .filter(|lanes| variants.iter().any(|variant| variant.name == lanes.name()))
         .collect();
-    let kernels = super::compiler::compile(&function.air, machine, &lanes)?;
+    let linked = link(request, &function.air)?;
+    let air = linked.as_ref().unwrap_or(&function.air);
+    let kernels = super::compiler::compile(air, machine, &lanes)?;
     let target = machine.target().to_target();
     let artifact = |kernel: WaveKernel| {
         let bytes = kernel.to_bytes().ok_or_else(|| Error::Internal("code larger than 4 GiB".into()))?;
@@ -100,6 +107,22 @@ fn compile(
     };
     let artifacts = kernels.into_iter().map(artifact).collect::<Result<_>>()?;
     Ok(Compiled { reflection: function.air.reflection().clone(), artifacts })
+}
+
+/// The kernel of a request with the functions that are linked to it, if there are some.
+#[cfg(llvm)]
+fn link(request: &PipelineRequest, kernel: &Air) -> Result<Option<Air>> {
+    if request.linked.is_empty() {
+        return Ok(None);
+    }
+    let functions = request.linked.iter().map(|linked| {
+        let function = AirVisibleFunction::of(&*linked.function).map(|function| &function.air);
+        function.ok_or_else(|| {
+            let LinkedFunction { name, .. } = linked;
+            Error::Usage(format!("the function '{name}' belongs to a library that was not opened for the CPU"))
+        })
+    });
+    kernel.link(&functions.collect::<Result<Vec<_>>>()?).map(Some)
 }
 
 pub(super) fn new_pipeline(request: &PipelineRequest) -> Result<NewPipeline> {
@@ -145,7 +168,7 @@ pub(crate) fn compile_for(
     };
     let Compiled { reflection, artifacts } = compile(request, &machine, &VARIANTS)?;
     for (artifact, variant) in artifacts.into_iter().zip(VARIANTS) {
-        let key = artifacts::key(&*request.library, &request.kernel, &request.constants, variant);
+        let key = artifacts::key(request, variant);
         let Some(key) = key else {
             let what = "a source that asks with '__has_include' whether files exist, in an archive,".into();
             return Err(Error::Unsupported { kernel: request.kernel.to_string(), what });

@@ -139,6 +139,7 @@ fn describe(name: &str, kind: ArgumentKind, index: u32) -> String {
     let attribute = match kind {
         ArgumentKind::Buffer => "buffer",
         ArgumentKind::ThreadgroupMemory => "threadgroup",
+        ArgumentKind::VisibleFunctionTable => "visible function table",
         ArgumentKind::Texture => "texture",
         ArgumentKind::Sampler => "sampler",
         ArgumentKind::Other => return format!("the argument '{name}'"),
@@ -150,7 +151,10 @@ fn argument(binding: &ReportedBinding) -> Argument {
     let space = match binding.kind {
         ArgumentKind::Buffer => "device",
         ArgumentKind::ThreadgroupMemory => "threadgroup",
-        ArgumentKind::Texture | ArgumentKind::Sampler | ArgumentKind::Other => "",
+        ArgumentKind::VisibleFunctionTable
+        | ArgumentKind::Texture
+        | ArgumentKind::Sampler
+        | ArgumentKind::Other => "",
     };
     let element = if binding.element_type.is_empty() { "void" } else { &binding.element_type };
     let field = |(name, ty, offset): &(String, String, u64)| FieldInfo {

@@ -49,7 +49,10 @@ fn read(binding: &ProtocolObject<dyn MTLBinding>) -> ReportedBinding {
             // Its alignment is the device's, not the element's.
             reported.element_size = memory.threadgroupMemoryDataSize() as u64;
         }
-        ArgumentKind::Texture | ArgumentKind::Sampler | ArgumentKind::Other => {}
+        ArgumentKind::VisibleFunctionTable
+        | ArgumentKind::Texture
+        | ArgumentKind::Sampler
+        | ArgumentKind::Other => {}
     }
     reported
 }
@@ -70,6 +73,7 @@ fn kind(ty: MTLBindingType) -> ArgumentKind {
     match ty {
         MTLBindingType::Buffer => ArgumentKind::Buffer,
         MTLBindingType::ThreadgroupMemory => ArgumentKind::ThreadgroupMemory,
+        MTLBindingType::VisibleFunctionTable => ArgumentKind::VisibleFunctionTable,
         MTLBindingType::Texture => ArgumentKind::Texture,
         MTLBindingType::Sampler => ArgumentKind::Sampler,
         _ => ArgumentKind::Other,

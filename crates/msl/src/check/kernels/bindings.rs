@@ -30,6 +30,7 @@ const MAX_SAMPLER: u32 = 15;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ParamClass {
     Buffer,
+    FunctionTable,
     Threadgroup,
     Texture,
     Sampler,
@@ -80,7 +81,7 @@ impl<'a> Checker<'a> {
                 Some(kind) => kind,
                 None => {
                     let slot = match classes[index] {
-                        ParamClass::Buffer => 0,
+                        ParamClass::Buffer | ParamClass::FunctionTable => 0,
                         ParamClass::Threadgroup => 1,
                         ParamClass::Texture => 2,
                         ParamClass::Sampler => 3,
@@ -101,7 +102,7 @@ impl<'a> Checker<'a> {
                     let name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
                     slots[slot].taken.push((next, name, param.span, conditions[index].is_some()));
                     match classes[index] {
-                        ParamClass::Buffer => {
+                        class @ (ParamClass::Buffer | ParamClass::FunctionTable) => {
                             if next > MAX_BUFFER {
                                 self.diagnostics.error(
                                     "buffer-index",
@@ -109,7 +110,7 @@ impl<'a> Checker<'a> {
                                     format!("there are only {} buffers", MAX_BUFFER + 1),
                                 );
                             }
-                            BindingKind::Buffer(next)
+                            buffer_binding(class, next)
                         }
                         ParamClass::Threadgroup => BindingKind::Threadgroup(next),
                         ParamClass::Texture => BindingKind::Texture(next),
@@ -228,7 +229,8 @@ impl<'a> Checker<'a> {
                 }
             };
             let index = self.attribute_index(attribute, most);
-            if class != wanted && !ty.ty.is_unknown() {
+            let is_table = name == "buffer" && class == ParamClass::FunctionTable;
+            if class != wanted && !is_table && !ty.ty.is_unknown() {
                 let message = format!(
                     "'{name}' attribute cannot be applied to a parameter of type '{}'",
                     self.tables.name_of(ty.ty)
@@ -248,7 +250,7 @@ impl<'a> Checker<'a> {
             }
             slots[slot].taken.push((index, param_name, param.span, conditional));
             result = Some(match name {
-                "buffer" => BindingKind::Buffer(index),
+                "buffer" => buffer_binding(class, index),
                 "threadgroup" => BindingKind::Threadgroup(index),
                 "texture" => BindingKind::Texture(index),
                 _ => BindingKind::Sampler(index),
@@ -274,6 +276,9 @@ impl<'a> Tables<'a> {
                     Some(ResourceKind::State) | None => ParamClass::Other,
                 }
             }
+            TyKind::Struct(id) if self.types().struct_(id).name.starts_with("visible_function_table<") => {
+                ParamClass::FunctionTable
+            }
             // `array<texture2d<float>, 4>`
             TyKind::Struct(id) => match &*self.types().struct_(id).fields {
                 [field] => match *self.types().kind(field.ty.ty) {
@@ -287,6 +292,14 @@ impl<'a> Tables<'a> {
             },
             _ => ParamClass::Other,
         }
+    }
+}
+
+/// The binding of a parameter at a buffer index.
+fn buffer_binding(class: ParamClass, index: u32) -> BindingKind {
+    match class {
+        ParamClass::FunctionTable => BindingKind::FunctionTable(index),
+        _ => BindingKind::Buffer(index),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::check::state::Diagnostics;
 use crate::check::tables::EntityId;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, Stage};
-use crate::program::{EntryPoint, FunctionId};
+use crate::program::{EntryPoint, FunctionId, VisibleFunction};
 use crate::source::Span;
 use crate::types::Ty;
 use smol_str::SmolStr;
@@ -14,6 +14,7 @@ impl<'a> Checker<'a> {
     /// Makes a function that is marked as a kernel, or a graphics function, one of the program's entry points.
     pub(in crate::check) fn declare_entry_point(&mut self, entity: EntityId, id: FunctionId) {
         let Some(decl) = self.tables.entity(entity).source.latest() else { return };
+        self.declare_visible_function(entity, id, decl);
         let Some(stage) =
             self.tables.entity(entity).source.first().and_then(|d| d.specifiers.stage).or(decl.specifiers.stage)
         else {
@@ -28,6 +29,37 @@ impl<'a> Checker<'a> {
         self.add_entry_point(entity, id, stage, name, span);
     }
 
+    /// Lists a function with the attribute `[[visible]]`.
+    fn declare_visible_function(&mut self, entity: EntityId, id: FunctionId, decl: &'a ast::FunctionDecl) {
+        let first = self.tables.entity(entity).source.first();
+        let attributes = first.into_iter().chain([decl]).flat_map(|decl| &decl.attributes);
+        let Some(attribute) = attributes.into_iter().find(|attribute| attribute.name == "visible") else { return };
+        if self.tables.entity(entity).class.is_some() {
+            let message = "'visible' attribute cannot be applied to a member function";
+            self.diagnostics.error("visible", attribute.span, message);
+            return;
+        }
+        if decl.body.is_none() {
+            return;
+        }
+        let (name, span) = (self.tables.function(id).name.clone(), self.tables.entity(entity).span);
+        if let Some(other) = self.named_function(&name) {
+            let message = format!("two functions have the name '{name}'");
+            let diagnostic = Diagnostic::error("duplicate-entry-point", span, message);
+            self.diagnostics.report(diagnostic.note(other, "the other one is here"));
+            return;
+        }
+        self.tables.add_visible_function(VisibleFunction { name, function: id, span });
+    }
+
+    /// The place of the function that a host knows by this name.
+    fn named_function(&self, name: &str) -> Option<Span> {
+        let program = self.tables.program();
+        let visible = program.visible_functions.iter().find(|function| function.name == name);
+        let entry = program.entry_points.iter().find(|entry| entry.name == name);
+        entry.map(|entry| entry.span).or(visible.map(|function| function.span))
+    }
+
     pub(super) fn add_entry_point(
         &mut self,
         entity: EntityId,
@@ -36,10 +68,10 @@ impl<'a> Checker<'a> {
         name: SmolStr,
         span: Span,
     ) {
-        if let Some(other) = self.tables.program().entry_points.iter().find(|entry| entry.name == name) {
+        if let Some(other) = self.named_function(&name) {
             let message = format!("two functions have the name '{name}'");
             let diagnostic = Diagnostic::error("duplicate-entry-point", span, message);
-            let diagnostic = diagnostic.note(other.span, "the other one is here");
+            let diagnostic = diagnostic.note(other, "the other one is here");
             self.diagnostics.report(diagnostic);
             return;
         }

@@ -30,7 +30,7 @@ pub(super) use scopes::{ScopeId, ScopeKind, Symbol};
 pub(super) use templates::{AliasTemplate, ClassTemplate, Specialization, TemplateArg, VarTemplate};
 
 use crate::preprocess::LanguageVersion;
-use crate::program::{EntryPoint, FunctionId, GlobalId, Program};
+use crate::program::{EntryPoint, FunctionId, GlobalId, Program, VisibleFunction};
 use crate::source::{SourceMap, Span};
 use crate::types::{StructId, Types};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -126,6 +126,10 @@ impl<'a> Tables<'a> {
 
     pub(super) fn add_entry_point(&mut self, entry: EntryPoint) {
         self.program.entry_points.push(entry);
+    }
+
+    pub(super) fn add_visible_function(&mut self, function: VisibleFunction) {
+        self.program.visible_functions.push(function);
     }
 
     /// Counts an instantiation; returns the number so far.
