@@ -311,7 +311,8 @@ fn check_type(argument: &Argument, given: &Given, data: &Data) -> Result<(), Str
     Ok(())
 }
 
-/// Checks the size: whole elements, at least one, and exactly one if the parameter is a reference.
+/// Checks the size: whole elements, at least one, and exactly one if the parameter is a reference, unless it ends in an
+/// array.
 fn check_size(argument: &Argument, given: &Given, data: &Data) -> Result<(), String> {
     let (element, text) = (&argument.element_type, &given.text);
     let (bytes, size) = (data.bytes.len() as u64, argument.element_size.max(1));
@@ -330,6 +331,10 @@ fn check_size(argument: &Argument, given: &Given, data: &Data) -> Result<(), Str
             "'{text}' has 3 numbers where {element} takes 4 in memory: add a column to its shape {}",
             npy::display_shape(&header.shape)
         ));
+    }
+    // `struct { uint n; float data[1]; }` behind a reference: the array is as long as the buffer.
+    if argument.is_reference && argument.fields.last().is_some_and(|field| field.ty.ends_with(']')) {
+        return Ok(());
     }
     if !bytes.is_multiple_of(size) {
         return Err(format!("'{text}' has {bytes} bytes, which is not a whole number of {each} each"));

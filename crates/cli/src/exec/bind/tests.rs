@@ -167,3 +167,18 @@ fn rejects_outputs_that_the_kernel_only_reads() {
     let errors = bind(&ARGUMENTS[2..], &[("0", 256)], &["1"]).err().expect("it is not bound");
     assert!(errors[1].contains("must be bound to be an output: --arg 1=zeros:TYPE:SHAPE"), "{errors:#?}");
 }
+
+#[test]
+fn arrays_at_the_end_are_as_long_as_the_buffer() {
+    const SHADER: &str =
+        "struct Rows { uint n; float data[1]; }; kernel void k(device Rows &rows [[buffer(0)]]) {}";
+    let compilation = msl::compile_source("k.metal", SHADER, &msl::Options::default());
+    let kernel = compilation.reflect().kernels.remove(0);
+    let bind = |text: &str| {
+        let arguments = [Given::parse(text).expect(text)];
+        let wanted = Wanted { arguments: &arguments, threadgroup_memory: &[], outputs: Vec::new() };
+        Binder::new(&kernel, &|| kernel.arguments.clone(), LIMITS).bind(&wanted).is_ok()
+    };
+    assert!(bind("0=bytes:zeros:u8:8") && bind("0=bytes:zeros:u8:100"));
+    assert!(!bind("0=bytes:zeros:u8:4"));
+}
