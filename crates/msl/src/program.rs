@@ -525,6 +525,20 @@ pub enum Value {
     Str(SmolStr),
 }
 
+impl Value {
+    /// True if all its bits are zero, or if it is not known yet.
+    pub fn is_zero(&self) -> bool {
+        match self {
+            Value::Unknown | Value::Null => true,
+            Value::Bool(value) => !value,
+            Value::Int(value) => *value == 0,
+            Value::Float(value) => value.to_bits() == 0,
+            Value::Aggregate(parts) => parts.iter().all(Value::is_zero),
+            Value::Function(_) | Value::Str(_) => false,
+        }
+    }
+}
+
 impl Expr {
     /// A value.
     pub fn value(kind: ExprKind, ty: Ty, span: Span) -> Expr {

@@ -247,7 +247,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     /// Sets a place to zero.
-    fn clear(&mut self, to: PointerValue<'ctx>, ty: Ty) -> Result<()> {
+    pub(super) fn clear(&mut self, to: PointerValue<'ctx>, ty: Ty) -> Result<()> {
         let Some(size) = self.data_size(ty)? else { return Ok(()) };
         let align = self.align_at(to, ty)?;
         let zero = self.context.i8_type().const_zero();

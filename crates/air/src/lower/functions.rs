@@ -157,6 +157,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             }
         }
         let body = source.body.as_deref().ok_or_else(|| Error::Internal("a function without a body".into()))?;
+        self.zero_threadgroup_variables(body)?;
         self.block(body)?;
         if self.is_open() {
             match source.result {

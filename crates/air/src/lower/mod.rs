@@ -24,6 +24,7 @@ mod matrices;
 mod numbers;
 mod places;
 mod statements;
+mod threadgroup;
 pub(crate) mod types;
 
 use inkwell::builder::{Builder, BuilderError};

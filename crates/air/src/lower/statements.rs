@@ -6,7 +6,7 @@ use crate::ir::mark_loop;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicMetadataValueEnum, InstructionValue};
 use msl::program::{Case, Expr, Pragma, Stmt, StmtKind};
-use msl::types::Ty;
+use msl::types::{AddressSpace, Ty};
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     pub(super) fn block(&mut self, stmts: &'p [Stmt]) -> Result<()> {
@@ -26,8 +26,12 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::Local(id, init) => {
                 let place = self.local(*id)?;
-                let is_volatile = self.frame().source.locals[id.0 as usize].ty.is_volatile;
+                let local = &self.frame().source.locals[id.0 as usize];
+                let is_volatile = local.ty.is_volatile;
+                // `zero_threadgroup_variables` has set it.
+                let is_set = local.space == AddressSpace::Threadgroup;
                 match init {
+                    Some(_) if is_set => Ok(()),
                     Some(init) => self.initialize(place, init, is_volatile),
                     None => Ok(()),
                 }

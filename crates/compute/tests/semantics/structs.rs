@@ -208,3 +208,50 @@ fn extensions() {
         ],
     );
 }
+
+#[test]
+fn translated_from_other_languages() {
+    run_all(
+        "translated.metal",
+        &[
+            ("arrays_with_operators", |i, x| {
+                let local = [x[i], 2, 3, 4];
+                let second = local[(x[i] & 3) as usize] + [2, 4][(x[i] & 1) as usize];
+                x[i] * 20 + second
+            }),
+            ("specialization_constants", |i, x| x[i] * 3 + 6000 + 2),
+            ("arrays_of_constant_size", |i, x| 7 * x[i] + x[i] % 8 * x[i]),
+            ("helper_templates", |i, x| {
+                let column = (x[i] % 3) as usize;
+                let first = (x[i] + 1).trailing_zeros() as i32;
+                let last = if x[i] == 0 { -1 } else { 31 - x[i].leading_zeros() as i32 };
+                let sign = (x[i] - 50).signum() * 10_000;
+                [4, 5, 6][column] + [1, 2, 3][column] * 10 + first * 100 + last * 1000 + sign + x[i] % 7 * 100_000
+            }),
+            ("wrapped_arrays", |i, x| {
+                let mut local = [1, 2, 3, 4];
+                local[(x[i] & 3) as usize] += 2 * x[i];
+                let guarded = local.get((x[i] % 6) as usize).copied().unwrap_or(0);
+                guarded + x[i] * 1000 + x[i] * 100_000
+            }),
+        ],
+    );
+}
+
+#[test]
+fn zeros_in_threadgroup_memory() {
+    // Each threadgroup finds zeros, whatever the one before it left there.
+    let source = TestLibrary::new(
+        "kernel void k(device int *out [[buffer(0)]], uint i [[thread_position_in_grid]],
+                       uint lane [[thread_index_in_threadgroup]]) {
+           threadgroup int sums[64] = {};
+           threadgroup int last = 0;
+           out[i] = sums[63 - lane] + last;
+           threadgroup_barrier(mem_flags::mem_threadgroup);
+           sums[lane] = 7;
+           if (lane == 63) last = 9;
+         }",
+    );
+    let out = source.kernel("k").zeros::<i32>(640).threads(640, 64).read::<i32>(0);
+    expect("k", &out, |_| 0);
+}

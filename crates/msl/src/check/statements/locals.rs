@@ -84,6 +84,11 @@ impl<'a> Checker<'a> {
         };
         self.function.local_mut(id).ty = ty;
         self.function.local_mut(id).min_align = self.alignment(&var.attributes, AlignedThing::Object(ty.ty));
+        if space == AddressSpace::Threadgroup
+            && let Some(init) = &init
+        {
+            self.refuse_nonzero(init, span);
+        }
         let init = match init {
             Some(init) => Some(init),
             None => self.uninitialized(var, ty, space, span),
@@ -100,6 +105,16 @@ impl<'a> Checker<'a> {
         };
         out.push(Stmt { kind: StmtKind::Local(id, init), span });
         Some(id)
+    }
+
+    /// A variable that all threads of a threadgroup share can start as zeros only: no thread runs an initializer for
+    /// the others.
+    fn refuse_nonzero(&mut self, init: &Expr, span: Span) {
+        if init.ty.ty.is_unknown() || self.try_evaluate(init).is_ok_and(|value| value.is_zero()) {
+            return;
+        }
+        let message = "variables in the threadgroup address space cannot have an initializer other than zero";
+        self.diagnostics.error("threadgroup-variable", span, message);
     }
 
     /// A table that every thread shares is a global with a local name.
@@ -129,10 +144,6 @@ impl<'a> Checker<'a> {
                 if !self.function.is_kernel() && !self.position.in_pattern() {
                     let message =
                         "variable in threadgroup address space can only be declared inside a kernel function";
-                    self.diagnostics.error("threadgroup-variable", span, message);
-                }
-                if var.init.is_some() {
-                    let message = "variables in the threadgroup address space cannot have an initializer";
                     self.diagnostics.error("threadgroup-variable", span, message);
                 }
             }

@@ -12,6 +12,8 @@ void helper() {
 kernel void initialized(device float *out) {
   threadgroup float x = 1;  // error: initializer
   threadgroup float tile[2] = {1, 2};  // error: initializer
+  threadgroup float thread_value = out[0];  // error: initializer
+  threadgroup float minus = -0.0f;  // error: initializer
   out[0] = x + tile[0];
 }
 
