@@ -3,7 +3,7 @@
 //! `make air` downloads them and runs this test; it is ignored otherwise, because it needs the download.
 #![cfg(llvm)]
 
-use air::{MathMode, lower};
+use air::{Error, MathMode, lower};
 use inkwell::context::Context;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,40 @@ fn kernels_of_others_are_lowered() {
     report(&format!("candle: {candle} kernels lowered and verified; ggml: {ggml}; {} refused", failures.len()));
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(candle >= 1734 && ggml >= 1066, "kernels are missing");
+}
+
+/// Kernels with tensors are refused as such, and the others of their file are lowered.
+#[test]
+#[ignore = "needs scripts/corpus.sh; run by make air"]
+fn kernels_with_tensors_are_left_out() {
+    let root = PathBuf::from(std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus"));
+    let ggml = root.join("ggml");
+    let options = msl::Options {
+        include_dirs: vec![ggml.clone(), ggml.join("ggml-metal")],
+        defines: vec![("GGML_METAL_HAS_TENSOR".into(), None), ("GGML_METAL_HAS_BF16".into(), None)],
+        std: msl::LanguageVersion::new(4, 0),
+        ..msl::Options::default()
+    };
+    let file = ggml.join("ggml-metal/kernels/mul_mm.metal");
+    let compilation = msl::compile_file(&file, &options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    let (mut lowered, mut left_out) = (0, 0);
+    for entry in compilation.program.kernels() {
+        let context = Context::create();
+        match lower(&context, &compilation, entry, MathMode::Fast) {
+            Ok(module) => {
+                module.verify().unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+                lowered += 1;
+            }
+            Err(error @ Error::Unsupported { .. }) => {
+                assert!(error.to_string().contains("extents"), "{}: {error}", entry.name);
+                left_out += 1;
+            }
+            Err(error) => panic!("{}: {error}", entry.name),
+        }
+    }
+    report(&format!("ggml with tensors: {lowered} kernels lowered, {left_out} left out"));
+    assert_eq!((lowered, left_out), (11, 102));
 }
 
 /// The number of kernels below `dir` that are lowered and verified.
