@@ -2,12 +2,12 @@
 
 use crate::check::{CheckOptions, check};
 use crate::diagnostics::{Diagnostic, Severity, render};
+use crate::filter::WarningFilter;
 use crate::parse::parse;
 use crate::preprocess::{self, LanguageVersion, preprocess};
 use crate::program::Program;
 use crate::reflect::{Reflection, reflect};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
-use crate::vocabulary::warnings::is_always_shown;
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -137,6 +137,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     let tokens = preprocess(&mut sources, main, &preprocessing, &mut diagnostics);
     timings.preprocess = start.elapsed();
 
+    let filter = WarningFilter::new(&tokens, &sources);
     let start = Instant::now();
     let unit = parse(tokens, options.std, &mut diagnostics);
     timings.parse = start.elapsed();
@@ -145,7 +146,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     let start = Instant::now();
     let mut program = Program::default();
     if !diagnostics.iter().any(|d| matches!(d.id, "include" | "limit")) {
-        let check_options = CheckOptions { std: options.std, warnings: options.warnings };
+        let check_options = CheckOptions { std: options.std, warnings: options.warnings || filter.turns_on() };
         let syntax_errors = diagnostics.len();
         program = check(&unit, &sources, check_options, &mut diagnostics);
         drop_consequences(&mut diagnostics, syntax_errors, &sources);
@@ -163,9 +164,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
     let errors: HashSet<Option<Span>> =
         diagnostics.iter().filter(|d| d.id == "unknown-attribute").map(|d| d.span).collect();
     diagnostics.retain(|d| d.id != "unknown-attributes" || !errors.contains(&d.span));
-    if !options.warnings {
-        diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error || is_always_shown(diagnostic.id));
-    }
+    filter.apply(&mut diagnostics, &sources, options.warnings);
     Compilation { sources, diagnostics, program, timings }
 }
 

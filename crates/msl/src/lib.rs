@@ -24,6 +24,7 @@ pub mod walk;
 mod check;
 mod compile;
 mod evaluate;
+mod filter;
 mod fold;
 
 pub use compile::{Compilation, Options, ReadError, Timings, compile_file, compile_source};

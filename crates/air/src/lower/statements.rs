@@ -191,7 +191,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                     let count = self.context.i32_type().const_int(u64::from(*count), false);
                     vec![text("llvm.loop.unroll.count"), count.into()]
                 }
-                Pragma::Fp(_) | Pragma::Pack(_) => continue,
+                Pragma::Fp(_) | Pragma::Pack(_) | Pragma::Diagnostic(_) => continue,
             };
             nodes.push(self.context.metadata_node(&words).into());
         }

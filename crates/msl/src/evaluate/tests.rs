@@ -141,6 +141,7 @@ fn structure(types: &mut Types, fields: &[(&str, Ty)], base: bool) -> Ty {
         offset: 0,
         min_align: 1,
         is_packed: false,
+        is_mutable: false,
         bits: None,
         is_base: base && index == 0,
         id: None,

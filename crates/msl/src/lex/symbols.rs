@@ -103,6 +103,5 @@ known! {
     IFDEF "ifdef", IFNDEF "ifndef", ELIF "elif", ELIFDEF "elifdef", ELIFNDEF "elifndef", ELSE "else", ENDIF "endif",
     ERROR "error", WARNING "warning", LINE "line", PRAGMA "pragma", IDENT "ident", SCCS "sccs",
     DEFINED "defined", TRUE "true", VA_ARGS "__VA_ARGS__", VA_OPT "__VA_OPT__",
-    PRAGMA_OPERATOR "_Pragma", ONCE "once", UNROLL "unroll", NOUNROLL "nounroll", CLANG "clang", LOOP "loop",
-    UNROLL_COUNT "unroll_count", METAL "METAL", FP "fp", FULL "full", ENABLE "enable", DISABLE "disable",
+    PRAGMA_OPERATOR "_Pragma", ONCE "once", UNROLL "unroll", UNROLL_COUNT "unroll_count", FULL "full", ENABLE "enable", DISABLE "disable",
 }

@@ -86,6 +86,37 @@ pub enum Pragma {
     Fp(SmolStr),
     /// `#pragma pack`: most alignment of the members of structs from here on.
     Pack(Option<u8>),
+    /// `#pragma clang diagnostic` and kin.
+    Diagnostic(DiagnosticPragma),
+}
+
+impl Pragma {
+    /// True if it belongs to the loop behind it.
+    pub fn is_of_loop(&self) -> bool {
+        matches!(self, Pragma::Unroll | Pragma::UnrollFull | Pragma::UnrollCount(_) | Pragma::UnrollDisable)
+    }
+}
+
+/// A pragma that turns warnings off or on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DiagnosticPragma {
+    /// `diagnostic push`
+    Push,
+    /// `diagnostic pop`
+    Pop,
+    /// `diagnostic ignored "-Wname"` and kin: the name of a group, without `-W`.
+    Set(SmolStr, WarningSetting),
+    /// `system_header`: no warnings from here to the end of the file.
+    SystemHeader,
+}
+
+/// Treatment of a warning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "each variant is the word in the pragma")]
+pub enum WarningSetting {
+    Ignored,
+    Warning,
+    Error,
 }
 
 macro_rules! keywords {

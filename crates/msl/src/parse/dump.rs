@@ -310,6 +310,7 @@ fn pragmas(pragmas: &[Pragma]) -> String {
         Pragma::UnrollCount(count) => format!("#unroll({count})"),
         Pragma::UnrollDisable => "#nounroll".into(),
         Pragma::Fp(words) => format!("#fp({words})"),
+        Pragma::Diagnostic(_) => "#diagnostic".into(),
         Pragma::Pack(value) => format!("#pack({})", value.unwrap_or(0)),
     })
 }

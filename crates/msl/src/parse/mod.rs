@@ -65,6 +65,7 @@ pub fn parse(tokens: Vec<Token>, std: LanguageVersion, diagnostics: &mut Vec<Dia
     let mut parser = Parser::new(tokens);
     parser.has_coherence = std >= LanguageVersion::new(3, 2);
     let decls = parser.translation_unit();
+    parser.refuse_stray_loop_pragmas();
     diagnostics.append(&mut parser.diagnostics);
     TranslationUnit { decls }
 }
@@ -105,6 +106,8 @@ struct Parser {
     pragmas: HashMap<usize, Vec<Pragma>>,
     /// Values of `#pragma pack`, by the position that each holds from.
     packing: Vec<(usize, Option<u8>)>,
+    /// Positions of loops with pragmas.
+    annotated_loops: HashSet<usize>,
     /// For each opening bracket the position of its closing one.
     closing: HashMap<usize, usize>,
     position: usize,
@@ -143,6 +146,7 @@ impl Parser {
         Parser {
             closing,
             packing: tokens::packing(&pragmas),
+            annotated_loops: HashSet::new(),
             pragmas,
             position: 0,
             split: 0,

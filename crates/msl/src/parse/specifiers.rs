@@ -239,7 +239,12 @@ impl Parser {
             Keyword::Inline => specifiers.is_inline = true,
             Keyword::Extern => specifiers.is_extern = true,
             Keyword::Explicit => specifiers.is_explicit = true,
-            Keyword::Mutable => specifiers.is_mutable = true,
+            Keyword::Mutable => {
+                specifiers.is_mutable = true;
+                if context != DeclarationContext::Class {
+                    self.error("mutable", self.span(), "'mutable' can only be applied to member variables");
+                }
+            }
             Keyword::Kernel => specifiers.stage = Some(Stage::Kernel),
             Keyword::Vertex => specifiers.stage = Some(Stage::Vertex),
             Keyword::Fragment => specifiers.stage = Some(Stage::Fragment),

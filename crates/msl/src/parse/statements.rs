@@ -5,6 +5,7 @@ use super::declarators::{Named, Parens};
 use super::names::{Name, NameKind, ScopeKind};
 use super::specifiers::{DeclSpecifiers, DeclarationContext};
 use super::{Failed, Parse, Parser};
+use crate::diagnostics::Severity;
 use crate::lex::token::{Keyword, Pragma, Punct, TokenKind};
 use crate::source::Span;
 use crate::vocabulary::Subject;
@@ -42,9 +43,11 @@ impl Parser {
 
     fn statement(&mut self) -> Parse<Stmt> {
         let start = self.span();
-        let pragmas = self.pragmas.get(&self.position).cloned().unwrap_or_default();
-        if self.at_attribute_brackets() && self.skip_statement_attributes()? {
-            return self.statement();
+        let position = self.position;
+        while self.at_attribute_brackets() && self.skip_statement_attributes()? {}
+        let pragmas = self.pragmas.get(&position).cloned().unwrap_or_default();
+        if matches!(self.kind(), TokenKind::Keyword(Keyword::For | Keyword::While | Keyword::Do)) {
+            self.annotated_loops.insert(position);
         }
         let kind = match *self.kind() {
             TokenKind::Punct(Punct::LBrace) => StmtKind::Block(self.scoped_block()?),
@@ -57,6 +60,25 @@ impl Parser {
             _ => self.declaration_or_expression()?,
         };
         Ok(Stmt { kind, span: start.to(self.last_span) })
+    }
+
+    /// Reports pragmas about loops that stand before something else.
+    pub(super) fn refuse_stray_loop_pragmas(&mut self) {
+        // After a syntax error, loops may have been skipped.
+        if self.gave_up || self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+            return;
+        }
+        let of_loop = |pragmas: &[Pragma]| pragmas.iter().any(Pragma::is_of_loop);
+        let stray = self
+            .pragmas
+            .iter()
+            .filter(|(position, pragmas)| of_loop(pragmas) && !self.annotated_loops.contains(*position));
+        let mut stray: Vec<usize> = stray.map(|(position, _)| *position).collect();
+        stray.sort_unstable();
+        for position in stray {
+            let span = self.tokens[position.min(self.tokens.len() - 1)].span;
+            self.error("pragma", span, "expected a for, while, or do-while loop to follow '#pragma unroll'");
+        }
     }
 
     fn scoped_block(&mut self) -> Parse<Block> {

@@ -1,9 +1,11 @@
-//! `#pragma` and `_Pragma`: the few that this compiler uses are kept as tokens.
+//! `#pragma` and `_Pragma`: those that later stages use are kept as tokens.
 
-use super::{Preprocessor, behind};
-use crate::lex::token::{Pragma, Punct};
+use super::Preprocessor;
+use crate::diagnostics::Severity;
+use crate::lex::token::{DiagnosticPragma, Pragma, Punct, WarningSetting};
 use crate::lex::{RawKind, RawToken, Symbol, known};
 use crate::source::Span;
+use crate::vocabulary::{self, Effect};
 use smol_str::SmolStr;
 
 impl Preprocessor<'_> {
@@ -47,119 +49,92 @@ impl Preprocessor<'_> {
         Some(self.pragma_token(name.span, pragma))
     }
 
-    /// Meaning of a pragma; `None` if this compiler ignores it.
+    /// Meaning of a pragma; `None` if nothing of it is kept.
     fn meaning(&mut self, words: &[RawToken]) -> Option<Pragma> {
         let (first, rest) = words.split_first()?;
-        if is_word(first, known::UNROLL) {
-            return self.unroll(rest, first.span);
+        let texts: Vec<String> = words.iter().take(3).map(|&word| self.text(word).to_string()).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let Some(word) = vocabulary::pragma(&texts) else {
+            self.warning("unknown-pragmas", first.span, "unknown pragma ignored");
+            return None;
+        };
+        if let Effect::Refused(reason) = word.effect {
+            let message = format!("'#pragma {}' is not supported: {reason}", texts[0]);
+            self.error("pragma", first.span, message);
+            return None;
         }
-        if is_word(first, known::NOUNROLL) {
-            return Some(Pragma::UnrollDisable);
+        match (texts[0], texts.get(1).copied(), rest.get(1..)) {
+            ("unroll", ..) => self.unroll(rest, first.span),
+            ("nounroll", ..) => Some(Pragma::UnrollDisable),
+            ("pack", ..) => self.pack(rest, first.span),
+            ("message", ..) => self.pragma_message(Severity::Warning, rest, *first),
+            ("STDC", _, Some(operand)) => self.standard(operand, first.span),
+            ("clang", Some("loop"), Some(options)) => self.clang_loop(options),
+            ("clang" | "METAL", Some("fp"), Some(options)) => self.fp(options, texts[0] == "METAL", first.span),
+            ("clang" | "GCC", Some("diagnostic"), Some(operand)) => self.diagnostic_pragma(operand, rest[0]),
+            ("clang" | "GCC", Some("warning"), Some(text)) => self.pragma_message(Severity::Warning, text, rest[0]),
+            ("clang" | "GCC", Some("error"), Some(text)) => self.pragma_message(Severity::Error, text, rest[0]),
+            ("clang" | "GCC", Some("system_header"), _) => Some(Pragma::Diagnostic(DiagnosticPragma::SystemHeader)),
+            _ => None,
         }
-        if self.text(*first) == "pack" {
-            return self.pack(rest, first.span);
+    }
+
+    /// `message("text")` or `message "text"`.
+    fn pragma_message(&mut self, severity: Severity, operand: &[RawToken], keyword: RawToken) -> Option<Pragma> {
+        let mut tokens = Vec::new();
+        self.expand_alone(operand, &mut tokens);
+        tokens.retain(|token| !token.is(Punct::LParen) && !token.is(Punct::RParen));
+        if tokens.is_empty() || tokens.iter().any(|token| token.kind != RawKind::Str) {
+            let name = self.text(keyword).to_string();
+            let message = format!("pragma {name} requires parenthesized string");
+            self.error("pragma", keyword.span, message);
+            return None;
         }
-        let (second, rest) = rest.split_first()?;
-        if self.text(*first) == "STDC" {
-            return self.standard(*second, rest);
-        }
-        let clang = is_word(first, known::CLANG);
-        if clang && is_word(second, known::LOOP) {
-            return self.clang_loop(rest);
-        }
-        if (clang || is_word(first, known::METAL)) && is_word(second, known::FP) {
-            let mut text = String::new();
-            for (i, &token) in rest.iter().enumerate() {
-                if i > 0 && token.leading_space() {
-                    text.push(' ');
-                }
-                text.push_str(self.text(token));
-            }
-            return Some(Pragma::Fp(SmolStr::new(text)));
+        let parts =
+            tokens.iter().map(|&token| crate::lex::string(self.text(token), token.span, true, &mut Vec::new()));
+        let text: String = parts.map(|part| part.to_string()).collect();
+        match severity {
+            Severity::Warning => self.warning("pragma-message", keyword.span, text),
+            Severity::Error => self.error("user-error", keyword.span, text),
         }
         None
     }
 
-    /// `#pragma STDC FP_CONTRACT ON|OFF|DEFAULT`: the same as `#pragma METAL fp contract(…)`.
-    fn standard(&self, name: RawToken, operand: &[RawToken]) -> Option<Pragma> {
-        if self.text(name) != "FP_CONTRACT" {
-            return None;
-        }
-        let contract = match self.text(*operand.first()?) {
-            "ON" => "contract(on)",
-            "OFF" => "contract(off)",
-            "DEFAULT" => "contract(default)",
-            _ => return None,
+    /// `diagnostic push`, `diagnostic ignored "-Wname"` and the like, the words behind `diagnostic`.
+    fn diagnostic_pragma(&mut self, operand: &[RawToken], keyword: RawToken) -> Option<Pragma> {
+        let action = operand.first().map(|&word| self.text(word).to_string());
+        let setting = match action.as_deref() {
+            Some("push") => return Some(Pragma::Diagnostic(DiagnosticPragma::Push)),
+            Some("pop") => return Some(Pragma::Diagnostic(DiagnosticPragma::Pop)),
+            Some("ignored") => WarningSetting::Ignored,
+            Some("warning") => WarningSetting::Warning,
+            Some("error" | "fatal") => WarningSetting::Error,
+            _ => {
+                let message = "pragma diagnostic expected 'error', 'warning', 'ignored', 'fatal', 'push', or 'pop'";
+                self.warning("unknown-pragmas", keyword.span, message);
+                return None;
+            }
         };
-        Some(Pragma::Fp(SmolStr::new_static(contract)))
-    }
-
-    /// The last of the options of `#pragma clang loop` that is about unrolling.
-    fn clang_loop(&mut self, mut options: &[RawToken]) -> Option<Pragma> {
-        let mut pragma = None;
-        while let Some((option, rest)) = options.split_first() {
-            let mut depth = 0_usize;
-            let closing = rest.iter().position(|token| {
-                depth += usize::from(token.is(Punct::LParen));
-                depth -= usize::from(token.is(Punct::RParen) && depth > 0);
-                depth == 0
-            });
-            let length = closing.map_or(rest.len(), |closing| closing + 1);
-            let (operand, after) = rest.split_at(length);
-            if is_word(option, known::UNROLL_COUNT) {
-                pragma = self.unroll(operand, option.span);
-            } else if is_word(option, known::UNROLL) {
-                let says = |word| operand.iter().any(|token| is_word(token, word));
-                if says(known::DISABLE) {
-                    pragma = Some(Pragma::UnrollDisable);
-                } else if says(known::FULL) {
-                    pragma = Some(Pragma::UnrollFull);
-                } else if says(known::ENABLE) {
-                    pragma = Some(Pragma::Unroll);
-                } else {
-                    let message = "invalid argument; expected 'enable', 'full' or 'disable'";
-                    self.error("pragma", option.span, message);
-                }
+        let name = match operand {
+            [_, name] if name.kind == RawKind::Str => {
+                crate::lex::string(self.text(*name), name.span, true, &mut Vec::new())
             }
-            options = after;
-        }
-        pragma
-    }
-
-    /// `unroll`, `unroll N` and `unroll(N)`. A count that only templates know means "as far as possible".
-    fn unroll(&mut self, operand: &[RawToken], place: Span) -> Option<Pragma> {
-        let mut tokens = Vec::new();
-        self.expand_alone(operand, &mut tokens);
-        if tokens.is_empty() {
-            return Some(Pragma::Unroll);
-        }
-        if tokens.iter().any(|token| token.kind == RawKind::Ident) {
-            return Some(Pragma::Unroll);
-        }
-        let end = operand.last().map_or(place, |&last| behind(last));
-        match self.evaluate(&tokens, end) {
-            Ok(value) => {
-                let negative = !value.unsigned && (value.bits as i64) < 0;
-                match u32::try_from(value.bits) {
-                    Ok(count @ 1..) => Some(Pragma::UnrollCount(count)),
-                    Err(_) if !negative => Some(Pragma::Unroll),
-                    _ => {
-                        let value = value.bits as i64;
-                        let message = format!("invalid value '{value}'; must be positive");
-                        self.error("pragma", tokens[0].span, message);
-                        None
-                    }
-                }
+            _ => {
+                self.warning("unknown-pragmas", keyword.span, "unexpected token in pragma diagnostic");
+                return None;
             }
-            Err(mut problem) => {
-                problem.id = "pragma";
-                self.report(*problem);
+        };
+        match name.strip_prefix("-W") {
+            Some(name) => Some(Pragma::Diagnostic(DiagnosticPragma::Set(SmolStr::new(name), setting))),
+            None => {
+                let message = "pragma diagnostic expected option name (e.g. \"-Wundef\")";
+                self.warning("unknown-pragmas", operand[1].span, message);
                 None
             }
         }
     }
 }
 
-fn is_word(token: &RawToken, word: Symbol) -> bool {
+pub(super) fn is_word(token: &RawToken, word: Symbol) -> bool {
     token.kind == RawKind::Ident && token.symbol == word
 }

@@ -64,6 +64,7 @@ fn field(name: &str, ty: Ty) -> Field {
         offset: 0,
         min_align: 1,
         is_packed: false,
+        is_mutable: false,
         bits: None,
         is_base: false,
         id: None,

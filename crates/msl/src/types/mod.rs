@@ -264,6 +264,8 @@ pub struct Field {
     pub min_align: u64,
     /// `__attribute__((packed))` of the field itself.
     pub is_packed: bool,
+    /// `mutable`: it can be assigned in a constant object.
+    pub is_mutable: bool,
     /// For a bit-field: its first bit, counted from `offset`, and its width.
     pub bits: Option<(u32, u32)>,
     /// It holds a base class.

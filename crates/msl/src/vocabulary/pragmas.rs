@@ -18,7 +18,7 @@ pub const PRAGMAS: &[Word] = &[
     word(&["options", "ms_struct", "align"], Refused("it would change layouts")),
     word(&["message", "GCC warning", "clang warning"], Honoured("prints a warning")),
     word(&["GCC error", "clang error"], Honoured("an error")),
-    word(&["GCC poison", "clang poison"], Honoured("an error at each later use of the names")),
+    word(&["GCC poison", "clang poison"], NoEffect("the names stay usable; clang refuses them")),
     word(&["GCC diagnostic", "clang diagnostic"], Honoured("turns warnings off and on by their names")),
     word(&["GCC system_header", "clang system_header"], Honoured("no warnings from the rest of the file")),
     of_loops(

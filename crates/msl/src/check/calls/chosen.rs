@@ -29,6 +29,9 @@ impl<'a> Checker<'a> {
             self.diagnostics.report(diagnostic.note(declared, "it is deleted here"));
             return Expr::error(span);
         }
+        if let Some(decl) = self.tables.entity(meant).source.first() {
+            self.use_function(decl, span);
+        }
         let stage = self.tables.entity(meant).source.first().and_then(|decl| decl.specifiers.stage);
         if stage.is_some() && self.function.is_kernel() {
             let message = format!(

@@ -2,6 +2,7 @@
 
 use crate::check::Checker;
 use crate::check::declarations::AlignedThing;
+use crate::check::state::Diagnostics;
 use crate::check::tables::{ClassState, Symbol, Tables};
 use crate::parse::ast::{self, Access, DeclKind, FunctionKind, TypeExprKind};
 use crate::program::Value;
@@ -35,6 +36,10 @@ impl<'a> Checker<'a> {
             }
             _ => {}
         }
+        if var.specifiers.is_mutable {
+            refuse_mutable(&self.tables, &mut self.diagnostics, ty, span);
+        }
+        self.note_attributes(&var.attributes, span);
         let name = var.name.as_ref().map(|path| path.last().name.clone()).unwrap_or_default();
         let bits = var.bit_width.as_ref().and_then(|width| self.bit_width(width, ty.ty, &name));
         let init = var.init.as_ref();
@@ -46,15 +51,8 @@ impl<'a> Checker<'a> {
         let min_align = self.alignment(&var.attributes, thing);
         let field = &mut self.tables.types_mut().struct_mut(id).fields[index as usize];
         field.min_align = min_align;
+        field.is_mutable = var.specifiers.is_mutable;
         field.is_packed = var.attributes.iter().any(|attribute| attribute.name == "packed");
-        if var.specifiers.is_mutable {
-            if ty.is_const || matches!(self.tables.types().kind(ty.ty), TyKind::Reference { .. }) {
-                let what = if ty.is_const { "const" } else { "reference" };
-                let message = format!("'mutable' and '{what}' cannot be mixed");
-                self.diagnostics.error("mutable", span, message);
-            }
-            self.tables.class_mut(id).mutable_fields.push(index);
-        }
         if let Some(attribute) = var.attributes.iter().find(|attribute| attribute.name == "id") {
             let number = self.attribute_index(attribute, u32::MAX);
             self.tables.types_mut().struct_mut(id).fields[index as usize].id = number;
@@ -100,8 +98,18 @@ impl<'a> Checker<'a> {
     }
 }
 
+/// `mutable` members are neither constants nor references.
+fn refuse_mutable(tables: &Tables<'_>, diagnostics: &mut Diagnostics, ty: QualTy, span: Span) {
+    if ty.is_const {
+        diagnostics.error("mutable", span, "'mutable' and 'const' cannot be mixed");
+    }
+    if let TyKind::Reference { .. } = tables.types().kind(ty.ty) {
+        diagnostics.error("mutable", span, "'mutable' cannot be applied to references");
+    }
+}
+
 impl<'a> Tables<'a> {
-    /// Returns true for a POD of C++11, by which clang lays classes out for Apple's ARM64: trivial, and of standard layout.
+    /// Returns true for a POD of C++11: trivial, and of standard layout. clang's layout for Apple's ARM64 goes by that.
     pub(super) fn is_pod(&self, id: StructId, decl: &ast::ClassDecl) -> bool {
         self.has_standard_layout(id) && self.has_trivial_fields(id) && has_trivial_members(decl)
     }
@@ -156,7 +164,18 @@ impl<'a> Tables<'a> {
         access: Access,
     ) -> u32 {
         let bits = bits.map(|width| (0, width));
-        let field = Field { name, ty, offset: 0, min_align: 1, is_packed: false, bits, is_base, id: None, span };
+        let field = Field {
+            name,
+            ty,
+            offset: 0,
+            min_align: 1,
+            is_packed: false,
+            is_mutable: false,
+            bits,
+            is_base,
+            id: None,
+            span,
+        };
         self.types_mut().struct_mut(id).fields.push(field);
         let class = self.class_mut(id);
         class.field_inits.push(init);

@@ -4,6 +4,7 @@
 //! declare ──┬── define ── fields      members, bases, layout
 //!           └── templates             primary templates and specializations, as written
 //! outside                             members that are defined after their class
+//! packing                             members that may lie at any byte
 //! bases, access                       inheritance; private and protected members
 //! resources                           classes of the library that have no members
 //! ```
@@ -16,6 +17,7 @@ mod declare;
 mod define;
 mod fields;
 mod outside;
+mod packing;
 mod resources;
 mod templates;
 pub(super) use resources::ResourceKind;

@@ -161,7 +161,10 @@ impl<'a> Checker<'a> {
             self.insert_once(name, Symbol::AliasTemplate(id), alias.name.span);
             return;
         }
-        let ty = self.resolve_type(&alias.ty);
+        let mut ty = self.resolve_type(&alias.ty);
+        for attribute in alias.attributes.iter().filter(|attribute| attribute.name == "ext_vector_type") {
+            ty = self.extended_vector(attribute, ty);
+        }
         // `typedef struct { … } name;` gives the struct its name.
         if let ast::TypeExprKind::Class(_) = alias.ty.kind
             && let Some(id) = self.tables.types().struct_id(ty.ty)

@@ -90,8 +90,11 @@ impl<'a> Checker<'a> {
             let (low, high) =
                 (values.iter().min().copied().unwrap_or(0), values.iter().max().copied().unwrap_or(0));
             let fits = |kind: crate::types::IntKind| kind.wrap(low) == low && kind.wrap(high) == high;
-            use crate::types::IntKind::{Int, Long, UInt, ULong};
-            let kind = if low < 0 { [Int, Long] } else { [UInt, ULong] }.into_iter().find(|&kind| fits(kind));
+            use crate::types::IntKind::{Char, Int, Long, Short, UChar, UInt, ULong, UShort};
+            let is_packed = decl.attributes.iter().any(|attribute| attribute.name == "packed");
+            let kinds = if low < 0 { [Char, Short, Int, Long] } else { [UChar, UShort, UInt, ULong] };
+            let kinds = if is_packed { &kinds[..] } else { &kinds[2..] };
+            let kind = kinds.iter().copied().find(|&kind| fits(kind));
             self.tables.types_mut().enum_mut(id).underlying = Ty::int(kind.unwrap_or(Long));
         }
         Some(ty)

@@ -108,6 +108,7 @@ impl<'a> Checker<'a> {
         }
         ty.is_const = true;
         let id = self.tables.add_global(name, ty, span);
+        self.note_attributes(&var.attributes, span);
         self.tables.global_mut(id).min_align = self.alignment(&var.attributes, AlignedThing::Object(ty.ty));
         if let Some(attribute) = var.attributes.iter().find(|a| a.name == "function_constant") {
             self.declare_function_constant(id, attribute, var, span);
@@ -206,6 +207,7 @@ impl<'a> Checker<'a> {
         }
         ty.is_const = true;
         let id = self.tables.add_global(full_name, ty, path.span);
+        self.note_attributes(&var.attributes, path.span);
         self.tables.global_mut(id).min_align = self.alignment(&var.attributes, AlignedThing::Object(ty.ty));
         self.tables.defer_init(id, GlobalInit { decl: var, scope: self.position.scope() });
         self.insert_once(&name, Symbol::Global(id), path.span);

@@ -6,7 +6,8 @@
 //!               │            parameters    one function   checked when needed
 //!               │            and result    per argument set
 //!               └─ redeclarations
-//! attributes ─ their arguments          recursion ─ refused at the end, over all calls
+//! attributes ─ their arguments          alignment ─ alignas and aligned
+//!                                       recursion ─ refused at the end, over all calls
 //! ```
 //!
 //! A signature is computed when a function is declared or chosen, and kept for each set of template arguments. A body

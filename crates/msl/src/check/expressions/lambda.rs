@@ -239,6 +239,7 @@ impl<'a> Tables<'a> {
             offset: 0,
             min_align: 1,
             is_packed: false,
+            is_mutable: false,
             bits: None,
             is_base: false,
             id: None,

@@ -136,6 +136,8 @@ impl<'a> Checker<'a> {
                 if member.segments.len() == 1 {
                     self.refuse_hidden_member(class, owner, &last.name, last.span);
                 }
+                let declared = self.tables.types().struct_(owner).fields[field as usize].span;
+                self.use_variable(&last.name, declared, last.span);
                 self.tables.field_of(object, class, owner, field, span)
             }
             Symbol::Functions(entities) => {
@@ -235,10 +237,11 @@ impl<'a> Tables<'a> {
     }
 
     fn own_field(&self, object: Expr, class: StructId, field: u32, span: Span) -> Expr {
-        let declared = self.types().struct_(class).fields[field as usize].ty;
+        let field_of_class = &self.types().struct_(class).fields[field as usize];
+        let (declared, is_mutable) = (field_of_class.ty, field_of_class.is_mutable);
         let ty = QualTy {
             ty: declared.ty,
-            is_const: object.ty.is_const && !self.class(class).mutable_fields.contains(&field) || declared.is_const,
+            is_const: (object.ty.is_const && !is_mutable) || declared.is_const,
             is_volatile: object.ty.is_volatile || declared.is_volatile,
             space: object.ty.space,
         };

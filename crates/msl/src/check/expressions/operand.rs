@@ -276,6 +276,9 @@ fn address_of(tables: &mut Tables<'_>, diagnostics: &mut Diagnostics, place: Exp
         diagnostics.error("address-of", span, "address of bit-field requested");
         return Expr::error(span);
     }
+    if let Some(warning) = tables.unaligned_address(&place, span) {
+        diagnostics.report(warning);
+    }
     let space = place.ty.space.unwrap_or(AddressSpace::Thread);
     let ty = tables.types_mut().pointer(place.ty.in_space(space));
     Expr::value(ExprKind::AddressOf(Box::new(place)), ty, span)

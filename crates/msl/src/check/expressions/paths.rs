@@ -55,6 +55,8 @@ impl<'a> Checker<'a> {
             Symbol::Capture(field) => self.capture_place(field, span),
             Symbol::Global(id) => {
                 self.force_global(id);
+                let declared = self.tables.global(id).span;
+                self.use_variable(&last.name, declared, span);
                 let ty = self.tables.global(id).ty;
                 let place = Expr::place(ExprKind::Global(id), ty, span);
                 self.tables.through_reference(place)
@@ -105,6 +107,10 @@ impl<'a> Checker<'a> {
 
     pub(in crate::check) fn local(&mut self, id: LocalId, span: Span) -> Expr {
         self.function.mark_used(id);
+        if let Some(local) = self.function.find_local(id) {
+            let (name, declared) = (local.name.clone(), local.span);
+            self.use_variable(&name, declared, span);
+        }
         let Some(local) = self.function.find_local(id) else {
             self.diagnostics.error("local", span, "a variable of the surrounding function cannot be used here");
             return Expr::error(span);

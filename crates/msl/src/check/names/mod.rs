@@ -4,10 +4,12 @@
 //! lookup ── undeclared ── suggest                    paths; the error for an unknown name
 //! type_names ──┬── compound_types                    written types
 //!              └── type_traits                       questions of the standard library about types
+//! notices                                            deprecated and unavailable names
 //! ```
 
 mod compound_types;
 mod lookup;
+mod notices;
 mod suggest;
 mod type_names;
 mod type_traits;

@@ -77,6 +77,10 @@ impl<'a> Checker<'a> {
         }
         // The name means the variable from here on, its own initializer included.
         let id = self.function.add_local(name.clone(), ty, space, span);
+        self.note_attributes(&var.attributes, span);
+        if var.attributes.iter().any(|attribute| matches!(attribute.name.as_str(), "maybe_unused" | "unused")) {
+            self.function.mark_used(id);
+        }
         self.declare_local(name, id, span);
         let (ty, init) = match deduced {
             Some(deduced) => deduced?,

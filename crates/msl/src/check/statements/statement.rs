@@ -42,6 +42,7 @@ impl<'a> Checker<'a> {
             }
             Ast::Expr(expr) => {
                 let checked = self.check_expr(expr);
+                self.warn_about_discarded(&checked);
                 push(StmtKind::Expr(checked));
             }
             Ast::Decl(decls) => {

@@ -33,8 +33,6 @@ pub(in crate::check) struct Class<'a> {
     pub(in crate::check) field_access: Vec<ast::Access>,
     /// Members of bases that `using Base::f;` names, and the class that declares each.
     pub(in crate::check) used: Vec<(SmolStr, StructId)>,
-    /// Fields that `const` of the object leaves alone.
-    pub(in crate::check) mutable_fields: Vec<u32>,
     /// A base class depends on template parameters.
     pub(in crate::check) has_dependent_base: bool,
     /// Set by `S() = default;`.
@@ -116,7 +114,6 @@ impl<'a> Tables<'a> {
             field_inits: Vec::new(),
             field_access: Vec::new(),
             used: Vec::new(),
-            mutable_fields: Vec::new(),
             has_dependent_base: false,
             has_default_constructor: false,
             friends: Vec::new(),

@@ -29,6 +29,7 @@ pub(super) use native::{NativeTemplate, native_template, native_type};
 pub(super) use scopes::{ScopeId, ScopeKind, Symbol};
 pub(super) use templates::{AliasTemplate, ClassTemplate, Specialization, TemplateArg, VarTemplate};
 
+use crate::parse::ast;
 use crate::preprocess::LanguageVersion;
 use crate::program::{EntryPoint, FunctionId, GlobalId, Program, VisibleFunction};
 use crate::source::{SourceMap, Span};
@@ -63,6 +64,8 @@ pub(super) struct Tables<'a> {
     /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
     /// them, whatever is declared later.
     late_calls: HashSet<Span>,
+    /// `deprecated` and kin of variables and members, by their names' places.
+    notices: HashMap<Span, Vec<&'a ast::Attribute>>,
 }
 
 impl<'a> Tables<'a> {
@@ -84,6 +87,7 @@ impl<'a> Tables<'a> {
             aggregate_constructors: HashMap::default(),
             call_sites: HashMap::default(),
             late_calls: HashSet::default(),
+            notices: HashMap::default(),
         }
     }
 
@@ -130,6 +134,21 @@ impl<'a> Tables<'a> {
 
     pub(super) fn add_visible_function(&mut self, function: VisibleFunction) {
         self.program.visible_functions.push(function);
+    }
+
+    pub(super) fn add_notice(&mut self, declared: Span, attribute: &'a ast::Attribute) {
+        let notices = self.notices.entry(declared).or_default();
+        // Each instantiation declares it again.
+        if !notices.iter().any(|other| other.span == attribute.span) {
+            notices.push(attribute);
+        }
+    }
+
+    pub(super) fn notices(&self, declared: Span) -> Vec<&'a ast::Attribute> {
+        match self.notices.is_empty() {
+            true => Vec::new(),
+            false => self.notices.get(&declared).cloned().unwrap_or_default(),
+        }
     }
 
     /// Counts an instantiation; returns the number so far.

@@ -135,7 +135,7 @@ const CASES: &[(&str, &[&str])] = &[
         "void f() { struct S { int x }; y = ; }",
         &["1:28 error: expected ';' at end of declaration list", "1:36 error: expected expression"],
     ),
-    ("void f() { [[x; y = ; }", &["1:15 error: expected ']'", "1:21 error: expected expression"]),
+    ("void f() { [[likely; y = ; }", &["1:20 error: expected ']'", "1:26 error: expected expression"]),
     (
         "kernel void f(device float *x [[buffer(0]]) { } int z = ;",
         &["1:41 error: expected ')'", "1:57 error: expected expression"],
