@@ -10,7 +10,7 @@ use air::{MathMode, specialize};
 fn gemv() -> Vec<u8> {
     let source = include_str!("../../../examples/gemv.metal");
     let compilation = msl::compile_source("gemv.metal", source, &msl::Options::default());
-    let source = air::ProgramSource::from(&compilation).without_locations();
+    let source = air::ProgramSource::from(&compilation);
     let compiled = air::compile(source, MathMode::Fast).unwrap_or_else(|error| panic!("{error}"));
     assert!(compiled.left_out.is_empty(), "{:?}", compiled.left_out);
     compiled.library

@@ -32,7 +32,7 @@ fn lowered(shader: &Shader) -> Kernels {
         MathMode::Safe => air::MathMode::Safe,
     };
     let lower = |entry: &msl::program::EntryPoint| {
-        let source = air::ProgramSource::from(&compilation).without_locations();
+        let source = air::ProgramSource::from(&compilation);
         let kernel = air::compile_kernel(source, entry, math).expect("it can be lowered");
         (entry.name.to_string(), kernel.bitcode().expect("bitcode").to_vec())
     };

@@ -53,15 +53,15 @@ pub struct ProgramSource<'p> {
     pub program: &'p Program,
     /// Its files. Without them, a module does not say where its kernel was written.
     pub sources: Option<&'p SourceMap>,
-    /// Each instruction says in which line it was written. That takes a quarter more time, and half as much memory
-    /// again.
+    /// Each instruction says in which line it was written, if the files are known. That takes a quarter more time, and
+    /// half as much memory again.
     pub has_locations: bool,
 }
 
 impl ProgramSource<'_> {
-    /// The same without the lines of instructions.
-    pub fn without_locations(self) -> Self {
-        ProgramSource { has_locations: false, ..self }
+    /// The same with the lines of instructions, as debug information.
+    pub fn with_locations(self) -> Self {
+        ProgramSource { has_locations: true, ..self }
     }
 }
 
@@ -73,7 +73,7 @@ impl<'p> From<&'p Program> for ProgramSource<'p> {
 
 impl<'p> From<&'p msl::Compilation> for ProgramSource<'p> {
     fn from(compilation: &'p msl::Compilation) -> ProgramSource<'p> {
-        ProgramSource { program: &compilation.program, sources: Some(&compilation.sources), has_locations: true }
+        ProgramSource { program: &compilation.program, sources: Some(&compilation.sources), has_locations: false }
     }
 }
 

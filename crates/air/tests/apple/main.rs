@@ -39,7 +39,7 @@ fn ours() -> BTreeMap<String, Fields> {
         assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
         for entry in compilation.program.kernels() {
             // Without lines, as Apple's.
-            let source = air::ProgramSource::from(&compilation).without_locations();
+            let source = air::ProgramSource::from(&compilation);
             let function = air::compile_kernel(source, entry, MathMode::Safe).expect("it compiles");
             let text = air::bitcode_text(function.bitcode().expect("we wrote it"), &entry.name).expect("a module");
             kernels.insert(entry.name.to_string(), describe(&text, &entry.name));
@@ -131,7 +131,7 @@ fn add_folder(dir: &Path, options: &msl::Options, declarations: &mut Declaration
             continue; // A part of another file.
         }
         for entry in compilation.program.kernels() {
-            let source = air::ProgramSource::from(&compilation).without_locations();
+            let source = air::ProgramSource::from(&compilation);
             let function = air::compile_kernel(source, entry, MathMode::Fast);
             let function = function.unwrap_or_else(|error| panic!("{}: {}: {error}", file.display(), entry.name));
             add_declarations(function.bitcode().expect("we wrote it"), declarations);

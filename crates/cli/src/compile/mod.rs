@@ -60,7 +60,7 @@ pub(crate) struct Compile {
     /// on all with AVX-512. The archive is for programs without a compiler, such as one on a server, which must have
     /// the same version as this one and open the same shaders. May be given several times: a program uses the best code
     /// that its machine can run.
-    #[arg(long = "target", value_name = "TARGET", value_parser = target, requires = "output", conflicts_with_all = ["emit", "strip", "constants"])]
+    #[arg(long = "target", value_name = "TARGET", value_parser = target, requires = "output", conflicts_with_all = ["emit", "debug_info", "constants"])]
     #[arg(help_heading = "Machine code")]
     targets: Vec<CompileTarget>,
 
@@ -89,11 +89,12 @@ pub(crate) struct Compile {
     #[arg(long)]
     safe_math: bool,
 
-    /// Omit source lines of instructions
+    /// Record source lines of instructions
     ///
-    /// Makes a library a third smaller. It still has the location of each kernel.
-    #[arg(long)]
-    strip: bool,
+    /// As debug information, which makes a library half as large again. Without it, a library has the location of each
+    /// kernel.
+    #[arg(short = 'g')]
+    debug_info: bool,
 
     #[command(flatten)]
     language: LanguageFlags,
@@ -213,7 +214,7 @@ impl Compile {
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
         let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
         let source = air::ProgramSource::from(&compilation);
-        let source = if self.strip { source.without_locations() } else { source };
+        let source = if self.debug_info { source.with_locations() } else { source };
         let (mut functions, mut left_out) = (Vec::new(), Vec::new());
         let mut take = |function, kind, name: &str| match function {
             Ok(function) => functions.push(function),

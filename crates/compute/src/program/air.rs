@@ -39,7 +39,7 @@ pub(crate) fn lower_visible(
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<VisibleAir> {
-    let source = air::ProgramSource::from(compilation).without_locations();
+    let source = air::ProgramSource::from(compilation);
     let visible = with_stack(|| air::visible_function(source, function, math(math_mode), constants))?;
     Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, &function.name, error))? })
 }
@@ -64,7 +64,7 @@ pub(crate) fn lower(
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<Air> {
-    let source = air::ProgramSource::from(compilation).without_locations();
+    let source = air::ProgramSource::from(compilation);
     let specialized = with_stack(|| air::specialize_kernel(source, entry, math(math_mode), constants))?;
     let specialized = specialized.map_err(|error| not_lowered(compilation, &entry.name, error))?;
     Ok(Air { specialized })

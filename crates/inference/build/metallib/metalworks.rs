@@ -13,7 +13,7 @@ pub(super) fn compile(name: &str, text: &str) -> Result<Vec<u8>, String> {
     if compilation.has_errors() {
         return Err(compilation.render_diagnostics(false));
     }
-    let source = air::ProgramSource::from(&compilation).without_locations();
+    let source = air::ProgramSource::from(&compilation);
     let compiled = air::compile(source, air::MathMode::Fast).map_err(|error| format!("{name}.metal: {error}"))?;
     match compiled.left_out.first() {
         None => Ok(compiled.library),

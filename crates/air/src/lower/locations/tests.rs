@@ -37,9 +37,10 @@ fn text() -> (String, String) {
     assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
     let entry = compilation.program.kernels().next().expect("a kernel");
     let context = Context::create();
-    let module = lower(&context, &compilation, entry, MathMode::Safe).expect("it can be lowered");
+    let source = ProgramSource::from(&compilation).with_locations();
+    let module = lower(&context, source, entry, MathMode::Safe).expect("it can be lowered");
     module.verify().unwrap_or_else(|error| panic!("{error}"));
-    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+    let bitcode = crate::bitcode::write::write(&module).expect("it can be written");
     let specialized = specialize(&bitcode, "k", &Constants::new()).expect("it has no constants");
     (module.print_to_string().to_string(), specialized.text().expect("it is valid"))
 }
@@ -102,8 +103,8 @@ fn line_directives_are_obeyed() {
     let compilation = msl::compile_source("k.metal", text, &msl::Options::default());
     let entry = compilation.program.kernels().next().expect("a kernel");
     let context = Context::create();
-    let module =
-        lower(&context, ProgramSource::from(&compilation), entry, MathMode::Fast).expect("it can be lowered");
+    let source = ProgramSource::from(&compilation).with_locations();
+    let module = lower(&context, source, entry, MathMode::Fast).expect("it can be lowered");
     let text = module.print_to_string().to_string();
     let add = location(&text, "= fadd");
     assert_eq!(field(add, "line"), "40");
@@ -114,12 +115,11 @@ fn line_directives_are_obeyed() {
 }
 
 #[test]
-fn locations_can_be_left_out() {
+fn without_being_asked_for_there_are_no_locations() {
     let compilation = msl::compile_source("k.metal", "kernel void k() {}", &msl::Options::default());
     let entry = compilation.program.kernels().next().expect("a kernel");
     let context = Context::create();
-    let stripped = ProgramSource::from(&compilation).without_locations();
-    for source in [ProgramSource::from(&compilation.program), stripped] {
+    for source in [ProgramSource::from(&compilation.program).with_locations(), ProgramSource::from(&compilation)] {
         let module = lower(&context, source, entry, MathMode::Fast).expect("it can be lowered");
         let text = module.print_to_string().to_string();
         assert!(!text.contains("DISubprogram") && !text.contains("Debug Info Version"), "{text}");
