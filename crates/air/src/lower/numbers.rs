@@ -270,6 +270,12 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let zero = value.get_type().const_zero();
                 Ok(both!(self, value, zero, build_int_compare, IntPredicate::NE))
             }
+            // As Apple's compiler: an instruction for scalars, a function for vectors.
+            (Class::Float, Class::Float)
+                if self.is_for_library && value.is_vector_value() && value.get_type() != target =>
+            {
+                self.air_convert(value, from, to)
+            }
             (Class::Float, Class::Float) => self.convert_float(value, target),
             (Class::Float, _) | (_, Class::Float) => self.air_convert(value, from, to),
             (source, _) => match (value, target) {

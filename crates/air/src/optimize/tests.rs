@@ -231,6 +231,19 @@ fn constants_computed_from_function_constants_are_set_at_start() {
 }
 
 #[test]
+fn conversions_between_floats() {
+    for (to, from, expected) in [
+        ("float", "half", "fpext half"),
+        ("bfloat", "float", "fptrunc float"),
+        ("float4", "half4", "@air.convert.f.v4f32.f.v4f16(<4 x half>"),
+        ("bfloat2", "float2", "@air.convert.f.v2bf16.f.v2f32(<2 x float>"),
+    ] {
+        let text = text(&format!("kernel void k(device {to} *x, device {from} *y) {{ x[0] = {to}(y[0]); }}"));
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+#[test]
 fn fast_mathematics() {
     let source = "kernel void k(device float *x) { x[0] = x[1] * x[2] - INFINITY * x[3]; }";
     let source = format!("#include <metal_stdlib>\n{source}");

@@ -118,8 +118,37 @@ fn add_declarations(bitcode: &[u8], declarations: &mut Declarations) {
     }
 }
 
-/// The declarations of all kernels below a folder, compiled by us.
-fn add_folder(dir: &Path, options: &msl::Options, declarations: &mut Declarations) -> usize {
+/// Adds the types of the values that a module computes and of the memory that it allocates.
+fn add_types(bitcode: &[u8], types: &mut BTreeSet<String>) {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "module");
+    let module = Module::parse_bitcode_from_buffer(&buffer, &context).expect("a module");
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
+    for instruction in blocks.flat_map(|block| block.get_instructions()) {
+        types.insert(instruction.get_type().print_to_string().to_string());
+    }
+}
+
+/// True for a type that values in registers have in Metal: numbers of 8 to 64 bits, vectors of up to 4, simdgroup
+/// matrices.
+fn is_metals(ty: &str) -> bool {
+    let (len, element) = match ty.strip_prefix('<').and_then(|ty| ty.strip_suffix('>')) {
+        Some(vector) => vector.split_once(" x ").unwrap_or_default(),
+        None => ("1", ty),
+    };
+    let elements = ["i1", "i8", "i16", "i32", "i64", "half", "bfloat", "float"];
+    ty == "void"
+        || ty.starts_with("ptr")
+        || elements.contains(&element) && ["1", "2", "3", "4", "64"].contains(&len)
+}
+
+/// The declarations and types of all kernels below a folder, compiled by us.
+fn add_folder(
+    dir: &Path,
+    options: &msl::Options,
+    declarations: &mut Declarations,
+    types: &mut BTreeSet<String>,
+) -> usize {
     let entries = std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "metal"));
@@ -134,7 +163,9 @@ fn add_folder(dir: &Path, options: &msl::Options, declarations: &mut Declaration
             let source = air::ProgramSource::from(&compilation);
             let function = air::compile_kernel(source, entry, MathMode::Fast);
             let function = function.unwrap_or_else(|error| panic!("{}: {}: {error}", file.display(), entry.name));
-            add_declarations(function.bitcode().expect("we wrote it"), declarations);
+            let bitcode = function.bitcode().expect("we wrote it");
+            add_declarations(bitcode, declarations);
+            add_types(bitcode, types);
             kernels += 1;
         }
     }
@@ -177,7 +208,7 @@ fn functions_of_air_are_apples() {
         .functions()
         .iter()
         .for_each(|function| add_declarations(function.bitcode().expect("it has"), &mut apples));
-    let mut ours = Declarations::new();
+    let (mut ours, mut types) = (Declarations::new(), BTreeSet::new());
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ggml = corpus().join("ggml");
     let ggml_options = msl::Options {
@@ -188,10 +219,10 @@ fn functions_of_air_are_apples() {
     let shaders = root.join("../inference/src/metal");
     let shader_options = msl::Options { include_dirs: vec![shaders.join("include")], ..msl::Options::default() };
     let mlx_options = msl::Options { include_dirs: vec![corpus().join("mlx")], ..msl::Options::default() };
-    let kernels = add_folder(&corpus().join("candle"), &msl::Options::default(), &mut ours)
-        + add_folder(&ggml.join("ggml-metal/kernels"), &ggml_options, &mut ours)
-        + add_folder(&shaders.join("shaders"), &shader_options, &mut ours)
-        + add_folder(&root.join("tests/apple"), &mlx_options, &mut ours);
+    let kernels = add_folder(&corpus().join("candle"), &msl::Options::default(), &mut ours, &mut types)
+        + add_folder(&ggml.join("ggml-metal/kernels"), &ggml_options, &mut ours, &mut types)
+        + add_folder(&shaders.join("shaders"), &shader_options, &mut ours, &mut types)
+        + add_folder(&root.join("tests/apple"), &mlx_options, &mut ours, &mut types);
     let bases: BTreeSet<String> = apples.keys().map(|name| base(name)).collect();
     let mut failures = Vec::new();
     let mut same = 0;
@@ -213,6 +244,10 @@ fn functions_of_air_are_apples() {
         ours.len(),
         apples.len()
     ));
+    let odd: Vec<&String> = types.iter().filter(|ty| !is_metals(ty)).collect();
+    if !odd.is_empty() {
+        failures.push(format!("types that Metal does not have: {odd:?}"));
+    }
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
