@@ -1,7 +1,7 @@
 //! What LLVM 14 does not know is taken away: Apple's drivers are of its age. New flags go; new intrinsics become plain
-//! instructions.
+//! instructions. So do vectors of more than four elements, which Metal does not have.
 
-use crate::ir::{Block, Builder, IntPredicate, Opcode, Rewrite, Value};
+use crate::ir::{Block, Builder, IntPredicate, Opcode, Rewrite, Type, Value};
 use crate::lower::{Error, Result};
 
 /// LLVM's own functions that may be in a library. LLVM 14 knows them all.
@@ -49,6 +49,11 @@ pub(super) fn legalize(rewrite: &Rewrite) -> Result<()> {
     let builder = Builder::new(module);
     for instruction in module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions) {
         instruction.drop_new_flags();
+        if let Some(part) = part_of_element(&builder, instruction) {
+            instruction.replace_all_uses_with(part);
+            rewrite.erase(instruction);
+            continue;
+        }
         if !instruction.is(Opcode::LLVMCall) {
             continue;
         }
@@ -66,6 +71,29 @@ pub(super) fn legalize(rewrite: &Rewrite) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Element 2 of three `i32` taken as six `i16` is the low half of element 1: LLVM takes the first for simpler.
+fn part_of_element<'m>(builder: &Builder<'m>, extract: Value<'m>) -> Option<Value<'m>> {
+    if !extract.is(Opcode::LLVMExtractElement) || !extract.operand(0).is(Opcode::LLVMBitCast) {
+        return None;
+    }
+    let (parts, whole) = (extract.operand(0).ty(), extract.operand(0).operand(0));
+    if parts.length() <= 4 || parts.length() == 64 || !whole.ty().is_vector() {
+        return None;
+    }
+    let (index, ratio) = (extract.operand(1).as_int()?, parts.length() / whole.ty().length().max(1));
+    let is_whole = whole.ty().scalar().is_int() && extract.ty().is_int() && ratio > 1;
+    let index = usize::try_from(index).ok().filter(|index| is_whole && *index < parts.length())?;
+    builder.before(extract);
+    let number = Type::int(extract.ty().context(), 64);
+    let element = builder.extract(whole, number.constant((index / ratio) as i64));
+    let by = element.ty().constant(((index % ratio) as u32 * extract.ty().int_bits()).into());
+    let shifted = match index % ratio {
+        0 => element,
+        _ => builder.binary(Opcode::LLVMLShr, element, by),
+    };
+    Some(builder.trunc(shifted, extract.ty()))
 }
 
 /// -1, 0 or 1, as the first argument is less, equal or greater.

@@ -52,7 +52,7 @@ pub(crate) fn optimize(module: &mut Module, program: &Program, entry: &EntryPoin
     aliases::annotate(ModuleRef::of(module), &entry.name);
     run(module, OPTIMIZE)?;
     legal::legalize(&Rewrite::new(module))?;
-    run(module, "strip-dead-prototypes")?;
+    run(module, "function(dce),strip-dead-prototypes")?;
     attributes::after(ModuleRef::of(module), program, entry);
     mark_unused(module, &entry.name);
     module.verify().map_err(|error| Error::Internal(error.to_string()))

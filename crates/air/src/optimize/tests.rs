@@ -277,3 +277,14 @@ fn a_module_is_the_same_each_time() {
     }";
     assert_eq!(text(source), text(source));
 }
+
+#[test]
+fn no_vector_is_longer_than_metals() {
+    let text = text(
+        "kernel void k(device ushort *x, uint3 i [[thread_position_in_grid]], uint3 n [[threads_per_grid]]) {
+             x[0] = ushort(i.y) * ushort(n.z) + ushort(i.z >> 16);
+         }",
+    );
+    assert!(!text.contains("<6 x i16>"), "{text}");
+    assert_eq!(lines(&text, &["extractelement <3 x i32>"]).len(), 3, "{text}");
+}
