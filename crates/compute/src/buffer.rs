@@ -89,6 +89,11 @@ impl Device {
         Ok(self.buffer(allocation, memory.len(), StorageMode::Shared))
     }
 
+    /// A visible function table of the back end.
+    pub(crate) fn function_table(&self, allocation: Allocation, len: usize) -> Buffer {
+        self.buffer(allocation, len, StorageMode::Shared)
+    }
+
     fn buffer(&self, allocation: Allocation, len: usize, storage: StorageMode) -> Buffer {
         let read_only = allocation.is_read_only;
         Buffer { memory: Arc::new(Memory::new(allocation, len, storage, self.domain())), read_only }

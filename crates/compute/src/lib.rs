@@ -60,6 +60,7 @@ mod command;
 mod device;
 mod digest;
 mod error;
+mod function_table;
 mod functions;
 mod kernel;
 mod library;
@@ -87,7 +88,8 @@ pub use cache::{
 pub use command::{CommandBuffer, CommandBufferDescriptor, CommandBufferStatus};
 pub use device::Device;
 pub use error::{Error, Result};
-pub use functions::{FunctionHandle, LinkedFunctions, VisibleFunction, VisibleFunctionTable};
+pub use function_table::{FunctionHandle, VisibleFunctionTable};
+pub use functions::{LinkedFunctions, VisibleFunction};
 pub use library::{Function, FunctionDescriptor, Library};
 pub use msl::reflect;
 pub use pipeline::{ComputePipelineDescriptor, ComputePipelineState};

@@ -6,9 +6,28 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// All modules of the crate, from bottom to top.
-const ORDER: [&str; 19] = [
-    "error", "size", "log", "timing", "digest", "settings", "kernel", "program", "archive", "backend", "device",
-    "buffer", "library", "pipeline", "cache", "validate", "record", "queue", "command",
+const ORDER: [&str; 21] = [
+    "error",
+    "size",
+    "log",
+    "timing",
+    "digest",
+    "settings",
+    "kernel",
+    "program",
+    "archive",
+    "backend",
+    "device",
+    "buffer",
+    "library",
+    "functions",
+    "pipeline",
+    "function_table",
+    "cache",
+    "validate",
+    "record",
+    "queue",
+    "command",
 ];
 
 const BACKENDS: [&str; 2] = ["cpu", "metal"];

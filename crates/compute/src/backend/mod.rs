@@ -108,10 +108,16 @@ pub trait Device: Any + Send + Sync {
         options: &CompileOptions,
     ) -> Arc<dyn Library>;
 
-    /// True if kernels can have visible function tables. A table is a buffer of `u32`: the number of its entries, then
-    /// the entries, each the number of a linked function or 0.
+    /// True if kernels can have visible function tables.
     fn has_function_tables(&self) -> bool {
         false
+    }
+
+    /// Allocates a visible function table for a pipeline. It is written as a buffer of `u32`: the number of its entries,
+    /// then the entries, each the number of a linked function or 0. `None` if it is such a buffer.
+    fn new_function_table(&self, pipeline: &dyn Any, len: usize) -> Result<Option<Allocation>> {
+        let _ = (pipeline, len);
+        Ok(None)
     }
 
     /// Creates a pipeline. All its code is compiled when this returns: a dispatch never compiles.
@@ -213,8 +219,9 @@ pub trait Library: Any + Send + Sync {
 
     /// A visible function with its constants set; `None` if there is no such function.
     fn new_visible_function(&self, name: &str, constants: &Constants) -> Result<Option<Arc<dyn VisibleFunction>>> {
-        let _ = (name, constants);
-        Ok(None)
+        let _ = constants;
+        let what = "a visible function in a library of this device".into();
+        Err(Error::Unsupported { kernel: name.into(), what })
     }
 
     /// Digest of everything that decides the code of a kernel; `None` if that is not known, or if the driver keeps the

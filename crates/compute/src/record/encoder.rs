@@ -5,7 +5,7 @@ use crate::backend::{ArgumentMemory, BYTES_ALIGNMENT, Table, releases};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Result, usage};
-use crate::functions::VisibleFunctionTable;
+use crate::function_table::VisibleFunctionTable;
 use crate::pipeline::ComputePipelineState;
 use crate::validate::{self, BoundArgument, Uses};
 use abi::call::ARGUMENT_SLOTS;

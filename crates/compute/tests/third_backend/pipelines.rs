@@ -161,3 +161,17 @@ fn promises_about_simdgroups_are_kept() {
     let broken = encoder.dispatch_threads(Size::linear(32), Size::linear(24));
     assert!(usage(broken).contains("promised"));
 }
+
+#[test]
+fn a_back_end_without_function_tables_says_so() {
+    let toy = toy();
+    let device: &Device = toy.device();
+    let library = device.new_library_with_source(SOURCE, &CompileOptions::default()).expect("it has no mistakes");
+    let constants = FunctionConstantValues::new();
+    let error = library.new_visible_function("f", &constants).expect_err("the toy has none");
+    assert!(matches!(&error, Error::Unsupported { kernel, .. } if kernel == "f"), "{error}");
+    let add = library.new_function("add", &constants).expect("a kernel");
+    let pipeline = device.new_compute_pipeline_state(&add).expect("a pipeline state");
+    let error = pipeline.new_visible_function_table(1).expect_err("the toy has none");
+    assert!(matches!(&error, Error::Unsupported { kernel, .. } if kernel == "add"), "{error}");
+}

@@ -1,5 +1,6 @@
 //! The GPUs of the system.
 
+use super::function_table::FunctionTable;
 use super::library::Library;
 use super::queue::Queue;
 use super::{family, pipeline};
@@ -137,6 +138,14 @@ impl backend::Device for Gpu {
         options: &CompileOptions,
     ) -> Arc<dyn backend::Library> {
         Arc::new(Library::checked(&self.0, metallib, source, options))
+    }
+
+    fn has_function_tables(&self) -> bool {
+        self.0.raw().supportsFunctionPointers()
+    }
+
+    fn new_function_table(&self, pipeline: &dyn Any, len: usize) -> Result<Option<Allocation>> {
+        FunctionTable::allocate(backend::own(pipeline)?, len).map(Some)
     }
 
     fn new_pipeline(&self, request: &PipelineRequest) -> Result<NewPipeline> {

@@ -13,6 +13,7 @@
 
 use super::buffer::Buffer;
 use super::device::Device;
+use super::function_table::FunctionTable;
 use super::pipeline::Pipeline;
 use super::recording;
 use crate::backend::driver::commands::{CommandSink, DispatchSize, EncoderState};
@@ -149,6 +150,11 @@ impl CommandSink for Compute<'_> {
     }
 
     fn set_buffer(&mut self, index: usize, buffer: &Memory, offset: usize) -> Result<()> {
+        if let Ok(table) = own::<FunctionTable>(buffer.buffer()) {
+            // SAFETY: the index was checked when it was bound, and the work keeps the table alive until it completes.
+            unsafe { self.raw.setVisibleFunctionTable_atBufferIndex(Some(table.raw()), index) };
+            return Ok(());
+        }
         let metal: &Buffer = own(buffer.buffer())?;
         // SAFETY: index and offset were checked when it was bound, and the table keeps the buffer alive until the work
         // completes.

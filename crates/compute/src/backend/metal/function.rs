@@ -25,13 +25,24 @@ pub(crate) struct Function {
 impl Function {
     /// Returns `None` if there is no such kernel.
     pub(super) fn new(library: &Library, name: &str, constants: &Constants) -> Result<Option<Function>> {
+        Function::of_type(library, name, constants, MTLFunctionType::Kernel)
+    }
+
+    /// A function that is a kernel, or one that kernels call.
+    pub(super) fn of_type(
+        library: &Library,
+        name: &str,
+        constants: &Constants,
+        ty: MTLFunctionType,
+    ) -> Result<Option<Function>> {
         autoreleasepool(|_| {
             let raw = library.raw()?;
             let metal_name = NSString::from_str(name);
             // For a function with constants, this one only lists them.
             let Some(general) = raw.newFunctionWithName(&metal_name) else { return Ok(None) };
-            if general.functionType() != MTLFunctionType::Kernel {
-                let what = "a function that is not a kernel".into();
+            if general.functionType() != ty {
+                let wanted = if ty == MTLFunctionType::Kernel { "a kernel" } else { "a visible function" };
+                let what = format!("a function that is not {wanted}");
                 return Err(Error::Unsupported { kernel: name.into(), what });
             }
             let available = available(&general);

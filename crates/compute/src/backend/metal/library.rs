@@ -11,6 +11,7 @@
 use super::device::Device;
 use super::error::driver_error;
 use super::function::{DescribedFunction, Function};
+use super::function_table::VisibleFunction;
 use super::held::Held;
 use crate::backend::driver::apple::{named_source, source_error};
 use crate::backend::{
@@ -197,6 +198,15 @@ impl backend::Library for Library {
     fn new_function(&self, kernel: &str, constants: &Constants) -> Result<Option<Arc<dyn backend::Function>>> {
         let Some(function) = self.function(kernel, constants)? else { return Ok(None) };
         Ok(Some(Arc::new(DescribedFunction::new(self, function, kernel, constants)?)))
+    }
+
+    fn new_visible_function(
+        &self,
+        name: &str,
+        constants: &Constants,
+    ) -> Result<Option<Arc<dyn backend::VisibleFunction>>> {
+        let function = VisibleFunction::new(self, name, constants)?;
+        Ok(function.map(|function| Arc::new(function) as Arc<dyn backend::VisibleFunction>))
     }
 
     /// Metal's archives identify code by its descriptor.

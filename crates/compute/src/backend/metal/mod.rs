@@ -4,6 +4,7 @@
 //! device, family ── the GPUs and their capabilities
 //! buffer ────────── MTLBuffer over our memory, or with its own
 //! library ───────── MTLLibrary ── function: MTLFunction, with its constants          data_type: their types
+//! function_table ── MTLVisibleFunctionTable: functions that kernels call
 //! pipeline ──────── MTLComputePipelineState ── reflection: Metal's reflection of its arguments
 //! archive ───────── MTLBinaryArchive
 //! queue ─────────── work to the GPU, completion back ── encode: tables to encoders   clock: Metal's times
@@ -27,6 +28,7 @@ mod encode;
 mod error;
 mod family;
 mod function;
+mod function_table;
 mod held;
 mod library;
 mod pipeline;

@@ -9,6 +9,7 @@ use super::archive::{ArchiveDriver, CompiledDescriptor};
 use super::device::Device;
 use super::error::driver_error;
 use super::function::{DescribedFunction, Function};
+use super::function_table::VisibleFunction;
 use super::held::Held;
 use super::library::Library;
 use super::reflection;
@@ -24,17 +25,23 @@ use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSArray, NSError, NSString};
 use objc2_metal::{
-    MTLComputePipelineDescriptor, MTLComputePipelineReflection, MTLComputePipelineState, MTLDevice,
-    MTLPipelineOption,
+    MTLComputePipelineDescriptor, MTLComputePipelineReflection, MTLComputePipelineState, MTLDevice, MTLFunction,
+    MTLLinkedFunctions, MTLPipelineOption,
 };
 use std::sync::Arc;
 
 /// A kernel that is ready to run. Metal pipeline states are thread-safe.
 pub(super) struct Pipeline {
     state: Held<ProtocolObject<dyn MTLComputePipelineState>>,
+    linked: Vec<Held<ProtocolObject<dyn MTLFunction>>>,
 }
 
 impl Pipeline {
+    /// The functions that are linked to it.
+    pub(super) fn linked(&self) -> &[Held<ProtocolObject<dyn MTLFunction>>] {
+        &self.linked
+    }
+
     /// The Metal pipeline state.
     pub(super) fn state(&self) -> &ProtocolObject<dyn MTLComputePipelineState> {
         &self.state
@@ -225,6 +232,7 @@ impl PipelinePlan {
         };
         let plan = PipelinePlan { device: device.clone(), request, function };
         plan.function()?;
+        plan.linked()?;
         Ok(plan)
     }
 
@@ -235,11 +243,24 @@ impl PipelinePlan {
         }
     }
 
+    /// The functions that are linked to the kernel.
+    fn linked(&self) -> Result<Vec<&ProtocolObject<dyn MTLFunction>>> {
+        let linked = self.request.linked.iter();
+        linked.map(|linked| Ok(own::<VisibleFunction>(&*linked.function)?.raw())).collect()
+    }
+
     fn metal_descriptor(&self) -> Retained<MTLComputePipelineDescriptor> {
         let metal = MTLComputePipelineDescriptor::new();
         let label = self.request.label.as_deref().unwrap_or(&self.request.kernel);
         metal.setLabel(Some(&NSString::from_str(label)));
         metal.setComputeFunction(self.function().ok().map(Function::raw));
+        if let Ok(functions) = self.linked()
+            && !functions.is_empty()
+        {
+            let linked = MTLLinkedFunctions::linkedFunctions();
+            linked.setFunctions(Some(&NSArray::from_slice(&functions)));
+            metal.setLinkedFunctions(Some(&linked));
+        }
         // The promise is about multiples of 32, but other vendors' GPUs also have simdgroups of 64.
         let full = self.request.simdgroups != Simdgroups::Any && self.device.capabilities().simdgroup_matrix;
         // SAFETY: dispatches that break the promise are rejected (`validate::grid`).
@@ -300,7 +321,8 @@ impl PipelinePlan {
 
     fn finish(&self, made: Made, origin: PipelineOrigin) -> Result<NewPipeline> {
         let reflection = self.reflection(&made)?;
-        Ok(NewPipeline { reflection, origin, pipeline: Box::new(Pipeline { state: Held::new(made.0) }) })
+        let linked = self.linked()?.into_iter().map(|function| Held::new(function.retain())).collect();
+        Ok(NewPipeline { reflection, origin, pipeline: Box::new(Pipeline { state: Held::new(made.0), linked }) })
     }
 
     /// The kernel's reflection: Metal's, merged with the front end's if the source was parsed or is parsed now. When

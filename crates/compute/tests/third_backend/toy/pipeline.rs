@@ -47,6 +47,7 @@ pub(super) fn new(inner: &Device, limits: &Limits, request: &PipelineRequest) ->
         threads_per_threadgroup: request.threads_per_threadgroup,
         binary_archives: archives.clone(),
         fail_on_binary_archive_miss: *fail_on_archive_miss,
+        ..ComputePipelineDescriptor::default()
     };
     let state = match function {
         Some(function) => {
