@@ -150,6 +150,10 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
         let syntax_errors = diagnostics.len();
         program = check(&unit, &sources, check_options, &mut diagnostics);
         drop_consequences(&mut diagnostics, syntax_errors, &sources);
+        let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+        if check_options.warnings && !has_errors {
+            crate::uninitialized::warn(&program, &sources, &mut diagnostics);
+        }
     }
     timings.check = start.elapsed();
 

@@ -26,6 +26,7 @@ mod compile;
 mod evaluate;
 mod filter;
 mod fold;
+mod uninitialized;
 
 pub use compile::{Compilation, Options, ReadError, Timings, compile_file, compile_source};
 pub use diagnostics::{Diagnostic, Severity};

@@ -20,6 +20,9 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Expr {
         let place = self.check_expr(lhs);
+        if op.is_none() {
+            self.warn_about_self_assignment(lhs, rhs, op_span);
+        }
         if let ast::ExprKind::InitList(items) = &rhs.kind {
             let ty = QualTy::plain(place.ty.ty);
             let value = self.list_initialize_items(ty, items, rhs.span);

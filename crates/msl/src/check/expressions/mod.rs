@@ -5,6 +5,7 @@
 //!           ├── operators ── arithmetic, assignment     built-in operators
 //!           ├── casts, conditional, lambda
 //!           ├── unevaluated                             decltype, sizeof
+//!           ├── suspicious                              warnings
 //!           └── constants                               constant expressions, by the evaluator
 //! ```
 //!
@@ -21,6 +22,7 @@ mod members;
 mod operand;
 mod operators;
 mod paths;
+mod suspicious;
 mod this;
 mod unevaluated;
 

@@ -127,7 +127,9 @@ impl<'a> Checker<'a> {
         // Long chains of operators lean to the left: walk them without recursion.
         let mut chain = vec![(op, rhs, op_span, span)];
         let mut first = lhs;
+        self.warn_about_precedence(op, lhs, rhs, op_span);
         while let ast::ExprKind::Binary { op, op_span, lhs, rhs } = &first.kind {
+            self.warn_about_precedence(*op, lhs, rhs, *op_span);
             chain.push((*op, rhs, *op_span, first.span));
             first = lhs;
         }

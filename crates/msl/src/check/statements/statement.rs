@@ -69,6 +69,7 @@ impl<'a> Checker<'a> {
             }
             Ast::DoWhile { condition, body, pragmas } => {
                 let body = self.check_loop_body(body);
+                self.warn_about_condition(condition);
                 let condition = self.check_condition_value(condition);
                 let pragmas = pragmas.clone();
                 push(StmtKind::Loop { condition: Some(condition), test_first: false, step: None, body, pragmas });
@@ -154,7 +155,10 @@ impl<'a> Checker<'a> {
 
     pub(super) fn condition_value(&mut self, condition: &'a Condition, out: &mut Vec<Stmt>) -> Expr {
         match condition {
-            Condition::Expr(expr) => self.check_expr(expr),
+            Condition::Expr(expr) => {
+                self.warn_about_condition(expr);
+                self.check_expr(expr)
+            }
             Condition::Var(var) => {
                 let span = var.name.as_ref().map_or(var.ty.span, |name| name.span);
                 match self.check_local_var(var, out) {
