@@ -22,7 +22,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx tokenizer llvm clang fmt build fmt-check clippy mac-check mac-test unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm clang fmt build fmt-check clippy mac-check mac-test unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -92,13 +92,20 @@ thirdparty: cargo $(LLVM) ## Run kernels of other projects and compare their res
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-compute --test thirdparty -- --ignored --nocapture
 
-# Every 41st function of the library must compile; docs/mlx-sweep.md is about all of them.
+# Every 41st function of the library must compile; docs/mlx-sweep.md is about all of them. A sample is compared with the
+# same kernels compiled here; make mlx-agreement compares all.
 mlx: cargo $(LLVM) ## Run kernels compiled by Apple's compiler, and compile a sample of 421
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx -- --ignored --nocapture
 	$(CARGO) run --profile corpus -p metalworks-air --example sweep -- \
 	  "$$(scripts/corpus.sh --dir)/mlx/mlx.metallib" --every 41 --at-least 421
+
+# Not part of `make test`: it takes hours. Results are kept, and a run that was stopped goes on where it was.
+mlx-agreement: cargo $(LLVM) ## Compare all of MLX's kernels, from source and from Apple's library
+	scripts/corpus.sh
+	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" MLX_ONLY= MLX_RESULTS="$(abspath $(TARGET_DIR))/mlx-agreement.tsv" \
+	  $(CARGO) test --profile corpus -p metalworks-compute --test mlx agree -- --ignored --nocapture
 
 # Not part of `make test`: the first run compiles llama.cpp, which takes some minutes.
 tokenizer: cargo $(LLVM) ## Compare tokens and chat templates with llama.cpp, tokenizers and Jinja

@@ -3,7 +3,7 @@
 use crate::array::{Array, DType, Scalar};
 use crate::compare::{Tolerance, UNWRITTEN, compare};
 use compute::reflect::ArgumentKind;
-use compute::{Buffer, ComputePipelineState, Device, FunctionConstantValues, Library, Size};
+use compute::{Buffer, ComputePipelineState, ConstantValue, Device, FunctionConstantValues, Library, Size};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -17,6 +17,8 @@ const GUARD_BYTE: u8 = 0xff;
 pub(crate) struct Case {
     pub(crate) function: String,
     pub(crate) constants: FunctionConstantValues,
+    /// Constants that Apple's compiler has removed from the function, because nothing depends on them.
+    pub(crate) removed_constants: Vec<(u32, ConstantValue)>,
     pub(crate) arguments: Vec<(usize, Argument)>,
     pub(crate) grid: CaseGrid,
 }
@@ -97,7 +99,13 @@ impl Argument {
 
 impl Case {
     pub(crate) fn new(function: impl Into<String>, grid: CaseGrid) -> Case {
-        Case { function: function.into(), constants: FunctionConstantValues::new(), arguments: Vec::new(), grid }
+        Case {
+            function: function.into(),
+            constants: FunctionConstantValues::new(),
+            removed_constants: Vec::new(),
+            arguments: Vec::new(),
+            grid,
+        }
     }
 
     /// Binds `argument` at the next index.
@@ -210,8 +218,17 @@ pub(crate) fn execute<'c>(case: &'c Case, library: &Library) -> Result<Vec<Writt
 
 /// The pipeline state of the case's function.
 pub(crate) fn pipeline(case: &Case, library: &Library) -> Result<ComputePipelineState, String> {
+    pipeline_with(case, &case.constants, library)
+}
+
+/// The same with other function constants.
+pub(crate) fn pipeline_with(
+    case: &Case,
+    constants: &FunctionConstantValues,
+    library: &Library,
+) -> Result<ComputePipelineState, String> {
     let error = |error: compute::Error| error.to_string();
-    let function = library.new_function(&case.function, &case.constants).map_err(error)?;
+    let function = library.new_function(&case.function, constants).map_err(error)?;
     device().new_compute_pipeline_state(&function).map_err(error)
 }
 

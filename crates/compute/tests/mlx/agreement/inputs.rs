@@ -39,6 +39,7 @@ pub(crate) fn variants(family: &str, case: &Case) -> Vec<Variant> {
 fn map_inputs(case: &Case, mut change: impl FnMut(&Array) -> Array) -> Case {
     let mut changed = Case::new(&case.function, case.grid);
     changed.constants = case.constants.clone();
+    changed.removed_constants = case.removed_constants.clone();
     for (index, argument) in &case.arguments {
         let argument = match argument {
             Argument::Input(array) => Argument::Input(change(array)),

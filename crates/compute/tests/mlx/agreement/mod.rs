@@ -15,9 +15,9 @@ mod inputs;
 mod names;
 pub(crate) mod others;
 
-use crate::harness::{Case, corpus, device, execute_pipeline, library, pipeline, report};
+use crate::harness::{Case, corpus, device, execute_pipeline, library, pipeline, pipeline_with, report};
 use crate::mlx_sources::{instance, source_for};
-use compute::{CompileOptions, Library, MathMode};
+use compute::{CompileOptions, ComputePipelineState, Library, MathMode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -150,7 +150,7 @@ impl Run {
 
     fn compare(&mut self, case: &Case, ours: &Library) -> Result<(), String> {
         let apple = pipeline(case, &library().1).map_err(|error| format!("Apple's: {error}"))?;
-        let ours = pipeline(case, ours).map_err(|error| format!("ours: {error}"))?;
+        let ours = our_pipeline(case, ours).map_err(|error| format!("ours: {error}"))?;
         let bound = allowed::bound(&case.function);
         for variant in inputs::variants(&self.family, case) {
             self.dispatches += 1;
@@ -170,6 +170,31 @@ impl Run {
         }
         Ok(())
     }
+}
+
+/// Our function's pipeline. It may have function constants that Apple's optimizer removed, and Apple's may have some that
+/// ours does not reach.
+fn our_pipeline(case: &Case, library: &Library) -> Result<ComputePipelineState, String> {
+    let mut removed = case.removed_constants.clone();
+    loop {
+        let mut constants = case.constants.clone();
+        for (index, value) in &removed {
+            constants.set(*index, value.clone());
+        }
+        let error = match pipeline_with(case, &constants, library) {
+            Ok(pipeline) => return Ok(pipeline),
+            Err(error) => error,
+        };
+        match removed.iter().position(|(index, _)| is_unknown_constant(&error, *index)) {
+            Some(unknown) => removed.remove(unknown),
+            None => return Err(error),
+        };
+    }
+}
+
+/// True if the error says that a function does not have this constant.
+fn is_unknown_constant(error: &str, index: u32) -> bool {
+    error.contains(&format!("there is no function constant with index {index};"))
 }
 
 /// The kernels from source, compiled as Apple's library was: its modules say `air.compile.fast_math_disable`.

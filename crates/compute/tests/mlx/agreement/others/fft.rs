@@ -1,9 +1,9 @@
 //! Fourier transforms.
 
-use super::{Content, case, kernels};
+use super::{Constants, Content, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::{self, CaseGrid};
-use compute::{ConstantValue, FunctionConstantValues};
+use compute::ConstantValue;
 
 /// Elements of a transform that a thread has.
 const PER_THREAD: usize = 8;
@@ -35,17 +35,16 @@ pub(crate) fn whole() -> impl Iterator<Item = Offer> {
 }
 
 /// Steps of radix 8, and of 4 and 2 for what is left.
-fn plan(n: usize, is_inverse: bool) -> FunctionConstantValues {
-    let mut constants = FunctionConstantValues::new();
+fn plan(n: usize, is_inverse: bool) -> Constants {
     let bits = n.trailing_zeros() as i32;
     let steps = [(6, bits / 3), (10, i32::from(bits % 3 == 2)), (12, i32::from(bits % 3 == 1))];
-    constants.set(0, ConstantValue::Bool(is_inverse));
-    constants.set(1, ConstantValue::Bool(true));
-    constants.set(2, ConstantValue::Int(PER_THREAD as i32));
-    for index in 3..22 {
-        let count = steps.iter().find(|(radix, _)| *radix == index).map_or(0, |(_, count)| *count);
-        constants.set(index, ConstantValue::Int(count));
-    }
-    constants.set(22, ConstantValue::Bool(false));
+    let count = |index: u32| steps.iter().find(|(radix, _)| *radix == index).map_or(0, |(_, count)| *count);
+    let mut constants = vec![
+        (0, ConstantValue::Bool(is_inverse)),
+        (1, ConstantValue::Bool(true)),
+        (2, ConstantValue::Int(PER_THREAD as i32)),
+        (22, ConstantValue::Bool(false)),
+    ];
+    constants.extend((3..22).map(|index| (index, ConstantValue::Int(count(index)))));
     constants
 }

@@ -1,9 +1,9 @@
 //! Products of matrices: with masks, with a choice of matrices, and in segments.
 
-use super::{Content, Kernel, case, kernels};
+use super::{Constants, Content, Kernel, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::CaseGrid;
-use compute::{ConstantValue, FunctionConstantValues};
+use compute::ConstantValue;
 
 /// Sizes and tiles of a product.
 struct Product {
@@ -41,7 +41,7 @@ pub(crate) fn masked() -> impl Iterator<Item = Offer> {
         let product = Product::new([m, n, k], [bm, bn, bk], [kernel.is_true(8), kernel.is_true(9)]);
         let group = [32, kernel.number(7), kernel.number(6)];
         let grid = CaseGrid::Threadgroups([product.tiles[0], product.tiles[1], 1], group);
-        case(&kernel.name.clone(), FunctionConstantValues::new(), grid, move |argument| {
+        case(&kernel.name.clone(), Vec::new(), grid, move |argument| {
             Some(match argument {
                 "A" => Content::Numbers(m * k),
                 "B" => Content::Numbers(k * n),
@@ -57,13 +57,10 @@ pub(crate) fn masked() -> impl Iterator<Item = Offer> {
     })
 }
 
-fn alignment(product: &Product, [bm, bn, bk]: [usize; 3]) -> FunctionConstantValues {
-    let mut constants = FunctionConstantValues::new();
+fn alignment(product: &Product, [bm, bn, bk]: [usize; 3]) -> Constants {
     let [m, n, k] = product.sizes;
-    for (index, value) in [(10, true), (199, true), (200, m % bm == 0), (201, n % bn == 0), (202, k % bk == 0)] {
-        constants.set(index, ConstantValue::Bool(value));
-    }
-    constants
+    let constants = [(10, true), (199, true), (200, m % bm == 0), (201, n % bn == 0), (202, k % bk == 0)];
+    constants.map(|(index, value)| (index, ConstantValue::Bool(value))).into()
 }
 
 pub(crate) fn gathered() -> impl Iterator<Item = Offer> {
@@ -129,7 +126,7 @@ pub(crate) fn masked_vectors() -> impl Iterator<Item = Offer> {
         let per_group = if is_transposed { bn * sn * tn } else { bm * sm * tm };
         let leading = if is_transposed { outputs } else { inputs };
         let grid = CaseGrid::Threadgroups([outputs.div_ceil(per_group), 1, batch], [32, bn, bm]);
-        case(&kernel.name.clone(), FunctionConstantValues::new(), grid, move |argument| {
+        case(&kernel.name.clone(), Vec::new(), grid, move |argument| {
             Some(match argument {
                 "mat" => Content::Numbers(batch * inputs * outputs),
                 "in_vec" => Content::Numbers(batch * inputs),

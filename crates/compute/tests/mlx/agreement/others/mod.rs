@@ -9,14 +9,14 @@ pub(crate) mod quantized;
 pub(crate) mod rows;
 pub(crate) mod sequences;
 
-use super::Offer;
+use super::{Offer, is_unknown_constant};
 use crate::array::{Array, DType, Scalar};
 use crate::compare::Tolerance;
 use crate::harness::{self, Argument, Case, CaseGrid};
 use crate::mlx_sources::instance;
 use crate::random::Random;
-use compute::FunctionConstantValues;
 use compute::reflect::ArgumentKind;
+use compute::{ConstantValue, Function, FunctionConstantValues};
 
 /// What an argument is bound to.
 enum Content {
@@ -75,10 +75,13 @@ fn kernels(prefix: &str, template: &'static str) -> impl Iterator<Item = Kernel>
     })
 }
 
+/// Function constants of a family; not every kernel has all of them.
+type Constants = Vec<(u32, ConstantValue)>;
+
 /// A case whose arguments `content` tells by name.
 fn case(
     name: &str,
-    constants: FunctionConstantValues,
+    constants: Constants,
     grid: CaseGrid,
     content: impl Fn(&str) -> Option<Content> + 'static,
 ) -> Offer {
@@ -86,17 +89,10 @@ fn case(
     Offer { function: function.clone(), make: Box::new(move || bound(&function, constants, grid, content)) }
 }
 
-fn bound(
-    name: &str,
-    constants: FunctionConstantValues,
-    grid: CaseGrid,
-    content: impl Fn(&str) -> Option<Content>,
-) -> Case {
+fn bound(name: &str, constants: Constants, grid: CaseGrid, content: impl Fn(&str) -> Option<Content>) -> Case {
     let mut case = Case::new(name, grid);
     let mut random = Random::new(name);
-    let function =
-        harness::library().1.new_function(name, &constants).unwrap_or_else(|error| panic!("{name}: {error}"));
-    case.constants = constants;
+    let function = specialize(&mut case, constants);
     for argument in &function.reflection().arguments {
         if argument.kind != ArgumentKind::Buffer {
             continue;
@@ -120,6 +116,24 @@ fn bound(
         case = case.bind_at(argument.index as usize, bound);
     }
     case
+}
+
+/// The function, with those constants that it has. The case gets these.
+fn specialize(case: &mut Case, mut constants: Constants) -> Function {
+    let name = case.function.clone();
+    loop {
+        case.constants = FunctionConstantValues::new();
+        for (index, value) in &constants {
+            case.constants.set(*index, value.clone());
+        }
+        let error = match harness::library().1.new_function(&name, &case.constants) {
+            Ok(function) => return function,
+            Err(error) => error.to_string(),
+        };
+        let unknown = constants.iter().position(|(index, _)| is_unknown_constant(&error, *index));
+        let unknown = unknown.unwrap_or_else(|| panic!("{name}: {error}"));
+        case.removed_constants.push(constants.remove(unknown));
+    }
 }
 
 fn numbers(random: &mut Random, dtype: DType, length: usize) -> Array {

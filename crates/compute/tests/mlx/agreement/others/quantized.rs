@@ -4,7 +4,7 @@ use super::{Content, Kernel, case};
 use crate::agreement::Offer;
 use crate::harness::{self, CaseGrid};
 use crate::mlx_sources::instance;
-use compute::{ConstantValue, FunctionConstantValues};
+use compute::ConstantValue;
 
 /// Rows of `x` that a product has.
 const VECTORS: usize = 37;
@@ -69,10 +69,8 @@ fn product(name: &str) -> Option<Offer> {
     let weights = inputs * outputs;
     let words = weights * bits / 32;
     let x_rows = matrices * vectors;
-    let mut constants = FunctionConstantValues::new();
-    for (index, value) in [(200, false), (201, outputs % 32 == 0), (202, inputs % 32 == 0)] {
-        constants.set(index, ConstantValue::Bool(value));
-    }
+    let constants = [(200, false), (201, outputs % 32 == 0), (202, inputs % 32 == 0)];
+    let constants = constants.map(|(index, value)| (index, ConstantValue::Bool(value))).into();
     let grid = CaseGrid::Threadgroups([groups[0], groups[1], depth], threads);
     let is_floating = template.starts_with("fp_");
     Some(case(name, constants, grid, move |argument| {
@@ -124,7 +122,7 @@ fn conversion(name: &str) -> Option<Offer> {
     let is_decoding = template == "fp_dequantize";
     let threads = if is_decoding { packed } else { numbers };
     let grid = CaseGrid::Threads([threads, 1, 1], [64, 1, 1]);
-    Some(case(name, FunctionConstantValues::new(), grid, move |argument| {
+    Some(case(name, Vec::new(), grid, move |argument| {
         Some(match argument {
             "w" if is_decoding => Content::Numbers(packed),
             "w" => Content::Numbers(numbers),

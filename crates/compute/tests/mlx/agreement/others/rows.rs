@@ -3,12 +3,11 @@
 use super::{Content, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::CaseGrid;
-use compute::FunctionConstantValues;
 
 pub(crate) fn search() -> impl Iterator<Item = Offer> {
     kernels("searchsorted_", "searchsorted").map(|kernel| {
         let grid = CaseGrid::Threads([90, 1, 1], [32, 1, 1]);
-        case(&kernel.name.clone(), FunctionConstantValues::new(), grid, move |argument| {
+        case(&kernel.name.clone(), Vec::new(), grid, move |argument| {
             Some(match argument {
                 "a" => Content::Numbers(77),
                 "v" => Content::Numbers(90),
@@ -27,7 +26,7 @@ pub(crate) fn cross_entropy() -> impl Iterator<Item = Offer> {
     let backward = kernels("cross_entropy_vjp_", "cross_entropy_vjp").map(move |kernel| (kernel, columns));
     forward.chain(backward).map(move |(kernel, outputs)| {
         let grid = CaseGrid::Threadgroups([rows, 1, 1], [64, 1, 1]);
-        case(&kernel.name.clone(), FunctionConstantValues::new(), grid, move |argument| {
+        case(&kernel.name.clone(), Vec::new(), grid, move |argument| {
             Some(match argument {
                 "in" => Content::Numbers(rows * columns),
                 "targets" => Content::Indices(vec![7, -1, 300]),
@@ -45,7 +44,7 @@ pub(crate) fn dot() -> impl Iterator<Item = Offer> {
         let (length, per_thread, threads) = (20_011usize, kernel.number(1), kernel.number(2));
         let groups = length.div_ceil(per_thread * threads);
         let grid = CaseGrid::Threadgroups([groups, 1, 1], [threads, 1, 1]);
-        case(&kernel.name.clone(), FunctionConstantValues::new(), grid, move |argument| {
+        case(&kernel.name.clone(), Vec::new(), grid, move |argument| {
             Some(match argument {
                 "a" | "b" => Content::Numbers(length),
                 "output" => Content::Written(groups),

@@ -3,7 +3,7 @@
 use super::{Content, case, kernels};
 use crate::agreement::Offer;
 use crate::harness::CaseGrid;
-use compute::{ConstantValue, FunctionConstantValues};
+use compute::ConstantValue;
 
 /// Steps and heads of a gated delta rule; few of the kernel's heads are run.
 const STEPS: usize = 11;
@@ -17,8 +17,7 @@ pub(crate) fn gated_delta() -> impl Iterator<Item = Offer> {
     let gradients = kernels("seq_gated_delta_vjp_", "gated_delta_vjp_seq").map(|kernel| (kernel, [32, 4, 1]));
     sequences.chain(chunks).chain(gradients).map(|(kernel, threads)| {
         let [dk, dv, hk, hv, interval] = std::array::from_fn(|index| kernel.number(1 + index));
-        let mut constants = FunctionConstantValues::new();
-        constants.set(200, ConstantValue::Bool(true));
+        let constants = vec![(200, ConstantValue::Bool(true))];
         let keys = STEPS * hk * dk;
         let values = STEPS * hv * dv;
         let states = RUN * dv * dk;
@@ -47,7 +46,7 @@ pub(crate) fn grouped() -> impl Iterator<Item = Offer> {
         let (width, group) = (kernel.number(1), kernel.number(3));
         let (heads, keys, blocks) = (2, 77, 3);
         let grid = CaseGrid::Threadgroups([heads, 1, blocks], [32, group, 1]);
-        case(&kernel.name.clone(), FunctionConstantValues::new(), grid, move |argument| {
+        case(&kernel.name.clone(), Vec::new(), grid, move |argument| {
             Some(match argument {
                 "queries" => Content::Numbers(heads * group * width),
                 "keys" | "values" => Content::Numbers(heads * keys * width),
@@ -68,7 +67,7 @@ pub(crate) fn blocked() -> impl Iterator<Item = Offer> {
     let (heads, rows, width) = (3, 7, 64);
     let copies = kernels("sdpa_blocked_scale_copy_", "sdpa_blocked_scale_copy").map(move |kernel| {
         let grid = CaseGrid::Threads([width, rows, 2 * heads], [32, 2, 1]);
-        case(&kernel.name.clone(), FunctionConstantValues::new(), grid, move |argument| {
+        case(&kernel.name.clone(), Vec::new(), grid, move |argument| {
             Some(match argument {
                 "q" => Content::Numbers(2 * heads * (rows + 2) * width),
                 "q_block" => Content::Written(2 * heads * rows * width),
@@ -84,19 +83,14 @@ pub(crate) fn blocked() -> impl Iterator<Item = Offer> {
     });
     let masks = kernels("sdpa_blocked_causal_mask_", "sdpa_blocked_causal_mask").map(move |kernel| {
         let (columns, tile) = (19, 8);
-        case(
-            &kernel.name.clone(),
-            FunctionConstantValues::new(),
-            CaseGrid::Threads([tile, 3 * tile, 1], [8, 4, 1]),
-            move |argument| {
-                Some(match argument {
-                    "scores" => Content::Written(3 * tile * columns),
-                    "tile_rows" => Content::int(tile),
-                    "columns" => Content::int(columns),
-                    _ => return None,
-                })
-            },
-        )
+        case(&kernel.name.clone(), Vec::new(), CaseGrid::Threads([tile, 3 * tile, 1], [8, 4, 1]), move |argument| {
+            Some(match argument {
+                "scores" => Content::Written(3 * tile * columns),
+                "tile_rows" => Content::int(tile),
+                "columns" => Content::int(columns),
+                _ => return None,
+            })
+        })
     });
     copies.chain(masks)
 }
