@@ -10,11 +10,13 @@ EXAMPLES = $(sort $(wildcard examples/*.metal))
 # On a Mac, Metal compiles kernels, and LLVM 22 is not needed. Elsewhere every default build needs it.
 ifeq ($(shell uname),Darwin)
 LLVM =
+LLVM14 =
 CLANG =
 # Without a shell, macOS make looks for programs in the PATH that it was started with.
 SHELL = /bin/bash
 else
 LLVM = llvm
+LLVM14 = llvm14
 CLANG = clang
 endif
 # Shell condition: true if kernels can be compiled.
@@ -22,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm clang fmt build fmt-check clippy mac-check mac-test unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -82,7 +84,7 @@ models: cargo ## Download the default model, and compare its results with llama.
 	$(CARGO) test --profile corpus -p metalworks-inference --no-default-features --test gguf -- --ignored
 	$(CARGO) test --profile corpus -p metalworks-inference --test model -- --ignored --nocapture
 
-air: cargo $(LLVM) ## Compile shaders of other projects to AIR, and read Apple's library
+air: cargo $(LLVM) $(LLVM14) ## Compile shaders of other projects to AIR, and read Apple's library
 	scripts/corpus.sh
 	METALWORKS_CORPUS="$$(scripts/corpus.sh --dir)" \
 	  $(CARGO) test --profile corpus -p metalworks-air -- --ignored --nocapture
@@ -120,6 +122,15 @@ llvm:
 	  sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
 	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(LLVM_PACKAGES) >/dev/null || { \
 	    echo 'cannot install LLVM 22: install $(LLVM_PACKAGES), or set LLVM_SYS_221_PREFIX' >&2; exit 1; }; }
+
+# Installs LLVM 14, which is of the age of Apple's tools and must read our libraries, unless METALWORKS_LLVM14 names the
+# folder of its programs.
+llvm14:
+	@test -n "$$METALWORKS_LLVM14" || test -x /usr/lib/llvm-14/bin/opt || { \
+	  echo 'installing LLVM 14'; \
+	  sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	  $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq llvm-14 >/dev/null || { \
+	    echo 'cannot install LLVM 14: install llvm-14, or set METALWORKS_LLVM14' >&2; exit 1; }; }
 
 # Installs clang 22, a second front end for the shaders, unless the variables name it. (A Mac has Apple's compiler.)
 clang:

@@ -14,6 +14,8 @@ pub(super) struct Body<'a> {
     pub(super) first_instruction: u32,
     pub(super) constants: Vec<Constant>,
     pub(super) instructions: Vec<Instruction>,
+    /// The places of instructions with a result.
+    results: Vec<usize>,
     /// Types of the function's own values: of LLVM 22.
     pub(super) local_types: Vec<TypeId>,
     pub(super) metadata: Option<&'a Block>,
@@ -108,6 +110,12 @@ const CALL_HAS_TYPE: u64 = 1 << 15;
 const ALLOCA_HAS_TYPE: u64 = 1 << 6;
 
 impl<'a> Body<'a> {
+    /// The instruction with this result, by its place among the function's own values.
+    pub(super) fn result(&self, local: u32) -> Option<&Instruction> {
+        let place = (local + self.first_parameter).checked_sub(self.first_instruction)?;
+        self.instructions.get(*self.results.get(place as usize)?)
+    }
+
     /// `module_values` are the types of the module's values.
     pub(super) fn read(
         types: &mut Types,
@@ -146,6 +154,7 @@ impl<'a> Body<'a> {
             first_constant,
             first_instruction: first_constant + constants.len() as u32,
             constants,
+            results: (0..reader.instructions.len()).filter(|at| reader.instructions[*at].ty.is_some()).collect(),
             instructions: reader.instructions,
             local_types: reader.local_types,
             metadata: block.block(block::METADATA),

@@ -370,10 +370,7 @@ impl<'a> Writer<'a> {
 
     /// The size of an alloca, if it is of one value.
     fn lifetime_size(&self, value: u32) -> Option<u64> {
-        let (instruction, _) = placed(self.body).find(|(one, local)| {
-            one.ty.is_some() && value.checked_sub(self.body.first_parameter) == Some(*local)
-        })?;
-        match &instruction.op {
+        match &self.body.result(value.checked_sub(self.body.first_parameter)?)?.op {
             Op::Alloca { element, .. } => self.types.size(*element),
             _ => None,
         }

@@ -378,10 +378,7 @@ impl Analysis<'_> {
 
     /// The type of the pointer in an alloca, in LLVM 22.
     fn held(&self, at: usize, local: usize) -> Result<TypeId> {
-        let body = &self.bodies[at];
-        let result = local - (body.first_instruction - body.first_parameter) as usize;
-        let instruction = body.instructions.iter().filter(|one| one.ty.is_some()).nth(result);
-        match instruction.map(|instruction| &instruction.op) {
+        match self.bodies[at].result(local as u32).map(|instruction| &instruction.op) {
             Some(Op::Alloca { element, .. }) => Ok(*element),
             _ => Err(missing("alloca")),
         }

@@ -461,6 +461,43 @@ define <2 x i32> @f(ptr %0, <2 x i64> %1) {
         lines_of_14: &["%3 = getelementptr i32, i32* %0, <2 x i64> %1"],
     },
     Case {
+        name: "pointers in structures, results and variables",
+        text: "
+%struct.node = type { ptr, i32, ptr addrspace(1) }
+
+@roots = internal global [2 x %struct.node] zeroinitializer, align 8
+
+define internal ptr @next(ptr %0, i1 %1) {
+  %3 = getelementptr inbounds %struct.node, ptr %0, i64 1
+  %4 = load ptr, ptr %3, align 8
+  %5 = freeze ptr %4
+  %6 = select i1 %1, ptr %5, ptr null
+  ret ptr %6
+}
+
+define { ptr, i32 } @f(i64 %0, ptr addrspace(1) %1) {
+  %3 = alloca ptr, align 8
+  %4 = getelementptr inbounds [2 x %struct.node], ptr @roots, i64 0, i64 %0
+  %5 = call ptr @next(ptr %4, i1 true)
+  store ptr %5, ptr %3, align 8
+  store i64 0, ptr %3, align 8
+  %6 = load ptr, ptr %3, align 8
+  %7 = getelementptr inbounds %struct.node, ptr %6, i64 0, i32 2
+  store ptr addrspace(1) %1, ptr %7, align 8
+  %8 = cmpxchg ptr %3, ptr %5, ptr null seq_cst seq_cst, align 8
+  %9 = extractvalue { ptr, i1 } %8, 0
+  %10 = insertvalue { ptr, i32 } undef, ptr %9, 0
+  %11 = insertvalue { ptr, i32 } %10, i32 1, 1
+  ret { ptr, i32 } %11
+}
+",
+        lines_of_14: &[
+            "%struct.node = type { i8*, i32, i8 addrspace(1)* }",
+            "define { i8*, i32 } @f(i64 %0, i8 addrspace(1)* %1) {",
+            "%3 = alloca %struct.node*, align 8",
+        ],
+    },
+    Case {
         name: "debug information",
         text: "
 define void @f() !dbg !3 {

@@ -1,6 +1,7 @@
 //! What is written is read back the same, by LLVM 22 here and by LLVM 14 in the tests that `make air` runs.
 
 mod cases;
+mod corpus;
 
 use super::write;
 use crate::ir::{Block, Opcode, Rewrite};
@@ -117,7 +118,8 @@ fn damage_is_an_error() {
 
 /// Runs a program of LLVM 14 on bitcode.
 fn llvm_14(program: &str, arguments: &[&str], bitcode: &[u8]) -> Output {
-    let folder = PathBuf::from(std::env::var_os("LLVM14_BIN").unwrap_or_else(|| "/usr/lib/llvm-14/bin".into()));
+    let folder =
+        PathBuf::from(std::env::var_os("METALWORKS_LLVM14").unwrap_or_else(|| "/usr/lib/llvm-14/bin".into()));
     let program = folder.join(program);
     let scratch = std::env::temp_dir().join(format!(
         "metalworks-llvm14-{}-{:?}.bc",
@@ -130,18 +132,23 @@ fn llvm_14(program: &str, arguments: &[&str], bitcode: &[u8]) -> Output {
     output.unwrap_or_else(|error| panic!("{} cannot be run (make llvm14): {error}", program.display()))
 }
 
-/// The text that LLVM 14 prints; it has verified the module.
-fn text_of_14(bitcode: &[u8], name: &str) -> String {
+/// Has LLVM 14 verify a module.
+fn verify_with_14(bitcode: &[u8], name: &str) {
     // Programs that optimize must know the triple, which is AIR's.
     let verified = llvm_14("opt", &["-mtriple=x86_64-linux", "-passes=verify", "-disable-output"], bitcode);
     assert!(verified.status.success(), "{name}: {}", String::from_utf8_lossy(&verified.stderr));
+}
+
+/// The text that LLVM 14 prints; it has verified the module.
+fn text_of_14(bitcode: &[u8], name: &str) -> String {
+    verify_with_14(bitcode, name);
     let text = llvm_14("llvm-dis", &["-o", "-"], bitcode);
     assert!(text.status.success(), "{name}: {}", String::from_utf8_lossy(&text.stderr));
     String::from_utf8_lossy(&text.stdout).into_owned()
 }
 
 #[test]
-#[ignore = "needs LLVM 14 (make llvm14)"]
+#[ignore = "needs LLVM 14; run by make air"]
 fn llvm_14_reads_every_kind() {
     for case in CASES {
         let context = Context::create();
@@ -155,7 +162,7 @@ fn llvm_14_reads_every_kind() {
 
 /// Every hundredth module of Apple's compiler, read by LLVM 22 and written again.
 #[test]
-#[ignore = "needs LLVM 14 (make llvm14), and mlx.metallib in the corpus (scripts/corpus.sh)"]
+#[ignore = "needs LLVM 14, and mlx.metallib in the corpus; run by make air"]
 fn llvm_14_reads_apples_modules() {
     let file = apple_library();
     let library = Library::parse(&file).expect("it can be read");
