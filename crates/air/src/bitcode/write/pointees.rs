@@ -1,4 +1,4 @@
-//! What each pointer points to.
+//! The type that each pointer points to.
 //!
 //! Some pointers say it: a variable, an alloca, the result of a `getelementptr`, the parameter of an intrinsic whose
 //! name has the type. The others (parameters, phis, selects, pointers in variables, casts) are chosen. Each gets, in

@@ -1,4 +1,4 @@
-//! What is written is read back the same, by LLVM 22 here and by LLVM 14 in the tests that `make air` runs.
+//! Modules are written and read back the same: by LLVM 22 here, and by LLVM 14 in the tests that `make air` runs.
 
 mod cases;
 mod corpus;
@@ -49,7 +49,7 @@ fn remove_casts(module: &mut Module) {
 fn every_kind_is_read_back() {
     for case in CASES {
         let (before, after) = round_trip(case.text);
-        // What LLVM 14 cannot say is gone; LLVM 22 adds it again where it knows the function.
+        // An attribute that LLVM 14 does not have is gone; LLVM 22 adds it again where it knows the function.
         let without_new = before.replace(" nocreateundeforpoison", "");
         // LLVM 22 keeps declarations of the old form, under a name that nothing uses.
         let after = after.replace(" nocreateundeforpoison", "");
