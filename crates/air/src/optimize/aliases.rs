@@ -1,4 +1,4 @@
-//! Which accesses cannot meet: `!alias.scope` and `!noalias`. Metal's compiler takes for granted that the buffers of a
+//! Accesses that cannot meet: `!alias.scope` and `!noalias`. Metal's compiler takes for granted that the buffers of a
 //! kernel do not overlap, and each has a scope of its own:
 //!
 //! ```text

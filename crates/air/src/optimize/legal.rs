@@ -1,5 +1,5 @@
-//! What LLVM 14 does not know is taken away: Apple's drivers are of its age. New flags go; new intrinsics become plain
-//! instructions. So do vectors of more than four elements, which Metal does not have.
+//! Code that LLVM 14 does not know is taken away: Apple's drivers are of its age. New flags go; new intrinsics become
+//! plain instructions. So do vectors of more than four elements, which Metal does not have.
 
 use crate::ir::{Block, Builder, IntPredicate, Opcode, Rewrite, Type, Value};
 use crate::lower::{Error, Result};

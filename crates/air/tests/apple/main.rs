@@ -66,7 +66,7 @@ fn reason(field: &str, ours: Option<&str>, apples: Option<&str>) -> Option<&'sta
         }
     }
     if field.starts_with("declaration ") || field.starts_with("call ") {
-        // Which functions are left is up to the optimizer; the next test compares those of the whole library.
+        // The optimizer decides which calls are left; the next test compares the functions of the whole library.
         return (ours.is_empty() || apples.is_empty())
             .then_some("one optimizer left a call that the other removed");
     }
