@@ -1,6 +1,9 @@
 //! Walking a checked program: the expressions in statements, and the functions and globals that code reaches.
 
-use crate::program::{Expr, ExprKind, FunctionId, GlobalId, Program, Stmt, StmtKind, Value};
+use crate::program::{
+    CastKind, Expr, ExprKind, FunctionId, GlobalId, LocalId, Program, Stmt, StmtKind, UnaryOp, Value,
+};
+use crate::types::Ty;
 use std::collections::BTreeSet;
 
 /// Calls `visit` for every statement, each before those inside it, in the order of the source.
@@ -101,6 +104,80 @@ pub fn operands<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
     }
 }
 
+/// The value of a condition that is known before the program runs, such as a template argument. Code generators leave
+/// out what it excludes, as clang does.
+pub fn decided(condition: &Expr) -> Option<bool> {
+    match &condition.kind {
+        ExprKind::Constant(Value::Bool(value)) => Some(*value),
+        ExprKind::Constant(Value::Int(value)) => Some(*value != 0),
+        ExprKind::Cast { kind: CastKind::Number, operand } if condition.ty.ty == Ty::BOOL => decided(operand),
+        ExprKind::Unary { op: UnaryOp::Not, operand } => decided(operand).map(|value| !value),
+        ExprKind::ShortCircuit { is_or, lhs, rhs } => match decided(lhs)? {
+            value if value == *is_or => Some(value),
+            _ => decided(rhs),
+        },
+        _ => None,
+    }
+}
+
+/// The only part of `a ? b : c`, `a && b` or `a || b` that is evaluated, if `a` is known and does not decide alone.
+pub fn chosen(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Conditional { condition, then, otherwise } => {
+            Some(if decided(condition)? { then } else { otherwise })
+        }
+        ExprKind::ShortCircuit { is_or, lhs, rhs } => (decided(lhs)? != *is_or).then_some(rhs),
+        _ => None,
+    }
+}
+
+/// Calls `visit` for the statements that can be executed, as [`walk_stmts`] does for all.
+fn live_stmts<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Stmt)) {
+    for stmt in stmts {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::Block(body) | StmtKind::Loop { body, .. } => live_stmts(body, visit),
+            StmtKind::If { condition, then, otherwise } => {
+                let taken = decided(condition);
+                if taken != Some(false) {
+                    live_stmts(then, visit);
+                }
+                if taken != Some(true) {
+                    live_stmts(otherwise, visit);
+                }
+            }
+            StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| live_stmts(&case.body, visit)),
+            _ => {}
+        }
+    }
+}
+
+/// Calls `visit` for the expressions in `expr` that can be evaluated, as [`walk_expr`] does for all.
+fn live_expr<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
+    match (chosen(expr), decided(expr)) {
+        (Some(chosen), _) => live_expr(chosen, visit),
+        (None, Some(_)) => {}
+        (None, None) => {
+            visit(expr);
+            operands(expr, &mut |operand| live_expr(operand, visit));
+        }
+    }
+}
+
+/// The variables of a body that are declared where it cannot be executed.
+pub fn excluded_locals(body: &[Stmt]) -> BTreeSet<LocalId> {
+    let declared = |walk: Walk<[Stmt], Stmt>| {
+        let mut locals = BTreeSet::new();
+        walk(body, &mut |stmt| {
+            if let StmtKind::Local(id, _) = stmt.kind {
+                locals.insert(id);
+            }
+        });
+        locals
+    };
+    &declared(walk_stmts) - &declared(live_stmts)
+}
+
 /// Functions and globals that code can reach.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reachable {
@@ -116,17 +193,41 @@ pub fn reachable(
     functions: impl IntoIterator<Item = FunctionId>,
     globals: impl IntoIterator<Item = GlobalId>,
 ) -> Reachable {
+    search(program, functions, globals, walk_stmts, walk_expr)
+}
+
+/// The same without code that cannot be executed, such as a branch that a template argument excludes.
+pub fn live(
+    program: &Program,
+    functions: impl IntoIterator<Item = FunctionId>,
+    globals: impl IntoIterator<Item = GlobalId>,
+) -> Reachable {
+    search(program, functions, globals, live_stmts, live_expr)
+}
+
+/// Calls a function for parts of `T`.
+type Walk<T, P> = for<'p, 'v> fn(&'p T, &'v mut dyn FnMut(&'p P));
+
+fn search(
+    program: &Program,
+    functions: impl IntoIterator<Item = FunctionId>,
+    globals: impl IntoIterator<Item = GlobalId>,
+    stmts: Walk<[Stmt], Stmt>,
+    exprs: Walk<Expr, Expr>,
+) -> Reachable {
     let mut search = Search { reached: Reachable::default(), functions: Vec::new(), globals: Vec::new() };
     functions.into_iter().for_each(|id| search.function(id));
     globals.into_iter().for_each(|id| search.global(id));
     loop {
         if let Some(id) = search.functions.pop() {
             let body = program.function(id).body.as_deref().unwrap_or_default();
-            walk_exprs(body, &mut |expr| search.expr(expr));
+            stmts(body, &mut |stmt| {
+                stmt_exprs(stmt, &mut |expr| exprs(expr, &mut |expr| search.expr(expr)));
+            });
         } else if let Some(id) = search.globals.pop() {
             let global = program.global(id);
             global.value.iter().for_each(|value| search.value(value));
-            global.init.iter().for_each(|init| walk_expr(init, &mut |expr| search.expr(expr)));
+            global.init.iter().for_each(|init| exprs(init, &mut |expr| search.expr(expr)));
         } else {
             return search.reached;
         }

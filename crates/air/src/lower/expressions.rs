@@ -8,6 +8,7 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, PointerValue};
 use msl::program::{BinaryOp, Expr, ExprKind, FunctionId, Value};
 use msl::source::Span;
 use msl::types::{QualTy, Ty, TyKind};
+use msl::walk;
 
 /// Place of a field or element in an aggregate.
 struct PartPlace {
@@ -25,6 +26,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     fn evaluate(&mut self, expr: &'p Expr) -> Result<()> {
+        if let Some(chosen) = walk::chosen(expr) {
+            return self.effect(chosen);
+        }
         match &expr.kind {
             ExprKind::Call { function, args } => {
                 let result = match expr.ty.ty != Ty::VOID && !self.is_register(expr.ty.ty) {
@@ -72,6 +76,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     fn register_value(&mut self, expr: &'p Expr) -> Result<BasicValueEnum<'ctx>> {
         let (ty, span) = (expr.ty.ty, expr.span);
+        if let Some(chosen) = walk::chosen(expr) {
+            return self.value(chosen);
+        }
         match &expr.kind {
             ExprKind::Load(place) => {
                 let place_ty = place.ty;
@@ -211,6 +218,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.aggregate_into(second, to)
             }
             ExprKind::Conditional { condition, then, otherwise } if !expr.is_place => {
+                if let Some(chosen) = walk::chosen(expr) {
+                    return self.aggregate_into(chosen, to);
+                }
                 self.either(condition, then, otherwise, |this, part| this.aggregate_into(part, to))?;
                 Ok(())
             }
@@ -385,6 +395,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     // --- control flow in expressions ---------------------------------------------------------------------------
 
     fn short_circuit(&mut self, is_or: bool, lhs: &'p Expr, rhs: &'p Expr) -> Result<BasicValueEnum<'ctx>> {
+        if walk::decided(lhs) == Some(is_or) {
+            return Ok(self.context.bool_type().const_int(is_or.into(), false).into());
+        }
         let left = self.value(lhs)?.into_int_value();
         let from = self.builder.get_insert_block().expect("a block");
         let (more, end) = (self.new_block("more"), self.new_block("decided"));

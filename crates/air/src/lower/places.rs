@@ -64,6 +64,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.place(second)?
             }
             ExprKind::Conditional { condition, then, otherwise } => {
+                if let Some(chosen) = msl::walk::chosen(expr) {
+                    return Ok(Place::Memory(self.address(chosen)?));
+                }
                 let [(first, yes_end), (second, no_end)] =
                     self.either(condition, then, otherwise, Self::address)?;
                 let phi = self.builder.build_phi(first.get_type(), "")?;

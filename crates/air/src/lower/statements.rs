@@ -7,6 +7,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicMetadataValueEnum, InstructionValue};
 use msl::program::{Case, Expr, Pragma, Stmt, StmtKind};
 use msl::types::{AddressSpace, Ty};
+use msl::walk;
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     pub(super) fn block(&mut self, stmts: &'p [Stmt]) -> Result<()> {
@@ -92,6 +93,9 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     fn if_statement(&mut self, condition: &'p Expr, then: &'p [Stmt], otherwise: &'p [Stmt]) -> Result<()> {
+        if let Some(is_true) = walk::decided(condition) {
+            return self.block(if is_true { then } else { otherwise });
+        }
         let condition = self.value(condition)?.into_int_value();
         // Apple's compiler leaves out code that a constant excludes, and functions that only such code calls.
         if let Some(condition) = condition.get_zero_extended_constant().filter(|_| self.is_for_library) {

@@ -74,7 +74,7 @@ pub(crate) fn emit<'ctx>(
     function: FunctionValue<'ctx>,
     std: (u32, u32),
 ) -> Result<()> {
-    let reached = walk::reachable(lowering.program, [entry.function], conditions_of(entry));
+    let reached = walk::live(lowering.program, [entry.function], conditions_of(entry));
     let predicates = Predicates::new(lowering, entry.function, &reached, conditions_of(entry))?;
     let threadgroup = msl::reflect::threadgroup_locals(lowering.program, entry.function, &reached.functions);
     for &(function, local) in &threadgroup {

@@ -65,11 +65,12 @@ fn reflect_source(headers: &[&str], unit: &Unit) -> Vec<Kernel> {
     compilation.reflect().kernels
 }
 
-/// A difference that remains: in what, in kernels with one of these beginnings, for this reason. Lists of Apple's must
-/// be a part of ours.
+/// A difference that remains: in what, in kernels with one of these beginnings, parts of our list that Apple's has not,
+/// and the reason.
 struct Known {
     what: &'static str,
     kernels: &'static [&'static str],
+    missing: &'static str,
     #[allow(dead_code, reason = "for the reader")]
     reason: &'static str,
 }
@@ -77,31 +78,35 @@ struct Known {
 const KNOWN: &[Known] = &[
     Known {
         what: "threadgroup memory",
-        kernels: &["gemv_", "steel_attention_"],
-        reason: "the optimizer of Apple's compiler removes variables that are passed on and never accessed",
+        kernels: &["gemv_"],
+        missing: "tgp_memory",
+        reason: "with one simdgroup per row it is passed on and never accessed: Apple's optimizer removes it",
     },
     Known {
         what: "threadgroup memory",
-        kernels: &["c_block_sort_", "carg_block_sort_", "nc_block_sort_", "ncarg_block_sort_"],
-        reason: "the optimizer of Apple's compiler removes variables of branches that are never taken",
+        kernels: &["steel_attention_"],
+        missing: "Q_smem",
+        reason: "for large heads it is passed on and never accessed: Apple's optimizer removes it",
     },
     Known {
         what: "function constants",
-        kernels: &["fft_mem_", "rader_fft_mem_", "four_step_mem_"],
-        reason: "the optimizer of Apple's compiler removes constants that are passed on and never read",
+        kernels: &["rader_fft_mem_", "four_step_mem_"],
+        missing: "0",
+        reason: "'inv_' is stored in an object and never read if the input is real: Apple's optimizer removes it",
     },
 ];
 
 /// True if the difference is a known one.
 fn is_known(kernel: &str, what: &str, ours: &[String], apples: &[String]) -> bool {
-    let is_part = apples.iter().all(|part| ours.contains(part));
-    is_part
-        && KNOWN
-            .iter()
-            .any(|known| known.what == what && known.kernels.iter().any(|start| kernel.starts_with(start)))
+    KNOWN.iter().any(|known| {
+        let is_named = known.what == what && known.kernels.iter().any(|start| kernel.starts_with(start));
+        let is_missing = |part: &&String| part.rsplit(' ').next() == Some(known.missing);
+        is_named && ours.iter().filter(|part| !is_missing(part)).eq(apples)
+    })
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "the counts are what this test is run for")]
 #[ignore = "needs MLX's headers and mlx.metallib (scripts/corpus.sh); run by make air"]
 fn sources_and_apples_library_agree() {
     let file = std::fs::read(corpus().join("mlx.metallib")).expect("the library is there");

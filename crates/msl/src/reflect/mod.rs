@@ -235,7 +235,7 @@ fn stage(stage: Stage) -> &'static str {
 fn kernel(program: &Program, sources: &SourceMap, entry: &EntryPoint) -> Kernel {
     let function = program.function(entry.function);
     let conditions = entry.bindings.iter().filter_map(|binding| binding.condition);
-    let reached = walk::reachable(program, [entry.function], conditions);
+    let reached = walk::live(program, [entry.function], conditions);
     let constants: BTreeSet<u32> = reached
         .globals
         .iter()
@@ -310,7 +310,9 @@ pub fn threadgroup_locals(
         let function = program.function(id);
         let own = function.locals.iter().enumerate().skip(function.params.len());
         let own = own.filter(|(_, local)| local.space == AddressSpace::Threadgroup);
-        let own: Vec<LocalId> = own.map(|(index, _)| LocalId(index as u32)).collect();
+        let excluded = walk::excluded_locals(function.body.as_deref().unwrap_or_default());
+        let own = own.map(|(index, _)| LocalId(index as u32)).filter(|local| !excluded.contains(local));
+        let own: Vec<LocalId> = own.collect();
         if own.is_empty() {
             continue;
         }

@@ -30,11 +30,14 @@
 //!   8: type_size: uint; 9: type_align: uint; 10: type_name: string; 11: name: string;
 //!  12: is_unused: bool;
 //! }                                                    // 7 does not occur
-//! table Builtin /* 0x41000 + n */ { 0: is_conditional: bool; 1: type_name: string; 2: name: string; 3: is_unused: bool; }
+//! table Builtin /* 0x41000 + n */ {
+//!   0: is_conditional: bool; 1: type_name: string; 2: name: string; 3: is_unused: bool;
+//! }
 //! table Constant /* 0x80000 */ { 0: type_name: string; 1: name: string; 2: index: uint; 3: is_used: bool; }
 //! table Struct /* 0x80001 */ { 0: fields: [Field]; }
 //! table Field {
-//!   0: struct_type: uint /* a node */; 1: offset: uint; 2: size: uint; 3: length: uint; 4: type_name: string; 5: name: string;
+//!   0: struct_type: uint /* a node */; 1: offset: uint; 2: size: uint; 3: length: uint;
+//!   4: type_name: string; 5: name: string;
 //! }
 //! table Threadgroup { 0: size: uint; 1: align: uint; }
 //! ```
