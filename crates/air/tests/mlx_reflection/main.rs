@@ -5,6 +5,7 @@
 mod families;
 mod pattern;
 
+use air::metallib::reflection::{FunctionReflection, ReflectionNode};
 use air::metallib::{Function, Library};
 use air::reflect::reflect_library;
 use families::{FAMILIES, Family};
@@ -14,6 +15,9 @@ use std::path::PathBuf;
 
 /// Kernels compared of each family, spread over its names.
 const PER_FAMILY: usize = 16;
+
+/// Kernels compiled of each family.
+const COMPILED_PER_FAMILY: usize = 4;
 
 fn corpus() -> PathBuf {
     PathBuf::from(std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus")).join("mlx")
@@ -33,13 +37,14 @@ fn spelled(ty: &str) -> String {
 /// The kernels of families with the same headers, by name.
 type Unit = BTreeMap<String, String>;
 
-/// Some kernels of a family: the name, and the instance of a template that it names. Takes all its names from `names`.
-fn instances(family: &Family, library: &Library, names: &mut Vec<&str>) -> Unit {
+/// `count` kernels of a family: the name, and the instance of a template that it names. Takes all its names from
+/// `names`.
+fn instances(family: &Family, library: &Library, names: &mut Vec<&str>, count: usize) -> Unit {
     let (_, pattern, template) = family;
     let named: Vec<_> = names.iter().filter_map(|name| Some((*name, pattern::matches(pattern, name)?))).collect();
     assert!(!named.is_empty(), "no kernel is named {pattern}");
     names.retain(|name| pattern::matches(pattern, name).is_none());
-    let step = named.len().div_ceil(PER_FAMILY);
+    let step = named.len().div_ceil(count);
     let instance = |(name, holes): &(&str, _)| {
         let argument = |argument: &str| {
             let kernel = apples(library, name);
@@ -51,7 +56,7 @@ fn instances(family: &Family, library: &Library, names: &mut Vec<&str>) -> Unit 
     named.iter().step_by(step).map(instance).collect()
 }
 
-fn reflect_source(headers: &[&str], unit: &Unit) -> Vec<Kernel> {
+fn compile(headers: &[&str], unit: &Unit) -> msl::Compilation {
     let include = |header: &&str| format!("#include \"mlx/backend/metal/kernels/{header}\"\n");
     let mut source: String = headers.iter().map(include).collect();
     for (name, instance) in unit {
@@ -62,7 +67,7 @@ fn reflect_source(headers: &[&str], unit: &Unit) -> Vec<Kernel> {
     let options = msl::Options { include_dirs: vec![corpus()], ..msl::Options::default() };
     let compilation = msl::compile_source("mlx.metal", &source, &options);
     assert!(!compilation.has_errors(), "{source}{}", compilation.render_diagnostics(false));
-    compilation.reflect().kernels
+    compilation
 }
 
 /// A difference that remains: in what, in kernels with one of these beginnings, parts of our list that Apple's has not,
@@ -114,12 +119,12 @@ fn sources_and_apples_library_agree() {
     let mut names: Vec<&str> = library.functions().iter().map(Function::name).collect();
     let mut units: BTreeMap<&[&str], Unit> = BTreeMap::new();
     for family in FAMILIES {
-        units.entry(family.0).or_default().extend(instances(family, &library, &mut names));
+        units.entry(family.0).or_default().extend(instances(family, &library, &mut names, PER_FAMILY));
     }
     let mut differences = Vec::new();
     let mut count = 0;
     for (headers, unit) in units {
-        for kernel in reflect_source(headers, &unit) {
+        for kernel in compile(headers, &unit).reflect().kernels {
             count += 1;
             compare(&kernel, &apples(&library, &kernel.name), &mut differences);
         }
@@ -160,4 +165,46 @@ fn threadgroup(kernel: &Kernel) -> Vec<String> {
         variables.map(|found| format!("{} bytes, align {}: {}", found.size, found.align, found.name)).collect();
     variables.sort();
     variables
+}
+
+/// The reflection list of a library that we make of the sources has Apple's entries, except for function constants and
+/// threadgroup memory, which the other test compares, and for arguments that only an optimizer finds to be unused.
+#[test]
+#[ignore = "needs MLX's headers and mlx.metallib (scripts/corpus.sh); run by make air"]
+fn compiled_kernels_have_apples_reflection_buffers() {
+    let file = std::fs::read(corpus().join("mlx.metallib")).expect("the library is there");
+    let library = Library::parse(&file).expect("it is a library");
+    let mut names: Vec<&str> = library.functions().iter().map(Function::name).collect();
+    let mut units: BTreeMap<&[&str], Unit> = BTreeMap::new();
+    for family in FAMILIES {
+        units.entry(family.0).or_default().extend(instances(family, &library, &mut names, COMPILED_PER_FAMILY));
+    }
+    let mut count = 0;
+    for (headers, unit) in units {
+        let compilation = compile(headers, &unit);
+        for entry in compilation.program.kernels() {
+            let name = entry.name.as_str();
+            let ours = air::compile_kernel(&compilation, entry, air::MathMode::Safe);
+            let ours = ours.unwrap_or_else(|error| panic!("{name}: {error}"));
+            let apples = library.function(name).expect("the same name");
+            assert_eq!(arguments(&ours), arguments(apples), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count >= 2 * FAMILIES.len(), "only {count} kernels");
+}
+
+/// The nodes of a kernel's reflection buffer but those of function constants, all as if they were used.
+fn arguments<'a>(function: &'a Function) -> Vec<ReflectionNode<'a>> {
+    let buffer = function.reflection.as_deref().expect("it has a reflection buffer");
+    let mut nodes = FunctionReflection::parse(buffer).expect("it can be read").nodes;
+    nodes.retain(|node| !matches!(node, ReflectionNode::Constant { .. }));
+    for node in &mut nodes {
+        match node {
+            ReflectionNode::Buffer(buffer) => buffer.is_unused = false,
+            ReflectionNode::Builtin { is_unused, .. } => *is_unused = false,
+            _ => {}
+        }
+    }
+    nodes
 }
