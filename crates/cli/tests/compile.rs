@@ -247,8 +247,10 @@ fn damaged_libraries_are_refused() {
     let cut = scratch.file("cut.metallib", &bytes[..bytes.len() / 2]);
     let empty = scratch.file("empty.metallib", "");
     let text = scratch.file("text.metallib", "kernel void k() {}");
+    let library = air::metallib::Library::parse(&bytes).expect("it is a library");
+    let (size, offset) = library.functions()[0].extent(&bytes);
     let mut flipped = bytes.clone();
-    *flipped.last_mut().expect("a byte") ^= 1;
+    flipped[offset.expect("it is in the file") + size - 1] ^= 1;
     let flipped = scratch.file("flipped.metallib", flipped);
     for damaged in [&cut, &empty, &text, &flipped] {
         metalworks(["reflect", damaged]).exits(1).says(damaged);

@@ -168,8 +168,10 @@ fn a_library_can_be_bytes_or_a_file() {
     for damaged in [&bytes[..0], &bytes[..50], &bytes[..bytes.len() - 1], b"no library"] {
         assert!(matches!(device().new_library_with_data(damaged.to_vec()), Err(Error::Library(_))));
     }
+    let parsed = air::metallib::Library::parse(&bytes).expect("it is a library");
+    let (size, offset) = parsed.functions()[0].extent(&bytes);
     let mut flipped = bytes.clone();
-    *flipped.last_mut().expect("it has bytes") ^= 1;
+    flipped[offset.expect("it is in the file") + size - 1] ^= 1;
     let library = device().new_library_with_data(flipped).expect("its table is whole");
     assert!(matches!(library.new_function("gemv", &FunctionConstantValues::new()), Err(Error::Library(_))));
     assert!(matches!(device().new_library_with_file("/does/not/exist.metallib"), Err(Error::File { .. })));
