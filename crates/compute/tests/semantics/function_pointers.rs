@@ -6,7 +6,9 @@ use crate::harness::{TestLibrary, expect};
 const THREADS: usize = 77;
 
 /// A kernel, and the value that thread `i` writes.
-const CASES: &[(&str, fn(i32) -> i32)] = &[
+type Case = (&'static str, fn(i32) -> i32);
+
+const CASES: &[Case] = &[
     ("by_lane", |i| [i + 7, i - 7, i * 7][i as usize % 3]),
     ("constant_table", |i| [i * 5, i + 5, i - 5][i as usize % 3] + 2 * i),
     ("compared_with_null", |i| [-1, -i, i * i, -1][i as usize % 4]),

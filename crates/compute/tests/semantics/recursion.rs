@@ -81,7 +81,9 @@ fn half_sum(n: i32) -> f32 {
 }
 
 /// A kernel, and the value that thread `i` writes.
-const CASES: &[(&str, fn(i32) -> i32)] = &[
+type Case = (&'static str, fn(i32) -> i32);
+
+const CASES: &[Case] = &[
     ("fibonacci", |i| fib(i % 17)),
     ("ack", |i| ackermann(i % 3, i % 6)),
     ("divisor", |i| gcd(i * 12, 84 + i)),
