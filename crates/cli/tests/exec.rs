@@ -76,6 +76,45 @@ fn an_argument_that_the_kernel_does_not_use_needs_no_binding() {
     }
 }
 
+#[test]
+fn functions_call_themselves_and_come_from_tables() {
+    let scratch = Scratch::new();
+    let shader = scratch.file(
+        "calls.metal",
+        "#include <metal_stdlib>
+         using namespace metal;
+         int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+         [[visible]] int fibonacci(int n) { return fib(n); }
+         [[visible]] int twice(int n) { return 2 * n; }
+         kernel void deep(device int *out, constant int &n, uint i [[thread_position_in_grid]]) { out[i] = fib(n); }
+         kernel void apply(device int *out, visible_function_table<int(int)> table [[buffer(1)]],
+                           uint i [[thread_position_in_grid]]) {
+             out[i] = table[i % table.size()](i);
+         }",
+    );
+    for file in both_forms(&scratch, &shader) {
+        let deep = |n: i32| {
+            exec(&format!("{file} deep --threads 40 --arg out=zeros:i32:40 --arg n=i32:{n} --print out:1"))
+        };
+        assert!(deep(10).exits(0).stdout.contains("\n  55"));
+        deep(i32::MAX).exits(1).says("kernel 'deep': call stack of 16384 bytes exhausted: recursion deeper than ");
+
+        let apply =
+            |table: &str| exec(&format!("{file} apply --threads 8 --arg out=zeros:i32:8 {table} --print out"));
+        for _ in 0..2 {
+            // The second time, the code comes from an archive.
+            let run = apply("--arg table=functions:fibonacci,twice").exits(0);
+            assert!(run.stdout.contains("\n  0 2 1 6 3 10 8 14\n"), "{}", run.stdout);
+        }
+        let run = apply("--arg 1=functions:twice,fibonacci").exits(0);
+        assert!(run.stdout.contains("\n  0 1 4 2 8 5 12 13\n"), "{}", run.stdout);
+        apply("--arg table=functions:twice,").exits(1).says("call through a function pointer that is null");
+        apply("--arg table=functions:deep").exits(1).says("not a visible function");
+        apply("--arg table=zeros:i32:8").exits(1).says("bind it with --arg table=functions:F,G");
+        apply("").exits(1).says("--arg 1=functions:NAMES");
+    }
+}
+
 /// A number of rows that is not a multiple of anything.
 const ROWS: usize = 37;
 
