@@ -50,3 +50,42 @@ PER_THREAD(functions_of_clang) {
   if (__builtin_expect(x == 0, 0)) __builtin_unreachable();
   out[i] = __builtin_popcount(x) + 10 * __builtin_ctz(x) + 1000 * __builtin_clzl(ulong(x) << 32) + __builtin_parity(x);
 }
+
+struct Counted {
+  struct At {
+    int n;
+    int operator*() const { return n; }
+    void operator++() { n += 2; }
+    bool operator!=(At other) const { return n < other.n; }
+  };
+  int last;
+  At begin() const { return At{0}; }
+  At end() const { return At{last}; }
+};
+struct Span {
+  device const int *p;
+  device const int *begin() const { return p; }
+  device const int *end() const { return p + 3; }
+};
+
+PER_THREAD(loops_over_iterators) {
+  int sum = 0;
+  for (int x : Counted{in[i]}) {
+    if (x == 40) continue;
+    if (x > 60) break;
+    sum += x;
+  }
+  for (auto &x : Span{in}) sum += x;
+  out[i] = sum;
+}
+
+template <int N>
+struct Squares {
+  int v[N];
+  constexpr Squares() : v() {
+    for (int i = 0; i < N; i++) v[i] = i * i;
+  }
+};
+constant constexpr Squares<8> squares;
+
+PER_THREAD(default_constructed_constants) { out[i] = squares.v[in[i] & 7]; }

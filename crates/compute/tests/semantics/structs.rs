@@ -205,6 +205,11 @@ fn extensions() {
                 let ones = n.count_ones();
                 (ones + 10 * n.trailing_zeros() + 1000 * n.leading_zeros() + ones % 2) as i32
             }),
+            ("loops_over_iterators", |i, x| {
+                let even = (0..x[i]).step_by(2).filter(|x| *x != 40 && *x <= 60).sum::<i32>();
+                even + x[..3].iter().sum::<i32>()
+            }),
+            ("default_constructed_constants", |i, x| (x[i] & 7) * (x[i] & 7)),
         ],
     );
 }

@@ -86,6 +86,14 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Does `work`, a conversion, where explicit conversion functions may be used.
+    fn explicitly<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let saved = self.position.set_explicit(true);
+        let result = work(self);
+        self.position.set_explicit(saved);
+        result
+    }
+
     /// Does `work` in another scope.
     fn in_scope<T>(&mut self, scope: ScopeId, work: impl FnOnce(&mut Self) -> T) -> T {
         let saved = self.position.set_scope(scope);

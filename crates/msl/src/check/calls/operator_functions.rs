@@ -112,7 +112,7 @@ impl<'a> Checker<'a> {
     fn number_conversion_of(&mut self, class: crate::types::StructId, object: &Expr) -> Option<Ty> {
         self.complete_class(class);
         for entity in self.tables.class(class).conversions.clone() {
-            if self.tables.entity(entity).header.is_some() {
+            if self.tables.entity(entity).header.is_some() || self.tables.is_explicit_conversion(entity) {
                 continue;
             }
             let signature = self.signature(entity, &[])?;
@@ -125,7 +125,10 @@ impl<'a> Checker<'a> {
         }
         // A conversion template converts to any type; the built-in operators need `float`.
         for entity in self.tables.class(class).conversions.clone() {
-            if self.tables.entity(entity).header.is_some() && self.deduce_conversion(entity, Ty::FLOAT).is_some() {
+            if self.tables.entity(entity).header.is_some()
+                && !self.tables.is_explicit_conversion(entity)
+                && self.deduce_conversion(entity, Ty::FLOAT).is_some()
+            {
                 return Some(Ty::FLOAT);
             }
         }

@@ -4,7 +4,7 @@ use crate::check::Checker;
 use crate::check::conversions::{Conversion, Rank};
 use crate::check::expressions::Operand;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{EntityId, Signature, Tables, TemplateArg};
+use crate::check::tables::{EntityId, Signature, Symbol, Tables, TemplateArg};
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
 use crate::program::Expr;
@@ -33,6 +33,13 @@ pub(super) struct CallSite<'a, 'c> {
 }
 
 impl<'a> Checker<'a> {
+    /// True for the name of a class template without arguments, which is an argument for `template <typename> class C`.
+    fn names_class_template(&mut self, ty: &'a ast::TypeExpr) -> bool {
+        let ast::TypeExprKind::Named(path) = &ty.kind else { return false };
+        let found = self.attempt(|this| this.resolve_path(path).ok().flatten()).ok().flatten();
+        path.last().args.is_none() && matches!(found.map(|found| found.symbol), Some(Symbol::ClassTemplate(_)))
+    }
+
     /// The best of `entities` for these arguments. Reports an error if there is none, or more than one.
     pub(super) fn choose(
         &mut self,
@@ -53,6 +60,7 @@ impl<'a> Checker<'a> {
             }
             if let ast::TemplateArg::Type(ty) = arg
                 && !matches!(ty.kind, ast::TypeExprKind::PackExpansion(_))
+                && !self.names_class_template(ty)
                 && let Err(first) = self.attempt(|this| this.resolve_type(ty))
             {
                 self.diagnostics.report(*first);

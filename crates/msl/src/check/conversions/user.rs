@@ -63,6 +63,9 @@ impl<'a> Checker<'a> {
         let mut best: Option<(Rank, EntityId, Vec<TemplateArg>)> = None;
         let (mut first_result, mut is_ambiguous) = (None, false);
         for candidate in candidates {
+            if self.tables.is_explicit_conversion(candidate) && !self.position.allows_explicit() {
+                continue;
+            }
             let Some((args, signature)) = self.deduce_conversion(candidate, to) else { continue };
             let Some(this) = signature.this else { continue };
             if !self.tables.object_converts(object, this, candidate) {
@@ -120,6 +123,11 @@ impl<'a> Checker<'a> {
 }
 
 impl<'a> Tables<'a> {
+    /// True if a conversion function is `explicit`: for casts and conditions only.
+    pub(in crate::check) fn is_explicit_conversion(&self, function: EntityId) -> bool {
+        self.entity(function).source.first().is_some_and(|decl| decl.specifiers.is_explicit)
+    }
+
     /// True if a constructor makes objects in `space`.
     pub(in crate::check) fn object_fits(&self, constructor: EntityId, space: AddressSpace) -> bool {
         let quals = self.entity(constructor).source.first().map(|decl| decl.method_quals);

@@ -106,6 +106,14 @@ impl<'a> Checker<'a> {
             self.diagnostics.error("address-space", span, message);
             return None;
         }
+        let init = match self.tables.types().struct_id(ty.ty) {
+            Some(class)
+                if var.init.is_none() && !self.tables.class(class).constructors.is_empty() && !is_sampler =>
+            {
+                Some(self.construct_exprs(class, Vec::new(), span))
+            }
+            _ => init,
+        };
         ty.is_const = true;
         let id = self.tables.add_global(name, ty, span);
         self.note_attributes(&var.attributes, span);

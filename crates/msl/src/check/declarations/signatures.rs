@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         params: &'a [ast::Param],
         types: &[SignatureParam<'a>],
     ) -> Option<Ty> {
-        if !contains_decltype(written) || params.len() != types.len() {
+        if !contains_decltype(written) {
             return self.result_type(written);
         }
         let local = |param: &SignatureParam<'a>| Local {
@@ -95,13 +95,18 @@ impl<'a> Checker<'a> {
         });
         let outer = std::mem::replace(&mut self.function, state);
         let result = self.in_block(|this| {
-            for (index, param) in params.iter().enumerate() {
-                if let Some(name) = &param.name {
-                    this.tables.scopes_mut().insert(
-                        this.position.scope(),
-                        name.name.clone(),
-                        Symbol::Local(LocalId(index as u32)),
-                    );
+            let mut ids = (0..types.len() as u32).map(LocalId);
+            for param in params {
+                let is_pack = param.is_pack || matches!(param.ty.kind, TypeExprKind::PackExpansion(_));
+                let symbol = match is_pack {
+                    true => {
+                        let count = types.iter().filter(|other| other.pack.is_some()).count();
+                        Some(Symbol::LocalPack(ids.by_ref().take(count).collect()))
+                    }
+                    false => ids.next().map(Symbol::Local),
+                };
+                if let (Some(name), Some(symbol)) = (&param.name, symbol) {
+                    this.tables.scopes_mut().insert(this.position.scope(), name.name.clone(), symbol);
                 }
             }
             this.result_type(written)

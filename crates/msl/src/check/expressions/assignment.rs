@@ -122,7 +122,7 @@ impl<'a> Checker<'a> {
         compound(compute, value, place)
     }
 
-    pub(super) fn increment(&mut self, op: UnaryOp, operand: Expr, op_span: Span, span: Span) -> Expr {
+    pub(in crate::check) fn increment(&mut self, op: UnaryOp, operand: Expr, op_span: Span, span: Span) -> Expr {
         if !self.check_assignable(&operand, op_span) {
             return Expr::error(span);
         }

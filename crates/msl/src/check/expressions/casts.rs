@@ -37,9 +37,9 @@ impl<'a> Checker<'a> {
         }
         if kind != ast::CastKind::Reinterpret
             && kind != ast::CastKind::Const
-            && let Some(conversion) = self.conversion(&value, QualTy::plain(to.ty))
+            && let Some(conversion) = self.explicitly(|this| this.conversion(&value, QualTy::plain(to.ty)))
         {
-            let converted = self.apply(value, QualTy::plain(to.ty), conversion);
+            let converted = self.explicitly(|this| this.apply(value, QualTy::plain(to.ty), conversion));
             return Expr { span, ..converted };
         }
         let from = self.tables.decayed(value.ty);

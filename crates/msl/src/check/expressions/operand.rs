@@ -110,10 +110,10 @@ impl<'a> Checker<'a> {
         if value.ty.ty.is_unknown() {
             return value;
         }
-        if self.conversion(&value, QualTy::plain(Ty::BOOL)).is_some() {
-            return self.convert(value, QualTy::plain(Ty::BOOL), Purpose::Variable);
+        let converts = self.explicitly(|this| this.conversion(&value, QualTy::plain(Ty::BOOL)).is_some());
+        if converts {
+            return self.explicitly(|this| this.convert(value, QualTy::plain(Ty::BOOL), Purpose::Variable));
         }
-        // An explicit conversion function is allowed here.
         let message = format!(
             "value of type '{}' is not contextually convertible to 'bool'",
             self.tables.name_of(value.ty.ty)

@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         Expr::value(ExprKind::Unary { op: program::UnaryOp::Not, operand: Box::new(value) }, Ty::BOOL, span)
     }
 
-    fn check_deref(&mut self, operand: Expr, op_span: Span, span: Span) -> Expr {
+    pub(in crate::check) fn check_deref(&mut self, operand: Expr, op_span: Span, span: Span) -> Expr {
         let pointer = self.load(operand);
         match self.tables.types().pointee(pointer.ty.ty) {
             Some(pointee) if pointee.ty == Ty::VOID => {

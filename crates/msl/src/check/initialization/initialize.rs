@@ -64,7 +64,7 @@ impl<'a> Checker<'a> {
                     let is_scalar =
                         self.tables.types().is_arithmetic(ty.ty) || self.tables.types().pointee(ty.ty).is_some();
                     match is_scalar {
-                        true => self.convert(value, ty, Purpose::Variable),
+                        true => self.explicitly(|this| this.convert(value, ty, Purpose::Variable)),
                         false => self.explicit_cast(value, ty, span, ast::CastKind::Static),
                     }
                 }

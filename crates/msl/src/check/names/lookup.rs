@@ -2,7 +2,7 @@
 
 use super::undeclared::undeclared_qualifier;
 use crate::check::Checker;
-use crate::check::tables::{ScopeId, ScopeKind, Symbol, Tables, native_template, native_type};
+use crate::check::tables::{EntityId, ScopeId, ScopeKind, Symbol, Tables, native_template, native_type};
 use crate::parse::ast;
 use crate::types::{QualTy, StructId, Ty, TyKind};
 
@@ -161,14 +161,31 @@ impl<'a> Tables<'a> {
         Some(Found { symbol, class: None })
     }
 
+    /// True if the parameters of two functions are written alike.
+    fn has_same_params(&self, a: EntityId, b: EntityId) -> bool {
+        let params = |id: EntityId| self.entity(id).source.params();
+        let text = |param: &ast::Param| self.sources().text(param.ty.span).to_owned();
+        params(a).len() == params(b).len() && params(a).iter().zip(params(b)).all(|(a, b)| text(a) == text(b))
+    }
+
     /// A member of a class or of its bases.
     pub(in crate::check) fn lookup_member(&self, class: StructId, name: &str) -> Option<Found> {
         let scope = self.class(class).scope;
+        let used = self.class(class).used.iter().find(|(used, _)| used == name).map(|(_, owner)| *owner);
         if let Some(symbol) = self.scopes().own(scope, name) {
-            return Some(Found { symbol: symbol.clone(), class: Some(class) });
+            let mut symbol = symbol.clone();
+            // `using Base::f;` adds the functions that no function of the class hides.
+            if let (Symbol::Functions(own), Some(owner)) = (&mut symbol, used)
+                && let Some(Found { symbol: Symbol::Functions(inherited), .. }) = self.lookup_member(owner, name)
+            {
+                let is_hidden = |entity: &EntityId| own.iter().any(|own| self.has_same_params(*own, *entity));
+                let added: Vec<EntityId> = inherited.into_iter().filter(|entity| !is_hidden(entity)).collect();
+                own.extend(added);
+            }
+            return Some(Found { symbol, class: Some(class) });
         }
-        if let Some((_, owner)) = self.class(class).used.iter().find(|(used, _)| used == name) {
-            return self.lookup_member(*owner, name);
+        if let Some(owner) = used {
+            return self.lookup_member(owner, name);
         }
         for base in self.class(class).bases.clone() {
             if let Some(found) = self.lookup_member(base, name) {

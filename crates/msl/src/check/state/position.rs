@@ -16,6 +16,8 @@ pub(in crate::check) struct Position {
     is_ordering: bool,
     /// Meaning of `auto` while a type with `auto` in it is resolved.
     auto: Option<QualTy>,
+    /// Conversion functions that are `explicit` may be used.
+    is_explicit: bool,
 }
 
 /// Deepest nesting.
@@ -30,6 +32,7 @@ impl Position {
             in_pattern: false,
             is_ordering: false,
             auto: None,
+            is_explicit: false,
         }
     }
 
@@ -79,6 +82,15 @@ impl Position {
 
     pub(in crate::check) fn set_ordering(&mut self, is_ordering: bool) -> bool {
         std::mem::replace(&mut self.is_ordering, is_ordering)
+    }
+
+    pub(in crate::check) fn allows_explicit(&self) -> bool {
+        self.is_explicit
+    }
+
+    /// Allows or forbids explicit conversion functions; returns the old state.
+    pub(in crate::check) fn set_explicit(&mut self, is_explicit: bool) -> bool {
+        std::mem::replace(&mut self.is_explicit, is_explicit)
     }
 
     pub(in crate::check) fn auto(&self) -> Option<QualTy> {

@@ -2,11 +2,14 @@
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
+use crate::check::expressions::FunctionSet;
 use crate::check::initialization::contains_auto;
+use crate::check::tables::{EntityId, Symbol};
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use smol_str::SmolStr;
 
 impl<'a> Checker<'a> {
     /// `for (T x : array)`: a counted loop over an array, or over something with `size()` and `[]`.
@@ -25,6 +28,7 @@ impl<'a> Checker<'a> {
             let range_span = range.span;
             let (len, array, element) = match this.range_parts(&range) {
                 Some(parts) => parts,
+                None if this.iterator_loop(&range, variable, body, pragmas, span, &mut block) => return,
                 None => {
                     if range.ty.ty != Ty::ERROR && range.ty.ty != Ty::DEPENDENT {
                         let message =
@@ -72,6 +76,74 @@ impl<'a> Checker<'a> {
             block.push(Stmt { kind, span });
         });
         out.push(Stmt { kind: StmtKind::Block(block), span });
+    }
+
+    /// The loop over a class with `begin()` and `end()`; false if it has none.
+    fn iterator_loop(
+        &mut self,
+        range: &Expr,
+        variable: &'a ast::VarDecl,
+        body: &'a ast::Stmt,
+        pragmas: &[crate::program::Pragma],
+        span: Span,
+        block: &mut Vec<Stmt>,
+    ) -> bool {
+        let Some(class) = self.tables.types().struct_id(range.ty.ty) else { return false };
+        let method = |name: &str| match self.tables.lookup_member(class, name).map(|found| found.symbol) {
+            Some(Symbol::Functions(entities)) => Some(entities),
+            _ => None,
+        };
+        let (Some(begin), Some(end)) = (method("begin"), method("end")) else { return false };
+        let at = range.span;
+        let object = match range.is_place {
+            true => range.clone(),
+            false => self.hidden_local("(range)", range.clone(), span, block),
+        };
+        let mut iterator = |this: &mut Self, name: &'static str, entities: Vec<EntityId>| {
+            let object = Some(object.clone());
+            let name = SmolStr::new_static(name);
+            let set = FunctionSet { name, entities, explicit: None, object, span: at, allows_adl: false };
+            let value = this.call_set(set, Vec::new(), at);
+            let value = this.load(value);
+            this.hidden_local("(iterator)", value, span, block)
+        };
+        let first = iterator(self, "begin", begin);
+        let last = iterator(self, "end", end);
+        if first.ty.ty == Ty::ERROR || last.ty.ty == Ty::ERROR {
+            return true;
+        }
+        let condition = self.binary(ast::BinaryOp::NotEqual, first.clone(), last, at, at);
+        let condition = self.load(condition);
+        let is_class = self.tables.is_overloadable(first.ty.ty);
+        let overloaded = |this: &mut Self, name: &str| match is_class {
+            true => this.call_operator(name, vec![first.clone()], at, at),
+            false => None,
+        };
+        let step = match overloaded(self, "operator++") {
+            Some(step) => step,
+            None => self.increment(ast::UnaryOp::PreIncrement, first.clone(), at, at),
+        };
+        let item = match overloaded(self, "operator*") {
+            Some(item) => item,
+            None => self.check_deref(first, at, at),
+        };
+        let mut stmts = Vec::new();
+        self.in_block(|this| {
+            this.declare_range_variable(variable, Some(item), &mut stmts);
+            stmts.extend(this.check_loop_body(body));
+        });
+        let (condition, step, pragmas) = (Some(condition), Some(step), pragmas.to_vec());
+        let kind = StmtKind::Loop { condition, test_first: true, step, body: stmts, pragmas };
+        block.push(Stmt { kind, span });
+        true
+    }
+
+    /// A variable without a name that code could write.
+    fn hidden_local(&mut self, name: &'static str, value: Expr, span: Span, block: &mut Vec<Stmt>) -> Expr {
+        let ty = QualTy::plain(value.ty.ty);
+        let id = self.function.add_local(name.into(), ty, AddressSpace::Thread, span);
+        block.push(Stmt { kind: StmtKind::Local(id, Some(value)), span });
+        self.local(id, span)
     }
 
     /// The length, the array itself and its element, of an array or of a class that wraps one (`metal::array`).
