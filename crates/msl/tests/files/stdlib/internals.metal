@@ -64,3 +64,17 @@ kernel void k(device float *out, device int *i) {
   i[0] = simd(1, 2, 1) + int(__metal_get_simdgroup_size(ushort())) + int(__metal_get_thread_index_in_simdgroup(ushort()));
   assert(i[0] > 0);
 }
+
+static_assert(__builtin_clzl(1ul << 40) == 23 && __builtin_clzll(1ul) == 63, "");
+static_assert(__builtin_ctzl(1ul << 40) == 40 && __builtin_ctzll(6ul) == 1, "");
+static_assert(__builtin_popcountl(~0ul) == 64 && __builtin_popcountll(5ul) == 2, "");
+static_assert(__builtin_parity(7u) == 1 && __builtin_ffs(8) == 4 && __builtin_ffs(0) == 0, "");
+static_assert(__has_builtin(__builtin_expect) && !__has_builtin(__builtin_trap), "");
+
+kernel void hints(device int *x) {
+  __builtin_assume(x[0] > 0);
+  if (__builtin_expect(x[0] == 0, 0)) __builtin_unreachable();
+  x[0] = __builtin_clzl(ulong(x[0])) + __builtin_clzll(ulong(x[0])) + __builtin_ctzl(ulong(x[0])) +
+         __builtin_ctzll(ulong(x[0])) + __builtin_popcountl(ulong(x[0])) + __builtin_popcountll(ulong(x[0])) +
+         __builtin_parity(uint(x[0])) + __builtin_ffs(x[0]);
+}
