@@ -54,8 +54,10 @@ const fn ggml(
     }
 }
 
-/// Headers of MLX with kernels for Metal 4, below `mlx/backend/metal/kernels`, and instances of these kernels. Two are
-/// missing, which call functions with arguments that these do not take: `fp_qmm_n_nax` and `gated_delta_vjp_fused_nax0`.
+/// Headers of MLX with kernels for Metal 4, below `mlx/backend/metal/kernels`, and instances of these kernels.
+///
+/// Three are missing, which call functions with arguments that these do not take: `fp_qmm_n_nax`,
+/// `fp_gather_qmm_n_nax` and `gated_delta_vjp_fused_nax0`.
 const MLX: &[(&[&str], &[&str])] = &[
     (
         &["steel/gemm/gemm.h", "steel/gemm/nax.h", "steel/gemm/loader.h", "quantized_utils.h", "quantized_nax.h"],

@@ -5,6 +5,7 @@ use crate::check::expressions::Operand;
 use crate::check::tables::{Tables, TemplateArg};
 use crate::check::templates::{Deduction, Match};
 use crate::parse::ast::{self, TypeExprKind};
+use crate::parse::names_in::names_in_type;
 use crate::program::Expr;
 use crate::types::{AddressSpace, QualTy, TyKind};
 
@@ -86,9 +87,9 @@ impl<'a> Checker<'a> {
             TypeExprKind::PackExpansion(inner) => &**inner,
             _ => &param.ty,
         };
-        let packs: Vec<usize> = (0..deduction.params.len())
-            .filter(|&index| deduction.params[index].is_pack && deduction.bound[index].is_none())
-            .collect();
+        let mut names = Vec::new();
+        names_in_type(pattern, &mut names);
+        let packs = deduction.open_packs(&names);
         let mut collected: Vec<Vec<TemplateArg>> = vec![Vec::new(); packs.len()];
         for arg in args {
             let mut one = deduction.clone();

@@ -1,6 +1,8 @@
 //! Bindings: the resource or built-in value behind each parameter of a kernel.
 
+use super::StageKind;
 use super::inputs::{InputKind, builtin_input, is_input, refuse_unknown_input};
+use super::stages::check_value;
 use crate::check::Checker;
 use crate::check::classes::ResourceKind;
 use crate::check::declarations::type_without_qualifiers;
@@ -67,7 +69,7 @@ impl<'a> Checker<'a> {
                 param,
                 ty,
                 class,
-                stage,
+                StageKind::of(stage, decl),
                 condition.is_some(),
                 &mut slots,
                 &mut grid_width,
@@ -187,7 +189,7 @@ impl<'a> Checker<'a> {
         param: &'a ast::Param,
         ty: QualTy,
         class: ParamClass,
-        stage: Stage,
+        kind_of_stage: StageKind,
         conditional: bool,
         slots: &mut [Slots; 4],
         grid_width: &mut Option<(u8, Span)>,
@@ -210,8 +212,9 @@ impl<'a> Checker<'a> {
                         self.diagnostics.error("attribute", attribute.span, message);
                         continue;
                     }
+                    check_value(&self.tables, &mut self.diagnostics, attribute, kind_of_stage, ty.ty, false);
                     if let Some(kind) = builtin_input(name) {
-                        if stage == Stage::Kernel {
+                        if kind_of_stage.has_grid() {
                             check_builtin_type(
                                 &self.tables,
                                 &mut self.diagnostics,
@@ -316,7 +319,11 @@ fn unbound(
     let kind = BindingKind::Other(SmolStr::default());
     let binding = Binding { param: id, kind, condition, array_len: None, names_template: false };
     let known_attribute = param.attributes.iter().any(|a| a.name != "function_constant");
-    if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute {
+    let is_imageblock = tables.types().struct_id(ty.ty).is_some_and(|id| {
+        let class = tables.types().struct_(id);
+        class.is_opaque && class.name.starts_with("imageblock<")
+    });
+    if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute && !is_imageblock {
         let shown = tables.name_of_qual(ty);
         let message = format!("invalid type '{shown}' for input declaration in a kernel function");
         let span = param.name.as_ref().map_or(param.span, |name| name.span);

@@ -1,5 +1,6 @@
 //! Entry points of the program.
 
+use super::StageKind;
 use crate::check::Checker;
 use crate::check::state::Diagnostics;
 use crate::check::tables::EntityId;
@@ -84,7 +85,11 @@ impl<'a> Checker<'a> {
                 self.diagnostics.error("kernel-result", decl.result.span, message);
             }
         }
+        let function = self.tables.function(id);
+        let types: Vec<Ty> = function.params.iter().map(|param| function.locals[param.0 as usize].ty.ty).collect();
+        let (result, kind) = (function.result, StageKind::of(stage, decl));
         let scope = self.tables.instance(id).signature.scope;
+        self.in_scope(scope, |this| this.check_stage(decl, kind, result, &types));
         let (bindings, max_total_threads) =
             self.in_scope(scope, |this| (this.bind_params(id, decl, stage), this.max_total_threads(decl)));
         self.tables.add_entry_point(EntryPoint { name, stage, function: id, bindings, max_total_threads, span });

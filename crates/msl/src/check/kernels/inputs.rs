@@ -1,5 +1,6 @@
 //! The attributes that bind the inputs of an entry point.
 
+use super::stage_values::input_names;
 use crate::check::names::{closest, did_you_mean};
 use crate::check::state::Diagnostics;
 use crate::diagnostics::Diagnostic;
@@ -40,36 +41,13 @@ const OTHER_INPUTS: &[&str] = &[
     "sampler",
     "threadgroup",
     "function_constant",
-    "stage_in",
-    "position",
-    "vertex_id",
-    "instance_id",
-    "base_vertex",
-    "base_instance",
-    "front_facing",
-    "point_coord",
-    "sample_id",
-    "sample_mask",
-    "color",
-    "primitive_id",
-    "barycentric_coord",
-    "viewport_array_index",
-    "render_target_array_index",
-    "amplification_id",
-    "amplification_count",
-    "patch_id",
-    "position_in_patch",
-    "thread_index_in_mesh",
-    "payload",
-    "raster_order_group",
+    "index",
     "id",
     "maybe_unused",
     "unused",
-    "imageblock",
     "user",
-    "origin",
-    "direction",
-    "primitive_data",
+    "imageblock",
+    "thread_index_in_mesh",
 ];
 
 /// Kind of built-in input that an attribute names.
@@ -99,10 +77,11 @@ pub(super) fn is_input(name: &str) -> bool {
 pub(super) fn refuse_unknown_input(diagnostics: &mut Diagnostics, attribute: &ast::Attribute) -> bool {
     let name = attribute.name.as_str();
     let known = builtin_input(name).is_some() || OTHER_INPUTS.contains(&name) || !is_input(name);
+    let known = known || input_names().any(|input| input == name);
     if known {
         return false;
     }
-    let all = GRID_INPUTS.iter().chain(SCALAR_INPUTS).chain(OTHER_INPUTS).copied();
+    let all = GRID_INPUTS.iter().chain(SCALAR_INPUTS).chain(OTHER_INPUTS).copied().chain(input_names());
     let near = closest(name, all);
     let diagnostic = Diagnostic::error("unknown-attribute", attribute.span, format!("unknown attribute '{name}'"));
     let diagnostic = did_you_mean(diagnostic, near);

@@ -3,10 +3,16 @@
 //! ```text
 //! instantiations ──┐
 //! declarations ────┴── entry_points ── bindings ── inputs
-//!                        host name      buffer, texture, sampler and threadgroup indices, built-in values
+//!                        │               buffer, texture, sampler and threadgroup indices, built-in values
+//!                        └── stages ── stage_values
+//!                            results     inputs and outputs of graphics functions
 //! ```
 
 mod bindings;
 mod entry_points;
 mod inputs;
 mod instantiations;
+mod stage_values;
+mod stages;
+
+use stages::StageKind;

@@ -8,7 +8,9 @@ use crate::check::Checker;
 use crate::check::names::builtin_type;
 use crate::check::tables::{ClassTemplateId, NativeTemplate, ScopeId, Symbol, TemplateArg};
 use crate::parse::ast::{self, TemplateParamKind, TypeExprKind};
+use crate::parse::names_in::names_in_type;
 use crate::types::{AddressSpace, QualTy, StructId, Ty, TyKind};
+use smol_str::SmolStr;
 
 /// A deduction in progress.
 #[derive(Clone)]
@@ -45,6 +47,14 @@ impl<'a> Deduction<'a> {
 
     pub(in crate::check) fn param_named(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|param| param.name.as_ref().is_some_and(|n| n.name == name))
+    }
+
+    /// The packs among the parameters with these names that have no arguments yet.
+    pub(in crate::check) fn open_packs(&self, names: &[&SmolStr]) -> Vec<usize> {
+        let is_named =
+            |param: &ast::TemplateParam| param.name.as_ref().is_some_and(|name| names.contains(&&name.name));
+        let is_open = |&index: &usize| self.params[index].is_pack && self.bound[index].is_none();
+        (0..self.params.len()).filter(is_open).filter(|&index| is_named(&self.params[index])).collect()
     }
 
     pub(in crate::check) fn bind(&mut self, index: usize, arg: TemplateArg) -> bool {
@@ -170,9 +180,9 @@ impl<'a> Checker<'a> {
             }
         }
         let Some(pack) = pack else { return true };
-        let packs: Vec<usize> = (0..deduction.params.len())
-            .filter(|&i| deduction.params[i].is_pack && deduction.bound[i].is_none())
-            .collect();
+        let mut names = Vec::new();
+        names_in_type(&pack.ty, &mut names);
+        let packs = deduction.open_packs(&names);
         let mut collected: Vec<Vec<TemplateArg>> = vec![Vec::new(); packs.len()];
         for actual in rest {
             let mut one = deduction.clone();

@@ -4,6 +4,7 @@ use super::deduce::{Deduction, Match};
 use crate::check::Checker;
 use crate::check::tables::{ScopeId, TemplateArg};
 use crate::parse::ast::{self, ExprKind, TemplateParamKind, TypeExprKind};
+use crate::parse::names_in::{names_in_expr, names_in_type};
 use crate::program::Value;
 use crate::types::Ty;
 
@@ -67,12 +68,13 @@ impl<'a> Checker<'a> {
         actual: &[TemplateArg],
         deduction: &mut Deduction<'a>,
     ) -> bool {
-        let mut collected: Vec<(usize, Vec<TemplateArg>)> = Vec::new();
-        for (index, param) in deduction.params.iter().enumerate() {
-            if param.is_pack && deduction.bound[index].is_none() {
-                collected.push((index, Vec::new()));
-            }
+        let mut names = Vec::new();
+        match pattern {
+            ast::TemplateArg::Type(ty) => names_in_type(ty, &mut names),
+            ast::TemplateArg::Expr(expr) => names_in_expr(expr, &mut names),
         }
+        let mut collected: Vec<(usize, Vec<TemplateArg>)> =
+            deduction.open_packs(&names).into_iter().map(|index| (index, Vec::new())).collect();
         for arg in actual {
             let mut one = deduction.clone();
             let inner = match pattern {

@@ -43,7 +43,7 @@ struct matmul2d_descriptor {
 
 enum class _operand { left, right, destination, row, column };
 
-// Who has which elements of an operand
+// The distribution of the elements of an operand among threads
 template <auto Descriptor, typename Scope, _operand Operand, typename Left, typename Right> struct _operand_layout {};
 
 // The element type of an operand: a tensor, a cooperative tensor, or an element type itself
