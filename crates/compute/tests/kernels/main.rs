@@ -207,6 +207,38 @@ fn an_unsupported_kernel_does_not_stop_the_others() {
 }
 
 #[test]
+fn vectors_may_have_8_components() {
+    let pipeline = pipeline(
+        "#include <metal_stdlib>\nusing namespace metal;\n\
+         kernel void k(device vec<float, 8> *v [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n  \
+           vec<float, 8> a(1), b = v[i];\n  \
+           b[i & 7] = 100;\n  \
+           vec<half, 8> c = vec<half, 8>(a + b * 2);\n  \
+           vec<bool, 8> d = b < a;\n  \
+           c[7] = d[0] ? 1 : 2;\n  \
+           v[i] = vec<float, 8>(c);\n\
+         }\n",
+    );
+    let v = floats(40 * 8, |i| (i % 50) as f32);
+    run(&pipeline, &[&v], Size::linear(40), Size::linear(40)).expect("it runs");
+    for (i, &found) in v.read::<f32>().iter().enumerate() {
+        let (thread, component) = (i / 8, i % 8);
+        let before = |i: usize| if i % 8 == thread % 8 { 100.0 } else { (i % 50) as f32 };
+        let expected = match component {
+            7 => {
+                if before(thread * 8) < 1.0 {
+                    1.0
+                } else {
+                    2.0
+                }
+            }
+            _ => 1.0 + before(i) * 2.0,
+        };
+        assert_eq!(found, expected, "component {component} of thread {thread}");
+    }
+}
+
+#[test]
 fn source_errors_are_reported() {
     let source = "kernel void k(device float *x [[buffer(0)]]) { x[0] = missing; }";
     let options = CompileOptions { name: "wrong.metal".into(), ..CompileOptions::default() };
