@@ -79,3 +79,48 @@ mod tests {
         }
     }
 }
+
+/// Flags about floating point.
+#[derive(Args)]
+pub(crate) struct MathFlags {
+    /// Choose the floating-point mode
+    ///
+    /// fast reorders and approximates operations, like Apple's compiler by default; relaxed does the same, and
+    /// `__FAST_MATH__` is not defined, as NaN and infinity are kept; safe computes in the order of the source, with
+    /// precise math functions. In safe mode a product and a sum in the same expression are still rounded once
+    /// (`#pragma METAL fp contract(off)` prevents that). Has no effect on a library.
+    #[arg(long, value_name = "MODE", default_value = "fast", help_heading = "Language")]
+    math: MathChoice,
+
+    /// Use strict floating-point semantics
+    ///
+    /// The same as `--math safe`, and `-fno-fast-math` of Apple's compiler.
+    #[arg(long, conflicts_with = "math", help_heading = "Language")]
+    safe_math: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum MathChoice {
+    Fast,
+    Relaxed,
+    Safe,
+}
+
+impl MathFlags {
+    pub(crate) fn mode(&self) -> compute::MathMode {
+        match self.math {
+            _ if self.safe_math => compute::MathMode::Safe,
+            MathChoice::Fast => compute::MathMode::Fast,
+            MathChoice::Relaxed => compute::MathMode::Relaxed,
+            MathChoice::Safe => compute::MathMode::Safe,
+        }
+    }
+
+    pub(crate) fn of_compiler(&self) -> msl::MathMode {
+        match self.mode() {
+            compute::MathMode::Fast => msl::MathMode::Fast,
+            compute::MathMode::Relaxed => msl::MathMode::Relaxed,
+            compute::MathMode::Safe => msl::MathMode::Safe,
+        }
+    }
+}

@@ -324,6 +324,23 @@ fn safe_math_computes_as_written() {
 }
 
 #[test]
+fn math_modes_have_their_macros() {
+    let scratch = Scratch::new();
+    let shader = "#include <metal_stdlib>\n#ifdef __FAST_MATH__\n#define FAST 1\n#else\n#define FAST 0\n#endif\n\
+                  kernel void k(device int *x [[buffer(0)]]) {
+        x[0] = FAST + 2 * __FINITE_MATH_ONLY__ + 4 * __METAL_MAYBE_FAST_MATH__;\n}\n";
+    let file = scratch.file("modes.metal", shader);
+    for (flags, value) in
+        [("", 7), ("--math fast", 7), ("--math relaxed", 4), ("--math safe", 0), ("--safe-math", 0)]
+    {
+        let run = exec(&format!("{file} k {flags} --arg 0=i32:9 --threads 1 --print 0")).exits(0);
+        assert!(run.stdout.ends_with(&format!("  {value}\n")), "{flags}: {}", run.stdout);
+    }
+    let run = exec(&format!("{file} k --math strict --arg 0=i32:9 --threads 1")).exits(2);
+    assert!(run.stderr.contains("possible values: fast, relaxed, safe"), "{}", run.stderr);
+}
+
+#[test]
 fn safe_math_has_the_macros_and_functions_of_apples_compiler() {
     let scratch = Scratch::new();
     let shader = "#include <metal_stdlib>\nkernel void k(device float *x [[buffer(0)]]) {

@@ -29,6 +29,7 @@ fn lowered(shader: &Shader) -> Kernels {
     assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
     let math = match options.math_mode {
         MathMode::Fast => air::MathMode::Fast,
+        MathMode::Relaxed => air::MathMode::Relaxed,
         MathMode::Safe => air::MathMode::Safe,
     };
     let lower = |entry: &msl::program::EntryPoint| {

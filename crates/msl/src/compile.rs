@@ -4,7 +4,7 @@ use crate::check::{CheckOptions, check};
 use crate::diagnostics::{Diagnostic, Severity, render};
 use crate::filter::WarningFilter;
 use crate::parse::parse;
-use crate::preprocess::{self, LanguageVersion, preprocess};
+use crate::preprocess::{self, LanguageVersion, MathMode, preprocess};
 use crate::program::Program;
 use crate::reflect::{Reflection, reflect};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
@@ -24,8 +24,8 @@ pub struct Options {
     pub std: LanguageVersion,
     /// Report warnings, too.
     pub warnings: bool,
-    /// Math mode safe, `-fno-fast-math`: `__FAST_MATH__` is not defined, and `__METAL_MAYBE_FAST_MATH__` is false.
-    pub safe_math: bool,
+    /// Math mode, which macros tell.
+    pub math: MathMode,
 }
 
 /// The result of a compilation, complete or with errors.
@@ -132,7 +132,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
         include_dirs: options.include_dirs.clone(),
         defines: options.defines.clone(),
         std: options.std,
-        safe_math: options.safe_math,
+        math: options.math,
     };
     let tokens = preprocess(&mut sources, main, &preprocessing, &mut diagnostics);
     timings.preprocess = start.elapsed();

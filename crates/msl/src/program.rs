@@ -89,7 +89,7 @@ pub struct Function {
     pub is_constexpr: bool,
     /// `__attribute__((noinline))`, `[[clang::noinline]]`
     pub no_inline: bool,
-    /// Pragmas about floating-point mathematics in its body, in order.
+    /// Pragmas about floating-point mathematics that its body begins with, in order; [`StmtKind::FpPragma`] adds to them.
     pub fp_pragmas: Vec<SmolStr>,
     /// Its name in the source.
     pub span: Span,
@@ -223,6 +223,8 @@ pub struct Stmt {
 /// Kind of statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
+    /// `#pragma METAL fp …`: its options hold to the end of the block.
+    FpPragma(SmolStr),
     /// Evaluates for its effects.
     Expr(Expr),
     /// Makes a variable; without a value it is uninitialized.

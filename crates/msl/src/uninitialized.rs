@@ -100,6 +100,7 @@ impl<'p> Walk<'p> {
 
     fn stmt(&mut self, stmt: &'p Stmt, mut state: State) -> State {
         match &stmt.kind {
+            StmtKind::FpPragma(_) => {}
             StmtKind::Expr(expr) => self.expr(expr, &mut state),
             StmtKind::Local(id, init) => self.local(*id, init.as_ref(), &mut state),
             StmtKind::Init { place, value } => {

@@ -17,7 +17,8 @@ pub fn walk_stmts<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Stmt)) {
                 walk_stmts(otherwise, visit);
             }
             StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| walk_stmts(&case.body, visit)),
-            StmtKind::Expr(_)
+            StmtKind::FpPragma(_)
+            | StmtKind::Expr(_)
             | StmtKind::Local(..)
             | StmtKind::Init { .. }
             | StmtKind::Break
@@ -51,7 +52,7 @@ pub fn stmt_exprs<'p>(stmt: &'p Stmt, visit: &mut dyn FnMut(&'p Expr)) {
         StmtKind::Loop { condition, step, .. } => condition.iter().chain(step).for_each(visit),
         StmtKind::Switch { value, .. } => visit(value),
         StmtKind::Return(value) => value.iter().for_each(visit),
-        StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}
+        StmtKind::FpPragma(_) | StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}
     }
 }
 

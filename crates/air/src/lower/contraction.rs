@@ -30,14 +30,28 @@ pub(super) enum Contraction {
 pub(super) struct FloatRules {
     /// LLVM may reorder and approximate.
     pub(super) is_fast: bool,
+    /// `(a + b) + c` may become `a + (b + c)`.
+    pub(super) reassociates: bool,
+    /// `a / b` may become `a * (1 / b)`.
+    pub(super) uses_reciprocals: bool,
     pub(super) contraction: Contraction,
 }
 
 impl FloatRules {
     fn of_mode(math: MathMode) -> FloatRules {
         match math {
-            MathMode::Fast => FloatRules { is_fast: true, contraction: Contraction::Fast },
-            MathMode::Safe => FloatRules { is_fast: false, contraction: Contraction::On },
+            MathMode::Fast | MathMode::Relaxed => FloatRules {
+                is_fast: true,
+                reassociates: true,
+                uses_reciprocals: true,
+                contraction: Contraction::Fast,
+            },
+            MathMode::Safe => FloatRules {
+                is_fast: false,
+                reassociates: false,
+                uses_reciprocals: false,
+                contraction: Contraction::On,
+            },
         }
     }
 
@@ -46,14 +60,20 @@ impl FloatRules {
         let mut mode = FloatRules::of_mode(math);
         let mut contraction = None;
         for pragma in pragmas {
-            match pragma.as_ref().replace(' ', "").as_str() {
-                "math_mode(safe)" => mode = FloatRules::of_mode(MathMode::Safe),
-                "math_mode(fast)" | "math_mode(relaxed)" => mode = FloatRules::of_mode(MathMode::Fast),
-                "contract(off)" => contraction = Some(Contraction::Off),
-                "contract(on)" => contraction = Some(Contraction::On),
-                "contract(fast)" => contraction = Some(Contraction::Fast),
-                "contract(default)" => contraction = None,
-                _ => {}
+            for option in pragma.as_ref().split(' ') {
+                match option {
+                    "math_mode(safe)" => mode = FloatRules::of_mode(MathMode::Safe),
+                    "math_mode(fast)" | "math_mode(relaxed)" => mode = FloatRules::of_mode(MathMode::Fast),
+                    "contract(off)" => contraction = Some(Contraction::Off),
+                    "contract(on)" => contraction = Some(Contraction::On),
+                    "contract(fast)" => contraction = Some(Contraction::Fast),
+                    "contract(default)" => contraction = None,
+                    "reassociate(on)" => mode.reassociates = true,
+                    "reassociate(off)" => mode.reassociates = false,
+                    "reciprocal(on)" => mode.uses_reciprocals = true,
+                    "reciprocal(off)" => mode.uses_reciprocals = false,
+                    _ => {}
+                }
             }
         }
         FloatRules { contraction: contraction.unwrap_or(mode.contraction), ..mode }
@@ -70,7 +90,7 @@ struct Product<'ctx> {
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     /// The rules for floating-point operators in the current function.
     pub(super) fn float_rules(&self) -> FloatRules {
-        let pragmas = self.frame.iter().flat_map(|frame| &frame.source.fp_pragmas);
+        let pragmas = self.frame.iter().flat_map(|frame| &frame.fp_pragmas);
         let rules = FloatRules::new(self.math, pragmas);
         match self.may_contract {
             true => rules,
@@ -250,6 +270,63 @@ mod tests {
     }
 
     #[test]
+    fn a_pragma_holds_to_the_end_of_its_block() {
+        let (body, off) = ("x[0] = a * b + c;", "\n#pragma METAL fp contract(off)\n");
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(operations(MathMode::Safe, "", text), expected, "{text}");
+        };
+        check(&format!("{{{off}{body}}} {body}"), &["fmul", "fadd", "fmuladd.f32"]);
+        check(&format!("{body}{off}{body}"), &["fmuladd.f32", "fmul", "fadd"]);
+        check(&format!("if (a > 0) {{{off}{body}}} {body}"), &["fmul", "fadd", "fmuladd.f32"]);
+        check(&format!("{off}{{ {body} }} {body}"), &["fmul", "fadd", "fmul", "fadd"]);
+        check(
+            &format!("{{{off}{{\n#pragma METAL fp contract(on)\n{body}}} {body}}}"),
+            &["fmuladd.f32", "fmul", "fadd"],
+        );
+        // Not to the next function.
+        let before = format!("void f(device float *x, float a, float b, float c) {{{off}{body}}}");
+        assert_eq!(operations(MathMode::Safe, &before, body), ["fmuladd.f32"]);
+    }
+
+    /// All of the module: the lambda is a function of its own.
+    #[test]
+    fn a_lambda_is_under_the_pragmas_around_it() {
+        for off in ["{\n#pragma METAL fp contract(off)\n", "{"] {
+            let text = format!(
+                "kernel void k(device float *x) {{ {off} \
+                 auto f = [](float a, float b, float c) {{ return a * b + c; }}; x[0] = f(x[1], x[2], x[3]); }} }}"
+            );
+            let options = msl::Options { std: msl::LanguageVersion::new(4, 0), ..msl::Options::default() };
+            let compilation = msl::compile_source("k.metal", &text, &options);
+            assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+            let entry = compilation.program.kernels().next().expect("a kernel");
+            let context = Context::create();
+            let module = lower(&context, &compilation.program, entry, MathMode::Safe).expect("it can be lowered");
+            assert_eq!(module.print_to_string().to_string().contains("@llvm.fmuladd"), off == "{", "{text}");
+        }
+    }
+
+    #[test]
+    fn relaxed_math_keeps_nan_and_infinity() {
+        let text =
+            "#include <metal_stdlib>\nkernel void k(device float *x) { x[0] = metal::exp(x[1]) + x[2] / x[3]; }";
+        let air = |math| {
+            let options = msl::Options { math, ..msl::Options::default() };
+            let compilation = msl::compile_source("k.metal", text, &options);
+            assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+            let entry = compilation.program.kernels().next().expect("a kernel");
+            let context = Context::create();
+            let module = lower(&context, &compilation.program, entry, math).expect("it can be lowered");
+            module.print_to_string().to_string()
+        };
+        let (fast, relaxed, safe) = (air(MathMode::Fast), air(MathMode::Relaxed), air(MathMode::Safe));
+        assert!(fast.contains("@air.fast_exp.f32") && relaxed.contains("@air.fast_exp.f32"), "{fast}{relaxed}");
+        assert!(safe.contains("@air.exp.f32") && !safe.contains("reassoc"), "{safe}");
+        assert!(relaxed.contains("fdiv reassoc nsz arcp contract afn"), "{relaxed}");
+        assert!(!relaxed.contains("nnan") && !relaxed.contains("ninf") && !relaxed.contains(" fast "), "{relaxed}");
+    }
+
+    #[test]
     fn the_last_pragma_counts() {
         let rules = |math, pragmas: &[&str]| {
             let rules = FloatRules::new(math, pragmas.iter());
@@ -258,11 +335,16 @@ mod tests {
         assert_eq!(rules(MathMode::Fast, &[]), (true, Contraction::Fast));
         assert_eq!(rules(MathMode::Safe, &[]), (false, Contraction::On));
         assert_eq!(rules(MathMode::Fast, &["math_mode(safe)"]), (false, Contraction::On));
-        assert_eq!(rules(MathMode::Safe, &["math_mode( relaxed )"]), (true, Contraction::Fast));
+        assert_eq!(rules(MathMode::Safe, &["math_mode(relaxed)"]), (true, Contraction::Fast));
         assert_eq!(rules(MathMode::Fast, &["contract(off)"]), (true, Contraction::Off));
         assert_eq!(rules(MathMode::Safe, &["contract(off)", "math_mode(fast)"]), (true, Contraction::Off));
         assert_eq!(rules(MathMode::Safe, &["contract(off)", "contract(on)"]), (false, Contraction::On));
         assert_eq!(rules(MathMode::Safe, &["contract(off)", "contract(default)"]), (false, Contraction::On));
         assert_eq!(rules(MathMode::Safe, &["contract(fast)", "reassociate(on)"]), (false, Contraction::Fast));
+        assert_eq!(rules(MathMode::Fast, &["math_mode(safe) contract(off)"]), (false, Contraction::Off));
+        let rules = FloatRules::new(MathMode::Safe, ["reassociate(on)", "reciprocal(on)"].iter());
+        assert!(rules.reassociates && rules.uses_reciprocals && !rules.is_fast);
+        let rules = FloatRules::new(MathMode::Fast, ["reassociate(off)"].iter());
+        assert!(!rules.reassociates && rules.uses_reciprocals && rules.is_fast);
     }
 }

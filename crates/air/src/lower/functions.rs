@@ -22,6 +22,8 @@ pub(crate) struct Frame<'ctx, 'p> {
     pub(crate) result: Option<PointerValue<'ctx>>,
     /// The targets of `break` and `continue`, innermost last; a switch has no `continue`.
     pub(crate) targets: Vec<(BasicBlock<'ctx>, Option<BasicBlock<'ctx>>)>,
+    /// Pragmas about floating point in force, the latest last.
+    pub(crate) fp_pragmas: Vec<&'p str>,
 }
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
@@ -203,7 +205,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         self.builder.build_unconditional_branch(start)?;
         self.builder.position_at_end(start);
         let locals = vec![None; source.locals.len()];
-        self.frame = Some(Frame { value, source, id, locals, result, targets: Vec::new() });
+        let fp_pragmas = source.fp_pragmas.iter().map(|pragma| pragma.as_str()).collect();
+        self.frame = Some(Frame { value, source, id, locals, result, targets: Vec::new(), fp_pragmas });
         Ok(())
     }
 

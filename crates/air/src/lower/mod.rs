@@ -36,15 +36,7 @@ use msl::source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// The mode of floating-point arithmetic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum MathMode {
-    /// `-ffast-math`, Metal's default.
-    #[default]
-    Fast,
-    /// As written; a product and a sum in the same expression are fused. `-fno-fast-math`
-    Safe,
-}
+pub use msl::MathMode;
 
 /// The input of lowering: a program, and the files that it came from if these are known.
 #[derive(Clone, Copy, Debug)]

@@ -75,6 +75,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let rules = self.float_rules();
         let mut flags = FastMathFlags::empty();
         flags.set(FAST_FLAGS, rules.is_fast);
+        flags.set(FastMathFlags::AllowReassoc, rules.reassociates);
+        flags.set(FastMathFlags::AllowReciprocal, rules.uses_reciprocals);
         flags.set(FastMathFlags::AllowContract, rules.contraction == Contraction::Fast);
         if let Some(instruction) = value.as_instruction_value().filter(|_| !flags.is_empty()) {
             let _ = instruction.set_fast_math_flags(flags);

@@ -11,6 +11,7 @@ use msl::walk;
 
 impl<'ctx, 'p> Lowering<'ctx, 'p> {
     pub(super) fn block(&mut self, stmts: &'p [Stmt]) -> Result<()> {
+        let outer = self.frame().fp_pragmas.len();
         for stmt in stmts {
             if !self.is_open() {
                 // Code after a jump never runs.
@@ -19,11 +20,16 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             }
             self.at(stmt.span, |this| this.stmt(stmt))?;
         }
+        self.frame_mut().fp_pragmas.truncate(outer);
         Ok(())
     }
 
     fn stmt(&mut self, stmt: &'p Stmt) -> Result<()> {
         match &stmt.kind {
+            StmtKind::FpPragma(words) => {
+                self.frame_mut().fp_pragmas.push(words);
+                Ok(())
+            }
             StmtKind::Expr(expr) => self.effect(expr),
             StmtKind::Local(id, init) => {
                 let place = self.local(*id)?;

@@ -140,7 +140,8 @@ impl<'ctx> Nodes<'ctx, '_> {
         self.add("air.language_version", &[self.text("Metal"), major, minor, self.number(0)])?;
         let fast_math = match math {
             MathMode::Fast => "air.compile.fast_math_enable",
-            MathMode::Safe => "air.compile.fast_math_disable",
+            // Fast math assumes that there is no NaN.
+            MathMode::Relaxed | MathMode::Safe => "air.compile.fast_math_disable",
         };
         for option in ["air.compile.denorms_disable", fast_math, "air.compile.framebuffer_fetch_enable"] {
             self.add("air.compile_options", &[self.text(option)])?;

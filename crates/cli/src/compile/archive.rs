@@ -64,7 +64,7 @@ impl Compile {
             include_dirs: options.include_dirs,
             defines: options.defines,
             language_version: options.std,
-            math_mode: if self.safe_math { compute::MathMode::Safe } else { compute::MathMode::Fast },
+            math_mode: self.math.mode(),
         };
         let library = if input::is_stdin(file) {
             device.new_library_with_source(&input::stdin().map_err(Failure::NotTried)?, &options)

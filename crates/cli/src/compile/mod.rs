@@ -8,15 +8,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use abi::{Constants, Lanes};
+use air::Specialized;
 use air::metallib::{Function, FunctionKind, Header, Library};
 use air::wave::{self, Target};
-use air::{MathMode, Specialized};
 use clap::Args;
 use compute::CompileTarget;
 
 use crate::constants::ConstantFlags;
 use crate::input;
-use crate::language::LanguageFlags;
+use crate::language::{LanguageFlags, MathFlags};
 use crate::output::{self, Outcome};
 use kernels::Kernel;
 use merge::Merge;
@@ -81,13 +81,8 @@ pub(crate) struct Compile {
     #[command(flatten)]
     constants: ConstantFlags,
 
-    /// Use strict floating-point semantics
-    ///
-    /// Like `-fno-fast-math` of Apple's compiler: operations in the order of the source, precise math functions, NaN and
-    /// infinity kept, `__FAST_MATH__` not defined. A product and a sum in the same expression are still rounded once
-    /// (`#pragma METAL fp contract(off)` prevents that). Has no effect on a library.
-    #[arg(long)]
-    safe_math: bool,
+    #[command(flatten)]
+    math: MathFlags,
 
     /// Record source lines of instructions
     ///
@@ -210,9 +205,9 @@ impl Compile {
         if input::is_library(file) {
             return library_functions(file, is_wanted);
         }
-        let options = msl::Options { safe_math: self.safe_math, ..self.language.options() };
+        let options = msl::Options { math: self.math.of_compiler(), ..self.language.options() };
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
-        let math = if self.safe_math { MathMode::Safe } else { MathMode::Fast };
+        let math = self.math.of_compiler();
         let source = air::ProgramSource::from(&compilation);
         let source = if self.debug_info { source.with_locations() } else { source };
         let (mut functions, mut left_out) = (Vec::new(), Vec::new());

@@ -22,14 +22,14 @@ use abi::Constants;
 use clap::Args;
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, Function, FunctionDescriptor, Library,
-    LinkedFunctions, MathMode, Size,
+    LinkedFunctions, Size,
 };
 use msl::reflect::{Argument, Kernel, Reflection};
 
 use crate::constants::ConstantFlags;
 use crate::device::DeviceFlag;
 use crate::input;
-use crate::language::LanguageFlags;
+use crate::language::{LanguageFlags, MathFlags};
 use crate::output::{self, Outcome};
 use crate::reflect::no_such_kernel;
 use bind::{Binder, Bindings, Limits, Wanted};
@@ -112,13 +112,8 @@ pub(crate) struct Exec {
     #[command(flatten)]
     language: LanguageFlags,
 
-    /// Use strict floating-point semantics
-    ///
-    /// Like `-fno-fast-math` of Apple's compiler: operations in the order of the source, precise math functions, NaN and
-    /// infinity kept, `__FAST_MATH__` not defined. A product and a sum in the same expression are still rounded once
-    /// (`#pragma METAL fp contract(off)` prevents that). Has no effect on a library.
-    #[arg(long, help_heading = "Language")]
-    safe_math: bool,
+    #[command(flatten)]
+    math: MathFlags,
 
     /// Write an argument to a file
     ///
@@ -265,7 +260,7 @@ impl Exec {
             include_dirs: options.include_dirs,
             defines: options.defines,
             language_version: options.std,
-            math_mode: if self.safe_math { MathMode::Safe } else { MathMode::Fast },
+            math_mode: self.math.mode(),
         };
         if input::is_stdin(&self.file) {
             let source = input::stdin().map_err(Error::NotTried)?;

@@ -40,7 +40,7 @@ pub(crate) fn lower_visible(
     constants: &Constants,
 ) -> Result<VisibleAir> {
     let source = air::ProgramSource::from(compilation);
-    let visible = with_stack(|| air::visible_function(source, function, math(math_mode), constants))?;
+    let visible = with_stack(|| air::visible_function(source, function, super::compiler_mode(math_mode), constants))?;
     Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, &function.name, error))? })
 }
 
@@ -48,13 +48,6 @@ pub(crate) fn lower_visible(
 pub(crate) fn specialize_visible(bitcode: &[u8], name: &str, constants: &Constants) -> Result<VisibleAir> {
     let visible = with_stack(|| air::specialize_visible(bitcode, name, constants))?;
     Ok(VisibleAir { visible: visible.map_err(|problem| not_specialized(name, problem))? })
-}
-
-fn math(mode: MathMode) -> air::MathMode {
-    match mode {
-        MathMode::Fast => air::MathMode::Fast,
-        MathMode::Safe => air::MathMode::Safe,
-    }
 }
 
 /// Lowers a kernel of a checked program, with its constants set.
@@ -65,7 +58,7 @@ pub(crate) fn lower(
     constants: &Constants,
 ) -> Result<Air> {
     let source = air::ProgramSource::from(compilation);
-    let specialized = with_stack(|| air::specialize_kernel(source, entry, math(math_mode), constants))?;
+    let specialized = with_stack(|| air::specialize_kernel(source, entry, super::compiler_mode(math_mode), constants))?;
     let specialized = specialized.map_err(|error| not_lowered(compilation, &entry.name, error))?;
     Ok(Air { specialized })
 }

@@ -35,8 +35,19 @@ pub enum MathMode {
     /// `-ffast-math`, Metal's default.
     #[default]
     Fast,
+    /// As fast, but NaN and infinity are kept.
+    Relaxed,
     /// As written, without `-ffast-math`.
     Safe,
+}
+
+/// The compiler's name for a mode.
+pub(crate) fn compiler_mode(mode: MathMode) -> msl::MathMode {
+    match mode {
+        MathMode::Fast => msl::MathMode::Fast,
+        MathMode::Relaxed => msl::MathMode::Relaxed,
+        MathMode::Safe => msl::MathMode::Safe,
+    }
 }
 
 impl Default for CompileOptions {

@@ -199,7 +199,7 @@ fn front_end(options: &CompileOptions) -> msl::Options {
         defines: options.defines.clone(),
         std: options.language_version,
         warnings: false,
-        safe_math: options.math_mode == MathMode::Safe,
+        math: super::compiler_mode(options.math_mode),
     }
 }
 
@@ -234,6 +234,7 @@ fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, options: &Compile
     hasher.text(&options.language_version.to_string());
     hasher.text(match options.math_mode {
         MathMode::Fast => "fast",
+        MathMode::Relaxed => "relaxed",
         MathMode::Safe => "safe",
     });
     for (name, value) in &options.defines {
@@ -298,6 +299,7 @@ mod tests {
         let mut digests = vec![eager(TEXT, &options()), eager(&format!("{TEXT}\n"), &options())];
         let others = [
             CompileOptions { math_mode: MathMode::Safe, ..options() },
+            CompileOptions { math_mode: MathMode::Relaxed, ..options() },
             CompileOptions { language_version: msl::LanguageVersion::new(3, 0), ..options() },
             CompileOptions { defines: vec![("SCALE".into(), None)], ..options() },
             CompileOptions { defines: [options().defines, vec![("MORE".into(), None)]].concat(), ..options() },
@@ -306,7 +308,7 @@ mod tests {
         assert!(digests.iter().all(Option::is_some));
         digests.sort();
         digests.dedup();
-        assert_eq!(digests.len(), 6);
+        assert_eq!(digests.len(), 7);
     }
 
     #[test]

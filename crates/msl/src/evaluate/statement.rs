@@ -26,6 +26,8 @@ impl<'p> Machine<'p> {
 
     fn statement(&mut self, stmt: &'p Stmt) -> Outcome<Flow> {
         match &stmt.kind {
+            // Constant expressions are exact to the last bit in any mode.
+            StmtKind::FpPragma(_) => {}
             StmtKind::Expr(expr) => self.effect(expr)?,
             StmtKind::Local(id, init) => self.declare(*id, init.as_ref(), stmt)?,
             StmtKind::Init { place, value } => {

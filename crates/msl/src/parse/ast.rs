@@ -426,7 +426,7 @@ pub struct FunctionDecl {
     pub is_defaulted: bool,
     /// `= delete`
     pub is_deleted: bool,
-    /// `#pragma METAL fp …` in force: those of the file before it, then those in its body.
+    /// `#pragma METAL fp …` in force where its body begins.
     pub fp_pragmas: Vec<SmolStr>,
     /// `constexpr`, `static`, `kernel`, …
     pub specifiers: Specifiers,
@@ -571,6 +571,8 @@ pub struct Stmt {
 /// Kind of statement.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
+    /// `#pragma METAL fp …`: its options hold to the end of the block.
+    FpPragma(SmolStr),
     /// `{ … }`
     Block(Block),
     /// `e;`
@@ -936,6 +938,8 @@ pub struct Lambda {
     pub result: Option<TypeExpr>,
     /// Its body.
     pub body: Block,
+    /// `#pragma METAL fp …` in force where it is written.
+    pub fp_pragmas: Vec<SmolStr>,
     /// All of it.
     pub span: Span,
 }

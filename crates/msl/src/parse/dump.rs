@@ -353,6 +353,7 @@ pub fn stmt(statement: &Stmt) -> String {
         StmtKind::Case { value, last: None, body } => list("case", [expr(value), stmt(body)]),
         StmtKind::Case { value, last: Some(last), body } => list("case", [expr(value), expr(last), stmt(body)]),
         StmtKind::Default(body) => list("default", [stmt(body)]),
+        StmtKind::FpPragma(words) => format!("#fp({words})"),
         StmtKind::Break => "break;".into(),
         StmtKind::Continue => "continue;".into(),
         StmtKind::Return(None) => "return;".into(),

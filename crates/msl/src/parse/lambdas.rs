@@ -44,9 +44,13 @@ impl Parser {
             return Err(self.fail("expected body of lambda expression"));
         }
         let open_classes = std::mem::replace(&mut self.open_classes, 0);
+        let fp_pragmas = match self.fp_pragmas.is_empty() {
+            true => self.fp_pragmas_before(self.position),
+            false => self.fp_pragmas.clone(),
+        };
         let body = self.block();
         self.open_classes = open_classes;
-        Ok(Lambda { default_capture, captures, params, is_mutable, result, body: body?, span: start })
+        Ok(Lambda { default_capture, captures, params, is_mutable, result, body: body?, fp_pragmas, span: start })
     }
 
     /// `[=, &x, y = 1]`

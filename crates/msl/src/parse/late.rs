@@ -27,30 +27,40 @@ impl Parser {
     pub(super) fn function_body(&mut self, function: &mut FunctionDecl) -> Parse<()> {
         let open_classes = std::mem::replace(&mut self.open_classes, 0);
         let start = self.position;
+        let outer = self.fp_pragmas.clone();
+        if outer.is_empty() {
+            self.fp_pragmas = self.fp_pragmas_before(start);
+        }
+        function.fp_pragmas = self.fp_pragmas.clone();
         let result = self.member_inits_and_block();
         self.open_classes = open_classes;
+        self.fp_pragmas = outer;
+        self.forget_fp_pragmas(start, self.position);
         let (member_inits, block) = result?;
         function.member_inits = member_inits;
         function.body = Some(block);
-        function.fp_pragmas = self.fp_pragmas(start, self.position);
         Ok(())
     }
 
-    /// The pragmas about floating point that a body from `start` to `end` is under. Those inside belong to it alone.
-    fn fp_pragmas(&mut self, start: usize, end: usize) -> Vec<SmolStr> {
+    /// The pragmas about floating point that a body at `start` begins with: those of the file before it.
+    pub(super) fn fp_pragmas_before(&self, start: usize) -> Vec<SmolStr> {
         let mut found: Vec<(usize, SmolStr)> = Vec::new();
-        for (&position, pragmas) in self.pragmas.iter_mut().filter(|(position, _)| **position < end) {
-            for pragma in pragmas.iter() {
+        for (&position, pragmas) in self.pragmas.iter().filter(|(position, _)| **position <= start) {
+            for pragma in pragmas {
                 if let Pragma::Fp(words) = pragma {
                     found.push((position, words.clone()));
                 }
             }
-            if position > start {
-                pragmas.retain(|pragma| !matches!(pragma, Pragma::Fp(_)));
-            }
         }
         found.sort_by_key(|(position, _)| *position);
         found.into_iter().map(|(_, words)| words).collect()
+    }
+
+    /// Those in a body belong to it alone.
+    fn forget_fp_pragmas(&mut self, start: usize, end: usize) {
+        for (_, pragmas) in self.pragmas.iter_mut().filter(|(position, _)| **position > start && **position < end) {
+            pragmas.retain(|pragma| !matches!(pragma, Pragma::Fp(_)));
+        }
     }
 
     fn member_inits_and_block(&mut self) -> Parse<(Vec<MemberInit>, Block)> {

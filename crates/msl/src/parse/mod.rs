@@ -52,6 +52,7 @@ use crate::source::Span;
 use ast::TranslationUnit;
 use late::LateBody;
 use names::{Names, ScopeId};
+use smol_str::SmolStr;
 use std::collections::{HashMap, HashSet};
 
 /// Brackets, statements, declarators and operators may be nested this deep; clang's default.
@@ -106,6 +107,8 @@ struct Parser {
     pragmas: HashMap<usize, Vec<Pragma>>,
     /// Values of `#pragma pack`, by the position that each holds from.
     packing: Vec<(usize, Option<u8>)>,
+    /// `#pragma METAL fp …` in force in the current function.
+    fp_pragmas: Vec<SmolStr>,
     /// Positions of loops with pragmas.
     annotated_loops: HashSet<usize>,
     /// For each opening bracket the position of its closing one.
@@ -146,6 +149,7 @@ impl Parser {
         Parser {
             closing,
             packing: tokens::packing(&pragmas),
+            fp_pragmas: Vec::new(),
             annotated_loops: HashSet::new(),
             pragmas,
             position: 0,

@@ -188,7 +188,8 @@ fn names_in_stmt<'a>(stmt: &'a Stmt, names: &mut Vec<&'a SmolStr>) {
         }
         StmtKind::Default(body) => names_in_stmt(body, names),
         StmtKind::Return(Some(expr)) => names_in_expr(expr, names),
-        StmtKind::Break | StmtKind::Continue | StmtKind::Return(None) | StmtKind::Empty => {}
+        StmtKind::FpPragma(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Return(None) | StmtKind::Empty => {
+        }
     }
 }
 

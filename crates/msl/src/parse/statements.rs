@@ -16,12 +16,25 @@ impl Parser {
         let opening = self.span();
         self.expect(Punct::LBrace)?;
         let mut stmts = Vec::new();
+        let outer = self.fp_pragmas.len();
         while !self.at(Punct::RBrace) && !self.at_end() {
+            self.fp_pragmas_here(&mut stmts);
             stmts.push(self.statement_or_skip());
         }
+        self.fp_pragmas.truncate(outer);
         // The end of the file was reported; the block ends there.
         let _ = self.expect_closing(Punct::RBrace, Punct::LBrace, opening);
         Ok(Block { stmts, span: opening.to(self.last_span) })
+    }
+
+    /// The pragmas about floating point before the next statement.
+    fn fp_pragmas_here(&mut self, stmts: &mut Vec<Stmt>) {
+        for pragma in self.pragmas.get(&self.position).into_iter().flatten() {
+            if let Pragma::Fp(words) = pragma {
+                self.fp_pragmas.push(words.clone());
+                stmts.push(Stmt { kind: StmtKind::FpPragma(words.clone()), span: self.tokens[self.position].span });
+            }
+        }
     }
 
     /// A statement; after an error, the rest is skipped and an empty statement takes its place.

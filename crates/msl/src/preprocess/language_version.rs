@@ -76,6 +76,18 @@ impl FromStr for LanguageVersion {
     }
 }
 
+/// The mode of floating-point arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum MathMode {
+    /// `-fmetal-math-mode=fast`, Metal's default.
+    #[default]
+    Fast,
+    /// `-fmetal-math-mode=relaxed`: as fast, but NaN and infinity are kept.
+    Relaxed,
+    /// As written, with precise functions; a product and a sum in the same expression are fused. `-fno-fast-math`
+    Safe,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,7 +31,7 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 
-pub use language_version::{LanguageVersion, UnknownLanguageVersion};
+pub use language_version::{LanguageVersion, MathMode, UnknownLanguageVersion};
 
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Pragma, Punct, Token};
@@ -50,8 +50,8 @@ pub struct Options {
     pub defines: Vec<(String, Option<String>)>,
     /// The version of the language.
     pub std: LanguageVersion,
-    /// `-fno-fast-math`: `__FAST_MATH__` is not defined.
-    pub safe_math: bool,
+    /// Math mode.
+    pub math: MathMode,
 }
 
 /// Limits that end a runaway preprocessor.

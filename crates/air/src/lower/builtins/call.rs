@@ -175,7 +175,7 @@ impl<'ctx> Call<'_, 'ctx, '_> {
     pub(super) fn is_fast(&self, shape: Shape) -> bool {
         shape.scalar == Scalar::Float(FloatKind::Float)
             && match self.precision {
-                Precision::Default => self.lowering.math == MathMode::Fast,
+                Precision::Default => self.lowering.math != MathMode::Safe,
                 Precision::Fast => true,
                 Precision::Precise => false,
             }
@@ -183,13 +183,17 @@ impl<'ctx> Call<'_, 'ctx, '_> {
 
     /// Marks an instruction on floating point as one that may be computed fast.
     pub(super) fn relaxed(&self, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
-        if self.lowering.math == MathMode::Fast
-            && self.precision != Precision::Precise
+        let flags = match self.lowering.math {
+            MathMode::Fast => FastMathFlags::all(),
+            MathMode::Relaxed => FastMathFlags::all() - FastMathFlags::NoNaNs - FastMathFlags::NoInfs,
+            MathMode::Safe => return value,
+        };
+        if self.precision != Precision::Precise
             && let Some(instruction) = value.as_instruction_value()
             && instruction.can_use_fast_math_flags()
         {
             // It cannot fail: the instruction can have the flags.
-            let _ = instruction.set_fast_math_flags(FastMathFlags::all());
+            let _ = instruction.set_fast_math_flags(flags);
         }
         value
     }

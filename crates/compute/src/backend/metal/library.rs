@@ -242,6 +242,7 @@ fn compile_options(options: &CompileOptions) -> Retained<MTLCompileOptions> {
     // `mathMode` came with macOS 15. Its predecessor sets the math functions, too.
     match (compile.respondsToSelector(sel!(setMathMode:)), options.math_mode) {
         (true, MathMode::Fast) => compile.setMathMode(MTLMathMode::Fast),
+        (true, MathMode::Relaxed) => compile.setMathMode(MTLMathMode::Relaxed),
         (true, MathMode::Safe) => {
             compile.setMathMode(MTLMathMode::Safe);
             compile.setMathFloatingPointFunctions(MTLMathFloatingPointFunctions::Precise);

@@ -114,8 +114,8 @@ impl<'a> Tables<'a> {
         self.has_standard_layout(id) && self.has_trivial_fields(id) && has_trivial_members(decl)
     }
 
-    /// Returns true if all data members have the same access and are declared in one class. Their types are looked at in
-    /// [`Self::has_trivial_fields`].
+    /// Returns true if all data members have the same access and are declared in one class. Their types are the concern
+    /// of [`Self::has_trivial_fields`].
     fn has_standard_layout(&self, id: StructId) -> bool {
         let (types, class) = (self.types(), self.class(id));
         let all = types.struct_(id).fields.iter().zip(&class.field_access);

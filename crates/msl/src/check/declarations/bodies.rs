@@ -118,7 +118,10 @@ impl<'a> Checker<'a> {
         if let Some(outer) = outer_instantiations {
             self.diagnostics.replace_instantiations(outer);
         }
-        function.fp_pragmas = source.latest().map(|decl| decl.fp_pragmas.clone()).unwrap_or_default();
+        function.fp_pragmas = match source {
+            FunctionSource::Lambda(lambda) => lambda.fp_pragmas.clone(),
+            _ => source.latest().map(|decl| decl.fp_pragmas.clone()).unwrap_or_default(),
+        };
         if !self.position.in_pattern() {
             warn_about_unused(&mut self.diagnostics, &state, function.params.len());
         }

@@ -35,6 +35,7 @@ impl<'a> Checker<'a> {
         let mut push = |kind: StmtKind| out.push(Stmt { kind, span });
         match &stmt.kind {
             Ast::Empty => {}
+            Ast::FpPragma(words) => push(StmtKind::FpPragma(words.clone())),
             Ast::Block(block) => {
                 let mut inner = Vec::new();
                 self.in_block(|this| this.check_block_into(&block.stmts, &mut inner));

@@ -130,8 +130,10 @@ fn builtin_macros() {
 fn macros_of_the_math_mode() {
     let text = "#include <metal_config>\n__FAST_MATH__ __FINITE_MATH_ONLY__ __METAL_MAYBE_FAST_MATH__";
     check(text, "1 1 true");
-    let safe = Options { safe_math: true, ..Options::default() };
+    let safe = Options { math: crate::preprocess::MathMode::Safe, ..Options::default() };
     assert_eq!(run_with(text, &safe), "__FAST_MATH__ 0 false");
+    let relaxed = Options { math: crate::preprocess::MathMode::Relaxed, ..Options::default() };
+    assert_eq!(run_with(text, &relaxed), "__FAST_MATH__ 0 true");
 }
 
 #[test]
