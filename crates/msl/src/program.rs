@@ -89,7 +89,7 @@ pub struct Function {
     pub is_constexpr: bool,
     /// `__attribute__((noinline))`, `[[clang::noinline]]`
     pub no_inline: bool,
-    /// Pragmas about floating-point mathematics that its body begins with, in order; [`StmtKind::FpPragma`] adds to them.
+    /// Pragmas about floating point that its body begins with, in order; [`StmtKind::FpPragma`] adds to them.
     pub fp_pragmas: Vec<SmolStr>,
     /// Its name in the source.
     pub span: Span,

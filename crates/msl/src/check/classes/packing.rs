@@ -14,7 +14,7 @@ impl<'a> Tables<'a> {
         while let ExprKind::Field { base, field } = &at.kind {
             let definition = types.struct_(types.struct_id(base.ty.ty)?);
             let field = &definition.fields[*field as usize];
-            if definition.layout.align < wanted || field.offset % wanted != 0 {
+            if definition.layout.align < wanted || !field.offset.is_multiple_of(wanted) {
                 let message = format!(
                     "taking address of packed member '{}' of class or structure '{}' may result in an unaligned \
                      pointer value",
