@@ -12,8 +12,8 @@
 //!
 //! That is Apple's form, and that of our libraries. In a module that is compiled at once there are no variables: the
 //! code reads the constants themselves, and the static initializer sets the predicates only. A condition that is
-//! computed from function constants is computed in it. So are other constants that are computed from function constants,
-//! in a library, as far as whoever sets the function constants can evaluate it (see [`is_set_at_start`]).
+//! computed from function constants is computed in it. So are other constants that are computed from function
+//! constants, in a library, as far as whoever sets the function constants can evaluate it (see [`is_set_at_start`]).
 //!
 //! The name of the global tells the linker the index and the type, mangled as in the Itanium C++ ABI. Only `b` and `i`
 //! occur in `mlx.metallib`; the other letters are those of Apple's mangled function names.
@@ -71,7 +71,8 @@ pub(crate) fn is_set_at_start(lowering: &Lowering, id: GlobalId) -> bool {
     is_simple
 }
 
-/// The copy of a function constant, or of one computed from them, that the code of a library reads; made the first time.
+/// The copy of a function constant, or of one computed from them, that the code of a library reads; made the first
+/// time.
 pub(crate) fn variable<'ctx>(lowering: &Lowering<'ctx, '_>, id: GlobalId) -> GlobalValue<'ctx> {
     let (program, module) = (lowering.program, &lowering.module);
     let name = mangled_internal(&program.global(id).name);

@@ -1,6 +1,6 @@
 //! Attributes of functions, parameters and calls, as in `mlx.metallib`. Its kernels are instances of templates compiled
-//! without fast mathematics; the attributes of fast mathematics, of threadgroup arguments and of other kernels are those
-//! in public output of Apple's compiler.
+//! without fast mathematics; the attributes of fast mathematics, of threadgroup arguments and of other kernels are
+//! those in public output of Apple's compiler.
 
 use crate::ir::{Block, ModuleRef, Opcode, Type, Value};
 use crate::lower::{Error, MathMode, Result};

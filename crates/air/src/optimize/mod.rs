@@ -4,8 +4,8 @@
 //! lower ── attributes ── CLEAN ── aliases ── OPTIMIZE ── legal ── attributes of what is left ── unused arguments
 //! ```
 //!
-//! Loops stay loops: Apple's compiler leaves unrolling to the driver, which reads the hints. Left out on purpose, beside
-//! unrolling: vectorization; tables for switches and whatever else makes globals, which would be in no address space
+//! Loops stay loops: Apple's compiler leaves unrolling to the driver, which reads the hints. Left out on purpose,
+//! beside unrolling: vectorization; tables for switches and whatever else makes globals, which would be in no address space
 //! that Metal has; `indvars`, which computes results of loops in integers of odd widths; reassociation, which changes
 //! sums.
 //!
