@@ -1,8 +1,9 @@
 //! `-W`: variables that are read before they have a value.
 //!
-//! A walk over the statements in the order of execution. Of each variable that may have no value, it knows if it has none
-//! on every path (`-Wuninitialized`), or none if a condition went one way (`-Wsometimes-uninitialized`). As in clang,
-//! numbers, vectors and pointers are followed, and all but a plain read, such as taking the address, gives a value.
+//! A walk over the statements in the order of execution. Of each variable that may have no value, it knows if it has
+//! none on every path (`-Wuninitialized`), or none if a condition went one way (`-Wsometimes-uninitialized`). As in
+//! clang, numbers, vectors and pointers are followed, and all but a plain read, such as taking the address, gives a
+//! value.
 
 use crate::diagnostics::Diagnostic;
 use crate::program::{CastKind, Expr, ExprKind, Function, LocalId, Program, Stmt, StmtKind, Value};

@@ -73,7 +73,7 @@ fn members_of_packed_structs() {
             "{i}"
         );
         assert_eq!(bytes.bits(51 * 8, 5), 3, "{i}");
-        assert_eq!(bytes.bits(51 * 8 + 5, 30), i as u64 * 1_000_003 & 0x3FFF_FFFF, "{i}");
+        assert_eq!(bytes.bits(51 * 8 + 5, 30), (i as u64 * 1_000_003) & 0x3FFF_FFFF, "{i}");
         assert_eq!(bytes.bits(51 * 8 + 35, 61), (i as u64) << 40, "{i}");
     }
     let changed = library.kernel("change").buffer(&built).threads(THREADS, 32).read::<u8>(0);
@@ -81,7 +81,7 @@ fn members_of_packed_structs() {
         let x = i as f32;
         assert_eq!((bytes.f32(1), bytes.f32(13)), (3.0 * x, 3.0 * x + 1.0), "{i}");
         assert_eq!(bytes.bits(17 * 8, 16), i as u64 + 3, "{i}");
-        let b = i as u64 * 1_000_003 & 0x3FFF_FFFF;
+        let b = (i as u64 * 1_000_003) & 0x3FFF_FFFF;
         assert_eq!((bytes.f32(19), bytes.f32(23)), (b as f32, x + 1.0), "{i}");
         assert_eq!(
             (bytes.f32(35), bytes.f32(43), bytes.f32(47)),

@@ -1,8 +1,8 @@
 //! Sizes and alignments, as the Metal specification gives them: a three-component vector takes the room of four, a
-//! packed one does not, a matrix is an array of its columns. Structs are laid out as clang does for Apple's
-//! ARM64, by the Itanium C++ ABI: bit-fields of any types share bytes with each other and with the members behind them, and a
-//! derived class uses the tail padding of a base class that is no POD. `packed` and `#pragma pack` are clang's for Apple
-//! targets, where `packed` holds for members of every class.
+//! packed one does not, a matrix is an array of its columns. Structs are laid out as clang does for Apple's ARM64, by
+//! the Itanium C++ ABI: bit-fields of any types share bytes with each other and with the members behind them, and a
+//! derived class uses the tail padding of a base class that is no POD. `packed` and `#pragma pack` are clang's for
+//! Apple targets, where `packed` holds for members of every class.
 
 use super::{Field, FloatKind, StructId, Ty, TyKind, Types};
 use rustc_hash::FxHashSet as HashSet;
