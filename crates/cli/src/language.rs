@@ -61,25 +61,6 @@ fn define(text: &str) -> Result<(String, Option<String>), String> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::define;
-
-    #[test]
-    fn parses_a_name_and_an_optional_value() {
-        assert_eq!(define("A"), Ok(("A".to_owned(), None)));
-        assert_eq!(define("A="), Ok(("A".to_owned(), Some(String::new()))));
-        assert_eq!(define("_a1=x=y"), Ok(("_a1".to_owned(), Some("x=y".to_owned()))));
-    }
-
-    #[test]
-    fn rejects_a_define_without_a_name() {
-        for text in ["", "=1", "1A", "A B", "F(x)=x", "é"] {
-            assert!(define(text).is_err(), "{text}");
-        }
-    }
-}
-
 /// Flags about floating point.
 #[derive(Args)]
 pub(crate) struct MathFlags {
@@ -121,6 +102,25 @@ impl MathFlags {
             compute::MathMode::Fast => msl::MathMode::Fast,
             compute::MathMode::Relaxed => msl::MathMode::Relaxed,
             compute::MathMode::Safe => msl::MathMode::Safe,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::define;
+
+    #[test]
+    fn parses_a_name_and_an_optional_value() {
+        assert_eq!(define("A"), Ok(("A".to_owned(), None)));
+        assert_eq!(define("A="), Ok(("A".to_owned(), Some(String::new()))));
+        assert_eq!(define("_a1=x=y"), Ok(("_a1".to_owned(), Some("x=y".to_owned()))));
+    }
+
+    #[test]
+    fn rejects_a_define_without_a_name() {
+        for text in ["", "=1", "1A", "A B", "F(x)=x", "é"] {
+            assert!(define(text).is_err(), "{text}");
         }
     }
 }
