@@ -95,7 +95,7 @@ fn functions_of_a_metallib_are_linked() {
         &msl::Options::default(),
     );
     let bytes = air::compile(&compilation, air::MathMode::Fast).expect("a library");
-    check_apply(&device().new_library_with_data(bytes).expect("it opens"));
+    check_apply(&device().new_library_with_data(bytes.library).expect("it opens"));
 }
 
 #[test]
