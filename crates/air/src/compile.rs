@@ -7,7 +7,7 @@ use crate::reflect::{library_constants, reflect, reflection_buffer};
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMContextSetDiscardValueNames;
 use inkwell::module::Module;
-use msl::program::{EntryPoint, VisibleFunction};
+use msl::program::{EntryPoint, Program, VisibleFunction};
 
 /// A library, and the kernels of the program that are not in it.
 #[derive(Debug)]
@@ -53,11 +53,7 @@ pub fn compile_kernel<'p>(
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
     optimize(&mut module, source.program, entry, math)?;
-    let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
-    let bitcode = crate::bitcode::write::write(&module)
-        .map_err(|what| Error::Internal(format!("the module cannot be written for LLVM 14: {what}")))?;
-    let mut function = Function::new(entry.name.to_string(), FunctionKind::Kernel, &bitcode);
-    function.constants = library_constants(&constants);
+    let mut function = write(source.program, &module, &entry.name, FunctionKind::Kernel)?;
     function.reflection =
         reflection_buffer(&module).map_err(|error| Error::Internal(error.to_string()))?.map(Into::into);
     Ok(function)
@@ -69,13 +65,23 @@ pub fn compile_visible<'p>(
     visible: &VisibleFunction,
     math: MathMode,
 ) -> Result<Function<'static>, Error> {
+    let source = source.into();
     let context = Context::create();
+    discard_names(&context);
     let mut module = lower_visible(&context, source, visible, math)?;
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
-    let constants = reflect(&module).map_err(|error| Error::Internal(error.to_string()))?;
-    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
-    let mut function = Function::new(visible.name.to_string(), FunctionKind::Visible, &bitcode);
+    write(source.program, &module, &visible.name, FunctionKind::Visible)
+}
+
+/// A function of a library, without its reflection.
+fn write(program: &Program, module: &Module, name: &str, kind: FunctionKind) -> Result<Function<'static>, Error> {
+    let constants = reflect(module).map_err(|error| Error::Internal(error.to_string()))?;
+    let bitcode = crate::bitcode::write::write(module)
+        .map_err(|what| Error::Internal(format!("the module cannot be written for LLVM 14: {what}")))?;
+    let mut function = Function::new(name.to_owned(), kind, &bitcode);
+    let version = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
+    function.language_version = (version(program.std.major), version(program.std.minor));
     function.constants = library_constants(&constants);
     Ok(function)
 }

@@ -6,6 +6,7 @@
 //! Function calls are direct but for those through a pointer variable; functions may call themselves, directly or
 //! through others. Only code that a kernel can reach needs to be generated.
 
+use crate::preprocess::LanguageVersion;
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, Types};
 use smol_str::SmolStr;
@@ -29,6 +30,8 @@ pub struct LocalId(pub u32);
 /// A whole program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
+    /// Version of the language that it is written in.
+    pub std: LanguageVersion,
     /// Its types.
     pub types: Types,
     /// Its functions. Those that only templates mention and nothing calls have no body.

@@ -60,7 +60,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         let position = self.enter_function(value, Some((&entry.name, source.span)));
         self.body(value, entry.function, 0)?;
         self.leave_function(position);
-        let std = msl::LanguageVersion::default();
+        let std = self.program.std;
         crate::metadata::emit(self, entry, value, (std.major, std.minor))?;
         Ok(())
     }
@@ -72,7 +72,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         value.set_linkage(Linkage::External);
         let inline = Attribute::get_named_enum_kind_id("alwaysinline");
         value.remove_enum_attribute(AttributeLoc::Function, inline);
-        let std = msl::LanguageVersion::default();
+        let std = self.program.std;
         crate::metadata::emit_visible(self, function, value, (std.major, std.minor))
     }
 

@@ -40,7 +40,6 @@ use std::collections::VecDeque;
 
 pub(super) struct Tables<'a> {
     sources: &'a SourceMap,
-    std: LanguageVersion,
     program: Program,
     scopes: Scopes,
     entities: Vec<Entity<'a>>,
@@ -72,8 +71,7 @@ impl<'a> Tables<'a> {
     pub(super) fn new(sources: &'a SourceMap, std: LanguageVersion) -> Tables<'a> {
         Tables {
             sources,
-            std,
-            program: Program::default(),
+            program: Program { std, ..Program::default() },
             scopes: Scopes::new(),
             entities: Vec::new(),
             instances: Vec::new(),
@@ -101,7 +99,7 @@ impl<'a> Tables<'a> {
     }
 
     pub(super) fn std(&self) -> LanguageVersion {
-        self.std
+        self.program.std
     }
 
     pub(super) fn program(&self) -> &Program {
