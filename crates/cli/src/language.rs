@@ -64,13 +64,19 @@ fn define(text: &str) -> Result<(String, Option<String>), String> {
 /// Flags about floating point.
 #[derive(Args)]
 pub(crate) struct MathFlags {
-    /// Choose the floating-point mode
+    /// Choose fast, relaxed or safe math
     ///
-    /// fast reorders and approximates operations, like Apple's compiler by default; relaxed does the same, and
-    /// `__FAST_MATH__` is not defined, as NaN and infinity are kept; safe computes in the order of the source, with
+    /// `fast` reorders and approximates operations, like Apple's compiler by default; `relaxed` does the same, and
+    /// `__FAST_MATH__` is not defined, as NaN and infinity are kept; `safe` computes in the order of the source, with
     /// precise math functions. In safe mode a product and a sum in the same expression are still rounded once
     /// (`#pragma METAL fp contract(off)` prevents that). Has no effect on a library.
-    #[arg(long, value_name = "MODE", default_value = "fast", help_heading = "Language")]
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "fast",
+        hide_possible_values = true,
+        help_heading = "Language"
+    )]
     math: MathChoice,
 
     /// Use strict floating-point semantics
@@ -97,6 +103,7 @@ impl MathFlags {
         }
     }
 
+    #[cfg(llvm)]
     pub(crate) fn of_compiler(&self) -> msl::MathMode {
         match self.mode() {
             compute::MathMode::Fast => msl::MathMode::Fast,

@@ -31,7 +31,7 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("lex", &["diagnostics", "source"]),
     ("vocabulary", &[]),
     ("preprocess", &["diagnostics", "lex", "source", "stdlib", "vocabulary"]),
-    ("walk", &["program"]),
+    ("walk", &["program", "types"]),
     ("evaluate", &["program", "source", "types"]),
     ("check::tables", &["parse", "preprocess", "program", "source", "types"]),
     ("check::state", &["check::tables", "diagnostics", "program", "source", "types", "vocabulary"]),

@@ -84,7 +84,7 @@ pub(crate) struct Compile {
     #[command(flatten)]
     math: MathFlags,
 
-    /// Record source lines of instructions
+    /// Write source lines of instructions
     ///
     /// As debug information, which makes a library half as large again. Without it, a library has the location of each
     /// kernel.

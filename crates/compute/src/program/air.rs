@@ -40,7 +40,8 @@ pub(crate) fn lower_visible(
     constants: &Constants,
 ) -> Result<VisibleAir> {
     let source = air::ProgramSource::from(compilation);
-    let visible = with_stack(|| air::visible_function(source, function, super::compiler_mode(math_mode), constants))?;
+    let visible =
+        with_stack(|| air::visible_function(source, function, super::compiler_mode(math_mode), constants))?;
     Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, &function.name, error))? })
 }
 
@@ -58,7 +59,8 @@ pub(crate) fn lower(
     constants: &Constants,
 ) -> Result<Air> {
     let source = air::ProgramSource::from(compilation);
-    let specialized = with_stack(|| air::specialize_kernel(source, entry, super::compiler_mode(math_mode), constants))?;
+    let specialized =
+        with_stack(|| air::specialize_kernel(source, entry, super::compiler_mode(math_mode), constants))?;
     let specialized = specialized.map_err(|error| not_lowered(compilation, &entry.name, error))?;
     Ok(Air { specialized })
 }

@@ -41,7 +41,7 @@ const REDUCTIONS: [(&str, &str); 6] =
 const SCANS: [(&str, &str); 5] =
     [("sum", "CumSum"), ("prod", "CumProd"), ("min", "CumMin"), ("max", "CumMax"), ("logaddexp", "CumLogaddexp")];
 
-/// What the placeholders of `pattern` yield for `name`; `None` if it does not match.
+/// Values of the placeholders of `pattern` in `name`; `None` if it does not match.
 pub(crate) fn matches(pattern: &str, name: &str) -> Option<Vec<String>> {
     let Some((text, rest)) = pattern.split_once('{') else { return (pattern == name).then(Vec::new) };
     let name = name.strip_prefix(text)?;

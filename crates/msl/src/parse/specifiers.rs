@@ -156,8 +156,8 @@ impl Parser {
         }
     }
 
-    /// `coherent`, `coherent(device)` or `coherent(system)` before another qualifier or a type: the accesses are visible
-    /// to other threadgroups, or to all of the system. Memory of the CPU is coherent without it.
+    /// `coherent`, `coherent(device)` or `coherent(system)` before another qualifier or a type: the accesses are
+    /// visible to other threadgroups, or to all of the system. Memory of the CPU is coherent without it.
     fn opt_coherent(&mut self) -> bool {
         if !self.at_coherent() {
             return false;

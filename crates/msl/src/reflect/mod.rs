@@ -297,8 +297,8 @@ fn threadgroup_memory(
     (variables, total)
 }
 
-/// The threadgroup variables that a kernel mentions, its own first, then those of the functions that it reaches. One that
-/// no code mentions takes no memory.
+/// The threadgroup variables that a kernel mentions, its own first, then those of the functions that it reaches. One
+/// that no code mentions takes no memory.
 pub fn threadgroup_locals(
     program: &Program,
     kernel: FunctionId,

@@ -131,7 +131,6 @@ impl<'a> Checker<'a> {
         };
         let Some(candidate) = self.choose(&set.entities, &site, &args) else { return Expr::error(span) };
         self.refuse_inaccessible(candidate.entity, set.span);
-        self.refuse_texture_access(candidate.entity, set.span);
         if let Some(object) = &set.object
             && let Some(class) = self.tables.types().struct_id(object.ty.ty)
             && let Some(owner) = self.tables.entity(candidate.entity).class

@@ -18,4 +18,3 @@ mod function_values;
 mod guides;
 mod operator_functions;
 mod overload;
-mod texture_access;

@@ -7,7 +7,7 @@ pub(in crate::check) enum ResourceKind {
     Texture,
     /// `[[sampler(n)]]`
     Sampler,
-    /// Bound like a buffer: acceleration structures, tables of functions, tensors.
+    /// Bound like a buffer: acceleration structures, tables of intersection functions, tensors.
     Buffer,
     /// No argument of its own index.
     State,
@@ -24,9 +24,7 @@ impl ResourceKind {
                 ResourceKind::Texture
             }
             "sampler" => ResourceKind::Sampler,
-            "acceleration_structure" | "intersection_function_table" | "visible_function_table" | "tensor" => {
-                ResourceKind::Buffer
-            }
+            "acceleration_structure" | "intersection_function_table" | "tensor" => ResourceKind::Buffer,
             "command_buffer"
             | "compute_pipeline_state"
             | "cooperative_tensor"

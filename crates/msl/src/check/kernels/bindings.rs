@@ -3,11 +3,12 @@
 use super::StageKind;
 use super::inputs::{InputKind, builtin_input, is_input, refuse_unknown_input};
 use super::stages::check_value;
+use super::written::names_template;
 use crate::check::Checker;
 use crate::check::classes::ResourceKind;
 use crate::check::declarations::type_without_qualifiers;
 use crate::check::state::Diagnostics;
-use crate::check::tables::{ScopeId, ScopeKind, Tables};
+use crate::check::tables::Tables;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, Stage, TypeExprKind};
 use crate::program::{Binding, BindingKind, FunctionId, GlobalId, LocalId};
@@ -383,32 +384,4 @@ impl Slots {
     fn next_free(&self) -> u32 {
         (0..).find(|index| self.taken.iter().all(|(taken, ..)| taken != index)).unwrap_or(u32::MAX)
     }
-}
-
-/// True if a declaration names the type that it points to by a class template (`device Pair<int> *`) or an alias, and
-/// not by a template parameter.
-fn names_template(tables: &Tables, scope: ScopeId, written: &ast::TypeExpr) -> bool {
-    match &written.kind {
-        TypeExprKind::Pointer(inner)
-        | TypeExprKind::Reference { inner, .. }
-        | TypeExprKind::Array { element: inner, .. }
-        | TypeExprKind::Qualified { inner, .. } => names_template(tables, scope, inner),
-        TypeExprKind::Named(path) if path.last().args.is_some() => true,
-        TypeExprKind::Named(path) => path.as_ident().map_or_else(
-            || path.segments.iter().all(|segment| segment.args.is_none()),
-            |name| !is_template_parameter(tables, scope, name),
-        ),
-        _ => false,
-    }
-}
-
-fn is_template_parameter(tables: &Tables, scope: ScopeId, name: &str) -> bool {
-    let mut next = Some(scope);
-    while let Some(scope) = next {
-        if tables.scopes().own(scope, name).is_some() {
-            return tables.scopes().get(scope).kind == ScopeKind::Template;
-        }
-        next = tables.scopes().get(scope).parent;
-    }
-    false
 }

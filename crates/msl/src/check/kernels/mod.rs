@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! instantiations ──┐
-//! declarations ────┴── entry_points ── bindings ── inputs
+//! declarations ────┴── entry_points ── bindings ── inputs, written
 //!                        │               buffer, texture, sampler and threadgroup indices, built-in values
 //!                        └── stages ── stage_values
 //!                            results     inputs and outputs of graphics functions
@@ -14,5 +14,6 @@ mod inputs;
 mod instantiations;
 mod stage_values;
 mod stages;
+mod written;
 
 use stages::StageKind;

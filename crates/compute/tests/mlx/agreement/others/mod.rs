@@ -18,7 +18,7 @@ use crate::random::Random;
 use compute::reflect::ArgumentKind;
 use compute::{ConstantValue, Function, FunctionConstantValues};
 
-/// What an argument is bound to.
+/// Value that an argument is bound to.
 enum Content {
     /// Numbers between −1 and 1, or any bits, of the argument's type.
     Numbers(usize),
