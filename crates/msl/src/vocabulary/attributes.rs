@@ -54,7 +54,7 @@ pub const ATTRIBUTES: &[Word] = &[
         &["deprecated"],
         &[Bracket, Gnu, Clang],
         ENTITIES,
-        Honoured("a warning at each use of a function, variable, member, type or enumerator"),
+        Honoured("a warning at each use of a function, variable or member"),
     ),
     word(
         &["unavailable"],
