@@ -89,3 +89,10 @@ struct Squares {
 constant constexpr Squares<8> squares;
 
 PER_THREAD(default_constructed_constants) { out[i] = squares.v[in[i] & 7]; }
+
+PER_THREAD(loops_over_lists) {
+  int sum = 0;
+  for (int x : {1, in[i], 3}) sum = sum * 10 + x;
+  for (const auto &p : {Pair{in[i], 2}, Pair{5, 6}}) sum += p.a * p.b;
+  out[i] = sum;
+}

@@ -210,6 +210,7 @@ fn extensions() {
                 even + x[..3].iter().sum::<i32>()
             }),
             ("default_constructed_constants", |i, x| (x[i] & 7) * (x[i] & 7)),
+            ("loops_over_lists", |i, x| 103 + x[i] * 10 + x[i] * 2 + 30),
         ],
     );
 }

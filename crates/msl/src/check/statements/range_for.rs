@@ -1,4 +1,4 @@
-//! `for (T x : array)`
+//! `for (T x : array)`, also over a list in braces and over iterators.
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
@@ -24,7 +24,10 @@ impl<'a> Checker<'a> {
     ) {
         let mut block = Vec::new();
         self.in_block(|this| {
-            let range = this.check_expr(range);
+            let range = match &range.kind {
+                ast::ExprKind::InitList(items) => this.braced_range(items, range.span, &mut block),
+                _ => this.check_expr(range),
+            };
             let range_span = range.span;
             let (len, array, element) = match this.range_parts(&range) {
                 Some(parts) => parts,
@@ -144,6 +147,37 @@ impl<'a> Checker<'a> {
         let id = self.function.add_local(name.into(), ty, AddressSpace::Thread, span);
         block.push(Stmt { kind: StmtKind::Local(id, Some(value)), span });
         self.local(id, span)
+    }
+
+    /// The array behind a list in braces: `for (int x : {1, 2, 3})`. Its elements have the same type.
+    fn braced_range(&mut self, items: &'a [ast::InitItem], span: Span, block: &mut Vec<Stmt>) -> Expr {
+        let mut element: Option<Ty> = None;
+        for item in items {
+            let value = self.check_expr(&item.value);
+            let ty = self.load(value).ty.ty;
+            if ty.is_unknown() {
+                return Expr::error(span);
+            }
+            match element {
+                Some(first) if first != ty => {
+                    let (first, other) = (self.tables.name_of(first), self.tables.name_of(ty));
+                    let message =
+                        format!("deduced conflicting types ('{first}' vs '{other}') for initializer list element type");
+                    self.diagnostics.error("range-for", item.value.span, message);
+                    return Expr::error(span);
+                }
+                _ => element = Some(ty),
+            }
+        }
+        let Some(element) = element else {
+            self.diagnostics.error("range-for", span, "cannot deduce the type of the elements of an empty list");
+            return Expr::error(span);
+        };
+        let ty = self.tables.types_mut().array(element, Some(items.len() as u64));
+        let value = self.list_initialize_items(QualTy::plain(ty), items, span);
+        let list = self.hidden_local("(list)", value, span, block);
+        let ty = QualTy { is_const: true, ..list.ty };
+        Expr { ty, ..list }
     }
 
     /// The length, the array itself and its element, of an array or of a class that wraps one (`metal::array`).
