@@ -161,8 +161,9 @@ impl<'a> Checker<'a> {
             match element {
                 Some(first) if first != ty => {
                     let (first, other) = (self.tables.name_of(first), self.tables.name_of(ty));
-                    let message =
-                        format!("deduced conflicting types ('{first}' vs '{other}') for initializer list element type");
+                    let message = format!(
+                        "deduced conflicting types ('{first}' vs '{other}') for initializer list element type"
+                    );
                     self.diagnostics.error("range-for", item.value.span, message);
                     return Expr::error(span);
                 }
