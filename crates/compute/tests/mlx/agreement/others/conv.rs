@@ -127,12 +127,17 @@ fn jumps(convolution: &Convolution, block: usize) -> Vec<i32> {
     jumps
 }
 
+/// Number of outputs. MLX's kernels check where the filters end only if a tile has 8 columns; others must be full.
+fn outputs(columns: usize) -> usize {
+    if columns == 8 { 21 } else { 2 * columns }
+}
+
 /// Images, with few channels or many, and small filters or large.
 pub(crate) fn images() -> impl Iterator<Item = Offer> {
     kernels("implicit_gemm_conv_2d_", "implicit_gemm_conv_2d").map(|kernel| {
         let (bm, bn, bk) = (kernel.number(1), kernel.number(2), kernel.number(3));
         let channels = if kernel.number(6) == 0 { 2 * bk } else { kernel.number(6) };
-        let convolution = Convolution::new(channels, 21, &[9, 8], &[3, 2], [2, 1]);
+        let convolution = Convolution::new(channels, outputs(bn), &[9, 8], &[3, 2], [2, 1]);
         let depth = 3 * 2 * channels;
         let iterations = if kernel.number(6) == 0 { 3 * 2 * (channels / bk) } else { depth.div_ceil(bk) };
         let (m, n) = (convolution.pixels(), convolution.outputs);
@@ -147,7 +152,7 @@ pub(crate) fn images() -> impl Iterator<Item = Offer> {
 pub(crate) fn volumes() -> impl Iterator<Item = Offer> {
     kernels("implicit_gemm_conv_3d_", "implicit_gemm_conv_3d").map(|kernel| {
         let (bm, bn, bk) = (kernel.number(1), kernel.number(2), kernel.number(3));
-        let convolution = Convolution::new(2 * bk, 21, &[4, 5, 6], &[2, 3, 2], [1, 1]);
+        let convolution = Convolution::new(2 * bk, outputs(bn), &[4, 5, 6], &[2, 3, 2], [1, 1]);
         let (m, n) = (convolution.pixels(), convolution.outputs);
         let tiles = [n.div_ceil(bn), m.div_ceil(bm)];
         let filter = 2 * 3 * 2;
@@ -163,7 +168,7 @@ pub(crate) fn general() -> impl Iterator<Item = Offer> {
     kernels("implicit_gemm_conv_2d_general_", "implicit_gemm_conv_2d_general").map(|kernel| {
         let (bm, bn, bk) = (kernel.number(1), kernel.number(2), kernel.number(3));
         let (channels, step) = (2 * bk, 2);
-        let convolution = Convolution::new(channels, 21, &[5, 4], &[3, 4], [1, step]);
+        let convolution = Convolution::new(channels, outputs(bn), &[5, 4], &[3, 4], [1, step]);
         let adjusted: Vec<usize> = convolution.output.iter().map(|extent| extent.div_ceil(step)).collect();
         let rows = IMAGES * adjusted[0] * adjusted[1];
         let tiles = [convolution.outputs.div_ceil(bn), rows.div_ceil(bm)];
