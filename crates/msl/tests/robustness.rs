@@ -165,8 +165,9 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
     let owned = text.to_owned();
     // The thread of a case that hangs is left behind; the test has failed by then.
     let worker = std::thread::spawn(move || {
-        let compilation =
-            msl::compile_source("fuzz.metal", &owned, &Options { warnings: true, ..Options::default() });
+        // The first version with lambdas.
+        let options = Options { warnings: true, std: msl::LanguageVersion::new(3, 2), ..Options::default() };
+        let compilation = msl::compile_source("fuzz.metal", &owned, &options);
         let shown = compilation.render_diagnostics(false);
         let json = msl::diagnostics::json::to_json(&compilation.diagnostics, &compilation.sources);
         let reflection = compilation.reflect();

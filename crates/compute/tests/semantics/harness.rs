@@ -48,7 +48,9 @@ impl TestLibrary {
     }
 
     fn compile(text: &str, math_mode: MathMode) -> TestLibrary {
-        let options = CompileOptions { math_mode, ..CompileOptions::default() };
+        // The first version with lambdas.
+        let language_version = "metal3.2".parse().expect("a version");
+        let options = CompileOptions { math_mode, language_version, ..CompileOptions::default() };
         let library = machine().device.new_library_with_source(text, &options);
         let library = library.unwrap_or_else(|error| panic!("{error}\n{}", numbered(text)));
         TestLibrary { library, pipelines: Mutex::default() }

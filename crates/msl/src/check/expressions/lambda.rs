@@ -9,8 +9,10 @@ use crate::check::initialization::contains_auto;
 use crate::check::tables::{
     ClassState, Closure, Entity, EntityId, FunctionSource, Signature, Symbol, Tables, TemplateArg,
 };
+use crate::diagnostics::Diagnostic;
 use crate::parse::ast::{self, Access, CaptureMode};
 use crate::parse::names_in::names_in_block;
+use crate::preprocess::LanguageVersion;
 use crate::program::{Expr, ExprKind, Value};
 use crate::source::Span;
 use crate::types::{AddressSpace, Field, LayoutRules, QualTy, Ty, TyKind};
@@ -21,6 +23,13 @@ use std::rc::Rc;
 impl<'a> Checker<'a> {
     pub(super) fn check_lambda(&mut self, lambda: &'a ast::Lambda) -> Expr {
         let span = lambda.span;
+        if self.tables.std() < LanguageVersion::new(3, 2) && !self.tables.is_in_stdlib(span) {
+            // Apple's compiler for Metal 3.1 has this wording.
+            let error = Diagnostic::error("unsupported", span, "lambda expressions are not supported in Metal");
+            let version = format!("this is {}; choose a later version by '--std metal3.2'", self.tables.std());
+            self.diagnostics.report(error.note(span, version));
+            return Expr::error(span);
+        }
         let scope = self.position.scope();
         let class = self.tables.add_class(SmolStr::new_static("(lambda)"), span, scope);
         let class_scope = self.tables.class(class).scope;

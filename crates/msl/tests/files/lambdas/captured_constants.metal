@@ -1,4 +1,5 @@
 // test check
+// options: --std metal3.2
 #include <metal_stdlib>
 using namespace metal;
 
