@@ -444,6 +444,13 @@ pub enum ExprKind {
     },
     /// Evaluates the first for its effects; is the second.
     Comma(Box<Expr>, Box<Expr>),
+    /// `({ … })`: executes statements, which may leave the expression, then is a value. Never a place.
+    Statements {
+        /// All but the value.
+        body: Vec<Stmt>,
+        /// `None` for `void`.
+        value: Option<Box<Expr>>,
+    },
     /// A call: the arguments fit the parameters exactly. Builtins are functions, too.
     Call {
         /// The callee.

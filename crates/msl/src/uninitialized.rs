@@ -289,6 +289,10 @@ impl<'p> Walk<'p> {
                 let after = joined(yes, no);
                 *state = self.rejoined(state.take(), after);
             }
+            ExprKind::Statements { body, value } => {
+                *state = self.stmts(body, state.take());
+                value.iter().for_each(|value| self.expr(value, state));
+            }
             _ => walk::operands(expr, &mut |operand| self.expr(operand, state)),
         }
     }

@@ -6,17 +6,37 @@ use crate::program::{
 use crate::types::Ty;
 use std::collections::BTreeSet;
 
-/// Calls `visit` for every statement, each before those inside it, in the order of the source.
+/// Calls `visit` for every statement, each before those inside it, in the order of the source; also for those in
+/// statement expressions.
 pub fn walk_stmts<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Stmt)) {
+    outer_stmts(stmts, &mut |stmt| {
+        visit(stmt);
+        stmt_exprs(stmt, &mut |expr| stmts_in_expr(expr, visit));
+    });
+}
+
+/// Calls `visit` for the statements inside of an expression.
+fn stmts_in_expr<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Stmt)) {
+    match &expr.kind {
+        ExprKind::Statements { body, value } => {
+            walk_stmts(body, visit);
+            value.iter().for_each(|value| stmts_in_expr(value, visit));
+        }
+        _ => operands(expr, &mut |operand| stmts_in_expr(operand, visit)),
+    }
+}
+
+/// Calls `visit` for every statement but those in statement expressions.
+fn outer_stmts<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Stmt)) {
     for stmt in stmts {
         visit(stmt);
         match &stmt.kind {
-            StmtKind::Block(body) | StmtKind::Loop { body, .. } => walk_stmts(body, visit),
+            StmtKind::Block(body) | StmtKind::Loop { body, .. } => outer_stmts(body, visit),
             StmtKind::If { then, otherwise, .. } => {
-                walk_stmts(then, visit);
-                walk_stmts(otherwise, visit);
+                outer_stmts(then, visit);
+                outer_stmts(otherwise, visit);
             }
-            StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| walk_stmts(&case.body, visit)),
+            StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| outer_stmts(&case.body, visit)),
             StmtKind::FpPragma(_)
             | StmtKind::Expr(_)
             | StmtKind::Local(..)
@@ -30,7 +50,7 @@ pub fn walk_stmts<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Stmt)) {
 
 /// Calls `visit` for every expression in `stmts`, those inside others included, each before its operands.
 pub fn walk_exprs<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Expr)) {
-    walk_stmts(stmts, &mut |stmt| stmt_exprs(stmt, &mut |expr| walk_expr(expr, visit)));
+    outer_stmts(stmts, &mut |stmt| stmt_exprs(stmt, &mut |expr| walk_expr(expr, visit)));
 }
 
 /// Calls `visit` for `expr` and every expression inside it, each before its operands.
@@ -56,7 +76,7 @@ pub fn stmt_exprs<'p>(stmt: &'p Stmt, visit: &mut dyn FnMut(&'p Expr)) {
     }
 }
 
-/// Calls `visit` for the expressions directly inside `expr`.
+/// Calls `visit` for the expressions directly inside `expr`, or in its statements.
 pub fn operands<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
     match &expr.kind {
         ExprKind::Error
@@ -88,6 +108,10 @@ pub fn operands<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
         | ExprKind::Comma(first, second) => {
             visit(first);
             visit(second);
+        }
+        ExprKind::Statements { body, value } => {
+            outer_stmts(body, &mut |stmt| stmt_exprs(stmt, visit));
+            value.iter().for_each(|value| visit(value));
         }
         ExprKind::Conditional { condition, then, otherwise } => {
             visit(condition);
@@ -132,7 +156,7 @@ pub fn chosen(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Calls `visit` for the statements that can be executed, as [`walk_stmts`] does for all.
+/// Calls `visit` for the statements that can be executed, as [`outer_stmts`] does for all.
 fn live_stmts<'p>(stmts: &'p [Stmt], visit: &mut dyn FnMut(&'p Stmt)) {
     for stmt in stmts {
         visit(stmt);
@@ -167,16 +191,19 @@ fn live_expr<'p>(expr: &'p Expr, visit: &mut dyn FnMut(&'p Expr)) {
 
 /// The variables of a body that are declared where it cannot be executed.
 pub fn excluded_locals(body: &[Stmt]) -> BTreeSet<LocalId> {
-    let declared = |walk: Walk<[Stmt], Stmt>| {
-        let mut locals = BTreeSet::new();
-        walk(body, &mut |stmt| {
-            if let StmtKind::Local(id, _) = stmt.kind {
-                locals.insert(id);
-            }
-        });
-        locals
-    };
-    &declared(walk_stmts) - &declared(live_stmts)
+    fn declare(stmt: &Stmt, locals: &mut BTreeSet<LocalId>) {
+        if let StmtKind::Local(id, _) = stmt.kind {
+            locals.insert(id);
+        }
+    }
+    let (mut all, mut live) = (BTreeSet::new(), BTreeSet::new());
+    walk_stmts(body, &mut |stmt| declare(stmt, &mut all));
+    live_stmts(body, &mut |stmt| {
+        declare(stmt, &mut live);
+        let mut in_expr = |expr| stmts_in_expr(expr, &mut |stmt| declare(stmt, &mut live));
+        stmt_exprs(stmt, &mut in_expr);
+    });
+    &all - &live
 }
 
 /// Functions and globals that code can reach.
@@ -194,7 +221,7 @@ pub fn reachable(
     functions: impl IntoIterator<Item = FunctionId>,
     globals: impl IntoIterator<Item = GlobalId>,
 ) -> Reachable {
-    search(program, functions, globals, walk_stmts, walk_expr)
+    search(program, functions, globals, outer_stmts, walk_expr)
 }
 
 /// The same without code that cannot be executed, such as a branch that a template argument excludes.

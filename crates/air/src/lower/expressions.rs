@@ -45,6 +45,12 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.effect(first)?;
                 self.effect(second)?;
             }
+            ExprKind::Statements { body, value } => {
+                self.statements(body)?;
+                if let Some(value) = value {
+                    self.effect(value)?;
+                }
+            }
             ExprKind::Conditional { condition, then, otherwise } if expr.ty.ty == Ty::VOID => {
                 self.either(condition, then, otherwise, Self::effect)?;
             }
@@ -133,6 +139,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 self.effect(first)?;
                 self.value(second)
             }
+            ExprKind::Statements { body, value: Some(value) } => {
+                self.statements(body)?;
+                self.value(value)
+            }
             ExprKind::Call { function, args } => {
                 let value = self.call(*function, args, None, span)?;
                 value.ok_or_else(|| Error::Internal("a call without a result".into()))
@@ -216,6 +226,10 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             ExprKind::Comma(first, second) => {
                 self.effect(first)?;
                 self.aggregate_into(second, to)
+            }
+            ExprKind::Statements { body, value: Some(value) } => {
+                self.statements(body)?;
+                self.aggregate_into(value, to)
             }
             ExprKind::Conditional { condition, then, otherwise } if !expr.is_place => {
                 if let Some(chosen) = walk::chosen(expr) {

@@ -24,6 +24,16 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         Ok(())
     }
 
+    /// Statements inside an expression, which goes on behind them.
+    pub(super) fn statements(&mut self, stmts: &'p [Stmt]) -> Result<()> {
+        self.block(stmts)?;
+        if !self.is_open() {
+            let dead = self.new_block("dead");
+            self.builder.position_at_end(dead);
+        }
+        Ok(())
+    }
+
     fn stmt(&mut self, stmt: &'p Stmt) -> Result<()> {
         match &stmt.kind {
             StmtKind::FpPragma(words) => {

@@ -96,3 +96,15 @@ PER_THREAD(loops_over_lists) {
   for (const auto &p : {Pair{in[i], 2}, Pair{5, 6}}) sum += p.a * p.b;
   out[i] = sum;
 }
+
+#define LARGER(a, b) ({ auto a_ = (a); auto b_ = (b); a_ > b_ ? a_ : b_; })
+
+PER_THREAD(statement_expressions) {
+  int sum = 0;
+  for (int k = 0; k < 8; k++) sum += ({ if (k == in[i] % 5) continue; if (k == 6) break; k; });
+  Pair p = ({ Pair q; q.a = in[i]; q.b = 3; q; });
+  bool even = in[i] % 2 == 0 && ({ p.a += 1000; true; });
+  out[i] = -1;
+  int rest = ({ if (in[i] > 90) return; int twice = in[i] * 2; twice + 1; });
+  out[i] = LARGER(LARGER(in[i], 20), rest) + sum + p.a + p.b + even;
+}

@@ -211,6 +211,12 @@ fn extensions() {
             }),
             ("default_constructed_constants", |i, x| (x[i] & 7) * (x[i] & 7)),
             ("loops_over_lists", |i, x| 103 + x[i] * 10 + x[i] * 2 + 30),
+            ("statement_expressions", |i, x| {
+                let sum = (0..6).filter(|k| *k != x[i] % 5).sum::<i32>();
+                let even = i32::from(x[i] % 2 == 0);
+                let value = x[i].max(20).max(x[i] * 2 + 1) + sum + x[i] + 1000 * even + 3 + even;
+                if x[i] > 90 { -1 } else { value }
+            }),
         ],
     );
 }

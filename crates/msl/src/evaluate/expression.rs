@@ -3,8 +3,9 @@
 use super::memory::{Location, Root, Slot, Step, known};
 use super::number::Scalar;
 use super::pointers::pointer_difference;
+use super::statement::Flow;
 use super::{Interrupt, Machine, Outcome, SUBEXPRESSION, UNINITIALIZED, not_constant};
-use crate::program::{Expr, ExprKind, FunctionId, Value};
+use crate::program::{Expr, ExprKind, FunctionId, Stmt, Value};
 use crate::source::Span;
 use crate::types::{Ty, TyKind, Types};
 
@@ -120,6 +121,7 @@ impl<'p> Machine<'p> {
             }
             ExprKind::Conditional { condition, then, otherwise } => self.conditional(condition, then, otherwise),
             ExprKind::Comma(first, second) => self.comma(first, second),
+            ExprKind::Statements { body, value } => self.statements(body, value.as_deref(), span),
             ExprKind::Call { function, args } => match self.is_set(expr) {
                 Some(is_set) => Ok(Slot::Scalar(Value::Bool(is_set))),
                 None => self.call_with(*function, args, span),
@@ -191,6 +193,14 @@ impl<'p> Machine<'p> {
     fn comma(&mut self, first: &'p Expr, second: &'p Expr) -> Outcome<Slot> {
         self.effect(first)?;
         self.value(second)
+    }
+
+    fn statements(&mut self, body: &'p [Stmt], value: Option<&'p Expr>, span: Span) -> Outcome<Slot> {
+        match (self.block(body)?, value) {
+            (Flow::Next, Some(value)) => self.value(value),
+            (Flow::Next, None) => Ok(Slot::Uninit),
+            _ => Err(not_constant(span, "this use of statement expressions is not allowed in a constant expression")),
+        }
     }
 
     /// Value of `is_function_constant_defined`, once it is known.

@@ -799,6 +799,8 @@ pub enum ExprKind {
     AlignOf(TypeExpr),
     /// `[&](int x) { … }`
     Lambda(Box<Lambda>),
+    /// `({ … })`
+    Statements(Block),
     /// `e...` in an argument list
     PackExpansion(Box<Expr>),
     /// `(pack + ...)`, `(... + pack)`, `(init + ... + pack)`

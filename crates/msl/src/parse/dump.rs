@@ -432,6 +432,7 @@ pub fn expr(expression: &Expr) -> String {
         ExprKind::SizeOfPack(pack) => list("sizeof...", [pack.name.to_string()]),
         ExprKind::AlignOf(of) => list("alignof", [format!("type:{}", ty(of))]),
         ExprKind::Lambda(inner) => lambda(inner),
+        ExprKind::Statements(inner) => list("statements", [block(inner)]),
         ExprKind::PackExpansion(inner) => format!("{}...", expr(inner)),
         ExprKind::Fold { op, lhs, rhs } => {
             let side = |side: &Option<Box<Expr>>| side.as_ref().map_or("...".into(), |side| expr(side));

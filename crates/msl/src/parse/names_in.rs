@@ -112,6 +112,7 @@ pub fn names_in_expr<'a>(expr: &'a Expr, names: &mut Vec<&'a SmolStr>) {
             }
             names_in_block(&lambda.body, names);
         }
+        ExprKind::Statements(block) => names_in_block(block, names),
         ExprKind::Fold { lhs, rhs, .. } => {
             for part in [lhs, rhs].into_iter().flatten() {
                 names_in_expr(part, names);

@@ -117,7 +117,7 @@ impl Parser {
         Ok(Expr { kind, span: start.to(self.last_span) })
     }
 
-    /// `(e)` or a fold expression.
+    /// `(e)`, a fold expression or `({ … })`.
     fn parenthesized_expression(&mut self) -> Parse<Expr> {
         let opening = self.span();
         self.bump();
@@ -127,6 +127,9 @@ impl Parser {
     }
 
     fn inside_parentheses(&mut self) -> Parse<ExprKind> {
+        if self.at(Punct::LBrace) {
+            return self.statement_expression();
+        }
         if self.eat(Punct::Ellipsis) {
             let op = self.fold_operator()?;
             let rhs = self.unary_expression()?;
@@ -144,6 +147,17 @@ impl Parser {
             rhs = Some(Box::new(self.unary_expression()?));
         }
         Ok(ExprKind::Fold { op, lhs: Some(Box::new(inner)), rhs })
+    }
+
+    /// `{ … }` in parentheses, an extension of GNU C that clang has.
+    fn statement_expression(&mut self) -> Parse<ExprKind> {
+        if self.is_unevaluated {
+            return Err(self.fail("a statement expression may not appear inside of a constant expression"));
+        }
+        let open_classes = std::mem::replace(&mut self.open_classes, 0);
+        let block = self.scoped_block();
+        self.open_classes = open_classes;
+        block.map(ExprKind::Statements)
     }
 
     /// The operator of a fold; `None` for the comma.

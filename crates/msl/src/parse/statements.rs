@@ -94,7 +94,7 @@ impl Parser {
         }
     }
 
-    fn scoped_block(&mut self) -> Parse<Block> {
+    pub(super) fn scoped_block(&mut self) -> Parse<Block> {
         let scope = self.names.add_scope(ScopeKind::Block, Some(self.scope));
         self.in_scope(scope, Self::block)
     }

@@ -229,6 +229,7 @@ impl<'a> Checker<'a> {
                 }
             }
             Ast::Lambda(lambda) => self.check_lambda(lambda),
+            Ast::Statements(block) => self.check_statements(block, span),
             Ast::Fold { op, lhs, rhs } => self.check_fold(*op, lhs.as_deref(), rhs.as_deref(), span),
             Ast::PackExpansion(_) => {
                 self.diagnostics.error("pack", span, "pack expansion is not allowed here");

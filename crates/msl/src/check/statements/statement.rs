@@ -4,7 +4,7 @@ use crate::check::Checker;
 use crate::check::conversions::Purpose;
 use crate::check::expressions::truth;
 use crate::parse::ast::{self, Condition, StmtKind as Ast};
-use crate::program::{Expr, Stmt, StmtKind};
+use crate::program::{Expr, ExprKind, Stmt, StmtKind};
 use crate::source::Span;
 use crate::types::{QualTy, Ty};
 
@@ -28,6 +28,26 @@ impl<'a> Checker<'a> {
         if self.nested(stmt.span, |this| this.check_stmt_nested(stmt, out)).is_none() {
             out.clear();
         }
+    }
+
+    /// `({ … })`: the last expression is the value.
+    pub(in crate::check) fn check_statements(&mut self, block: &'a ast::Block, span: Span) -> Expr {
+        if self.function.id().is_none() && self.function.entity().is_none() {
+            self.diagnostics.error("statement-expression", span, "statement expression not allowed at file scope");
+            return Expr::error(span);
+        }
+        let end = block.stmts.iter().rposition(|stmt| !matches!(stmt.kind, Ast::Empty));
+        let (mut body, mut value) = (Vec::new(), None);
+        self.in_block(|this| {
+            for (index, stmt) in block.stmts.iter().enumerate() {
+                match &stmt.kind {
+                    Ast::Expr(last) if Some(index) == end => value = Some(this.check_value(last)),
+                    _ => this.check_stmt(stmt, &mut body),
+                }
+            }
+        });
+        let ty = value.as_ref().map_or(Ty::VOID, |value: &Expr| value.ty.ty);
+        Expr::value(ExprKind::Statements { body, value: value.map(Box::new) }, ty, span)
     }
 
     fn check_stmt_nested(&mut self, stmt: &'a ast::Stmt, out: &mut Vec<Stmt>) {

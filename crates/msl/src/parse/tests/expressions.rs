@@ -44,6 +44,7 @@ const CASES: &[(&str, &str)] = &[
         "x = [&, y, z = 1, &w](auto a, int b) mutable -> int { return a; }(1, 2)",
         "(= x (call (lambda [& y z=1 &w] ((auto a) (int b)) mutable -> int {(return a)}) 1 2))",
     ),
+    ("x = ({ f(); x; })", "(= x (statements {(call f); x;}))"),
     ("x = [=] { return 1; }()", "(= x (call (lambda [=] () {(return 1)})))"),
     ("x = [this] { return 1; }", "(= x (lambda [&this] () {(return 1)}))"),
     ("x = operator+(a, b) + a.operator()(1)", "(= x (+ (call operator+ a b) (call (. a operator()) 1)))"),
