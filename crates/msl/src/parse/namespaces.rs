@@ -137,7 +137,7 @@ impl Parser {
             let found = self.lookup_path(&parsed.path);
             let default = if is_type { NameKind::Type } else { NameKind::Value };
             // A base class's constructors keep the name of the class.
-            let inherits_constructors = context == DeclarationContext::Class && parsed.denotes.is_type() && {
+            let inherits_constructors = context == DeclarationContext::Class && {
                 let segments = &parsed.path.segments;
                 segments.len() > 1 && segments[segments.len() - 2].name == name
             };

@@ -6,7 +6,7 @@ use crate::check::conversions::Purpose;
 use crate::check::expressions::Operand;
 use crate::check::tables::{ClassState, EntityId};
 use crate::parse::ast;
-use crate::program::{Expr, ExprKind};
+use crate::program::{Expr, ExprKind, FunctionId};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, StructId, Ty};
 
@@ -40,7 +40,12 @@ impl<'a> Checker<'a> {
         self.construct_operands(class, operands, span)
     }
 
-    pub(super) fn construct_operands(&mut self, class: StructId, args: Vec<Operand<'a>>, span: Span) -> Expr {
+    pub(in crate::check) fn construct_operands(
+        &mut self,
+        class: StructId,
+        args: Vec<Operand<'a>>,
+        span: Span,
+    ) -> Expr {
         let ty = self.tables.struct_type(class);
         if self.tables.class(class).state != ClassState::Complete {
             let message = format!("initialization of incomplete type '{}'", self.tables.name_of(ty));
@@ -57,7 +62,8 @@ impl<'a> Checker<'a> {
             return self.tables.convert_value(value, ty);
         }
         let constructors = self.tables.class(class).constructors.clone();
-        let dependent = args.iter().any(|arg| matches!(arg, Operand::Value(e) if e.ty.ty.is_unknown()));
+        let dependent = args.iter().any(|arg| matches!(arg, Operand::Value(e) if e.ty.ty.is_unknown()))
+            || self.tables.class(class).has_dependent_base;
         if dependent {
             return Expr::value(ExprKind::Error, ty, span);
         }
@@ -80,6 +86,7 @@ impl<'a> Checker<'a> {
             return Expr::error(span);
         }
         let name = self.tables.name_of(ty);
+        let constructors = self.without_hidden(class, constructors, &args);
         let mut in_thread = constructors.clone();
         in_thread.retain(|&c| {
             self.tables.object_fits(c, AddressSpace::Thread) || self.tables.entity(c).builtin.is_some()
@@ -106,7 +113,22 @@ impl<'a> Checker<'a> {
         self.fill_defaults(&signature, &mut converted, given);
         let id = self.function_for(entity, targs, signature);
         self.note_call(id, span);
-        Expr::value(ExprKind::Construct { constructor: id, args: converted }, ty, span)
+        self.constructed(id, entity, converted, class, span)
+    }
+
+    /// The object of `class` that a constructor makes, its own or an inherited one.
+    fn constructed(
+        &mut self,
+        id: FunctionId,
+        entity: EntityId,
+        args: Vec<Expr>,
+        class: StructId,
+        span: Span,
+    ) -> Expr {
+        let owner = self.tables.entity(entity).class.unwrap_or(class);
+        let ty = self.tables.struct_type(owner);
+        let value = Expr::value(ExprKind::Construct { constructor: id, args }, ty, span);
+        self.around_base(class, owner, value, span)
     }
 
     /// A new object by a constructor that is already chosen.
@@ -129,6 +151,9 @@ impl<'a> Checker<'a> {
         self.fill_defaults(&signature, &mut converted, given);
         let id = self.function_for(constructor, targs, signature);
         self.note_call(id, span);
-        Expr::value(ExprKind::Construct { constructor: id, args: converted }, ty, span)
+        match self.tables.types().struct_id(ty) {
+            Some(class) => self.constructed(id, constructor, converted, class, span),
+            None => Expr::error(span),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::check::Checker;
 use crate::check::tables::{ClassState, ScopeId, Tables};
+use crate::parse::ast::Access;
 use crate::types::{StructId, Ty};
 
 impl<'a> Checker<'a> {
@@ -21,7 +22,11 @@ impl<'a> Tables<'a> {
     /// True if it can be initialized from a list of its members.
     pub(in crate::check) fn is_aggregate(&self, id: StructId) -> bool {
         let class = self.class(id);
-        class.constructors.is_empty() && class.closure.is_none() && class.state == ClassState::Complete
+        let is_public = class.field_access.iter().all(|access| *access == Access::Public);
+        class.constructors.is_empty()
+            && class.closure.is_none()
+            && class.state == ClassState::Complete
+            && is_public
     }
 
     /// The fields that lead from `class` to its base or anonymous member `target`, outermost first.

@@ -35,6 +35,7 @@ impl<'a> Checker<'a> {
             for member in decl.members.iter().flatten() {
                 this.declare_member(id, member, &mut access, &mut methods);
             }
+            this.tables.inherit_constructors(id);
         });
         let rules = LayoutRules {
             min_align: self.alignment(&decl.attributes, AlignedThing::Class),
@@ -131,6 +132,7 @@ impl<'a> Checker<'a> {
                 }
             }
             // `using Base::f;`: lookup finds members of a base without it, but maybe those of another base.
+            DeclKind::Using(path) if self.names_constructor(path) => self.declare_inherited(id, path),
             DeclKind::Using(path) => {
                 if let Ok(Some(found)) = self.resolve_path(path)
                     && let Some(owner) = found.class

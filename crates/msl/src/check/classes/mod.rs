@@ -16,6 +16,7 @@ mod bases;
 mod declare;
 mod define;
 mod fields;
+mod inherited;
 mod outside;
 mod packing;
 mod resources;

@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
     fn attach_definition(&mut self, id: StructId, function: &'a ast::FunctionDecl, replaces: bool) -> bool {
         let name = &function.name.last().name;
         let candidates = match function.kind {
-            FunctionKind::Constructor => self.tables.class(id).constructors.clone(),
+            FunctionKind::Constructor => self.tables.own_constructors(id),
             FunctionKind::Conversion => self.tables.class(id).conversions.clone(),
             _ => match self.tables.scopes().own(self.tables.class(id).scope, name) {
                 Some(Symbol::Functions(entities)) => entities.clone(),

@@ -2,6 +2,7 @@
 
 use crate::check::Checker;
 use crate::check::conversions::Purpose;
+use crate::check::expressions::Operand;
 use crate::parse::ast;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
@@ -201,17 +202,24 @@ impl<'a> Checker<'a> {
 
     fn construct_from_list(&mut self, class: StructId, items: Items<'a>, span: Span) -> Expr {
         let ty = self.tables.struct_type(class);
-        let args = self.check_rest_places(items);
+        let args: Vec<Operand<'a>> = items
+            .rest
+            .into_iter()
+            .flat_map(|item| match item {
+                Item::Written(_, expr) | Item::At(_, _, expr) => self.check_args(std::slice::from_ref(expr)),
+                Item::Checked(expr) => vec![Operand::Value(expr)],
+            })
+            .collect();
         // `T{other}` with another T is a copy.
-        if let [only] = &*args
+        if let [Operand::Value(only)] = &*args
             && only.ty.ty == ty
         {
             let only = only.clone();
             return self.load(only);
         }
         if args.is_empty() && self.tables.class(class).constructors.is_empty() {
-            return Expr::value(ExprKind::Zero, ty, span);
+            return self.value_initialize(ty, span);
         }
-        self.construct_exprs(class, args, span)
+        self.construct_operands(class, args, span)
     }
 }

@@ -16,7 +16,7 @@ pub(in crate::check) struct Found {
 
 /// Scope before `::`.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Qualifier {
+pub(in crate::check) enum Qualifier {
     Namespace(ScopeId),
     Type(Ty),
     Dependent,
@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
         Ok(self.lookup_in(qualifier, &last.name))
     }
 
-    pub(super) fn resolve_qualifier(
+    pub(in crate::check) fn resolve_qualifier(
         &mut self,
         path: &'a ast::Path,
         segments: &'a [ast::PathSegment],

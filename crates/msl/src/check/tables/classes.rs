@@ -26,7 +26,10 @@ pub(in crate::check) struct Class<'a> {
     /// For an instantiation: its template and arguments.
     pub(in crate::check) template: Option<(ClassTemplateId, Vec<TemplateArg>)>,
     pub(in crate::check) bases: Vec<StructId>,
+    /// Its own, then those that it inherits.
     pub(in crate::check) constructors: Vec<EntityId>,
+    /// Bases whose constructors `using Base::Base;` inherits.
+    pub(in crate::check) inherited: Vec<StructId>,
     pub(in crate::check) conversions: Vec<EntityId>,
     /// Parallel to the fields: the default initializers.
     pub(in crate::check) field_inits: Vec<Option<&'a ast::Init>>,
@@ -110,6 +113,7 @@ impl<'a> Tables<'a> {
             template: None,
             bases: Vec::new(),
             constructors: Vec::new(),
+            inherited: Vec::new(),
             conversions: Vec::new(),
             field_inits: Vec::new(),
             field_access: Vec::new(),
