@@ -5,7 +5,7 @@ use super::names::{Name, NameKind, ScopeId};
 use super::paths::{Denotes, PathPlace};
 use super::specifiers::DeclarationContext;
 use super::{Parse, Parser};
-use crate::lex::token::{Keyword, Punct};
+use crate::lex::token::{Keyword, Punct, TokenKind};
 use crate::source::Span;
 use crate::vocabulary::Subject;
 use smol_str::SmolStr;
@@ -109,6 +109,7 @@ impl Parser {
         }
         let is_alias = self.at_identifier().is_some()
             && (self.at_nth(1, Punct::Assign)
+                || matches!(self.nth(1), TokenKind::Keyword(Keyword::Attribute))
                 || (self.at_nth(1, Punct::LBracket) && self.at_nth(2, Punct::LBracket)));
         if is_alias {
             return self.alias_declaration(None, start, decls);

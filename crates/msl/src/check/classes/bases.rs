@@ -3,6 +3,7 @@
 use crate::check::Checker;
 use crate::check::tables::{ClassState, ScopeId, Tables};
 use crate::parse::ast::Access;
+use crate::preprocess::LanguageVersion;
 use crate::types::{StructId, Ty};
 
 impl<'a> Checker<'a> {
@@ -22,11 +23,14 @@ impl<'a> Tables<'a> {
     /// True if it can be initialized from a list of its members.
     pub(in crate::check) fn is_aggregate(&self, id: StructId) -> bool {
         let class = self.class(id);
+        // C++14 has no aggregates with bases, C++17 has.
+        let has_base = self.types().struct_(id).fields.iter().any(|field| field.is_base);
         let is_public = class.field_access.iter().all(|access| *access == Access::Public);
         class.constructors.is_empty()
             && class.closure.is_none()
             && class.state == ClassState::Complete
             && is_public
+            && (self.std() >= LanguageVersion::new(4, 0) || !has_base)
     }
 
     /// The fields that lead from `class` to its base or anonymous member `target`, outermost first.

@@ -44,11 +44,10 @@ impl<'a> Checker<'a> {
         let bits = var.bit_width.as_ref().and_then(|width| self.bit_width(width, ty.ty, &name));
         let init = var.init.as_ref();
         let index = self.tables.add_field(id, name.clone(), ty, bits, span, false, init, access);
-        let thing = match var.bit_width.is_some() {
-            true => AlignedThing::BitField,
-            false => AlignedThing::Object(ty.ty),
+        let min_align = match var.bit_width.is_some() {
+            true => self.alignment(&var.attributes, AlignedThing::BitField),
+            false => self.object_alignment(var, ty.ty),
         };
-        let min_align = self.alignment(&var.attributes, thing);
         let field = &mut self.tables.types_mut().struct_mut(id).fields[index as usize];
         field.min_align = min_align;
         field.is_mutable = var.specifiers.is_mutable;

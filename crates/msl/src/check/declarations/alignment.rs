@@ -1,6 +1,7 @@
 //! `alignas` and `__attribute__((aligned))`.
 
 use crate::check::Checker;
+use crate::check::names::Qualifier;
 use crate::parse::ast;
 use crate::program::Value;
 use crate::types::Ty;
@@ -19,7 +20,9 @@ pub(in crate::check) enum AlignedThing {
     /// A variable or member of this type.
     Object(Ty),
     BitField,
-    Typedef,
+    /// A type alias.
+    Alias,
+    AliasTemplate,
 }
 
 impl<'a> Checker<'a> {
@@ -44,6 +47,73 @@ impl<'a> Checker<'a> {
             self.refuse_weaker_alignment(attribute, align, ty);
         }
         align
+    }
+
+    /// The alignment of a variable or member, from its attributes and from those of the alias that names its type.
+    pub(in crate::check) fn object_alignment(&mut self, var: &'a ast::VarDecl, ty: Ty) -> u64 {
+        let own = self.alignment(&var.attributes, AlignedThing::Object(ty));
+        own.max(self.alias_alignment(&var.ty))
+    }
+
+    /// Remembers the alignment that attributes give to a type alias. As in clang, objects have it whose type is named
+    /// by the alias, but not the type itself.
+    pub(super) fn align_alias(&mut self, alias: &'a ast::AliasDecl, ty: Ty) {
+        let own = self.tables.types().layout(ty).map_or(1, |layout| layout.align);
+        let requested = self.alignment(&alias.attributes, AlignedThing::Alias);
+        if requested < own
+            && !ty.is_unknown()
+            && let Some(attribute) = alias.attributes.iter().find(|attribute| attribute.name == "aligned")
+        {
+            let message = format!(
+                "'aligned' cannot lower the alignment of '{}' from {own}: lowering it by a type alias is not supported",
+                self.tables.name_of(ty)
+            );
+            self.diagnostics.error("alignment", attribute.span, message);
+            return;
+        }
+        let align = requested.max(self.alias_alignment(&alias.ty));
+        if align > 1 {
+            self.tables.align_alias(self.position.scope(), alias.name.name.clone(), align);
+        }
+    }
+
+    /// The alignment that the alias in a written type has; 1 without one.
+    pub(in crate::check) fn alias_alignment(&mut self, ty: &'a ast::TypeExpr) -> u64 {
+        if !self.tables.has_aligned_aliases() {
+            return 1;
+        }
+        match &ty.kind {
+            ast::TypeExprKind::Qualified { inner, .. } => self.alias_alignment(inner),
+            ast::TypeExprKind::Array { element, .. } => {
+                let align = self.alias_alignment(element);
+                let resolved = self.resolve_type(element).ty;
+                let size = self.tables.types().layout(resolved).map_or(0, |layout| layout.size);
+                if !size.is_multiple_of(align) {
+                    let message = format!(
+                        "size of array element of type '{}' ({size} bytes) is not a multiple of its alignment \
+                         ({align} bytes)",
+                        self.tables.sources().text(element.span),
+                    );
+                    self.diagnostics.error("alignment", element.span, message);
+                }
+                align
+            }
+            ast::TypeExprKind::Named(path) if path.last().args.is_none() => {
+                let (last, qualifiers) = path.segments.split_last().expect("a path has a segment");
+                let scope = match (qualifiers, path.global) {
+                    ([], false) => self.tables.declaring_scope(self.position.scope(), &last.name),
+                    _ => match self.resolve_qualifier(path, qualifiers) {
+                        Ok(Some(Qualifier::Namespace(scope))) => Some(scope),
+                        Ok(Some(Qualifier::Type(ty))) => {
+                            self.tables.types().struct_id(ty).map(|class| self.tables.class(class).scope)
+                        }
+                        _ => None,
+                    },
+                };
+                scope.map_or(1, |scope| self.tables.aligned_alias(scope, &last.name))
+            }
+            _ => 1,
+        }
     }
 
     /// `alignas` must not be weaker than the alignment that a type has anyway.
@@ -72,11 +142,11 @@ impl<'a> Checker<'a> {
         let name = &attribute.name;
         let message = match (thing, name == "alignas") {
             (AlignedThing::BitField, true) => format!("'{name}' attribute cannot be applied to a bit-field"),
-            (AlignedThing::Typedef, true) => {
+            (AlignedThing::Alias | AlignedThing::AliasTemplate, true) => {
                 format!("'{name}' attribute only applies to variables, data members and tag types")
             }
-            (AlignedThing::Typedef, false) => {
-                format!("attribute '{name}' on a type alias is not supported; align the struct, member or variable")
+            (AlignedThing::AliasTemplate, false) => {
+                format!("attribute '{name}' on an alias template is not supported; align the member or variable")
             }
             _ => return false,
         };

@@ -153,8 +153,8 @@ impl<'a> Checker<'a> {
 
     fn declare_alias(&mut self, alias: &'a ast::AliasDecl) {
         let name = &alias.name.name;
-        self.alignment(&alias.attributes, AlignedThing::Typedef);
         if let Some(header) = &alias.template {
+            self.alignment(&alias.attributes, AlignedThing::AliasTemplate);
             let scope = self.position.scope();
             let template = AliasTemplate { decl: alias, header, scope, instances: HashMap::default() };
             let id = self.tables.add_alias_template(template);
@@ -165,6 +165,7 @@ impl<'a> Checker<'a> {
         for attribute in alias.attributes.iter().filter(|attribute| attribute.name == "ext_vector_type") {
             ty = self.extended_vector(attribute, ty);
         }
+        self.align_alias(alias, ty.ty);
         // `typedef struct { … } name;` gives the struct its name.
         if let ast::TypeExprKind::Class(_) = alias.ty.kind
             && let Some(id) = self.tables.types().struct_id(ty.ty)

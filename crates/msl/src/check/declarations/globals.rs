@@ -1,6 +1,5 @@
 //! Variables at namespace scope, static members and function constants.
 
-use super::alignment::AlignedThing;
 use super::signatures::type_without_qualifiers;
 use crate::check::Checker;
 use crate::check::initialization::contains_auto;
@@ -117,7 +116,7 @@ impl<'a> Checker<'a> {
         ty.is_const = true;
         let id = self.tables.add_global(name, ty, span);
         self.note_attributes(&var.attributes, span);
-        self.tables.global_mut(id).min_align = self.alignment(&var.attributes, AlignedThing::Object(ty.ty));
+        self.tables.global_mut(id).min_align = self.object_alignment(var, ty.ty);
         if let Some(attribute) = var.attributes.iter().find(|a| a.name == "function_constant") {
             self.declare_function_constant(id, attribute, var, span);
             return Some(id);
@@ -216,7 +215,7 @@ impl<'a> Checker<'a> {
         ty.is_const = true;
         let id = self.tables.add_global(full_name, ty, path.span);
         self.note_attributes(&var.attributes, path.span);
-        self.tables.global_mut(id).min_align = self.alignment(&var.attributes, AlignedThing::Object(ty.ty));
+        self.tables.global_mut(id).min_align = self.object_alignment(var, ty.ty);
         self.tables.defer_init(id, GlobalInit { decl: var, scope: self.position.scope() });
         self.insert_once(&name, Symbol::Global(id), path.span);
     }

@@ -221,10 +221,13 @@ impl<'a> Checker<'a> {
             }
             Ast::SizeOfPack(name) => self.size_of_pack(name),
             Ast::AlignOf(ty) => {
+                let alias = self.alias_alignment(ty);
                 let ty = self.resolve_type(ty).ty;
                 self.complete_type(ty);
                 match self.tables.types().layout(ty) {
-                    Some(layout) => Expr::constant(Value::Int(i128::from(layout.align)), Ty::ULONG, span),
+                    Some(layout) => {
+                        Expr::constant(Value::Int(i128::from(layout.align.max(alias))), Ty::ULONG, span)
+                    }
                     None => Expr::constant(Value::Unknown, Ty::ULONG, span),
                 }
             }

@@ -1,7 +1,7 @@
 //! Variables of functions.
 
 use crate::check::Checker;
-use crate::check::declarations::{AlignedThing, type_without_qualifiers};
+use crate::check::declarations::type_without_qualifiers;
 use crate::check::initialization::contains_auto;
 use crate::check::names::space_or_thread;
 use crate::check::tables::{ScopeId, Symbol, Tables};
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
             None => self.variable_init(var, ty),
         };
         self.function.local_mut(id).ty = ty;
-        self.function.local_mut(id).min_align = self.alignment(&var.attributes, AlignedThing::Object(ty.ty));
+        self.function.local_mut(id).min_align = self.object_alignment(var, ty.ty);
         if space == AddressSpace::Threadgroup
             && let Some(init) = &init
         {
@@ -137,7 +137,7 @@ impl<'a> Checker<'a> {
         let message = "initializer of a variable in constant address space must be a constant expression";
         let value = self.evaluate_or_report(&init, message);
         self.tables.global_mut(id).value = value;
-        self.tables.global_mut(id).min_align = self.alignment(&var.attributes, AlignedThing::Object(ty.ty));
+        self.tables.global_mut(id).min_align = self.object_alignment(var, ty.ty);
         self.tables.scopes_mut().insert(self.position.scope(), name, Symbol::Global(id));
     }
 

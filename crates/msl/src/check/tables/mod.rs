@@ -36,6 +36,7 @@ use crate::source::{SourceMap, Span};
 use crate::types::{StructId, Types};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use scopes::Scopes;
+use smol_str::SmolStr;
 use std::collections::VecDeque;
 
 pub(super) struct Tables<'a> {
@@ -58,6 +59,8 @@ pub(super) struct Tables<'a> {
     global_inits: HashMap<GlobalId, GlobalInit<'a>>,
     /// Functions that fill structs whose members have initializers, by the fields that are given.
     aggregate_constructors: HashMap<(StructId, Vec<bool>), FunctionId>,
+    /// Type aliases with the attribute `aligned`, and their alignments.
+    aligned_aliases: HashMap<(ScopeId, SmolStr), u64>,
     /// First call from one function to another, for the recursion check.
     call_sites: HashMap<(FunctionId, FunctionId), Span>,
     /// Calls in templates whose name was not declared where the template is: only the arguments' namespaces count for
@@ -83,6 +86,7 @@ impl<'a> Tables<'a> {
             instantiations: 0,
             global_inits: HashMap::default(),
             aggregate_constructors: HashMap::default(),
+            aligned_aliases: HashMap::default(),
             call_sites: HashMap::default(),
             late_calls: HashSet::default(),
             notices: HashMap::default(),

@@ -1,5 +1,6 @@
 //! Scopes, and the meanings of names in them.
 
+use super::Tables;
 use super::ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
 use super::native::NativeTemplate;
 use super::templates::TemplateArg;
@@ -195,6 +196,20 @@ impl Scopes {
         }
     }
 
+    /// The scope that declares `name`, as seen from `scope`.
+    fn declaring(&self, scope: ScopeId, name: &str) -> Option<ScopeId> {
+        let mut next = Some(scope);
+        while let Some(scope) = next {
+            let around = self.get(scope);
+            let mut seen = std::iter::once(&scope).chain(&around.using);
+            if let Some(found) = seen.find(|scope| self.own(**scope, name).is_some()) {
+                return Some(*found);
+            }
+            next = around.parent;
+        }
+        None
+    }
+
     /// The innermost namespace around `scope`.
     pub(in crate::check) fn enclosing_namespace(&self, mut scope: ScopeId) -> ScopeId {
         loop {
@@ -212,5 +227,24 @@ impl Scopes {
             ScopeKind::Namespace(name) if !name.is_empty() => format!("{name}::"),
             _ => String::new(),
         }
+    }
+}
+
+impl Tables<'_> {
+    pub(in crate::check) fn align_alias(&mut self, scope: ScopeId, name: SmolStr, align: u64) {
+        self.aligned_aliases.insert((scope, name), align);
+    }
+
+    pub(in crate::check) fn has_aligned_aliases(&self) -> bool {
+        !self.aligned_aliases.is_empty()
+    }
+
+    pub(in crate::check) fn declaring_scope(&self, scope: ScopeId, name: &str) -> Option<ScopeId> {
+        self.scopes().declaring(scope, name)
+    }
+
+    /// The alignment of an alias that `scope` declares; 1 without one.
+    pub(in crate::check) fn aligned_alias(&self, scope: ScopeId, name: &SmolStr) -> u64 {
+        self.aligned_aliases.get(&(scope, name.clone())).copied().unwrap_or(1)
     }
 }

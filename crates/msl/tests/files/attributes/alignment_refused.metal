@@ -20,7 +20,10 @@ struct Members {
   alignas(1.5f) int fraction;  // error: 'alignas' attribute requires an integer constant
 };
 alignas(2) constant float table = 1;  // error: requested alignment is less than minimum alignment of 4
-typedef float aligned_float __attribute__((aligned(16)));  // error: attribute 'aligned' on a type alias is not supported
+typedef float lowered __attribute__((aligned(2)));  // error: 'aligned' cannot lower the alignment of 'float' from 4
+typedef float aligned_float __attribute__((aligned(16)));
+struct Array { aligned_float a[4]; };  // error: size of array element of type 'aligned_float' (4 bytes) is not a multiple of its alignment (16 bytes)
+template <typename T> using aligned_to __attribute__((aligned(16))) = T;  // error: attribute 'aligned' on an alias template is not supported
 template <int N> struct Buffer { alignas(N) float data[4]; };
 template struct Buffer<16>;
 static_assert(alignof(Buffer<16>) == 16, "");

@@ -23,11 +23,13 @@ kernel void inheritance(device int *out, device Leaf *leaves) {
   out[0] = leaf.f() + leaf.Base::f() + Leaf::s() + take(leaf) + refer(leaf) + point(leaves) + leaves[0].b;
   Both both;
   Middle::Value v = both.sum();
-  Middle aggregate = {{1}, 2};
+  Middle aggregate;
+  aggregate.a = 1;
   out[1] = v + aggregate.a;
   Hidden h = Hidden();
   out[2] = h.f() + h.get();
-  FromTemplate t = {{2.0f}};
+  FromTemplate t;
+  t.value = 2.0f;
   Dependent<int> d;
   d.value = 3;
   out[3] = int(t.twice()) + d.both();
