@@ -220,7 +220,10 @@ fn argument_table(arguments: &[Argument]) -> Table {
             argument.address_space.clone(),
             argument.ty.clone(),
             word(&argument.access).replace('_', " "),
-            argument.element_type.clone(),
+            match argument.array_length {
+                Some(length) => format!("{}[{length}]", argument.element_type),
+                None => argument.element_type.clone(),
+            },
             blank_if_zero(argument.element_size),
             blank_if_zero(argument.element_align),
             argument.function_constant.clone().unwrap_or_default(),

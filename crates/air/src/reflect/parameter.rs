@@ -75,7 +75,11 @@ impl<'m> Parameter<'m> {
         let access = self.access();
         let element_size = self.int("air.arg_type_size").unwrap_or(0);
         // An array parameter (`constant long strides[3]`) has the size of all its elements there.
-        let is_reference = self.int("air.buffer_size").is_some_and(|size| size == element_size);
+        let buffer_size = self.int("air.buffer_size");
+        let is_reference = buffer_size.is_some_and(|size| size == element_size);
+        let array_length = buffer_size
+            .filter(|size| element_size > 0 && *size > element_size && size.is_multiple_of(element_size))
+            .map(|size| size / element_size);
         let fields = self.node_after("air.struct_type_info").map(Node::operands);
         let fields = fields.map_or(Ok(Vec::new()), |fields| self.fields(&fields))?;
         let written = self.text_after("air.arg_type_name").unwrap_or_default();
@@ -100,6 +104,7 @@ impl<'m> Parameter<'m> {
             element_size,
             element_align: self.int("air.arg_type_align_size").unwrap_or(0),
             is_reference,
+            array_length,
             fields,
             function_constant: self.function_constant(),
             is_used: !self.has(UNUSED),

@@ -243,6 +243,7 @@ mod tests {
             element_size: 16,
             element_align: 8,
             is_reference: true,
+            array_length: None,
             fields: vec![field("n", "uchar", 0, 1), field("scale", "float", 4, 4), field("stride", "long", 8, 8)],
             function_constant: None,
             is_used: true,

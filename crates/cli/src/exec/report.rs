@@ -331,6 +331,7 @@ mod tests {
             element_size: 1,
             element_align: 1,
             is_reference: false,
+            array_length: None,
             fields: Vec::new(),
             function_constant: None,
             is_used: true,

@@ -167,6 +167,7 @@ pub(crate) fn argument(kind: ArgumentKind, index: u32, size: u64) -> Argument {
         element_size: size,
         element_align: size.min(8),
         is_reference: false,
+        array_length: None,
         fields: Vec::new(),
         function_constant: None,
         is_used: true,

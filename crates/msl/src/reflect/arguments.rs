@@ -53,6 +53,8 @@ pub(super) fn argument(program: &Program, function: &Function, binding: &Binding
         element_size: layout.size,
         element_align: layout.align,
         is_reference,
+        // An array of one reads as a pointer, in libraries too.
+        array_length: binding.array_len.filter(|length| *length > 1 && kind == ArgumentKind::Buffer),
         fields,
         function_constant: binding.condition.map(|id| program.global(id).name.to_string()),
         is_used: true,

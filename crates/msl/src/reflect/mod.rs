@@ -88,6 +88,9 @@ pub struct Argument {
     pub element_align: u64,
     /// The parameter is a reference: exactly one element is bound.
     pub is_reference: bool,
+    /// Number of elements of a parameter that is written as an array of several: 3 for `constant long strides[3]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array_length: Option<u64>,
     /// The fields of an element that is a struct, those of base classes and unnamed members included.
     pub fields: Vec<FieldInfo>,
     /// The function constant without which the argument does not exist.

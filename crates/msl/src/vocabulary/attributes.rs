@@ -22,6 +22,34 @@ const ENTITIES: &[Subject] =
     &[Function, Parameter, Variable, Member, Class, Enum, Enumerator, Alias, Namespace, Lambda];
 const INPUTS: &[Subject] = &[Parameter, Member, Function];
 
+/// The built-in inputs of a kernel with three dimensions: a 16- or 32-bit unsigned scalar or vector.
+pub(crate) const GRID_INPUTS: &[&str] = &[
+    "thread_position_in_grid",
+    "thread_position_in_threadgroup",
+    "threadgroup_position_in_grid",
+    "threadgroups_per_grid",
+    "threads_per_grid",
+    "threads_per_threadgroup",
+    "dispatch_threads_per_threadgroup",
+    "grid_origin",
+    "grid_size",
+];
+
+/// The built-in inputs of a kernel that are a single number.
+pub(crate) const SCALAR_INPUTS: &[&str] = &[
+    "thread_index_in_threadgroup",
+    "thread_index_in_simdgroup",
+    "thread_index_in_quadgroup",
+    "thread_execution_width",
+    "threads_per_simdgroup",
+    "simdgroup_index_in_threadgroup",
+    "simdgroups_per_threadgroup",
+    "dispatch_simdgroups_per_threadgroup",
+    "quadgroup_index_in_threadgroup",
+    "quadgroups_per_threadgroup",
+    "dispatch_quadgroups_per_threadgroup",
+];
+
 /// True for attributes of C++, which have no other form than Metal's own.
 pub(super) fn is_standard(spellings: &[&str]) -> bool {
     matches!(spellings, ["carries_dependency" | "no_unique_address" | "indeterminate" | "assume", ..])
@@ -242,35 +270,13 @@ pub const ATTRIBUTES: &[Word] = &[
     ),
     word(&["id"], &[Bracket], &[Member], Honoured("index in an argument buffer, reflected")),
     word(
-        &[
-            "thread_position_in_grid",
-            "thread_position_in_threadgroup",
-            "threadgroup_position_in_grid",
-            "threadgroups_per_grid",
-            "threads_per_grid",
-            "threads_per_threadgroup",
-            "dispatch_threads_per_threadgroup",
-            "grid_origin",
-            "grid_size",
-        ],
+        GRID_INPUTS,
         &[Bracket],
         &[Parameter, Member],
         Honoured("position or size, of up to three dimensions"),
     ),
     word(
-        &[
-            "thread_index_in_threadgroup",
-            "thread_index_in_simdgroup",
-            "thread_index_in_quadgroup",
-            "thread_execution_width",
-            "threads_per_simdgroup",
-            "simdgroup_index_in_threadgroup",
-            "simdgroups_per_threadgroup",
-            "dispatch_simdgroups_per_threadgroup",
-            "quadgroup_index_in_threadgroup",
-            "quadgroups_per_threadgroup",
-            "dispatch_quadgroups_per_threadgroup",
-        ],
+        SCALAR_INPUTS,
         &[Bracket],
         &[Parameter, Member],
         Honoured("index or number within a threadgroup"),

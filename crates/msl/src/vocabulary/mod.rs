@@ -1,7 +1,7 @@
 //! Attributes, qualifiers and pragmas: all that the front end accepts, and the effect of each. The preprocessor, the
 //! parser and the checker recognize by these tables alone, `docs/language.md` shows them, and a test walks them.
 
-mod attributes;
+pub(crate) mod attributes;
 mod pragmas;
 mod qualifiers;
 pub mod warnings;

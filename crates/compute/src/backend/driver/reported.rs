@@ -177,6 +177,7 @@ fn argument(binding: &ReportedBinding) -> Argument {
         element_size: binding.element_size,
         element_align: binding.element_align,
         is_reference: false,
+        array_length: None,
         is_used: binding.is_used,
         fields: binding.fields.iter().map(field).collect(),
         function_constant: None,

@@ -14,12 +14,16 @@ use crate::parse::ast::{self, Stage, TypeExprKind};
 use crate::program::{Binding, BindingKind, FunctionId, GlobalId, LocalId};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, TyKind};
+use rustc_hash::FxHashMap as HashMap;
 use smol_str::SmolStr;
 
 /// Indices of one kind of argument: explicit ones, then automatic ones in order.
 #[derive(Default)]
 struct Slots {
-    taken: Vec<(u32, SmolStr, Span, bool)>,
+    /// For each index the arguments there; true for those under a condition.
+    taken: HashMap<u32, Vec<(SmolStr, Span, bool)>>,
+    /// No index below this one is free.
+    first_free: u32,
 }
 
 /// Buffers 0 to 30, textures 0 to 127, samplers 0 to 15, threadgroup memory 0 to 30.
@@ -103,7 +107,7 @@ impl<'a> Checker<'a> {
                     };
                     let next = slots[slot].next_free();
                     let name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
-                    slots[slot].taken.push((next, name, param.span, conditions[index].is_some()));
+                    slots[slot].take(next, name, param.span, conditions[index].is_some());
                     match classes[index] {
                         class @ (ParamClass::Buffer | ParamClass::FunctionTable) => {
                             if next > MAX_BUFFER {
@@ -243,16 +247,14 @@ impl<'a> Checker<'a> {
             }
             let index = index?;
             let param_name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
-            if let Some((_, other, span, _)) =
-                slots[slot].taken.iter().find(|(taken, _, _, other)| *taken == index && !(*other && conditional))
-            {
+            if let Some((other, span)) = slots[slot].conflict(index, conditional) {
                 let message =
                     format!("cannot reserve '{name}' resource location at index {index}: '{other}' has it");
                 let diagnostic = Diagnostic::error("duplicate-index", attribute.span, message);
-                let diagnostic = diagnostic.note(*span, format!("'{other}' is declared here"));
+                let diagnostic = diagnostic.note(span, format!("'{other}' is declared here"));
                 self.diagnostics.report(diagnostic);
             }
-            slots[slot].taken.push((index, param_name, param.span, conditional));
+            slots[slot].take(index, param_name, param.span, conditional);
             result = Some(match name {
                 "buffer" => buffer_binding(class, index),
                 "threadgroup" => BindingKind::Threadgroup(index),
@@ -280,7 +282,7 @@ impl<'a> Tables<'a> {
                     Some(ResourceKind::State) | None => ParamClass::Other,
                 }
             }
-            TyKind::Struct(id) if self.types().struct_(id).name.starts_with("visible_function_table<") => {
+            TyKind::Struct(id) if self.library_template(id) == Some("visible_function_table") => {
                 ParamClass::FunctionTable
             }
             // `array<texture2d<float>, 4>`
@@ -320,10 +322,8 @@ fn unbound(
     let kind = BindingKind::Other(SmolStr::default());
     let binding = Binding { param: id, kind, condition, array_len: None, names_template: false };
     let known_attribute = param.attributes.iter().any(|a| a.name != "function_constant");
-    let is_imageblock = tables.types().struct_id(ty.ty).is_some_and(|id| {
-        let class = tables.types().struct_(id);
-        class.is_opaque && class.name.starts_with("imageblock<")
-    });
+    let class = tables.types().struct_id(ty.ty);
+    let is_imageblock = class.is_some_and(|id| tables.library_template(id) == Some("imageblock"));
     if stage == Stage::Kernel && !ty.ty.is_unknown() && !known_attribute && !is_imageblock {
         let shown = tables.name_of_qual(ty);
         let message = format!("invalid type '{shown}' for input declaration in a kernel function");
@@ -381,7 +381,21 @@ fn check_builtin_type(
 }
 
 impl Slots {
-    fn next_free(&self) -> u32 {
-        (0..).find(|index| self.taken.iter().all(|(taken, ..)| taken != index)).unwrap_or(u32::MAX)
+    fn next_free(&mut self) -> u32 {
+        while self.taken.contains_key(&self.first_free) {
+            self.first_free += 1;
+        }
+        self.first_free
+    }
+
+    fn take(&mut self, index: u32, name: SmolStr, span: Span, conditional: bool) {
+        self.taken.entry(index).or_default().push((name, span, conditional));
+    }
+
+    /// Another argument at `index`. Two may share it if both are under conditions.
+    fn conflict(&self, index: u32, conditional: bool) -> Option<(&SmolStr, Span)> {
+        let others = self.taken.get(&index)?;
+        let conflict = others.iter().find(|(_, _, other)| !(*other && conditional));
+        conflict.map(|(name, span, _)| (name, *span))
     }
 }

@@ -5,34 +5,7 @@ use crate::check::names::{closest, did_you_mean};
 use crate::check::state::Diagnostics;
 use crate::diagnostics::Diagnostic;
 use crate::parse::ast;
-
-/// The built-in inputs of a kernel with three dimensions: a 16- or 32-bit unsigned scalar or vector.
-const GRID_INPUTS: &[&str] = &[
-    "thread_position_in_grid",
-    "thread_position_in_threadgroup",
-    "threadgroup_position_in_grid",
-    "threadgroups_per_grid",
-    "threads_per_grid",
-    "threads_per_threadgroup",
-    "dispatch_threads_per_threadgroup",
-    "grid_origin",
-    "grid_size",
-];
-
-/// The built-in inputs of a kernel that are a single number.
-const SCALAR_INPUTS: &[&str] = &[
-    "thread_index_in_threadgroup",
-    "thread_index_in_simdgroup",
-    "thread_index_in_quadgroup",
-    "thread_execution_width",
-    "threads_per_simdgroup",
-    "simdgroup_index_in_threadgroup",
-    "simdgroups_per_threadgroup",
-    "dispatch_simdgroups_per_threadgroup",
-    "quadgroup_index_in_threadgroup",
-    "quadgroups_per_threadgroup",
-    "dispatch_quadgroups_per_threadgroup",
-];
+use crate::vocabulary::attributes::{GRID_INPUTS, SCALAR_INPUTS};
 
 /// Other attributes of the arguments of an entry point.
 const OTHER_INPUTS: &[&str] = &[

@@ -71,6 +71,13 @@ impl<'a> Tables<'a> {
         self.types_mut().intern(crate::types::TyKind::Struct(id))
     }
 
+    /// The class template of the library that a class is an instance of.
+    pub(in crate::check) fn library_template(&self, id: StructId) -> Option<&str> {
+        let class = self.class(id);
+        let (template, _) = class.template.as_ref()?;
+        self.is_in_stdlib(class.decl?.span).then(|| self.class_template(*template).name.as_str())
+    }
+
     /// The namespaces and classes around a scope, with a trailing `::`.
     pub(in crate::check) fn qualifier(&self, mut scope: ScopeId) -> smol_str::SmolStr {
         loop {

@@ -37,3 +37,6 @@ struct S { kernel void method(device float *a) {} };  // error: kernel
 kernel void two_builtins(uint a [[thread_position_in_grid]] [[thread_index_in_simdgroup]]) {}  // error: thread_index_in_simdgroup
 kernel void default_argument(device float *a = nullptr) {}
 kernel void atomic_value(atomic_int a) {}  // error: atomic_int
+
+namespace mine { template <typename T> struct visible_function_table { int n; }; }
+kernel void own_table(mine::visible_function_table<int> table) {}  // error: invalid type 'visible_function_table<int>' for input declaration in a kernel function
