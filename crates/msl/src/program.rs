@@ -42,6 +42,9 @@ pub struct Program {
     pub entry_points: Vec<EntryPoint>,
     /// Functions that a host can link to kernels, in the order of the source.
     pub visible_functions: Vec<VisibleFunction>,
+    /// Functions with external linkage, in the order of their numbers. Those without a body may be defined in a dynamic
+    /// library, and those with one may be called from other libraries.
+    pub external_functions: Vec<FunctionId>,
     /// Function constants as reflection lists them; computed on first use.
     pub(crate) function_constants: OnceLock<Vec<crate::reflect::FunctionConstant>>,
 }

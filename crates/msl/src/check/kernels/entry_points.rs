@@ -16,6 +16,7 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn declare_entry_point(&mut self, entity: EntityId, id: FunctionId) {
         let Some(decl) = self.tables.entity(entity).source.latest() else { return };
         self.declare_visible_function(entity, id, decl);
+        self.tables.add_external_function(entity, id);
         let Some(stage) =
             self.tables.entity(entity).source.first().and_then(|d| d.specifiers.stage).or(decl.specifiers.stage)
         else {

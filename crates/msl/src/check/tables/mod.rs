@@ -138,6 +138,28 @@ impl<'a> Tables<'a> {
         self.program.visible_functions.push(function);
     }
 
+    /// Lists a function at namespace scope that other files see, by its number. Templates, inline functions and those that a host
+    /// calls are none.
+    pub(super) fn add_external_function(&mut self, entity: EntityId, id: FunctionId) {
+        let entity = self.entity(entity);
+        let is_external = |decl: &ast::FunctionDecl| {
+            let ast::Specifiers { is_static, is_inline, is_constexpr, stage, .. } = decl.specifiers;
+            let is_linked = decl.attributes.iter().any(|attribute| attribute.name == "visible");
+            !(is_static || is_inline || is_constexpr || is_linked || stage.is_some()) && decl.templates.is_empty()
+        };
+        let mut declarations = entity.source.first().into_iter().chain(entity.source.latest());
+        let is_named = entity.name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_global = entity.class.is_none() && is_named && !entity.prefix.contains("(anonymous)");
+        let is_external = is_global && declarations.all(is_external);
+        let listed = &mut self.program.external_functions;
+        // Called again for the definition, which may say more.
+        match (is_external, listed.binary_search(&id)) {
+            (true, Err(position)) => listed.insert(position, id),
+            (false, Ok(position)) => drop(listed.remove(position)),
+            (true, Ok(_)) | (false, Err(_)) => {}
+        }
+    }
+
     pub(super) fn add_notice(&mut self, declared: Span, attribute: &'a ast::Attribute) {
         let notices = self.notices.entry(declared).or_default();
         // Each instantiation declares it again.
