@@ -1,13 +1,14 @@
 //! From a checked program to a library of compiled functions.
 
-use crate::lower::{Error, MathMode, ProgramSource, lower, lower_for_library, lower_visible};
+use crate::lower::symbols::symbol;
+use crate::lower::{Error, MathMode, ProgramSource, lower, lower_export, lower_for_library, lower_visible};
 use crate::metallib::{Function, FunctionKind, Header, Library};
 use crate::optimize::optimize;
 use crate::reflect::{library_constants, reflect, reflection_buffer};
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMContextSetDiscardValueNames;
 use inkwell::module::Module;
-use msl::program::{EntryPoint, Program, VisibleFunction};
+use msl::program::{EntryPoint, FunctionId, Program, VisibleFunction};
 
 /// A library, and the kernels of the program that are not in it.
 #[derive(Debug)]
@@ -72,6 +73,47 @@ pub fn compile_visible<'p>(
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
     write(source.program, &module, &visible.name, FunctionKind::Visible)
+}
+
+/// Compiles a function of a dynamic library; the name is its symbol.
+pub fn compile_export<'p>(
+    source: impl Into<ProgramSource<'p>>,
+    function: FunctionId,
+    math: MathMode,
+) -> Result<Function<'static>, Error> {
+    let source = source.into();
+    let context = Context::create();
+    discard_names(&context);
+    let mut module = lower_export(&context, source, function, math)?;
+    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+    write(source.program, &module, &symbol(source.program, function), FunctionKind::Unqualified)
+}
+
+/// Compiles the functions of a program that kernels of other libraries can call into a dynamic library. The error names
+/// the function that cannot be compiled.
+pub fn compile_dynamic<'p>(
+    source: impl Into<ProgramSource<'p>>,
+    math: MathMode,
+    install_name: &str,
+    linked: &[String],
+) -> Result<Vec<u8>, (String, Error)> {
+    let source = source.into();
+    let mut library = Library::new(Header::default());
+    for (symbol, function) in exports(source.program) {
+        let name = || source.program.function(function).name.to_string();
+        let compiled = compile_export(source, function, math).map_err(|error| (name(), error))?;
+        library.add(compiled).map_err(|error| (symbol, Error::Internal(error.to_string())))?;
+    }
+    library.make_dynamic(install_name);
+    library.link_with(linked.iter().map(String::as_str));
+    library.write().map_err(|error| (install_name.to_owned(), Error::Internal(error.to_string())))
+}
+
+/// The functions of a program that kernels of other libraries can call, by their symbols.
+pub fn exports(program: &Program) -> Vec<(String, FunctionId)> {
+    let has_body = |id: &&FunctionId| program.function(**id).body.is_some();
+    program.external_functions.iter().filter(has_body).map(|id| (symbol(program, *id), *id)).collect()
 }
 
 /// A function of a library, without its reflection.

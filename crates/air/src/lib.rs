@@ -29,9 +29,13 @@ pub mod wave;
 #[doc(hidden)]
 pub use inkwell;
 
-pub use compile::{Compiled, bitcode_text, compile, compile_kernel, compile_visible};
+pub use compile::{
+    Compiled, bitcode_text, compile, compile_dynamic, compile_export, compile_kernel, compile_visible, exports,
+};
 pub use lower::{Error, MathMode, ProgramSource, lower};
-pub use specialize::{Specialized, Visible, specialize, specialize_kernel, specialize_visible, visible_function};
+pub use specialize::{
+    Specialized, Visible, export, specialize, specialize_kernel, specialize_visible, visible_function,
+};
 
 /// The version of LLVM: `22.1.2`.
 pub fn llvm_version() -> String {

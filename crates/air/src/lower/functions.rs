@@ -1,5 +1,6 @@
 //! Functions: entry points with their AIR signature, and those that they call.
 
+use super::symbols::symbol;
 use super::types::space_number;
 use super::{Error, Lowering, Result};
 use inkwell::AddressSpace as LlvmSpace;
@@ -67,13 +68,25 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
 
     /// A function that a host links to kernels.
     pub(super) fn visible_function(&mut self, function: &VisibleFunction) -> Result<()> {
-        let value = self.function(function.function)?;
-        value.as_global_value().set_name(&function.name);
+        let value = self.linked_function(function.function, &function.name)?;
+        let std = self.program.std;
+        crate::metadata::emit_visible(self, function, value, (std.major, std.minor))
+    }
+
+    /// A function that kernels of other libraries call.
+    pub(super) fn export(&mut self, id: FunctionId) -> Result<()> {
+        self.linked_function(id, &symbol(self.program, id))?;
+        let std = self.program.std;
+        crate::metadata::emit_export(self, id, (std.major, std.minor))
+    }
+
+    fn linked_function(&mut self, id: FunctionId, name: &str) -> Result<FunctionValue<'ctx>> {
+        let value = self.function(id)?;
+        value.as_global_value().set_name(name);
         value.set_linkage(Linkage::External);
         let inline = Attribute::get_named_enum_kind_id("alwaysinline");
         value.remove_enum_attribute(AttributeLoc::Function, inline);
-        let std = self.program.std;
-        crate::metadata::emit_visible(self, function, value, (std.major, std.minor))
+        Ok(value)
     }
 
     /// The LLVM function for `id`; its body is lowered the first time.
@@ -100,6 +113,16 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             _ if in_memory => self.context.void_type().fn_type(&params, false),
             result => self.register_type(result)?.fn_type(&params, false),
         };
+        if self.may_import && source.body.is_none() && self.program.external_functions.binary_search(&id).is_ok() {
+            let value = self.module.add_function(&symbol(self.program, id), ty, None);
+            // It may have a barrier in it.
+            for name in ["convergent", "nounwind"] {
+                let kind = Attribute::get_named_enum_kind_id(name);
+                value.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+            }
+            self.functions.insert(id, value);
+            return Ok(value);
+        }
         let name = source.name.replace(|c: char| !(c.is_alphanumeric() || c == '_'), "_");
         let value = self.module.add_function(&format!("{name}.{}", id.0), ty, Some(Linkage::Internal));
         let inline = if source.no_inline { "noinline" } else { "alwaysinline" };

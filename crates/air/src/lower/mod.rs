@@ -24,6 +24,7 @@ mod matrices;
 mod numbers;
 mod places;
 mod statements;
+pub(crate) mod symbols;
 mod threadgroup;
 pub(crate) mod types;
 
@@ -48,9 +49,16 @@ pub struct ProgramSource<'p> {
     /// Each instruction says in which line it was written, if the files are known. That takes a quarter more time, and
     /// half as much memory again.
     pub has_locations: bool,
+    /// Functions that are declared and never defined are those of other libraries, and stay undefined in the module.
+    pub may_import: bool,
 }
 
 impl ProgramSource<'_> {
+    /// The same with functions of other libraries.
+    pub fn with_imports(self) -> Self {
+        ProgramSource { may_import: true, ..self }
+    }
+
     /// The same with the lines of instructions, as debug information.
     pub fn with_locations(self) -> Self {
         ProgramSource { has_locations: true, ..self }
@@ -59,13 +67,13 @@ impl ProgramSource<'_> {
 
 impl<'p> From<&'p Program> for ProgramSource<'p> {
     fn from(program: &'p Program) -> ProgramSource<'p> {
-        ProgramSource { program, sources: None, has_locations: false }
+        ProgramSource { program, sources: None, has_locations: false, may_import: false }
     }
 }
 
 impl<'p> From<&'p msl::Compilation> for ProgramSource<'p> {
     fn from(compilation: &'p msl::Compilation) -> ProgramSource<'p> {
-        ProgramSource { program: &compilation.program, sources: Some(&compilation.sources), has_locations: false }
+        ProgramSource { sources: Some(&compilation.sources), ..ProgramSource::from(&compilation.program) }
     }
 }
 
@@ -124,6 +132,7 @@ pub(crate) struct Lowering<'ctx, 'p> {
     /// The module goes into a library: it says about memory what Apple's compiler says, and has its form of function
     /// constants.
     pub(crate) is_for_library: bool,
+    may_import: bool,
     /// Operations may be fused where the mode and the pragmas allow it.
     may_contract: bool,
     functions: HashMap<FunctionId, FunctionValue<'ctx>>,
@@ -152,6 +161,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             sources: source.sources,
             math,
             is_for_library: false,
+            may_import: source.may_import,
             may_contract: true,
             functions: HashMap::new(),
             globals: HashMap::new(),
@@ -226,6 +236,20 @@ pub fn lower_visible<'ctx, 'p>(
     let module = new_module(context, &function.name);
     let mut lowering = Lowering::new(context, module, source.into(), math);
     lowering.visible_function(function)?;
+    crate::calls::keep_cycles(&lowering.module);
+    Ok(lowering.module)
+}
+
+/// Lowers a function that kernels of other libraries call, and all that it reaches.
+pub(crate) fn lower_export<'ctx>(
+    context: &'ctx Context,
+    source: ProgramSource,
+    function: FunctionId,
+    math: MathMode,
+) -> std::result::Result<Module<'ctx>, Error> {
+    let module = new_module(context, &symbols::symbol(source.program, function));
+    let mut lowering = Lowering::new(context, module, source, math);
+    lowering.export(function)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)
 }

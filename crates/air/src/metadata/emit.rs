@@ -109,6 +109,14 @@ pub(crate) fn emit_visible<'ctx>(
     nodes.add("air.visible", &[pointer.into(), nodes.node(&[]), nodes.node(&[])])
 }
 
+/// Adds the metadata of a module with a function of a dynamic library.
+pub(crate) fn emit_export(lowering: &mut Lowering, function: FunctionId, std: (u32, u32)) -> Result<()> {
+    let reached = walk::reachable(lowering.program, [function], []);
+    let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
+    nodes.module(lowering.math, std)?;
+    nodes.function_constants(&reached)
+}
+
 /// The constants that decide whether arguments exist.
 fn conditions_of(entry: &EntryPoint) -> impl Iterator<Item = GlobalId> {
     entry.bindings.iter().filter_map(|binding| binding.condition)

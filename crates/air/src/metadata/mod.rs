@@ -24,5 +24,6 @@ mod tests;
 
 pub(crate) use constants::{function_constant_global, host_value, is_set_at_start, variable};
 pub(crate) use emit::{
-    ATOMIC, FUNCTION_TABLE, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit, emit_visible,
+    ATOMIC, FUNCTION_TABLE, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit, emit_export,
+    emit_visible,
 };

@@ -39,6 +39,7 @@
 //! | private metadata | `DEBI` | `u32` line, path and a zero; not in `mlx.metallib` |
 //! | header extension | `RLST` | `u64` offset, `u64` size of the reflection list |
 //! | | `UUID` | 16 bytes |
+//! | | `HDYN` | `u64` offset, `u64` size of the names of a dynamic library and of linked ones; not in `mlx.metallib` |
 //! | | `HSRC`, `HSRD`, `SLST`, … | `u64` offset, `u64` size of another section; not in `mlx.metallib` |
 //!
 //! The order of the tags is the one of the table. Others are kept as they are ([`Function::other_tags`]).
@@ -53,6 +54,7 @@
 //! **Invariant:** `parse` takes memory in proportion to the file's size, and never panics. Bitcode and names are
 //! borrowed; bitcode is hashed only when it is requested, so that 147 MB with 17,248 functions open in 35 ms.
 
+mod dynamic;
 mod error;
 mod names;
 mod read;

@@ -28,7 +28,7 @@ mod link;
 mod tests;
 
 pub use error::{ConstantInfo, Error, SourceError};
-pub use link::{Visible, specialize_visible, visible_function};
+pub use link::{Visible, export, specialize_visible, visible_function};
 
 use crate::compile::lower_verified;
 use crate::ir::{ModuleRef, Rewrite};
@@ -44,6 +44,8 @@ use msl::reflect::Kernel;
 #[derive(Clone, Debug)]
 pub struct Specialized {
     bitcode: Vec<u8>,
+    /// Symbols of the functions that other libraries define.
+    pub undefined: Vec<String>,
     /// Its interface: the arguments that exist with these constants, and whether the kernel uses them.
     pub reflection: Kernel,
 }
@@ -94,7 +96,8 @@ pub fn specialize_kernel<'p>(
 fn specialize_module(module: &mut Module, kernel: &str, constants: &Constants) -> Result<Specialized, Error> {
     set_constants(module, Some(kernel), constants)?;
     let reflection = description(module, kernel)?;
-    Ok(Specialized { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), reflection })
+    let undefined = link::undefined(ModuleRef::of(module));
+    Ok(Specialized { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), undefined, reflection })
 }
 
 fn set_constants(module: &mut Module, kernel: Option<&str>, constants: &Constants) -> Result<(), Error> {
