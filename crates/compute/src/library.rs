@@ -2,8 +2,8 @@
 
 use crate::backend::{self, LibraryContents, LibraryOrigin};
 use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::program::{CompileOptions, PrecompiledLibrary};
+use crate::error::{Error, Result, usage};
+use crate::program::{CompileOptions, DynamicLibrary, LibraryType, PrecompiledLibrary};
 use abi::Constants;
 use msl::reflect::Kernel;
 use std::borrow::Cow;
@@ -96,7 +96,36 @@ impl Device {
         self.open_library(LibraryContents::Metallib(data))
     }
 
+    /// Makes a dynamic library of one that was compiled with [`LibraryType::Dynamic`].
+    pub fn new_dynamic_library(&self, library: &Library) -> Result<DynamicLibrary> {
+        if library.domain != self.domain() {
+            return usage("new_dynamic_library: another device opened the library");
+        }
+        Ok(DynamicLibrary::new(self.backend().new_dynamic_library(&library.library)?, self.domain()))
+    }
+
+    /// Opens a dynamic library in a `.metallib`. The file must not be truncated while the library is in use.
+    pub fn new_dynamic_library_with_file(&self, path: impl AsRef<Path>) -> Result<DynamicLibrary> {
+        self.new_dynamic_library(&self.new_library_with_file(path)?)
+    }
+
+    /// Refuses dynamic libraries of other devices.
+    pub(crate) fn check_libraries(&self, libraries: &[DynamicLibrary]) -> Result<()> {
+        match libraries.iter().find(|library| library.domain() != self.domain()) {
+            Some(library) => {
+                usage(format!("the dynamic library '{}' is one of another device", library.install_name()))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn open_library(&self, contents: LibraryContents<'_>) -> Result<Library> {
+        if let LibraryContents::Text(_, options) | LibraryContents::File(_, options) = &contents {
+            if options.library_type == LibraryType::Dynamic && options.install_name.is_none() {
+                return usage("a dynamic library needs an install name ('CompileOptions::install_name')");
+            }
+            self.check_libraries(&options.libraries)?;
+        }
         Ok(Library { library: self.backend().new_library(contents)?, domain: self.domain() })
     }
 }

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::{Result, usage};
 use crate::functions::LinkedFunctions;
 use crate::library::{Function, FunctionDescriptor};
+use crate::program::DynamicLibrary;
 use crate::size::Size;
 use msl::reflect::Kernel;
 use std::sync::Arc;
@@ -31,6 +32,9 @@ pub struct ComputePipelineDescriptor {
     pub threads_per_threadgroup: Option<Size>,
     /// Functions that the kernel can call through visible function tables.
     pub linked_functions: LinkedFunctions,
+    /// Dynamic libraries to search for the functions that the kernel declares and its library does not define, before
+    /// those that the library was compiled with.
+    pub preloaded_libraries: Vec<DynamicLibrary>,
     /// Archives to search, in this order, before compiling. Compiled code is added to those that accept new entries.
     pub binary_archives: Vec<BinaryArchive>,
     /// Fail if no archive has the code, instead of compiling it.
@@ -146,6 +150,7 @@ impl Device {
         }
         let library = function.library.for_device(self, function.name)?;
         let linked = descriptor.linked_functions.for_device(self, function.name)?;
+        self.check_libraries(&descriptor.preloaded_libraries)?;
         Ok(PipelineRequest { linked, validate: self.is_validating(), ..request(function, library, descriptor) })
     }
 
@@ -176,6 +181,7 @@ fn request(
         constants: Arc::new(function.constants.clone()),
         function: None,
         linked: Vec::new(),
+        preloaded: descriptor.preloaded_libraries.clone(),
         label: descriptor.label.clone(),
         simdgroups,
         threads_per_threadgroup,

@@ -8,7 +8,9 @@
 //!
 //! A kernel is lowered when it is first used, not when its library is opened.
 
-use super::{Function, Library, LibraryContents, LibraryOrigin, MetalSource, VisibleFunction};
+use super::{
+    DynamicLibrary, Function, Library, LibraryContents, LibraryOrigin, LibraryType, MetalSource, VisibleFunction,
+};
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::program::PrecompiledLibrary;
@@ -91,6 +93,79 @@ impl AirLibrary {
                     specialized => specialized.map(Some),
                 }
             }
+        }
+    }
+}
+
+impl AirLibrary {
+    /// The name of a dynamic library; `None` for other libraries.
+    pub(crate) fn install_name(&self) -> Option<String> {
+        match &self.contents {
+            #[cfg(llvm)]
+            ProgramContents::Metallib(metallib) => metallib.install_name(),
+            _ => {
+                let options = self.source()?.options();
+                let is_dynamic = options.library_type == LibraryType::Dynamic;
+                options.install_name.clone().filter(|_| is_dynamic)
+            }
+        }
+    }
+
+    /// Digest of everything that decides the code of a dynamic library.
+    pub(crate) fn whole_digest(&self) -> Option<Digest> {
+        match &self.contents {
+            #[cfg(llvm)]
+            ProgramContents::Metallib(metallib) => Some(metallib.whole_digest()),
+            _ => self.source()?.digest(),
+        }
+    }
+
+    /// The file of a dynamic library.
+    #[cfg(llvm)]
+    pub(crate) fn dynamic_metallib(&self, install_name: &str) -> Result<Vec<u8>> {
+        match &self.contents {
+            ProgramContents::Metallib(metallib) => Ok(metallib.bytes().to_vec()),
+            ProgramContents::Source(source) | ProgramContents::Precompiled(_, _, source) => {
+                let linked: Vec<String> =
+                    source.options().libraries.iter().map(DynamicLibrary::install_name).collect();
+                air::dynamic_metallib(source.compile()?, source.math_mode(), install_name, &linked)
+            }
+        }
+    }
+
+    #[cfg(not(llvm))]
+    pub(crate) fn dynamic_metallib(&self, install_name: &str) -> Result<Vec<u8>> {
+        crate::error::usage(format!(
+            "'{install_name}' cannot be written: there is no compiler in this program (the feature 'compiler' of the \
+             crate 'compute')"
+        ))
+    }
+}
+
+#[cfg(llvm)]
+impl AirLibrary {
+    /// A function of a dynamic library, by its symbol.
+    pub(crate) fn exported(&self, symbol: &str) -> Result<Option<VisibleAir>> {
+        match &self.contents {
+            ProgramContents::Metallib(metallib) => {
+                let bitcode = metallib.exported_bitcode(symbol);
+                bitcode.map(|bitcode| air::specialize_visible(bitcode?, symbol, &Constants::new())).transpose()
+            }
+            ProgramContents::Source(source) | ProgramContents::Precompiled(_, _, source) => {
+                let compilation = source.compile()?;
+                let mut exports = ::air::exports(&compilation.program).into_iter();
+                let function = exports.find(|(name, _)| name == symbol);
+                let lower = |(_, function)| air::lower_export(compilation, function, source.math_mode());
+                function.map(lower).transpose()
+            }
+        }
+    }
+
+    /// The names of the dynamic libraries that it was linked with.
+    pub(crate) fn linked_names(&self) -> Vec<String> {
+        match &self.contents {
+            ProgramContents::Metallib(metallib) => metallib.linked_names(),
+            _ => self.linked_libraries().iter().map(DynamicLibrary::install_name).collect(),
         }
     }
 }
@@ -224,6 +299,10 @@ impl Library for AirLibrary {
             #[cfg(llvm)]
             ProgramContents::Precompiled(_, LibraryCompiler::Metalworks, source) => source.digest(),
         }
+    }
+
+    fn linked_libraries(&self) -> Vec<DynamicLibrary> {
+        self.source().map(|source| source.options().libraries.clone()).unwrap_or_default()
     }
 
     fn origin(&self) -> LibraryOrigin {

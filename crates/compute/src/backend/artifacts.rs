@@ -109,7 +109,7 @@ fn find(machine: &dyn TargetSelector, request: &PipelineRequest, variant: Varian
 
 /// Returns `None` if the inputs that decide the code are not known.
 pub(crate) fn key(request: &PipelineRequest, variant: Variant) -> Option<Key> {
-    let PipelineRequest { library, kernel, constants, linked, .. } = request;
+    let PipelineRequest { library, kernel, constants, linked, preloaded, .. } = request;
     let mut digest = library.digest(kernel)?;
     if !linked.is_empty() {
         let mut hasher = Hasher::new("linked");
@@ -117,6 +117,15 @@ pub(crate) fn key(request: &PipelineRequest, variant: Variant) -> Option<Key> {
         for function in linked {
             hasher.text(&function.name);
             hasher.bytes(&function.digest?);
+        }
+        digest = hasher.finish();
+    }
+    let libraries = library.linked_libraries();
+    if !(preloaded.is_empty() && libraries.is_empty()) {
+        let mut hasher = Hasher::new("dynamic");
+        hasher.bytes(&digest);
+        for library in preloaded.iter().chain(&libraries) {
+            hasher.bytes(&library.backend().digest()?);
         }
         digest = hasher.finish();
     }

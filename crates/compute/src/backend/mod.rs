@@ -8,6 +8,7 @@
 //! registry    the list of back ends, and the names of their devices
 //! artifacts   for back ends that compile AIR themselves: archives first, then the compiler
 //! air_library their libraries
+//! air_dynamic their dynamic libraries
 //! driver      for back ends whose driver compiles and executes: encoder commands, reflection, times
 //! cpu, metal  the back ends; each has the files device, buffer, library, pipeline, queue, recording
 //! ```
@@ -19,6 +20,8 @@
 //! The traits are public for back ends in other crates ([`crate::Device::with_backend`]); they change with every
 //! version.
 
+#[cfg_attr(not(llvm), allow(unused_imports, reason = "only a compiler links"))]
+pub(crate) mod air_dynamic;
 pub(crate) mod air_library;
 pub(crate) mod artifacts;
 pub(crate) mod cpu;
@@ -39,7 +42,8 @@ pub use crate::archive::BinaryArchive;
 pub use crate::archive::artifact::{Artifact, ArtifactTarget};
 pub use crate::program::source::MetalSource;
 pub use crate::program::{
-    CompileOptions, LibraryCompiler, LibraryContents, LibraryOrigin, MathMode, PrecompiledLibrary,
+    CompileOptions, DynamicLibrary, LibraryCompiler, LibraryContents, LibraryOrigin, LibraryType, LinkableLibrary,
+    MathMode, PrecompiledLibrary,
 };
 pub use crate::settings::{CaptureSettings, Settings};
 pub use executable::Executable;
@@ -107,6 +111,12 @@ pub trait Device: Any + Send + Sync {
         source: Cow<'static, str>,
         options: &CompileOptions,
     ) -> Arc<dyn Library>;
+
+    /// Makes a dynamic library of one that was compiled as such.
+    fn new_dynamic_library(&self, library: &Arc<dyn Library>) -> Result<Arc<dyn LinkableLibrary>> {
+        let _ = library;
+        Err(Error::Usage(format!("{} has no dynamic libraries", self.properties().name)))
+    }
 
     /// True if kernels can have visible function tables.
     fn has_function_tables(&self) -> bool {
@@ -230,6 +240,11 @@ pub trait Library: Any + Send + Sync {
 
     /// Origin of its kernels.
     fn origin(&self) -> LibraryOrigin;
+
+    /// The dynamic libraries that it was compiled with.
+    fn linked_libraries(&self) -> Vec<DynamicLibrary> {
+        Vec::new()
+    }
 }
 
 /// A kernel with its constants set.
@@ -266,6 +281,8 @@ pub struct PipelineRequest {
     /// The functions that the kernel can call through tables: an entry of a table is the number of one, from 1. Empty
     /// unless [`Device::has_function_tables`].
     pub linked: Vec<LinkedFunction>,
+    /// Dynamic libraries to search for functions before those that the kernel's library was compiled with.
+    pub preloaded: Vec<DynamicLibrary>,
     /// The name shown in tools.
     pub label: Option<String>,
     /// The promise about the simdgroups of all dispatches.

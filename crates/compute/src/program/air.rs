@@ -4,7 +4,7 @@ use super::MathMode;
 use crate::error::{Error, Result};
 use abi::Constants;
 use msl::Compilation;
-use msl::program::{EntryPoint, VisibleFunction};
+use msl::program::{EntryPoint, FunctionId, VisibleFunction};
 
 /// The AIR of one kernel with its constants set.
 pub(crate) struct Air {
@@ -23,10 +23,11 @@ pub(crate) struct VisibleAir {
 }
 
 impl Air {
-    /// The kernel with functions that it can call through tables.
-    pub(crate) fn link(&self, functions: &[&VisibleAir]) -> Result<Air> {
+    /// The kernel with functions that it can call through tables, and with those that it calls by name.
+    pub(crate) fn link(&self, functions: &[&VisibleAir], exports: &[VisibleAir]) -> Result<Air> {
         let functions: Vec<&air::Visible> = functions.iter().map(|function| &function.visible).collect();
-        let specialized = with_stack(|| self.specialized.link(&functions))?;
+        let exports: Vec<&air::Visible> = exports.iter().map(|function| &function.visible).collect();
+        let specialized = with_stack(|| self.specialized.link(&functions, &exports))?;
         let kernel = &self.reflection().name;
         Ok(Air { specialized: specialized.map_err(|problem| not_specialized(kernel, problem))? })
     }
@@ -39,10 +40,35 @@ pub(crate) fn lower_visible(
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<VisibleAir> {
-    let source = air::ProgramSource::from(compilation);
+    let source = air::ProgramSource::from(compilation).with_imports();
     let visible =
         with_stack(|| air::visible_function(source, function, super::compiler_mode(math_mode), constants))?;
     Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, &function.name, error))? })
+}
+
+/// Lowers a function of a dynamic library.
+pub(crate) fn lower_export(
+    compilation: &Compilation,
+    function: FunctionId,
+    math_mode: MathMode,
+) -> Result<VisibleAir> {
+    let source = air::ProgramSource::from(compilation).with_imports();
+    let visible = with_stack(|| air::export(source, function, super::compiler_mode(math_mode)))?;
+    let name = &compilation.program.function(function).name;
+    Ok(VisibleAir { visible: visible.map_err(|error| not_lowered(compilation, name, error))? })
+}
+
+/// Compiles the functions of a dynamic library into a `.metallib`.
+pub(crate) fn dynamic_metallib(
+    compilation: &Compilation,
+    math_mode: MathMode,
+    install_name: &str,
+    linked: &[String],
+) -> Result<Vec<u8>> {
+    let source = air::ProgramSource::from(compilation).with_imports();
+    let mode = super::compiler_mode(math_mode);
+    let compiled = with_stack(|| air::compile_dynamic(source, mode, install_name, linked))?;
+    compiled.map_err(|(name, error)| not_lowered(compilation, &name, air::specialize::SourceError::Lower(error)))
 }
 
 /// Reads a visible function of a `.metallib`, with its constants set.
@@ -58,7 +84,7 @@ pub(crate) fn lower(
     math_mode: MathMode,
     constants: &Constants,
 ) -> Result<Air> {
-    let source = air::ProgramSource::from(compilation);
+    let source = air::ProgramSource::from(compilation).with_imports();
     let specialized =
         with_stack(|| air::specialize_kernel(source, entry, super::compiler_mode(math_mode), constants))?;
     let specialized = specialized.map_err(|error| not_lowered(compilation, &entry.name, error))?;

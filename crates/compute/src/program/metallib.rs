@@ -57,6 +57,37 @@ impl Metallib {
         Metallib::try_new(data, |data| metallib::Library::parse(data.bytes()))
     }
 
+    /// The whole file.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.borrow_owner().bytes()
+    }
+
+    /// The name of a dynamic library; `None` for other libraries.
+    pub(crate) fn install_name(&self) -> Option<String> {
+        let library = self.borrow_dependent();
+        library.is_dynamic().then(|| library.install_name().unwrap_or_default())
+    }
+
+    /// The names of the dynamic libraries that it was linked with.
+    pub(crate) fn linked_names(&self) -> Vec<String> {
+        self.borrow_dependent().linked_libraries()
+    }
+
+    /// A function of a dynamic library, by its symbol.
+    pub(crate) fn exported_bitcode(&self, symbol: &str) -> Option<Result<&[u8]>> {
+        self.bitcode_if(symbol, |kind| kind == FunctionKind::Unqualified)
+    }
+
+    /// Digest of all functions.
+    pub(crate) fn whole_digest(&self) -> Digest {
+        let mut hasher = Hasher::new("metallib");
+        for function in self.borrow_dependent().functions() {
+            hasher.text(function.name());
+            hasher.bytes(function.hash());
+        }
+        hasher.finish()
+    }
+
     /// Names of its kernels.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let kernels =
@@ -66,7 +97,7 @@ impl Metallib {
 
     /// The AIR of a kernel as LLVM bitcode; `None` if there is no such kernel.
     pub(crate) fn bitcode(&self, name: &str) -> Option<Result<&[u8]>> {
-        self.bitcode_if(name, |kind| kind != FunctionKind::Visible)
+        self.bitcode_if(name, |kind| !matches!(kind, FunctionKind::Visible | FunctionKind::Unqualified))
     }
 
     /// The same for a visible function.

@@ -8,9 +8,12 @@
 #[cfg(llvm)]
 pub(crate) mod air;
 pub mod apple;
+pub(crate) mod dynamic;
 #[cfg(llvm)]
 pub(crate) mod metallib;
 pub(crate) mod source;
+
+pub use dynamic::{DynamicLibrary, LinkableLibrary};
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +30,22 @@ pub struct CompileOptions {
     pub language_version: msl::LanguageVersion,
     /// Floating-point mode.
     pub math_mode: MathMode,
+    /// Kind of library.
+    pub library_type: LibraryType,
+    /// The name under which programs find a dynamic library. It must have one.
+    pub install_name: Option<String>,
+    /// Dynamic libraries whose functions its kernels call.
+    pub libraries: Vec<DynamicLibrary>,
+}
+
+/// Kind of library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LibraryType {
+    /// It has kernels.
+    #[default]
+    Executable,
+    /// It has functions for kernels of other libraries, and no kernels.
+    Dynamic,
 }
 
 /// Floating-point mode.
@@ -58,6 +77,9 @@ impl Default for CompileOptions {
             defines: Vec::new(),
             language_version: msl::LanguageVersion::default(),
             math_mode: MathMode::Fast,
+            library_type: LibraryType::Executable,
+            install_name: None,
+            libraries: Vec::new(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod barriers;
 mod bit_fields;
 mod control_flow;
 mod conversions;
+mod dynamic_libraries;
 mod float_functions;
 mod function_constants;
 mod function_pointers;

@@ -2,12 +2,13 @@
 
 use super::run::pool::Pool;
 use super::{library, queue, recording};
+use crate::backend::air_dynamic::AirDynamicLibrary;
 use crate::backend::air_library::AirLibrary;
 use crate::backend::pages;
 use crate::backend::{
     self, Allocation, Artifact, CPU_DOMAIN, Capabilities, CompileOptions, DeviceKind, Library, LibraryContents,
-    Limits, MetalSource, NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Queue, Settings,
-    StorageMode, Table,
+    Limits, LinkableLibrary, MetalSource, NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Queue,
+    Settings, StorageMode, Table,
 };
 use crate::error::{Result, usage};
 use crate::settings;
@@ -109,6 +110,10 @@ impl backend::Device for Device {
         options: &CompileOptions,
     ) -> Arc<dyn Library> {
         Arc::new(AirLibrary::checked(metallib, MetalSource::deferred(source, options)))
+    }
+
+    fn new_dynamic_library(&self, library: &Arc<dyn Library>) -> Result<Arc<dyn LinkableLibrary>> {
+        Ok(Arc::new(AirDynamicLibrary::new(library)?))
     }
 
     fn has_function_tables(&self) -> bool {

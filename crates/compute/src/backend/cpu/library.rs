@@ -18,7 +18,7 @@ use abi::{Lanes, WaveKernel};
 use msl::reflect::Kernel;
 
 #[cfg(llvm)]
-use crate::backend::{LinkedFunction, air_library::AirVisibleFunction};
+use crate::backend::{LinkedFunction, air_dynamic, air_library::AirVisibleFunction};
 #[cfg(llvm)]
 use crate::program::air::Air;
 
@@ -112,7 +112,7 @@ fn compile(
 /// The kernel of a request with the functions that are linked to it, if there are some.
 #[cfg(llvm)]
 fn link(request: &PipelineRequest, kernel: &Air) -> Result<Option<Air>> {
-    if request.linked.is_empty() {
+    if request.linked.is_empty() && kernel.specialized.undefined.is_empty() {
         return Ok(None);
     }
     let functions = request.linked.iter().map(|linked| {
@@ -122,7 +122,11 @@ fn link(request: &PipelineRequest, kernel: &Air) -> Result<Option<Air>> {
             Error::Usage(format!("the function '{name}' belongs to a library that was not opened for the CPU"))
         })
     });
-    kernel.link(&functions.collect::<Result<Vec<_>>>()?).map(Some)
+    let functions = functions.collect::<Result<Vec<_>>>()?;
+    let undefined = functions.iter().map(|function| &function.visible.undefined[..]);
+    let undefined: Vec<&[String]> = undefined.chain([&kernel.specialized.undefined[..]]).collect();
+    let exports = air_dynamic::exports(request, &undefined)?;
+    kernel.link(&functions, &exports).map(Some)
 }
 
 pub(super) fn new_pipeline(request: &PipelineRequest) -> Result<NewPipeline> {
