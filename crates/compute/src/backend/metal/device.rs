@@ -1,12 +1,13 @@
 //! The GPUs of the system.
 
+use super::dynamic_library::LinkedLibrary;
 use super::function_table::FunctionTable;
 use super::library::Library;
 use super::queue::Queue;
 use super::{family, pipeline};
 use crate::backend::{
-    self, Allocation, Capabilities, CompileOptions, DeviceKind, Handler, LibraryContents, Limits, NewPipeline,
-    PipelineRequest, PrecompiledLibrary, Properties, Settings, StorageMode, new_domain,
+    self, Allocation, Capabilities, CompileOptions, DeviceKind, Handler, LibraryContents, Limits, LinkableLibrary,
+    NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Settings, StorageMode, new_domain,
 };
 use crate::error::Result;
 use crate::log;
@@ -138,6 +139,10 @@ impl backend::Device for Gpu {
         options: &CompileOptions,
     ) -> Arc<dyn backend::Library> {
         Arc::new(Library::checked(&self.0, metallib, source, options))
+    }
+
+    fn new_dynamic_library(&self, library: &Arc<dyn backend::Library>) -> Result<Arc<dyn LinkableLibrary>> {
+        Ok(Arc::new(LinkedLibrary::new(&self.0, backend::own(&**library)?)?))
     }
 
     fn has_function_tables(&self) -> bool {

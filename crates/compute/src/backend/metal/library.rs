@@ -9,14 +9,15 @@
 //! The source is kept, if there is one: the front end parses it when a kernel's reflection is needed.
 
 use super::device::Device;
+use super::dynamic_library;
 use super::error::driver_error;
 use super::function::{DescribedFunction, Function};
 use super::function_table::VisibleFunction;
 use super::held::Held;
 use crate::backend::driver::apple::{named_source, source_error};
 use crate::backend::{
-    self, CompileOptions, LibraryCompiler, LibraryContents, LibraryOrigin, MathMode, MetalSource,
-    PrecompiledLibrary,
+    self, CompileOptions, DynamicLibrary, LibraryCompiler, LibraryContents, LibraryOrigin, LibraryType, MathMode,
+    MetalSource, PrecompiledLibrary,
 };
 use crate::error::{Error, Result};
 use crate::log;
@@ -29,7 +30,7 @@ use objc2::sel;
 use objc2_foundation::{NSDictionary, NSError, NSObject, NSString, NSURL};
 use objc2_metal::{
     MTLCompileOptions, MTLDevice, MTLFunction, MTLFunctionType, MTLLanguageVersion, MTLLibrary, MTLLibraryError,
-    MTLLibraryErrorDomain, MTLMathFloatingPointFunctions, MTLMathMode,
+    MTLLibraryErrorDomain, MTLLibraryType, MTLMathFloatingPointFunctions, MTLMathMode,
 };
 use std::borrow::Cow;
 use std::path::Path;
@@ -209,6 +210,10 @@ impl backend::Library for Library {
         Ok(function.map(|function| Arc::new(function) as Arc<dyn backend::VisibleFunction>))
     }
 
+    fn linked_libraries(&self) -> Vec<DynamicLibrary> {
+        self.source().map(|source| source.options().libraries.clone()).unwrap_or_default()
+    }
+
     /// Metal's archives identify code by its descriptor.
     fn digest(&self, _: &str) -> Option<[u8; 32]> {
         None
@@ -229,14 +234,15 @@ fn compile(
 ) -> Result<Retained<ProtocolObject<dyn MTLLibrary>>> {
     let options = source.options();
     let text = NSString::from_str(&named_source(&options.name, source.text()));
-    let compiled = device.newLibraryWithSource_options_error(&text, Some(&compile_options(options)));
+    let compile = compile_options(options)?;
+    let compiled = device.newLibraryWithSource_options_error(&text, Some(&compile));
     compiled.map_err(|error| match is_compile_failure(&error) {
         true => source_error(&error.localizedDescription().to_string()),
         false => driver_error(format!("cannot compile {}", options.name), &error),
     })
 }
 
-fn compile_options(options: &CompileOptions) -> Retained<MTLCompileOptions> {
+fn compile_options(options: &CompileOptions) -> Result<Retained<MTLCompileOptions>> {
     let compile = MTLCompileOptions::new();
     compile.setLanguageVersion(language_version(options));
     // `mathMode` came with macOS 15. Its predecessor sets the math functions, too.
@@ -260,7 +266,15 @@ fn compile_options(options: &CompileOptions) -> Retained<MTLCompileOptions> {
         // SAFETY: the values are strings, as they must be.
         unsafe { compile.setPreprocessorMacros(Some(&macros)) };
     }
-    compile
+    if options.library_type == LibraryType::Dynamic {
+        compile.setLibraryType(MTLLibraryType::Dynamic);
+        let name = options.install_name.as_deref().map(NSString::from_str);
+        compile.setInstallName(name.as_deref());
+    }
+    if !options.libraries.is_empty() {
+        compile.setLibraries(Some(&*dynamic_library::array(&options.libraries)?));
+    }
+    Ok(compile)
 }
 
 /// Metal rejects versions that the system does not know.

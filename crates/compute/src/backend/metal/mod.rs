@@ -24,6 +24,7 @@ mod capture;
 mod clock;
 mod data_type;
 mod device;
+mod dynamic_library;
 mod encode;
 mod error;
 mod family;

@@ -7,6 +7,7 @@
 
 use super::archive::{ArchiveDriver, CompiledDescriptor};
 use super::device::Device;
+use super::dynamic_library;
 use super::error::driver_error;
 use super::function::{DescribedFunction, Function};
 use super::function_table::VisibleFunction;
@@ -233,6 +234,7 @@ impl PipelinePlan {
         let plan = PipelinePlan { device: device.clone(), request, function };
         plan.function()?;
         plan.linked()?;
+        dynamic_library::array(&plan.request.preloaded)?;
         Ok(plan)
     }
 
@@ -260,6 +262,11 @@ impl PipelinePlan {
             let linked = MTLLinkedFunctions::linkedFunctions();
             linked.setFunctions(Some(&NSArray::from_slice(&functions)));
             metal.setLinkedFunctions(Some(&linked));
+        }
+        if !self.request.preloaded.is_empty()
+            && let Ok(libraries) = dynamic_library::array(&self.request.preloaded)
+        {
+            metal.setPreloadedLibraries(&libraries);
         }
         // The promise is about multiples of 32, but other vendors' GPUs also have simdgroups of 64.
         let full = self.request.simdgroups != Simdgroups::Any && self.device.capabilities().simdgroup_matrix;
