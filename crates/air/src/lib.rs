@@ -34,7 +34,8 @@ pub use compile::{
 };
 pub use lower::{Error, MathMode, ProgramSource, lower};
 pub use specialize::{
-    Specialized, Visible, export, specialize, specialize_kernel, specialize_visible, visible_function,
+    Specialized, Visible, export, specialize, specialize_kernel, specialize_visible, undefined_symbols,
+    visible_function,
 };
 
 /// The version of LLVM: `22.1.2`.

@@ -30,6 +30,14 @@ impl Visible {
     }
 }
 
+/// Symbols of the functions that a function of a library calls and other libraries define; the error is LLVM's message.
+pub fn undefined_symbols(bitcode: &[u8], name: &str) -> Result<Vec<String>, String> {
+    guard::run(|| {
+        let context = Context::create();
+        Ok(undefined(ModuleRef::of(&bitcode::parse(&context, bitcode, name)?)))
+    })?
+}
+
 /// Symbols of the functions that a module calls and does not define. Those of AIR, LLVM and our own are no symbols of
 /// libraries.
 pub(super) fn undefined(module: ModuleRef) -> Vec<String> {

@@ -28,7 +28,7 @@ mod link;
 mod tests;
 
 pub use error::{ConstantInfo, Error, SourceError};
-pub use link::{Visible, export, specialize_visible, visible_function};
+pub use link::{Visible, export, specialize_visible, undefined_symbols, visible_function};
 
 use crate::compile::lower_verified;
 use crate::ir::{ModuleRef, Rewrite};

@@ -1,9 +1,9 @@
 //! `metalworks compile --target`: compiles kernels to machine code, in one portable archive.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use abi::Constants;
-use compute::{BinaryArchive, CompileOptions, CompileTarget, Device, FunctionDescriptor, Library};
+use compute::{BinaryArchive, CompileOptions, CompileTarget, Device, DynamicLibrary, FunctionDescriptor, Library};
 
 use super::kernels::{self, Kernel};
 use super::{Compile, Failure, Result};
@@ -57,7 +57,18 @@ impl Compile {
         }
     }
 
+    fn dynamic_libraries(&self, device: &Device) -> Result<Vec<DynamicLibrary>> {
+        let open = |file: &PathBuf| device.new_dynamic_library_with_file(file).map_err(|error| failed(file, error));
+        self.link.iter().map(open).collect()
+    }
+
     fn library(&self, device: &Device, file: &Path) -> Result<Library> {
+        if input::is_library(file) && !self.link.is_empty() {
+            let name = input::display_name(file);
+            return Err(Failure::Refused(format!(
+                "{name}: with --target, --link goes with shaders, not libraries"
+            )));
+        }
         let options = self.language.options();
         let options = CompileOptions {
             name: input::display_name(file),
@@ -65,6 +76,8 @@ impl Compile {
             defines: options.defines,
             language_version: options.std,
             math_mode: self.math.mode(),
+            libraries: self.dynamic_libraries(device)?,
+            ..CompileOptions::default()
         };
         let library = if input::is_stdin(file) {
             device.new_library_with_source(&input::stdin().map_err(Failure::NotTried)?, &options)

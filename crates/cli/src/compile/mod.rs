@@ -2,6 +2,7 @@
 
 mod archive;
 mod kernels;
+mod link;
 mod merge;
 
 use std::io;
@@ -19,6 +20,7 @@ use crate::input;
 use crate::language::{LanguageFlags, MathFlags};
 use crate::output::{self, Outcome};
 use kernels::Kernel;
+use link::Linked;
 use merge::Merge;
 
 pub(crate) const EXAMPLE: &str = "\
@@ -27,6 +29,7 @@ Examples:
   metalworks compile gemv.metal --emit air gemv
   metalworks compile gemv.metal --emit asm gemv --const 0=u32:128 \\
       --const USE_BIAS=bool:false
+  metalworks compile util.metal --dynamic -o util.metallib
   metalworks compile gemv.metal softmax.metal --target cpu:x86-64-v3 \\
       --kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]' --kernel softmax \\
       -o kernels.mwarchive
@@ -77,6 +80,26 @@ pub(crate) struct Compile {
     /// One per line, in the form of --kernel; `#` starts a comment.
     #[arg(long, value_name = "FILE", requires = "targets", help_heading = "Machine code")]
     kernels: Option<PathBuf>,
+
+    /// Write a dynamic library
+    ///
+    /// It has the functions that shaders of other libraries declare and call: all but static, inline and template
+    /// functions, and no kernels.
+    #[arg(long, requires = "output", conflicts_with_all = ["emit", "targets"], help_heading = "Dynamic libraries")]
+    dynamic: bool,
+
+    /// Set the name of the dynamic library
+    ///
+    /// The name under which programs find it; by default the name of the file.
+    #[arg(long, value_name = "NAME", requires = "dynamic", help_heading = "Dynamic libraries")]
+    install_name: Option<String>,
+
+    /// Use functions of a dynamic library
+    ///
+    /// The shaders may call its functions, which are linked when a pipeline state is created. May be given several
+    /// times.
+    #[arg(long, value_name = "FILE", help_heading = "Dynamic libraries")]
+    link: Vec<PathBuf>,
 
     #[command(flatten)]
     constants: ConstantFlags,
@@ -132,6 +155,7 @@ impl Compile {
             (_, Some(_)) if !constants.is_empty() => {
                 Err(Failure::NotTried("--const goes with --emit: a library keeps its function constants".into()))
             }
+            (_, Some(path)) if self.dynamic => self.write_dynamic(path),
             (_, Some(path)) if self.targets.is_empty() => self.write(path),
             (_, Some(path)) => self.write_archive(path),
             _ => Err(Failure::NotTried("give --output or --emit".into())),
@@ -139,14 +163,18 @@ impl Compile {
     }
 
     fn write(&self, path: &Path) -> Result<()> {
+        let linked = Linked::read(&self.link)?;
         let mut merge = Merge::new();
         let mut left_out = Vec::new();
         for file in &self.files {
             let contents = self.functions(file, None)?;
+            if !self.link.is_empty() {
+                contents.functions.iter().try_for_each(|function| linked.check(file, function))?;
+            }
             merge.add(file, contents.header, contents.functions)?;
             left_out.extend(contents.left_out);
         }
-        let (library, undescribed) = merge.finish();
+        let (mut library, undescribed) = merge.finish();
         if let Some(function) = undescribed {
             let path = path.display();
             output::warning(&format!("{path}: no reflection list, since '{function}' cannot be described in one"))?;
@@ -157,6 +185,7 @@ impl Compile {
         for LeftOut { place, function, error } in &left_out {
             output::warning(&format!("{place}: {function} is left out: {error}"))?;
         }
+        library.link_with(linked.install_names.iter().map(String::as_str));
         let bytes = library.write().map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
         std::fs::write(path, &bytes)
             .map_err(|error| Failure::NotTried(format!("cannot write '{}': {error}", path.display())))?;
@@ -199,6 +228,11 @@ impl Compile {
         Ok(())
     }
 
+    fn source<'p>(&self, compilation: &'p msl::Compilation) -> air::ProgramSource<'p> {
+        let source = air::ProgramSource::from(compilation);
+        air::ProgramSource { has_locations: self.debug_info, may_import: !self.link.is_empty(), ..source }
+    }
+
     /// The functions of a file, or the one with this name.
     fn functions(&self, file: &Path, name: Option<&str>) -> Result<Contents> {
         let is_wanted = |candidate: &str| name.is_none_or(|name| name == candidate);
@@ -208,8 +242,7 @@ impl Compile {
         let options = msl::Options { math: self.math.of_compiler(), ..self.language.options() };
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
         let math = self.math.of_compiler();
-        let source = air::ProgramSource::from(&compilation);
-        let source = if self.debug_info { source.with_locations() } else { source };
+        let source = self.source(&compilation);
         let (mut functions, mut left_out) = (Vec::new(), Vec::new());
         let mut take = |function, kind, name: &str| match function {
             Ok(function) => functions.push(function),

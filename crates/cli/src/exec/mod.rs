@@ -21,8 +21,8 @@ use std::time::Instant;
 use abi::Constants;
 use clap::Args;
 use compute::{
-    BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, Function, FunctionDescriptor, Library,
-    LinkedFunctions, Size,
+    BinaryArchive, CompileOptions, ComputePipelineDescriptor, Device, DynamicLibrary, Function, FunctionDescriptor,
+    Library, LibraryType, LinkedFunctions, Size,
 };
 use msl::reflect::{Argument, Kernel, Reflection};
 
@@ -98,6 +98,13 @@ pub(crate) struct Exec {
     #[command(flatten)]
     #[command(next_help_heading = "Dispatch")]
     device: DeviceFlag,
+
+    /// Use functions of a dynamic library
+    ///
+    /// A .metallib that `metalworks compile --dynamic` wrote, or a shader. The kernel may call its functions. May be
+    /// given several times: the first that has a function counts.
+    #[arg(long, value_name = "FILE", help_heading = "Compilation")]
+    link: Vec<PathBuf>,
 
     /// Load compiled kernels from a file
     ///
@@ -253,15 +260,37 @@ impl Exec {
         Ok(Code::Function { library, constants, function })
     }
 
-    fn library(&self, device: &Device) -> Result<Library, Error> {
+    fn compile_options(&self, file: &Path) -> CompileOptions {
         let options = self.language.options();
-        let options = CompileOptions {
-            name: input::display_name(&self.file),
+        CompileOptions {
+            name: input::display_name(file),
             include_dirs: options.include_dirs,
             defines: options.defines,
             language_version: options.std,
             math_mode: self.math.mode(),
+            ..CompileOptions::default()
+        }
+    }
+
+    fn dynamic_libraries(&self, device: &Device) -> Result<Vec<DynamicLibrary>, Error> {
+        let open = |file: &PathBuf| {
+            let options = CompileOptions {
+                library_type: LibraryType::Dynamic,
+                install_name: Some(input::display_name(file)),
+                ..self.compile_options(file)
+            };
+            match input::is_library(file) {
+                true => device.new_dynamic_library_with_file(file),
+                false => device.new_dynamic_library(&device.new_library_with_source_file(file, &options)?),
+            }
         };
+        let named =
+            |file: &PathBuf| open(file).map_err(|error| Error::from(error).within(&input::display_name(file)));
+        self.link.iter().map(named).collect()
+    }
+
+    fn library(&self, device: &Device) -> Result<Library, Error> {
+        let options = self.compile_options(&self.file);
         if input::is_stdin(&self.file) {
             let source = input::stdin().map_err(Error::NotTried)?;
             return Ok(device.new_library_with_source(&source, &options)?);
@@ -327,6 +356,7 @@ impl Exec {
         let descriptor = ComputePipelineDescriptor {
             threads_per_threadgroup: grid.is_whole().then_some(grid.threadgroup),
             linked_functions: code.linked_functions(&bindings.tables)?,
+            preloaded_libraries: self.dynamic_libraries(device)?,
             binary_archives: archives.to_vec(),
             ..ComputePipelineDescriptor::default()
         };

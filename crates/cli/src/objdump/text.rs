@@ -28,6 +28,12 @@ fn header(dump: &Dump) -> String {
         output::count(dump.library.functions().len(), "function"),
     );
     text += &format!("UUID {}\n", dump.uuid.as_ref().map_or("none".into(), uuid_text));
+    if let Some(name) = dump.library.install_name() {
+        text += &format!("install name {name}\n");
+    }
+    for name in dump.library.linked_libraries() {
+        text += &format!("linked with {name}\n");
+    }
     for (tag, content) in &dump.library.sections {
         text += &format!("section {} {} bytes\n", tag.escape_ascii(), content.len());
     }
