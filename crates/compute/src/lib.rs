@@ -72,6 +72,7 @@ mod record;
 mod settings;
 mod size;
 mod timing;
+pub mod trace;
 mod validate;
 
 pub use abi::{ConstantKey, ConstantValue, Constants as FunctionConstantValues};

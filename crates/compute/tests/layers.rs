@@ -6,11 +6,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// All modules of the crate, from bottom to top.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "error",
     "size",
     "log",
     "timing",
+    "trace",
     "digest",
     "settings",
     "kernel",

@@ -19,6 +19,7 @@ use super::shape::{Shape, ShapeTable};
 use super::walk::StagedWork;
 use crate::backend::cpu::device::MAX_THREADGROUP_MEMORY;
 use crate::error::{Error, Result};
+use crate::trace;
 use abi::{Entry, Lanes, Simdgroup, Threadgroup};
 use std::cell::Cell;
 use std::ops::Range;
@@ -122,6 +123,7 @@ impl Execution<'_> {
         let grid = &self.grids[number];
         let begin = grid.end() - grid.threadgroups();
         let times = self.times.map(|times| &times[number]);
+        let (count, traced) = (items.end - items.start, trace::begin());
         if let Some(times) = times {
             times.first.fetch_min(times.now(), Ordering::Relaxed);
         }
@@ -131,6 +133,9 @@ impl Execution<'_> {
         }
         if let Some(times) = times {
             times.last.fetch_max(times.now(), Ordering::Relaxed);
+        }
+        if let Some(start) = traced {
+            trace::threadgroups(grid.kernel(), count, start);
         }
     }
 }

@@ -103,6 +103,11 @@ impl Grid {
         Error::Kernel { kernel: self.kernel.to_string(), what: what.into() }
     }
 
+    /// The kernel's name.
+    pub(crate) fn kernel(&self) -> &Arc<str> {
+        &self.kernel
+    }
+
     pub(crate) fn dispatch(&self) -> &abi::Dispatch {
         &self.dispatch
     }

@@ -7,6 +7,7 @@
 //! **Invariant:** a stage is complete when its items are done, on any thread. A thread that is not running has claimed
 //! nothing or is in the middle of a chunk: nobody waits for a thread that might come.
 
+use crate::trace;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
@@ -230,6 +231,10 @@ impl Walk {
 
     /// Spins until a stage has ended; false if that takes too long.
     fn spin(&self, number: usize) -> bool {
+        trace::waiting(|| self.spin_until_end(number))
+    }
+
+    fn spin_until_end(&self, number: usize) -> bool {
         let has_ended = || self.current.0.load(Ordering::Acquire) > number;
         for _ in 0..64 {
             if has_ended() {
@@ -252,9 +257,11 @@ impl Walk {
     /// The owner sleeps until a stage has ended.
     fn sleep(&self, number: usize) {
         self.owner_sleeps.store(true, Ordering::SeqCst);
-        while self.current.0.load(Ordering::SeqCst) <= number {
-            thread::park();
-        }
+        trace::waiting(|| {
+            while self.current.0.load(Ordering::SeqCst) <= number {
+                thread::park();
+            }
+        });
         self.owner_sleeps.store(false, Ordering::Relaxed);
     }
 }
