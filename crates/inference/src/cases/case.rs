@@ -23,6 +23,38 @@ pub struct Case {
     pub shape: Shape,
 }
 
+/// Types of a dispatch: of weights, activations and cache; those that it does not have are f32.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DispatchTypes {
+    format: Option<Format>,
+    activation: Activation,
+    cache: Activation,
+}
+
+impl From<()> for DispatchTypes {
+    fn from((): ()) -> DispatchTypes {
+        Activation::F32.into()
+    }
+}
+
+impl From<Activation> for DispatchTypes {
+    fn from(activation: Activation) -> DispatchTypes {
+        (activation, Activation::F32).into()
+    }
+}
+
+impl From<(Activation, Activation)> for DispatchTypes {
+    fn from((activation, cache): (Activation, Activation)) -> DispatchTypes {
+        DispatchTypes { format: None, activation, cache }
+    }
+}
+
+impl From<(Format, Activation)> for DispatchTypes {
+    fn from((format, activation): (Format, Activation)) -> DispatchTypes {
+        DispatchTypes { format: Some(format), activation, cache: Activation::F32 }
+    }
+}
+
 /// All cases to measure, in the order of the operations.
 pub fn measured(model: &Model) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
@@ -92,6 +124,12 @@ impl Case {
             cache: Activation::F32,
             shape,
         }
+    }
+
+    /// The work of one dispatch.
+    pub(crate) fn dispatched(operation: &'static Operation, types: DispatchTypes, sizes: &[(char, usize)]) -> Case {
+        let DispatchTypes { format, activation, cache } = types;
+        Case { format, activation, cache, ..Case::new(operation, Shape::new(sizes)) }
     }
 
     /// Name of the operation, with the types.
@@ -204,8 +242,11 @@ letters! { m 'M' n 'N' k 'K' h 'H' g 'G' d 'D' l 'L' p 'P' c 'C' }
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::Purpose;
     use crate::cases::operation::NOT_COVERED;
     use crate::cases::shape::MODELS;
+    use crate::metal::dispatch::Encoding;
+    use crate::metal::{MetalDevice, PipelineSet};
     use std::collections::BTreeSet;
 
     #[test]
@@ -253,6 +294,24 @@ mod tests {
         assert_eq!(attention.bytes(), 2.0 * 2.0 * 4096.0 * 1024.0 + 2.0 * 4.0 * 4096.0);
         assert_eq!(case("attention_prefill_f16_kv_f16").seen(), f64::from((1..=512).sum::<i32>()));
         assert_eq!(case("copy_bf16_f32").bytes(), 6.0 * 512.0 * 4096.0);
+    }
+
+    /// A profile of a model counts what its dispatches describe, the benchmark what the cases have.
+    #[test]
+    fn operations_describe_the_work_of_their_dispatches() {
+        let device = compute::Device::system_default().unwrap();
+        let device = MetalDevice::with_device(device, None).unwrap();
+        for case in checked().unwrap() {
+            let maker = Maker::new(device.device(), 1 << 30, Purpose::Check).without_numbers();
+            let (workload, mut pipelines) = (case.build(&maker).unwrap(), PipelineSet::new());
+            let mut encoding = Encoding::declaring(&device, &mut pipelines).collecting_works();
+            workload(&mut encoding).unwrap();
+            let works = encoding.take_works();
+            let total = |work: fn(&Case) -> f64| works.iter().flatten().map(work).sum::<f64>();
+            let described = (total(Case::bytes), total(Case::flops));
+            let missing = "call Encoding::describe before the dispatch";
+            assert_eq!(described, (case.bytes(), case.flops()), "{} {}: {missing}", case.name(), case.shape);
+        }
     }
 
     #[test]

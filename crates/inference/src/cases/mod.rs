@@ -18,6 +18,7 @@ mod repeat;
 mod select;
 mod shape;
 
+pub(crate) use case::DispatchTypes;
 pub use case::{Case, checked, measured};
 pub(crate) use data::{Array, Built, Cache, Weights, all};
 pub use data::{Maker, Problem, Purpose, Workload};

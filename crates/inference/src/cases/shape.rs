@@ -69,6 +69,22 @@ pub const LETTERS: &str = "M vectors, rows or tokens; N rows of a matrix, or num
 const LARGEST: usize = i32::MAX as usize;
 
 impl Shape {
+    pub(crate) fn new(sizes: &[(char, usize)]) -> Shape {
+        Shape { sizes: sizes.to_vec() }
+    }
+
+    /// Replaces a size, if the shape has the letter.
+    pub(crate) fn replace(&mut self, letter: char, size: usize) {
+        for (_, old) in self.sizes.iter_mut().filter(|(known, _)| *known == letter) {
+            *old = size;
+        }
+    }
+
+    /// Removes a size.
+    pub(crate) fn remove(&mut self, letter: char) {
+        self.sizes.retain(|(known, _)| *known != letter);
+    }
+
     /// Parses a shape of numbers only.
     pub(crate) fn parse(text: &str) -> Result<Shape, String> {
         let size = |(letter, value): (char, &str)| match value.parse() {

@@ -19,6 +19,7 @@ pub(crate) use matrix::{CheckedMatrix, matrix};
 use super::kernels::elementwise::PER_SIMDGROUP;
 use super::library::{Arguments, Family, Kernel};
 use super::{MetalDevice, PipelineSet, Tuning};
+use crate::cases::{Case, DispatchTypes, Operation};
 use compute::{ComputeCommandEncoder, PipelineConfig, Result, Simdgroups, Size};
 
 /// Threads in a simdgroup.
@@ -32,6 +33,15 @@ pub struct Encoding<'a> {
     sink: Sink<'a>,
     /// Division of work. The default is the device's tuning.
     pub tuning: Tuning,
+    works: Option<Works>,
+}
+
+/// The work of the dispatches so far.
+#[derive(Default, Debug)]
+struct Works {
+    all: Vec<Option<Case>>,
+    /// Work of the next dispatch.
+    next: Option<Case>,
 }
 
 impl<'a> Encoding<'a> {
@@ -46,7 +56,29 @@ impl<'a> Encoding<'a> {
     }
 
     fn with_sink(device: &'a MetalDevice, sink: Sink<'a>) -> Encoding<'a> {
-        Encoding { device, sink, tuning: *device.tuning() }
+        Encoding { device, sink, tuning: *device.tuning(), works: None }
+    }
+
+    /// Also collects the work of each dispatch.
+    pub(crate) fn collecting_works(self) -> Encoding<'a> {
+        Encoding { works: Some(Works::default()), ..self }
+    }
+
+    /// The collected work, by dispatch. A dispatch without counts as part of the one before it.
+    pub(crate) fn take_works(&mut self) -> Vec<Option<Case>> {
+        self.works.take().map_or_else(Vec::new, |works| works.all)
+    }
+
+    /// States the work of the next dispatch: an operation, whose formulas give its bytes and arithmetic.
+    pub(crate) fn describe(
+        &mut self,
+        operation: &'static Operation,
+        types: impl Into<DispatchTypes>,
+        sizes: &[(char, usize)],
+    ) {
+        if let Some(works) = &mut self.works {
+            works.next = Some(Case::dispatched(operation, types.into(), sizes));
+        }
     }
 
     /// Number of dispatches encoded so far.
@@ -66,6 +98,9 @@ impl<'a> Encoding<'a> {
         grid: DispatchGrid,
     ) -> Result<()> {
         let threads = Size::linear(grid.simdgroups * SIMD_WIDTH);
+        if let Some(works) = &mut self.works {
+            works.all.push(works.next.take());
+        }
         match &mut self.sink {
             Sink::Encoder(encoder) => {
                 let pipelines = self.device.pipelines();

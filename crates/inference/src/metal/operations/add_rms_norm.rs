@@ -58,6 +58,7 @@ pub fn add_rms_norm(encoding: &mut Encoding<'_>, op: AddRmsNorm<'_>) -> Result<(
     let simdgroups = check.simdgroups(encoding, op.dim)?;
     let constants = kernels::AddRmsNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::AddRmsNormArgs { h: op.h, x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.rows), ('N', op.dim)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 

@@ -44,6 +44,7 @@ pub fn argmax(encoding: &mut Encoding<'_>, op: Argmax<'_>) -> Result<()> {
     let simdgroups = check.simdgroups(encoding, op.n)?;
     let constants = kernels::ArgmaxConstants { simdgroups: simdgroups as u32 };
     let arguments = kernels::ArgmaxArgs { logits: op.logits, tokens: op.tokens, n };
+    encoding.describe(&OPERATIONS[0], (), &[('M', op.rows), ('N', op.n)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 

@@ -133,11 +133,13 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let groups = decode_groups(op.shape.heads, op.cache.heads, op.cache.head_dim);
     let queries = (op.shape.heads / groups) as u32;
     let (q, keys, values, capacity) = (op.q, op.cache.keys, op.cache.values, checked.capacity);
+    let sizes = [('L', op.length), ('H', op.shape.heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
     let Some(split) = op.split else {
         let p = &kernels::DecodeParams { length, capacity };
         let arguments = kernels::AttentionDecodeArgs { q, keys, values, y: op.y, p };
         let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
         let constants = kernels::AttentionDecodeConstants { head_dim, group, queries, scale, soft_cap, window };
+        encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
         return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(groups, 1));
     };
     let kernel = kernels::AttentionDecodeSplit::select(op.activation, op.cache.ty);
@@ -147,6 +149,7 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
     let arguments = kernels::AttentionDecodeSplitArgs { q, keys, values, parts: split.scratch, p };
     let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
     let constants = kernels::AttentionDecodeSplitConstants { head_dim, group, queries, scale, soft_cap, window };
+    encoding.describe(&OPERATIONS[1], (op.activation, op.cache.ty), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, split.count, 1))?;
     let kernel = kernels::AttentionReduce::select(op.activation);
     let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y: op.y, splits };
@@ -208,6 +211,9 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
     let p = &kernels::PrefillParams { tokens, position: op.position as u32, capacity };
     let arguments =
         kernels::AttentionPrefillArgs { q: op.q, keys: op.cache.keys, values: op.cache.values, y: op.y, p };
+    let (tokens, position, heads) = (op.tokens, op.position, op.shape.heads);
+    let sizes = [('M', tokens), ('P', position), ('H', heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
+    encoding.describe(&OPERATIONS[2], (op.activation, op.cache.ty), &sizes);
     encoding.dispatch(
         kernel,
         &constants,

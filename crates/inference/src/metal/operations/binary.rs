@@ -82,6 +82,13 @@ pub fn binary(encoding: &mut Encoding<'_>, op: Binary<'_>) -> Result<()> {
         return Ok(());
     }
     let arguments = kernels::BinaryArgs { a: op.a, b: op.b, y: op.y, n: check.count("n", op.n)? };
+    let operation = match op.function {
+        BinaryFunction::Add => 0,
+        BinaryFunction::Multiply => 1,
+        BinaryFunction::SiluMultiply => 2,
+        BinaryFunction::SigmoidGate => 3,
+    };
+    encoding.describe(&OPERATIONS[operation], op.activation, &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::BinaryConstants {}, &arguments, DispatchGrid::elementwise(op.n))
 }
 

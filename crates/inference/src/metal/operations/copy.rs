@@ -48,6 +48,7 @@ pub fn copy(encoding: &mut Encoding<'_>, op: Copy<'_>) -> Result<()> {
         return Ok(());
     }
     let arguments = kernels::CopyArgs { x: op.x, y: op.y, n: check.count("n", op.n)? };
+    encoding.describe(&OPERATIONS[0], (op.from, op.to), &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::CopyConstants {}, &arguments, DispatchGrid::elementwise(op.n))
 }
 

@@ -78,6 +78,7 @@ pub fn embedding(encoding: &mut Encoding<'_>, op: Embedding<'_>) -> Result<()> {
     }
     let (dim, vocabulary, simdgroups) = (table.columns, table.rows, SIMDGROUPS as u32);
     let (data, tokens, y, scale) = (op.table.data, op.tokens, op.y, op.scale);
+    let sizes = [('M', op.count), ('N', op.table.rows), ('K', op.table.columns)];
     let grid = |numbers: usize| {
         let width = op.table.columns.div_ceil(SIMDGROUPS * SIMD_WIDTH * numbers);
         DispatchGrid::plane(width, op.count, SIMDGROUPS)
@@ -87,11 +88,13 @@ pub fn embedding(encoding: &mut Encoding<'_>, op: Embedding<'_>) -> Result<()> {
     {
         let constants = kernels::EmbeddingRowsConstants { dim, vocabulary, simdgroups };
         let arguments = kernels::EmbeddingRowsArgs { table: data, tokens, y, scale };
+        encoding.describe(&OPERATIONS[2], (op.table.format, op.activation), &sizes);
         return encoding.dispatch(kernel, &constants, &arguments, grid(1));
     }
     table.whole_pieces(&check)?;
     let constants = kernels::EmbeddingConstants { dim, vocabulary, simdgroups, tiled: table.tiled };
     let arguments = kernels::EmbeddingArgs { table: data, tokens, y, scale };
+    encoding.describe(&OPERATIONS[0], (op.table.format, op.activation), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, grid(if table.tiled { 4 } else { 1 }))
 }
 

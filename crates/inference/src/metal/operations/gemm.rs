@@ -50,6 +50,11 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, simdgroups: usize) -> Res
     let arguments = kernels::GemmArgs { w, x, y, bias, residual, p };
     let vectors = kernels::TILE_M * simdgroups;
     let grid = DispatchGrid::plane(op.m.div_ceil(vectors), op.w.rows.div_ceil(TILE_ROWS), simdgroups);
+    encoding.describe(
+        &OPERATIONS[0],
+        (op.w.format, op.activation),
+        &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
+    );
     encoding.dispatch(kernel, &constants, &arguments, grid)
 }
 

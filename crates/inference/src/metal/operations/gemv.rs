@@ -127,6 +127,11 @@ pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
     let arguments = kernels::GemvArgs { w, x, y, bias, residual, p };
+    encoding.describe(
+        &OPERATIONS[0],
+        (op.w.format, op.activation),
+        &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
+    );
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.w.rows.div_ceil(TILE_ROWS)))
 }
 
@@ -162,6 +167,11 @@ fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch
     let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
     let arguments = plain::GemvRowsArgs { w, x, y, bias, residual, p };
     let grid = DispatchGrid::plane(op.m.div_ceil(batch), op.w.rows.div_ceil(rows), 1);
+    encoding.describe(
+        &OPERATIONS[2],
+        (op.w.format, op.activation),
+        &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
+    );
     encoding.dispatch(kernel, &constants, &arguments, grid)
 }
 

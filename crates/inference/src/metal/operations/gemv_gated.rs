@@ -66,6 +66,11 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (gate, up, x, y) = (op.gate.data, op.up.data, op.x, op.y);
     let arguments = kernels::GemvGatedArgs { gate, up, x, y, p };
+    encoding.describe(
+        &OPERATIONS[0],
+        (op.gate.format, op.activation),
+        &[('M', op.m), ('N', op.gate.rows), ('K', op.gate.columns)],
+    );
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.gate.rows.div_ceil(TILE_ROWS)))
 }
 

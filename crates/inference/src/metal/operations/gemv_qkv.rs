@@ -87,6 +87,8 @@ pub fn gemv_qkv_with(encoding: &mut Encoding<'_>, op: GemvQkv<'_>, variant: Gemv
     let [q_bias, k_bias, v_bias] = op.biases.map_or([None; 3], |biases| biases.map(Some));
     let p = &kernels::GemvQkvParams { q_rows: matrix.rows, kv_rows, m };
     let arguments = kernels::GemvQkvArgs { wq, wk, wv, x, q, k, v, q_bias, k_bias, v_bias, p };
+    let sizes = [('M', op.m), ('H', op.wq.rows), ('G', op.wk.rows), ('D', 1), ('K', op.wq.columns)];
+    encoding.describe(&OPERATIONS[0], (op.wq.format, op.activation), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, tiles))
 }
 

@@ -54,6 +54,7 @@ pub fn head_rms_norm(encoding: &mut Encoding<'_>, op: HeadRmsNorm<'_>) -> Result
     }
     let constants = kernels::HeadRmsNormConstants { dim, stride };
     let arguments = kernels::HeadRmsNormArgs { x: op.x, w: op.w, epsilon: op.epsilon };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.rows), ('H', op.heads), ('D', op.head_dim)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(op.heads, op.rows, 1))
 }
 

@@ -25,7 +25,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         variants: Variants::Cache,
         shape: "L=4096 G=kv_heads D=head_dim",
         checks: &["L=37 P=5 G=2 D=33"],
-        bytes: |c| c.a(2.0 * c.lgd()) + c.kv(2.0 * c.lgd()),
+        bytes: |c| {
+            // Checks skip the first P positions.
+            let numbers = 2.0 * (c.l() - c.shape.get('P').unwrap_or(0) as f64) * c.g() * c.d();
+            c.a(numbers) + c.kv(numbers)
+        },
         flops: |_| 0.0,
         build: build_read,
     },
@@ -119,6 +123,8 @@ pub fn kv_write(encoding: &mut Encoding<'_>, op: KvWrite<'_>) -> Result<()> {
         positions: op.positions,
         p: &params,
     };
+    let sizes = [('M', op.rows), ('G', op.cache.heads), ('D', op.cache.head_dim)];
+    encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, grid(&op.cache, op.rows))
 }
 
@@ -167,6 +173,8 @@ pub fn kv_read(encoding: &mut Encoding<'_>, op: KvRead<'_>) -> Result<()> {
     let constants = kernels::KvReadConstants { head_dim: check.count("head_dim", op.cache.head_dim)? };
     let arguments =
         kernels::KvReadArgs { keys: op.cache.keys, values: op.cache.values, k: op.k, v: op.v, p: &params };
+    let sizes = [('L', op.count), ('G', op.cache.heads), ('D', op.cache.head_dim)];
+    encoding.describe(&OPERATIONS[1], (op.activation, op.cache.ty), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, grid(&op.cache, op.count))
 }
 

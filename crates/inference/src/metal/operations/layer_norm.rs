@@ -56,6 +56,7 @@ pub fn layer_norm(encoding: &mut Encoding<'_>, op: LayerNorm<'_>) -> Result<()> 
     let simdgroups = check.simdgroups(encoding, op.dim)?;
     let constants = kernels::LayerNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::LayerNormArgs { x: op.x, w: op.w, b: op.b, y: op.y, epsilon: op.epsilon };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.rows), ('N', op.dim)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 

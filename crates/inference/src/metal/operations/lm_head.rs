@@ -142,6 +142,11 @@ fn encode(
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
     let arguments = kernels::LmHeadArgs { w: op.w.data, x: op.x, logits, keys, tokens, p };
     let kernel = kernels::LmHead::select(op.w.format, op.activation);
+    encoding.describe(
+        &OPERATIONS[usize::from(logits.is_none())],
+        (op.w.format, op.activation),
+        &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
+    );
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.w.rows.div_ceil(TILE_ROWS)))
 }
 

@@ -62,6 +62,7 @@ pub fn penalize(encoding: &mut Encoding<'_>, op: Penalize<'_>) -> Result<()> {
     };
     let arguments = kernels::PenalizeArgs { logits: op.logits, recent: op.recent, p: &params };
     let grid = DispatchGrid::plane(op.count.div_ceil(SIMD_WIDTH), op.rows, 1);
+    encoding.describe(&OPERATIONS[0], (), &[('M', op.rows), ('C', op.count)]);
     encoding.dispatch(kernel, &kernels::PenalizeConstants {}, &arguments, grid)
 }
 

@@ -45,6 +45,7 @@ pub fn put_token(encoding: &mut Encoding<'_>, op: PutToken<'_>) -> Result<()> {
     let capacity = check.count("capacity", op.history.len() / 4)?;
     let p = &kernels::PutTokenParams { position: u32::try_from(op.position).unwrap_or(u32::MAX), capacity };
     let arguments = kernels::PutTokenArgs { token: op.token, history: op.history, p };
+    encoding.describe(&OPERATIONS[0], (), &[]);
     encoding.dispatch(kernel, &kernels::PutTokenConstants {}, &arguments, DispatchGrid::threads(1))
 }
 

@@ -50,6 +50,7 @@ pub fn recent_tokens(encoding: &mut Encoding<'_>, op: RecentTokens<'_>) -> Resul
     }
     let p = &kernels::RecentTokensParams { end: op.end as u32, count: check.count("count", op.count)? };
     let arguments = kernels::RecentTokensArgs { history: op.history, recent: op.recent, p };
+    encoding.describe(&OPERATIONS[0], (), &[('C', op.count)]);
     encoding.dispatch(kernel, &kernels::RecentTokensConstants {}, &arguments, DispatchGrid::threads(op.count))
 }
 

@@ -53,6 +53,7 @@ pub fn rms_norm(encoding: &mut Encoding<'_>, op: RmsNorm<'_>) -> Result<()> {
     let simdgroups = check.simdgroups(encoding, op.dim)?;
     let constants = kernels::RmsNormConstants { dim, simdgroups: simdgroups as u32 };
     let arguments = kernels::RmsNormArgs { x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.rows), ('N', op.dim)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 

@@ -84,6 +84,7 @@ pub fn rope(encoding: &mut Encoding<'_>, op: Rope<'_>) -> Result<()> {
         frequencies: rotation.frequencies,
         p: &params,
     };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.tokens), ('H', op.heads), ('D', op.head_dim)]);
     encoding.dispatch(kernel, &constants, &arguments, grid(op.head_dim, op.tokens, splits))
 }
 

@@ -94,6 +94,8 @@ pub fn rope_kv(encoding: &mut Encoding<'_>, op: RopeKv<'_>) -> Result<()> {
         frequencies: rotation.frequencies,
         p: &params,
     };
+    let sizes = [('M', op.tokens), ('H', op.heads), ('G', cache.heads), ('D', cache.head_dim)];
+    encoding.describe(&OPERATIONS[0], (op.activation, cache.ty), &sizes);
     encoding.dispatch(kernel, &constants, &arguments, grid(cache.head_dim, op.tokens, splits))
 }
 

@@ -96,6 +96,8 @@ pub fn sample(encoding: &mut Encoding<'_>, op: Sample<'_>) -> Result<()> {
     let constants = kernels::SampleConstants { simdgroups: simdgroups as u32, indexed: op.candidates.is_some() };
     let arguments =
         kernels::SampleArgs { values: op.values, candidates: op.candidates, tokens: op.tokens, p: &params };
+    let (operation, letter) = if op.candidates.is_some() { (1, 'C') } else { (0, 'N') };
+    encoding.describe(&OPERATIONS[operation], (), &[('M', op.rows), (letter, op.n)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 

@@ -46,6 +46,7 @@ pub fn scale(encoding: &mut Encoding<'_>, op: Scale<'_>) -> Result<()> {
     }
     let params = kernels::ScaleParams { n: check.count("n", op.n)?, factor: op.factor };
     let arguments = kernels::ScaleArgs { x: op.x, y: op.y, p: &params };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::ScaleConstants {}, &arguments, DispatchGrid::elementwise(op.n))
 }
 

@@ -51,6 +51,7 @@ pub fn softmax(encoding: &mut Encoding<'_>, op: Softmax<'_>) -> Result<()> {
     let simdgroups = check.simdgroups(encoding, op.n)?;
     let constants = kernels::SoftmaxConstants { simdgroups: simdgroups as u32 };
     let arguments = kernels::SoftmaxArgs { x: op.x, y: op.y, p: &params };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.rows), ('N', op.n)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 

@@ -52,6 +52,7 @@ pub fn take_row(encoding: &mut Encoding<'_>, op: TakeRow<'_>) -> Result<()> {
     }
     let p = &kernels::TakeRowParams { row: check.count("row", op.row + 1)? - 1, n: check.count("n", op.n)? };
     let arguments = kernels::TakeRowArgs { x: op.x, y: op.y, p };
+    encoding.describe(&OPERATIONS[0], op.activation, &[('N', op.n)]);
     encoding.dispatch(kernel, &kernels::TakeRowConstants {}, &arguments, DispatchGrid::threads(op.n))
 }
 

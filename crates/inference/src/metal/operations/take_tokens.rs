@@ -54,6 +54,7 @@ pub fn take_tokens(encoding: &mut Encoding<'_>, op: TakeTokens<'_>) -> Result<()
     let p = &kernels::TakeTokensParams { first: op.first as u32, count: check.count("count", op.count)? };
     let (history, tokens, positions) = (op.history, op.tokens, op.positions);
     let arguments = kernels::TakeTokensArgs { history, tokens, positions, p };
+    encoding.describe(&OPERATIONS[0], (), &[('M', op.count)]);
     encoding.dispatch(kernel, &kernels::TakeTokensConstants {}, &arguments, DispatchGrid::threads(op.count))
 }
 

@@ -52,6 +52,7 @@ pub fn top_k(encoding: &mut Encoding<'_>, op: TopK<'_>) -> Result<()> {
     let simdgroups = check.simdgroups(encoding, op.n)?;
     let constants = kernels::TopKConstants { simdgroups: simdgroups as u32, top_k: k };
     let arguments = kernels::TopKArgs { logits: op.logits, values: op.values, tokens: op.tokens, n };
+    encoding.describe(&OPERATIONS[0], (), &[('M', op.rows), ('N', op.n), ('C', op.k)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
 

@@ -59,6 +59,11 @@ pub fn unary(encoding: &mut Encoding<'_>, op: Unary<'_>) -> Result<()> {
         return Ok(());
     }
     let arguments = kernels::UnaryArgs { x: op.x, y: op.y, n: check.count("n", op.n)? };
+    let operation = match op.function {
+        UnaryFunction::Silu => 0,
+        UnaryFunction::Gelu => 1,
+    };
+    encoding.describe(&OPERATIONS[operation], op.activation, &[('M', 1), ('N', op.n)]);
     encoding.dispatch(kernel, &kernels::UnaryConstants {}, &arguments, DispatchGrid::elementwise(op.n))
 }
 
