@@ -11,6 +11,7 @@ pub mod metal;
 pub mod models;
 
 pub mod plan;
+pub mod profile;
 
 pub mod selftest;
 pub mod synthetic;

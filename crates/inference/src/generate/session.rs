@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::gguf::Gguf;
 use crate::plan::Plan;
 use crate::tokenizer::{EncodeOptions, Tokenizer, Vocabulary};
+use compute::trace;
 use std::sync::atomic::AtomicBool;
 
 /// Model that completes texts and answers messages.
@@ -66,7 +67,9 @@ impl Session {
     /// Continues a text. Calls `each` with the new text, in whole characters.
     pub fn complete(&mut self, text: &str, request: &TextRequest<'_>, each: impl FnMut(&str)) -> Result<Generated> {
         let options = EncodeOptions { add_special: true, parse_special: true };
+        let tokenizing = trace::host("tokenize");
         let tokens = self.tokenizer.encode(text, options);
+        drop(tokenizing);
         if tokens.is_empty() {
             return Err(Error::Usage("the prompt is empty: it needs at least one token".into()));
         }
@@ -93,7 +96,10 @@ impl Session {
     pub fn conversation(&self, messages: &[Message]) -> Result<Vec<u32>> {
         let template = self.template.as_ref().map_err(|error| Error::Model(error.to_string()))?;
         let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
+        let rendering = trace::host("render chat");
         let text = template.render(messages, &options).map_err(|error| Error::Usage(error.to_string()))?;
+        drop(rendering);
+        let _tokenizing = trace::host("tokenize");
         Ok(self.tokenizer.encode(&text, EncodeOptions { add_special: false, parse_special: true }))
     }
 
@@ -110,11 +116,14 @@ impl Session {
         let request = TokenRequest { max_tokens, steps, context_shift, is_end: &is_end, cancelled };
         let mut stream = tokenizer.stream(false);
         let mut failed = None;
-        let generated = generate(plan, &request, |token| match stream.push(token) {
-            Ok(Some(text)) => each(text),
-            Ok(None) => {}
-            // The output matrix may have more rows than there are tokens.
-            Err(error) => failed = Some(error),
+        let generated = generate(plan, &request, |token| {
+            let _span = trace::host("detokenize");
+            match stream.push(token) {
+                Ok(Some(text)) => each(text),
+                Ok(None) => {}
+                // The output matrix may have more rows than there are tokens.
+                Err(error) => failed = Some(error),
+            }
         })?;
         if let Some(rest) = stream.finish() {
             each(rest);

@@ -128,6 +128,7 @@ impl Plan {
             len: 0,
             evaluated: 0,
             row: None,
+            profiler: None,
         })
     }
 

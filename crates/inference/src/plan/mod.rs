@@ -20,6 +20,7 @@ mod fill;
 mod head;
 mod layers;
 mod load;
+mod profiler;
 mod state;
 mod steps;
 mod table;
@@ -35,7 +36,10 @@ use crate::error::{Error, Result};
 use crate::generate::Sampling;
 use crate::metal::MetalDevice;
 use compute::CommandBuffer;
+use compute::trace;
 use layers::Parts;
+use profiler::Profiler;
+use std::time::Instant;
 use table::{Table, Values};
 
 /// Loaded model with one sequence of tokens.
@@ -57,6 +61,8 @@ pub struct Plan {
     evaluated: usize,
     /// Row of the last token in the residual stream, if it is still there.
     row: Option<usize>,
+    /// Set if profiling is on.
+    profiler: Option<Box<Profiler>>,
 }
 
 impl Plan {
@@ -183,9 +189,10 @@ impl Plan {
     /// progress of a long prompt, and cancel it.
     pub fn evaluate_chunk(&mut self) -> Result<usize> {
         if self.pending() > 0 {
-            let command_buffer = self.device.command_buffer();
+            let (since, command_buffer) = (Instant::now(), self.command_buffer());
+            self.begin_step();
             self.encode_chunk(&command_buffer)?;
-            self.run(&command_buffer)?;
+            self.run(&command_buffer, since)?;
         }
         Ok(self.pending())
     }
@@ -198,7 +205,11 @@ impl Plan {
         let Some(table) = table else {
             return Err(Error::Device(compute::Error::Internal(format!("no table for {size} tokens"))));
         };
-        table.replay(command_buffer, &Values { first, length: first + size, ..Values::default() })?;
+        let values = Values { first, length: first + size, ..Values::default() };
+        table.replay(command_buffer, &values)?;
+        if let Some(profiler) = &mut self.profiler {
+            profiler.encode(table.works(&values));
+        }
         let count = size.min(self.pending());
         self.evaluated += count;
         self.row = Some(count - 1);
@@ -223,8 +234,14 @@ impl Plan {
     }
 
     /// Runs a command buffer, and waits for it. A failure invalidates the KV cache.
-    fn run(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
-        command_buffer.commit().and_then(|()| command_buffer.wait_until_completed()).map_err(|error| {
+    fn run(&mut self, command_buffer: &CommandBuffer, since: Instant) -> Result<()> {
+        let running = trace::host("run");
+        let completed = command_buffer.commit().and_then(|()| command_buffer.wait_until_completed());
+        drop(running);
+        if let Some(profiled) = self.profiled(command_buffer) {
+            self.add_to_profile(vec![profiled], since);
+        }
+        completed.map_err(|error| {
             self.invalidate_cache();
             Error::Device(error)
         })
@@ -237,11 +254,21 @@ impl Plan {
 
     /// Evaluates pending tokens. Returns the logits for the next token.
     pub fn logits(&mut self) -> Result<Vec<f32>> {
-        let command_buffer = self.device.command_buffer();
+        let (since, command_buffer) = (Instant::now(), self.command_buffer());
+        self.begin_step();
         let row = self.encode_pending(&command_buffer)?;
-        self.logits.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
-        self.run(&command_buffer)?;
+        self.encode_logits(&command_buffer, row)?;
+        self.run(&command_buffer, since)?;
         Ok(self.parts.state.logits.read_at(0, self.parts.model.vocabulary)?)
+    }
+
+    fn encode_logits(&mut self, command_buffer: &CommandBuffer, row: usize) -> Result<()> {
+        let values = Values { row, end: self.len, ..Values::default() };
+        self.logits.replay(command_buffer, &values)?;
+        if let Some(profiler) = &mut self.profiler {
+            profiler.encode(self.logits.works(&values));
+        }
+        Ok(())
     }
 
     /// Evaluates pending tokens. Calls `each` with the position and the logits of every one of them from `from` on.
@@ -249,13 +276,14 @@ impl Plan {
         let mut logits = vec![0.0; self.parts.model.vocabulary];
         while self.pending() > 0 {
             let first = self.evaluated;
-            let command_buffer = self.device.command_buffer();
+            let (since, command_buffer) = (Instant::now(), self.command_buffer());
+            self.begin_step();
             let count = self.encode_chunk(&command_buffer)?;
-            self.run(&command_buffer)?;
+            self.run(&command_buffer, since)?;
             for row in from.saturating_sub(first)..count {
-                let command_buffer = self.device.command_buffer();
-                self.logits.replay(&command_buffer, &Values { row, end: self.len, ..Values::default() })?;
-                self.run(&command_buffer)?;
+                let (since, command_buffer) = (Instant::now(), self.command_buffer());
+                self.encode_logits(&command_buffer, row)?;
+                self.run(&command_buffer, since)?;
                 self.parts.state.logits.read_into(0, &mut logits)?;
                 each(first + row, &logits);
             }
@@ -271,6 +299,7 @@ impl Plan {
         }
         // The last token needs a position too, although it is not in the KV cache yet.
         self.check_room(count)?;
+        let _span = trace::host("generate");
         let start = self.len;
         if let Err(error) = self.run_steps(count) {
             self.truncate(start);
@@ -278,16 +307,21 @@ impl Plan {
         }
         let first = tokens.len();
         tokens.resize(first + count, 0);
+        let _reading = trace::host("read tokens");
         self.parts.state.history.read_into(start * 4, &mut tokens[first..])?;
         Ok(())
     }
 
     fn run_steps(&mut self, count: usize) -> Result<()> {
+        let (since, mut profiled) = (Instant::now(), Vec::new());
         let mut running = Vec::new();
         let mut result = Ok(());
         for steps in steps::groups(count, self.device.tuning().overlaps) {
-            let command_buffer = self.device.command_buffer();
+            let command_buffer = self.command_buffer();
+            let encoding = trace::host("encode");
             let encoded = (0..steps).try_for_each(|_| self.encode_step(&command_buffer));
+            drop(encoding);
+            profiled.extend(self.profiled(&command_buffer));
             match encoded.and_then(|()| Ok(command_buffer.commit()?)) {
                 Ok(()) => running.push(command_buffer),
                 Err(error) => {
@@ -297,17 +331,25 @@ impl Plan {
             }
         }
         // Wait for all committed command buffers, even after an error: they use the same memory as later ones.
+        let waiting = trace::host("run");
         for command_buffer in running {
             let completed = command_buffer.wait_until_completed();
             result = result.and(completed.map_err(Error::Device));
         }
+        drop(waiting);
+        self.add_to_profile(profiled, since);
         result.inspect_err(|_| self.invalidate_cache())
     }
 
     /// Encodes one decode step: the layers for pending tokens, and sampling of the next token.
     fn encode_step(&mut self, command_buffer: &CommandBuffer) -> Result<()> {
+        self.begin_step();
         let row = self.encode_pending(command_buffer)?;
-        self.choose.replay(command_buffer, &Values { row, end: self.len, ..Values::default() })?;
+        let values = Values { row, end: self.len, ..Values::default() };
+        self.choose.replay(command_buffer, &values)?;
+        if let Some(profiler) = &mut self.profiler {
+            profiler.encode(self.choose.works(&values));
+        }
         self.len += 1;
         self.row = None;
         Ok(())

@@ -5,9 +5,11 @@
 //!                                          └─ Table::record ── Table ── replay(Values)
 //! ```
 
+use crate::cases::Case;
 use crate::error::{Error, Result};
 use crate::metal::dispatch::{Encoding, PatchedParameter};
 use crate::metal::{MetalDevice, PipelineSet};
+use crate::profile::DispatchWork;
 use compute::{BytesLocation, CommandBuffer, Patch, Recording};
 
 /// Value that changes between replays.
@@ -23,6 +25,17 @@ pub(super) enum Quantity {
     End,
 }
 
+impl Quantity {
+    /// Letter of the quantity in the sizes of operations, if their work depends on it.
+    fn letter(self) -> Option<char> {
+        match self {
+            Quantity::First => Some('P'),
+            Quantity::Length => Some('L'),
+            Quantity::Row | Quantity::End => None,
+        }
+    }
+}
+
 /// Values of the quantities.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Values {
@@ -30,6 +43,13 @@ pub(super) struct Values {
     pub(super) length: usize,
     pub(super) row: usize,
     pub(super) end: usize,
+}
+
+impl Values {
+    /// The values, in the order of [`Quantity`].
+    fn all(&self) -> [usize; 4] {
+        [self.first, self.length, self.row, self.end]
+    }
 }
 
 /// Encodes operations, and collects the parameters that replays patch.
@@ -58,6 +78,14 @@ pub(super) fn declare(
 pub(super) struct Table {
     recording: Recording,
     spots: Vec<Spot>,
+    works: Vec<RecordedWork>,
+}
+
+/// Work of a dispatch.
+struct RecordedWork {
+    case: Option<Case>,
+    /// Size that replays change.
+    patched: Option<(char, Quantity)>,
 }
 
 struct Spot {
@@ -72,9 +100,16 @@ impl Table {
         encode: impl FnOnce(&mut Tracer<'_>) -> Result<()>,
     ) -> Result<Table> {
         let mut recorder = device.device().new_command_recorder(device.tuning().dispatch);
-        let mut tracer = Tracer { encoding: Encoding::new(device, &mut recorder), spots: Vec::new() };
+        let encoding = Encoding::new(device, &mut recorder).collecting_works();
+        let mut tracer = Tracer { encoding, spots: Vec::new() };
         encode(&mut tracer)?;
+        let cases = tracer.encoding.take_works();
         let spots = tracer.spots;
+        let works = cases.into_iter().enumerate().map(|(number, case)| {
+            let mut quantities = spots.iter().filter(|spot| spot.0 == number).map(|spot| spot.2);
+            RecordedWork { case, patched: quantities.find_map(|quantity| Some((quantity.letter()?, quantity))) }
+        });
+        let works = works.collect();
         let recording = recorder.finish()?;
         let spot = |(dispatch, parameter, quantity): (usize, PatchedParameter, Quantity)| {
             let location = recording.bytes_location(dispatch, parameter.index).ok_or_else(|| {
@@ -84,13 +119,12 @@ impl Table {
             Ok(Spot { location, offset: parameter.offset, quantity })
         };
         let spots = spots.into_iter().map(spot).collect::<Result<_>>()?;
-        Ok(Table { recording, spots })
+        Ok(Table { recording, spots, works })
     }
 
     /// Replays the dispatches into a command buffer with these values.
     pub(super) fn replay(&self, command_buffer: &CommandBuffer, values: &Values) -> Result<()> {
-        let Values { first, length, row, end } = *values;
-        let bytes = [first, length, row, end].map(|value| (value as u32).to_ne_bytes());
+        let bytes = values.all().map(|value| (value as u32).to_ne_bytes());
         let patches: Vec<Patch<'_>> = self
             .spots
             .iter()
@@ -101,6 +135,19 @@ impl Table {
             })
             .collect();
         Ok(command_buffer.replay(&self.recording, &patches)?)
+    }
+
+    /// Work of each dispatch in a replay with these values.
+    pub(super) fn works(&self, values: &Values) -> Vec<Option<DispatchWork>> {
+        let work = |work: &RecordedWork| {
+            let (mut case, mut sizes) = (work.case.clone()?, work.case.as_ref()?.shape.clone());
+            if let Some((letter, quantity)) = work.patched {
+                case.shape.replace(letter, values.all()[quantity as usize]);
+                sizes.remove(letter);
+            }
+            Some(DispatchWork { sizes: sizes.to_string().into(), bytes: case.bytes(), flops: case.flops() })
+        };
+        self.works.iter().map(work).collect()
     }
 
     pub(super) fn dispatch_count(&self) -> usize {

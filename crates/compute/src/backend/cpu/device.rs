@@ -38,6 +38,13 @@ pub struct CpuOptions {
     pub threads: Option<usize>,
 }
 
+impl CpuOptions {
+    /// The number of threads of a device with these options.
+    pub fn thread_count(&self) -> Result<usize> {
+        threads(self)
+    }
+}
+
 /// The CPU of this machine, with its thread pool.
 pub(crate) struct Device {
     properties: Properties,
