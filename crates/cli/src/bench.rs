@@ -5,7 +5,9 @@ use std::num::NonZero;
 use std::time::Instant;
 
 use clap::Args;
+use inference::arch::Hyperparameters;
 use inference::generate::Sampling;
+use inference::gguf::Gguf;
 use inference::plan::Plan;
 use serde_json::{Value, json};
 
@@ -76,8 +78,15 @@ impl Measured {
 
 impl Bench {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
-        let needed = self.depth + self.prompt.max(self.tokens) + 1;
-        let mut engine = match self.model.load(Sampling::GREEDY, Some(needed.max(64))) {
+        let file = match self.model.open() {
+            Ok(file) => file,
+            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+        };
+        let needed = match self.needed_context(&file) {
+            Ok(needed) => needed,
+            Err(message) => return output::error(&message).map(|()| Outcome::Refused),
+        };
+        let mut engine = match self.model.load_file(file, Sampling::GREEDY, Some(needed.max(64))) {
             Ok(engine) => engine,
             Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
         };
@@ -102,6 +111,25 @@ impl Bench {
         let device = engine.device.device().name();
         output::result(&format!("{} on {device}\n{}", self.model.name(), table.render("")))?;
         Ok(Outcome::Fine)
+    }
+
+    /// The context that the measurements need. Refuses one that the model was not trained for before anything is
+    /// loaded: filling it takes minutes or days. `-c` allows it.
+    fn needed_context(&self, file: &Gguf) -> Result<usize, String> {
+        let tokens = self.depth.saturating_add(self.prompt.max(self.tokens));
+        // The last token is sampled, and needs a place, but is not evaluated.
+        let needed = tokens.saturating_add(1);
+        // Loading explains a model that cannot be read.
+        let trained = Hyperparameters::read(file).map_or(usize::MAX, |model| model.context);
+        match self.model.context() {
+            Some(context) if needed > context => Err(format!(
+                "the context of {context} tokens is too small: {needed} are needed; set a larger one with -c"
+            )),
+            None if tokens > trained => Err(format!(
+                "the model's context of {trained} tokens is too small: {tokens} are needed; exceed it with -c {needed}"
+            )),
+            _ => Ok(needed),
+        }
     }
 
     fn measure(&self, plan: &mut Plan) -> inference::Result<Vec<Measured>> {

@@ -57,12 +57,21 @@ pub(crate) struct Engine {
 impl ModelFlags {
     /// Loads the model. The error is for the user.
     pub(crate) fn load(&self, sampling: Sampling, least_context: Option<usize>) -> Result<Engine, String> {
+        self.load_file(self.open()?, sampling, least_context)
+    }
+
+    /// Loads the model of an open file. The error is for the user.
+    pub(crate) fn load_file(
+        &self,
+        file: Gguf,
+        sampling: Sampling,
+        least_context: Option<usize>,
+    ) -> Result<Engine, String> {
         let start = Instant::now();
         let device = self.device.find(self.threads.map(NonZero::get)).map_err(|error| error.to_string())?;
-        let file = self.open()?;
         let archive = BinaryArchive::user_cache().map_err(|error| error.to_string())?;
         let device = MetalDevice::with_device(device, archive).map_err(|error| error.to_string())?;
-        let context = self.context.map(NonZero::get).or(least_context);
+        let context = self.context().or(least_context);
         let options = PlanOptions { context, sampling, ..PlanOptions::default() };
         let mut progress = Progress::new();
         let plan = Plan::load(&device, &file, &options, |now| match now {
@@ -76,7 +85,8 @@ impl ModelFlags {
         Ok(Engine { device, file, plan, seconds: start.elapsed().as_secs_f64() })
     }
 
-    fn open(&self) -> Result<Gguf, String> {
+    /// Opens the model's file. The error is for the user.
+    pub(crate) fn open(&self) -> Result<Gguf, String> {
         if let Some(name) = &self.synthetic {
             let model: SyntheticModel = name.parse().map_err(|error| format!("--synthetic: {error}"))?;
             return model.open().map_err(|error| error.to_string());
@@ -86,6 +96,11 @@ impl ModelFlags {
             None => models::default_model(),
         };
         Gguf::open(path.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    }
+
+    /// The value of `--context`.
+    pub(crate) fn context(&self) -> Option<usize> {
+        self.context.map(NonZero::get)
     }
 
     /// The model's name.

@@ -153,6 +153,18 @@ fn speed_is_measured() {
 }
 
 #[test]
+fn speed_beyond_the_context_is_refused_before_loading() {
+    let refused = run("bench", &["-p", "9999999"]).exits(1);
+    refused.says("the model's context of 2048 tokens is too small: 9999999 are needed; exceed it with -c 10000000");
+    run("bench", &["-n", "2000", "-d", "100"]).exits(1).says("2100 are needed");
+    run("bench", &["-d", &usize::MAX.to_string()]).exits(1).says("is too small");
+    let refused = run("bench", &["-c", "64", "-p", "64", "-n", "0"]).exits(1);
+    refused.says("the context of 64 tokens is too small: 65 are needed; set a larger one with -c");
+    // A length that was not trained is measured on request.
+    run("bench", &["-c", "2101", "-d", "2090", "-p", "0", "-n", "10", "-r", "1"]).exits(0);
+}
+
+#[test]
 fn perplexity_is_measured() {
     let scratch = Scratch::new();
     let file = scratch.file("text.txt", "The quick brown fox jumps over the lazy dog. ".repeat(30));
