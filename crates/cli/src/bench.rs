@@ -13,17 +13,20 @@ use serde_json::{Value, json};
 
 use crate::engine::{Engine, ModelFlags, peak_memory};
 use crate::output::{self, Outcome};
+use crate::profile::{ProfileFlags, Profiled, Profiling};
 use crate::table::{Align, Table};
 
 pub(crate) const EXAMPLE: &str = "\
 Prints the median of the measurements in tokens per second, with the slowest
 and the fastest. A warm-up run of each is not counted. Prompt tokens are
-synthetic, and decoding is greedy, on the device.
+synthetic, and decoding is greedy, on the device. --profile and --trace add
+another run of each, after the measurements.
 
 Examples:
   metalworks bench
   metalworks bench -m model.gguf -p 512 -n 128 -t 1 --json
   metalworks bench --synthetic llama-8b:q4_0 -n 16 -r 3
+  metalworks bench -p 128 -n 32 --profile --trace trace.json
 
 Exit status: 0 success, 1 it does not fit the model, 2 it cannot be loaded.";
 
@@ -57,6 +60,9 @@ pub(crate) struct Bench {
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    profile: ProfileFlags,
 }
 
 /// A measurement: tokens per second, in ascending order.
@@ -78,6 +84,10 @@ impl Measured {
 
 impl Bench {
     pub(crate) fn run(&self) -> io::Result<Outcome> {
+        let profiling = match self.profile.open() {
+            Ok(profiling) => profiling,
+            Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
+        };
         let file = match self.model.open() {
             Ok(file) => file,
             Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
@@ -94,8 +104,16 @@ impl Bench {
             Ok(measured) => measured,
             Err(error) => return output::error(&error.to_string()).map(|()| Outcome::Refused),
         };
-        if self.json {
-            return output::json_result(&self.to_json(&engine, &measured)).map(|()| Outcome::Fine);
+        let mut json = self.json.then(|| self.to_json(&engine, &measured));
+        let profiled = match self.profiled(profiling, &mut engine) {
+            Ok(profiled) => profiled,
+            Err(message) => return output::error(&message).map(|()| Outcome::Refused),
+        };
+        if let Some(json) = &mut json {
+            if let Some(profiled) = &profiled {
+                json["profile"] = profiled.to_json();
+            }
+            return output::json_result(json).map(|()| Outcome::Fine);
         }
         let mut table = Table::new([
             ("test", Align::Left),
@@ -109,7 +127,8 @@ impl Bench {
             table.row([measured.name.clone(), median, slowest, fastest]);
         }
         let device = engine.device.device().name();
-        output::result(&format!("{} on {device}\n{}", self.model.name(), table.render("")))?;
+        let profile = profiled.map_or_else(String::new, |profiled| profiled.to_text());
+        output::result(&format!("{} on {device}\n{}{profile}", self.model.name(), table.render("")))?;
         Ok(Outcome::Fine)
     }
 
@@ -132,10 +151,50 @@ impl Bench {
         }
     }
 
-    fn measure(&self, plan: &mut Plan) -> inference::Result<Vec<Measured>> {
+    /// Tokens up to the end of the prompt.
+    fn input(&self, plan: &Plan) -> Vec<u32> {
         let vocabulary = plan.hyperparameters().vocabulary as u64;
         let token = |index: usize| ((index as u64 * 7919 + 13) % vocabulary) as u32;
-        let all: Vec<u32> = (0..self.depth + self.prompt.max(1)).map(token).collect();
+        (0..self.depth + self.prompt.max(1)).map(token).collect()
+    }
+
+    /// Runs each test once more with a profile. The error is for the user.
+    fn profiled(&self, profiling: Profiling, engine: &mut Engine) -> Result<Option<Profiled>, String> {
+        if !self.profile.is_on() {
+            return Ok(None);
+        }
+        let Engine { plan, device, .. } = engine;
+        self.run_profiled(&profiling, plan).map_err(|error| error.to_string())?;
+        profiling.finish(&self.profile, plan, device, self.model.cpu_threads())
+    }
+
+    fn run_profiled(&self, profiling: &Profiling, plan: &mut Plan) -> inference::Result<()> {
+        let (all, steps, mut chosen) = (self.input(plan), self.steps(plan), Vec::new());
+        prepare(plan, &all[..self.depth])?;
+        profiling.begin(plan);
+        if self.prompt > 0 {
+            plan.push(&all[self.depth..])?;
+            plan.generate(1, &mut chosen)?;
+            // The KV cache has the tokens before the prompt still.
+            plan.truncate(self.depth);
+        }
+        if self.tokens > 0 {
+            plan.push(&all[self.depth..=self.depth])?;
+            self.decode(plan, steps, &mut chosen)?;
+        }
+        Ok(())
+    }
+
+    fn decode(&self, plan: &mut Plan, steps: usize, chosen: &mut Vec<u32>) -> inference::Result<()> {
+        chosen.clear();
+        while chosen.len() < self.tokens {
+            plan.generate(steps.min(self.tokens - chosen.len()), chosen)?;
+        }
+        Ok(())
+    }
+
+    fn measure(&self, plan: &mut Plan) -> inference::Result<Vec<Measured>> {
+        let all = self.input(plan);
         let mut measured = Vec::new();
         let at = if self.depth > 0 { format!(" @ {}", self.depth) } else { String::new() };
         let mut chosen = Vec::with_capacity(self.tokens + 1);
@@ -155,12 +214,8 @@ impl Bench {
             measured.push(self.repeat(name, self.tokens, || {
                 prepare(plan, &all[..self.depth])?;
                 plan.push(&all[self.depth..=self.depth])?;
-                chosen.clear();
                 let start = Instant::now();
-                while chosen.len() < self.tokens {
-                    let count = steps.min(self.tokens - chosen.len());
-                    plan.generate(count, &mut chosen)?;
-                }
+                self.decode(plan, steps, &mut chosen)?;
                 Ok(start.elapsed().as_secs_f64())
             })?);
         }

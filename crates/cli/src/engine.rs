@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::time::Instant;
 
 use clap::Args;
-use compute::BinaryArchive;
+use compute::{BinaryArchive, CpuOptions};
 use inference::generate::Sampling;
 use inference::gguf::Gguf;
 use inference::metal::MetalDevice;
@@ -101,6 +101,12 @@ impl ModelFlags {
     /// The value of `--context`.
     pub(crate) fn context(&self) -> Option<usize> {
         self.context.map(NonZero::get)
+    }
+
+    /// Number of threads of the CPU, if that is the device.
+    pub(crate) fn cpu_threads(&self) -> usize {
+        let options = CpuOptions { threads: self.threads.map(NonZero::get) };
+        options.thread_count().unwrap_or(1)
     }
 
     /// The model's name.

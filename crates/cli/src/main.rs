@@ -21,6 +21,7 @@ mod npy;
 mod objdump;
 mod output;
 mod perplexity;
+mod profile;
 mod progress;
 mod pull;
 mod reflect;

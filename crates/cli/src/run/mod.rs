@@ -10,10 +10,12 @@ use std::time::{Instant, SystemTime};
 use clap::Args;
 use inference::chat::Message;
 use inference::generate::{Generated, Sampling, Session, StopReason, TextRequest};
+use inference::metal::MetalDevice;
 
 use crate::engine::{Engine, ModelFlags, peak_memory};
 use crate::input;
 use crate::output::{self, Outcome};
+use crate::profile::{ProfileFlags, Profiling};
 
 pub(crate) const EXAMPLE: &str = "\
 Without --prompt, it starts a chat on a terminal: an empty line, /exit or Ctrl-D
@@ -67,6 +69,9 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     sampling: SamplingFlags,
+
+    #[command(flatten)]
+    profile: ProfileFlags,
 }
 
 #[derive(Args)]
@@ -163,18 +168,24 @@ impl Run {
             None => input::stdin().map(|text| text.trim_end_matches(['\r', '\n']).to_owned()),
         };
         let loaded = prompt.and_then(|prompt| {
+            let profiling = self.profile.open()?;
             let Engine { device, file, plan, seconds } = self.model.load(self.sampling.sampling(), None)?;
-            let session = Session::new(plan, &file).map_err(|error| error.to_string())?;
-            Ok((prompt, session, device.stats(), seconds))
+            let mut session = Session::new(plan, &file).map_err(|error| error.to_string())?;
+            if self.profile.is_on() {
+                profiling.begin(session.plan());
+            }
+            Ok((prompt, session, device, seconds, profiling))
         });
-        let (prompt, mut session, pipelines, load_seconds) = match loaded {
+        let (prompt, mut session, device, load_seconds, profiling) = match loaded {
             Ok(loaded) => loaded,
             Err(message) => return output::error(&message).map(|()| Outcome::NotTried),
         };
         let interrupt = Interrupt::new();
         if is_conversation {
-            return chat::conversation(self, &mut session, &interrupt);
+            let outcome = chat::conversation(self, &mut session, &interrupt)?;
+            return Ok(outcome.max(self.print_profile(profiling, &mut session, &device)?));
         }
+        let pipelines = device.stats();
         let (before, steps) = (start.elapsed(), session.plan().steps());
         let result = interrupt.during(|cancelled| {
             let request = self.request(steps, cancelled);
@@ -197,7 +208,26 @@ impl Run {
             output::diagnostics(&format!("first token after {:.2} s\n", first.as_secs_f64()))?;
             self.print_stats(&generated)?;
         }
-        Ok(Outcome::Fine)
+        self.print_profile(profiling, &mut session, &device)
+    }
+
+    /// Ends the profile, and prints it.
+    fn print_profile(
+        &self,
+        profiling: Profiling,
+        session: &mut Session,
+        device: &MetalDevice,
+    ) -> io::Result<Outcome> {
+        if !self.profile.is_on() {
+            return Ok(Outcome::Fine);
+        }
+        match profiling.finish(&self.profile, session.plan(), device, self.model.cpu_threads()) {
+            Ok(profiled) => {
+                let text = profiled.map_or_else(String::new, |profiled| profiled.to_text());
+                output::diagnostics(&text).map(|()| Outcome::Fine)
+            }
+            Err(message) => output::error(&message).map(|()| Outcome::NotTried),
+        }
     }
 
     fn request<'a>(&self, steps: usize, cancelled: &'a AtomicBool) -> TextRequest<'a> {
