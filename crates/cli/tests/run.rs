@@ -165,6 +165,15 @@ fn speed_beyond_the_context_is_refused_before_loading() {
 }
 
 #[test]
+#[cfg(target_arch = "x86_64")]
+fn an_unknown_cpu_is_reported_once() {
+    let run =
+        metalworks_with_cache(["bench"].iter().chain(&MODEL), CACHE, &[("METALWORKS_CPU", "pentium")]).exits(2);
+    assert_eq!(run.stderr.matches("pentium").count(), 1, "{}", run.stderr);
+    run.says("METALWORKS_CPU is 'pentium': it must be one of x86-64-v3, haswell,");
+}
+
+#[test]
 fn perplexity_is_measured() {
     let scratch = Scratch::new();
     let file = scratch.file("text.txt", "The quick brown fox jumps over the lazy dog. ".repeat(30));

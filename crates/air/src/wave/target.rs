@@ -71,17 +71,21 @@ impl Target {
 
     /// The CPU that this program runs on, taken for an older one: one of LLVM's names for x86-64 CPUs, such as
     /// `haswell`.
-    pub fn host_as(cpu: &str) -> Result<Target> {
-        let host = Target::host()?;
+    ///
+    /// The error says what else it must be.
+    pub fn host_as(cpu: &str) -> std::result::Result<Target, String> {
+        let host = Target::host().map_err(|error| error.to_string())?;
         let known = |names: &[&str]| names.contains(&cpu);
-        if host.triple != X86_64 || !(known(WITH_AVX2) || known(WITH_AVX512)) {
-            let names = [WITH_AVX2, WITH_AVX512].concat().join(", ");
-            return Err(Error::Unsupported(format!("the CPU '{cpu}' (known for x86-64: {names})")));
+        if host.triple != X86_64 {
+            return Err("it must be unset on this architecture".into());
+        }
+        if !(known(WITH_AVX2) || known(WITH_AVX512)) {
+            return Err(format!("it must be one of {}", [WITH_AVX2, WITH_AVX512].concat().join(", ")));
         }
         if known(WITH_AVX512) && !host.has("+avx512bw") {
-            return Err(Error::Unsupported(format!("code for '{cpu}', whose AVX-512 this CPU lacks,")));
+            return Err("it must be a CPU without AVX-512, which this one lacks".into());
         }
-        Target::named(cpu)
+        Target::named(cpu).map_err(|error| error.to_string())
     }
 
     /// A CPU by LLVM's name for it: `haswell`, `znver4`, `apple-m1`.

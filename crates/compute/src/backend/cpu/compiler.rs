@@ -18,7 +18,10 @@ impl CompilerTarget {
         // Query LLVM once: it is slow, and the answer does not change.
         static HOST: OnceLock<Result<CompilerTarget>> = OnceLock::new();
         match std::env::var("METALWORKS_CPU") {
-            Ok(cpu) => CompilerTarget::checked(air::wave::Target::host_as(&cpu)),
+            Ok(cpu) => match air::wave::Target::host_as(&cpu) {
+                Ok(wave) => Ok(CompilerTarget { wave }),
+                Err(problem) => Err(Error::Usage(format!("METALWORKS_CPU is '{cpu}': {problem}"))),
+            },
             Err(_) => HOST.get_or_init(|| CompilerTarget::checked(air::wave::Target::host())).clone(),
         }
     }

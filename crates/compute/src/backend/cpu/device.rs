@@ -1,7 +1,7 @@
 //! The CPU device: its threads and its limits.
 
 use super::run::pool::Pool;
-use super::{library, queue, recording};
+use super::{library, queue, recording, target};
 use crate::backend::air_dynamic::AirDynamicLibrary;
 use crate::backend::air_library::AirLibrary;
 use crate::backend::pages;
@@ -53,6 +53,7 @@ pub(crate) struct Device {
 
 impl Device {
     pub(crate) fn new(options: &CpuOptions) -> Result<Device> {
+        target::check_environment()?;
         let pool = Pool::new(threads(options)?);
         pool.set_adverse(settings::switch("METALWORKS_ADVERSE", false)?);
         Ok(Device { properties: properties(pool.threads()), pool: Arc::new(pool) })

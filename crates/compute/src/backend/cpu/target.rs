@@ -51,6 +51,16 @@ pub(crate) fn parse_target(machine: Option<&str>) -> std::result::Result<(), Str
     }
 }
 
+/// Checks `METALWORKS_CPU`, so that a device is refused rather than each of its pipelines.
+pub(super) fn check_environment() -> Result<()> {
+    // LLVM is slow to ask, and not needed for kernels from archives.
+    #[cfg(llvm)]
+    if std::env::var_os("METALWORKS_CPU").is_some() {
+        super::compiler::CompilerTarget::host()?;
+    }
+    Ok(())
+}
+
 /// This CPU as a target.
 pub(super) struct Host {
     exact: Option<ArtifactTarget>,
