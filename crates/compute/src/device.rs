@@ -132,6 +132,11 @@ impl Device {
         self.backend.properties().limits.clone()
     }
 
+    /// Number of this machine's threads that execute kernels, on a CPU.
+    pub fn threads(&self) -> Option<usize> {
+        self.backend.threads()
+    }
+
     /// Largest threadgroup memory of a threadgroup, in bytes.
     pub fn max_threadgroup_memory_length(&self) -> usize {
         self.backend.properties().limits.max_threadgroup_memory_length

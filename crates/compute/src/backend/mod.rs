@@ -75,6 +75,11 @@ pub trait Device: Any + Send + Sync {
     /// Its immutable properties.
     fn properties(&self) -> &Properties;
 
+    /// Number of the host's threads that execute kernels; `None` for a device with its own processors.
+    fn threads(&self) -> Option<usize> {
+        None
+    }
+
     /// Allocates a buffer of `len` bytes, at least 1, filled with zeros unless it is private.
     fn new_buffer(&self, len: usize, storage: StorageMode) -> Result<Allocation>;
 

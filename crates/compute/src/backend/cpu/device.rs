@@ -91,6 +91,10 @@ impl backend::Device for Device {
         &self.properties
     }
 
+    fn threads(&self) -> Option<usize> {
+        Some(self.pool.threads())
+    }
+
     fn new_buffer(&self, len: usize, _: StorageMode) -> Result<Allocation> {
         self.allocate(len)
     }
