@@ -19,4 +19,4 @@ mod tuning;
 
 pub use device::{MetalDevice, PendingLoad, find_device};
 pub use pipeline::PipelineSet;
-pub use tuning::{GemmTuning, GemvTuning, RowTuning, Tuning};
+pub use tuning::{AttentionTuning, GemmTuning, GemvTuning, RowTuning, Tuning};

@@ -38,6 +38,8 @@ pub struct Tuning {
     pub gemm: Option<GemmTuning>,
     /// Norms, softmax and sampling.
     pub rows: RowTuning,
+    /// Attention of one token.
+    pub attention: AttentionTuning,
     /// Tokens of a prompt per prefill step, unless the caller chooses another number.
     pub chunk: usize,
     /// Tokens that are sampled before the host reads them, unless a request says otherwise. Tokens after the end of a
@@ -87,6 +89,15 @@ pub struct RowTuning {
     pub most: usize,
 }
 
+/// Division of the positions of a cache between simdgroups, in decode attention.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AttentionTuning {
+    /// Simdgroups that keep the device busy.
+    pub simdgroups: usize,
+    /// Positions up to which nothing is divided: there, joining the parts costs more than is gained.
+    pub whole: usize,
+}
+
 impl RowTuning {
     /// The same number of simdgroups for every row.
     pub const fn exactly(simdgroups: usize) -> RowTuning {
@@ -98,7 +109,7 @@ impl Tuning {
     /// The tuning for a device.
     pub fn of(device: &Device) -> Tuning {
         match device.kind() {
-            DeviceKind::Cpu => Tuning::CPU,
+            DeviceKind::Cpu => Tuning::cpu(device.threads().unwrap_or(1)),
             DeviceKind::Metal | DeviceKind::Other(_) => {
                 let capabilities = device.capabilities();
                 let tuning = Tuning::apple(capabilities.apple_family.unwrap_or(OLDEST_FAMILY));
@@ -112,12 +123,22 @@ impl Tuning {
         }
     }
 
-    /// For a CPU, measured.
+    /// For a CPU with this number of threads.
+    ///
+    /// Only attention depends on it, because the heads of a model are fewer than the threads of a large CPU; other
+    /// operations have enough threadgroups. Several parts per thread, so that all threads end at about the same time.
+    pub const fn cpu(threads: usize) -> Tuning {
+        let simdgroups = if threads > 1 { PARTS_PER_THREAD * threads } else { 1 };
+        Tuning { attention: AttentionTuning { simdgroups, ..Tuning::CPU.attention }, ..Tuning::CPU }
+    }
+
+    /// For a CPU with one thread, measured.
     pub const CPU: Tuning = Tuning {
         simdgroups: 1,
         gemv: GemvTuning { chunk: 128, least_split: 1, most_split: 1 },
         gemm: None,
         rows: RowTuning::exactly(1),
+        attention: AttentionTuning { simdgroups: 1, whole: 512 },
         chunk: 512,
         steps: 2,
         // Encoding takes a core away from the kernels.
@@ -144,6 +165,7 @@ impl Tuning {
             gemm: Some(GemmTuning { from: 9, simdgroups: 4 }),
             // Four numbers per thread.
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
+            attention: AttentionTuning { simdgroups, whole: 0 },
             chunk: 512,
             steps: 4,
             // A token takes hundreds of dispatches, at about a microsecond each to encode.
@@ -190,9 +212,13 @@ impl Tuning {
 
     /// Number of parts into which decoding splits the positions of a cache, for heads in `groups` groups. It does not
     /// depend on the token's position, because a plan replays the same dispatches: parts without positions end at once.
-    /// Each part adds to the cost of joining them, so there are at most 32.
+    /// Each part adds to the cost of joining them, so there are at most 32. One part if no token divides them.
     pub fn attention_parts(&self, groups: usize, capacity: usize) -> usize {
-        (self.simdgroups / groups.max(1)).clamp(1, capacity.div_ceil(KEY_TILE).clamp(1, MOST_PARTS))
+        let AttentionTuning { simdgroups, whole } = self.attention;
+        if capacity <= whole {
+            return 1;
+        }
+        (simdgroups / groups.max(1)).clamp(1, capacity.div_ceil(KEY_TILE).clamp(1, MOST_PARTS))
     }
 
     /// The layout for products with a matrix of this format and width.
@@ -200,6 +226,9 @@ impl Tuning {
         if self.tiles { Layout::preferred(format, columns) } else { Layout::Blocks }
     }
 }
+
+/// Simdgroups per thread of a CPU in attention.
+const PARTS_PER_THREAD: usize = 8;
 
 /// Maximum number of parts of a cache.
 const MOST_PARTS: usize = 32;
@@ -213,6 +242,7 @@ const OLDEST_FAMILY: u32 = 7;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use compute::CpuOptions;
 
     fn split(tuning: &Tuning, vectors: usize, rows: usize, columns: usize) -> (usize, usize, usize) {
         let GemvVariant { batch, split, chunk } = tuning.gemv(vectors, rows, columns);
@@ -221,7 +251,8 @@ mod tests {
 
     #[test]
     fn a_cpu_divides_nothing() {
-        let cpu = Tuning::of(&Device::cpu().expect("there is a CPU"));
+        let one = CpuOptions { threads: Some(1) };
+        let cpu = Tuning::of(&Device::cpu_with_options(&one).expect("there is a CPU"));
         assert_eq!(cpu, Tuning::CPU);
         for (vectors, batch) in [(0, 1), (1, 1), (2, 2), (3, 4), (5, 8), (8, 8), (512, 8)] {
             assert_eq!(split(&cpu, vectors, 4096, 4096), (batch, 1, 128), "{vectors} vectors");
@@ -232,6 +263,16 @@ mod tests {
         assert_eq!(cpu.attention_parts(8, 4096), 1);
         assert_eq!(cpu.layout(Format::Q4_0, 64), Layout::Tiles);
         assert_eq!(cpu.layout(Format::F32, 33), Layout::Blocks);
+    }
+
+    #[test]
+    fn a_cpu_with_many_threads_divides_long_caches() {
+        let many = CpuOptions { threads: Some(16) };
+        let cpu = Tuning::of(&Device::cpu_with_options(&many).expect("there is a CPU"));
+        assert_eq!(cpu, Tuning::cpu(16));
+        assert_eq!([3, 8, 32, 128].map(|groups| cpu.attention_parts(groups, 4096)), [32, 16, 4, 1]);
+        assert_eq!(cpu.attention_parts(8, 512), 1, "a short cache");
+        assert_eq!(Tuning { attention: Tuning::CPU.attention, ..cpu }, Tuning::CPU, "nothing else");
     }
 
     #[test]
@@ -259,6 +300,7 @@ mod tests {
             gemv: GemvTuning { chunk: 0, least_split: 0, most_split: 0 },
             gemm: Some(GemmTuning { from: 0, simdgroups: 0 }),
             rows: RowTuning { numbers: 0, most: 0 },
+            attention: AttentionTuning { simdgroups: 0, whole: 0 },
             ..Tuning::CPU
         };
         assert_eq!(split(&nonsense, usize::MAX, usize::MAX, 0), (8, 1, 32));

@@ -44,8 +44,9 @@ impl Parts {
         Gemv { w: w.matrix(), x, y, bias: None, residual: None, m, activation: self.activation }
     }
 
-    /// Encodes the steps from tokens of the history to the residual stream after the last layer.
-    pub(super) fn layers(&self, tracer: &mut Tracer<'_>, tokens: usize) -> Result<()> {
+    /// Encodes the steps from tokens of the history to the residual stream after the last layer. `splits` divides the
+    /// positions of the cache, for a single token.
+    pub(super) fn layers(&self, tracer: &mut Tracer<'_>, tokens: usize, splits: bool) -> Result<()> {
         let state = &self.state;
         tracer.patch(TakeTokens::FIRST, Quantity::First);
         take_tokens(
@@ -70,7 +71,7 @@ impl Parts {
             },
         )?;
         for (index, layer) in self.weights.layers.iter().enumerate() {
-            self.attention(tracer, index, layer, tokens)?;
+            self.attention(tracer, index, layer, tokens, splits)?;
             self.feed_forward(tracer, layer, tokens)?;
         }
         Ok(())
@@ -84,7 +85,14 @@ impl Parts {
         Ok(rms_norm(&mut tracer.encoding, op)?)
     }
 
-    fn attention(&self, tracer: &mut Tracer<'_>, index: usize, layer: &LayerWeights, tokens: usize) -> Result<()> {
+    fn attention(
+        &self,
+        tracer: &mut Tracer<'_>,
+        index: usize,
+        layer: &LayerWeights,
+        tokens: usize,
+        splits: bool,
+    ) -> Result<()> {
         let (model, state, activation) = (&self.model, &self.state, self.activation);
         let (q_width, kv_width) = (model.q_width(), model.kv_width());
         let (q, k, v) = (
@@ -142,6 +150,7 @@ impl Parts {
             let split = state
                 .parts
                 .as_ref()
+                .filter(|_| splits)
                 .map(|(count, scratch)| AttentionSplit { count: *count, scratch: scratch.into() });
             let op = AttentionDecode { q, cache, y, length: 1, shape, split, activation };
             attention_decode(&mut tracer.encoding, op)?;

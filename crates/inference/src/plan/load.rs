@@ -101,9 +101,14 @@ impl Plan {
         let state = State::new(device.device(), &hyperparameters, &frequencies, &wanted)?;
         let parts = Parts { model: hyperparameters, weights, state, activation: options.activation };
 
+        let always_splits = tuning.attention.whole == 0;
+        let splits_later = parts.state.parts.is_some() && !always_splits;
         let mut pipelines = PipelineSet::new();
         for &size in &sizes {
-            declare(device, &mut pipelines, |tracer| parts.layers(tracer, size))?;
+            declare(device, &mut pipelines, |tracer| parts.layers(tracer, size, always_splits))?;
+        }
+        if splits_later {
+            declare(device, &mut pipelines, |tracer| parts.layers(tracer, 1, true))?;
         }
         declare(device, &mut pipelines, |tracer| parts.logits(tracer))?;
         declare(device, &mut pipelines, |tracer| parts.choose(tracer, &options.sampling))?;
@@ -115,10 +120,12 @@ impl Plan {
         Filler::new(device, model.weights(), done, &mut read).fill(&unfilled)?;
         pending.finish(|pipeline| progress(LoadProgress::Pipelines(pipeline)))?;
 
-        let record = |&size: &usize| Table::record(device, |tracer| parts.layers(tracer, size));
+        let record = |&size: &usize| Table::record(device, |tracer| parts.layers(tracer, size, always_splits));
+        let record_split = || Table::record(device, |tracer| parts.layers(tracer, 1, true));
         Ok(Plan {
             device: device.clone(),
             layers: sizes.iter().map(record).collect::<Result<_>>()?,
+            split: if splits_later { Some(record_split()?) } else { None },
             logits: Table::record(device, |tracer| parts.logits(tracer))?,
             choose: Table::record(device, |tracer| parts.choose(tracer, &options.sampling))?,
             parts,

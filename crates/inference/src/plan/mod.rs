@@ -52,6 +52,9 @@ pub struct Plan {
     sizes: Vec<usize>,
     /// Layers for each chunk size.
     layers: Vec<Table>,
+    /// The layers for a single token with more positions than [`crate::metal::AttentionTuning::whole`], if these are
+    /// divided between simdgroups and fewer are not.
+    split: Option<Table>,
     logits: Table,
     /// Output matmul and sampling.
     choose: Table,
@@ -205,7 +208,10 @@ impl Plan {
         let Some(table) = table else {
             return Err(Error::Device(compute::Error::Internal(format!("no table for {size} tokens"))));
         };
-        let values = Values { first, length: first + size, ..Values::default() };
+        let length = first + size;
+        let is_long = size == 1 && length > self.device.tuning().attention.whole;
+        let table = self.split.as_ref().filter(|_| is_long).unwrap_or(table);
+        let values = Values { first, length, ..Values::default() };
         table.replay(command_buffer, &values)?;
         if let Some(profiler) = &mut self.profiler {
             profiler.encode(table.works(&values));

@@ -6,7 +6,7 @@ use crate::{assert_close, assert_logits, device, device_with, load_on, reference
 use compute::DispatchType;
 use inference::formats::{Activation, Format};
 use inference::generate::Sampling;
-use inference::metal::{GemmTuning, GemvTuning, RowTuning, Tuning};
+use inference::metal::{AttentionTuning, GemmTuning, GemvTuning, RowTuning, Tuning};
 use inference::plan::PlanOptions;
 
 /// Tunings of Apple GPUs, and one with values that neither these nor the CPU's have.
@@ -16,6 +16,8 @@ fn tunings() -> [Tuning; 3] {
         gemv: GemvTuning { chunk: 32, least_split: 3, most_split: 3 },
         gemm: Some(GemmTuning { from: 2, simdgroups: 3 }),
         rows: RowTuning::exactly(3),
+        // The cache is divided from the middle of the text on.
+        attention: AttentionTuning { simdgroups: 7, whole: 106 },
         dispatch: DispatchType::Serial,
         tiles: false,
         maps_weights: false,

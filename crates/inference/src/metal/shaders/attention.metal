@@ -207,7 +207,8 @@ struct DecodeSplitParams {
 };
 
 // buffers  0 q device const T [HEADS, HEAD_DIM]   1 keys, 2 values device const KV, the cache
-//          3 parts device float [HEADS, splits, HEAD_DIM + 2]: the sums, then the largest score and the total
+//          3 parts device float [HEADS, splits, HEAD_DIM + 2]: the sums, then the largest score and the total; for a
+//            part without positions, a total of 0
 //          4 p constant DecodeSplitParams
 // grid     HEADS / QUERIES × splits threadgroups of 32 threads; a part has whole tiles of 32 positions, or none
 template <typename T, typename KV>
@@ -227,6 +228,13 @@ kernel void attention_decode_split(device const T* q [[buffer(0)]],
     uint tiles = (p.length + KEY_TILE - 1) / KEY_TILE - first_tile, own = (tiles + p.splits - 1) / p.splits;
     uint begin = max(start, (first_tile + group.y * own) * KEY_TILE);
     uint end = min(p.length, (first_tile + (group.y + 1) * own) * KEY_TILE);
+    // A part without positions has a total of 0, and no sums.
+    if (begin >= end) {
+        if (lane < QUERIES) {
+            parts[(ulong(head + lane) * p.splits + group.y) * (HEAD_DIM + 2) + HEAD_DIM + 1] = 0.0f;
+        }
+        return;
+    }
     Attended result;
     attend(q + head * HEAD_DIM, rows, keys + cache, values + cache, begin, end, queries, weights, lane, result);
     for (uint r = 0; r < QUERIES; r++) {
@@ -253,21 +261,38 @@ kernel void attention_reduce(device const float* parts [[buffer(0)]],
                              uint head [[threadgroup_position_in_grid]],
                              uint lane [[thread_index_in_simdgroup]]) {
     device const float* own = parts + ulong(head) * splits * (HEAD_DIM + 2);
+    threadgroup float weights[SIMD_WIDTH];
     float largest = LOWEST;
-    for (uint s = 0; s < splits; s++) {
-        largest = max(largest, own[s * (HEAD_DIM + 2) + HEAD_DIM]);
+    for (uint s = lane; s < splits; s += SIMD_WIDTH) {
+        bool is_empty = own[s * (HEAD_DIM + 2) + HEAD_DIM + 1] == 0.0f;
+        largest = max(largest, is_empty ? LOWEST : own[s * (HEAD_DIM + 2) + HEAD_DIM]);
     }
-    float total = 0.0f;
-    for (uint s = 0; s < splits; s++) {
-        total += exp(own[s * (HEAD_DIM + 2) + HEAD_DIM] - largest) * own[s * (HEAD_DIM + 2) + HEAD_DIM + 1];
+    largest = simd_max(largest);
+    float total = 0.0f, sums[MAX_PIECES];
+    for (uint c = 0; c < PIECES; c++) {
+        sums[c] = 0.0f;
+    }
+    // Lanes are 32 parts, then numbers of the result.
+    for (uint first = 0; first < splits; first += SIMD_WIDTH) {
+        uint part = min(first + lane, splits - 1) * (HEAD_DIM + 2);
+        float part_total = first + lane < splits ? own[part + HEAD_DIM + 1] : 0.0f;
+        float weight = part_total == 0.0f ? 0.0f : exp(own[part + HEAD_DIM] - largest);
+        total += simd_sum(weight * part_total);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        weights[lane] = weight;
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint s = 0; s < min(SIMD_WIDTH, splits - first); s++) {
+            // Nothing is stored for parts without positions.
+            if (weights[s] > 0.0f) {
+                for (uint c = 0; c < PIECES; c++) {
+                    sums[c] += weights[s] * own[(first + s) * (HEAD_DIM + 2) + piece(c) + lane];
+                }
+            }
+        }
     }
     for (uint c = 0; c < PIECES; c++) {
-        float sum = 0.0f;
-        for (uint s = 0; s < splits; s++) {
-            sum += exp(own[s * (HEAD_DIM + 2) + HEAD_DIM] - largest) * own[s * (HEAD_DIM + 2) + piece(c) + lane];
-        }
         if (piece(c) + lane >= c * SIMD_WIDTH) {
-            y[head * HEAD_DIM + piece(c) + lane] = T(sum / total);
+            y[head * HEAD_DIM + piece(c) + lane] = T(sums[c] / total);
         }
     }
 }
