@@ -14,7 +14,7 @@
 //! **An Apple GPU** hides the latency of memory behind many simdgroups, and has units for simdgroup matrices. Its
 //! parameters are *not measured*: they follow from the shapes of the kernels and from engines written for these GPUs.
 //! In those, two to eight simdgroups share a few rows of a product; products of more than eight vectors go through
-//! simdgroup matrices, 32 vectors at a time; norms have a simdgroup for about 128 numbers; decoding splits a cache of
+//! simdgroup matrices, 64 vectors at a time; norms have a simdgroup for about 128 numbers; decoding splits a cache of
 //! any length into parts, which a second kernel joins; prefill takes 512 tokens at a time. Metal does not report the
 //! number of cores, 8 to 80, so the parameters suit a GPU of medium size.
 //!
@@ -23,7 +23,7 @@
 use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
 use super::operations::KEY_TILE;
-use super::operations::{GemvVariant, STAGED};
+use super::operations::{GemmTile, GemvVariant, STAGED};
 use crate::formats::Format;
 use compute::{Device, DeviceKind, DispatchType};
 
@@ -76,8 +76,8 @@ pub struct GemvTuning {
 pub struct GemmTuning {
     /// Minimum number of vectors.
     pub from: usize,
-    /// Simdgroups per threadgroup.
-    pub simdgroups: usize,
+    /// Minimum number of large tiles in a product that is computed by them.
+    pub large: usize,
 }
 
 /// Number of simdgroups that share a row.
@@ -162,7 +162,7 @@ impl Tuning {
             // that narrow matrices have one for each simdgroup.
             gemv: GemvTuning { chunk: 64, least_split: 4, most_split: 16 },
             // A batch of eight vectors reads a matrix once, as simdgroup matrices do, and is not rounded up to 32.
-            gemm: Some(GemmTuning { from: 9, simdgroups: 4 }),
+            gemm: Some(GemmTuning { from: 9, large: usize::MAX }),
             // Four numbers per thread.
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
             attention: AttentionTuning { simdgroups, whole: 0 },
@@ -192,9 +192,17 @@ impl Tuning {
         GemvVariant { batch, split: split.min(STAGED / batch / chunk).min(columns.div_ceil(chunk)).max(1), chunk }
     }
 
-    /// Simdgroups per threadgroup of `gemm`, if it is used for this number of vectors.
-    pub fn gemm(&self, vectors: usize) -> Option<usize> {
-        self.gemm.filter(|gemm| vectors >= gemm.from).map(|gemm| gemm.simdgroups)
+    /// True if `gemm` is used for this number of vectors.
+    pub fn uses_gemm(&self, vectors: usize) -> bool {
+        self.gemm.is_some_and(|gemm| vectors >= gemm.from)
+    }
+
+    /// The tile of `gemm` for a matrix with this number of rows, if it is used for this number of vectors.
+    pub fn gemm(&self, vectors: usize, rows: usize) -> Option<GemmTile> {
+        let gemm = self.gemm.filter(|_| self.uses_gemm(vectors))?;
+        let size = GemmTile::Large.size();
+        let tiles = vectors.div_ceil(size).saturating_mul(rows.div_ceil(size));
+        Some(if tiles >= gemm.large { GemmTile::Large } else { GemmTile::Medium })
     }
 
     /// Simdgroups that share a row of `numbers` numbers in norms, softmax and sampling.
@@ -256,7 +264,7 @@ mod tests {
         assert_eq!(cpu, Tuning::CPU);
         for (vectors, batch) in [(0, 1), (1, 1), (2, 2), (3, 4), (5, 8), (8, 8), (512, 8)] {
             assert_eq!(split(&cpu, vectors, 4096, 4096), (batch, 1, 128), "{vectors} vectors");
-            assert_eq!(cpu.gemm(vectors), None);
+            assert_eq!(cpu.gemm(vectors, 4096), None);
         }
         assert_eq!(cpu.row_simdgroups(4096), 1);
         assert_eq!(cpu.head_splits(1, 32), 1);
@@ -284,7 +292,8 @@ mod tests {
         assert_eq!(split(&apple, 1, 576, 576), (1, 9, 64), "there is nothing for more");
         assert_eq!(split(&apple, 8, 576, 576), (8, 4, 32));
         assert_eq!(split(&apple, 1, 1, 32), (1, 1, 64));
-        assert_eq!((apple.gemm(8), apple.gemm(9), apple.gemm(512)), (None, Some(4), Some(4)));
+        let medium = Some(GemmTile::Medium);
+        assert_eq!([8, 9, 512].map(|vectors| apple.gemm(vectors, 14336)), [None, medium, medium]);
         assert_eq!([1, 576, 4096, 50_000].map(|n| apple.row_simdgroups(n)), [1, 4, 32, 32]);
         assert_eq!([1, 8, 512, 2048].map(|tokens| apple.head_splits(tokens, 32)), [32, 32, 1, 1]);
         assert_eq!(apple.attention_parts(8, 4096), 32);
@@ -298,7 +307,7 @@ mod tests {
         let nonsense = Tuning {
             simdgroups: 0,
             gemv: GemvTuning { chunk: 0, least_split: 0, most_split: 0 },
-            gemm: Some(GemmTuning { from: 0, simdgroups: 0 }),
+            gemm: Some(GemmTuning { from: 0, large: 0 }),
             rows: RowTuning { numbers: 0, most: 0 },
             attention: AttentionTuning { simdgroups: 0, whole: 0 },
             ..Tuning::CPU

@@ -37,7 +37,7 @@ impl Parts {
 
     /// True if gate and up of a layer are computed in one dispatch, which only the kernels for few vectors support.
     pub(super) fn gate_is_fused(tuning: &Tuning, layer: &LayerWeights, tokens: usize) -> bool {
-        tuning.gemm(tokens).is_none() && layer.gate.is_stored_like(&layer.up) && layer.gate.is_in_pieces()
+        !tuning.uses_gemm(tokens) && layer.gate.is_stored_like(&layer.up) && layer.gate.is_in_pieces()
     }
 
     fn product<'a>(&self, w: &'a Weight, x: BufferSlice<'a>, y: BufferSlice<'a>, m: usize) -> Gemv<'a> {
@@ -181,7 +181,7 @@ impl Parts {
         ];
         let biases = layer.biases.as_ref().map(|[q, k, v]| [q.slice(), k.slice(), v.slice()]);
         let LayerWeights { q, k, v, .. } = layer;
-        let few = tracer.encoding.tuning.gemm(tokens).is_none();
+        let few = !tracer.encoding.tuning.uses_gemm(tokens);
         if few && q.is_stored_like(k) && q.is_stored_like(v) && q.is_in_pieces() {
             let [q_out, k_out, v_out] = outputs;
             let op = GemvQkv {

@@ -5,7 +5,7 @@ use super::expected::Expected;
 use super::record::{Record, RecordedCheck};
 use super::report::{CheckReport, Report, Verdict};
 use super::speed;
-use crate::cases::{self, Case, Problem, Purpose, SELF_TEST, Wanted};
+use crate::cases::{self, Case, Problem, Purpose, SELF_TEST};
 use crate::metal::{MetalDevice, PipelineSet};
 use compute::{Error, PipelineConfig, PipelineOrigin};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +62,7 @@ impl SelfTest<'_> {
     /// Runs cases of [`cases::checked`].
     pub fn run(&self, cases: &[Case], mut progress: impl FnMut(Progress)) -> Report {
         let begin = Instant::now();
-        let speeds = if self.speed { measured(cases, self.device) } else { Vec::new() };
+        let speeds = if self.speed { measured(cases) } else { Vec::new() };
         let mut report = Report::default();
         let failures = self.compile(cases, &speeds, &mut report, &mut progress);
         report.compiling = begin.elapsed();
@@ -191,9 +191,8 @@ fn verdict_of(error: &Error) -> Verdict {
     }
 }
 
-/// Cases to measure: one for each kernel that is the first kernel of a case in `cases`, with the device's number of
-/// simdgroups for `gemm`.
-fn measured(cases: &[Case], device: &MetalDevice) -> Vec<Case> {
+/// Cases to measure: one for each kernel that is the first kernel of a case in `cases`.
+fn measured(cases: &[Case]) -> Vec<Case> {
     let names: BTreeSet<String> = cases.iter().map(Case::name).collect();
     let mut kernels = BTreeSet::new();
     let mut measured = cases::measured(&SELF_TEST).unwrap_or_default();
@@ -201,9 +200,5 @@ fn measured(cases: &[Case], device: &MetalDevice) -> Vec<Case> {
         let first = case.kernels().into_iter().next();
         names.contains(&case.name()) && first.is_some_and(|kernel| kernels.insert(kernel))
     });
-    let simdgroups = device.tuning().gemm.map_or(1, |gemm| gemm.simdgroups);
-    if let Ok(wanted) = Wanted::parse(&format!("S={simdgroups}")) {
-        measured.iter_mut().filter(|case| case.operation.name == "gemm").for_each(|case| case.shape.set(&wanted));
-    }
     measured
 }

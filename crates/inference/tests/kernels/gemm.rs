@@ -8,7 +8,7 @@ use crate::tensor::{Tensor, Type};
 use inference::formats::{Activation, Format};
 use inference::metal::layout::Layout;
 use inference::metal::operations::Gemv;
-use inference::metal::operations::gemm;
+use inference::metal::operations::{GemmTile, gemm};
 
 /// The kernels round weights to the type of the activations before multiplying.
 fn bound_with_rounded_weights(activation: Activation) -> ErrorBound {
@@ -20,15 +20,15 @@ fn bound_with_rounded_weights(activation: Activation) -> ErrorBound {
 
 #[test]
 fn products_with_every_format() {
-    // Rows, pieces of columns (a block, or 32 numbers), vectors, simdgroups.
-    let shapes = [(1, 1, 7, 1), (32, 2, 16, 1), (33, 3, 17, 2), (70, 1, 9, 4), (64, 2, 100, 4), (31, 9, 33, 3)];
+    // Rows, pieces of columns (a block, or 32 numbers), vectors.
+    let shapes = [(1, 1, 7), (32, 2, 16), (33, 3, 17), (170, 1, 9), (64, 2, 100), (31, 9, 133)];
     for (number, format) in Format::ALL.into_iter().enumerate() {
-        for (i, (rows, pieces, m, simdgroups)) in shapes.into_iter().enumerate() {
+        for (i, (rows, pieces, m)) in shapes.into_iter().enumerate() {
             let layout = [Layout::Tiles, Layout::Blocks][(i + number) % 2];
             let activation = Activation::ALL[(i / 2 + number) % 2];
+            let tile = GemmTile::ALL[(i + number / 2) % 2];
             let columns = pieces * format.block_len().max(32);
-            let what =
-                format!("gemm {format} {layout:?} {activation} {rows}×{columns}, {m}, {simdgroups} simdgroups");
+            let what = format!("gemm {format} {layout:?} {activation} {rows}×{columns}, {m}, {tile:?}");
             let mut random = Random::new((rows * columns + m) as u64);
             let w = Stored::random(format, layout, rows, columns, &mut random);
             let x = Tensor::new(activation, &random.normals(m * columns));
@@ -46,7 +46,7 @@ fn products_with_every_format() {
                     m,
                     activation,
                 };
-                run(|encoding| gemm(encoding, op, simdgroups));
+                run(|encoding| gemm(encoding, op, tile));
                 y
             });
             let (bias, residual) = (bias.numbers(), residual.numbers());
@@ -66,8 +66,8 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     let y = Tensor::poisoned(Type::F32, 8);
     let activation = Activation::F32;
     let op = Gemv { w: w.matrix(), x: x.slice(), y: y.slice(), bias: None, residual: None, m: 1, activation };
-    let message = rejected(|encoding| gemm(encoding, op, 1));
+    let message = rejected(|encoding| gemm(encoding, op, GemmTile::Medium));
     assert_eq!(message, "gemm: 40 columns: they must be a multiple of 32 here");
-    let message = rejected(|encoding| gemm(encoding, Gemv { m: 3, ..op }, 1));
+    let message = rejected(|encoding| gemm(encoding, Gemv { m: 3, ..op }, GemmTile::Large));
     assert_eq!(message, "gemm: x has 160 bytes, but 3 × 40 elements of 4 bytes are needed");
 }

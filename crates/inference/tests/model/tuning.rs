@@ -14,7 +14,7 @@ fn tunings() -> [Tuning; 3] {
     let other = Tuning {
         simdgroups: 7,
         gemv: GemvTuning { chunk: 32, least_split: 3, most_split: 3 },
-        gemm: Some(GemmTuning { from: 2, simdgroups: 3 }),
+        gemm: Some(GemmTuning { from: 2, large: 0 }),
         rows: RowTuning::exactly(3),
         // The cache is divided from the middle of the text on.
         attention: AttentionTuning { simdgroups: 7, whole: 106 },

@@ -9,57 +9,113 @@ use crate::metal::layout::TILE_ROWS;
 use compute::Result;
 
 /// Cases to measure and to check.
-pub(crate) const OPERATIONS: &[Operation] = &[Operation {
-    name: "gemm",
-    kernels: &["gemm"],
-    variants: Variants::Weights(&Format::ALL),
-    shape: "M=512 N=width K=width S=1",
-    checks: &["M=37 N=70 K=96 S=4"],
-    bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
-    flops: |c| 2.0 * c.mnk(),
-    build,
-}];
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        name: "gemm",
+        kernels: &["gemm"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=512 N=width K=width",
+        checks: &["M=37 N=70 K=96"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 2.0 * c.mnk(),
+        build: |maker, case| build(maker, case, GemmTile::Medium),
+    },
+    Operation {
+        name: "gemm_large",
+        kernels: &["gemm_large"],
+        variants: Variants::Weights(&Format::ALL),
+        shape: "M=512 N=width K=width",
+        checks: &["M=37 N=70 K=96"],
+        bytes: |c| c.w(c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
+        flops: |c| 2.0 * c.mnk(),
+        build: |maker, case| build(maker, case, GemmTile::Large),
+    },
+];
 
-/// Maximum number of simdgroups per threadgroup.
-pub const MAX_SIMDGROUPS: usize = kernels::MAX_GEMM_SIMDGROUPS;
+/// The results that a threadgroup computes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GemmTile {
+    /// 64 vectors times 64 rows.
+    Medium,
+    /// 128 vectors times 128 rows.
+    Large,
+}
+
+impl GemmTile {
+    /// Both.
+    pub const ALL: [GemmTile; 2] = [GemmTile::Medium, GemmTile::Large];
+
+    /// Vectors, and rows of the matrix.
+    pub const fn size(self) -> usize {
+        match self {
+            GemmTile::Medium => kernels::GEMM_SIZE,
+            GemmTile::Large => kernels::GEMM_LARGE_SIZE,
+        }
+    }
+
+    /// Vectors of each simdgroup, which has 32 rows.
+    const fn vectors(self) -> usize {
+        match self {
+            GemmTile::Medium => kernels::GEMM_VECTORS,
+            GemmTile::Large => kernels::GEMM_LARGE_VECTORS,
+        }
+    }
+}
 
 /// The product of [`super::gemv::gemv`] by simdgroup matrices: for many vectors, on devices with matrix units. A CPU
-/// has none: with 512 vectors and F16 it reaches 49% of its peak this way and 79% with `gemv`, so it uses `gemv`.
+/// has none and is faster with `gemv`.
 ///
-/// The columns must be a multiple of 32. `simdgroups`, 1 to 4, share the weights that a threadgroup dequantizes.
-pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, simdgroups: usize) -> Result<()> {
-    let kernel = kernels::Gemm::select(op.w.format, op.activation);
-    let check = Check::new("gemm", kernel.info());
+/// The columns must be a multiple of 32, and x aligned to 16 bytes.
+pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result<()> {
+    let (medium, large) = (
+        kernels::Gemm::select(op.w.format, op.activation),
+        kernels::GemmLarge::select(op.w.format, op.activation),
+    );
+    let check = match tile {
+        GemmTile::Medium => Check::new("gemm", medium.info()),
+        GemmTile::Large => Check::new("gemm", large.info()),
+    };
     let matrix = check_product(&check, &op)?;
     matrix.whole_pieces(&check)?;
-    if !(1..=MAX_SIMDGROUPS).contains(&simdgroups) {
-        return check.error(format_args!("{simdgroups} simdgroups: they must be 1 to {MAX_SIMDGROUPS}"));
+    if !op.x.offset().is_multiple_of(ALIGNMENT) {
+        return check.error(format_args!("x begins at byte {} of its buffer: a multiple of 16 is needed", op.x.offset()));
     }
     if op.m == 0 {
         return Ok(());
     }
-    let constants = kernels::GemmConstants {
-        k: matrix.columns,
-        simdgroups: simdgroups as u32,
-        bias: op.bias.is_some(),
-        residual: op.residual.is_some(),
-        tiled: matrix.tiled,
-    };
     let p = &kernels::GemmParams { n: matrix.rows, m: check.count("m", op.m)? };
     let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
-    let arguments = kernels::GemmArgs { w, x, y, bias, residual, p };
-    let vectors = kernels::TILE_M * simdgroups;
-    let grid = DispatchGrid::plane(op.m.div_ceil(vectors), op.w.rows.div_ceil(TILE_ROWS), simdgroups);
-    encoding.describe(
-        &OPERATIONS[0],
-        (op.w.format, op.activation),
-        &[('M', op.m), ('N', op.w.rows), ('K', op.w.columns)],
-    );
-    encoding.dispatch(kernel, &constants, &arguments, grid)
+    let (k, tiled) = (matrix.columns, matrix.tiled);
+    let (has_bias, has_residual) = (bias.is_some(), residual.is_some());
+    let size = tile.size();
+    let simdgroups = size / tile.vectors() * (size / TILE_ROWS);
+    let grid = DispatchGrid::plane(op.m.div_ceil(size), op.w.rows.div_ceil(size), simdgroups);
+    let operation = match tile {
+        GemmTile::Medium => &OPERATIONS[0],
+        GemmTile::Large => &OPERATIONS[1],
+    };
+    let sizes = [('M', op.m), ('N', op.w.rows), ('K', op.w.columns)];
+    encoding.describe(operation, (op.w.format, op.activation), &sizes);
+    match tile {
+        GemmTile::Medium => encoding.dispatch(
+            medium,
+            &kernels::GemmConstants { k, bias: has_bias, residual: has_residual, tiled },
+            &kernels::GemmArgs { w, x, y, bias, residual, p },
+            grid,
+        ),
+        GemmTile::Large => encoding.dispatch(
+            large,
+            &kernels::GemmLargeConstants { k, bias: has_bias, residual: has_residual, tiled },
+            &kernels::GemmLargeArgs { w, x, y, bias, residual, p },
+            grid,
+        ),
+    }
 }
 
-fn build(maker: &Maker<'_>, case: &Case) -> Built {
+/// Of the vectors, which are loaded 16 bytes at a time.
+const ALIGNMENT: usize = 16;
+
+fn build(maker: &Maker<'_>, case: &Case, tile: GemmTile) -> Built {
     let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;
-    let simdgroups = case.shape['S'];
-    build_product(maker, case, w, move |encoding, op| gemm(encoding, op, simdgroups))
+    build_product(maker, case, w, move |encoding, op| gemm(encoding, op, tile))
 }

@@ -96,8 +96,8 @@ pub struct Gemv<'a> {
 
 /// Multiplies a matrix with any number of vectors. Many vectors go through [`gemm`] on devices where that is faster.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
-    match encoding.tuning.gemm(op.m) {
-        Some(simdgroups) if op.w.columns.is_multiple_of(32) => gemm(encoding, op, simdgroups),
+    match encoding.tuning.gemm(op.m, op.w.rows) {
+        Some(tile) if op.w.columns.is_multiple_of(32) => gemm(encoding, op, tile),
         _ => gemv_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns)),
     }
 }
