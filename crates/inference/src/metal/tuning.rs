@@ -23,8 +23,8 @@
 use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
 use super::operations::KEY_TILE;
-use super::operations::{GemmTile, GemvVariant, STAGED};
-use crate::formats::Format;
+use super::operations::{AttentionSplit, GemmTile, GemvVariant, STAGED};
+use crate::formats::{Activation, Format};
 use compute::{Device, DeviceKind, DispatchType};
 
 /// Parameters that depend on the device.
@@ -96,6 +96,9 @@ pub struct AttentionTuning {
     pub simdgroups: usize,
     /// Positions up to which nothing is divided: there, joining the parts costs more than is gained.
     pub whole: usize,
+    /// Simdgroups that share a part of the positions, with loads of 16 bytes per lane. Otherwise a part has one
+    /// simdgroup, with loads of one number per lane.
+    pub wide: Option<usize>,
 }
 
 impl RowTuning {
@@ -138,7 +141,7 @@ impl Tuning {
         gemv: GemvTuning { chunk: 128, least_split: 1, most_split: 1 },
         gemm: None,
         rows: RowTuning::exactly(1),
-        attention: AttentionTuning { simdgroups: 1, whole: 512 },
+        attention: AttentionTuning { simdgroups: 1, whole: 512, wide: None },
         chunk: 512,
         steps: 2,
         // Encoding takes a core away from the kernels.
@@ -165,7 +168,7 @@ impl Tuning {
             gemm: Some(GemmTuning { from: 9, large: usize::MAX }),
             // Four numbers per thread.
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
-            attention: AttentionTuning { simdgroups, whole: 0 },
+            attention: AttentionTuning { simdgroups, whole: 0, wide: Some(4) },
             chunk: 512,
             steps: 4,
             // A token takes hundreds of dispatches, at about a microsecond each to encode.
@@ -220,13 +223,20 @@ impl Tuning {
 
     /// Number of parts into which decoding splits the positions of a cache, for heads in `groups` groups. It does not
     /// depend on the token's position, because a plan replays the same dispatches: parts without positions end at once.
-    /// Each part adds to the cost of joining them, so there are at most 32. One part if no token divides them.
+    /// Each part adds to the cost of joining them, so their number is limited. One part if no token divides them.
     pub fn attention_parts(&self, groups: usize, capacity: usize) -> usize {
-        let AttentionTuning { simdgroups, whole } = self.attention;
+        let AttentionTuning { simdgroups, whole, wide } = self.attention;
         if capacity <= whole {
             return 1;
         }
-        (simdgroups / groups.max(1)).clamp(1, capacity.div_ceil(KEY_TILE).clamp(1, MOST_PARTS))
+        let most = if wide.is_some() { MOST_WIDE_PARTS } else { MOST_PARTS };
+        let each = groups.max(1).saturating_mul(wide.unwrap_or(1).max(1));
+        (simdgroups / each).clamp(1, capacity.div_ceil(KEY_TILE).clamp(1, most))
+    }
+
+    /// Simdgroups that share a part of a cache with heads of this size, if they load 16 bytes per lane.
+    pub fn attention_wide(&self, head_dim: usize, ty: Activation) -> Option<usize> {
+        self.attention.wide.filter(|_| AttentionSplit::is_wide(head_dim, ty))
     }
 
     /// The layout for products with a matrix of this format and width.
@@ -240,6 +250,7 @@ const PARTS_PER_THREAD: usize = 8;
 
 /// Maximum number of parts of a cache.
 const MOST_PARTS: usize = 32;
+const MOST_WIDE_PARTS: usize = 64;
 
 /// Bytes of a staging buffer: large enough that the copy takes far longer than its start.
 const STAGING: usize = 8 << 20;
@@ -296,7 +307,7 @@ mod tests {
         assert_eq!([8, 9, 512].map(|vectors| apple.gemm(vectors, 14336)), [None, medium, medium]);
         assert_eq!([1, 576, 4096, 50_000].map(|n| apple.row_simdgroups(n)), [1, 4, 32, 32]);
         assert_eq!([1, 8, 512, 2048].map(|tokens| apple.head_splits(tokens, 32)), [32, 32, 1, 1]);
-        assert_eq!(apple.attention_parts(8, 4096), 32);
+        assert_eq!(apple.attention_parts(8, 4096), 16);
         assert_eq!(apple.attention_parts(8, 40), 2, "not more than there are tiles");
         assert_eq!(apple.attention_parts(512, 4096), 1, "heads are enough");
         assert_eq!(split(&Tuning::apple(9), 1, 4096, 4096), (1, 8, 64));
@@ -309,7 +320,7 @@ mod tests {
             gemv: GemvTuning { chunk: 0, least_split: 0, most_split: 0 },
             gemm: Some(GemmTuning { from: 0, large: 0 }),
             rows: RowTuning { numbers: 0, most: 0 },
-            attention: AttentionTuning { simdgroups: 0, whole: 0 },
+            attention: AttentionTuning { simdgroups: 0, whole: 0, wide: Some(0) },
             ..Tuning::CPU
         };
         assert_eq!(split(&nonsense, usize::MAX, usize::MAX, 0), (8, 1, 32));

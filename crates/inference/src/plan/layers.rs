@@ -147,11 +147,11 @@ impl Parts {
         let y = self.rows(&state.attended, tokens, q_width);
         if tokens == 1 {
             tracer.patch(AttentionDecode::LENGTH, Quantity::Length);
-            let split = state
-                .parts
-                .as_ref()
-                .filter(|_| splits)
-                .map(|(count, scratch)| AttentionSplit { count: *count, scratch: scratch.into() });
+            let split = state.parts.as_ref().filter(|_| splits).map(|(count, scratch)| AttentionSplit {
+                count: *count,
+                scratch: scratch.into(),
+                wide: tracer.encoding.tuning.attention_wide(model.head_dim, cache.ty),
+            });
             let op = AttentionDecode { q, cache, y, length: 1, shape, split, activation };
             attention_decode(&mut tracer.encoding, op)?;
         } else {

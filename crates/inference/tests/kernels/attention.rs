@@ -78,12 +78,12 @@ fn attention_of_one_token() {
             let cache = filled(kv_heads, dim, length, ty, &mut random);
             let q = Tensor::new(activation, &random.normals(heads * dim));
             let shape = shape(heads, dim, soft_cap, window);
-            let decode = |parts: Option<usize>| {
+            let decode = |parts: Option<usize>, wide: Option<usize>| {
                 repeated(&what, Tensor::contents, || {
                     let y = Tensor::poisoned(activation, heads * dim);
                     let scratch_bytes = AttentionSplit::scratch_bytes(heads, dim, parts.unwrap_or(0));
                     let scratch = Tensor::poisoned(Type::Bytes, scratch_bytes);
-                    let split = parts.map(|count| AttentionSplit { count, scratch: scratch.slice() });
+                    let split = parts.map(|count| AttentionSplit { count, scratch: scratch.slice(), wide });
                     let (q, cache, result) = (q.slice(), cache.cache(), y.slice());
                     let op = AttentionDecode { q, cache, y: result, length, shape, split, activation };
                     run(|encoding| attention_decode(encoding, op));
@@ -92,10 +92,14 @@ fn attention_of_one_token() {
                 })
             };
             let expected = reference(&q.numbers(), &cache, length - 1, &shape);
-            for parts in [None, Some(1), Some(3), Some(40)] {
+            let mut ways = vec![(None, None), (Some(1), None), (Some(3), None), (Some(40), None)];
+            if AttentionSplit::is_wide(dim, ty) {
+                ways.extend([(Some(1), Some(4)), (Some(3), Some(1)), (Some(40), Some(2))]);
+            }
+            for (parts, wide) in ways {
                 assert_close(
-                    &format!("{what}, {parts:?} parts"),
-                    &decode(parts).numbers(),
+                    &format!("{what}, {parts:?} parts, {wide:?} simdgroups"),
+                    &decode(parts, wide).numbers(),
                     &expected,
                     ErrorBound::of(activation),
                 );

@@ -17,7 +17,7 @@ fn tunings() -> [Tuning; 3] {
         gemm: Some(GemmTuning { from: 2, large: 0 }),
         rows: RowTuning::exactly(3),
         // The cache is divided from the middle of the text on.
-        attention: AttentionTuning { simdgroups: 7, whole: 106 },
+        attention: AttentionTuning { simdgroups: 7, whole: 106, wide: Some(1) },
         dispatch: DispatchType::Serial,
         tiles: false,
         maps_weights: false,
@@ -42,7 +42,7 @@ fn prefill_and_decode_match_the_reference() {
         }
         let ran = device.pipelines().keys();
         let has_run = |family: &str| ran.iter().any(|key| key.kernel().starts_with(family));
-        for family in ["gemm_", "attention_decode_split_", "attention_reduce_"] {
+        for family in ["gemm_", "attention_decode_wide_", "attention_reduce_"] {
             assert!(has_run(family), "{tuning:?} did not use {family}");
         }
     }

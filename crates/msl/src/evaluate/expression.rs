@@ -199,7 +199,9 @@ impl<'p> Machine<'p> {
         match (self.block(body)?, value) {
             (Flow::Next, Some(value)) => self.value(value),
             (Flow::Next, None) => Ok(Slot::Uninit),
-            _ => Err(not_constant(span, "this use of statement expressions is not allowed in a constant expression")),
+            _ => {
+                Err(not_constant(span, "this use of statement expressions is not allowed in a constant expression"))
+            }
         }
     }
 

@@ -269,18 +269,8 @@ pub const ATTRIBUTES: &[Word] = &[
         Honoured("value that a pipeline gets, or condition of an argument"),
     ),
     word(&["id"], &[Bracket], &[Member], Honoured("index in an argument buffer, reflected")),
-    word(
-        GRID_INPUTS,
-        &[Bracket],
-        &[Parameter, Member],
-        Honoured("position or size, of up to three dimensions"),
-    ),
-    word(
-        SCALAR_INPUTS,
-        &[Bracket],
-        &[Parameter, Member],
-        Honoured("index or number within a threadgroup"),
-    ),
+    word(GRID_INPUTS, &[Bracket], &[Parameter, Member], Honoured("position or size, of up to three dimensions")),
+    word(SCALAR_INPUTS, &[Bracket], &[Parameter, Member], Honoured("index or number within a threadgroup")),
     word(
         &[
             "stage_in",

@@ -32,6 +32,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         build: build_decode_split,
     },
     Operation {
+        name: "attention_decode_wide",
+        kernels: &["attention_decode_wide", "attention_reduce"],
+        variants: Variants::Attention,
+        shape: "L=4096 H=heads G=kv_heads D=head_dim S=8",
+        checks: &["L=145 H=6 G=2 D=32 S=3", "L=70 H=8 G=1 D=64 S=2 W=50 T=3"],
+        bytes: |c| c.kv(2.0 * c.lgd()) + c.a(2.0 * c.h() * c.d()),
+        flops: |c| c.scores() * c.l(),
+        build: build_decode_wide,
+    },
+    Operation {
         name: "attention_prefill",
         kernels: &["attention_prefill"],
         variants: Variants::Attention,
@@ -86,6 +96,7 @@ impl AttentionDecode<'_> {
         let offset = offset_of!(kernels::DecodeParams, length);
         assert!(offset == offset_of!(kernels::DecodeSplitParams, length));
         assert!(kernels::AttentionDecodeArgs::P_INDEX == kernels::AttentionDecodeSplitArgs::P_INDEX);
+        assert!(kernels::AttentionDecodeArgs::P_INDEX == kernels::AttentionDecodeWideArgs::P_INDEX);
         PatchedParameter { index: kernels::AttentionDecodeArgs::P_INDEX, offset }
     };
 }
@@ -97,12 +108,25 @@ pub struct AttentionSplit<'a> {
     pub count: usize,
     /// [`AttentionSplit::scratch_bytes`] bytes that nothing else uses during the dispatch.
     pub scratch: BufferSlice<'a>,
+    /// Simdgroups that share a part, with loads of 16 bytes ([`AttentionSplit::is_wide`]). Otherwise a part has one.
+    pub wide: Option<usize>,
 }
 
 impl AttentionSplit<'_> {
     /// Bytes of scratch memory for `count` parts: head_dim sums, a maximum and a total for each head and part.
     pub fn scratch_bytes(heads: usize, head_dim: usize, count: usize) -> usize {
         heads.saturating_mul(count).saturating_mul(head_dim.saturating_add(2)).saturating_mul(4)
+    }
+}
+
+impl AttentionSplit<'_> {
+    /// Maximum number of simdgroups that share a part.
+    pub const MAX_SIMDGROUPS: usize = kernels::MAX_WIDE_SIMDGROUPS;
+
+    /// True if heads of `head_dim` numbers can be loaded 16 bytes at a time.
+    pub fn is_wide(head_dim: usize, ty: Activation) -> bool {
+        let bytes = head_dim.saturating_mul(ty.size());
+        bytes.is_power_of_two() && (128..=512).contains(&bytes)
     }
 }
 
@@ -142,19 +166,64 @@ pub fn attention_decode(encoding: &mut Encoding<'_>, op: AttentionDecode<'_>) ->
         encoding.describe(&OPERATIONS[0], (op.activation, op.cache.ty), &sizes);
         return encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(groups, 1));
     };
-    let kernel = kernels::AttentionDecodeSplit::select(op.activation, op.cache.ty);
     let splits = check.count("split", split.count)?;
     check.elements("scratch", &split.scratch, &[op.shape.heads, split.count, op.cache.head_dim + 2], 4)?;
     let p = &kernels::DecodeSplitParams { length, capacity, splits };
-    let arguments = kernels::AttentionDecodeSplitArgs { q, keys, values, parts: split.scratch, p };
+    let parts = split.scratch;
     let Checked { head_dim, group, scale, soft_cap, window, .. } = checked;
-    let constants = kernels::AttentionDecodeSplitConstants { head_dim, group, queries, scale, soft_cap, window };
-    encoding.describe(&OPERATIONS[1], (op.activation, op.cache.ty), &sizes);
-    encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, split.count, 1))?;
+    if let Some(simdgroups) = split.wide {
+        check_wide(&check, &op.cache, simdgroups)?;
+        let queries = wide_queries(group as usize, op.cache.head_dim);
+        let constants = kernels::AttentionDecodeWideConstants {
+            simdgroups: simdgroups as u32,
+            head_dim,
+            group,
+            queries: queries as u32,
+            scale,
+            soft_cap,
+            window,
+        };
+        let kernel = kernels::AttentionDecodeWide::select(op.activation, op.cache.ty);
+        let arguments = kernels::AttentionDecodeWideArgs { q, keys, values, parts, p };
+        let grid = DispatchGrid::plane(op.shape.heads / queries, split.count, simdgroups);
+        encoding.describe(&OPERATIONS[2], (op.activation, op.cache.ty), &sizes);
+        encoding.dispatch(kernel, &constants, &arguments, grid)?;
+    } else {
+        let kernel = kernels::AttentionDecodeSplit::select(op.activation, op.cache.ty);
+        let arguments = kernels::AttentionDecodeSplitArgs { q, keys, values, parts, p };
+        let constants =
+            kernels::AttentionDecodeSplitConstants { head_dim, group, queries, scale, soft_cap, window };
+        encoding.describe(&OPERATIONS[1], (op.activation, op.cache.ty), &sizes);
+        encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::plane(groups, split.count, 1))?;
+    }
     let kernel = kernels::AttentionReduce::select(op.activation);
     let arguments = kernels::AttentionReduceArgs { parts: split.scratch, y: op.y, splits };
     let constants = kernels::AttentionReduceConstants { head_dim };
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.shape.heads, 1))
+}
+
+/// Queries that a simdgroup of `attention_decode_wide` takes, of `group` that share keys and values.
+fn wide_queries(group: usize, head_dim: usize) -> usize {
+    let most = (kernels::MAX_WIDE_NUMBERS / head_dim.max(1)).clamp(1, kernels::MAX_WIDE_QUERIES);
+    (1..=most.min(group)).rev().find(|queries| group.is_multiple_of(*queries)).unwrap_or(1)
+}
+
+fn check_wide(check: &Check<'_>, cache: &KvCache<'_>, simdgroups: usize) -> Result<()> {
+    const MOST: usize = AttentionSplit::MAX_SIMDGROUPS;
+    if !(1..=MOST).contains(&simdgroups) {
+        return check.error(format_args!("{simdgroups} simdgroups: they must be 1 to {MOST}"));
+    }
+    if !AttentionSplit::is_wide(cache.head_dim, cache.ty) {
+        let (head_dim, ty) = (cache.head_dim, cache.ty);
+        return check.error(format_args!("heads of {head_dim} numbers of {ty} cannot be loaded 16 bytes at a time"));
+    }
+    for (name, slice) in [("keys", &cache.keys), ("values", &cache.values)] {
+        if !slice.offset().is_multiple_of(16) {
+            let offset = slice.offset();
+            return check.error(format_args!("{name} begin at byte {offset} of their buffer: a multiple of 16 is needed"));
+        }
+    }
+    Ok(())
 }
 
 /// [`attention_prefill`]: causal attention of many tokens.
@@ -213,7 +282,7 @@ pub fn attention_prefill(encoding: &mut Encoding<'_>, op: AttentionPrefill<'_>) 
         kernels::AttentionPrefillArgs { q: op.q, keys: op.cache.keys, values: op.cache.values, y: op.y, p };
     let (tokens, position, heads) = (op.tokens, op.position, op.shape.heads);
     let sizes = [('M', tokens), ('P', position), ('H', heads), ('G', op.cache.heads), ('D', op.cache.head_dim)];
-    encoding.describe(&OPERATIONS[2], (op.activation, op.cache.ty), &sizes);
+    encoding.describe(&OPERATIONS[3], (op.activation, op.cache.ty), &sizes);
     encoding.dispatch(
         kernel,
         &constants,
@@ -263,14 +332,18 @@ impl Checked {
 }
 
 fn build_decode(maker: &Maker<'_>, case: &Case) -> Built {
-    build_decode_in_parts(maker, case, None)
+    build_decode_in_parts(maker, case, None, None)
 }
 
 fn build_decode_split(maker: &Maker<'_>, case: &Case) -> Built {
-    build_decode_in_parts(maker, case, Some(case.shape['S']))
+    build_decode_in_parts(maker, case, Some(case.shape['S']), None)
 }
 
-fn build_decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>) -> Built {
+fn build_decode_wide(maker: &Maker<'_>, case: &Case) -> Built {
+    build_decode_in_parts(maker, case, Some(case.shape['S']), Some(AttentionSplit::MAX_SIMDGROUPS))
+}
+
+fn build_decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>, wide: Option<usize>) -> Built {
     let (length, heads, head_dim, activation) =
         (case.shape['L'], case.shape['H'], case.shape['D'], case.activation);
     let shape = attention_shape(case);
@@ -281,7 +354,7 @@ fn build_decode_in_parts(maker: &Maker<'_>, case: &Case, parts: Option<usize>) -
     let scratch = AttentionSplit::scratch_bytes(heads, head_dim, parts.unwrap_or(0));
     let scratch = maker.zeros(&[scratch], 1)?;
     Ok(Box::new(move |encoding| {
-        let split = parts.map(|count| AttentionSplit { count, scratch: all(&scratch) });
+        let split = parts.map(|count| AttentionSplit { count, scratch: all(&scratch), wide });
         let (q, cache, y) = (all(&q), cache.cache(), y.slice());
         attention_decode(encoding, AttentionDecode { q, cache, y, length, shape, split, activation })
     }))

@@ -6,6 +6,7 @@
 //
 //     attention_decode         one token: rows are the heads that share keys and values
 //     attention_decode_split   the same for a part of the positions, for long caches and many cores
+//     attention_decode_wide    the same by several simdgroups with wide loads, for GPUs
 //     attention_reduce         joins the parts
 //     attention_prefill        many tokens, causal: rows are the tokens
 //
@@ -327,9 +328,197 @@ kernel void attention_prefill(device const T* q [[buffer(0)]],
     store_rows(y + at, rows, lane, result);
 }
 
+// Loads of 16 bytes per lane, for GPUs: as attention_decode_split, with other roles of the lanes.
+//
+// Keys: a load of a simdgroup is LOADED numbers of the 32 keys of a tile, where a lane has LOADED positions of one number.
+// The products of a position are then in the lanes whose distance is a multiple of 32 / LOADED; they are added so that
+// each lane ends up with one position. Values: a load is as many rows as fit, and a lane has LOADED numbers of every n-th
+// position; the sums of these lanes are added once, at the end. Simdgroups take turns with the tiles of a part.
+
+constant constexpr uint MAX_WIDE_SIMDGROUPS = 4;
+constant constexpr uint MAX_WIDE_QUERIES = 4;
+// Maximum of QUERIES · HEAD_DIM.
+constant constexpr uint MAX_WIDE_NUMBERS = 512;
+
+// The numbers of a load.
+template <typename KV>
+struct Loaded;
+
+template <>
+struct Loaded<float> {
+    static constant constexpr uint COUNT = 4;
+    static float number(uint4 loaded, uint i) {
+        return as_type<float4>(loaded)[i];
+    }
+};
+
+template <>
+struct Loaded<half> {
+    static constant constexpr uint COUNT = 8;
+    static float number(uint4 loaded, uint i) {
+        return float(as_type<half2>(loaded[i / 2])[i % 2]);
+    }
+};
+
+// The sum of values[i] over the lanes of the same remainder by 32 / COUNT; i is given by the bits of the lane from the
+// highest on.
+template <uint COUNT>
+inline float scattered_sum(thread float* values, uint lane) {
+    uint count = COUNT;
+    for (uint distance = SIMD_WIDTH / 2; distance >= SIMD_WIDTH / COUNT; distance /= 2) {
+        count /= 2;
+        bool is_upper = (lane & distance) != 0;
+        for (uint i = 0; i < count; i++) {
+            float sent = is_upper ? values[i] : values[i + count], kept = is_upper ? values[i + count] : values[i];
+            values[i] = kept + simd_shuffle_xor(sent, ushort(distance));
+        }
+    }
+    return values[0];
+}
+
+// The i of the lane in scattered_sum.
+template <uint COUNT>
+inline uint scattered_index(uint lane) {
+    uint i = 0;
+    for (uint distance = SIMD_WIDTH / 2; distance >= SIMD_WIDTH / COUNT; distance /= 2) {
+        i = 2 * i + ((lane & distance) != 0 ? 1 : 0);
+    }
+    return i;
+}
+
+// buffers  as attention_decode_split, the cache aligned to 16 bytes
+// grid     HEADS / QUERIES × splits threadgroups of 32 · SIMDGROUPS threads
+// needs    QUERIES at most 4, QUERIES · HEAD_DIM at most 512; sizeof(KV) · HEAD_DIM a power of two from 128 to 512
+template <typename T, typename KV>
+[[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_WIDE_SIMDGROUPS)]]
+kernel void attention_decode_wide(device const T* q [[buffer(0)]],
+                                  device const KV* keys [[buffer(1)]],
+                                  device const KV* values [[buffer(2)]],
+                                  device float* parts [[buffer(3)]],
+                                  constant DecodeSplitParams& p [[buffer(4)]],
+                                  uint2 group [[threadgroup_position_in_grid]],
+                                  uint simdgroup [[simdgroup_index_in_threadgroup]],
+                                  uint lane [[thread_index_in_simdgroup]]) {
+    constexpr uint COUNT = Loaded<KV>::COUNT;
+    threadgroup float queries[MAX_WIDE_NUMBERS]; // [HEAD_DIM][QUERIES]
+    threadgroup float weights[MAX_WIDE_SIMDGROUPS * KEY_TILE * MAX_WIDE_QUERIES]; // [SIMDGROUPS][KEY_TILE][QUERIES]
+    threadgroup float largest_scores[MAX_WIDE_SIMDGROUPS * MAX_WIDE_QUERIES], totals[MAX_WIDE_SIMDGROUPS * MAX_WIDE_QUERIES];
+    threadgroup float joined[MAX_WIDE_SIMDGROUPS * MAX_WIDE_NUMBERS]; // [SIMDGROUPS][QUERIES][HEAD_DIM]
+    uint head = group.x * QUERIES, thread_index = simdgroup * SIMD_WIDTH + lane, threads = SIMDGROUPS * SIMD_WIDTH;
+    ulong cache = ulong(head / GROUP) * p.capacity * HEAD_DIM;
+    uint start = first_seen(p.length - 1), first_tile = start / KEY_TILE;
+    uint tiles = (p.length + KEY_TILE - 1) / KEY_TILE - first_tile;
+    // At least a tile for each simdgroup: short caches have few parts.
+    uint own = max((tiles + p.splits - 1) / p.splits, SIMDGROUPS), own_first = first_tile + group.y * own;
+    if (group.y * own >= tiles) {
+        if (thread_index < QUERIES) {
+            parts[(ulong(head + thread_index) * p.splits + group.y) * (HEAD_DIM + 2) + HEAD_DIM + 1] = 0.0f;
+        }
+        return;
+    }
+    for (uint i = thread_index; i < QUERIES * HEAD_DIM; i += threads) {
+        queries[i % HEAD_DIM * QUERIES + i / HEAD_DIM] = SCALE * float(q[head * HEAD_DIM + i]);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    threadgroup float* own_weights = weights + simdgroup * KEY_TILE * QUERIES;
+    uint position_in_tile = lane % (SIMD_WIDTH / COUNT) * COUNT + scattered_index<COUNT>(lane);
+    uint chunks = HEAD_DIM / COUNT, rows = SIMD_WIDTH / chunks; // loads of a row of values, rows of a load
+    float largest[MAX_WIDE_QUERIES], total[MAX_WIDE_QUERIES], sums[MAX_WIDE_QUERIES * COUNT];
+    for (uint r = 0; r < QUERIES; r++) {
+        largest[r] = LOWEST;
+        total[r] = 0.0f;
+        for (uint i = 0; i < COUNT; i++) {
+            sums[r * COUNT + i] = 0.0f;
+        }
+    }
+    for (uint tile = own_first + simdgroup; tile < min(own_first + own, first_tile + tiles); tile += SIMDGROUPS) {
+        device const uint4* k = (device const uint4*)(keys + cache + ulong(tile) * KEY_TILE * HEAD_DIM);
+        device const uint4* v = (device const uint4*)(values + cache + ulong(tile) * KEY_TILE * HEAD_DIM);
+        float score[MAX_WIDE_QUERIES * COUNT];
+        for (uint i = 0; i < QUERIES * COUNT; i++) {
+            score[i] = 0.0f;
+        }
+        for (uint j = 0; j < HEAD_DIM / COUNT; j++) {
+            uint4 loaded = k[j * SIMD_WIDTH + lane];
+            threadgroup const float* own_queries = queries + (j * COUNT + lane / (SIMD_WIDTH / COUNT)) * QUERIES;
+            for (uint r = 0; r < QUERIES; r++) {
+                float query = own_queries[r];
+                for (uint i = 0; i < COUNT; i++) {
+                    score[r * COUNT + i] += query * Loaded<KV>::number(loaded, i);
+                }
+            }
+        }
+        uint position = tile * KEY_TILE + position_in_tile;
+        bool is_seen = position < p.length && position >= start;
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint r = 0; r < QUERIES; r++) {
+            float sum = scattered_sum<COUNT>(score + r * COUNT, lane);
+            float capped = SOFT_CAP > 0.0f ? SOFT_CAP * precise::tanh(sum / SOFT_CAP) : sum;
+            float s = is_seen ? capped : LOWEST;
+            float new_largest = max(largest[r], simd_max(s));
+            float correction = exp(largest[r] - new_largest), weight = is_seen ? exp(s - new_largest) : 0.0f;
+            largest[r] = new_largest;
+            total[r] = total[r] * correction + simd_sum(weight);
+            own_weights[position_in_tile * QUERIES + r] = weight;
+            for (uint i = 0; i < COUNT; i++) {
+                sums[r * COUNT + i] *= correction;
+            }
+        }
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        uint seen = min(KEY_TILE, p.length - tile * KEY_TILE);
+        for (uint j = 0; j < KEY_TILE / rows; j++) {
+            uint row = j * rows + lane / chunks;
+            // The cache may contain anything after its end, and before a window.
+            uint4 loaded = row < seen && tile * KEY_TILE + row >= start ? v[j * SIMD_WIDTH + lane] : uint4(0);
+            for (uint r = 0; r < QUERIES; r++) {
+                float weight = own_weights[row * QUERIES + r];
+                for (uint i = 0; i < COUNT; i++) {
+                    sums[r * COUNT + i] += weight * Loaded<KV>::number(loaded, i);
+                }
+            }
+        }
+    }
+
+    for (uint r = 0; r < QUERIES; r++) {
+        for (uint i = 0; i < COUNT; i++) {
+            for (uint distance = chunks; distance < SIMD_WIDTH; distance *= 2) {
+                sums[r * COUNT + i] += simd_shuffle_xor(sums[r * COUNT + i], ushort(distance));
+            }
+            if (lane < chunks) {
+                joined[(simdgroup * QUERIES + r) * HEAD_DIM + lane * COUNT + i] = sums[r * COUNT + i];
+            }
+        }
+        if (lane == 0) {
+            largest_scores[simdgroup * QUERIES + r] = largest[r];
+            totals[simdgroup * QUERIES + r] = total[r];
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = thread_index; i < QUERIES * HEAD_DIM; i += threads) {
+        uint r = i / HEAD_DIM;
+        float most = LOWEST, sum = 0.0f, sum_of_weights = 0.0f;
+        for (uint s = 0; s < SIMDGROUPS; s++) {
+            most = max(most, largest_scores[s * QUERIES + r]);
+        }
+        for (uint s = 0; s < SIMDGROUPS; s++) {
+            float weight = exp(largest_scores[s * QUERIES + r] - most);
+            sum += weight * joined[s * QUERIES * HEAD_DIM + i];
+            sum_of_weights += weight * totals[s * QUERIES + r];
+        }
+        device float* part = parts + (ulong(head + r) * p.splits + group.y) * (HEAD_DIM + 2);
+        part[i % HEAD_DIM] = sum;
+        if (i % HEAD_DIM == 0) {
+            part[HEAD_DIM] = most;
+            part[HEAD_DIM + 1] = sum_of_weights;
+        }
+    }
+}
+
 #define INSTANTIATE_ATTENTION(name, T, KV)                                             \
     INSTANTIATE("attention_decode_" name, attention_decode, T, KV)                     \
     INSTANTIATE("attention_decode_split_" name, attention_decode_split, T, KV)         \
+    INSTANTIATE("attention_decode_wide_" name, attention_decode_wide, T, KV)           \
     INSTANTIATE("attention_prefill_" name, attention_prefill, T, KV)
 
 // Activations, then the cache.

@@ -140,7 +140,13 @@ impl<'a> Checker<'a> {
     }
 
     /// Fills in members without a value: by their own initializers, or zero.
-    pub(in crate::check) fn finish_struct(&mut self, class: StructId, ty: Ty, values: Vec<Option<Expr>>, span: Span) -> Expr {
+    pub(in crate::check) fn finish_struct(
+        &mut self,
+        class: StructId,
+        ty: Ty,
+        values: Vec<Option<Expr>>,
+        span: Span,
+    ) -> Expr {
         let fields = self.tables.types().struct_(class).fields.clone();
         let needs_function = (0..fields.len())
             .any(|index| values[index].is_none() && self.tables.class(class).field_inits[index].is_some());
