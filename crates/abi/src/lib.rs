@@ -4,6 +4,7 @@
 //!
 //! * [`call`]: the arguments of generated code for a CPU, one simdgroup of 32 lanes at a time.
 //! * [`kernel`]: a compiled kernel; [`encoding`]: the same as bytes.
+//! * [`simt`]: a kernel compiled for an NVIDIA GPU.
 //! * [`constants`]: values for function constants.
 
 /// Tells one compiler from another: its version and, where they are at hand, a hash of its sources. Code that was
@@ -14,9 +15,11 @@ pub mod call;
 pub mod constants;
 pub mod encoding;
 pub mod kernel;
+pub mod simt;
 #[cfg(test)]
 mod tests;
 
 pub use call::{Dispatch, LANES, Simdgroup, Threadgroup};
 pub use constants::{ConstantKey, ConstantValue, Constants};
 pub use kernel::{Entry, Lanes, WaveKernel};
+pub use simt::{SimtKernel, SimtParameter, Threadgroups};
