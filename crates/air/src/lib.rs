@@ -23,6 +23,7 @@ pub mod metallib;
 mod optimize;
 pub mod reflect;
 pub mod specialize;
+mod thread;
 pub mod wave;
 
 /// For tests that make machine code.

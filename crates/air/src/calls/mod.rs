@@ -17,7 +17,7 @@ mod graph;
 pub(crate) mod pointers;
 
 use crate::ir::{Builder, ModuleRef, Opcode, Rewrite, Type, Value, passes};
-use crate::wave::{Error, Result};
+use crate::thread::{Error, Result};
 use inkwell::module::Module;
 
 /// Reports a failure of the thread: `void (i32)`, given the number of the message, from 1. The thread ends after it.

@@ -6,7 +6,7 @@
 
 use super::fail_function;
 use crate::ir::{Block, Builder, IntPredicate, ModuleRef, Opcode, Rewrite, Type, Value, passes};
-use crate::wave::{Error, Result};
+use crate::thread::{Error, Result};
 use inkwell::module::Module;
 use rustc_hash::FxHashMap;
 

@@ -69,12 +69,6 @@ const ELEMENTWISE: &[&str] = &[
     "usub.with.overflow",
 ];
 
-/// True if all lanes get the same result from a call; `same_arguments` says if they pass the same arguments.
-pub(super) fn is_uniform(call: Value, same_arguments: impl Fn() -> bool) -> bool {
-    let name = call.callee().map(Value::name).unwrap_or_default();
-    groups::result_is_uniform(&name) || (name.starts_with("llvm.") && same_arguments())
-}
-
 /// The smallest piece of memory that a call reads or writes through a pointer at once.
 pub(super) fn access_unit(call: Value) -> u64 {
     let name = call.callee().map(Value::name).unwrap_or_default();

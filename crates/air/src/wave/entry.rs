@@ -31,32 +31,13 @@ impl<'m> Arguments<'_, 'm> {
         let shapes = |(position, parameter): (usize, Value<'m>)| {
             let what = self.role(position).map_or("", |role| role.what.as_str());
             let count = components(parameter.ty()).len();
-            (parameter, (0..count).map(|component| shape(what, component, self.lanes)).collect())
+            (parameter, (0..count).map(|component| Shape::of_builtin(what, component, self.lanes)).collect())
         };
         kernel.parameters().into_iter().enumerate().map(shapes).collect()
     }
 
     fn role(&self, position: usize) -> Option<&Role> {
         self.roles.iter().find(|role| role.position == position)
-    }
-}
-
-/// The shape of a component of a built-in.
-fn shape(what: &str, component: usize, lanes: Lanes) -> Shape {
-    match what.strip_prefix("air.").unwrap_or(what) {
-        "thread_index_in_simdgroup" => Shape::position(32),
-        "thread_index_in_threadgroup" => Shape::position(LANES.trailing_zeros()),
-        "thread_position_in_grid" | "thread_position_in_threadgroup" => match (lanes, component) {
-            // A threadgroup's width need not be a multiple of 32 when it has one row only.
-            (Lanes::Row, 0) if what.ends_with("grid") => Shape::position(0),
-            (Lanes::Row, 0) => Shape::position(LANES.trailing_zeros()),
-            (Lanes::Row, _) => Shape::UNIFORM,
-            (Lanes::Any, _) => Shape::Varying,
-        },
-        "thread_index_in_quadgroup" | "quadgroup_index_in_simdgroup" | "quadgroup_index_in_threadgroup" => {
-            Shape::Varying
-        }
-        _ => Shape::UNIFORM,
     }
 }
 
@@ -248,19 +229,6 @@ impl<'m> EntryBuilder<'m> {
 fn field<'m>(b: &Builder<'m>, structure: Value<'m>, offset: usize, ty: Type<'m>) -> Value<'m> {
     let offset = Type::int(b.context(), 64).constant(offset as i64);
     b.load_invariant(ty, b.offset(structure, offset), 4)
-}
-
-/// Replaces the built-in for the size of a simdgroup by the number, so that loops can be unrolled by it.
-pub(super) fn set_simdgroup_size(kernel: Value, roles: &[Role]) {
-    for role in roles
-        .iter()
-        .filter(|role| matches!(role.what.as_str(), "air.threads_per_simdgroup" | "air.thread_execution_width"))
-    {
-        if let Some(parameter) = kernel.parameters().get(role.position).filter(|parameter| parameter.ty().is_int())
-        {
-            parameter.replace_all_uses_with(parameter.ty().constant(LANES as i64));
-        }
-    }
 }
 
 /// The function that the runtime calls: it runs `count` simdgroups, one after the other.

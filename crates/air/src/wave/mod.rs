@@ -1,11 +1,7 @@
 //! Wave: AIR to machine code for a CPU, one simdgroup of 32 lanes at a time.
 //!
 //! ```text
-//! prepare     the scalar code of one thread, optimized, in a form that can be widened
-//!   unroll    loops over private arrays, which become registers
-//! graph       its blocks in the order in which they will lie
-//! shapes      values that are the same in all lanes, or rise by a constant from lane to lane
-//! flow        blocks that run under a mask, because lanes parted before
+//! thread      the code of one thread, and what is known about its values and blocks (`crate::thread`)
 //! widen       the function of a simdgroup: control flow
 //!   slots     memory for values between blocks
 //!   instructions, elements, division, addresses, memory, turns, private, constants, calls, groups: the instructions
@@ -19,38 +15,31 @@ mod constants;
 mod division;
 mod elements;
 mod entry;
-mod flow;
-mod graph;
 mod groups;
 mod instructions;
 mod lanes;
 mod memory;
 mod parts;
-mod prepare;
 mod private;
-mod shapes;
 mod slots;
 mod target;
 #[cfg(test)]
 mod tests;
 mod turns;
-mod types;
-mod unroll;
 mod widen;
 
-pub(crate) use prepare::is_convergent;
 pub use target::Target;
 
 use crate::ir::{Layout, ModuleRef, Value, passes};
 use crate::specialize::Specialized;
-use crate::{bitcode, expand, guard};
+use crate::thread::{self, Prepared, flow, graph, shapes, types};
+use crate::{bitcode, guard};
 use abi::{Lanes, WaveKernel};
 use entry::Arguments;
 use groups::Permutation;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{FileType, TargetMachine};
-use prepare::Prepared;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use widen::Widened;
@@ -78,11 +67,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<expand::Error> for Error {
-    fn from(error: expand::Error) -> Error {
+impl From<thread::Error> for Error {
+    fn from(error: thread::Error) -> Error {
         match error {
-            expand::Error::Unsupported(name) => Error::Unsupported(format!("the function '{name}'")),
-            expand::Error::Internal(what) => Error::Internal(what),
+            thread::Error::Unsupported(what) => Error::Unsupported(what),
+            thread::Error::Invalid(what) => Error::Invalid(what),
+            thread::Error::Internal(what) => Error::Internal(what),
         }
     }
 }
@@ -144,7 +134,7 @@ fn with_scalar<T: Send>(
         let context = Context::create();
         let name = &function.reflection.name;
         let mut module = bitcode::parse(&context, function.bitcode(), name).map_err(Error::Invalid)?;
-        let prepared = prepare::prepare(&mut module, name)?;
+        let prepared = thread::prepare(&mut module, name)?;
         then(&Scalar::new(&context, &module, name, prepared, target)?)
     });
     compiled.unwrap_or_else(|crash| Err(Error::Internal(crash)))
@@ -172,7 +162,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
         prepared: Prepared,
         target: &Target,
     ) -> Result<Scalar<'c, 'm>> {
-        let kernel = prepare::kernel(ModuleRef::of(module), name)?;
+        let kernel = thread::kernel(ModuleRef::of(module), name)?;
         let (threadgroup_variables, threadgroup_memory) = threadgroup_variables(ModuleRef::of(module));
         Ok(Scalar {
             context,

@@ -4,7 +4,7 @@ use super::frames::Frame;
 use super::{ALIGNMENT, RESULT, calls_among, source_name};
 use crate::calls::{STACK, fail_function, graph};
 use crate::ir::{Block, Builder, IntPredicate, Layout, Opcode, Rewrite, Type, Value};
-use crate::wave::{Error, Result};
+use crate::thread::{Error, Result};
 
 /// The bytes of a stack, for each thread.
 const STACK_BYTES: u64 = 16 << 10;

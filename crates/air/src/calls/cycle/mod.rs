@@ -24,7 +24,7 @@ pub(super) use machine::convert;
 
 use super::graph;
 use crate::ir::{Builder, Opcode, Rewrite, Value};
-use crate::wave::{Error, Result};
+use crate::thread::{Error, Result};
 
 /// The alignment of a stack.
 pub(super) const ALIGNMENT: u32 = 16;
@@ -64,7 +64,7 @@ pub(super) fn check(rewrite: &Rewrite) -> Result<()> {
                 continue;
             };
             let name = callee.name();
-            if crate::wave::is_convergent(&name) {
+            if crate::thread::is_convergent(&name) {
                 return Err(Error::Unsupported(format!(
                     "'{name}' in the recursive function '{}', which threads enter at different times,",
                     source_name(function)

@@ -12,8 +12,6 @@ mod atomic;
 mod lookup;
 mod matrix;
 mod matrix_memory;
-mod name;
-mod number;
 mod permute;
 mod prefix;
 mod reduce;
@@ -23,6 +21,7 @@ mod vote;
 
 use super::lanes::{Mask, splat};
 use crate::ir::{Builder, Type, Value};
+use crate::thread::{name, number};
 pub(super) use atomic::{Atomic, atomic};
 pub(super) use lookup::Permutation;
 pub(super) use matrix_memory::{is_matrix_memory, matrix_memory};

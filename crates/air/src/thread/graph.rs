@@ -5,14 +5,14 @@ use crate::ir::{Block, Value};
 use rustc_hash::FxHashMap;
 
 /// The control flow of a function. Blocks are numbered by their place in the order; unreachable ones are left out.
-pub(super) struct Graph<'m> {
-    pub(super) blocks: Vec<Block<'m>>,
-    pub(super) successors: Vec<Vec<usize>>,
+pub(crate) struct Graph<'m> {
+    pub(crate) blocks: Vec<Block<'m>>,
+    pub(crate) successors: Vec<Vec<usize>>,
 }
 
 impl<'m> Graph<'m> {
     /// The graph of `function`; `None` when a cycle has two entries.
-    pub(super) fn new(function: Value<'m>) -> Option<Graph<'m>> {
+    pub(crate) fn new(function: Value<'m>) -> Option<Graph<'m>> {
         let (blocks, successors) = reverse_postorder(function);
         let order = Nest::new(&successors)?.order();
         let mut place = vec![0; blocks.len()];
@@ -25,7 +25,7 @@ impl<'m> Graph<'m> {
         Some(Graph { blocks, successors })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.blocks.len()
     }
 }

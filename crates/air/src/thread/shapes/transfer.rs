@@ -2,8 +2,8 @@
 
 use super::{ALL_BITS, Ramp, Shape, Shapes, member_start, shuffle_pattern};
 use crate::ir::{IntPredicate, Opcode, TypeKind, Value};
-use crate::wave::calls;
-use crate::wave::types::components;
+use crate::thread::name::Name;
+use crate::thread::types::components;
 
 impl<'m> Shapes<'m> {
     pub(super) fn transfer(&self, instruction: Value<'m>, deferred: bool) -> Vec<Shape> {
@@ -71,7 +71,7 @@ impl<'m> Shapes<'m> {
                 shapes
             }
             Opcode::LLVMCall => {
-                let uniform = calls::is_uniform(instruction, || self.all_uniform(&instruction.arguments()));
+                let uniform = is_uniform_call(instruction, || self.all_uniform(&instruction.arguments()));
                 vec![self.uniform_if(uniform); count]
             }
             _ => self.pointwise(instruction),
@@ -273,6 +273,12 @@ impl<'m> Shapes<'m> {
         };
         (0..a.len()).map(|i| self.uniform_if(one(i))).collect()
     }
+}
+
+/// True if all lanes get the same result from a call; `same_arguments` says if they pass the same arguments.
+fn is_uniform_call(call: Value, same_arguments: impl Fn() -> bool) -> bool {
+    let name = call.callee().map(Value::name).unwrap_or_default();
+    Name::parse(&name).is_some_and(|name| name.is_uniform()) || (name.starts_with("llvm.") && same_arguments())
 }
 
 /// True if a comparison has one result for all lanes although its left side is a ramp: as `base + lane < n` has, when

@@ -15,7 +15,7 @@ const MOST_ROUNDS: i64 = 64;
 const MOST_INSTRUCTIONS: i64 = 6000;
 
 /// Asks LLVM to unroll loops over the arrays of `kernel`.
-pub(super) fn mark(kernel: Value) {
+pub(crate) fn mark(kernel: Value) {
     let Some(graph) = Graph::new(kernel) else { return };
     for (latch, successors) in graph.successors.iter().enumerate() {
         for &header in successors.iter().filter(|&&header| header <= latch) {

@@ -8,12 +8,12 @@ use super::flow::Flow;
 use super::graph::Graph;
 use super::types::{self, components};
 use crate::ir::{Layout, Opcode, Type, Value};
-use abi::LANES;
+use abi::{LANES, Lanes};
 use rustc_hash::FxHashMap;
 
 /// The shape of one component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::wave) enum Shape {
+pub(crate) enum Shape {
     /// Not known yet, or undefined.
     Unknown,
     /// `base + stride * lane`.
@@ -24,11 +24,11 @@ pub(in crate::wave) enum Shape {
 
 /// A ramp; for pointers the stride is in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::wave) struct Ramp {
-    pub(in crate::wave) stride: i64,
+pub(crate) struct Ramp {
+    pub(crate) stride: i64,
     /// False when an unsigned number was widened that may wrap around between two lanes. Then the ramp is right for all
     /// lanes on the side of the wrap that matters for an address, and anything but an address must look at the lanes.
-    pub(in crate::wave) exact: bool,
+    pub(crate) exact: bool,
     /// True if no lane's value wraps around as an unsigned number.
     no_wrap: bool,
     /// The number of the base's lowest bits that are known to be zero.
@@ -54,20 +54,38 @@ impl Ramp {
 }
 
 impl Shape {
-    pub(in crate::wave) const UNIFORM: Shape =
-        Shape::Ramp(Ramp { stride: 0, exact: true, no_wrap: true, zeros: 0 });
+    pub(crate) const UNIFORM: Shape = Shape::Ramp(Ramp { stride: 0, exact: true, no_wrap: true, zeros: 0 });
 
     /// A number that rises by one from lane to lane and never wraps: a thread's position. It begins at a multiple of
     /// 2 to the power of `zeros`.
-    pub(in crate::wave) fn position(zeros: u32) -> Shape {
+    pub(crate) fn position(zeros: u32) -> Shape {
         Shape::Ramp(Ramp { stride: 1, exact: true, no_wrap: true, zeros })
+    }
+
+    /// The shape of a component of a built-in.
+    pub(crate) fn of_builtin(what: &str, component: usize, lanes: Lanes) -> Shape {
+        match what.strip_prefix("air.").unwrap_or(what) {
+            "thread_index_in_simdgroup" => Shape::position(32),
+            "thread_index_in_threadgroup" => Shape::position(LANES.trailing_zeros()),
+            "thread_position_in_grid" | "thread_position_in_threadgroup" => match (lanes, component) {
+                // A threadgroup's width need not be a multiple of 32 when it has one row only.
+                (Lanes::Row, 0) if what.ends_with("grid") => Shape::position(0),
+                (Lanes::Row, 0) => Shape::position(LANES.trailing_zeros()),
+                (Lanes::Row, _) => Shape::UNIFORM,
+                (Lanes::Any, _) => Shape::Varying,
+            },
+            "thread_index_in_quadgroup" | "quadgroup_index_in_simdgroup" | "quadgroup_index_in_threadgroup" => {
+                Shape::Varying
+            }
+            _ => Shape::UNIFORM,
+        }
     }
 
     fn uniform(zeros: u32) -> Shape {
         Shape::Ramp(Ramp::new(0, true, true, zeros))
     }
 
-    pub(in crate::wave) fn is_uniform(self) -> bool {
+    pub(crate) fn is_uniform(self) -> bool {
         matches!(self, Shape::Ramp(Ramp { stride: 0, exact: true, .. }) | Shape::Unknown)
     }
 
@@ -87,14 +105,14 @@ impl Shape {
 }
 
 /// The shapes of all values of a function.
-pub(in crate::wave) struct Shapes<'m> {
+pub(crate) struct Shapes<'m> {
     known: FxHashMap<Value<'m>, Vec<Shape>>,
     layout: Layout<'m>,
 }
 
 impl<'m> Shapes<'m> {
     /// Finds the shapes and the flow that follows from them; `seeds` are the function's arguments.
-    pub(in crate::wave) fn new(
+    pub(crate) fn new(
         graph: &Graph<'m>,
         layout: Layout<'m>,
         seeds: Vec<(Value<'m>, Vec<Shape>)>,
@@ -115,13 +133,13 @@ impl<'m> Shapes<'m> {
     }
 
     /// True if the lanes part at a terminator.
-    pub(in crate::wave) fn is_divergent(&self, terminator: Option<Value<'m>>) -> bool {
+    pub(crate) fn is_divergent(&self, terminator: Option<Value<'m>>) -> bool {
         let condition = terminator.filter(|end| end.opcode() == Opcode::LLVMBr).and_then(Value::condition);
         condition.is_some_and(|condition| !self.of(condition)[0].is_uniform())
     }
 
     /// The shapes of a value's components.
-    pub(in crate::wave) fn of(&self, value: Value<'m>) -> Vec<Shape> {
+    pub(crate) fn of(&self, value: Value<'m>) -> Vec<Shape> {
         if let Some(shapes) = self.known.get(&value) {
             return shapes.clone();
         }
@@ -159,7 +177,7 @@ impl<'m> Shapes<'m> {
 }
 
 /// For each element of a shuffle's result the operand (0 or 1) and the component of it; `None` for anything.
-pub(in crate::wave) fn shuffle_pattern(instruction: Value) -> Vec<Option<(usize, usize)>> {
+pub(crate) fn shuffle_pattern(instruction: Value) -> Vec<Option<(usize, usize)>> {
     let source = instruction.operand(0).ty();
     let (length, held) = (source.length(), types::vector_components(source));
     instruction
@@ -175,7 +193,7 @@ pub(in crate::wave) fn shuffle_pattern(instruction: Value) -> Vec<Option<(usize,
 }
 
 /// The first component of a member of an aggregate.
-pub(in crate::wave) fn member_start(aggregate: Type, indices: &[u32]) -> usize {
+pub(crate) fn member_start(aggregate: Type, indices: &[u32]) -> usize {
     let (mut ty, mut start) = (aggregate, 0);
     for &index in indices {
         if ty.kind() == crate::ir::TypeKind::LLVMStructTypeKind {

@@ -4,21 +4,21 @@ use super::number::Number;
 
 /// A name, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Name {
-    pub(super) group: Group,
-    pub(super) operation: Operation,
-    pub(super) number: Number,
+pub(crate) struct Name {
+    pub(crate) group: Group,
+    pub(crate) operation: Operation,
+    pub(crate) number: Number,
 }
 
 /// The lanes that a function is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Group {
+pub(crate) enum Group {
     Simd,
     Quad,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     Reduce(Reduction),
     /// The reduction of the lanes before, and of this one, too, when it is inclusive.
     Prefix(Reduction, Prefix),
@@ -34,7 +34,7 @@ pub(super) enum Operation {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reduction {
+pub(crate) enum Reduction {
     Sum,
     Product,
     Min,
@@ -45,14 +45,14 @@ pub(super) enum Reduction {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Prefix {
+pub(crate) enum Prefix {
     Inclusive,
     Exclusive,
 }
 
 /// The source of each lane's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shuffle {
+pub(crate) enum Shuffle {
     Lane,
     Xor,
     Up,
@@ -64,7 +64,7 @@ pub(super) enum Shuffle {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Vote {
+pub(crate) enum Vote {
     Any,
     All,
     Ballot,
@@ -75,7 +75,7 @@ pub(super) enum Vote {
 
 impl Group {
     /// The number of lanes.
-    pub(super) fn size(self) -> usize {
+    pub(crate) fn size(self) -> usize {
         match self {
             Group::Simd => abi::LANES,
             Group::Quad => 4,
@@ -84,7 +84,7 @@ impl Group {
 }
 
 impl Name {
-    pub(super) fn parse(name: &str) -> Option<Name> {
+    pub(crate) fn parse(name: &str) -> Option<Name> {
         let name = name.strip_prefix("air.")?;
         let (function, suffix) = name.split_once('.').unwrap_or((name, ""));
         let (group, operation) = match function {
@@ -101,7 +101,7 @@ impl Name {
     }
 
     /// True if all active lanes of the simdgroup get the same result, whatever their arguments.
-    pub(super) fn is_uniform(&self) -> bool {
+    pub(crate) fn is_uniform(&self) -> bool {
         match self.operation {
             Operation::GroupSize | Operation::Vote(Vote::HelperThread) => true,
             // The lane of a broadcast must be the same in all lanes of the group (specification, 6.9.2).

@@ -5,13 +5,13 @@
 use crate::ir::{Layout, Type, TypeKind};
 
 /// The elements of a simdgroup matrix in AIR.
-pub(super) const MATRIX: usize = 64;
+pub(crate) const MATRIX: usize = 64;
 
 /// The elements of it that one lane holds.
-pub(super) const MATRIX_PER_LANE: usize = 2;
+pub(crate) const MATRIX_PER_LANE: usize = 2;
 
 /// A scalar as the generated code keeps it: a bfloat as its bits, a pointer to private memory as an offset.
-pub(super) fn scalar(ty: Type) -> Type {
+pub(crate) fn scalar(ty: Type) -> Type {
     match ty.kind() {
         TypeKind::LLVMBFloatTypeKind => Type::int(ty.context(), 16),
         TypeKind::LLVMPointerTypeKind if ty.address_space() == 0 => Type::int(ty.context(), 32),
@@ -21,12 +21,12 @@ pub(super) fn scalar(ty: Type) -> Type {
 }
 
 /// The number of elements of a vector that are components.
-pub(super) fn vector_components(ty: Type) -> usize {
+pub(crate) fn vector_components(ty: Type) -> usize {
     if ty.length() == MATRIX { MATRIX_PER_LANE } else { ty.length() }
 }
 
 /// The components of a type, as the generated code keeps them.
-pub(super) fn components(ty: Type) -> Vec<Type> {
+pub(crate) fn components(ty: Type) -> Vec<Type> {
     match ty.kind() {
         TypeKind::LLVMVoidTypeKind => Vec::new(),
         TypeKind::LLVMVectorTypeKind => vec![scalar(ty.element()); vector_components(ty)],
@@ -41,7 +41,7 @@ pub(super) fn components(ty: Type) -> Vec<Type> {
 }
 
 /// Offsets in bytes of the components of a type in memory.
-pub(super) fn offsets(layout: Layout, ty: Type) -> Vec<u64> {
+pub(crate) fn offsets(layout: Layout, ty: Type) -> Vec<u64> {
     match ty.kind() {
         TypeKind::LLVMVectorTypeKind => {
             let size = layout.size(ty.element());
@@ -63,7 +63,7 @@ pub(super) fn offsets(layout: Layout, ty: Type) -> Vec<u64> {
 }
 
 /// The bytes of a component in memory.
-pub(super) fn bytes(component: Type) -> u64 {
+pub(crate) fn bytes(component: Type) -> u64 {
     match component.kind() {
         TypeKind::LLVMIntegerTypeKind => u64::from(component.int_bits().div_ceil(8)),
         TypeKind::LLVMHalfTypeKind | TypeKind::LLVMBFloatTypeKind => 2,

@@ -11,7 +11,7 @@ const NO_INFINITIES: u32 = 1 << 2;
 
 /// The class of a vector's elements; their type has their width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Float,
     /// The bits of a bfloat, as `i16`.
     BFloat,
@@ -21,7 +21,7 @@ pub(super) enum Number {
 
 impl Number {
     /// The end of a function's name: `f32`, `s.v2i32`, `bf16`.
-    pub(super) fn parse(suffix: &str) -> Number {
+    pub(crate) fn parse(suffix: &str) -> Number {
         let last = suffix.rsplit('.').next().unwrap_or_default();
         let last = last.trim_start_matches(|c: char| c == 'v' || c.is_ascii_digit());
         match last.chars().next() {
@@ -33,7 +33,7 @@ impl Number {
     }
 
     /// The values in the type that they are computed in.
-    pub(super) fn open<'m>(self, b: &Builder<'m>, value: Value<'m>) -> Value<'m> {
+    pub(crate) fn open<'m>(self, b: &Builder<'m>, value: Value<'m>) -> Value<'m> {
         let float = with_element(value.ty(), Type::float(b.context()));
         match self {
             Number::BFloat => {
@@ -47,7 +47,7 @@ impl Number {
     }
 
     /// Back to the type `to`, which `open` was given (with or without lanes).
-    pub(super) fn close<'m>(self, b: &Builder<'m>, value: Value<'m>, to: Type<'m>) -> Value<'m> {
+    pub(crate) fn close<'m>(self, b: &Builder<'m>, value: Value<'m>, to: Type<'m>) -> Value<'m> {
         match self {
             Number::BFloat => round_to_bfloat(b, value),
             Number::Float if to.scalar().is_half() => {
@@ -58,7 +58,7 @@ impl Number {
     }
 
     /// The neutral element of a reduction, in the opened type `ty`.
-    pub(super) fn neutral(self, reduction: Reduction, ty: Type) -> Value {
+    pub(crate) fn neutral(self, reduction: Reduction, ty: Type) -> Value {
         let is_float = matches!(self, Number::Float | Number::BFloat);
         let bits = if is_float { 0 } else { ty.scalar().int_bits() };
         let (smallest, largest) = match self {
@@ -78,7 +78,7 @@ impl Number {
     }
 
     /// One step of a reduction of opened values.
-    pub(super) fn combine<'m>(
+    pub(crate) fn combine<'m>(
         self,
         b: &Builder<'m>,
         reduction: Reduction,
@@ -129,12 +129,12 @@ fn combine_floats<'m>(
 }
 
 /// Fast-math flags without the promise that there are no NaNs and infinities.
-pub(super) fn allowing_special_values(flags: u32) -> u32 {
+pub(crate) fn allowing_special_values(flags: u32) -> u32 {
     flags & !(NO_NANS | NO_INFINITIES)
 }
 
 /// `ty` with other elements.
-pub(super) fn with_element<'m>(ty: Type<'m>, element: Type<'m>) -> Type<'m> {
+pub(crate) fn with_element<'m>(ty: Type<'m>, element: Type<'m>) -> Type<'m> {
     if ty.is_vector() { element.vector(ty.length()) } else { element }
 }
 

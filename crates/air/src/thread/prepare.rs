@@ -1,10 +1,10 @@
-//! The scalar code before it is widened: optimized as code of one thread, and brought into the form that widening
-//! needs.
+//! The code of one thread, optimized and brought into the form that the code generators need.
 
-use super::{Error, Result, entry, unroll};
+use super::{Error, Result, unroll};
 use crate::ir::{ModuleRef, Operand, Value, named, passes};
 use crate::reflect::Role;
 use crate::{calls, expand, reflect};
+use abi::LANES;
 use inkwell::module::Module;
 
 /// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump
@@ -25,16 +25,16 @@ const OPTIMIZE: &str = "function(\
 const CANONICALIZE: &str = "function(lower-switch,mergereturn,fix-irreducible,lower-switch,loop-simplify,lcssa)";
 
 /// Properties of a kernel that its metadata state.
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     /// The roles of its parameters.
-    pub(super) roles: Vec<Role>,
-    pub(super) flush_denormals: bool,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) flush_denormals: bool,
     /// The messages of the failures that it can report.
-    pub(super) failures: Vec<String>,
+    pub(crate) failures: Vec<String>,
 }
 
 /// Brings the kernel `name` of `module` into shape. Nothing else is left of the module's code.
-pub(super) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
+pub(crate) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
     // Before anything is linked in, which brings options of its own.
     let flush_denormals = has_option(module, "air.compile.denorms_disable");
     kernel(ModuleRef::of(module), name)?;
@@ -52,13 +52,13 @@ pub(super) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
 }
 
 /// The kernel. Passes may replace functions, so it is looked up again after them.
-pub(super) fn kernel<'m>(module: ModuleRef<'m>, name: &str) -> Result<Value<'m>> {
+pub(crate) fn kernel<'m>(module: ModuleRef<'m>, name: &str) -> Result<Value<'m>> {
     module.function(name).ok_or_else(|| Error::Invalid(format!("there is no function '{name}'")))
 }
 
 /// Marks functions for LLVM's passes: functions to inline, functions between lanes, the size of a simdgroup.
 fn mark(module: ModuleRef, kernel: Value, roles: &[Role]) {
-    entry::set_simdgroup_size(kernel, roles);
+    set_simdgroup_size(kernel, roles);
     calls::mark(module, kernel);
     for function in module.functions() {
         if function.is_declaration() && is_convergent(&function.name()) {
@@ -68,6 +68,19 @@ fn mark(module: ModuleRef, kernel: Value, roles: &[Role]) {
     }
     // Loops stay loops: a call of memcpy or memset would be made once per lane.
     kernel.add_text_attribute("no-builtins", "");
+}
+
+/// Replaces the built-in for the size of a simdgroup by the number, so that loops can be unrolled by it.
+fn set_simdgroup_size(kernel: Value, roles: &[Role]) {
+    for role in roles
+        .iter()
+        .filter(|role| matches!(role.what.as_str(), "air.threads_per_simdgroup" | "air.thread_execution_width"))
+    {
+        if let Some(parameter) = kernel.parameters().get(role.position).filter(|parameter| parameter.ty().is_int())
+        {
+            parameter.replace_all_uses_with(parameter.ty().constant(LANES as i64));
+        }
+    }
 }
 
 /// True if a function works between lanes, so that it must not be moved into or out of a branch.

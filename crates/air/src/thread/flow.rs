@@ -10,18 +10,18 @@ use super::graph::Graph;
 use std::collections::BTreeSet;
 
 /// The flow between blocks when divergent branches are laid out one way after the other.
-pub(super) struct Flow {
+pub(crate) struct Flow {
     /// For each block, the blocks that can be pending while it runs.
-    pub(super) pending: Vec<BTreeSet<usize>>,
+    pub(crate) pending: Vec<BTreeSet<usize>>,
     /// The blocks that are ever pending: lanes can gather in them over several visits of others.
-    pub(super) deferred: Vec<bool>,
+    pub(crate) deferred: Vec<bool>,
     /// The blocks that can be reached with an empty mask, and so must test it.
-    pub(super) guarded: Vec<bool>,
+    pub(crate) guarded: Vec<bool>,
 }
 
 impl Flow {
     /// `divergent` is true for each block at whose end the lanes part.
-    pub(super) fn new(graph: &Graph, divergent: &[bool]) -> Flow {
+    pub(crate) fn new(graph: &Graph, divergent: &[bool]) -> Flow {
         let count = graph.len();
         let mut flow = Flow {
             pending: vec![BTreeSet::new(); count],
@@ -64,12 +64,12 @@ impl Flow {
     }
 
     /// The block that runs after `block` when lanes go on to `next` (none when they end there).
-    pub(super) fn follow(&self, block: usize, next: &[usize]) -> Option<usize> {
+    pub(crate) fn follow(&self, block: usize, next: &[usize]) -> Option<usize> {
         next.iter().copied().chain(self.pending[block].first().copied()).min()
     }
 
     /// True if all lanes that are alive are in `block` when it runs.
-    pub(super) fn is_complete(&self, block: usize) -> bool {
+    pub(crate) fn is_complete(&self, block: usize) -> bool {
         self.pending[block].is_empty()
     }
 }
