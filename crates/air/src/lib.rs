@@ -3,6 +3,7 @@
 //! * [`lower()`] turns a checked program of the crate `msl` into AIR, one module for each kernel.
 //! * [`metallib`] reads and writes the container in which Metal keeps compiled functions.
 //! * [`specialize()`] sets the function constants of a kernel; [`specialize_kernel`] does both for one of a source.
+//! * [`simt`] turns a specialized kernel into PTX for NVIDIA GPUs, [`wave`] into machine code for CPUs.
 //! * [`reflect`] reads from a module what the host must know about its kernel.
 //!
 //! On macOS the crate is empty without its feature `cpu`: there Metal compiles, and no build needs LLVM.
@@ -22,6 +23,7 @@ mod metadata;
 pub mod metallib;
 mod optimize;
 pub mod reflect;
+pub mod simt;
 pub mod specialize;
 mod thread;
 pub mod wave;

@@ -96,7 +96,7 @@ fn reports_problems_of_files() {
         .exits(2)
         .says("cannot write '/no/such/folder");
     metalworks(["compile", GEMV, "-o", &scratch.path()]).exits(2).says("cannot write");
-    metalworks(["compile", GEMV, "--emit", "ptx", "gemv"]).exits(2).says("unknown stage 'ptx'");
+    metalworks(["compile", GEMV, "--emit", "sass", "gemv"]).exits(2).says("unknown stage 'sass'");
     metalworks(["compile", GEMV, "-o", &path, "--const", "0=u32:1"]).exits(2).says("--const goes with --emit");
     metalworks(["compile", GEMV]).exits(2).says("--output");
     if cfg!(target_os = "linux") {

@@ -132,6 +132,16 @@ impl Value<'_> {
         llvm!(LLVMAddAttributeAtIndex(self.raw(), index + 1, attribute))
     }
 
+    /// Passes what a pointer parameter of a function points to by value, as a `ty`.
+    pub(crate) fn pass_by_value(self, index: u32, ty: Type) {
+        let parameter = self.parameters().get(index as usize).copied();
+        let context = self.ty().context();
+        let fits = parameter.is_some_and(|parameter| parameter.ty().is_pointer()) && ty.is_sized();
+        assert!(fits && ty.context() == context, "parameter {index} of {}", self.name());
+        let attribute = llvm!(LLVMCreateTypeAttribute(context.raw(), kind("byval"), ty.raw()));
+        llvm!(LLVMAddAttributeAtIndex(self.raw(), index + 1, attribute))
+    }
+
     /// Adds an attribute of text without a value to a parameter of a function.
     pub(crate) fn add_parameter_text_attribute(self, index: u32, name: &str) {
         assert!((index as usize) < self.parameters().len(), "parameter {index} of {}", self.name());

@@ -51,6 +51,14 @@ impl<'m> Value<'m> {
         (id != 0).then(|| llvm!(text(LLVMIntrinsicGetName(id, &mut length), length)))
     }
 
+    /// Makes a function one that an NVIDIA GPU is told to run.
+    pub(crate) fn make_ptx_kernel(self) {
+        /// LLVM's number of the calling convention `ptx_kernel`.
+        const PTX_KERNEL: u32 = 71;
+        assert!(self.is_function(), "no function: {}", self.text());
+        llvm!(LLVMSetFunctionCallConv(self.raw(), PTX_KERNEL))
+    }
+
     /// Makes a function or variable invisible outside its module.
     pub(crate) fn make_internal(self) {
         self.set_linkage(LLVMLinkage::LLVMInternalLinkage);

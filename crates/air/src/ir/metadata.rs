@@ -186,6 +186,14 @@ impl<'m> Value<'m> {
         self.set_metadata(kind, node.as_value());
     }
 
+    /// True if a node of this kind is attached to an instruction.
+    pub(crate) fn has_metadata(self, kind: &CStr) -> bool {
+        assert!(self.is_instruction(), "no instruction: {}", self.text());
+        let length = kind.count_bytes() as u32;
+        let kind = llvm!(LLVMGetMDKindIDInContext(self.ty().context().raw(), kind.as_ptr(), length));
+        !llvm!(LLVMGetMetadata(self.raw(), kind)).is_null()
+    }
+
     fn set_metadata(self, kind: &CStr, node: LLVMValueRef) {
         assert!(self.is_instruction(), "no instruction: {}", self.text());
         let context = self.ty().context();

@@ -91,6 +91,12 @@ impl<'m> ModuleRef<'m> {
         global
     }
 
+    /// Declares a variable of an address space that is defined elsewhere.
+    pub(crate) fn add_external(self, name: &CStr, ty: Type<'m>, address_space: u32) -> Value<'m> {
+        assert!(ty.context() == self.context() && ty.is_sized(), "a variable of the type {}", ty.text());
+        value!(LLVMAddGlobalInAddressSpace(self.raw(), ty.raw(), name.as_ptr(), address_space))
+    }
+
     /// The declaration of one of LLVM's own functions (`llvm.fma`), for the types that it is overloaded on.
     pub(crate) fn intrinsic(self, name: &str, types: &[Type<'m>]) -> Option<Value<'m>> {
         /// More types than any intrinsic is overloaded on.

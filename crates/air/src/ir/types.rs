@@ -37,6 +37,11 @@ impl<'m> Type<'m> {
         ty!(LLVMPointerTypeInContext(context.raw(), 0))
     }
 
+    /// A pointer into an address space.
+    pub(crate) fn pointer_to(context: ContextRef<'m>, address_space: u32) -> Type<'m> {
+        ty!(LLVMPointerTypeInContext(context.raw(), address_space))
+    }
+
     pub(crate) fn vector(self, length: usize) -> Type<'m> {
         assert!(self.is_element() && length > 0, "a vector of {length} x {}", self.text());
         let length = u32::try_from(length).expect("a vector has fewer than 2^32 elements");

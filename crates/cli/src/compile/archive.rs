@@ -13,12 +13,12 @@ use crate::output;
 impl Compile {
     /// Compiles the listed kernels, or all that need no constants, and writes the archive.
     pub(super) fn write_archive(&self, path: &Path) -> Result<()> {
+        let targets = &self.compile_targets()?;
         let device = Device::cpu().map_err(|error| Failure::NotTried(error.to_string()))?;
         let libraries = self.files.iter().map(|file| Ok((&**file, self.library(&device, file)?)));
         let libraries = libraries.collect::<Result<Vec<(&Path, Library)>>>()?;
         let list = self.list()?;
         let archive = BinaryArchive::new();
-        let targets = &self.targets;
         let kernels = match list.is_empty() {
             true => add_all(&archive, &libraries, targets)?,
             false => {
@@ -36,6 +36,11 @@ impl Compile {
         let targets: Vec<String> = targets.iter().map(CompileTarget::to_string).collect();
         output::result(&format!("{}: {kernels} for {}, {bytes} bytes\n", path.display(), targets.join(", ")))?;
         Ok(())
+    }
+
+    fn compile_targets(&self) -> Result<Vec<CompileTarget>> {
+        let parse = |text: &String| text.parse().map_err(|error| Failure::NotTried(format!("--target: {error}")));
+        self.targets.iter().map(parse).collect()
     }
 
     fn list(&self) -> Result<Vec<Kernel>> {

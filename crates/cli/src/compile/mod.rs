@@ -8,12 +8,12 @@ mod merge;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use abi::{Constants, Lanes};
+use abi::{Constants, Lanes, Threadgroups};
 use air::Specialized;
 use air::metallib::{Function, FunctionKind, Header, Library};
+use air::simt::{self, Architecture};
 use air::wave::{self, Target};
 use clap::Args;
-use compute::CompileTarget;
 
 use crate::constants::ConstantFlags;
 use crate::input;
@@ -53,7 +53,8 @@ pub(crate) struct Compile {
     /// Print a stage of one kernel instead
     ///
     /// `air` is the AIR in a library; with --const, after setting the function constants. `llvm` is the optimized LLVM
-    /// IR of a simdgroup of 32 lanes for this machine's CPU, and `asm` its machine code.
+    /// IR of a simdgroup of 32 lanes for this machine's CPU, and `asm` its machine code. `ptx` is the code for an NVIDIA
+    /// GPU; --target names it, such as `sm_90a`.
     #[arg(long, value_names = ["STAGE", "KERNEL"], num_args = 2)]
     emit: Option<Vec<String>>,
 
@@ -62,10 +63,10 @@ pub(crate) struct Compile {
     /// `cpu` is the CPU of this machine, `cpu:NAME` another one: `cpu:x86-64-v3` runs on all with AVX2, `cpu:x86-64-v4`
     /// on all with AVX-512. The archive is for programs without a compiler, such as one on a server, which must have
     /// the same version as this one and open the same shaders. May be given several times: a program uses the best code
-    /// that its machine can run.
-    #[arg(long = "target", value_name = "TARGET", value_parser = target, requires = "output", conflicts_with_all = ["emit", "debug_info", "constants"])]
+    /// that its machine can run. With --emit ptx, the architecture of an NVIDIA GPU, such as `sm_80` or `sm_90a`.
+    #[arg(long = "target", value_name = "TARGET", conflicts_with_all = ["debug_info"])]
     #[arg(help_heading = "Machine code")]
-    targets: Vec<CompileTarget>,
+    targets: Vec<String>,
 
     /// Compile this kernel, with constants
     ///
@@ -151,7 +152,7 @@ impl Compile {
     fn compile(&self) -> Result<()> {
         let constants = self.constants.values().map_err(Failure::NotTried)?;
         match (&self.emit.as_deref(), &self.output) {
-            (Some([stage, kernel]), _) => self.print(Stage::parse(stage)?, kernel, &constants),
+            (Some([stage, kernel]), _) => self.print(Stage::parse(stage, &self.targets)?, kernel, &constants),
             (_, Some(_)) if !constants.is_empty() => {
                 Err(Failure::NotTried("--const goes with --emit: a library keeps its function constants".into()))
             }
@@ -285,10 +286,6 @@ fn none_compiled(left_out: &[LeftOut]) -> Failure {
     Failure::Refused(left_out.iter().map(error).collect::<Vec<_>>().join("\nmetalworks: error: "))
 }
 
-fn target(text: &str) -> std::result::Result<CompileTarget, String> {
-    text.parse()
-}
-
 /// Stack size for the compiler: expressions nest, and LLVM's passes recurse.
 const STACK_SIZE: usize = 64 << 20;
 
@@ -338,15 +335,31 @@ enum Stage {
     Llvm,
     /// Its machine code.
     Asm,
+    /// PTX for an NVIDIA GPU.
+    Ptx(Architecture),
 }
 
 impl Stage {
-    fn parse(text: &str) -> Result<Stage> {
-        match text {
-            "air" => Ok(Stage::Air),
-            "llvm" => Ok(Stage::Llvm),
-            "asm" => Ok(Stage::Asm),
-            _ => Err(Failure::NotTried(format!("--emit: unknown stage '{text}'; known stages: air, llvm, asm"))),
+    fn parse(text: &str, targets: &[String]) -> Result<Stage> {
+        let stage = match (text, targets) {
+            ("ptx", [target]) => {
+                let architecture = Architecture::named(target);
+                Stage::Ptx(architecture.map_err(|error| Failure::NotTried(format!("--target: {error}")))?)
+            }
+            ("ptx", _) => {
+                return Err(Failure::NotTried("--emit ptx needs one --target, such as --target sm_90a".into()));
+            }
+            ("air", _) => Stage::Air,
+            ("llvm", _) => Stage::Llvm,
+            ("asm", _) => Stage::Asm,
+            _ => {
+                let known = "air, llvm, asm, ptx";
+                return Err(Failure::NotTried(format!("--emit: unknown stage '{text}'; known stages: {known}")));
+            }
+        };
+        match (stage, targets) {
+            (Stage::Ptx(_), _) | (_, []) => Ok(stage),
+            _ => Err(Failure::NotTried(format!("--emit {text} is not for a --target"))),
         }
     }
 
@@ -357,6 +370,9 @@ impl Stage {
             Stage::Air => kernel.text().map_err(|error| error.to_string()),
             Stage::Llvm => wave::llvm_text(kernel, &host()?, Lanes::Row).map_err(|error| error.to_string()),
             Stage::Asm => wave::asm_text(kernel, &host()?, Lanes::Row).map_err(|error| error.to_string()),
+            Stage::Ptx(architecture) => {
+                simt::ptx_text(kernel, &architecture, Threadgroups::Whole).map_err(|error| error.to_string())
+            }
         }
     }
 }

@@ -47,6 +47,29 @@ impl<'m> Builder<'m> {
         given.eq(function.function_type().parameter_types()).then(|| self.call(function, arguments))
     }
 
+    /// Instructions of the machine, as text: one result, and arguments by LLVM's constraints. All lanes run them
+    /// together.
+    pub(crate) fn assembly(
+        &self,
+        text: &str,
+        constraints: &str,
+        result: Type<'m>,
+        arguments: &[Value<'m>],
+    ) -> Value<'m> {
+        let types: Vec<Type<'m>> = arguments.iter().map(|argument| argument.ty()).collect();
+        let ty = result.function(&types);
+        let dialect = LLVMInlineAsmDialect::LLVMInlineAsmDialectATT;
+        let (bytes, length) = (text.as_ptr().cast(), text.len());
+        let (list, list_length) = (constraints.as_ptr().cast(), constraints.len());
+        // Both texts have their length beside them. LLVM checks the constraints when the module is verified.
+        let assembly: Value<'m> =
+            value!(LLVMGetInlineAsm(ty.raw(), bytes, length, list, list_length, 1, 0, dialect, 0));
+        let call = self.call_pointer(ty, assembly, arguments);
+        call.add_call_attribute("convergent", 0);
+        call.add_call_attribute("nounwind", 0);
+        call
+    }
+
     pub(crate) fn branch(&self, to: Block<'m>) {
         llvm!(LLVMBuildBr(self.raw(), self.target(to)));
     }

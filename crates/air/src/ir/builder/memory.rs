@@ -94,6 +94,17 @@ impl<'m> Builder<'m> {
         value!(LLVMBuildAtomicCmpXchg(self.raw(), pointer, expected, desired, ordering, ordering, 0))
     }
 
+    /// Limits an atomic access to the threads of a scope (`device`, `block`).
+    pub(crate) fn set_scope(&self, access: Value<'m>, scope: &str) {
+        use Opcode::{LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
+        let can = [LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore];
+        assert!(can.into_iter().any(|opcode| access.is(opcode)), "no atomic access: {}", access.text());
+        assert!(!access.is_access() || access.is_atomic(), "no atomic access: {}", access.text());
+        // The name has its length beside it.
+        let id = llvm!(LLVMGetSyncScopeID(self.context().raw(), scope.as_ptr().cast(), scope.len()));
+        llvm!(LLVMSetAtomicSyncScopeID(access.raw(), id))
+    }
+
     /// Nothing moves across it.
     pub(crate) fn fence(&self) {
         llvm!(LLVMBuildFence(self.raw(), Ordering::LLVMAtomicOrderingSequentiallyConsistent, 0, NO_NAME));

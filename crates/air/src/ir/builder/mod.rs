@@ -9,8 +9,8 @@ mod memory;
 mod vectors;
 
 use super::*;
-use inkwell::llvm_sys::LLVMBuilder;
 use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::{LLVMBuilder, LLVMInlineAsmDialect};
 use std::cell::Cell;
 
 const NO_NAME: *const std::ffi::c_char = c"".as_ptr();

@@ -28,6 +28,13 @@ impl<'m> Builder<'m> {
         value!(LLVMBuildShuffleVector(self.raw(), left, right, pattern.raw(), NO_NAME))
     }
 
+    /// An element of an array.
+    pub(crate) fn extract_element(&self, array: Value<'m>, index: u32) -> Value<'m> {
+        let is_there = array.ty().is_array() && u64::from(index) < array.ty().array_length();
+        assert!(is_there, "element {index} of {}", array.text());
+        value!(LLVMBuildExtractValue(self.raw(), self.operand(array), index, NO_NAME))
+    }
+
     pub(crate) fn extract_value(&self, aggregate: Value<'m>, index: u32) -> Value<'m> {
         let is_there = aggregate.ty().is_struct() && (index as usize) < aggregate.ty().members().len();
         assert!(is_there, "member {index} of {}", aggregate.text());

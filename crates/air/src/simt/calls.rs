@@ -1,0 +1,110 @@
+//! Calls of AIR's functions across threads: barriers, functions between lanes, atomics.
+
+use super::lanes::Active;
+use super::{Error, Result, atomic, groups};
+use crate::calls::FAIL;
+use crate::ir::{Builder, Metadata, ModuleRef, Opcode, Rewrite, Type, Value};
+use crate::reflect::Role;
+use crate::thread::flow::Flow;
+use crate::thread::graph::Graph;
+use crate::thread::shapes::{Shape, Shapes};
+use crate::thread::types::components;
+use abi::{Lanes, Threadgroups};
+use std::ffi::CStr;
+
+/// Attached to calls at which all lanes of a simdgroup are together.
+const TOGETHER: &CStr = c"metalworks.together";
+
+/// Marks the calls at which no lane can be missing, for [`lower`]. The module is AIR, where addresses tell private
+/// memory from other.
+pub(super) fn mark(module: ModuleRef, name: &str, roles: &[Role]) -> Result<()> {
+    let kernel = crate::thread::kernel(module, name)?;
+    let graph = Graph::new(kernel).ok_or_else(|| Error::Internal("a cycle with two entries".into()))?;
+    let seeds = kernel.parameters().into_iter().enumerate().map(|(position, parameter)| {
+        let role = roles.iter().find(|role| role.position == position);
+        let what = role.map_or("", |role| role.what.as_str());
+        // The width of a threadgroup is not known: a simdgroup may span several rows.
+        let shape = |component| Shape::of_builtin(what, component, Lanes::Any);
+        (parameter, (0..components(parameter.ty()).len()).map(shape).collect())
+    });
+    let (_, flow): (Shapes, Flow) = Shapes::new(&graph, crate::ir::Layout::of(module), seeds.collect());
+    for (number, block) in graph.blocks.iter().enumerate() {
+        if !flow.is_complete(number) {
+            continue;
+        }
+        for call in block.instructions().into_iter().filter(|value| value.is(Opcode::LLVMCall)) {
+            let is_air = call.callee().is_some_and(|callee| callee.name().starts_with("air."));
+            if is_air {
+                call.attach(TOGETHER, Metadata::node(module.context(), &[]));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Replaces all calls of AIR's functions in the kernel `name`.
+pub(super) fn lower<'m>(rewrite: &'m Rewrite<'m>, name: &str, threadgroups: Threadgroups) -> Result<()> {
+    let module = rewrite.module();
+    let kernel = crate::thread::kernel(module, name)?;
+    let b = Builder::new(module);
+    for instruction in kernel.blocks().into_iter().flat_map(|block| block.instructions()) {
+        if !instruction.is(Opcode::LLVMCall) {
+            continue;
+        }
+        let Some(callee) = instruction.callee() else {
+            return Err(Error::Unsupported("a call through a function pointer".into()));
+        };
+        let name = callee.name();
+        if !name.starts_with("air.") {
+            if name != FAIL && callee.intrinsic_name().is_none() {
+                return Err(Error::Unsupported(format!("the function '{name}'")));
+            }
+            continue;
+        }
+        b.before(instruction);
+        let together = instruction.has_metadata(TOGETHER);
+        let result = call(&b, instruction, &name, together, threadgroups)?;
+        if let Some(result) = result {
+            instruction.replace_all_uses_with(result);
+        }
+        rewrite.erase(instruction);
+    }
+    Ok(())
+}
+
+fn call<'m>(
+    b: &Builder<'m>,
+    call: Value<'m>,
+    name: &str,
+    together: bool,
+    threadgroups: Threadgroups,
+) -> Result<Option<Value<'m>>> {
+    let int = Type::int(b.context(), 32);
+    let active = || match together && threadgroups == Threadgroups::Whole {
+        true => Active::full(b),
+        false => Active::here(b),
+    };
+    match name {
+        "air.wg.barrier" => {
+            // The shorter form is for warps that come to it as a whole.
+            let name = match together {
+                true => "llvm.nvvm.barrier.cta.sync.aligned.all",
+                false => "llvm.nvvm.barrier.cta.sync.all",
+            };
+            b.intrinsic(name, &[], &[int.zero()]);
+            return Ok(None);
+        }
+        "air.simdgroup.barrier" => {
+            b.intrinsic("llvm.nvvm.bar.warp.sync", &[], &[active().mask]);
+            return Ok(None);
+        }
+        _ => {}
+    }
+    if let Some(result) = atomic::emit(b, call) {
+        return result.map_err(Error::Unsupported);
+    }
+    match groups::emit(b, call, active()) {
+        Some(result) => result.map(Some).map_err(Error::Unsupported),
+        None => Err(Error::Unsupported(format!("the function '{name}'"))),
+    }
+}

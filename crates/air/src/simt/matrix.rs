@@ -1,0 +1,247 @@
+//! Simdgroup matrices of 8×8 elements, which AIR writes as `<64 x T>`. Each lane holds two elements side by side, a
+//! `<2 x T>` (bfloat as its bits), in one of two orders:
+//!
+//! * [`Order::Fragment`], that of the GPU's matrix instructions: row `lane / 4`, columns `2 · (lane % 4)` and the next;
+//! * [`Order::Metal`], that of `thread_elements()`: row `4·b4 + 2·b2 + b1`, columns `4·b3 + 2·b0` and the next, where
+//!   b is the lane's number in bits.
+//!
+//! Both keep pairs of elements together, so that one becomes the other by a shuffle. Loads, stores and products have
+//! and make fragments; code that looks at elements, and private memory, have Metal's order. A matrix gets its other
+//! order where it is defined, when something needs it: all lanes are there, even if a use is in a branch.
+
+use super::lanes::{Active, from_lane, lane};
+use super::{Error, Result, product};
+use crate::ir::{Builder, Opcode, Rewrite, Type, Value};
+use crate::thread::graph::Graph;
+use crate::thread::types::MATRIX;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The order of the elements in the lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Order {
+    Fragment,
+    Metal,
+}
+
+/// True for the type of a matrix.
+pub(super) fn is_matrix(ty: Type) -> bool {
+    ty.is_vector() && ty.length() == MATRIX
+}
+
+/// The type of a lane's two elements.
+fn pair(ty: Type) -> Type {
+    match ty.element() {
+        element if element.is_bfloat() => Type::int(ty.context(), 16).vector(2),
+        element => element.vector(2),
+    }
+}
+
+/// Rewrites all matrices of the kernel `name`; `has_products` says if the GPU has instructions for their products.
+pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bool) -> Result<()> {
+    let module = rewrite.module();
+    let kernel = crate::thread::kernel(module, name)?;
+    let graph = Graph::new(kernel).ok_or_else(|| Error::Internal("a cycle with two entries".into()))?;
+    let instructions: Vec<Value<'m>> = graph.blocks.iter().flat_map(|block| block.instructions()).collect();
+    let concerns = |value: &Value<'m>| {
+        is_matrix(value.ty()) || value.operands().into_iter().any(|operand| is_matrix(operand.ty()))
+    };
+    let instructions: Vec<Value<'m>> = instructions.into_iter().filter(concerns).collect();
+    if instructions.is_empty() {
+        return Ok(());
+    }
+    let in_metal_order = in_metal_order(&instructions);
+    let mut pass = Matrices {
+        b: Builder::new(module),
+        conversions: Builder::new(module),
+        has_products,
+        in_metal_order,
+        known: FxHashMap::default(),
+    };
+    for &instruction in &instructions {
+        pass.instruction(instruction)?;
+    }
+    for &phi in instructions.iter().filter(|value| value.is(Opcode::LLVMPHI)) {
+        pass.complete(phi);
+    }
+    for &old in instructions.iter().rev() {
+        if old.has_use() {
+            old.replace_all_uses_with(old.ty().poison());
+        }
+        rewrite.erase(old);
+    }
+    Ok(())
+}
+
+/// The matrices that are made in Metal's order: those with an element set by code, those from memory, and those that
+/// may be one of these.
+fn in_metal_order<'m>(instructions: &[Value<'m>]) -> FxHashSet<Value<'m>> {
+    let mut found: FxHashSet<Value<'m>> = FxHashSet::default();
+    loop {
+        let before = found.len();
+        for &value in instructions {
+            let is_metal = match value.opcode() {
+                Opcode::LLVMInsertElement | Opcode::LLVMLoad => true,
+                Opcode::LLVMPHI => value.incoming().iter().any(|(incoming, _)| found.contains(incoming)),
+                Opcode::LLVMSelect | Opcode::LLVMFreeze => {
+                    value.operands().iter().any(|operand| found.contains(operand))
+                }
+                _ => false,
+            };
+            if is_metal && is_matrix(value.ty()) {
+                found.insert(value);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+struct Matrices<'m> {
+    b: Builder<'m>,
+    /// For code in other places.
+    conversions: Builder<'m>,
+    has_products: bool,
+    in_metal_order: FxHashSet<Value<'m>>,
+    known: FxHashMap<(Value<'m>, Order), Value<'m>>,
+}
+
+impl<'m> Matrices<'m> {
+    fn order(&self, value: Value<'m>) -> Order {
+        if self.in_metal_order.contains(&value) { Order::Metal } else { Order::Fragment }
+    }
+
+    fn instruction(&mut self, old: Value<'m>) -> Result<()> {
+        self.b.before(old);
+        let order = self.order(old);
+        let new = match old.opcode() {
+            Opcode::LLVMPHI => self.b.phi(pair(old.ty())),
+            Opcode::LLVMSelect => {
+                let (yes, no) = (self.get(old.operand(1), order), self.get(old.operand(2), order));
+                self.b.select(old.operand(0), yes, no)
+            }
+            Opcode::LLVMFreeze => {
+                let value = self.get(old.operand(0), order);
+                self.b.freeze(value)
+            }
+            Opcode::LLVMLoad => {
+                let load = self.b.load(pair(old.ty()), old.operand(0), old.alignment());
+                load.set_volatile(old.is_volatile());
+                load
+            }
+            Opcode::LLVMStore => {
+                let value = self.get(old.operand(0), Order::Metal);
+                let store = self.b.store(value, old.operand(1), old.alignment());
+                store.set_volatile(old.is_volatile());
+                return Ok(());
+            }
+            Opcode::LLVMInsertElement => {
+                let matrix = self.get(old.operand(0), Order::Metal);
+                let element = self.b.bitcast(old.operand(1), matrix.ty().element());
+                self.b.insert(matrix, element, old.operand(2))
+            }
+            Opcode::LLVMExtractElement => {
+                let matrix = self.get(old.operand(0), Order::Metal);
+                let element = self.b.extract(matrix, old.operand(1));
+                old.replace_all_uses_with(self.b.bitcast(element, old.ty()));
+                return Ok(());
+            }
+            Opcode::LLVMCall => match self.call(old)? {
+                Some(new) => new,
+                None => return Ok(()),
+            },
+            _ => return Err(Error::Unsupported(format!("this use of a simdgroup matrix ({})", old.text().trim()))),
+        };
+        self.known.insert((old, order), new);
+        Ok(())
+    }
+
+    fn call(&mut self, old: Value<'m>) -> Result<Option<Value<'m>>> {
+        let name = old.callee().map(Value::name).unwrap_or_default();
+        let argument = |value: Value<'m>| match is_matrix(value.ty()) {
+            true => self.get(value, Order::Fragment),
+            false => value,
+        };
+        let arguments: Vec<Value<'m>> = old.arguments().into_iter().map(argument).collect();
+        let call = product::Call {
+            name: &name,
+            arguments: &arguments,
+            flags: old.fast_math().unwrap_or(0),
+            has_products: self.has_products,
+        };
+        product::emit(&self.b, &call).map_err(Error::Unsupported)
+    }
+
+    /// Gives a new phi its values.
+    fn complete(&mut self, old: Value<'m>) {
+        let order = self.order(old);
+        let Some(&new) = self.known.get(&(old, order)) else { return };
+        for (value, block) in old.incoming() {
+            let value = self.get(value, order);
+            self.b.add_incoming(new, value, block);
+        }
+    }
+
+    /// A matrix in an order.
+    fn get(&mut self, old: Value<'m>, order: Order) -> Value<'m> {
+        if let Some(&known) = self.known.get(&(old, order)) {
+            return known;
+        }
+        if old.is_constant() {
+            return self.constant(old);
+        }
+        let other = match order {
+            Order::Fragment => Order::Metal,
+            Order::Metal => Order::Fragment,
+        };
+        // Blocks come after those that dominate them, so that it is there.
+        let Some(&defined) = self.known.get(&(old, other)) else { return pair(old.ty()).poison() };
+        let converted = self.converted(defined, order);
+        self.known.insert((old, order), converted);
+        converted
+    }
+
+    /// All lanes have the same two elements.
+    fn constant(&self, old: Value<'m>) -> Value<'m> {
+        let ty = pair(old.ty());
+        if old.is_undef() {
+            return ty.poison();
+        }
+        let element = |index| {
+            let element = old.constant_element(index).unwrap_or_else(|| old.ty().element().poison());
+            self.b.bitcast(element, ty.element())
+        };
+        Value::constant_vector(&[element(0), element(1)])
+    }
+
+    /// Changes the order of a matrix, right after its definition.
+    fn converted(&self, defined: Value<'m>, to: Order) -> Value<'m> {
+        if !defined.is_instruction() {
+            return defined;
+        }
+        let b = &self.conversions;
+        let following = defined.block().instructions().into_iter().skip_while(|other| *other != defined).skip(1);
+        let next = following.skip_while(|other| other.is(Opcode::LLVMPHI)).next();
+        match next {
+            Some(next) => b.before(next),
+            None => b.at_end(defined.block()),
+        }
+        let from = source_lane(b, to);
+        from_lane(b, Active::full(b), defined, from)
+    }
+}
+
+/// The lane that has the elements which this lane gets.
+fn source_lane<'m>(b: &Builder<'m>, to: Order) -> Value<'m> {
+    let lane = lane(b);
+    let ty = lane.ty();
+    // Bit by bit: the one at the first place goes to the second.
+    let bits: [(i64, i64); 5] = match to {
+        Order::Metal => [(4, 4), (2, 3), (1, 2), (3, 1), (0, 0)],
+        Order::Fragment => [(4, 4), (1, 3), (3, 2), (2, 1), (0, 0)],
+    };
+    bits.into_iter().fold(ty.zero(), |all, (from, to)| {
+        let bit = b.and(b.binary(Opcode::LLVMLShr, lane, ty.constant(from)), ty.constant(1));
+        b.or(all, b.binary(Opcode::LLVMShl, bit, ty.constant(to)))
+    })
+}

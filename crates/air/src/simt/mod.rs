@@ -1,0 +1,219 @@
+//! Simt: AIR to PTX for NVIDIA GPUs. A thread of Metal is a thread of CUDA, a simdgroup a warp, a threadgroup a block.
+//!
+//! ```text
+//! thread          the code of one thread, optimized, and where its lanes are together (`crate::thread`)
+//! matrix          simdgroup matrices: two elements in each lane
+//!   product       their loads, stores and products
+//! address_spaces  the module in NVPTX's address spaces
+//! calls           barriers and functions across threads
+//!   groups        functions between lanes     atomic  atomic functions
+//! entry           the functions that are launched: bindings and positions
+//! target          LLVM's own passes for the GPU, and PTX
+//! ```
+
+mod address_spaces;
+mod atomic;
+mod calls;
+mod entry;
+mod groups;
+mod lanes;
+mod matrix;
+mod product;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub use target::Architecture;
+
+use crate::ir::{Layout, ModuleRef, Opcode, Rewrite, Value, passes};
+use crate::specialize::Specialized;
+use crate::thread::{self, Prepared};
+use crate::{bitcode, guard};
+use abi::{SimtKernel, SimtParameter, Threadgroups};
+use entry::Interface;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use std::fmt;
+
+/// Reason that a kernel cannot be compiled for a GPU.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// It uses something that is not supported, named here.
+    Unsupported(String),
+    /// The kernel is not valid: the message of LLVM's verifier.
+    Invalid(String),
+    /// A fault of this compiler.
+    Internal(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unsupported(what) => write!(f, "{what} is not supported on an NVIDIA GPU"),
+            Error::Invalid(what) => write!(f, "the kernel is not valid: {what}"),
+            Error::Internal(what) => write!(f, "internal error of the code generator: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<thread::Error> for Error {
+    fn from(error: thread::Error) -> Error {
+        match error {
+            thread::Error::Unsupported(what) => Error::Unsupported(what),
+            thread::Error::Invalid(what) => Error::Invalid(what),
+            thread::Error::Internal(what) => Error::Internal(what),
+        }
+    }
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// Compiles a kernel to PTX.
+pub fn compile(
+    function: &Specialized,
+    architecture: &Architecture,
+    threadgroups: Threadgroups,
+) -> Result<SimtKernel> {
+    with_module(function, architecture, threadgroups, |lowered, module, machine| {
+        let has_bytes = !lowered.bytes_parameters.is_empty();
+        Ok(SimtKernel {
+            name: function.reflection.name.clone(),
+            threadgroups,
+            ptx: ptx(module, machine)?,
+            entry: entry::ENTRY.into(),
+            bytes_entry: has_bytes.then(|| entry::BYTES_ENTRY.into()),
+            parameters: lowered.parameters,
+            bytes_parameters: lowered.bytes_parameters,
+            static_threadgroup_memory: threadgroup_memory(ModuleRef::of(module)),
+            max_threads: function.reflection.max_total_threads_per_threadgroup,
+            failures: lowered.failures,
+        })
+    })
+}
+
+/// The optimized LLVM IR of a kernel.
+pub fn llvm_text(
+    function: &Specialized,
+    architecture: &Architecture,
+    threadgroups: Threadgroups,
+) -> Result<String> {
+    with_module(function, architecture, threadgroups, |_, module, _| Ok(module.print_to_string().to_string()))
+}
+
+/// The PTX of a kernel.
+pub fn ptx_text(function: &Specialized, architecture: &Architecture, threadgroups: Threadgroups) -> Result<String> {
+    with_module(function, architecture, threadgroups, |_, module, machine| ptx(module, machine))
+}
+
+/// The entries with the kernel's code in them, and addresses whose memory is known.
+const ENTRIES: &str = "always-inline,globaldce,function(sroa<modify-cfg>,infer-address-spaces)";
+
+/// All that LLVM knows.
+const OPTIMIZE: &str = "default<O3>";
+
+/// The first architecture with products of matrices of half and bfloat.
+const WITH_PRODUCTS: u32 = 80;
+
+/// A kernel in the form of the GPU.
+struct Lowered {
+    parameters: Vec<SimtParameter>,
+    bytes_parameters: Vec<SimtParameter>,
+    failures: Vec<String>,
+}
+
+/// Lowers and optimizes a kernel and runs `then` on it. If LLVM aborts on code that it cannot compile, that is an error
+/// of this kernel.
+fn with_module<T: Send>(
+    function: &Specialized,
+    architecture: &Architecture,
+    threadgroups: Threadgroups,
+    then: impl FnOnce(Lowered, &Module, &TargetMachine) -> Result<T> + Send,
+) -> Result<T> {
+    let compiled = guard::run(|| {
+        let context = Context::create();
+        let name = &function.reflection.name;
+        let machine = architecture.machine()?;
+        let mut air = bitcode::parse(&context, function.bitcode(), name).map_err(Error::Invalid)?;
+        // With it, the driver would compile without optimization.
+        passes::strip_debug_info(&mut air);
+        promise_constants(ModuleRef::of(&air));
+        let prepared = thread::prepare(&mut air, name)?;
+        calls::mark(ModuleRef::of(&air), name, &prepared.roles)?;
+        matrix::rewrite(&Rewrite::new(&mut air), name, architecture.number() >= WITH_PRODUCTS)?;
+        let mut module = address_spaces::translate(&context, &air)?;
+        module.set_triple(&machine.get_triple());
+        module.set_data_layout(&machine.get_target_data().get_data_layout());
+        calls::lower(&Rewrite::new(&mut module), name, threadgroups)?;
+        let lowered = lower_entries(&mut module, function, threadgroups, prepared)?;
+        passes::run_for(&mut module, OPTIMIZE, Some(&machine)).map_err(Error::Internal)?;
+        verify(&module)?;
+        then(lowered, &module, &machine)
+    });
+    compiled.unwrap_or_else(|crash| Err(Error::Internal(crash)))
+}
+
+/// Writes the entries, and inlines the kernel into them.
+fn lower_entries(
+    module: &mut Module,
+    function: &Specialized,
+    threadgroups: Threadgroups,
+    prepared: Prepared,
+) -> Result<Lowered> {
+    let interface = Interface {
+        roles: &prepared.roles,
+        reflection: &function.reflection,
+        threadgroups,
+        can_fail: !prepared.failures.is_empty(),
+        flush_denormals: prepared.flush_denormals,
+    };
+    let (parameters, bytes_parameters) = {
+        let module = ModuleRef::of(module);
+        let kernel = thread::kernel(module, &function.reflection.name)?;
+        kernel.make_internal();
+        kernel.make_inlined();
+        let parameters = entry::write(module, kernel, &interface, false)?;
+        let by_bytes = interface.has_bytes().then(|| entry::write(module, kernel, &interface, true));
+        (parameters, by_bytes.transpose()?.unwrap_or_default())
+    };
+    verify(module)?;
+    passes::run(module, ENTRIES).map_err(Error::Internal)?;
+    entry::write_failures(&Rewrite::new(module));
+    Ok(Lowered { parameters, bytes_parameters, failures: prepared.failures })
+}
+
+fn verify(module: &Module) -> Result<()> {
+    module.verify().map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// Says of all loads from the constant address space that nothing changes the memory.
+fn promise_constants(module: ModuleRef) {
+    const CONSTANT: u32 = 2;
+    let instructions =
+        module.functions().into_iter().flat_map(Value::blocks).flat_map(|block| block.instructions());
+    for load in instructions.filter(|instruction| instruction.is(Opcode::LLVMLoad)) {
+        if load.operand(0).ty().address_space() == CONSTANT && !load.is_volatile() {
+            load.set_invariant();
+        }
+    }
+}
+
+fn ptx(module: &Module, machine: &TargetMachine) -> Result<String> {
+    let buffer = machine.write_to_memory_buffer(module, target::ASSEMBLY);
+    let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
+    let text = String::from_utf8_lossy(buffer.as_slice()).into_owned();
+    Ok(text.trim_end_matches('\0').to_owned())
+}
+
+/// Bytes of all threadgroup variables.
+fn threadgroup_memory(module: ModuleRef) -> u32 {
+    const THREADGROUP: u32 = 3;
+    let layout = Layout::of(module);
+    let variables = module.globals().into_iter().filter(|global| global.ty().address_space() == THREADGROUP);
+    let end = variables.filter(|global| !global.is_declaration()).fold(0u64, |end, global| {
+        end.next_multiple_of(u64::from(global.alignment().max(16))) + layout.size(global.global_type())
+    });
+    end as u32
+}
