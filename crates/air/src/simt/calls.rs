@@ -51,6 +51,9 @@ pub(super) fn lower<'m>(rewrite: &'m Rewrite<'m>, name: &str, threadgroups: Thre
         if !instruction.is(Opcode::LLVMCall) {
             continue;
         }
+        if instruction.called_value().is_assembly() {
+            continue;
+        }
         let Some(callee) = instruction.callee() else {
             return Err(Error::Unsupported("a call through a function pointer".into()));
         };

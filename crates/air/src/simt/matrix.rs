@@ -13,6 +13,7 @@ use super::lanes::{Active, from_lane, lane};
 use super::{Error, Result, product};
 use crate::ir::{Builder, Opcode, Rewrite, Type, Value};
 use crate::thread::graph::Graph;
+use crate::thread::shapes::shuffle_pattern;
 use crate::thread::types::MATRIX;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -80,7 +81,7 @@ fn in_metal_order<'m>(instructions: &[Value<'m>]) -> FxHashSet<Value<'m>> {
         let before = found.len();
         for &value in instructions {
             let is_metal = match value.opcode() {
-                Opcode::LLVMInsertElement | Opcode::LLVMLoad => true,
+                Opcode::LLVMInsertElement | Opcode::LLVMShuffleVector | Opcode::LLVMLoad => true,
                 Opcode::LLVMPHI => value.incoming().iter().any(|(incoming, _)| found.contains(incoming)),
                 Opcode::LLVMSelect | Opcode::LLVMFreeze => {
                     value.operands().iter().any(|operand| found.contains(operand))
@@ -146,6 +147,14 @@ impl<'m> Matrices<'m> {
                 old.replace_all_uses_with(self.b.bitcast(element, old.ty()));
                 return Ok(());
             }
+            Opcode::LLVMShuffleVector => {
+                let new = self.shuffle(old);
+                if !is_matrix(old.ty()) {
+                    old.replace_all_uses_with(new);
+                    return Ok(());
+                }
+                new
+            }
             Opcode::LLVMCall => match self.call(old)? {
                 Some(new) => new,
                 None => return Ok(()),
@@ -154,6 +163,21 @@ impl<'m> Matrices<'m> {
         };
         self.known.insert((old, order), new);
         Ok(())
+    }
+
+    /// Elements from matrices or short vectors to one of these.
+    fn shuffle(&mut self, old: Value<'m>) -> Value<'m> {
+        let place = |index: usize| Type::int(old.ty().context(), 32).constant(index as i64);
+        let operands = [0, 1].map(|side| match old.operand(side) {
+            operand if is_matrix(operand.ty()) => self.get(operand, Order::Metal),
+            operand => operand,
+        });
+        let ty = if is_matrix(old.ty()) { pair(old.ty()) } else { old.ty() };
+        let picks = shuffle_pattern(old).into_iter().enumerate();
+        picks.filter_map(|(to, pick)| Some((to, pick?))).fold(ty.poison(), |result, (to, (side, from))| {
+            let element = self.b.extract(operands[side], place(from));
+            self.b.insert(result, self.b.bitcast(element, ty.element()), place(to))
+        })
     }
 
     fn call(&mut self, old: Value<'m>) -> Result<Option<Value<'m>>> {

@@ -1,0 +1,1 @@
+//! Properties of generated code, seen in the PTX.

@@ -1,0 +1,69 @@
+//! The kernels of the shader library and the examples.
+
+use super::{kernel, root};
+use abi::Threadgroups;
+use air::MathMode;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+fn shaders() -> Vec<PathBuf> {
+    let folders = [root().join("crates/inference/src/metal/shaders"), root().join("examples")];
+    let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("it can be listed"));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "metal"));
+    files.sort();
+    files
+}
+
+fn compilation(file: &std::path::Path) -> msl::Compilation {
+    let options = msl::Options {
+        include_dirs: vec![root().join("crates/inference/src/metal/include")],
+        ..msl::Options::default()
+    };
+    let compilation = msl::compile_file(file, &options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    compilation
+}
+
+/// Compiles kernels of the library that `is_meant` says, and returns how many.
+fn compile_all(mut is_meant: impl FnMut(&str, &str) -> bool) -> usize {
+    let (mut count, mut failures) = (0, Vec::new());
+    for file in shaders() {
+        let compilation = compilation(&file);
+        let stem = file.file_stem().expect("a name").to_string_lossy().into_owned();
+        let names: Vec<String> = compilation.program.kernels().map(|entry| entry.name.to_string()).collect();
+        for name in names.into_iter().filter(|name| is_meant(&stem, name)) {
+            count += 1;
+            match kernel(&compilation, &name, Threadgroups::Whole, MathMode::Fast) {
+                Ok(compiled) => {
+                    let has_arrays = compiled.ptx.contains(".local");
+                    let has_debug = compiled.ptx.contains("debug");
+                    if has_arrays || has_debug {
+                        failures.push(format!("{stem}: {name}: arrays {has_arrays}, debug {has_debug}"));
+                    }
+                }
+                Err(error) => failures.push(format!("{stem}: {name}: {error}")),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+    count
+}
+
+/// The kernels of one file differ in the types of their elements: one of each kind will do.
+#[test]
+fn a_kernel_of_each_family_compiles() {
+    let mut seen = BTreeSet::new();
+    let count = compile_all(|stem, name| {
+        let family = name.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+        let family = family.trim_end_matches(|c: char| c != '_').to_owned();
+        seen.insert((stem.to_owned(), family))
+    });
+    assert!(count >= 16, "{count} kernels");
+}
+
+#[test]
+#[ignore = "takes minutes; run by scripts/ptxas.sh"]
+fn all_kernels_compile() {
+    assert!(compile_all(|_, _| true) >= 100);
+}
