@@ -10,8 +10,9 @@
 //! order where it is defined, when something needs it: all lanes are there, even if a use is in a branch.
 
 use super::lanes::{Active, from_lane, lane};
+use super::tiles::{Tile, Tiles};
 use super::{Error, Result, product};
-use crate::ir::{Builder, Opcode, Rewrite, Type, Value};
+use crate::ir::{Block, Builder, Opcode, Rewrite, Type, Value};
 use crate::thread::graph::Graph;
 use crate::thread::shapes::shuffle_pattern;
 use crate::thread::types::MATRIX;
@@ -51,10 +52,13 @@ pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bo
         return Ok(());
     }
     let in_metal_order = in_metal_order(&instructions);
+    let tiles = if has_products { Tiles::find(&instructions) } else { Tiles::none() };
     let mut pass = Matrices {
         b: Builder::new(module),
         conversions: Builder::new(module),
         has_products,
+        tiles,
+        transposed: FxHashMap::default(),
         in_metal_order,
         known: FxHashMap::default(),
     };
@@ -103,6 +107,9 @@ struct Matrices<'m> {
     /// For code in other places.
     conversions: Builder<'m>,
     has_products: bool,
+    tiles: Tiles<'m>,
+    /// Right operands of products, transposed, by their block.
+    transposed: FxHashMap<(Value<'m>, Block<'m>), Value<'m>>,
     in_metal_order: FxHashSet<Value<'m>>,
     known: FxHashMap<(Value<'m>, Order), Value<'m>>,
 }
@@ -114,6 +121,12 @@ impl<'m> Matrices<'m> {
 
     fn instruction(&mut self, old: Value<'m>) -> Result<()> {
         self.b.before(old);
+        if self.tiles.members.contains(&old) {
+            if let Some(tile) = self.tiles.at.get(&old).cloned() {
+                self.tile(&tile);
+            }
+            return Ok(());
+        }
         let order = self.order(old);
         let new = match old.opcode() {
             Opcode::LLVMPHI => self.b.phi(pair(old.ty())),
@@ -194,6 +207,30 @@ impl<'m> Matrices<'m> {
             has_products: self.has_products,
         };
         product::emit(&self.b, &call).map_err(Error::Unsupported)
+    }
+
+    /// Several products in one instruction.
+    fn tile(&mut self, tile: &Tile<'m>) {
+        let block = self.b.block();
+        let first = &tile.columns[0];
+        let rights: Vec<Value<'m>> = first.calls.iter().map(|call| call.operand(1)).collect();
+        let rights = rights.into_iter().map(|right| {
+            let fragment = self.get(right, Order::Fragment);
+            let transposed = self.transposed.entry((right, block));
+            *transposed.or_insert_with(|| product::transposed(&self.b, fragment))
+        });
+        let rights: Vec<Value<'m>> = rights.collect();
+        let mut columns = Vec::new();
+        for column in &tile.columns {
+            let lefts = column.calls.iter().map(|call| self.get(call.operand(0), Order::Fragment));
+            let lefts: Vec<Value<'m>> = lefts.collect();
+            let sum = self.get(column.calls[0].operand(2), Order::Fragment);
+            columns.push((lefts, sum));
+        }
+        let sums = product::tile(&self.b, &rights, &columns);
+        for (column, sum) in tile.columns.iter().zip(sums) {
+            self.known.insert((column.last(), Order::Fragment), sum);
+        }
     }
 
     /// Gives a new phi its values.

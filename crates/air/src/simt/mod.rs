@@ -3,7 +3,7 @@
 //! ```text
 //! thread          the code of one thread, optimized, and where its lanes are together (`crate::thread`)
 //! matrix          simdgroup matrices: two elements in each lane
-//!   product       their loads, stores and products
+//!   product       their loads, stores and products     tiles  products that are computed together
 //! address_spaces  the module in NVPTX's address spaces
 //! calls           barriers and functions across threads
 //!   groups        functions between lanes     atomic  atomic functions
@@ -22,6 +22,7 @@ mod product;
 mod target;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 pub use target::Architecture;
 

@@ -7,9 +7,9 @@
 //! air.simdgroup_matrix_8x8_multiply_accumulate.v64f32.v64f16.v64f16.v64f32(left, right, sum)
 //! ```
 //!
-//! Products of half and bfloat are those of the tensor cores, `mma.m16n8k8`, summed in float; the lower eight of their
-//! sixteen rows are zero. A left operand and a sum are fragments as they are; a right operand must have its columns in
-//! the lanes: it is transposed. Products of float are computed by the lanes, in the order in which CPUs compute them.
+//! Products of half and bfloat are those of the tensor cores, `mma.m16n8k8` and `mma.m16n8k16`, summed in float; rows
+//! that no matrix fills are zero. A left operand and a sum are fragments as they are; a right operand must have its
+//! columns in the lanes: it is transposed. Products of float are computed by the lanes, in the order in which CPUs compute them.
 
 use super::lanes::{Active, from_lane, lane};
 use crate::ir::{Builder, Opcode, Type, Value};
@@ -199,40 +199,52 @@ fn multiply<'m>(
     sum: Value<'m>,
 ) -> Value<'m> {
     if call.has_products && types[0] == types[1] && types[0].is_short() {
-        return tensor_product(b, types[0], left, right, sum);
+        return tile(b, &[transposed(b, right)], &[(vec![left], sum)])[0];
     }
     let [left, right] = [(types[0], left), (types[1], right)].map(|(element, value)| element.number.open(b, value));
     lanes_product(b, call.flags, left, right, sum)
 }
 
-/// By the tensor cores.
-fn tensor_product<'m>(
+/// A right operand of a product: its columns in the lanes, as a register of 32 bits.
+pub(super) fn transposed<'m>(b: &Builder<'m>, fragment: Value<'m>) -> Value<'m> {
+    let int = Type::int(b.context(), 32);
+    b.assembly("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r", int, &[b.bitcast(fragment, int)])
+}
+
+/// Sums of products by the tensor cores. `rights` are one or two right operands, transposed, of products that add to
+/// one another; `columns` are one or two lists of their left operands, with the sum that they add to.
+pub(super) fn tile<'m>(
     b: &Builder<'m>,
-    element: Element<'m>,
-    left: Value<'m>,
-    right: Value<'m>,
-    sum: Value<'m>,
-) -> Value<'m> {
+    rights: &[Value<'m>],
+    columns: &[(Vec<Value<'m>>, Value<'m>)],
+) -> Vec<Value<'m>> {
     let int = Type::int(b.context(), 32);
     let float = Type::float(b.context());
-    let (name, register) = match element.number {
-        Number::BFloat => ("llvm.nvvm.mma.m16n8k8.row.col.bf16", int),
-        _ => ("llvm.nvvm.mma.m16n8k8.row.col.f32.f32", element.ty.vector(2)),
+    let is_half = columns[0].0[0].ty().element().is_half();
+    let (name, register) = match (is_half, rights.len()) {
+        (true, 1) => ("llvm.nvvm.mma.m16n8k8.row.col.f32.f32", Type::half(b.context()).vector(2)),
+        (true, _) => ("llvm.nvvm.mma.m16n8k16.row.col.f32.f32", Type::half(b.context()).vector(2)),
+        (false, 1) => ("llvm.nvvm.mma.m16n8k8.row.col.bf16", int),
+        (false, _) => ("llvm.nvvm.mma.m16n8k16.row.col.bf16", int),
     };
-    let right = b.assembly("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r", int, &[b.bitcast(right, int)]);
-    let part = |index: i64| b.extract(sum, int.constant(index));
-    let arguments = [
-        b.bitcast(left, register),
-        register.zero(),
-        b.bitcast(right, register),
-        part(0),
-        part(1),
-        float.zero(),
-        float.zero(),
-    ];
+    let mut arguments = Vec::new();
+    for step in 0..rights.len() {
+        let left = |column: usize| columns.get(column).map(|(lefts, _)| b.bitcast(lefts[step], register));
+        arguments.extend([0, 1].map(|column| left(column).unwrap_or_else(|| register.zero())));
+    }
+    arguments.extend(rights.iter().map(|&right| b.bitcast(right, register)));
+    for column in 0..2 {
+        let sum = columns.get(column).map(|(_, sum)| *sum);
+        let part = |index: i64| sum.map_or_else(|| float.zero(), |sum| b.extract(sum, int.constant(index)));
+        arguments.extend([part(0), part(1)]);
+    }
     let result = b.intrinsic(name, &[], &arguments);
-    let first = b.insert(sum.ty().poison(), b.extract_value(result, 0), int.constant(0));
-    b.insert(first, b.extract_value(result, 1), int.constant(1))
+    let pair = |column: usize| {
+        let part = |index: u32| b.extract_value(result, 2 * column as u32 + index);
+        let first = b.insert(float.vector(2).poison(), part(0), int.constant(0));
+        b.insert(first, part(1), int.constant(1))
+    };
+    (0..columns.len()).map(pair).collect()
 }
 
 /// By the lanes: each computes its two elements, for which it reads a row of A and two columns of B.

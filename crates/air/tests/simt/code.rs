@@ -1,1 +1,208 @@
 //! Properties of generated code, seen in the PTX.
+
+use super::kernel;
+use Threadgroups::{Any, Whole};
+use abi::{SimtKernel, SimtParameter, Threadgroups};
+use air::MathMode;
+
+fn compile_with(source: &str, threadgroups: Threadgroups, math: MathMode) -> SimtKernel {
+    let source =
+        format!("#include <metal_stdlib>\n#include <metal_simdgroup_matrix>\nusing namespace metal;\n{source}");
+    let compilation = msl::compile_source("test.metal", &source, &msl::Options { math, ..msl::Options::default() });
+    assert!(!compilation.has_errors(), "{}", compilation.render_diagnostics(false));
+    kernel(&compilation, "k", threadgroups, math).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn ptx(source: &str) -> String {
+    compile_with(source, Whole, MathMode::Fast).ptx
+}
+
+/// The part of the PTX that is the entry which takes addresses.
+fn entry(ptx: &str) -> &str {
+    let start = ptx.find(".entry metalworks_kernel(").expect("the entry");
+    let end = ptx[start..].find("\n}").map_or(ptx.len(), |end| start + end);
+    &ptx[start..end]
+}
+
+fn count(text: &str, part: &str) -> usize {
+    text.matches(part).count()
+}
+
+#[test]
+fn loads_of_four_numbers_are_one() {
+    let text = ptx("kernel void k(device const float4 *x, device float4 *y, uint i [[thread_position_in_grid]]) {
+        y[i] = x[i] + 1.0f;
+    }");
+    assert_eq!((count(&text, "ld.global.nc.v4.b32"), count(&text, "st.global.v4.b32")), (1, 1), "{text}");
+    assert!(!text.contains("debug") && !text.contains(".local"), "{text}");
+}
+
+#[test]
+fn sums_of_simdgroups_are_butterflies() {
+    let text = ptx("kernel void k(device const float *x, device float *y, uint i [[thread_position_in_grid]]) {
+        y[i] = simd_sum(x[i]);
+    }");
+    assert_eq!(count(&text, "shfl.sync.bfly.b32"), 5, "{text}");
+    assert_eq!(count(&text, ", -1;"), 5, "all lanes take part: {text}");
+    assert!(!text.contains("activemask"), "{text}");
+}
+
+#[test]
+fn sums_in_a_branch_are_of_the_active_lanes() {
+    let source = "kernel void k(device const float *x, device float *y, uint i [[thread_position_in_grid]]) {
+        if (x[i] > 0.0f) y[i] = simd_sum(x[i]);
+    }";
+    let text = ptx(source);
+    assert!(text.contains("activemask.b32") && text.contains("shfl.sync.idx.b32"), "{text}");
+    assert!(!text.contains("shfl.sync.bfly"), "{text}");
+    // A branch that all lanes take together is none.
+    let uniform = ptx("kernel void k(device const float *x, device float *y, constant uint &n,
+                                     uint i [[thread_position_in_grid]]) {
+        if (n > 3) y[i] = simd_sum(x[i]);
+    }");
+    assert!(!uniform.contains("activemask") && uniform.contains("shfl.sync.bfly"), "{uniform}");
+}
+
+#[test]
+fn simdgroups_may_lack_lanes_in_other_threadgroups() {
+    let source = "kernel void k(device const float *x, device float *y, uint i [[thread_position_in_grid]]) {
+        y[i] = simd_sum(x[i]);
+    }";
+    let kernel = compile_with(source, Any, MathMode::Fast);
+    assert!(kernel.ptx.contains("activemask.b32"), "{}", kernel.ptx);
+    assert_eq!(kernel.parameters.last(), Some(&SimtParameter::Grid));
+    assert!(!compile_with(source, Whole, MathMode::Fast).parameters.contains(&SimtParameter::Grid));
+}
+
+#[test]
+fn constant_references_come_by_value() {
+    let kernel = compile_with(
+        "struct P { uint n; float4 scale; };
+         kernel void k(device float4 *y, constant P &p, constant float4 *table, uint i [[thread_position_in_grid]]) {
+             if (i < p.n) y[i] = p.scale + table[i];
+         }",
+        Whole,
+        MathMode::Fast,
+    );
+    let buffers = [0, 1, 2].map(|index| SimtParameter::Buffer { index });
+    assert_eq!(kernel.parameters, buffers);
+    let bytes = SimtParameter::Bytes { index: 1, size: 32, align: 16 };
+    assert_eq!(kernel.bytes_parameters, [buffers[0], bytes, buffers[2]]);
+    let name = kernel.bytes_entry.expect("there is one");
+    let at = kernel.ptx.find(&format!(".entry {name}(")).expect("it is in the module");
+    let text = &kernel.ptx[at..];
+    assert!(text.contains("ld.param.v4.b32") && !text.contains(".local"), "{text}");
+    assert_eq!(count(text, "ld.global"), 1, "the table alone: {text}");
+}
+
+#[test]
+fn barriers_and_threadgroup_memory() {
+    let kernel = compile_with(
+        "kernel void k(device float *x, threadgroup float *shared [[threadgroup(0)]],
+                       uint i [[thread_index_in_threadgroup]]) {
+            threadgroup float own[64];
+            shared[i] = x[i];
+            own[i % 64] = x[i + 1];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            x[i] = shared[i ^ 1] + own[(i ^ 1) % 64];
+        }",
+        Whole,
+        MathMode::Fast,
+    );
+    let text = &kernel.ptx;
+    assert!(text.contains("bar.sync \t0;") || text.contains("barrier.sync.aligned"), "{text}");
+    assert!(text.contains(".extern .shared") && count(text, "ld.shared.b32") == 2, "{text}");
+    assert_eq!(kernel.static_threadgroup_memory, 256);
+    assert_eq!(kernel.parameters[1], SimtParameter::Threadgroup { index: 0 });
+}
+
+#[test]
+fn atomics_are_those_of_the_gpu() {
+    let text =
+        ptx("kernel void k(device atomic_uint *a, device atomic_float *f, device uint *old, device float *x,
+                                  uint i [[thread_position_in_grid]]) {
+        threadgroup atomic_int shared;
+        atomic_fetch_add_explicit(f, x[i], memory_order_relaxed);
+        old[i] = atomic_fetch_max_explicit(a, i, memory_order_relaxed);
+        atomic_fetch_or_explicit(&shared, int(i), memory_order_relaxed);
+        uint expected = 1;
+        atomic_compare_exchange_weak_explicit(a + 1, &expected, i, memory_order_relaxed, memory_order_relaxed);
+        old[i + 1] = expected;
+    }");
+    for part in
+        ["atom.global.add.f32", "atom.global.max.u32", "atom.shared.or.b32", "atom.relaxed.gpu.global.cas.b32"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+const GEMM: &str = "kernel void k(device const T *a, device const T *b, device float *c) {
+    simdgroup_matrix<float, 8, 8> sums[2][2];
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    for (int step = 0; step < 64; step += 16) {
+        for (int k = step; k < step + 16; k += 8) {
+            simdgroup_matrix<T, 8, 8> left[2], right[2];
+            for (int i = 0; i < 2; i++) simdgroup_load(left[i], a + i * 8 * 64 + k, 64);
+            for (int j = 0; j < 2; j++) simdgroup_load(right[j], b + k * 16 + j * 8, 16);
+            for (int i = 0; i < 2; i++)
+                for (int j = 0; j < 2; j++) simdgroup_multiply_accumulate(sums[i][j], left[i], right[j], sums[i][j]);
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) simdgroup_store(sums[i][j], c + i * 8 * 16 + j * 8, 16);
+}";
+
+#[test]
+fn products_of_matrices_are_put_together() {
+    // 16 × 64 by 64 × 16: eight products of 16 × 16 by 16 × 8, if all loops are unrolled.
+    for (ty, instruction) in [("half", "f32.f16.f16.f32"), ("bfloat", "f32.bf16.bf16.f32")] {
+        let text = ptx(&GEMM.replace('T', ty));
+        let text = entry(&text);
+        let products = count(text, &format!("mma.sync.aligned.m16n8k16.row.col.{instruction}"));
+        assert!(matches!(products, 2 | 8), "{products} products: {text}");
+        assert_eq!(count(text, "mma.sync"), products, "{text}");
+        assert_eq!(count(text, "movmatrix"), 2 * products, "{text}");
+        assert!(!text.contains("shfl") && !text.contains(".local"), "{text}");
+    }
+    let text = ptx(&GEMM.replace('T', "float"));
+    assert!(!text.contains("mma.sync") && text.contains("fma.rn"), "{text}");
+}
+
+#[test]
+fn elements_of_matrices_are_in_the_order_of_metal() {
+    let text = ptx("kernel void k(device float *a) {
+        simdgroup_matrix<float, 8, 8> m;
+        simdgroup_load(m, a, 8);
+        m.thread_elements()[0] *= 2.0f;
+        simdgroup_store(m, a, 8);
+    }");
+    // Two elements there, and two back.
+    assert_eq!(count(&text, "shfl.sync.idx.b32"), 4, "{text}");
+}
+
+#[test]
+fn only_what_air_fuses_is_fused() {
+    let source = "kernel void k(device float *x, uint i [[thread_position_in_grid]]) {
+        float product = x[i] * x[i + 1];
+        x[i] = product + x[i + 2];
+    }";
+    let safe = compile_with(source, Whole, MathMode::Safe).ptx;
+    let relaxed = ptx(source);
+    assert!(relaxed.contains("fma.rn.ftz.f32"), "{relaxed}");
+    // With the rounding in their names, ptxas does not fuse them either.
+    assert!(safe.contains("mul.rn.ftz.f32") && safe.contains("add.rn.ftz.f32"), "{safe}");
+}
+
+#[test]
+fn failures_are_written_and_end_the_thread() {
+    let kernel = compile_with(
+        "static int depth(device int *x, int n) { return n <= 0 ? 0 : x[n] + depth(x, n - 1) * 3; }
+         kernel void k(device int *x, uint i [[thread_position_in_grid]]) { x[i] = depth(x, x[i]); }",
+        Whole,
+        MathMode::Fast,
+    );
+    assert!(!kernel.failures.is_empty());
+    assert_eq!(kernel.parameters.last(), Some(&SimtParameter::Failure));
+    assert!(!kernel.ptx.contains("trap"), "{}", kernel.ptx);
+}
