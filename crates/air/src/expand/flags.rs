@@ -15,17 +15,22 @@ const PROMISES: u32 = LLVMFastMathNoNaNs | LLVMFastMathNoInfs;
 
 /// Takes the promises from all instructions and functions of a module.
 pub(crate) fn drop_promises(rewrite: &Rewrite) {
-    let module = rewrite.module();
-    for function in module.functions() {
+    for function in rewrite.module().functions() {
         PROMISING.iter().for_each(|name| function.remove_text_attribute(name));
     }
+    drop_flags(rewrite, PROMISES);
+}
+
+/// Takes flags from all instructions of a module.
+pub(crate) fn drop_flags(rewrite: &Rewrite, dropped: u32) {
+    let module = rewrite.module();
     let b = Builder::new(module);
     for instruction in module.functions().into_iter().flat_map(Value::blocks).flat_map(Block::instructions) {
-        let Some(flags) = instruction.fast_math().filter(|flags| flags & PROMISES != 0) else { continue };
+        let Some(flags) = instruction.fast_math().filter(|flags| flags & dropped != 0) else { continue };
         b.before(instruction);
         // LLVM's interface can add flags to an instruction, and take none away.
         if let Some(copy) = without_flags(&b, instruction) {
-            copy.set_fast_math(flags & !PROMISES);
+            copy.set_fast_math(flags & !dropped);
             instruction.replace_all_uses_with(copy);
             rewrite.erase(instruction);
         }

@@ -126,7 +126,9 @@ pub(super) fn write<'m>(
                 value
             }
             SimtParameter::Threadgroup { .. } => {
-                b.offset(dynamic_memory(module), b.zext(value, Type::int(context, 64)))
+                // Lengths of threadgroup memory are multiples of 16, and so are offsets: this tells LLVM.
+                let offset = b.and(value, int.constant(-16));
+                b.offset(dynamic_memory(module), b.zext(offset, Type::int(context, 64)))
             }
             SimtParameter::Grid => {
                 grid = Some([0, 1, 2].map(|i| b.extract_element(value, i)));

@@ -26,6 +26,7 @@ mod tiles;
 
 pub use target::Architecture;
 
+use crate::expand::flags;
 use crate::ir::{Layout, ModuleRef, Opcode, Rewrite, Value, passes};
 use crate::specialize::Specialized;
 use crate::thread::{self, Prepared};
@@ -33,6 +34,7 @@ use crate::{bitcode, guard};
 use abi::{SimtKernel, SimtParameter, Threadgroups};
 use entry::Interface;
 use inkwell::context::Context;
+use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use std::fmt;
@@ -148,7 +150,10 @@ fn with_module<T: Send>(
         module.set_triple(&machine.get_triple());
         module.set_data_layout(&machine.get_target_data().get_data_layout());
         calls::lower(&Rewrite::new(&mut module), name, threadgroups)?;
-        let lowered = lower_entries(&mut module, function, threadgroups, prepared)?;
+        let lowered = lower_entries(&mut module, function, threadgroups, prepared, &machine)?;
+        // Sums in the order of the source have the same result as on CPUs, and kernels are written so that no addition
+        // waits for another; LLVM would add one number after the other.
+        flags::drop_flags(&Rewrite::new(&mut module), LLVMFastMathAllowReassoc);
         passes::run_for(&mut module, OPTIMIZE, Some(&machine)).map_err(Error::Internal)?;
         verify(&module)?;
         then(lowered, &module, &machine)
@@ -162,6 +167,7 @@ fn lower_entries(
     function: &Specialized,
     threadgroups: Threadgroups,
     prepared: Prepared,
+    machine: &TargetMachine,
 ) -> Result<Lowered> {
     let interface = Interface {
         roles: &prepared.roles,
@@ -179,8 +185,9 @@ fn lower_entries(
         let by_bytes = interface.has_bytes().then(|| entry::write(module, kernel, &interface, true));
         (parameters, by_bytes.transpose()?.unwrap_or_default())
     };
+    align_threadgroup_memory(ModuleRef::of(module));
     verify(module)?;
-    passes::run(module, ENTRIES).map_err(Error::Internal)?;
+    passes::run_for(module, ENTRIES, Some(machine)).map_err(Error::Internal)?;
     entry::write_failures(&Rewrite::new(module));
     Ok(Lowered { parameters, bytes_parameters, failures: prepared.failures })
 }
@@ -208,13 +215,26 @@ fn ptx(module: &Module, machine: &TargetMachine) -> Result<String> {
     Ok(text.trim_end_matches('\0').to_owned())
 }
 
+/// Aligns threadgroup variables, so that four numbers can be accessed at once.
+fn align_threadgroup_memory(module: ModuleRef) {
+    for variable in threadgroup_variables(module) {
+        variable.set_alignment(variable.alignment().max(THREADGROUP_ALIGNMENT));
+    }
+}
+
+const THREADGROUP_ALIGNMENT: u32 = 16;
+
+fn threadgroup_variables<'m>(module: ModuleRef<'m>) -> impl Iterator<Item = Value<'m>> {
+    const THREADGROUP: u32 = 3;
+    let variables = module.globals().into_iter();
+    variables.filter(|global| global.ty().address_space() == THREADGROUP && !global.is_declaration())
+}
+
 /// Bytes of all threadgroup variables.
 fn threadgroup_memory(module: ModuleRef) -> u32 {
-    const THREADGROUP: u32 = 3;
     let layout = Layout::of(module);
-    let variables = module.globals().into_iter().filter(|global| global.ty().address_space() == THREADGROUP);
-    let end = variables.filter(|global| !global.is_declaration()).fold(0u64, |end, global| {
-        end.next_multiple_of(u64::from(global.alignment().max(16))) + layout.size(global.global_type())
+    let end = threadgroup_variables(module).fold(0u64, |end, variable| {
+        end.next_multiple_of(u64::from(variable.alignment())) + layout.size(variable.global_type())
     });
     end as u32
 }
