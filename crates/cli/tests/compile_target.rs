@@ -110,7 +110,7 @@ fn reports_what_cannot_be_compiled() {
         run.exits(status).says(text);
         assert!(!std::path::Path::new(&path).exists(), "nothing is written");
     };
-    problem(&[GEMV, "--target", "sm_90"], 2, "no back end for target 'sm_90' yet");
+    problem(&[GEMV, "--target", "sm_13"], 2, "cannot compile for GPU 'sm_13'");
     problem(&[GEMV, "--target", "cpu:pentium"], 2, "known CPUs: x86-64-v3");
     problem(&[GEMV, "--target", "gpu"], 2, "unknown target 'gpu'");
     problem(&[GEMV, "--target", "cpu", "--kernel", "gemm"], 1, "gemm");

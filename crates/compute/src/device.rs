@@ -43,7 +43,7 @@ impl Device {
         Ok(devices)
     }
 
-    /// Finds a device by name: `cpu`; `metal`, the system's default GPU; `metal:1`, the second GPU.
+    /// Finds a device by name: `cpu`; `metal`, the system's default GPU; `metal:1`, the second GPU; `cuda`, `cuda:1`.
     pub fn named(name: &str) -> Result<Device> {
         let (kind, number) = match name.split_once(':') {
             Some((kind, number)) => (kind, Some(number)),
@@ -65,11 +65,12 @@ impl Device {
         };
         match of_backend(position)?.get(number) {
             Some(device) => Ok(device.clone()),
+            None if of_backend(position)?.is_empty() => no_device((BACKENDS[position].why_none)()),
             None => no_device("this system does not have it".into()),
         }
     }
 
-    /// The best device of this machine: the default Metal GPU, or else the CPU. The environment variable
+    /// The best device of this machine: the default GPU, or else the CPU. The environment variable
     /// `METALWORKS_DEVICE` overrides it, with a name for [`Device::named`].
     pub fn system_default() -> Result<Device> {
         match std::env::var(VARIABLE) {
@@ -112,7 +113,7 @@ impl Device {
         self.backend.properties().name.clone()
     }
 
-    /// The name that [`Device::named`] accepts: `cpu`, `metal:0`.
+    /// The name that [`Device::named`] accepts: `cpu`, `cuda:0`, `metal:0`.
     pub fn id(&self) -> String {
         self.backend.properties().id.clone()
     }

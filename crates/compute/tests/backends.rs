@@ -41,6 +41,7 @@ fn store() -> Device {
             nonuniform_threadgroups: false,
             unified_memory: false,
             apple_family: None,
+            compute_units: None,
             family: String::new(),
         },
         limits: Limits {

@@ -22,8 +22,9 @@ fn all_devices_are_found_by_name() {
 
 #[test]
 fn rejects_unknown_names() {
-    let there = if cfg!(target_os = "macos") { "there are metal:0" } else { "there is cpu" };
-    for name in ["", "CPU", "cpu:0", "cuda", "cpu ", "metal2"] {
+    let ids: Vec<String> = Device::all().expect("some").iter().map(Device::id).collect();
+    let there = format!("there {} {}", if ids.len() == 1 { "is" } else { "are" }, ids.join(", "));
+    for name in ["", "CPU", "cpu:0", "gpu", "cpu ", "metal2"] {
         let problem = refused(name);
         assert!(problem.starts_with(&format!("there is no device '{name}'; {there}")), "{problem}");
     }
@@ -34,8 +35,21 @@ fn rejects_unknown_names() {
     let problem = refused("metal:4000000000");
     assert!(problem.starts_with("there is no device 'metal:4000000000': "), "{problem}");
     if !cfg!(target_os = "macos") {
-        assert_eq!(refused("metal"), "there is no device 'metal': Metal needs macOS; there is cpu");
+        assert_eq!(refused("metal"), format!("there is no device 'metal': Metal needs macOS; {there}"));
     }
+}
+
+/// On a machine without NVIDIA's driver, or with one that finds no GPU.
+#[test]
+fn a_missing_gpu_is_explained() {
+    let count = Device::all().expect("some").iter().filter(|device| device.kind() == DeviceKind::Cuda).count();
+    let problem = refused(&format!("cuda:{count}"));
+    let reason = match () {
+        () if !cfg!(target_os = "linux") => "needs Linux",
+        () if count > 0 => "this system does not have it",
+        () => "NVIDIA's driver",
+    };
+    assert!(problem.contains(reason) && problem.contains("there "), "{problem}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ const ORDER: [&str; 22] = [
     "command",
 ];
 
-const BACKENDS: [&str; 2] = ["cpu", "metal"];
+const BACKENDS: [&str; 3] = ["cpu", "cuda", "metal"];
 
 /// Files that may name back ends, besides their own.
 const REGISTRIES: [&str; 2] = ["backend/mod.rs", "backend/registry.rs"];

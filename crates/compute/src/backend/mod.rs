@@ -10,7 +10,7 @@
 //! air_library their libraries
 //! air_dynamic their dynamic libraries
 //! driver      for back ends whose driver compiles and executes: encoder commands, reflection, times
-//! cpu, metal  the back ends; each has the files device, buffer, library, pipeline, queue, recording
+//! cpu, cuda, metal  the back ends; each has the files device, buffer, library, pipeline, queue, recording
 //! ```
 //!
 //! A back end owns memory, compiles programs, and executes flat tables of dispatches. Device-independent work is above
@@ -25,6 +25,8 @@ pub(crate) mod air_dynamic;
 pub(crate) mod air_library;
 pub(crate) mod artifacts;
 pub(crate) mod cpu;
+#[cfg(cuda)]
+mod cuda;
 pub mod driver;
 mod executable;
 mod handler;

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Properties {
     /// The kind of back end.
     pub kind: DeviceKind,
-    /// The ID that [`crate::Device::named`] accepts: `cpu`, `metal:0`.
+    /// The ID that [`crate::Device::named`] accepts: `cpu`, `cuda:0`, `metal:0`.
     pub id: String,
     /// The product name.
     pub name: String,
@@ -25,6 +25,8 @@ pub struct Properties {
 pub enum DeviceKind {
     /// The CPU of this machine.
     Cpu,
+    /// A GPU, through NVIDIA's driver.
+    Cuda,
     /// A GPU, through Apple's Metal.
     Metal,
     /// A back end from another crate, by its name.
@@ -35,6 +37,7 @@ impl fmt::Display for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             DeviceKind::Cpu => "cpu",
+            DeviceKind::Cuda => "cuda",
             DeviceKind::Metal => "metal",
             DeviceKind::Other(name) => name,
         })
@@ -56,7 +59,9 @@ pub struct Capabilities {
     pub unified_memory: bool,
     /// The newest Apple GPU family that it supports, 7 for the M1; `None` for other GPUs.
     pub apple_family: Option<u32>,
-    /// The family of the GPU or CPU for display, such as `Apple9 Metal3`.
+    /// The number of cores or multiprocessors, if the device reports it.
+    pub compute_units: Option<usize>,
+    /// The family of the GPU or CPU for display, such as `Apple9 Metal3` or `sm_90a`.
     pub family: String,
 }
 

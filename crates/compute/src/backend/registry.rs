@@ -11,6 +11,9 @@ use std::sync::Arc;
 #[cfg(target_os = "macos")]
 use super::metal;
 
+#[cfg(cuda)]
+use super::cuda;
+
 pub use cpu::CpuOptions;
 
 /// A back end.
@@ -21,6 +24,8 @@ pub(crate) struct Backend {
     pub(crate) has_numbers: bool,
     /// Lists its devices, the system's default first.
     pub(crate) devices: fn() -> Result<Vec<Arc<dyn Device>>>,
+    /// The reason why there are no devices, if there are none.
+    pub(crate) why_none: fn() -> String,
     /// Compiles for machines other than this one, if the back end can.
     compiler: Option<CrossCompiler>,
 }
@@ -35,11 +40,26 @@ struct CrossCompiler {
 /// All back ends of this build, the best first.
 pub(crate) const BACKENDS: &[Backend] = &[
     #[cfg(target_os = "macos")]
-    Backend { name: "metal", has_numbers: true, devices: metal::devices, compiler: None },
+    Backend {
+        name: "metal",
+        has_numbers: true,
+        devices: metal::devices,
+        why_none: || "this system does not have it".into(),
+        compiler: None,
+    },
+    #[cfg(cuda)]
+    Backend {
+        name: "cuda",
+        has_numbers: true,
+        devices: cuda::devices,
+        why_none: cuda::why_none,
+        compiler: Some(CrossCompiler { parse_target: cuda::parse_target, compile: cuda::compile_for }),
+    },
     Backend {
         name: "cpu",
         has_numbers: false,
         devices: || Ok(vec![cpu_device(&CpuOptions::default())?]),
+        why_none: String::new,
         compiler: Some(CrossCompiler { parse_target: cpu::parse_target, compile: cpu::compile_for }),
     },
 ];
@@ -48,6 +68,8 @@ pub(crate) const BACKENDS: &[Backend] = &[
 pub(crate) const ABSENT: &[(&str, &str)] = &[
     #[cfg(not(target_os = "macos"))]
     ("metal", "Metal needs macOS"),
+    #[cfg(not(cuda))]
+    ("cuda", "NVIDIA's driver needs Linux on x86-64 or ARM64"),
 ];
 
 /// Creates a CPU device with options.
@@ -55,7 +77,7 @@ pub(crate) fn cpu_device(options: &CpuOptions) -> Result<Arc<dyn Device>> {
     Ok(Arc::new(cpu::Device::new(options)?))
 }
 
-/// A machine to compile for, as users name it: `cpu`, `cpu:x86-64-v3`.
+/// A machine to compile for, as users name it: `cpu`, `cpu:x86-64-v3`, `sm_90a`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileTarget {
     backend: &'static str,
@@ -77,6 +99,17 @@ impl CompileTarget {
     }
 }
 
+/// The names of GPUs to compile for begin with it.
+const GPU_PREFIX: &str = "sm_";
+
+/// The targets of a back end, for messages.
+fn known_targets(backend: &str) -> &'static str {
+    match backend {
+        "cuda" => "sm_NUMBER",
+        _ => "cpu, cpu:NAME",
+    }
+}
+
 fn compilers() -> impl Iterator<Item = (&'static str, &'static CrossCompiler)> {
     BACKENDS.iter().filter_map(|backend| Some((backend.name, backend.compiler.as_ref()?)))
 }
@@ -94,6 +127,8 @@ impl FromStr for CompileTarget {
     fn from_str(text: &str) -> std::result::Result<CompileTarget, String> {
         let (backend, machine) = match text.split_once(':') {
             Some((backend, machine)) => (backend, Some(machine)),
+            // GPUs are known by their own names.
+            None if text.starts_with(GPU_PREFIX) => ("cuda", Some(text)),
             None => (text, None),
         };
         match compilers().find(|(name, _)| *name == backend) {
@@ -102,12 +137,8 @@ impl FromStr for CompileTarget {
                 Ok(CompileTarget { backend, machine: machine.map(str::to_owned) })
             }
             None => {
-                let names: Vec<String> = compilers().map(|(name, _)| format!("{name}, {name}:NAME")).collect();
-                let names = names.join(", ");
-                Err(match text.starts_with("sm_") {
-                    true => format!("no back end for target '{text}' yet; known targets: {names}"),
-                    false => format!("unknown target '{text}'; known targets: {names}"),
-                })
+                let names: Vec<&str> = compilers().map(|(name, _)| known_targets(name)).collect();
+                Err(format!("unknown target '{text}'; known targets: {}", names.join(", ")))
             }
         }
     }
@@ -115,8 +146,11 @@ impl FromStr for CompileTarget {
 
 impl fmt::Display for CompileTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.backend)?;
-        self.machine.as_ref().map_or(Ok(()), |machine| write!(f, ":{machine}"))
+        match &self.machine {
+            Some(machine) if machine.starts_with(GPU_PREFIX) => f.write_str(machine),
+            Some(machine) => write!(f, "{}:{machine}", self.backend),
+            None => f.write_str(self.backend),
+        }
     }
 }
 
@@ -130,7 +164,15 @@ mod tests {
         let target: CompileTarget = "cpu:x86-64-v3".parse().expect("it is known");
         assert_eq!((target.machine(), target.to_string()), (Some("x86-64-v3"), "cpu:x86-64-v3".into()));
         let problem = |text: &str| text.parse::<CompileTarget>().expect_err("it is none");
-        assert!(problem("sm_90").starts_with("no back end for target 'sm_90' yet"));
+        #[cfg(cuda)]
+        {
+            let gpu: CompileTarget = "sm_90a".parse().expect("it is known");
+            assert_eq!((gpu.machine(), gpu.to_string()), (Some("sm_90a"), "sm_90a".into()));
+            assert_eq!("cuda:sm_90a".parse(), Ok(gpu));
+            assert!(problem("sm_13").contains("cannot compile for GPU 'sm_13'"));
+            assert!(problem("cuda").contains("name the GPU"));
+            assert!(problem("gpu").contains("cpu:NAME") && problem("gpu").contains("sm_NUMBER"));
+        }
         assert!(problem("cpu:pentium").contains("x86-64-v3"));
         assert!(problem("gpu").contains("unknown target 'gpu'"));
     }

@@ -18,6 +18,9 @@
 //! any length into parts, which a second kernel joins; prefill takes 512 tokens at a time. Metal does not report the
 //! number of cores, 8 to 80, so the parameters suit a GPU of medium size.
 //!
+//! **An NVIDIA GPU** reports its number of multiprocessors, and has its own memory: weights are copied there through
+//! staging buffers. Replays are graphs, which cost the host little, so several tokens are in flight.
+//!
 //! Any tuning runs on any device: tests run those of GPUs on a CPU, with the same results except for rounding.
 
 use super::dispatch::SIMD_WIDTH;
@@ -113,6 +116,11 @@ impl Tuning {
     pub fn of(device: &Device) -> Tuning {
         match device.kind() {
             DeviceKind::Cpu => Tuning::cpu(device.threads().unwrap_or(1)),
+            DeviceKind::Cuda => {
+                let capabilities = device.capabilities();
+                let tuning = Tuning::nvidia(capabilities.compute_units.unwrap_or(FEWEST_MULTIPROCESSORS));
+                Tuning { gemm: tuning.gemm.filter(|_| capabilities.simdgroup_matrix), ..tuning }
+            }
             DeviceKind::Metal | DeviceKind::Other(_) => {
                 let capabilities = device.capabilities();
                 let tuning = Tuning::apple(capabilities.apple_family.unwrap_or(OLDEST_FAMILY));
@@ -177,6 +185,28 @@ impl Tuning {
             tiles: true,
             maps_weights: true,
             staging: None,
+        }
+    }
+
+    /// For an NVIDIA GPU with this number of multiprocessors.
+    pub const fn nvidia(multiprocessors: usize) -> Tuning {
+        Tuning {
+            // A multiprocessor holds 64 simdgroups; a quarter of them hides the latency of memory.
+            simdgroups: multiprocessors * 16,
+            // H200, a Q4_0 matrix of 4,096 columns and 4,096, 14,336 and 128,256 rows, GB/s: split 4 and chunks of 256
+            // columns 325, 1,093, 2,138; split 8 and chunks of 32 592, 1,617, 2,364; split 16 911, 1,620, 2,231.
+            gemv: GemvTuning { chunk: 32, least_split: 8, most_split: 16 },
+            gemm: Some(GemmTuning { from: 9, large: multiprocessors }),
+            rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
+            attention: AttentionTuning { simdgroups: multiprocessors * 16, whole: 0, wide: Some(4) },
+            chunk: 512,
+            // A token takes a millisecond or less, and the host some ten microseconds to wait for it.
+            steps: 8,
+            overlaps: true,
+            dispatch: DispatchType::Concurrent,
+            tiles: true,
+            maps_weights: false,
+            staging: Some(STAGING),
         }
     }
 
@@ -255,6 +285,9 @@ const MOST_WIDE_PARTS: usize = 64;
 /// Bytes of a staging buffer: large enough that the copy takes far longer than its start.
 const STAGING: usize = 8 << 20;
 
+/// Multiprocessors that are assumed for an unknown NVIDIA GPU.
+const FEWEST_MULTIPROCESSORS: usize = 32;
+
 /// The family that is assumed for an unknown GPU.
 const OLDEST_FAMILY: u32 = 7;
 
@@ -311,6 +344,17 @@ mod tests {
         assert_eq!(apple.attention_parts(8, 40), 2, "not more than there are tiles");
         assert_eq!(apple.attention_parts(512, 4096), 1, "heads are enough");
         assert_eq!(split(&Tuning::apple(9), 1, 4096, 4096), (1, 8, 64));
+    }
+
+    #[test]
+    fn an_nvidia_gpu_is_kept_busy_by_its_size() {
+        let (h200, small) = (Tuning::nvidia(132), Tuning::nvidia(16));
+        assert_eq!(split(&h200, 1, 4096, 4096), (1, 16, 32), "128 tiles");
+        assert_eq!(split(&h200, 1, 14_336, 4096), (1, 8, 32), "448 tiles");
+        assert_eq!(split(&h200, 8, 4096, 4096), (8, 16, 32));
+        assert_eq!(split(&small, 1, 4096, 4096), (1, 8, 32), "never less than measured");
+        assert_eq!((h200.attention_parts(8, 4096), small.attention_parts(8, 4096)), (32, 32));
+        assert!(h200.staging.is_some() && !h200.maps_weights);
     }
 
     #[test]

@@ -74,6 +74,7 @@ fn properties(threads: usize) -> Properties {
             nonuniform_threadgroups: true,
             unified_memory: true,
             apple_family: None,
+            compute_units: None,
             family: std::env::consts::ARCH.into(),
         },
         limits: Limits {

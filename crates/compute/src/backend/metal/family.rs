@@ -40,6 +40,7 @@ pub(crate) fn capabilities(device: &ProtocolObject<dyn MTLDevice>) -> Capabiliti
         nonuniform_threadgroups: has(MTLGPUFamily::Apple4) || has(MTLGPUFamily::Mac2),
         unified_memory: device.hasUnifiedMemory(),
         apple_family,
+        compute_units: None,
         family: if names.is_empty() { "unknown".into() } else { names.join(" ") },
     }
 }

@@ -130,7 +130,7 @@ impl RunArguments {
         let device = find_device(self.device.as_deref(), self.threads.map(usize::from))?;
         match device.kind() {
             DeviceKind::Cpu => Device::cpu_with_options(&CpuOptions { threads: Some(self.threads()) }),
-            DeviceKind::Metal | DeviceKind::Other(_) => Ok(device),
+            DeviceKind::Cuda | DeviceKind::Metal | DeviceKind::Other(_) => Ok(device),
         }
     }
 
