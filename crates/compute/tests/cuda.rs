@@ -8,8 +8,8 @@ use abi::SimtParameter::{self, Buffer as Address, Bytes, Failure, Grid, Threadgr
 use abi::{SimtKernel, Threadgroups};
 use compute::backend::ArtifactTarget;
 use compute::{
-    Artifact, Buffer, CommandBufferDescriptor, CommandBufferStatus, ComputeCommandEncoder, ComputePipelineDescriptor,
-    ComputePipelineState, Device, DispatchType, Error, Patch, Result, Size, StorageMode,
+    Artifact, Buffer, CommandBufferDescriptor, CommandBufferStatus, ComputeCommandEncoder,
+    ComputePipelineDescriptor, ComputePipelineState, Device, DispatchType, Error, Patch, Result, Size, StorageMode,
 };
 use std::time::Instant;
 
@@ -151,7 +151,11 @@ fn pipeline_of(device: &Device, name: &str, has_values: bool) -> Result<ComputeP
     let artifact = Artifact { target, variant: "any".into(), bytes: simt.to_bytes().expect("it is small") };
     // SAFETY: the code is as the parameters say.
     unsafe {
-        device.new_compute_pipeline_state_with_artifacts(&kernel, &[artifact], &ComputePipelineDescriptor::default())
+        device.new_compute_pipeline_state_with_artifacts(
+            &kernel,
+            &[artifact],
+            &ComputePipelineDescriptor::default(),
+        )
     }
 }
 
@@ -246,9 +250,8 @@ fn replays_have_their_own_patches() {
             let commands = queues[round as usize % 2].new_command_buffer();
             let patches: Vec<[u8; 4]> = (0..3u32).map(|i| (1000 * round + i).to_ne_bytes()).collect();
             let patched = if round % 5 == 4 { 0 } else { 3 };
-            let patches: Vec<Patch> = (0..patched)
-                .map(|i| Patch { location: locations[5 * i], offset: 0, bytes: &patches[i] })
-                .collect();
+            let patches: Vec<Patch> =
+                (0..patched).map(|i| Patch { location: locations[5 * i], offset: 0, bytes: &patches[i] }).collect();
             commands.replay(&recording, &patches).expect("it is right");
             commands.replay(&recording, &[]).expect("it is right");
             for step in 0..20 {

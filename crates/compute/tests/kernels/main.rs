@@ -9,8 +9,12 @@ use compute::{
 const ADD_ARRAYS: &str = include_str!("../../../../examples/add_arrays.metal");
 const GEMV: &str = include_str!("../../../../examples/gemv.metal");
 
+/// The CPU, or the device that `METALWORKS_DEVICE` names.
 fn device() -> Device {
-    Device::cpu().expect("a CPU")
+    match std::env::var_os("METALWORKS_DEVICE") {
+        Some(_) => Device::system_default().expect("the device of METALWORKS_DEVICE"),
+        None => Device::cpu().expect("a CPU"),
+    }
 }
 
 fn library(source: &str) -> Library {

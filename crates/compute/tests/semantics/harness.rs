@@ -1,4 +1,4 @@
-//! Compiles kernels, runs them on the CPU, and returns their outputs.
+//! Compiles kernels, runs them on the CPU or on the device of `METALWORKS_DEVICE`, and returns their outputs.
 //!
 //! Every buffer lies between guards that are checked after the run: a lane that is masked off must not write.
 
@@ -21,10 +21,18 @@ struct Machine {
     queue: CommandQueue,
 }
 
+/// The CPU, or the device that `METALWORKS_DEVICE` names.
+pub(crate) fn device() -> Device {
+    match std::env::var_os("METALWORKS_DEVICE") {
+        Some(_) => Device::system_default().expect("the device of METALWORKS_DEVICE"),
+        None => Device::cpu().expect("a CPU"),
+    }
+}
+
 fn machine() -> &'static Machine {
     static MACHINE: OnceLock<Machine> = OnceLock::new();
     MACHINE.get_or_init(|| {
-        let device = Device::cpu().unwrap_or_else(|error| panic!("no device: {error}"));
+        let device = device();
         let queue = device.new_command_queue();
         Machine { device, queue }
     })

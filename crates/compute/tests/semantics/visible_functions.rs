@@ -1,5 +1,6 @@
 //! Visible functions and their tables: `kernels/visible_functions.metal`, beside the same in Rust.
 
+use crate::harness::device;
 use compute::{
     Buffer, CommandBufferStatus, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantValue,
     Device, Error, FunctionConstantValues, Library, LinkedFunctions, Result, Size, VisibleFunctionTable,
@@ -7,10 +8,6 @@ use compute::{
 
 const THREADS: usize = 77;
 const OFFSET: i32 = 100;
-
-fn device() -> Device {
-    Device::cpu().expect("a device")
-}
 
 fn library(device: &Device) -> Library {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernels/visible_functions.metal");

@@ -34,7 +34,11 @@ impl Corpus {
     }
 
     fn new(dir: PathBuf, options: CompileOptions) -> Corpus {
-        let device = Device::cpu().expect("a CPU");
+        // The CPU, or the device that `METALWORKS_DEVICE` names.
+        let device = match std::env::var_os("METALWORKS_DEVICE") {
+            Some(_) => Device::system_default().expect("the device of METALWORKS_DEVICE"),
+            None => Device::cpu().expect("a CPU"),
+        };
         let queue = device.new_command_queue();
         Corpus {
             dir,

@@ -2,10 +2,20 @@
 
 use super::target::CudaTarget;
 use crate::error::{Error, Result};
-use crate::program::air::Air;
+use crate::program::air::{Air, with_stack};
 use abi::{SimtKernel, Threadgroups};
+use air::simt::Architecture;
 
 /// Compiles one variant of a kernel.
-pub(super) fn compile(air: &Air, target: CudaTarget, _: Threadgroups) -> Result<SimtKernel> {
-    Err(Error::Unsupported { kernel: air.reflection().name.clone(), what: format!("code for {target}") })
+pub(super) fn compile(air: &Air, target: CudaTarget, threadgroups: Threadgroups) -> Result<SimtKernel> {
+    use air::simt::Error as Problem;
+    let kernel = || air.reflection().name.clone();
+    let architecture =
+        Architecture::named(&target.to_string()).map_err(|problem| Error::Usage(problem.to_string()))?;
+    let code = with_stack(|| air::simt::compile(&air.specialized, &architecture, threadgroups))?;
+    code.map_err(|problem| match problem {
+        Problem::Unsupported(what) => Error::Unsupported { kernel: kernel(), what },
+        Problem::Invalid(_) => Error::Library(format!("kernel '{}': {problem}", kernel())),
+        Problem::Internal(what) => Error::Internal(format!("kernel '{}': {what}", kernel())),
+    })
 }
