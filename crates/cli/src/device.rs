@@ -8,8 +8,8 @@ use inference::metal::find_device;
 pub(crate) struct DeviceFlag {
     /// Choose the device
     ///
-    /// `cpu`, `metal`, or `metal:1` for the second GPU. By default METALWORKS_DEVICE, or the best device: a GPU on a
-    /// Mac, the CPU elsewhere.
+    /// `cpu`; `cuda` or `metal`, the first GPU; `cuda:1` or `metal:1`, the second. By default METALWORKS_DEVICE, or the
+    /// best device: a GPU if there is one, or else the CPU.
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
@@ -38,6 +39,12 @@ pub(crate) struct ModelFlags {
     #[command(next_help_heading = "Model")]
     device: DeviceFlag,
 
+    /// Take compiled kernels from an archive
+    ///
+    /// A file of `metalworks compile --target`, instead of the cache: needed where there is no compiler.
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    archive: Option<PathBuf>,
+
     /// Set the number of CPU threads
     ///
     /// By default METALWORKS_THREADS, or one per core.
@@ -69,7 +76,11 @@ impl ModelFlags {
     ) -> Result<Engine, String> {
         let start = Instant::now();
         let device = self.device.find(self.threads.map(NonZero::get)).map_err(|error| error.to_string())?;
-        let archive = BinaryArchive::user_cache().map_err(|error| error.to_string())?;
+        let archive = match &self.archive {
+            Some(path) => BinaryArchive::open(path),
+            None => BinaryArchive::user_cache(),
+        };
+        let archive = archive.map_err(|error| error.to_string())?;
         let device = MetalDevice::with_device(device, archive).map_err(|error| error.to_string())?;
         let context = self.context().or(least_context);
         let options = PlanOptions { context, sampling, ..PlanOptions::default() };
@@ -87,15 +98,7 @@ impl ModelFlags {
 
     /// Opens the model's file. The error is for the user.
     pub(crate) fn open(&self) -> Result<Gguf, String> {
-        if let Some(name) = &self.synthetic {
-            let model: SyntheticModel = name.parse().map_err(|error| format!("--synthetic: {error}"))?;
-            return model.open().map_err(|error| error.to_string());
-        }
-        let path = match &self.model {
-            Some(name) => models::find(name),
-            None => models::default_model(),
-        };
-        Gguf::open(path.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+        open_model(self.model.as_deref(), self.synthetic.as_deref())
     }
 
     /// The value of `--context`.
@@ -113,6 +116,19 @@ impl ModelFlags {
     pub(crate) fn name(&self) -> &str {
         self.synthetic.as_deref().or(self.model.as_deref()).unwrap_or("smollm2")
     }
+}
+
+/// Opens a file, a pulled model or a synthetic one; without a name the default model.
+pub(crate) fn open_model(model: Option<&str>, synthetic: Option<&str>) -> Result<Gguf, String> {
+    if let Some(name) = synthetic {
+        let model: SyntheticModel = name.parse().map_err(|error| format!("--synthetic: {error}"))?;
+        return model.open().map_err(|error| error.to_string());
+    }
+    let path = match model {
+        Some(name) => models::find(name),
+        None => models::default_model(),
+    };
+    Gguf::open(path.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
 /// Peak memory of the process in bytes, if the system reports it.

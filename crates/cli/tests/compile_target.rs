@@ -102,6 +102,35 @@ fn libraries_are_compiled_too() {
     assert_eq!(json["pipeline"]["origin"], "archive");
 }
 
+/// For a GPU that need not be in this machine.
+#[cfg(target_os = "linux")]
+#[test]
+fn gpus_get_ptx() {
+    let scratch = Scratch::new();
+    let targets = ["--target", "sm_80", "--target", "sm_90a", "--target", "cpu"];
+    let (archive, run) = compile(&scratch, &[&[GEMV, "--kernel", SPECIALIZED][..], &targets].concat());
+    assert!(run.exits(0).stdout.contains(": 1 kernel for sm_80, sm_90a, cpu, "));
+    let bytes = std::fs::read(&archive).expect("it was written");
+    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(has(".target sm_80") && has(".target sm_90a"), "both texts are in it");
+    assert_eq!(gemv(&archive, &[]), "archive", "the CPU finds its own code");
+}
+
+#[test]
+fn models_are_compiled() {
+    let scratch = Scratch::new();
+    let model = ["--synthetic", "llama-tiny:q4_0"];
+    let (archive, run) = compile(&scratch, &[&model[..], &["--target", "cpu"]].concat());
+    assert!(run.exits(0).stdout.contains(" kernels for cpu, "));
+    let bench = ["bench", "-p", "8", "-n", "2", "-r", "1", "--device", "cpu", "--archive", &archive];
+    metalworks_with_cache(bench.iter().chain(&model), "off", &[]).exits(0);
+    let files = [GEMV, "--target", "cpu", "--synthetic", "llama-tiny:q4_0"];
+    compile(&scratch, &files).1.exits(2).says("cannot be used with");
+    compile(&scratch, &["--synthetic", "llama-tiny:q4_0"]).1.exits(2).says("--target");
+    compile(&scratch, &["--synthetic", "no-such-model", "--target", "cpu"]).1.exits(2).says("--synthetic: ");
+    compile(&scratch, &["--model", "/no/such/file.gguf", "--target", "cpu"]).1.exits(2).says("file.gguf");
+}
+
 #[test]
 fn reports_what_cannot_be_compiled() {
     let scratch = Scratch::new();

@@ -52,6 +52,9 @@ fn without_kernels_it_looks_at_the_machine() {
     {
         assert!(text.contains(part), "no '{part}' in:\n{text}");
     }
+    // Either there is a GPU, or the reason why there is none.
+    #[cfg(target_os = "linux")]
+    assert!(text.contains("\ncuda:0 ") || text.contains("\nno cuda device: NVIDIA's driver "), "{text}");
     let line = text.lines().find(|line| line.starts_with("shaders ")).expect("found above");
     let expected = match libraries().1 {
         Some("metalworks") => "kernels, compiled by Metalworks, and as source",

@@ -43,6 +43,17 @@ impl Device {
         Ok(devices)
     }
 
+    /// Back ends of this build that have no device here: the name of each, and the reason.
+    pub fn missing() -> Result<Vec<(&'static str, String)>> {
+        let mut missing = Vec::new();
+        for (number, backend) in BACKENDS.iter().enumerate() {
+            if of_backend(number)?.is_empty() {
+                missing.push((backend.name, (backend.why_none)()));
+            }
+        }
+        Ok(missing)
+    }
+
     /// Finds a device by name: `cpu`; `metal`, the system's default GPU; `metal:1`, the second GPU; `cuda`, `cuda:1`.
     pub fn named(name: &str) -> Result<Device> {
         let (kind, number) = match name.split_once(':') {

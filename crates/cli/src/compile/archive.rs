@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use abi::Constants;
 use compute::{BinaryArchive, CompileOptions, CompileTarget, Device, DynamicLibrary, FunctionDescriptor, Library};
 
+use inference::metal::{MetalDevice, Tuning};
+use inference::plan::{Plan, PlanOptions};
+
 use super::kernels::{self, Kernel};
 use super::{Compile, Failure, Result};
+use crate::engine::open_model;
 use crate::input;
 use crate::output;
 
@@ -15,6 +19,9 @@ impl Compile {
     pub(super) fn write_archive(&self, path: &Path) -> Result<()> {
         let targets = &self.compile_targets()?;
         let device = Device::cpu().map_err(|error| Failure::NotTried(error.to_string()))?;
+        if self.model.is_some() || self.synthetic.is_some() {
+            return self.write_model_archive(&device, targets, path);
+        }
         let libraries = self.files.iter().map(|file| Ok((&**file, self.library(&device, file)?)));
         let libraries = libraries.collect::<Result<Vec<(&Path, Library)>>>()?;
         let list = self.list()?;
@@ -30,12 +37,32 @@ impl Compile {
                 list.len()
             }
         };
+        self.finish_archive(&archive, kernels, path)
+    }
+
+    fn finish_archive(&self, archive: &BinaryArchive, kernels: usize, path: &Path) -> Result<()> {
         archive.serialize(path).map_err(|error| Failure::NotTried(error.to_string()))?;
         let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let kernels = output::count(kernels, "kernel");
-        let targets: Vec<String> = targets.iter().map(CompileTarget::to_string).collect();
-        output::result(&format!("{}: {kernels} for {}, {bytes} bytes\n", path.display(), targets.join(", ")))?;
+        let targets = self.targets.join(", ");
+        output::result(&format!("{}: {kernels} for {targets}, {bytes} bytes\n", path.display()))?;
         Ok(())
+    }
+
+    /// Compiles all pipelines of a model for each target, whose devices divide the work in their own way.
+    fn write_model_archive(&self, cpu: &Device, targets: &[CompileTarget], path: &Path) -> Result<()> {
+        let refused = |error: &dyn std::fmt::Display| Failure::Refused(error.to_string());
+        let model = open_model(self.model.as_deref(), self.synthetic.as_deref()).map_err(Failure::NotTried)?;
+        let (archive, mut kernels) = (BinaryArchive::new(), 0);
+        for target in targets {
+            let device = MetalDevice::with_tuning(cpu.clone(), None, Tuning::of_target(target));
+            let device = device.map_err(|error| refused(&error))?;
+            let pipelines = Plan::pipelines(&device, &model, &PlanOptions::default());
+            let pipelines = pipelines.map_err(|error| refused(&error))?;
+            device.compile(&pipelines, &archive, target).map_err(|error| refused(&error))?;
+            kernels = kernels.max(pipelines.len());
+        }
+        self.finish_archive(&archive, kernels, path)
     }
 
     fn compile_targets(&self) -> Result<Vec<CompileTarget>> {

@@ -33,6 +33,7 @@ Examples:
   metalworks compile gemv.metal softmax.metal --target cpu:x86-64-v3 \\
       --kernel 'gemv[K=u32:4096,USE_BIAS=bool:true]' --kernel softmax \\
       -o kernels.mwarchive
+  metalworks compile --target sm_90a --synthetic llama-8b:q4_0 -o llama.mwarchive
 
 A kernel that needs something that is not supported yet is left out with a warning;
 it is an error if it was asked for by name, or if no kernel is left.
@@ -43,7 +44,7 @@ not be read or written.";
 #[derive(Args)]
 pub(crate) struct Compile {
     /// Compile these shaders or libraries; `-` is stdin
-    #[arg(value_name = "FILES", required = true)]
+    #[arg(value_name = "FILES", required_unless_present_any = ["model", "synthetic"])]
     files: Vec<PathBuf>,
 
     /// Write this library or archive
@@ -61,7 +62,7 @@ pub(crate) struct Compile {
     /// Compile to machine code for a target
     ///
     /// `cpu` is the CPU of this machine, `cpu:NAME` another one: `cpu:x86-64-v3` runs on all with AVX2, `cpu:x86-64-v4`
-    /// on all with AVX-512. The archive is for programs without a compiler, such as one on a server, which must have
+    /// on all with AVX-512. `sm_90a` is an NVIDIA GPU, here Hopper; code for `sm_80` runs on all later ones, too. The archive is for programs without a compiler, such as one on a server, which must have
     /// the same version as this one and open the same shaders. May be given several times: a program uses the best code
     /// that its machine can run. With --emit ptx, the architecture of an NVIDIA GPU, such as `sm_80` or `sm_90a`.
     #[arg(long = "target", value_name = "TARGET", conflicts_with_all = ["debug_info"])]
@@ -81,6 +82,19 @@ pub(crate) struct Compile {
     /// One per line, in the form of --kernel; `#` starts a comment.
     #[arg(long, value_name = "FILE", requires = "targets", help_heading = "Machine code")]
     kernels: Option<PathBuf>,
+
+    /// Compile all kernels that a model needs
+    ///
+    /// A GGUF file, or a pulled model: no weights are read. The archive serves `run`, `bench` and `perplexity` with the
+    /// default context, and any sampling.
+    #[arg(short, long, value_name = "MODEL", requires = "targets", conflicts_with = "files")]
+    #[arg(help_heading = "Machine code")]
+    model: Option<String>,
+
+    /// Compile all kernels that a synthetic model needs
+    #[arg(long, value_name = "NAME", requires = "targets", conflicts_with_all = ["model", "files"])]
+    #[arg(help_heading = "Machine code")]
+    synthetic: Option<String>,
 
     /// Write a dynamic library
     ///

@@ -15,6 +15,9 @@ pub(super) struct Findings {
     pub(super) system: System,
     pub(super) toolchain: Toolchain,
     pub(super) devices: Vec<DeviceFinding>,
+    /// Back ends without a device, and why; for people only.
+    #[serde(skip)]
+    pub(super) missing: Vec<(&'static str, String)>,
     pub(super) chosen: Chosen,
     pub(super) cache: CacheFinding,
     pub(super) models: Models,

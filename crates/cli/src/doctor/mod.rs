@@ -121,6 +121,7 @@ impl Doctor {
             system: machine.system,
             toolchain: machine.toolchain,
             devices,
+            missing: compute::Device::missing().unwrap_or_default(),
             chosen: chosen.finding,
             cache,
             models,

@@ -109,7 +109,11 @@ fn devices(findings: &Findings) -> String {
         Some(id) => format!("chosen: {id} ({})", findings.chosen.why),
         None => format!("chosen: none ({})", findings.chosen.why),
     };
-    format!("\n{}{chosen}\n", table.render(""))
+    let mut missing = String::new();
+    for (name, why) in &findings.missing {
+        let _ = writeln!(missing, "no {name} device: {why}");
+    }
+    format!("\n{}{missing}{chosen}\n", table.render(""))
 }
 
 fn lacks(device: &DeviceFinding) -> String {

@@ -9,9 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 #[cfg(llvm)]
-use super::DynamicLibrary;
+use super::air_library::AirVisibleFunction;
 #[cfg(llvm)]
-use crate::program::air::VisibleAir;
+use super::{DynamicLibrary, LinkedFunction};
+#[cfg(llvm)]
+use crate::program::air::{Air, VisibleAir};
 #[cfg(llvm)]
 use std::collections::BTreeSet;
 
@@ -145,4 +147,24 @@ fn source_name(symbol: &str) -> String {
         }
     }
     if parts.is_empty() { symbol.into() } else { parts.join("::") }
+}
+
+/// The kernel of a request with the functions that are linked to it, if there are some.
+#[cfg(llvm)]
+pub(crate) fn link(request: &PipelineRequest, kernel: &Air) -> Result<Option<Air>> {
+    if request.linked.is_empty() && kernel.specialized.undefined.is_empty() {
+        return Ok(None);
+    }
+    let functions = request.linked.iter().map(|linked| {
+        let function = AirVisibleFunction::of(&*linked.function).map(|function| &function.air);
+        function.ok_or_else(|| {
+            let LinkedFunction { name, .. } = linked;
+            Error::Usage(format!("the function '{name}' belongs to a library that was opened for another device"))
+        })
+    });
+    let functions = functions.collect::<Result<Vec<_>>>()?;
+    let undefined = functions.iter().map(|function| &function.visible.undefined[..]);
+    let undefined: Vec<&[String]> = undefined.chain([&kernel.specialized.undefined[..]]).collect();
+    let exports = exports(request, &undefined)?;
+    kernel.link(&functions, &exports).map(Some)
 }

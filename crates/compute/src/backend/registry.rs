@@ -2,7 +2,7 @@
 //!
 //! A new back end is a folder beside this file, and a line in [`BACKENDS`].
 
-use super::{BinaryArchive, Device, PipelineRequest, cpu};
+use super::{BinaryArchive, Device, DeviceKind, PipelineRequest, cpu};
 use crate::error::Result;
 use std::fmt;
 use std::str::FromStr;
@@ -90,6 +90,14 @@ impl CompileTarget {
         self.machine.as_deref()
     }
 
+    /// The kind of the devices that run its code.
+    pub fn kind(&self) -> DeviceKind {
+        match self.backend {
+            "cuda" => DeviceKind::Cuda,
+            _ => DeviceKind::Cpu,
+        }
+    }
+
     /// Compiles all variants of a kernel into an archive.
     pub(crate) fn compile(&self, archive: &BinaryArchive, request: &PipelineRequest) -> Result<()> {
         match compilers().find(|(name, _)| *name == self.backend) {
@@ -168,6 +176,7 @@ mod tests {
         {
             let gpu: CompileTarget = "sm_90a".parse().expect("it is known");
             assert_eq!((gpu.machine(), gpu.to_string()), (Some("sm_90a"), "sm_90a".into()));
+            assert_eq!(gpu.kind(), DeviceKind::Cuda);
             assert_eq!("cuda:sm_90a".parse(), Ok(gpu));
             assert!(problem("sm_13").contains("cannot compile for GPU 'sm_13'"));
             assert!(problem("cuda").contains("name the GPU"));

@@ -39,6 +39,17 @@ fn a_file_serves_threadgroups_of_all_sizes() {
     assert!(problem.to_string().contains("does not accept new entries"), "{problem}");
 }
 
+/// Code for another kind of device is kept, and not taken for code of the CPU.
+#[cfg(target_os = "linux")]
+#[test]
+fn code_for_gpus_is_beside_that_for_cpus() {
+    let place = TestFolder::new("gpus");
+    let archive = BinaryArchive::open(file(&place, "sm_80")).expect("it is one");
+    assert_eq!((archive.len(), archive.info().damaged), (2, 0), "whole threadgroups, and any");
+    let missing = pipeline(&library(), &factor(3), &only(&archive)).expect_err("it is for a GPU").to_string();
+    assert!(missing.contains("not in any archive"), "{missing}");
+}
+
 #[test]
 fn a_folder_becomes_a_file() {
     let place = TestFolder::new("serialize");

@@ -3,9 +3,9 @@
 use super::pipeline::{self, Libraries, PipelineSet};
 use super::{Tuning, kernels, library::Shader};
 use compute::{
-    BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, ComputePipelineState, CpuOptions, Device,
-    DeviceKind, Error, KernelConstants, Library, LibraryOrigin, PendingPipelines, PipelineCache,
-    PipelineCacheStats, PipelineConfig, PipelineProgress, Result,
+    BinaryArchive, CommandBuffer, CommandQueue, CompileOptions, CompileTarget, ComputePipelineState, CpuOptions,
+    Device, DeviceKind, Error, FunctionDescriptor, KernelConstants, Library, LibraryOrigin, PendingPipelines,
+    PipelineCache, PipelineCacheStats, PipelineConfig, PipelineProgress, Result,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -99,6 +99,16 @@ impl MetalDevice {
     pub fn begin_load(&self, plan: &PipelineSet) -> PendingLoad {
         let configs: Vec<PipelineConfig> = plan.iter().cloned().collect();
         PendingLoad { cache: self.cache.clone(), pending: self.cache.create_all_async(&configs) }
+    }
+
+    /// Compiles the pipelines that a plan declares into an archive, for a machine that need not be this one.
+    pub fn compile(&self, plan: &PipelineSet, archive: &BinaryArchive, target: &CompileTarget) -> Result<()> {
+        plan.iter().try_for_each(|config| {
+            let key = config.key();
+            let (library, constants) = (self.libraries.find(key.kernel())?, key.constants()?);
+            let function = FunctionDescriptor { library: &library, name: key.kernel(), constants: &constants };
+            archive.add_compute_pipeline_function(&function, target)
+        })
     }
 
     /// Seals the cache: from here on, a cache miss is a bug.

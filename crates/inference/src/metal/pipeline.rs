@@ -117,7 +117,7 @@ impl Libraries {
         kernels.values().map(|entry| (entry.library_name.to_string(), entry.library.origin())).collect()
     }
 
-    fn find(&self, kernel: &str) -> Result<Library> {
+    pub(super) fn find(&self, kernel: &str) -> Result<Library> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
         match kernels.get(kernel) {
             Some(entry) => Ok(entry.library.clone()),

@@ -28,7 +28,7 @@ use super::layout::{Layout, TILE_ROWS};
 use super::operations::KEY_TILE;
 use super::operations::{AttentionSplit, GemmTile, GemvVariant, STAGED};
 use crate::formats::{Activation, Format};
-use compute::{Device, DeviceKind, DispatchType};
+use compute::{CompileTarget, Device, DeviceKind, DispatchType};
 
 /// Parameters that depend on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,6 +134,14 @@ impl Tuning {
         }
     }
 
+    /// The tuning for the devices that run code for a target.
+    pub fn of_target(target: &CompileTarget) -> Tuning {
+        match target.kind() {
+            DeviceKind::Cuda => Tuning::nvidia(TYPICAL_MULTIPROCESSORS),
+            DeviceKind::Cpu | DeviceKind::Metal | DeviceKind::Other(_) => Tuning::cpu(TYPICAL_THREADS),
+        }
+    }
+
     /// For a CPU with this number of threads.
     ///
     /// Only attention depends on it, because the heads of a model are fewer than the threads of a large CPU; other
@@ -188,11 +196,12 @@ impl Tuning {
         }
     }
 
-    /// For an NVIDIA GPU with this number of multiprocessors.
+    /// For an NVIDIA GPU with this number of multiprocessors, which is rounded: GPUs of about the same size then need
+    /// the same pipelines, and one archive serves them all.
     pub const fn nvidia(multiprocessors: usize) -> Tuning {
         Tuning {
             // A multiprocessor holds 64 simdgroups; a quarter of them hides the latency of memory.
-            simdgroups: multiprocessors * 16,
+            simdgroups: nearest_power_of_two(multiprocessors) * 16,
             // H200, a Q4_0 matrix of 4,096 columns and 4,096, 14,336 and 128,256 rows, GB/s: split 4 and chunks of 256
             // columns 325, 1,093, 2,138; split 8 and chunks of 32 592, 1,617, 2,364; split 16 911, 1,620, 2,231.
             gemv: GemvTuning { chunk: 32, least_split: 8, most_split: 16 },
@@ -275,6 +284,9 @@ impl Tuning {
     }
 }
 
+/// Threads that are assumed for a CPU that is not at hand. Only the choice of kernels depends on it: more than one.
+const TYPICAL_THREADS: usize = 16;
+
 /// Simdgroups per thread of a CPU in attention.
 const PARTS_PER_THREAD: usize = 8;
 
@@ -287,6 +299,15 @@ const STAGING: usize = 8 << 20;
 
 /// Multiprocessors that are assumed for an unknown NVIDIA GPU.
 const FEWEST_MULTIPROCESSORS: usize = 32;
+
+/// Multiprocessors that are assumed of GPUs that are compiled for: the A100 has 108, the H100 114 or 132, the H200 132,
+/// the B200 148.
+const TYPICAL_MULTIPROCESSORS: usize = 128;
+
+const fn nearest_power_of_two(number: usize) -> usize {
+    let above = number.next_power_of_two();
+    if above - number <= number - above / 2 { above } else { above / 2 }
+}
 
 /// The family that is assumed for an unknown GPU.
 const OLDEST_FAMILY: u32 = 7;
@@ -353,8 +374,11 @@ mod tests {
         assert_eq!(split(&h200, 1, 14_336, 4096), (1, 8, 32), "448 tiles");
         assert_eq!(split(&h200, 8, 4096, 4096), (8, 16, 32));
         assert_eq!(split(&small, 1, 4096, 4096), (1, 8, 32), "never less than measured");
-        assert_eq!((h200.attention_parts(8, 4096), small.attention_parts(8, 4096)), (32, 32));
+        assert_eq!((h200.attention_parts(8, 4096), small.attention_parts(8, 4096)), (64, 8));
         assert!(h200.staging.is_some() && !h200.maps_weights);
+        assert_eq!([1, 16, 46, 48, 108, 132, 170].map(nearest_power_of_two), [1, 16, 32, 64, 128, 128, 128]);
+        let target: CompileTarget = "sm_90a".parse().expect("it is known");
+        assert_eq!((Tuning::of_target(&target), Tuning::of_target(&CompileTarget::default())), (h200, Tuning::CPU));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::fill::Filler;
 use super::layers::Parts;
 use super::state::{Sizes, State};
 use super::table::{Table, declare};
-use super::weights::{Loader, WeightMemory};
+use super::weights::{Loader, Unfilled, WeightMemory};
 use super::{Plan, chunks};
 use crate::arch::{Hyperparameters, ModelTensors};
 use crate::error::{Error, Result};
@@ -50,6 +50,9 @@ impl Default for PlanOptions {
 /// Largest default context length.
 const DEFAULT_CONTEXT: usize = 4096;
 
+/// A usual number of candidates for sampling.
+const TYPICAL_TOP_K: usize = 40;
+
 /// Progress of loading. All weights are reported before any pipeline, although both are in progress at the same time.
 #[derive(Debug)]
 pub enum LoadProgress<'a> {
@@ -59,14 +62,21 @@ pub enum LoadProgress<'a> {
     Pipelines(&'a PipelineProgress<'a>),
 }
 
-impl Plan {
-    /// Loads a model.
-    pub fn load(
-        device: &MetalDevice,
-        model: &Gguf,
-        options: &PlanOptions,
-        mut progress: impl FnMut(LoadProgress<'_>),
-    ) -> Result<Plan> {
+/// A model before its weights are read: buffers are allocated, and pipelines declared.
+struct PreparedPlan<'a> {
+    parts: Parts,
+    unfilled: Vec<Unfilled<'a>>,
+    context: usize,
+    sizes: Vec<usize>,
+    pipelines: PipelineSet,
+    /// Attention of a single token is divided between simdgroups, however few positions there are.
+    always_splits: bool,
+    /// It is divided from a certain length on.
+    splits_later: bool,
+}
+
+impl<'a> PreparedPlan<'a> {
+    fn new(device: &'a MetalDevice, model: &'a Gguf, options: &PlanOptions) -> Result<PreparedPlan<'a>> {
         options.sampling.check()?;
         let hyperparameters = Hyperparameters::read(model)?;
         let tensors = ModelTensors::find(model.weights(), &hyperparameters)?;
@@ -112,6 +122,20 @@ impl Plan {
         }
         declare(device, &mut pipelines, |tracer| parts.logits(tracer))?;
         declare(device, &mut pipelines, |tracer| parts.choose(tracer, &options.sampling))?;
+        Ok(PreparedPlan { parts, unfilled, context, sizes, pipelines, always_splits, splits_later })
+    }
+}
+
+impl Plan {
+    /// Loads a model.
+    pub fn load(
+        device: &MetalDevice,
+        model: &Gguf,
+        options: &PlanOptions,
+        mut progress: impl FnMut(LoadProgress<'_>),
+    ) -> Result<Plan> {
+        let PreparedPlan { parts, unfilled, context, sizes, pipelines, always_splits, splits_later } =
+            PreparedPlan::new(device, model, options)?;
         // Other threads compile from here on.
         let pending = device.begin_load(&pipelines);
         let filled: u64 = unfilled.iter().map(|unfilled| unfilled.tensor.size()).sum();
@@ -137,6 +161,21 @@ impl Plan {
             row: None,
             profiler: None,
         })
+    }
+
+    /// The pipelines that a model needs, with every kind of sampling. Reads no weights and creates no pipeline: the
+    /// device may have the tuning of another, for which they are to be compiled.
+    pub fn pipelines(device: &MetalDevice, model: &Gguf, options: &PlanOptions) -> Result<PipelineSet> {
+        let PreparedPlan { parts, mut pipelines, .. } = PreparedPlan::new(device, model, options)?;
+        let sampled = Sampling { temperature: 1.0, ..Sampling::GREEDY };
+        let kinds = [Sampling::GREEDY, sampled, Sampling { top_k: Some(TYPICAL_TOP_K), ..sampled }];
+        for kind in kinds {
+            for repeat_penalty in [1.0, 1.1] {
+                let sampling = Sampling { repeat_penalty, ..kind };
+                declare(device, &mut pipelines, |tracer| parts.choose(tracer, &sampling))?;
+            }
+        }
+        Ok(pipelines)
     }
 
     /// Changes the sampling parameters. Creates the pipelines that they need, and records the table again.

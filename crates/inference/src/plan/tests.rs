@@ -8,6 +8,9 @@ use crate::metal::{MetalDevice, Tuning};
 use crate::synthetic::SyntheticModel;
 use compute::{BinaryArchive, Device, StorageMode};
 
+#[cfg(llvm)]
+use compute::CompileTarget;
+
 fn model(name: &str) -> Gguf {
     name.parse::<SyntheticModel>().expect("the name is valid").open().expect("the model is valid")
 }
@@ -73,4 +76,26 @@ fn recordings_have_few_barriers() {
     }
     let [last, choose] = [plan.layers.last().unwrap(), &plan.choose];
     assert_eq!(plan.barriers_per_token(), last.barrier_count() + choose.barrier_count());
+}
+
+/// An archive with the pipelines of a model serves the tunings that it was compiled for, and any sampling.
+#[test]
+#[cfg(llvm)]
+fn archives_have_all_pipelines_of_a_model() {
+    let file = model("llama-tiny:q4_0");
+    let tuning = Tuning::of_target(&CompileTarget::default());
+    let cpu = || Device::cpu().expect("there is a CPU");
+    let options = PlanOptions { context: Some(100), chunk: Some(32), ..PlanOptions::default() };
+    let archive = BinaryArchive::new();
+    let compiler = MetalDevice::with_tuning(cpu(), None, tuning).expect("the library is right");
+    let pipelines = Plan::pipelines(&compiler, &file, &options).expect("the model is valid");
+    compiler.compile(&pipelines, &archive, &CompileTarget::default()).expect("they compile");
+    let entries = archive.len();
+    assert!(entries >= pipelines.len() && pipelines.len() > 20, "{entries} for {}", pipelines.len());
+    // What is compiled is added to an archive in memory.
+    let device = MetalDevice::with_tuning(cpu(), archive.clone(), tuning).expect("the library is right");
+    let mut plan = Plan::load(&device, &file, &options, |_| ()).expect("it loads");
+    plan.set_sampling(&Sampling { temperature: 0.7, top_k: Some(9), ..Sampling::GREEDY }).expect("it is valid");
+    plan.set_sampling(&Sampling { repeat_penalty: 1.3, ..Sampling::GREEDY }).expect("it is valid");
+    assert_eq!(archive.len(), entries);
 }

@@ -18,9 +18,7 @@ use abi::{Lanes, WaveKernel};
 use msl::reflect::Kernel;
 
 #[cfg(llvm)]
-use crate::backend::{LinkedFunction, air_dynamic, air_library::AirVisibleFunction};
-#[cfg(llvm)]
-use crate::program::air::Air;
+use crate::backend::air_dynamic;
 
 const fn variant(lanes: Lanes) -> Variant {
     let description = match lanes {
@@ -97,7 +95,7 @@ fn compile(
         .into_iter()
         .filter(|lanes| variants.iter().any(|variant| variant.name == lanes.name()))
         .collect();
-    let linked = link(request, &function.air)?;
+    let linked = air_dynamic::link(request, &function.air)?;
     let air = linked.as_ref().unwrap_or(&function.air);
     let kernels = super::compiler::compile(air, machine, &lanes)?;
     let target = machine.target().to_target();
@@ -107,26 +105,6 @@ fn compile(
     };
     let artifacts = kernels.into_iter().map(artifact).collect::<Result<_>>()?;
     Ok(Compiled { reflection: function.air.reflection().clone(), artifacts })
-}
-
-/// The kernel of a request with the functions that are linked to it, if there are some.
-#[cfg(llvm)]
-fn link(request: &PipelineRequest, kernel: &Air) -> Result<Option<Air>> {
-    if request.linked.is_empty() && kernel.specialized.undefined.is_empty() {
-        return Ok(None);
-    }
-    let functions = request.linked.iter().map(|linked| {
-        let function = AirVisibleFunction::of(&*linked.function).map(|function| &function.air);
-        function.ok_or_else(|| {
-            let LinkedFunction { name, .. } = linked;
-            Error::Usage(format!("the function '{name}' belongs to a library that was not opened for the CPU"))
-        })
-    });
-    let functions = functions.collect::<Result<Vec<_>>>()?;
-    let undefined = functions.iter().map(|function| &function.visible.undefined[..]);
-    let undefined: Vec<&[String]> = undefined.chain([&kernel.specialized.undefined[..]]).collect();
-    let exports = air_dynamic::exports(request, &undefined)?;
-    kernel.link(&functions, &exports).map(Some)
 }
 
 pub(super) fn new_pipeline(request: &PipelineRequest) -> Result<NewPipeline> {

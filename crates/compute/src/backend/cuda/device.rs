@@ -7,11 +7,12 @@ use super::recording::Recording;
 use super::target::CudaTarget;
 use super::transfers::Transfers;
 use super::{driver, library};
+use crate::backend::air_dynamic::AirDynamicLibrary;
 use crate::backend::air_library::AirLibrary;
 use crate::backend::{
     self, Allocation, Artifact, Capabilities, CompileOptions, DeviceKind, Library, LibraryContents, Limits,
-    MetalSource, NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Settings, StorageMode, Table,
-    new_domain,
+    LinkableLibrary, MetalSource, NewPipeline, PipelineRequest, PrecompiledLibrary, Properties, Settings,
+    StorageMode, Table, new_domain,
 };
 use crate::error::{Error, Result};
 use crate::settings;
@@ -157,6 +158,10 @@ impl backend::Device for Device {
         options: &CompileOptions,
     ) -> Arc<dyn Library> {
         Arc::new(AirLibrary::checked(metallib, MetalSource::deferred(source, options)))
+    }
+
+    fn new_dynamic_library(&self, library: &Arc<dyn Library>) -> Result<Arc<dyn LinkableLibrary>> {
+        Ok(Arc::new(AirDynamicLibrary::new(library)?))
     }
 
     fn has_function_tables(&self) -> bool {

@@ -19,9 +19,7 @@ use abi::{SimtKernel, Threadgroups};
 use msl::reflect::Kernel;
 
 #[cfg(llvm)]
-use crate::backend::{LinkedFunction, air_library::AirVisibleFunction};
-#[cfg(llvm)]
-use crate::program::air::Air;
+use crate::backend::air_dynamic;
 
 const fn variant(threadgroups: Threadgroups) -> Variant {
     let description = match threadgroups {
@@ -93,7 +91,7 @@ fn compile(request: &PipelineRequest, target: CudaTarget, variants: &[Variant]) 
     let function = AirFunction::of(&*function).ok_or_else(|| {
         Error::Usage(format!("kernel '{}' belongs to a library that was not opened for a GPU", request.kernel))
     })?;
-    let linked = link(request, &function.air)?;
+    let linked = air_dynamic::link(request, &function.air)?;
     let air = linked.as_ref().unwrap_or(&function.air);
     let threadgroups =
         Threadgroups::ALL.into_iter().filter(|kind| variants.iter().any(|variant| variant.name == kind.name()));
@@ -104,22 +102,6 @@ fn compile(request: &PipelineRequest, target: CudaTarget, variants: &[Variant]) 
     };
     let artifacts = threadgroups.map(artifact).collect::<Result<_>>()?;
     Ok(Compiled { reflection: function.air.reflection().clone(), artifacts })
-}
-
-/// The kernel of a request with the functions that are linked to it, if there are some.
-#[cfg(llvm)]
-fn link(request: &PipelineRequest, kernel: &Air) -> Result<Option<Air>> {
-    if request.linked.is_empty() {
-        return Ok(None);
-    }
-    let functions = request.linked.iter().map(|linked| {
-        let function = AirVisibleFunction::of(&*linked.function).map(|function| &function.air);
-        function.ok_or_else(|| {
-            let LinkedFunction { name, .. } = linked;
-            Error::Usage(format!("the function '{name}' belongs to a library that was not opened for a GPU"))
-        })
-    });
-    kernel.link(&functions.collect::<Result<Vec<_>>>()?).map(Some)
 }
 
 pub(super) fn new_pipeline(device: &Device, request: &PipelineRequest) -> Result<NewPipeline> {
