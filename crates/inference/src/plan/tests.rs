@@ -95,7 +95,7 @@ fn archives_have_all_pipelines_of_a_model() {
     // What is compiled is added to an archive in memory.
     let device = MetalDevice::with_tuning(cpu(), archive.clone(), tuning).expect("the library is right");
     let mut plan = Plan::load(&device, &file, &options, |_| ()).expect("it loads");
-    plan.set_sampling(&Sampling { temperature: 0.7, top_k: Some(9), ..Sampling::GREEDY }).expect("it is valid");
+    plan.set_sampling(&Sampling { temperature: 0.7, top_k: Some(40), ..Sampling::GREEDY }).expect("it is valid");
     plan.set_sampling(&Sampling { repeat_penalty: 1.3, ..Sampling::GREEDY }).expect("it is valid");
     assert_eq!(archive.len(), entries);
 }

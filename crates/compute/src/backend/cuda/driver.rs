@@ -144,7 +144,6 @@ functions! {
     cuGraphAddEventRecordNode(*mut Raw, Raw, *const Raw, usize, Raw);
     cuGraphInstantiateWithFlags(*mut Raw, Raw, c_ulonglong);
     cuGraphExecDestroy(Raw);
-    cuGraphExecKernelNodeSetParams_v2(Raw, Raw, *const KernelNodeParams);
     cuGraphLaunch(Raw, Raw);
 }
 

@@ -10,7 +10,7 @@
 
 use super::context::{Context, DeviceMemory, Event, Graph, GraphExec, PinnedMemory, Stream};
 use super::driver::{KernelNodeParams, Raw};
-use super::launch::{Launch, LaunchAddresses, Parameters, threadgroups_of};
+use super::launch::{ByteSlots, Launch, LaunchAddresses, Parameters, PatchedBlocks, threadgroups_of};
 use super::pipeline::{Code, Pipeline};
 use super::profile::TimedDispatch;
 use super::recording::Recording;
@@ -133,12 +133,14 @@ impl Encoding<'_> {
     /// Launches the dispatches of a table, with `bytes` as the data of `set_bytes`.
     fn table(&mut self, table: &Table, bytes: &[Block]) -> Result<()> {
         let watch = self.watch(table)?;
-        let bytes_address = self.bytes_address(table, bytes)?;
+        let patched = PatchedBlocks::default();
+        let (slots, bytes_address) = self.device_bytes(table, bytes)?;
         for number in 0..table.len() {
             let code = code_of(table, number)?;
-            let addresses = LaunchAddresses { bytes: bytes_address, failure: failure_address(&watch, number) };
+            let failure = failure_address(&watch, number);
+            let addresses = LaunchAddresses { slots: &slots, bytes: bytes_address, failure };
             let parameters = &mut self.scratch.parameters;
-            let launch = code.signature.launch(table, number, bytes, addresses, parameters)?;
+            let launch = code.signature.launch(table, number, bytes, &patched, addresses, parameters)?;
             self.launch(table, number, code, &launch)?;
         }
         Ok(())
@@ -151,12 +153,13 @@ impl Encoding<'_> {
         Ok(watch)
     }
 
-    /// Copies the bytes of a table to the device, if a dispatch needs their address.
-    pub(super) fn bytes_address(&mut self, table: &Table, bytes: &[Block]) -> Result<u64> {
-        if !needs_bytes(table)? {
-            return Ok(0);
+    /// Copies the bytes of a table that dispatches take by address to the device.
+    pub(super) fn device_bytes(&mut self, table: &Table, bytes: &[Block]) -> Result<(ByteSlots, u64)> {
+        let slots = slots_of(table, &PatchedBlocks::default())?;
+        let len = slots.len();
+        if len == 0 {
+            return Ok((slots, 0));
         }
-        let len = bytes.len() * BYTES_ALIGNMENT;
         let spare = self.scratch.spare.iter().position(|memory| memory.len() >= len);
         let memory = match spare {
             Some(position) => self.scratch.spare.swap_remove(position),
@@ -164,8 +167,10 @@ impl Encoding<'_> {
         };
         let address = memory.address();
         self.held.bytes.push(memory);
-        self.upload(address, block_bytes(bytes))?;
-        Ok(address)
+        let mut image = vec![0; len];
+        slots.copy(&(0..bytes.len() * BYTES_ALIGNMENT), block_bytes(bytes), &mut image);
+        self.upload(address, &image)?;
+        Ok((slots, address))
     }
 
     /// Copies bytes to the device, in the order of the stream.
@@ -248,14 +253,13 @@ impl Encoding<'_> {
     }
 }
 
-/// True if a dispatch takes the address of `set_bytes` data.
-pub(super) fn needs_bytes(table: &Table) -> Result<bool> {
+/// The blocks that dispatches take by address.
+pub(super) fn slots_of(table: &Table, patched: &PatchedBlocks) -> Result<ByteSlots> {
+    let mut slots = ByteSlots::default();
     for number in 0..table.len() {
-        if code_of(table, number)?.signature.needs_bytes(table, number) {
-            return Ok(true);
-        }
+        slots.add(&code_of(table, number)?.signature, table, number, patched);
     }
-    Ok(false)
+    Ok(slots)
 }
 
 pub(super) fn failure_address(watch: &Option<Arc<Watch>>, number: usize) -> u64 {
@@ -270,28 +274,6 @@ fn pointers_to(parameters: &mut Parameters, pointers: &mut Vec<*mut c_void>) -> 
     pointers.as_mut_ptr()
 }
 
-/// Calls `use_params` with the description of a kernel node.
-fn with_node_params<T>(
-    context: &Context,
-    function: Raw,
-    launch: &Launch,
-    parameters: &mut Parameters,
-    use_params: impl FnOnce(&KernelNodeParams) -> T,
-) -> T {
-    let mut pointers = Vec::with_capacity(parameters.starts.len());
-    let parameters = pointers_to(parameters, &mut pointers);
-    use_params(&KernelNodeParams {
-        function,
-        grid: launch.grid,
-        block: launch.block,
-        shared_bytes: launch.shared_bytes,
-        parameters,
-        extra: null_mut(),
-        kernel: null_mut(),
-        context: context.raw(),
-    })
-}
-
 /// Adds a kernel to a graph; returns its node.
 pub(super) fn add_kernel(
     context: &Context,
@@ -302,33 +284,24 @@ pub(super) fn add_kernel(
     parameters: &mut Parameters,
 ) -> Result<Raw> {
     let (api, mut node) = (context.current()?, null_mut());
-    let code = with_node_params(context, function, launch, parameters, |params| {
-        // SAFETY: the parameters are those of the function, and the driver copies them; the dependencies are nodes of
-        // this graph.
-        unsafe {
-            (api.cuGraphAddKernelNode_v2)(&mut node, graph.raw(), dependencies.as_ptr(), dependencies.len(), params)
-        }
-    });
+    let mut pointers = Vec::with_capacity(parameters.starts.len());
+    let params = KernelNodeParams {
+        function,
+        grid: launch.grid,
+        block: launch.block,
+        shared_bytes: launch.shared_bytes,
+        parameters: pointers_to(parameters, &mut pointers),
+        extra: null_mut(),
+        kernel: null_mut(),
+        context: context.raw(),
+    };
+    // SAFETY: the parameters are those of the function, and the driver copies them; the dependencies are nodes of this
+    // graph.
+    let code = unsafe {
+        (api.cuGraphAddKernelNode_v2)(&mut node, graph.raw(), dependencies.as_ptr(), dependencies.len(), &params)
+    };
     context.check(code, || "a kernel cannot be recorded".into())?;
     Ok(node)
-}
-
-/// Sets the parameters of a kernel in later launches.
-pub(super) fn set_kernel(
-    context: &Context,
-    exec: &GraphExec,
-    node: Raw,
-    function: Raw,
-    launch: &Launch,
-    parameters: &mut Parameters,
-) -> Result<()> {
-    let api = context.current()?;
-    let code = with_node_params(context, function, launch, parameters, |params| {
-        // SAFETY: the node is of the graph that `exec` was made from, and has this function; the driver copies the
-        // parameters.
-        unsafe { (api.cuGraphExecKernelNodeSetParams_v2)(exec.raw(), node, params) }
-    });
-    context.check(code, || "the arguments of a recorded kernel cannot be changed".into())
 }
 
 /// Adds a node that joins others.

@@ -4,8 +4,9 @@
 //! dispatch of a table ── Threadgroups: whole or any ── entry: values, or addresses ── parameters, packed
 //! ```
 //!
-//! `set_bytes` data goes into the parameters where the kernel's entry takes values. Where it takes addresses, or where
-//! some of these arguments are bound to buffers, the bytes of the table must be in device memory.
+//! `set_bytes` data goes into the parameters where the kernel's entry takes values. A dispatch takes addresses instead
+//! if its kernel has no such entry, if one of these arguments is bound to a buffer, or if replays patch them: the values
+//! of a graph do not change. Then the bytes must be in device memory ([`ByteSlots`]).
 
 use crate::backend::{ArgumentMemory, BYTES_ALIGNMENT, Block, Table, block_bytes};
 use crate::error::{Error, Result};
@@ -36,12 +37,89 @@ pub(super) enum EntryKind {
 }
 
 /// Device addresses that parameters refer to.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LaunchAddresses {
-    /// The bytes of the table, if [`Signature::needs_bytes`].
+#[derive(Clone, Copy)]
+pub(super) struct LaunchAddresses<'a> {
+    /// The blocks in device memory.
+    pub(super) slots: &'a ByteSlots,
+    /// The address of the first of them.
     pub(super) bytes: u64,
     /// The word for failures.
     pub(super) failure: u64,
+}
+
+/// The blocks of a table that replays patch.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(super) struct PatchedBlocks(Vec<bool>);
+
+impl PatchedBlocks {
+    /// Adds the blocks of a range of bytes; returns true if one is new.
+    pub(super) fn add(&mut self, bytes: &Range<usize>) -> bool {
+        let blocks = bytes.start / BYTES_ALIGNMENT..bytes.end.div_ceil(BYTES_ALIGNMENT);
+        if self.0.len() < blocks.end {
+            self.0.resize(blocks.end, false);
+        }
+        self.0[blocks].iter_mut().fold(false, |new, block| new | !std::mem::replace(block, true))
+    }
+
+    fn has(&self, mut blocks: Range<usize>) -> bool {
+        blocks.any(|block| self.0.get(block).copied().unwrap_or(false))
+    }
+}
+
+/// The blocks of a table that dispatches take by address, side by side.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(super) struct ByteSlots {
+    /// The slot of each block of the table.
+    slots: Vec<Option<u32>>,
+    count: u32,
+}
+
+impl ByteSlots {
+    /// Adds the blocks that a dispatch takes by address.
+    pub(super) fn add(&mut self, signature: &Signature, table: &Table, number: usize, patched: &PatchedBlocks) {
+        let bound = BoundMemory::new(table, number);
+        for parameter in signature.parameters(signature.entry(table, number, patched)) {
+            if let SimtParameter::Buffer { index } = parameter
+                && let Some(ArgumentMemory::Bytes { block, len }) = bound.at(*index)
+            {
+                let blocks = blocks_of(block, len);
+                if self.slots.len() < blocks.end {
+                    self.slots.resize(blocks.end, None);
+                }
+                // The blocks of an argument are all there, or none.
+                for slot in self.slots[blocks].iter_mut().filter(|slot| slot.is_none()) {
+                    *slot = Some(self.count);
+                    self.count += 1;
+                }
+            }
+        }
+    }
+
+    /// Bytes of all slots.
+    pub(super) fn len(&self) -> usize {
+        self.count as usize * BYTES_ALIGNMENT
+    }
+
+    fn offset(&self, block: usize) -> Option<usize> {
+        self.slots.get(block).copied().flatten().map(|slot| slot as usize * BYTES_ALIGNMENT)
+    }
+
+    /// Copies the blocks of a range of bytes into `slots`; returns the range that it has written.
+    pub(super) fn copy(&self, range: &Range<usize>, bytes: &[u8], slots: &mut [u8]) -> Range<usize> {
+        let mut written = usize::MAX..0;
+        for block in range.start / BYTES_ALIGNMENT..range.end.div_ceil(BYTES_ALIGNMENT) {
+            if let Some(to) = self.offset(block) {
+                let from = block * BYTES_ALIGNMENT;
+                slots[to..to + BYTES_ALIGNMENT].copy_from_slice(&bytes[from..from + BYTES_ALIGNMENT]);
+                written = written.start.min(to)..written.end.max(to + BYTES_ALIGNMENT);
+            }
+        }
+        written
+    }
+}
+
+fn blocks_of(block: u32, len: u32) -> Range<usize> {
+    block as usize..block as usize + (len as usize).div_ceil(BYTES_ALIGNMENT)
 }
 
 /// A launch without its parameters.
@@ -60,24 +138,12 @@ pub(super) struct Parameters {
     pub(super) bytes: Vec<u8>,
     /// The start of each parameter in `bytes`.
     pub(super) starts: Vec<u32>,
-    /// Values that come from `set_bytes` data.
-    pub(super) values: Vec<ValueSource>,
-}
-
-/// A value that comes from `set_bytes` data.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct ValueSource {
-    /// Start in [`Parameters::bytes`].
-    pub(super) at: usize,
-    /// The bytes of the table, counted from the start of the first block.
-    pub(super) source: Range<usize>,
 }
 
 impl Parameters {
     fn clear(&mut self) {
         self.bytes.clear();
         self.starts.clear();
-        self.values.clear();
     }
 
     fn push(&mut self, value: &[u8]) {
@@ -85,20 +151,6 @@ impl Parameters {
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         self.starts.push(self.bytes.len() as u32);
         self.bytes.extend_from_slice(value);
-    }
-
-    /// Copies changed bytes of the table into the values; returns true if there are some.
-    pub(super) fn update(&mut self, changed: &Range<usize>, table_bytes: &[u8]) -> bool {
-        let mut is_changed = false;
-        for ValueSource { at, source } in &self.values {
-            let (start, end) = (changed.start.max(source.start), changed.end.min(source.end));
-            if start < end {
-                let to = at + start - source.start;
-                self.bytes[to..to + end - start].copy_from_slice(&table_bytes[start..end]);
-                is_changed = true;
-            }
-        }
-        is_changed
     }
 }
 
@@ -112,15 +164,19 @@ pub(super) fn threadgroups_of(table: &Table, number: usize) -> Threadgroups {
 }
 
 impl Signature {
-    /// The entry for a dispatch: values if all of them are set by bytes.
-    pub(super) fn entry(&self, table: &Table, number: usize) -> EntryKind {
+    /// The entry for a dispatch: values if all of them are set by bytes that no replay patches.
+    pub(super) fn entry(&self, table: &Table, number: usize, patched: &PatchedBlocks) -> EntryKind {
         let bound = BoundMemory::new(table, number);
-        let is_set = |parameter: &SimtParameter| match parameter {
-            SimtParameter::Bytes { index, .. } => !matches!(bound.at(*index), Some(ArgumentMemory::Buffer { .. })),
+        let is_value = |parameter: &SimtParameter| match parameter {
+            SimtParameter::Bytes { index, .. } => match bound.at(*index) {
+                Some(ArgumentMemory::Bytes { block, len }) => !patched.has(blocks_of(block, len)),
+                Some(ArgumentMemory::Buffer { .. }) => false,
+                None => true,
+            },
             _ => true,
         };
         match &self.values {
-            Some(values) if values.iter().all(is_set) => EntryKind::Values,
+            Some(values) if values.iter().all(is_value) => EntryKind::Values,
             _ => EntryKind::Addresses,
         }
     }
@@ -132,22 +188,14 @@ impl Signature {
         }
     }
 
-    /// True if a dispatch takes the address of `set_bytes` data.
-    pub(super) fn needs_bytes(&self, table: &Table, number: usize) -> bool {
-        let bound = BoundMemory::new(table, number);
-        self.parameters(self.entry(table, number)).iter().any(|parameter| match parameter {
-            SimtParameter::Buffer { index } => matches!(bound.at(*index), Some(ArgumentMemory::Bytes { .. })),
-            _ => false,
-        })
-    }
-
     /// Packs the parameters of a dispatch, with `bytes` as the data of `set_bytes`.
     pub(super) fn launch(
         &self,
         table: &Table,
         number: usize,
         bytes: &[Block],
-        addresses: LaunchAddresses,
+        patched: &PatchedBlocks,
+        addresses: LaunchAddresses<'_>,
         parameters: &mut Parameters,
     ) -> Result<Launch> {
         parameters.clear();
@@ -155,7 +203,7 @@ impl Signature {
         let (threads, block) = (dispatch.threads_per_grid, dispatch.threads_per_threadgroup);
         let bound = BoundMemory::new(table, number);
         let (offsets, shared_bytes) = threadgroup_memory(table.threadgroup_memory_of(number));
-        let entry = self.entry(table, number);
+        let entry = self.entry(table, number, patched);
         for parameter in self.parameters(entry) {
             match *parameter {
                 SimtParameter::Buffer { index } => {
@@ -164,7 +212,8 @@ impl Signature {
                             (table.buffers.items[buffer as usize].address() + offset) as u64
                         }
                         Some(ArgumentMemory::Bytes { block, .. }) => {
-                            addresses.bytes + u64::from(block) * BYTES_ALIGNMENT as u64
+                            let offset = addresses.slots.offset(block as usize);
+                            addresses.bytes + offset.ok_or_else(|| missing(table, number))? as u64
                         }
                         // An argument that the kernel does not use.
                         None => 0,
@@ -179,10 +228,9 @@ impl Signature {
                         }
                         _ => 0..0,
                     };
-                    parameters.push(&block_bytes(bytes)[source.clone()]);
-                    let at = parameters.bytes.len() - source.len();
-                    parameters.bytes.resize(at + size as usize, 0);
-                    parameters.values.push(ValueSource { at, source });
+                    let rest = size as usize - source.len();
+                    parameters.push(&block_bytes(bytes)[source]);
+                    parameters.bytes.resize(parameters.bytes.len() + rest, 0);
                 }
                 SimtParameter::Threadgroup { index } => {
                     parameters.push(&offsets.get(index as usize).copied().unwrap_or(0).to_ne_bytes());
@@ -202,6 +250,10 @@ impl Signature {
         }
         Ok(Launch { entry, grid, block, shared_bytes })
     }
+}
+
+fn missing(table: &Table, number: usize) -> Error {
+    Error::Internal(format!("kernel '{}': bytes that are not on the device", table.executable(number).name()))
 }
 
 /// The bindings of a dispatch by index.

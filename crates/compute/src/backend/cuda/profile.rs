@@ -3,7 +3,7 @@
 
 use super::context::{Event, Graph};
 use super::encode::{Encoding, add_event, add_kernel, code_of, failure_address};
-use super::launch::{LaunchAddresses, Parameters};
+use super::launch::{LaunchAddresses, Parameters, PatchedBlocks};
 use crate::backend::{Block, Step, Table, Work};
 use crate::error::Result;
 use crate::timing::DispatchTiming;
@@ -48,15 +48,17 @@ impl Encoding<'_> {
         }
         let context = self.context;
         let watch = self.watch(table)?;
-        let bytes_address = self.bytes_address(table, bytes)?;
+        let patched = PatchedBlocks::default();
+        let (slots, bytes_address) = self.device_bytes(table, bytes)?;
         let graph = Graph::new(context)?;
         let mut event = Arc::new(Event::timed(context)?);
         let mut last = add_event(context, &graph, &[], &event)?;
         for number in 0..table.len() {
             let (executable, code) = (table.executable(number), code_of(table, number)?);
-            let addresses = LaunchAddresses { bytes: bytes_address, failure: failure_address(&watch, number) };
+            let failure = failure_address(&watch, number);
+            let addresses = LaunchAddresses { slots: &slots, bytes: bytes_address, failure };
             let mut parameters = Parameters::default();
-            let launch = code.signature.launch(table, number, bytes, addresses, &mut parameters)?;
+            let launch = code.signature.launch(table, number, bytes, &patched, addresses, &mut parameters)?;
             let function = code.function(launch.entry);
             let kernel = add_kernel(context, &graph, &[last], function, &launch, &mut parameters)?;
             let end = Arc::new(Event::timed(context)?);

@@ -2,53 +2,49 @@
 //!
 //! ```text
 //! record ── graph: a node for each dispatch, with its parameters ── instantiated
-//! replay ── patched bytes: values in the parameters of nodes, and the copy that addresses refer to ── launched
+//! replay ── patched bytes, copied to the device before the graph ── launched
 //! ```
 //!
-//! Bytes stay as the last replay has set them; only those that differ in the next one are set again. The driver applies
-//! changed parameters to later launches, so that several replays can be in flight. The copy of the bytes is written in
-//! the order of the stream, which is why each queue has an instance of its own.
+//! `set_bytes` data is in the parameters of the nodes, which do not change. The first replay that patches some of it
+//! shows which dispatches must take addresses instead, and the graph is made again, once: reading an argument through
+//! an address costs a kernel 0.07 µs on an H200, changing the parameters of a node costs the host several times that.
+//! Bytes stay as the last replay has set them. They are copied in the order of the stream, so that several replays can
+//! be in flight, which is why each queue has an instance of its own.
 
 use super::context::{Context, DeviceMemory, Graph, GraphExec};
 use super::driver::Raw;
-use super::encode::{
-    Encoding, Watch, add_join, add_kernel, code_of, failure_address, launch_graph, needs_bytes, set_kernel,
-};
+use super::encode::{Encoding, Watch, add_join, add_kernel, code_of, failure_address, launch_graph, slots_of};
 use super::graph::{nodes, stages};
-use super::launch::{Launch, LaunchAddresses, Parameters};
-use crate::backend::{BYTES_ALIGNMENT, Block, Table, block_bytes, block_bytes_mut};
+use super::launch::{ByteSlots, LaunchAddresses, Parameters, PatchedBlocks};
+use crate::backend::{Block, Table, block_bytes, block_bytes_mut};
 use crate::error::Result;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A recording.
 pub(super) struct Recording {
+    state: Mutex<RecordingState>,
+}
+
+struct RecordingState {
+    /// Blocks that some replay has patched.
+    patched: PatchedBlocks,
     /// Instances, each with its queue; `None` until a queue uses it.
-    instances: Mutex<Vec<(Option<u64>, Instance)>>,
+    instances: Vec<(Option<u64>, Instance)>,
 }
 
 /// A graph that one queue replays.
 struct Instance {
     exec: GraphExec,
-    /// The graph, which owns the nodes.
-    _graph: Graph,
-    kernels: Vec<KernelNode>,
+    /// Blocks that it takes by address because they are patched.
+    patched: PatchedBlocks,
     bytes: PatchedBytes,
-    /// A copy of the bytes on the device, for dispatches that take addresses.
+    slots: ByteSlots,
+    /// Contents of the slots, and their copy on the device, if there are some.
+    image: Vec<u8>,
     copy: Option<DeviceMemory>,
     is_copied: bool,
     watch: Option<Arc<Watch>>,
-}
-
-// SAFETY: nodes belong to their graph, which any thread may use under the lock.
-unsafe impl Send for Instance {}
-
-/// A dispatch in a graph.
-struct KernelNode {
-    node: Raw,
-    function: Raw,
-    launch: Launch,
-    parameters: Parameters,
 }
 
 /// The recorded bytes with the patches of the last replay.
@@ -97,8 +93,10 @@ impl Recording {
     /// Prepares a table.
     pub(super) fn new(context: &Arc<Context>, table: &Table) -> Result<Recording> {
         let is_replayed = !table.is_empty() && !context.is_synchronous;
-        let first = is_replayed.then(|| Instance::new(context, table)).transpose()?;
-        Ok(Recording { instances: Mutex::new(first.map(|instance| (None, instance)).into_iter().collect()) })
+        let patched = PatchedBlocks::default();
+        let first = is_replayed.then(|| Instance::new(context, table, &patched)).transpose()?;
+        let instances = first.map(|instance| (None, instance)).into_iter().collect();
+        Ok(Recording { state: Mutex::new(RecordingState { patched, instances }) })
     }
 
     /// Encodes a replay with patched bytes.
@@ -111,59 +109,71 @@ impl Recording {
         if table.is_empty() {
             return Ok(());
         }
-        let mut instances = self.instances();
-        let of_queue = |owner: &Option<u64>| owner.is_none_or(|owner| owner == encoding.queue);
-        let owned = instances.iter().position(|(owner, _)| *owner == Some(encoding.queue));
-        let position = match owned.or_else(|| instances.iter().position(|(owner, _)| of_queue(owner))) {
+        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        for (target, _) in patches.clone() {
+            state.patched.add(&target);
+        }
+        let instance = state.instance(encoding, table)?;
+        instance.replay(encoding, table, patches)
+    }
+}
+
+impl RecordingState {
+    /// The instance of a queue, which takes all patched blocks by address.
+    fn instance(&mut self, encoding: &Encoding<'_>, table: &Table) -> Result<&mut Instance> {
+        let RecordingState { patched, instances } = self;
+        let of = |owner: Option<u64>| instances.iter().position(|(known, _)| *known == owner);
+        let position = match of(Some(encoding.queue)).or_else(|| of(None)) {
             Some(position) => position,
             None => {
-                instances.push((None, Instance::new(encoding.context, table)?));
+                instances.push((None, Instance::new(encoding.context, table, patched)?));
                 instances.len() - 1
             }
         };
         let (owner, instance) = &mut instances[position];
         *owner = Some(encoding.queue);
-        instance.replay(encoding, table, patches)
-    }
-
-    fn instances(&self) -> MutexGuard<'_, Vec<(Option<u64>, Instance)>> {
-        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
+        if instance.patched != *patched {
+            // The driver keeps a graph that is running.
+            *instance = Instance::new(encoding.context, table, patched)?;
+        }
+        Ok(instance)
     }
 }
 
 impl Instance {
-    fn new(context: &Arc<Context>, table: &Table) -> Result<Instance> {
+    fn new(context: &Arc<Context>, table: &Table, patched: &PatchedBlocks) -> Result<Instance> {
         let watch = Watch::new(context, table)?;
-        let copy = match needs_bytes(table)? {
-            true => Some(DeviceMemory::new(context, table.bytes.len() * BYTES_ALIGNMENT, "arguments")?),
-            false => None,
+        let (slots, bytes) = (slots_of(table, patched)?, PatchedBytes::new(table));
+        let mut image = vec![0; slots.len()];
+        slots.copy(&(0..bytes.bytes().len()), bytes.bytes(), &mut image);
+        let copy = match slots.len() {
+            0 => None,
+            len => Some(DeviceMemory::new(context, len, "arguments")?),
         };
         let graph = Graph::new(context)?;
-        let mut kernels = Vec::with_capacity(table.len());
         let mut made: Vec<Raw> = Vec::new();
+        let mut parameters = Parameters::default();
         for planned in nodes(&stages(table)) {
             let dependencies = &made[planned.dependencies];
-            let node = match planned.dispatch {
+            made.push(match planned.dispatch {
                 None => add_join(context, &graph, dependencies)?,
                 Some(number) => {
                     let code = code_of(table, number)?;
                     let addresses = LaunchAddresses {
+                        slots: &slots,
                         bytes: copy.as_ref().map_or(0, DeviceMemory::address),
                         failure: failure_address(&watch, number),
                     };
-                    let mut parameters = Parameters::default();
-                    let launch = code.signature.launch(table, number, &table.bytes, addresses, &mut parameters)?;
+                    let signature = &code.signature;
+                    let launch =
+                        signature.launch(table, number, &table.bytes, patched, addresses, &mut parameters)?;
                     let function = code.function(launch.entry);
-                    let node = add_kernel(context, &graph, dependencies, function, &launch, &mut parameters)?;
-                    kernels.push(KernelNode { node, function, launch, parameters });
-                    node
+                    add_kernel(context, &graph, dependencies, function, &launch, &mut parameters)?
                 }
-            };
-            made.push(node);
+            });
         }
         let exec = graph.instantiate()?;
-        let bytes = PatchedBytes::new(table);
-        Ok(Instance { exec, _graph: graph, kernels, bytes, copy, is_copied: false, watch })
+        Ok(Instance { exec, patched: patched.clone(), bytes, slots, image, copy, is_copied: false, watch })
     }
 
     fn replay<'a>(
@@ -172,22 +182,17 @@ impl Instance {
         table: &Table,
         patches: impl Iterator<Item = (Range<usize>, &'a [u8])> + Clone,
     ) -> Result<()> {
-        let changed = self.bytes.replace(&table.bytes, patches);
-        let bytes = self.bytes.bytes();
-        if !changed.is_empty() {
-            for KernelNode { node, function, launch, parameters } in &mut self.kernels {
-                let updated = changed.iter().filter(|range| parameters.update(range, bytes)).count();
-                if updated > 0 {
-                    set_kernel(encoding.context, &self.exec, *node, *function, launch, parameters)?;
-                }
-            }
+        let mut written = usize::MAX..0;
+        for range in self.bytes.replace(&table.bytes, patches) {
+            let slots = self.slots.copy(&range, self.bytes.bytes(), &mut self.image);
+            written = written.start.min(slots.start)..written.end.max(slots.end);
         }
         if let Some(copy) = &self.copy {
-            match std::mem::replace(&mut self.is_copied, true) {
-                false => encoding.upload(copy.address(), bytes)?,
-                true => changed
-                    .into_iter()
-                    .try_for_each(|range| encoding.upload(copy.address() + range.start as u64, &bytes[range]))?,
+            if !std::mem::replace(&mut self.is_copied, true) {
+                written = 0..self.image.len();
+            }
+            if !written.is_empty() {
+                encoding.upload(copy.address() + written.start as u64, &self.image[written])?;
             }
         }
         encoding.held.watches.extend(self.watch.clone());

@@ -1,7 +1,9 @@
 //! Tables as launches and graphs, without a driver.
 
 use super::graph::{nodes, stages};
-use super::launch::{EntryKind, Launch, LaunchAddresses, Parameters, Signature, threadgroups_of};
+use super::launch::{
+    ByteSlots, EntryKind, Launch, LaunchAddresses, Parameters, PatchedBlocks, Signature, threadgroups_of,
+};
 use super::recording::PatchedBytes;
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -81,13 +83,19 @@ fn signature(threadgroups: Threadgroups) -> Signature {
     Signature { addresses: list(buffer(2)), values: Some(list(Bytes { index: 2, size: 12, align: 4 })) }
 }
 
-const ADDRESSES: LaunchAddresses = LaunchAddresses { bytes: 0x1000, failure: 0x2000 };
-
-fn launch(recording: &Recording, number: usize) -> Result<(Launch, Parameters)> {
+/// Packs a dispatch, with the blocks that it takes by address at 0x1000.
+fn launch_patched(recording: &Recording, number: usize, patched: &PatchedBlocks) -> Result<(Launch, Parameters)> {
     let (table, mut parameters) = (recording.table(), Parameters::default());
     let signature = signature(threadgroups_of(table, number));
-    let launch = signature.launch(table, number, &table.bytes, ADDRESSES, &mut parameters)?;
+    let mut slots = ByteSlots::default();
+    (0..table.len()).for_each(|number| slots.add(&signature, table, number, patched));
+    let addresses = LaunchAddresses { slots: &slots, bytes: 0x1000, failure: 0x2000 };
+    let launch = signature.launch(table, number, &table.bytes, patched, addresses, &mut parameters)?;
     Ok((launch, parameters))
+}
+
+fn launch(recording: &Recording, number: usize) -> Result<(Launch, Parameters)> {
+    launch_patched(recording, number, &PatchedBlocks::default())
 }
 
 /// The bytes of each parameter.
@@ -115,10 +123,9 @@ fn whole_threadgroups_take_values() {
     assert_eq!(number(parts[0]), setup.x.memory().address() as u64 + 64);
     // The entry takes more than was set: the rest is 0.
     assert_eq!(parts[1][..12], *bytemuck::bytes_of(&[5u32, 6, 0]));
-    assert_eq!(number(parts[2]), 0x1000 + 64, "the second block");
+    assert_eq!(number(parts[2]), 0x1000, "only the second block is taken by address");
     assert_eq!((parts[3][..4].to_vec(), parts[4][..4].to_vec()), (vec![0; 4], 48u32.to_ne_bytes().to_vec()));
     assert_eq!(number(parts[5]), 0x2000);
-    assert!(signature(Threadgroups::Whole).needs_bytes(recording.table(), 0), "for the pointer");
 }
 
 #[test]
@@ -149,7 +156,9 @@ fn a_buffer_in_place_of_bytes_takes_addresses() {
     assert_eq!(launch.entry, EntryKind::Addresses);
     let address = setup.x.memory().address() as u64;
     assert_eq!((number(split(&parameters)[1]), number(split(&parameters)[2])), (address + 8192, address + 16_384));
-    assert!(!signature(Threadgroups::Whole).needs_bytes(recording.table(), 0) && parameters.values.is_empty());
+    let mut slots = ByteSlots::default();
+    slots.add(&signature(Threadgroups::Whole), recording.table(), 0, &PatchedBlocks::default());
+    assert_eq!(slots.len(), 0);
 }
 
 #[test]
@@ -174,36 +183,55 @@ fn dispatches_wait_where_they_use_the_same_bytes() {
     assert_eq!(nodes(&stages(recording.table()))[1].dependencies, 0..1);
 }
 
-#[test]
-fn patches_change_values_of_one_replay() {
-    let setup = Setup::new();
+/// Blocks 0 and 2 have the parameters of two dispatches, 1 and 3 their lists.
+fn two_dispatches(setup: &Setup) -> Recording {
     let row = (Size::linear(32), Size::linear(32));
-    let recording = setup.record(|encoder| {
+    setup.record(|encoder| {
         setup.dispatch(encoder, 0, [1, 2], row)?;
         setup.dispatch(encoder, 0, [3, 4], row)
-    });
+    })
+}
+
+#[test]
+fn patched_dispatches_take_addresses() {
+    let setup = Setup::new();
+    let recording = two_dispatches(&setup);
+    let mut patched = PatchedBlocks::default();
+    let entries = |patched: &PatchedBlocks| {
+        [0, 1].map(|number| launch_patched(&recording, number, patched).expect("it is small").0.entry)
+    };
+    assert_eq!(entries(&patched), [EntryKind::Values; 2]);
+    assert!(patched.add(&(132..136)) && !patched.add(&(128..132)), "the same block");
+    assert_eq!(entries(&patched), [EntryKind::Values, EntryKind::Addresses]);
+    let (_, parameters) = launch_patched(&recording, 1, &patched).expect("it is small");
+    // The list of the first dispatch is in the first slot, then come the parameters of the second and its list.
+    assert_eq!((number(split(&parameters)[1]), number(split(&parameters)[2])), (0x1040, 0x1080));
+}
+
+#[test]
+fn patches_are_those_of_one_replay() {
+    let setup = Setup::new();
+    let recording = two_dispatches(&setup);
     let table = recording.table();
-    let mut kernels: Vec<Parameters> =
-        (0..2).map(|dispatch| launch(&recording, dispatch).expect("small").1).collect();
-    let mut bytes = PatchedBytes::new(table);
-    // The numbers of both kernels, and the kernels that change.
+    let (mut patched, mut slots) = (PatchedBlocks::default(), ByteSlots::default());
+    patched.add(&(0..8));
+    patched.add(&(128..136));
+    (0..2).for_each(|number| slots.add(&signature(Threadgroups::Whole), table, number, &patched));
+    let (mut bytes, mut image) = (PatchedBytes::new(table), vec![0; slots.len()]);
+    assert_eq!(slots.copy(&(0..256), bytes.bytes(), &mut image), 0..256);
+    // The numbers of both dispatches on the device, and the bytes that are copied there.
     let mut replay = |patches: &[(Range<usize>, [u8; 4])]| {
         let patches = patches.iter().map(|(target, new)| (target.clone(), &new[..]));
         let changed = bytes.replace(&table.bytes, patches);
-        let updated: Vec<bool> = kernels
-            .iter_mut()
-            .map(|kernel| changed.iter().filter(|range| kernel.update(range, bytes.bytes())).count() > 0)
-            .collect();
-        let numbers = kernels.iter().map(|kernel| bytemuck::pod_read_unaligned::<[u32; 2]>(&split(kernel)[1][..8]));
-        (numbers.collect::<Vec<_>>(), updated)
+        let copied: Vec<_> = changed.iter().map(|range| slots.copy(range, bytes.bytes(), &mut image)).collect();
+        ([0, 128].map(|at| bytemuck::pod_read_unaligned::<[u32; 2]>(&image[at..at + 8])), copied)
     };
-    assert_eq!(replay(&[]), (vec![[1, 2], [3, 4]], vec![false, false]));
-    // The second number of the first kernel, whose bytes are in the first block.
+    assert_eq!(replay(&[]), ([[1, 2], [3, 4]], vec![]));
     let patch = |value: u32| (4..8, value.to_ne_bytes());
-    assert_eq!(replay(&[patch(9)]), (vec![[1, 9], [3, 4]], vec![true, false]));
-    assert_eq!(replay(&[patch(9)]), (vec![[1, 9], [3, 4]], vec![false, false]));
-    // The first number of the second kernel: the first kernel has its own number again.
+    assert_eq!(replay(&[patch(9)]), ([[1, 9], [3, 4]], vec![0..64]));
+    assert_eq!(replay(&[patch(9)]), ([[1, 9], [3, 4]], vec![]), "it is there");
+    // The first dispatch has its own number again.
     let other = (128..132, 8u32.to_ne_bytes());
-    assert_eq!(replay(&[other]), (vec![[1, 2], [8, 4]], vec![true, true]));
-    assert_eq!(replay(&[]), (vec![[1, 2], [3, 4]], vec![false, true]));
+    assert_eq!(replay(&[other]), ([[1, 2], [8, 4]], vec![0..64, 128..192]));
+    assert_eq!(replay(&[]), ([[1, 2], [3, 4]], vec![128..192]));
 }
