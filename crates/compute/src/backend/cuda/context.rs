@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The environment variable that waits after every dispatch.
 pub(super) const SYNCHRONOUS: &str = "METALWORKS_SYNCHRONOUS";
@@ -263,8 +263,18 @@ impl Event {
     }
 
     /// Waits until it has happened; `what` is the operation that may have failed before.
+    ///
+    /// To be woken up takes long beside short work, so that a thread asks for a while first, and gives way to others.
     pub(super) fn wait(&self, what: impl FnOnce() -> String) -> Result<()> {
         let api = self.context.current()?;
+        let began = Instant::now();
+        while began.elapsed() < ASKING {
+            // SAFETY: the event exists.
+            match unsafe { (api.cuEventQuery)(self.raw) } {
+                code::NOT_READY => std::thread::yield_now(),
+                code => return self.context.check(code, what),
+            }
+        }
         // SAFETY: the event exists.
         self.context.check(unsafe { (api.cuEventSynchronize)(self.raw) }, what)
     }
@@ -277,6 +287,9 @@ impl Event {
         (code == 0).then(|| Duration::try_from_secs_f64(f64::from(milliseconds) * 1e-3).ok()).flatten()
     }
 }
+
+/// Time after which a waiting thread sleeps.
+const ASKING: Duration = Duration::from_millis(2);
 
 /// Memory of the device.
 pub(super) struct DeviceMemory {

@@ -36,6 +36,7 @@ pub(super) mod code {
 
     pub(in super::super) const OUT_OF_MEMORY: Code = 2;
     pub(in super::super) const NO_DEVICE: Code = 100;
+    pub(in super::super) const NOT_READY: Code = 600;
 }
 
 /// `CUdevice_attribute`.
@@ -127,6 +128,7 @@ functions! {
     cuEventCreate(*mut Raw, c_uint);
     cuEventDestroy_v2(Raw);
     cuEventRecord(Raw, Raw);
+    cuEventQuery(Raw);
     cuEventSynchronize(Raw);
     cuEventElapsedTime(*mut f32, Raw, Raw);
     cuModuleLoadDataEx(*mut Raw, *const c_void, c_uint, *mut c_uint, *mut *mut c_void);
