@@ -8,6 +8,8 @@
 //! calls           barriers and functions across threads
 //!   groups        functions between lanes     atomic  atomic functions
 //! entry           the functions that are launched: bindings and positions
+//! half            arithmetic that keeps denormal numbers
+//! legal           code that compilers in drivers get wrong
 //! target          LLVM's own passes for the GPU, and PTX
 //! ```
 
@@ -16,7 +18,9 @@ mod atomic;
 mod calls;
 mod entry;
 mod groups;
+mod half;
 mod lanes;
+mod legal;
 mod matrix;
 mod product;
 mod target;
@@ -150,11 +154,16 @@ fn with_module<T: Send>(
         module.set_triple(&machine.get_triple());
         module.set_data_layout(&machine.get_target_data().get_data_layout());
         calls::lower(&Rewrite::new(&mut module), name, threadgroups)?;
+        let flush_denormals = prepared.flush_denormals;
         let lowered = lower_entries(&mut module, function, threadgroups, prepared, &machine)?;
         // Sums in the order of the source have the same result as on CPUs, and kernels are written so that no addition
         // waits for another; LLVM would add one number after the other.
         flags::drop_flags(&Rewrite::new(&mut module), LLVMFastMathAllowReassoc);
         passes::run_for(&mut module, OPTIMIZE, Some(&machine)).map_err(Error::Internal)?;
+        if flush_denormals {
+            half::keep_denormals(&Rewrite::new(&mut module));
+        }
+        legal::avoid(&Rewrite::new(&mut module));
         verify(&module)?;
         then(lowered, &module, &machine)
     });

@@ -206,3 +206,39 @@ fn failures_are_written_and_end_the_thread() {
     assert_eq!(kernel.parameters.last(), Some(&SimtParameter::Failure));
     assert!(!kernel.ptx.contains("trap"), "{}", kernel.ptx);
 }
+
+#[test]
+fn prefix_sums_in_a_branch_are_of_the_active_lanes() {
+    let text = ptx("kernel void k(device const int *x, device int *y, uint i [[thread_position_in_grid]]) {
+        if (x[i] > 0) y[i] = simd_prefix_exclusive_sum(x[i]) + quad_sum(x[i]);
+    }");
+    assert!(text.contains("activemask.b32") && text.contains("shfl.sync.idx.b32"), "{text}");
+}
+
+#[test]
+fn half_keeps_denormal_numbers() {
+    let text = ptx("kernel void k(device half2 *x, device half *y, uint i [[thread_position_in_grid]]) {
+        x[i] = x[i] * x[i + 1] - x[i + 2];
+        y[i] = y[i] > y[i + 1] ? -y[i] : y[i + 2];
+    }");
+    assert!(!text.contains("ftz.f16") && text.contains("fma.rn.f16x2"), "{text}");
+    assert!(!text.contains("setp.gt.f16") && text.contains("ftz.f32 \t%p1"), "{text}");
+}
+
+#[test]
+fn numbers_are_not_stored_by_their_lowest_byte() {
+    let text = ptx("#pragma pack(push, 1)
+    struct Packed { char tag; float4 values; };
+    #pragma pack(pop)
+    kernel void k(device Packed *x, uint i [[thread_position_in_grid]]) { x[i].values = x[i].values + 1.0f; }");
+    assert_eq!(count(&text, "st.global.b8"), 16, "{text}");
+    assert_eq!(count(&text, "prmt.b32"), 4, "{text}");
+}
+
+#[test]
+fn short_vectors_are_added_by_element() {
+    let text = ptx("kernel void k(device short2 *x, uint i [[thread_position_in_grid]]) {
+        x[i] = x[i] + short2(1, 0);
+    }");
+    assert!(!text.contains("s16x2"), "{text}");
+}

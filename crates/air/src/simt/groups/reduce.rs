@@ -54,13 +54,13 @@ pub(super) fn prefix<'m>(
     let sums = if call.active.is_full {
         scan(b, call, group, reduction, kind, opened)
     } else {
-        let this = lane(b);
         let predicate = match kind {
             Prefix::Inclusive => IntPredicate::LLVMIntULE,
             Prefix::Exclusive => IntPredicate::LLVMIntULT,
         };
-        let start = if group == Group::Quad { quad_start(b) } else { this.ty().zero() };
         each_active_lane(b, call.active, opened, neutral, |b, all, next, from| {
+            let this = lane(b);
+            let start = if group == Group::Quad { quad_start(b) } else { this.ty().zero() };
             let sum = number.combine(b, reduction, all, next, call.flags);
             let before = b.icmp(predicate, from, this);
             let inside = b.icmp(IntPredicate::LLVMIntUGE, from, start);
