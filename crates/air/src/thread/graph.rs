@@ -8,13 +8,16 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Graph<'m> {
     pub(crate) blocks: Vec<Block<'m>>,
     pub(crate) successors: Vec<Vec<usize>>,
+    /// For each block, the headers of the loops around it, the outermost first; a header is in its own loop.
+    pub(crate) loops: Vec<Vec<usize>>,
 }
 
 impl<'m> Graph<'m> {
     /// The graph of `function`; `None` when a cycle has two entries.
     pub(crate) fn new(function: Value<'m>) -> Option<Graph<'m>> {
         let (blocks, successors) = reverse_postorder(function);
-        let order = Nest::new(&successors)?.order();
+        let nest = Nest::new(&successors)?;
+        let order = nest.order();
         let mut place = vec![0; blocks.len()];
         for (new, &old) in order.iter().enumerate() {
             place[old] = new;
@@ -22,7 +25,9 @@ impl<'m> Graph<'m> {
         let blocks: Vec<Block<'m>> = order.iter().map(|&old| blocks[old]).collect();
         let successors: Vec<Vec<usize>> =
             order.iter().map(|&old| successors[old].iter().map(|&next| place[next]).collect()).collect();
-        Some(Graph { blocks, successors })
+        let headers = |old: usize| nest.loops[old].iter().map(|&header| place[header]).collect();
+        let loops = order.iter().map(|&old| headers(old)).collect();
+        Some(Graph { blocks, successors, loops })
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -104,6 +104,7 @@ impl<'m> Widener<'_, 'm> {
         }
         const CONSTANT: u32 = 2;
         let is_constant = pointer.ty().address_space() == CONSTANT;
+        self.prefetch(instruction, at);
         Access { is_constant, is_volatile, ..self.access(at, &offsets, instruction.alignment()) }.load(&types)
     }
 

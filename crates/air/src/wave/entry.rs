@@ -23,6 +23,8 @@ pub(super) struct Arguments<'a, 'm> {
     /// The offset of each threadgroup variable in the threadgroup's memory.
     pub(super) threadgroup_variables: &'a FxHashMap<Value<'m>, u32>,
     pub(super) permutation: Permutation,
+    /// True if streams are prefetched.
+    pub(super) prefetches: bool,
 }
 
 impl<'m> Arguments<'_, 'm> {

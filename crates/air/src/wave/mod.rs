@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! thread      the code of one thread, and what is known about its values and blocks (`crate::thread`)
+//! streams     loads that walk through memory, for which lines are prefetched
 //! widen       the function of a simdgroup: control flow
 //!   slots     memory for values between blocks
 //!   instructions, elements, division, addresses, memory, turns, private, constants, calls, groups: the instructions
@@ -22,6 +23,7 @@ mod memory;
 mod parts;
 mod private;
 mod slots;
+mod streams;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -148,6 +150,7 @@ struct Scalar<'c, 'm> {
     prepared: Prepared,
     machine: TargetMachine,
     permutation: Permutation,
+    prefetches: bool,
     threadgroup_variables: FxHashMap<Value<'m>, u32>,
     /// Bytes of all threadgroup variables.
     threadgroup_memory: u32,
@@ -170,6 +173,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             prepared,
             machine: target.machine()?,
             permutation: target.permutation(),
+            prefetches: target.prefetches(),
             threadgroup_variables,
             threadgroup_memory,
         })
@@ -185,6 +189,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             lanes,
             threadgroup_variables: &self.threadgroup_variables,
             permutation: self.permutation,
+            prefetches: self.prefetches,
         };
         let (body, widened) = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
         turns::settle(ModuleRef::of(&wide));

@@ -127,6 +127,13 @@ impl Target {
         }
     }
 
+    /// True if prefetches of streams pay off. On a Xeon (Sapphire Rapids), products with weights in memory run up to
+    /// twice as fast with them. Zen 4 follows these streams by itself, and loses up to 15% to the additional
+    /// instructions. Others than x86-64 are not measured.
+    pub(super) fn prefetches(&self) -> bool {
+        self.triple == X86_64 && !self.cpu.starts_with("znver")
+    }
+
     pub(super) fn machine(&self) -> Result<TargetMachine> {
         let triple = TargetTriple::create(self.triple);
         let target = LlvmTarget::from_triple(&triple).map_err(|error| Error::Internal(error.to_string()))?;

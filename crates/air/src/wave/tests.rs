@@ -273,3 +273,75 @@ fn volatile_accesses_are_kept() {
         assert!(copies.contains("load volatile"), "{copies}");
     }
 }
+
+/// Loops over weights: in tiles, which are a stream; in rows, of which each lane has one; in threadgroup memory; with
+/// one addition for each.
+const WEIGHTS: &str = "
+    #include <metal_stdlib>
+    using namespace metal;
+    float product(uint word, constant float *x) {
+        float sum = 0;
+        for (uint k = 0; k < 8; k++) sum += float(word >> (4 * k) & 15) * x[k];
+        return sum;
+    }
+    kernel void tiles(device const uint *w, constant float *x, device float *y, constant uint &blocks,
+                      uint lane [[thread_index_in_simdgroup]], uint i [[thread_position_in_grid]]) {
+        float sum = 0;
+        for (uint block = 0; block < blocks; block++) {
+            device const uint *words = w + block * 160;
+            for (uint j = 0; j < 4; j++) sum += product(words[32 + j * 32 + lane], x + 8 * j) * float(words[lane]);
+        }
+        y[i] = sum;
+    }
+    kernel void rows(device const uint *w, constant float *x, device float *y, constant uint &words,
+                     uint i [[thread_position_in_grid]]) {
+        float sum = 0;
+        for (uint j = 0; j < words; j++) sum += product(w[i * words + j], x);
+        y[i] = sum;
+    }
+    kernel void staged(threadgroup uint *w [[threadgroup(0)]], constant float *x, device float *y, constant uint &words,
+                       uint lane [[thread_index_in_simdgroup]], uint i [[thread_position_in_grid]]) {
+        float sum = 0;
+        for (uint j = 0; j < words; j++) sum += product(w[32 * j + lane], x);
+        y[i] = sum;
+    }
+    kernel void sums(device const float *w, device float *y, constant uint &words,
+                     uint lane [[thread_index_in_simdgroup]], uint i [[thread_position_in_grid]]) {
+        float sum = 0;
+        for (uint j = 0; j < words; j++) sum += w[32 * j + lane];
+        y[i] = sum;
+    }";
+
+/// The constant distances of all prefetches from their base.
+fn prefetches(name: &str, cpu: &str) -> Vec<u64> {
+    let target = Target::named(cpu).expect("a target");
+    let text = llvm_text(&kernel(WEIGHTS, name, &Constants::new()), &target, Lanes::Row).expect("wide code");
+    let calls = text.lines().filter_map(|line| line.trim().strip_prefix("call void @llvm.prefetch.p0(ptr "));
+    let distance = |call: &str| {
+        let pointer = call.split(',').next().expect("an argument");
+        let definition = text.lines().find(|line| line.trim().starts_with(&format!("{pointer} = ")));
+        let offset = definition.and_then(|line| line.rsplit(' ').next()).and_then(|number| number.parse().ok());
+        offset.unwrap_or_else(|| panic!("{pointer} in {text}"))
+    };
+    calls.map(distance).collect()
+}
+
+#[test]
+fn streams_are_prefetched() {
+    // A load takes two lines. There is one in the inner loop, and one outside: both look seven blocks of 640 bytes
+    // ahead, so that they go on in the next blocks where the inner loop ends.
+    assert_eq!(prefetches("tiles", "sapphirerapids"), [4480, 4544, 4480, 4544]);
+}
+
+#[test]
+fn loads_that_are_no_streams_are_not_prefetched() {
+    for (name, cpu) in [
+        ("rows", "sapphirerapids"),
+        ("staged", "sapphirerapids"),
+        ("sums", "sapphirerapids"),
+        ("tiles", "znver4"),
+        ("tiles", "apple-m1"),
+    ] {
+        assert_eq!(prefetches(name, cpu), [0; 0], "{name} {cpu}");
+    }
+}

@@ -9,6 +9,7 @@ use super::parts::{Part, Parts};
 use super::private::Private;
 use super::shapes::Shapes;
 use super::slots::{Slot, phis};
+use super::streams::Streams;
 use super::{Error, Result};
 use crate::ir::{Block, Builder, IntPredicate, Layout, ModuleRef, Opcode, Type, Value};
 use rustc_hash::FxHashMap;
@@ -28,6 +29,9 @@ pub(super) fn widen<'m>(
     let builder = Builder::new(into);
     let entry = EntryBuilder::new(&builder, arguments);
     let mut widener = Widener::new(builder, &graph, &shapes, &flow, &private, layout, &entry);
+    if arguments.prefetches {
+        widener.streams = Streams::new(&graph, &shapes, layout);
+    }
     widener.arguments(kernel, arguments)?;
     widener.b.branch(widener.start(0, Version::Together));
     for block in 0..graph.len() {
@@ -58,6 +62,7 @@ pub(super) struct Widener<'a, 'm> {
     pub(super) shapes: &'a Shapes<'m>,
     pub(super) flow: &'a Flow,
     pub(super) private: &'a Private<'m>,
+    pub(super) streams: Streams<'m>,
     pub(super) layout: Layout<'m>,
     pub(super) entry: &'a EntryBuilder<'m>,
     /// The lanes that run the current block; `None` for all 32.
@@ -114,6 +119,7 @@ impl<'a, 'm> Widener<'a, 'm> {
             shapes,
             flow,
             private,
+            streams: Streams::default(),
             layout,
             entry,
             mask: None,
