@@ -4,6 +4,8 @@ use crate::error::{Error, Result};
 use memmap2::{Mmap, MmapMut, MmapOptions};
 use std::any::Any;
 use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::ptr::NonNull;
 
 /// Mapped pages, unmapped on drop.
 pub enum Mapping {
@@ -17,7 +19,7 @@ pub enum Mapping {
 
 /// Threshold from which 2 MiB pages pay off.
 #[cfg(target_os = "linux")]
-const HUGE_PAGES_FROM: usize = 4 << 20;
+pub const HUGE_PAGES_FROM: usize = 4 << 20;
 
 /// Maps zeroed memory.
 pub fn anonymous(len: usize) -> Result<MmapMut> {
@@ -29,6 +31,64 @@ pub fn anonymous(len: usize) -> Result<MmapMut> {
         let _ = mapping.advise(memmap2::Advice::HugePage);
     }
     Ok(mapping)
+}
+
+/// Size of the huge pages of most CPUs with pages of 4 KiB.
+#[cfg(target_os = "linux")]
+pub const HUGE_PAGE: usize = 2 << 20;
+
+/// Anonymous memory that begins at a huge page.
+#[cfg(target_os = "linux")]
+pub struct HugeMapping {
+    base: NonNull<u8>,
+    len: usize,
+    /// Keeps the pages mapped.
+    _mapping: MmapMut,
+}
+
+// SAFETY: the pages live as long as the mapping and do not move; who accesses the bytes is up to the owner.
+#[cfg(target_os = "linux")]
+unsafe impl Send for HugeMapping {}
+// SAFETY: as above.
+#[cfg(target_os = "linux")]
+unsafe impl Sync for HugeMapping {}
+
+/// Maps zeroed memory that begins at a huge page, and asks for such pages.
+///
+/// The system aligns only some mappings, and only in newer versions; the first and the last part of another one would
+/// have small pages.
+#[cfg(target_os = "linux")]
+pub fn huge(len: usize) -> Result<HugeMapping> {
+    let mut mapping = anonymous(len.saturating_add(HUGE_PAGE))?;
+    let start = mapping.as_mut_ptr();
+    let base = start.wrapping_add(start.addr().next_multiple_of(HUGE_PAGE) - start.addr());
+    let base = NonNull::new(base).ok_or_else(|| Error::Internal("a mapping at address 0".into()))?;
+    Ok(HugeMapping { base, len, _mapping: mapping })
+}
+
+#[cfg(target_os = "linux")]
+impl HugeMapping {
+    /// The first byte.
+    pub fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Number of bytes.
+    #[allow(clippy::len_without_is_empty, reason = "a mapping is never empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+}
+
+/// Replaces pages of anonymous memory by zeros, and gives them back to the system.
+///
+/// # Safety
+///
+/// The bytes are whole pages of a private anonymous mapping, and may become zeros.
+#[cfg(target_os = "linux")]
+pub unsafe fn discard(base: NonNull<u8>, len: usize) {
+    // SAFETY: the caller's promise. Concurrent accesses find old bytes or zeros. Failure changes nothing.
+    unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_DONTNEED) };
 }
 
 /// Maps a part of a file copy-on-write: writes stay in memory.

@@ -1,5 +1,7 @@
 //! The CPU device: its threads and its limits.
 
+#[cfg(target_os = "linux")]
+use super::arena::Arena;
 use super::run::pool::Pool;
 use super::{library, queue, recording, target};
 use crate::backend::air_dynamic::AirDynamicLibrary;
@@ -49,6 +51,8 @@ impl CpuOptions {
 pub(crate) struct Device {
     properties: Properties,
     pool: Arc<Pool>,
+    #[cfg(target_os = "linux")]
+    arena: Arena,
 }
 
 impl Device {
@@ -56,7 +60,17 @@ impl Device {
         target::check_environment()?;
         let pool = Pool::new(threads(options)?);
         pool.set_adverse(settings::switch("METALWORKS_ADVERSE", false)?);
-        Ok(Device { properties: properties(pool.threads()), pool: Arc::new(pool) })
+        Ok(Device {
+            properties: properties(pool.threads()),
+            pool: Arc::new(pool),
+            #[cfg(target_os = "linux")]
+            arena: Arena::default(),
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn arena(&self) -> &Arena {
+        &self.arena
     }
 }
 
@@ -96,8 +110,8 @@ impl backend::Device for Device {
         Some(self.pool.threads())
     }
 
-    fn new_buffer(&self, len: usize, _: StorageMode) -> Result<Allocation> {
-        self.allocate(len)
+    fn new_buffer(&self, len: usize, storage: StorageMode) -> Result<Allocation> {
+        self.allocate(len, storage)
     }
 
     fn new_buffer_with_file(&self, file: &File, start: u64, len: usize) -> Result<Allocation> {

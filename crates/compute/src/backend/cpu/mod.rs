@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! device ─── threads, limits                         target, features: code that this CPU can run
-//! buffer ─── pages of the process
+//! buffer ─── pages of the process                    arena: huge ones for weights
 //! library ── AIR to machine code (compiler)          artifacts: WaveKernel as bytes
 //! pipeline ─ loaded code (code/: loader, relocate)
 //! queue ──── work, step by step ── run/program: the prepared dispatches of a table, run/grid: one
@@ -12,6 +12,8 @@
 //!                                         └ run/denormals: the CPU's floating-point mode
 //! ```
 
+#[cfg(target_os = "linux")]
+mod arena;
 mod buffer;
 mod code;
 #[cfg(llvm)]
