@@ -169,6 +169,7 @@ mac-test: cargo ## Test on a Mac: shaders, kernels on the GPU, validation
 	scripts/mac-test.sh
 
 unit-test: cargo $(LLVM) $(CLANG)
+	cd scripts && python3 -B -m unittest -q vs_llama_cpp_test
 	$(CARGO) test --workspace
 
 # Archives of a build with the compiler, run by a build without it.
