@@ -49,7 +49,7 @@ pub fn write_timeline(
     out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
     for (process, name) in [(HOST, "host"), (DEVICE, device)] {
         let event = json!({"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}});
-        write!(out, "{event},\n")?;
+        writeln!(out, "{event},")?;
     }
     for (index, lane) in lanes.iter().enumerate() {
         let (thread, process) = (index + 1, lane.process);
@@ -57,23 +57,23 @@ pub fn write_timeline(
             json!({"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": lane.name}});
         let order = json!({"ph": "M", "name": "thread_sort_index", "pid": process, "tid": thread,
             "args": {"sort_index": thread}});
-        write!(out, "{name},\n{order},\n")?;
+        writeln!(out, "{name},\n{order},")?;
         for event in &lane.events {
             let at = |time: Instant| time.saturating_duration_since(origin).as_nanos();
             let (start, length) = (at(event.start), at(event.end).saturating_sub(at(event.start)));
             // Microseconds, exactly.
             let [start, length] = [start, length].map(|time| format!("{}.{:03}", time / 1000, time % 1000));
             let name = Value::from(event.name.as_str());
-            write!(
+            writeln!(
                 out,
                 "{{\"ph\":\"X\",\"pid\":{process},\"tid\":{thread},\"ts\":{start},\"dur\":{length},\
-                \"cat\":\"{}\",\"name\":{name},\"args\":{}}},\n",
+                \"cat\":\"{}\",\"name\":{name},\"args\":{}}},",
                 event.category, event.arguments
             )?;
         }
     }
     let dropped = json!({"ph": "M", "name": "dropped_spans", "pid": HOST, "args": {"count": trace.dropped}});
-    write!(out, "{dropped}\n]}}\n")
+    writeln!(out, "{dropped}\n]}}")
 }
 
 /// Spans of the host, by thread.
