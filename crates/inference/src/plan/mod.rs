@@ -213,10 +213,10 @@ impl Plan {
         let table = self.split.as_ref().filter(|_| is_long).unwrap_or(table);
         let values = Values { first, length, ..Values::default() };
         table.replay(command_buffer, &values)?;
+        let count = size.min(self.len - self.evaluated);
         if let Some(profiler) = &mut self.profiler {
-            profiler.encode(table.works(&values));
+            profiler.encode(table.works(&values), count);
         }
-        let count = size.min(self.pending());
         self.evaluated += count;
         self.row = Some(count - 1);
         Ok(count)
@@ -272,7 +272,7 @@ impl Plan {
         let values = Values { row, end: self.len, ..Values::default() };
         self.logits.replay(command_buffer, &values)?;
         if let Some(profiler) = &mut self.profiler {
-            profiler.encode(self.logits.works(&values));
+            profiler.encode(self.logits.works(&values), 0);
         }
         Ok(())
     }
@@ -354,7 +354,7 @@ impl Plan {
         let values = Values { row, end: self.len, ..Values::default() };
         self.choose.replay(command_buffer, &values)?;
         if let Some(profiler) = &mut self.profiler {
-            profiler.encode(self.choose.works(&values));
+            profiler.encode(self.choose.works(&values), 0);
         }
         self.len += 1;
         self.row = None;

@@ -26,13 +26,13 @@ pub(super) struct EncodedWork {
 impl Profiler {
     /// Begins a step that evaluates this many tokens.
     pub(super) fn begin_step(&mut self, tokens: usize) {
-        let phase = if tokens > 1 { Phase::Prompt } else { Phase::Decode };
-        self.phase = Some(phase);
-        self.profile.phase(phase).tokens += tokens;
+        self.phase = Some(if tokens > 1 { Phase::Prompt } else { Phase::Decode });
     }
 
-    pub(super) fn encode(&mut self, works: Vec<Option<DispatchWork>>) {
+    /// Adds the work of dispatches that evaluate this many tokens.
+    pub(super) fn encode(&mut self, works: Vec<Option<DispatchWork>>, tokens: usize) {
         let phase = self.phase.unwrap_or(Phase::Decode);
+        self.profile.phase(phase).tokens += tokens;
         self.encoded.extend(works.into_iter().map(|work| EncodedWork { work, phase }));
     }
 

@@ -99,3 +99,31 @@ fn archives_have_all_pipelines_of_a_model() {
     plan.set_sampling(&Sampling { repeat_penalty: 1.3, ..Sampling::GREEDY }).expect("it is valid");
     assert_eq!(archive.len(), entries);
 }
+
+#[test]
+#[cfg_attr(not(llvm), ignore = "kernels are compiled")]
+fn a_profile_counts_every_token_and_dispatch_once() {
+    let mut plan = load(Tuning::CPU, &model("llama-tiny:q4_0"), Activation::F16);
+    let prompt: Vec<u32> = (0..75).collect();
+    let mut chosen = Vec::new();
+    assert!(plan.take_profile().is_none(), "it is off at first");
+    plan.set_profiling(true);
+    plan.push(&prompt).unwrap();
+    while plan.pending() > plan.chunk() {
+        plan.evaluate_chunk().unwrap();
+    }
+    plan.generate(1, &mut chosen).unwrap();
+    plan.generate(4, &mut chosen).unwrap();
+    let profile = plan.take_profile().expect("it is on");
+    assert_eq!((profile.prompt.tokens, profile.decode.tokens), (75, 4));
+    assert_eq!(profile.decode.dispatches(), 4 * plan.dispatches_per_token());
+    let chunks = profile.prompt.dispatches() - plan.choose.dispatch_count();
+    assert_eq!(chunks % plan.layers[0].dispatch_count(), 0, "whole chunks of the prompt");
+    let weights = plan.weight_memory().copied + plan.weight_memory().mapped;
+    assert!(
+        profile.decode.bytes() >= 3.0 * weights as f64,
+        "a token reads the weights, all but rows of the embedding"
+    );
+    let next = plan.take_profile().expect("it is still on");
+    assert!(next.prompt.is_empty() && next.decode.is_empty());
+}
