@@ -42,6 +42,8 @@ pub struct Program {
     pub entry_points: Vec<EntryPoint>,
     /// Functions that a host can link to kernels, in the order of the source.
     pub visible_functions: Vec<VisibleFunction>,
+    /// Functions of ray tracing among [`Program::entry_points`].
+    pub intersection_functions: Vec<IntersectionFunction>,
     /// Functions with external linkage, in the order of their numbers. Those without a body may be defined in a dynamic
     /// library, and those with one may be called from other libraries.
     pub external_functions: Vec<FunctionId>,
@@ -178,6 +180,17 @@ pub struct VisibleFunction {
     pub function: FunctionId,
     /// Its definition.
     pub span: Span,
+}
+
+/// An entry point with the attribute `[[intersection(…)]]`.
+#[derive(Clone, Debug)]
+pub struct IntersectionFunction {
+    /// Its place among [`Program::entry_points`].
+    pub entry: usize,
+    /// The names in its attribute: the geometry, then others such as `instancing`.
+    pub tags: Vec<SmolStr>,
+    /// The attributes of the members of its result, or of the `bool` that it is.
+    pub outputs: Vec<SmolStr>,
 }
 
 /// Binding of a parameter of an entry point.

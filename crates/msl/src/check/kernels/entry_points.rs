@@ -31,20 +31,34 @@ impl<'a> Checker<'a> {
         self.add_entry_point(entity, id, stage, name, span);
     }
 
-    /// Lists a function with the attribute `[[visible]]`.
+    /// Lists a function with the attribute `[[visible]]` or `[[stitchable]]`.
     fn declare_visible_function(&mut self, entity: EntityId, id: FunctionId, decl: &'a ast::FunctionDecl) {
         let first = self.tables.entity(entity).source.first();
         let attributes = first.into_iter().chain([decl]).flat_map(|decl| &decl.attributes);
-        let Some(attribute) = attributes.into_iter().find(|attribute| attribute.name == "visible") else { return };
+        let Some(attribute) = linked_attribute(attributes) else { return };
+        let attribute_name = &attribute.name;
         if self.tables.entity(entity).class.is_some() {
-            let message = "'visible' attribute cannot be applied to a member function";
+            let message = format!("'{attribute_name}' attribute cannot be applied to a member function");
+            self.diagnostics.error("visible", attribute.span, message);
+            return;
+        }
+        if let Some(stage) = first.into_iter().chain([decl]).find_map(|decl| decl.specifiers.stage)
+            && stage != Stage::Other
+        {
+            let message = format!("'{attribute_name}' attribute cannot be applied to an entry point");
             self.diagnostics.error("visible", attribute.span, message);
             return;
         }
         if decl.body.is_none() {
             return;
         }
-        let (name, span) = (self.tables.function(id).name.clone(), self.tables.entity(entity).span);
+        let span = self.tables.entity(entity).span;
+        let name = host_name(&mut self.diagnostics, &decl.attributes);
+        let name = name.unwrap_or_else(|| self.tables.function(id).name.clone());
+        self.add_visible_function(id, name, span);
+    }
+
+    pub(super) fn add_visible_function(&mut self, id: FunctionId, name: SmolStr, span: Span) {
         if let Some(other) = self.named_function(&name) {
             let message = format!("two functions have the name '{name}'");
             let diagnostic = Diagnostic::error("duplicate-entry-point", span, message);
@@ -94,6 +108,10 @@ impl<'a> Checker<'a> {
         let (bindings, max_total_threads) =
             self.in_scope(scope, |this| (this.bind_params(id, decl, stage), this.max_total_threads(decl)));
         self.tables.add_entry_point(EntryPoint { name, stage, function: id, bindings, max_total_threads, span });
+        if kind == StageKind::Intersection {
+            let (tags, outputs) = self.intersection_words(decl, result);
+            self.tables.add_intersection_function(tags, outputs);
+        }
     }
 
     fn max_total_threads(&mut self, decl: &'a ast::FunctionDecl) -> Option<u32> {
@@ -109,6 +127,13 @@ impl<'a> Checker<'a> {
         }
         Some(value)
     }
+}
+
+/// The attribute of a function that a host links to kernels. One that can be stitched is visible, too.
+pub(super) fn linked_attribute<'a>(
+    attributes: impl IntoIterator<Item = &'a ast::Attribute>,
+) -> Option<&'a ast::Attribute> {
+    attributes.into_iter().find(|attribute| matches!(&*attribute.name, "visible" | "stitchable"))
 }
 
 pub(super) fn host_name(diagnostics: &mut Diagnostics, attributes: &[ast::Attribute]) -> Option<SmolStr> {

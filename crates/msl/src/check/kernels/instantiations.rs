@@ -1,6 +1,6 @@
 //! Explicit instantiations, which give a kernel template its host name.
 
-use super::entry_points::host_name;
+use super::entry_points::{host_name, linked_attribute};
 use crate::check::Checker;
 use crate::check::tables::{EntityId, Symbol, TemplateArg};
 use crate::diagnostics::Diagnostic;
@@ -113,10 +113,16 @@ impl<'a> Checker<'a> {
             .specifiers
             .stage
             .or_else(|| self.tables.entity(entity).source.first().and_then(|decl| decl.specifiers.stage));
-        let Some(stage) = stage else { return };
         let name = host_name(&mut self.diagnostics, &instantiation.attributes)
             .unwrap_or_else(|| self.tables.function(id).name.clone());
         let at = path.span;
+        let declared = self.tables.entity(entity).source.first().into_iter().flat_map(|decl| &decl.attributes);
+        let is_linked = linked_attribute(declared.chain(&instantiation.attributes)).is_some();
+        if is_linked && self.tables.entity(entity).class.is_none() {
+            self.add_visible_function(id, name, at);
+            return;
+        }
+        let Some(stage) = stage else { return };
         self.add_entry_point(entity, id, stage, name, at);
     }
 

@@ -9,6 +9,7 @@ use crate::check::tables::Tables;
 use crate::parse::ast::{self, DeclKind, Stage, TypeExprKind};
 use crate::source::Span;
 use crate::types::{StructId, Ty, TyKind};
+use smol_str::SmolStr;
 
 /// The kind of an entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -261,6 +262,30 @@ impl<'a> Checker<'a> {
         let shown = self.tables.name_of(result);
         let message = format!("an intersection function must return {wanted}, not '{shown}'");
         self.diagnostics.error("stage-result", decl.result.span, message);
+    }
+
+    /// The names in the attribute of an intersection function, and the attributes of its result.
+    pub(super) fn intersection_words(
+        &self,
+        decl: &'a ast::FunctionDecl,
+        result: Ty,
+    ) -> (Vec<SmolStr>, Vec<SmolStr>) {
+        const OUTPUTS: [&str; 3] = ["accept_intersection", "distance", "continue_search"];
+        let attribute = decl.attributes.iter().find(|attribute| attribute.name == "intersection");
+        let tags = attribute.into_iter().flat_map(|attribute| &attribute.args).filter_map(|arg| match &arg.kind {
+            ast::ExprKind::Path(path) => path.as_ident().cloned(),
+            _ => None,
+        });
+        let outputs = match self.tables.types().struct_id(result) {
+            None => vec![OUTPUTS[0].into()],
+            Some(id) => {
+                let is_output = |attribute: &&ast::Attribute| OUTPUTS.contains(&&*attribute.name);
+                let members = self.members(id).into_iter();
+                let words = members.map(|(_, attributes, _)| attributes.iter().find(is_output));
+                words.map(|word| word.map(|word| word.name.clone()).unwrap_or_default()).collect()
+            }
+        };
+        (tags.collect(), outputs)
     }
 
     /// The members of a struct with the attributes and types that they are declared with.

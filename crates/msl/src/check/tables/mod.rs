@@ -31,7 +31,7 @@ pub(super) use templates::{AliasTemplate, ClassTemplate, Specialization, Templat
 
 use crate::parse::ast;
 use crate::preprocess::LanguageVersion;
-use crate::program::{EntryPoint, FunctionId, GlobalId, Program, VisibleFunction};
+use crate::program::{EntryPoint, FunctionId, GlobalId, IntersectionFunction, Program, VisibleFunction};
 use crate::source::{SourceMap, Span};
 use crate::types::{StructId, Types};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -134,6 +134,12 @@ impl<'a> Tables<'a> {
         self.program.entry_points.push(entry);
     }
 
+    /// Lists the latest entry point as a function of ray tracing.
+    pub(super) fn add_intersection_function(&mut self, tags: Vec<SmolStr>, outputs: Vec<SmolStr>) {
+        let entry = self.program.entry_points.len() - 1;
+        self.program.intersection_functions.push(IntersectionFunction { entry, tags, outputs });
+    }
+
     pub(super) fn add_visible_function(&mut self, function: VisibleFunction) {
         self.program.visible_functions.push(function);
     }
@@ -144,7 +150,8 @@ impl<'a> Tables<'a> {
         let entity = self.entity(entity);
         let is_external = |decl: &ast::FunctionDecl| {
             let ast::Specifiers { is_static, is_inline, is_constexpr, stage, .. } = decl.specifiers;
-            let is_linked = decl.attributes.iter().any(|attribute| attribute.name == "visible");
+            let is_linked =
+                decl.attributes.iter().any(|attribute| matches!(&*attribute.name, "visible" | "stitchable"));
             !(is_static || is_inline || is_constexpr || is_linked || stage.is_some()) && decl.templates.is_empty()
         };
         let mut declarations = entity.source.first().into_iter().chain(entity.source.latest());

@@ -20,3 +20,12 @@ kernel void k(device float *out, visible_function_table<float(float)> table [[bu
 kernel void f(device float *out) {}  // error: two functions have the name 'f'
 kernel void wrong(visible_function_table<int(int)> table [[texture(0)]]) {}  // error: 'texture' attribute cannot be applied to a parameter of type
 kernel void taken(device int *x [[buffer(1)]], visible_function_table<int(int)> table [[buffer(1)]]) {}  // error: cannot reserve 'buffer' resource location at index 1: 'x' has it
+
+[[stitchable]] float stitched(float x) { return x; }
+[[stitchable]] int stitched(int x) { return x; }  // error: two functions have the name 'stitched'
+struct T { [[stitchable]] int member() { return 1; } };  // error: 'stitchable' attribute cannot be applied to a member function
+[[visible]] kernel void both(device float *out) {}  // error: 'visible' attribute cannot be applied to an entry point
+
+template <typename T> [[visible]] T twice(T x) { return x + x; }
+template [[host_name("twice_float")]] [[visible]] float twice<float>(float);
+template [[host_name("twice_float")]] int twice<int>(int);  // error: two functions have the name 'twice_float'
