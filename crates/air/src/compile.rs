@@ -1,14 +1,16 @@
 //! From a checked program to a library of compiled functions.
 
 use crate::lower::symbols::symbol;
-use crate::lower::{Error, MathMode, ProgramSource, lower, lower_export, lower_for_library, lower_visible};
+use crate::lower::{
+    Error, MathMode, ProgramSource, lower, lower_export, lower_for_library, lower_intersection, lower_visible,
+};
 use crate::metallib::{Function, FunctionKind, Header, Library};
-use crate::optimize::optimize;
+use crate::optimize::{optimize, optimize_linked};
 use crate::reflect::{library_constants, reflect, reflection_buffer};
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMContextSetDiscardValueNames;
 use inkwell::module::Module;
-use msl::program::{EntryPoint, FunctionId, Program, VisibleFunction};
+use msl::program::{EntryPoint, FunctionId, IntersectionFunction, Program, VisibleFunction};
 
 /// A library, and the kernels of the program that are not in it.
 #[derive(Debug)]
@@ -34,6 +36,15 @@ pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Resu
         match compile_visible(source, visible, math) {
             Ok(function) => library.add(function).map_err(|error| Error::Internal(error.to_string()))?,
             Err(error) => left_out.push((visible.name.to_string(), error)),
+        }
+    }
+    for intersection in &source.program.intersection_functions {
+        match compile_intersection(source, intersection, math) {
+            Ok(function) => library.add(function).map_err(|error| Error::Internal(error.to_string()))?,
+            Err(error) => {
+                let entry = &source.program.entry_points[intersection.entry];
+                left_out.push((entry.name.to_string(), error));
+            }
         }
     }
     library.unify_reflection(|_| None);
@@ -69,10 +80,28 @@ pub fn compile_visible<'p>(
     let source = source.into();
     let context = Context::create();
     discard_names(&context);
-    let mut module = lower_visible(&context, source, visible, math)?;
+    let mut module = lower_visible(&context, source, visible, math, true)?;
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+    optimize_linked(&mut module, source.program, &visible.name, visible.function, math)?;
     write(source.program, &module, &visible.name, FunctionKind::Visible)
+}
+
+/// Compiles one function of ray tracing. Nothing here runs it.
+pub fn compile_intersection<'p>(
+    source: impl Into<ProgramSource<'p>>,
+    intersection: &IntersectionFunction,
+    math: MathMode,
+) -> Result<Function<'static>, Error> {
+    let source = source.into();
+    let context = Context::create();
+    discard_names(&context);
+    let mut module = lower_intersection(&context, source, intersection, math)?;
+    module.verify().map_err(|error| Error::Internal(error.to_string()))?;
+    crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
+    let entry = &source.program.entry_points[intersection.entry];
+    optimize_linked(&mut module, source.program, &entry.name, entry.function, math)?;
+    write(source.program, &module, &entry.name, FunctionKind::Intersection)
 }
 
 /// Compiles a function of a dynamic library; the name is its symbol.
@@ -84,10 +113,12 @@ pub fn compile_export<'p>(
     let source = source.into();
     let context = Context::create();
     discard_names(&context);
-    let mut module = lower_export(&context, source, function, math)?;
+    let mut module = lower_export(&context, source, function, math, true)?;
     module.verify().map_err(|error| Error::Internal(error.to_string()))?;
     crate::calls::loop_tail_calls(&mut module).map_err(Error::Internal)?;
-    write(source.program, &module, &symbol(source.program, function), FunctionKind::Unqualified)
+    let name = symbol(source.program, function);
+    optimize_linked(&mut module, source.program, &name, function, math)?;
+    write(source.program, &module, &name, FunctionKind::Unqualified)
 }
 
 /// Compiles the functions of a program that kernels of other libraries can call into a dynamic library. The error names

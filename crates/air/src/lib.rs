@@ -33,7 +33,8 @@ pub mod wave;
 pub use inkwell;
 
 pub use compile::{
-    Compiled, bitcode_text, compile, compile_dynamic, compile_export, compile_kernel, compile_visible, exports,
+    Compiled, bitcode_text, compile, compile_dynamic, compile_export, compile_intersection, compile_kernel,
+    compile_visible, exports,
 };
 pub use lower::{Error, MathMode, ProgramSource, lower};
 pub use specialize::{

@@ -81,12 +81,8 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
     }
 
     fn linked_function(&mut self, id: FunctionId, name: &str) -> Result<FunctionValue<'ctx>> {
-        let value = self.function(id)?;
-        value.as_global_value().set_name(name);
-        value.set_linkage(Linkage::External);
-        let inline = Attribute::get_named_enum_kind_id("alwaysinline");
-        value.remove_enum_attribute(AttributeLoc::Function, inline);
-        Ok(value)
+        self.linked = Some((id, name.into()));
+        self.function(id)
     }
 
     /// The LLVM function for `id`; its body is lowered the first time.
@@ -123,11 +119,18 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             self.functions.insert(id, value);
             return Ok(value);
         }
-        let name = source.name.replace(|c: char| !(c.is_alphanumeric() || c == '_'), "_");
-        let value = self.module.add_function(&format!("{name}.{}", id.0), ty, Some(Linkage::Internal));
-        let inline = if source.no_inline { "noinline" } else { "alwaysinline" };
-        let kind = Attribute::get_named_enum_kind_id(inline);
-        value.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        let value = match &self.linked {
+            Some((linked, name)) if *linked == id => self.module.add_function(name, ty, None),
+            _ => {
+                let name = source.name.replace(|c: char| !(c.is_alphanumeric() || c == '_'), "_");
+                let name = format!("{name}.{}", id.0);
+                let value = self.module.add_function(&name, ty, Some(Linkage::Internal));
+                let inline = if source.no_inline { "noinline" } else { "alwaysinline" };
+                let kind = Attribute::get_named_enum_kind_id(inline);
+                value.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+                value
+            }
+        };
         self.functions.insert(id, value);
         if source.body.is_none() && source.builtin.is_none() {
             let what = format!("a call of '{}', which is declared and never defined,", source.name);

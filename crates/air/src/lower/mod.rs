@@ -19,6 +19,7 @@ mod constants;
 mod contraction;
 mod expressions;
 mod functions;
+mod intersection;
 mod locations;
 mod matrices;
 mod numbers;
@@ -32,7 +33,9 @@ use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue, PointerValue};
-use msl::program::{EntryPoint, Expr, FunctionId, GlobalId, LocalId, Program, VisibleFunction};
+use msl::program::{
+    EntryPoint, Expr, FunctionId, GlobalId, IntersectionFunction, LocalId, Program, VisibleFunction,
+};
 use msl::source::{SourceMap, Span};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -133,6 +136,8 @@ pub(crate) struct Lowering<'ctx, 'p> {
     /// constants.
     pub(crate) is_for_library: bool,
     may_import: bool,
+    /// The function that the module is for, and its name, if it is no entry point.
+    linked: Option<(FunctionId, String)>,
     /// Operations may be fused where the mode and the pragmas allow it.
     may_contract: bool,
     functions: HashMap<FunctionId, FunctionValue<'ctx>>,
@@ -162,6 +167,7 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
             math,
             is_for_library: false,
             may_import: source.may_import,
+            linked: None,
             may_contract: true,
             functions: HashMap::new(),
             globals: HashMap::new(),
@@ -227,15 +233,30 @@ fn lower_entry<'ctx>(
 }
 
 /// Lowers a function that hosts link to kernels, and all that it reaches.
-pub fn lower_visible<'ctx, 'p>(
+pub(crate) fn lower_visible<'ctx>(
     context: &'ctx Context,
-    source: impl Into<ProgramSource<'p>>,
+    source: ProgramSource,
     function: &VisibleFunction,
     math: MathMode,
+    is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
     let module = new_module(context, &function.name);
-    let mut lowering = Lowering::new(context, module, source.into(), math);
+    let mut lowering = Lowering { is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.visible_function(function)?;
+    crate::calls::keep_cycles(&lowering.module);
+    Ok(lowering.module)
+}
+
+/// Lowers a function of ray tracing for a library, and all that it reaches.
+pub(crate) fn lower_intersection<'ctx>(
+    context: &'ctx Context,
+    source: ProgramSource,
+    function: &IntersectionFunction,
+    math: MathMode,
+) -> std::result::Result<Module<'ctx>, Error> {
+    let module = new_module(context, &source.program.entry_points[function.entry].name);
+    let mut lowering = Lowering { is_for_library: true, ..Lowering::new(context, module, source, math) };
+    lowering.intersection_function(function)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)
 }
@@ -246,9 +267,10 @@ pub(crate) fn lower_export<'ctx>(
     source: ProgramSource,
     function: FunctionId,
     math: MathMode,
+    is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
     let module = new_module(context, &symbols::symbol(source.program, function));
-    let mut lowering = Lowering::new(context, module, source, math);
+    let mut lowering = Lowering { is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.export(function)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)

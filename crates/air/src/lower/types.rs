@@ -8,10 +8,11 @@ use msl::types::{AddressSpace, FloatKind, IntKind, Layout, QualTy, Ty, TyKind};
 /// AIR's number for an address space.
 pub(crate) fn space_number(space: AddressSpace) -> u16 {
     match space {
-        AddressSpace::Thread | AddressSpace::RayData => 0,
+        AddressSpace::Thread => 0,
         AddressSpace::Device => 1,
         AddressSpace::Constant => 2,
         AddressSpace::Threadgroup | AddressSpace::ThreadgroupImageblock => 3,
+        AddressSpace::RayData => 5,
         AddressSpace::ObjectData => 6,
     }
 }

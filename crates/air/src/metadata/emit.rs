@@ -32,9 +32,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, GlobalValue, MetadataValue};
 use msl::Program;
-use msl::program::{
-    Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId, VisibleFunction,
-};
+use msl::program::{Binding, BindingKind, EntryPoint, ExprKind, Function, FunctionId, GlobalId, Local, LocalId};
 use msl::source::{Presumed, SourceMap};
 use msl::types::{AddressSpace, Field, Layout, QualTy, Ty, TyKind};
 use msl::walk;
@@ -93,47 +91,23 @@ pub(crate) fn emit<'ctx>(
     Ok(())
 }
 
-/// Adds the metadata of a module with a visible function. The list `air.visible` is inferred from `air.kernel`: no
-/// public output of Apple's compiler has it.
-pub(crate) fn emit_visible<'ctx>(
-    lowering: &mut Lowering<'ctx, '_>,
-    visible: &VisibleFunction,
-    function: FunctionValue<'ctx>,
-    std: (u32, u32),
-) -> Result<()> {
-    let reached = walk::reachable(lowering.program, [visible.function], []);
-    let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
-    nodes.module(lowering.math, std)?;
-    nodes.function_constants(&reached)?;
-    let pointer = function.as_global_value().as_pointer_value();
-    nodes.add("air.visible", &[pointer.into(), nodes.node(&[]), nodes.node(&[])])
-}
-
-/// Adds the metadata of a module with a function of a dynamic library.
-pub(crate) fn emit_export(lowering: &mut Lowering, function: FunctionId, std: (u32, u32)) -> Result<()> {
-    let reached = walk::reachable(lowering.program, [function], []);
-    let nodes = Nodes { context: lowering.context, module: &lowering.module, program: lowering.program };
-    nodes.module(lowering.math, std)?;
-    nodes.function_constants(&reached)
-}
-
 /// The constants that decide whether arguments exist.
 fn conditions_of(entry: &EntryPoint) -> impl Iterator<Item = GlobalId> {
     entry.bindings.iter().filter_map(|binding| binding.condition)
 }
 
 /// Makes nodes.
-struct Nodes<'ctx, 'm> {
-    context: &'ctx Context,
-    module: &'m Module<'ctx>,
-    program: &'m Program,
+pub(super) struct Nodes<'ctx, 'm> {
+    pub(super) context: &'ctx Context,
+    pub(super) module: &'m Module<'ctx>,
+    pub(super) program: &'m Program,
 }
 
-type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
+pub(super) type Operands<'ctx> = Vec<BasicMetadataValueEnum<'ctx>>;
 
 impl<'ctx> Nodes<'ctx, '_> {
     /// Nodes that do not depend on the kernel.
-    fn module(&self, math: MathMode, (major, minor): (u32, u32)) -> Result<()> {
+    pub(super) fn module(&self, math: MathMode, (major, minor): (u32, u32)) -> Result<()> {
         let flags = "llvm.module.flags";
         // Apple's compiler writes the version of its SDK here; this is the system that the triple is for.
         let number = |value| self.context.i32_type().const_int(value, false);
@@ -193,7 +167,7 @@ impl<'ctx> Nodes<'ctx, '_> {
         out.extend([self.text("air.function_constant"), node]);
     }
 
-    fn argument(&self, binding: &Binding, local: &Local, out: &mut Operands<'ctx>) -> Result<()> {
+    pub(super) fn argument(&self, binding: &Binding, local: &Local, out: &mut Operands<'ctx>) -> Result<()> {
         let types = &self.program.types;
         let type_name = match &binding.kind {
             BindingKind::Buffer(index) | BindingKind::Threadgroup(index) => {
@@ -229,7 +203,23 @@ impl<'ctx> Nodes<'ctx, '_> {
                 out.push(self.text(&format!("air.{attribute}")));
                 types.full_name(local.ty.ty)
             }
-            BindingKind::Other(_) => return Err(unsupported("an argument of a graphics function", local)),
+            BindingKind::Other(attribute) if attribute.is_empty() => {
+                return Err(unsupported("an argument of a graphics function", local));
+            }
+            // Inputs of intersection functions. No kernel has any.
+            BindingKind::Other(attribute) => {
+                out.push(self.text(&format!("air.{attribute}")));
+                match *types.kind(local.ty.ty) {
+                    TyKind::Pointer(to) | TyKind::Reference { to, .. } => {
+                        let layout = self.layout(to.ty);
+                        self.struct_type_info(to.ty, out);
+                        out.extend([self.text("air.arg_type_size"), self.number(layout.size)]);
+                        out.extend([self.text("air.arg_type_align_size"), self.number(layout.align)]);
+                        types.full_name(to.ty)
+                    }
+                    _ => types.full_name(local.ty.ty),
+                }
+            }
         };
         out.extend([self.text("air.arg_type_name"), self.text(&type_name)]);
         out.extend([self.text("air.arg_name"), self.text(&local.name)]);
@@ -308,7 +298,7 @@ impl<'ctx> Nodes<'ctx, '_> {
         out.extend([self.text(&self.type_name(element)), self.text(&field.name)]);
     }
 
-    fn function_constants(&self, reached: &walk::Reachable) -> Result<()> {
+    pub(super) fn function_constants(&self, reached: &walk::Reachable) -> Result<()> {
         let program = self.program;
         for &id in &reached.globals {
             let global = program.global(id);
@@ -359,21 +349,21 @@ impl<'ctx> Nodes<'ctx, '_> {
         self.program.types.layout(ty).unwrap_or(Layout { size: 0, align: 0 })
     }
 
-    fn number(&self, value: u64) -> BasicMetadataValueEnum<'ctx> {
+    pub(super) fn number(&self, value: u64) -> BasicMetadataValueEnum<'ctx> {
         self.context.i32_type().const_int(value, false).into()
     }
 
     /// A string; without zeros, which LLVM's interface would cut it at.
-    fn text(&self, text: &str) -> BasicMetadataValueEnum<'ctx> {
+    pub(super) fn text(&self, text: &str) -> BasicMetadataValueEnum<'ctx> {
         self.context.metadata_string(&text.replace('\0', "")).into()
     }
 
-    fn node(&self, operands: &[BasicMetadataValueEnum<'ctx>]) -> BasicMetadataValueEnum<'ctx> {
+    pub(super) fn node(&self, operands: &[BasicMetadataValueEnum<'ctx>]) -> BasicMetadataValueEnum<'ctx> {
         let node: MetadataValue = self.context.metadata_node(operands);
         node.into()
     }
 
-    fn add(&self, name: &str, operands: &[BasicMetadataValueEnum<'ctx>]) -> Result<()> {
+    pub(super) fn add(&self, name: &str, operands: &[BasicMetadataValueEnum<'ctx>]) -> Result<()> {
         let node = self.context.metadata_node(operands);
         self.module.add_global_metadata(name, &node).map_err(|error| Error::Internal(error.to_string()))
     }

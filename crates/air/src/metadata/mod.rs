@@ -19,11 +19,10 @@
 
 mod constants;
 mod emit;
+mod linked;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use constants::{function_constant_global, host_value, is_set_at_start, variable};
-pub(crate) use emit::{
-    ATOMIC, FUNCTION_TABLE, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit, emit_export,
-    emit_visible,
-};
+pub(crate) use emit::{ATOMIC, FUNCTION_TABLE, ORIGIN_CONSTANTS, ORIGIN_KERNEL, ORIGIN_THREADGROUP, UNUSED, emit};
+pub(crate) use linked::{emit_export, emit_intersection, emit_visible};

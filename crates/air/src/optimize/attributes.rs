@@ -6,7 +6,7 @@ use crate::ir::{Block, ModuleRef, Opcode, Type, Value};
 use crate::lower::{Error, MathMode, Result};
 use inkwell::llvm_sys::{LLVMFastMathAllowReassoc, LLVMFastMathNoInfs, LLVMFastMathNoNaNs};
 use msl::Program;
-use msl::program::{BindingKind, EntryPoint};
+use msl::program::{BindingKind, EntryPoint, FunctionId};
 use msl::types::TyKind;
 use std::collections::HashSet;
 
@@ -33,6 +33,17 @@ const REPEATED: [&str; 4] = ["convergent", "nounwind", "willreturn", "memory"];
 
 /// Adds those that passes need.
 pub(super) fn before(module: ModuleRef, program: &Program, entry: &EntryPoint, math: MathMode) -> Result<()> {
+    of_functions(module, math);
+    let kernel = kernel(module, entry)?;
+    if let Some(threads) = entry.max_total_threads {
+        kernel.add_text_attribute("max-work-group-size", &threads.to_string());
+    }
+    parameters(kernel, program, entry);
+    Ok(())
+}
+
+/// Adds those of every function that passes need.
+pub(super) fn of_functions(module: ModuleRef, math: MathMode) {
     let functions = module.functions();
     for function in functions.iter().filter(|function| is_air(**function) && !function.has_attributes()) {
         // Others were declared with theirs.
@@ -54,18 +65,20 @@ pub(super) fn before(module: ModuleRef, program: &Program, entry: &EntryPoint, m
             FAST.iter().for_each(|name| function.add_text_attribute(name, "true"));
         }
     }
-    let kernel = kernel(module, entry)?;
-    if let Some(threads) = entry.max_total_threads {
-        kernel.add_text_attribute("max-work-group-size", &threads.to_string());
-    }
-    parameters(kernel, program, entry);
-    Ok(())
 }
 
-/// Adds the others, and the linkage.
-pub(super) fn after(module: ModuleRef, program: &Program, entry: &EntryPoint) {
+/// Adds those of the parameters of a function that is linked to kernels.
+pub(super) fn of_linked(module: ModuleRef, name: &str) {
+    let Some(function) = module.function(name) else { return };
+    (0u32..)
+        .zip(function.parameters())
+        .for_each(|(index, _)| function.add_parameter_attribute(index, "noundef", 0));
+}
+
+/// Adds the others, and the linkage of the function of this name.
+pub(super) fn after(module: ModuleRef, program: &Program, name: &str, id: FunctionId) {
     for function in module.functions() {
-        if is_air(function) || function.name() == entry.name.as_str() {
+        if is_air(function) || function.name() == name {
             function.make_unnamed(true);
         }
         for instruction in function.blocks().into_iter().flat_map(Block::instructions) {
@@ -74,9 +87,9 @@ pub(super) fn after(module: ModuleRef, program: &Program, entry: &EntryPoint) {
         }
     }
     // Instances of templates are the same in all files.
-    let is_instance = program.function(entry.function).name.ends_with('>');
-    if let Some(kernel) = module.function(&entry.name).filter(|_| is_instance) {
-        kernel.make_weak();
+    let is_instance = program.function(id).name.ends_with('>');
+    if let Some(function) = module.function(name).filter(|_| is_instance) {
+        function.make_weak();
     }
     const THREADGROUP: u32 = 3;
     let variables = module.globals().into_iter().filter(|global| global.ty().address_space() == THREADGROUP);

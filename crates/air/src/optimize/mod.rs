@@ -26,7 +26,7 @@ use crate::lower::{Error, MathMode, Result};
 use crate::metadata::UNUSED;
 use inkwell::module::Module;
 use msl::Program;
-use msl::program::EntryPoint;
+use msl::program::{EntryPoint, FunctionId};
 use std::convert::Infallible;
 
 /// Every function in one, and variables in registers. Unused functions and variables go.
@@ -51,11 +51,33 @@ pub(crate) fn optimize(module: &mut Module, program: &Program, entry: &EntryPoin
     run(module, CLEAN)?;
     aliases::annotate(ModuleRef::of(module), &entry.name);
     run(module, OPTIMIZE)?;
-    legal::legalize(&Rewrite::new(module))?;
-    run(module, "function(dce),strip-dead-prototypes")?;
-    attributes::after(ModuleRef::of(module), program, entry);
+    finish(module, program, &entry.name, entry.function)?;
     mark_unused(module, &entry.name);
     module.verify().map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// Optimizes the module of a function that is linked to kernels. Its pointers may point to the same memory.
+pub(crate) fn optimize_linked(
+    module: &mut Module,
+    program: &Program,
+    name: &str,
+    function: FunctionId,
+    math: MathMode,
+) -> Result<()> {
+    flags::drop_promises(&Rewrite::new(module));
+    attributes::of_functions(ModuleRef::of(module), math);
+    attributes::of_linked(ModuleRef::of(module), name);
+    run(module, CLEAN)?;
+    run(module, OPTIMIZE)?;
+    finish(module, program, name, function)?;
+    module.verify().map_err(|error| Error::Internal(error.to_string()))
+}
+
+fn finish(module: &mut Module, program: &Program, name: &str, function: FunctionId) -> Result<()> {
+    legal::legalize(&Rewrite::new(module))?;
+    run(module, "function(dce),strip-dead-prototypes")?;
+    attributes::after(ModuleRef::of(module), program, name, function);
+    Ok(())
 }
 
 fn run(module: &mut Module, pipeline: &str) -> Result<()> {

@@ -69,7 +69,7 @@ pub fn visible_function<'p>(
     constants: &Constants,
 ) -> Result<Visible, SourceError> {
     let source = source.into();
-    specialized(&function.name, constants, |context| lower_visible(context, source, function, math))
+    specialized(&function.name, constants, |context| lower_visible(context, source, function, math, false))
 }
 
 /// Lowers a function of a dynamic library, which has no function constants.
@@ -80,7 +80,7 @@ pub fn export<'p>(
 ) -> Result<Visible, SourceError> {
     let source = source.into();
     let name = symbol(source.program, function);
-    specialized(&name, &Constants::new(), |context| lower_export(context, source, function, math))
+    specialized(&name, &Constants::new(), |context| lower_export(context, source, function, math, false))
 }
 
 fn specialized(

@@ -204,10 +204,13 @@ impl Compile {
         let bytes = library.write().map_err(|error| Failure::Refused(format!("{}: {error}", path.display())))?;
         std::fs::write(path, &bytes)
             .map_err(|error| Failure::NotTried(format!("cannot write '{}': {error}", path.display())))?;
-        let visible = library.functions().iter().filter(|function| function.kind == FunctionKind::Visible).count();
-        let mut contents = output::count(library.functions().len() - visible, "kernel");
-        if visible > 0 {
-            contents = format!("{contents}, {}", output::count(visible, "visible function"));
+        let count = |kind| library.functions().iter().filter(|function| function.kind == kind).count();
+        let (visible, intersection) = (count(FunctionKind::Visible), count(FunctionKind::Intersection));
+        let mut contents = output::count(library.functions().len() - visible - intersection, "kernel");
+        for (number, kind) in [(visible, "visible function"), (intersection, "intersection function")] {
+            if number > 0 {
+                contents = format!("{contents}, {}", output::count(number, kind));
+            }
         }
         output::result(&format!("{}: {contents}, {} bytes\n", path.display(), bytes.len()))?;
         Ok(())
@@ -272,6 +275,12 @@ impl Compile {
         let visible = &compilation.program.visible_functions;
         for visible in visible.iter().filter(|visible| is_wanted(&visible.name)) {
             take(air::compile_visible(source, visible, math), "function", &visible.name);
+        }
+        for intersection in &compilation.program.intersection_functions {
+            let name = &compilation.program.entry_points[intersection.entry].name;
+            if is_wanted(name) {
+                take(air::compile_intersection(source, intersection, math), "intersection function", name);
+            }
         }
         Ok(Contents { header: Header::default(), functions, left_out })
     }
