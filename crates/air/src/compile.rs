@@ -2,7 +2,8 @@
 
 use crate::lower::symbols::symbol;
 use crate::lower::{
-    Error, MathMode, ProgramSource, lower, lower_export, lower_for_library, lower_intersection, lower_visible,
+    AirVersion, Error, MathMode, ProgramSource, lower, lower_export, lower_for_library, lower_intersection,
+    lower_visible,
 };
 use crate::metallib::{Function, FunctionKind, Header, Library};
 use crate::optimize::{optimize, optimize_linked};
@@ -24,7 +25,7 @@ pub struct Compiled {
 /// Compiles a program into a `.metallib`. A kernel that cannot be compiled does not stop the others.
 pub fn compile<'p>(source: impl Into<ProgramSource<'p>>, math: MathMode) -> Result<Compiled, Error> {
     let source = source.into();
-    let mut library = Library::new(Header::default());
+    let mut library = Library::new(Header::for_macos(AirVersion::of(source.program.std).macos));
     let mut left_out = Vec::new();
     for entry in source.program.kernels() {
         match compile_kernel(source, entry, math) {
@@ -130,7 +131,7 @@ pub fn compile_dynamic<'p>(
     linked: &[String],
 ) -> Result<Vec<u8>, (String, Error)> {
     let source = source.into();
-    let mut library = Library::new(Header::default());
+    let mut library = Library::new(Header::for_macos(AirVersion::of(source.program.std).macos));
     for (symbol, function) in exports(source.program) {
         let name = || source.program.function(function).name.to_string();
         let compiled = compile_export(source, function, math).map_err(|error| (name(), error))?;
@@ -154,6 +155,7 @@ fn write(program: &Program, module: &Module, name: &str, kind: FunctionKind) -> 
         .map_err(|what| Error::Internal(format!("the module cannot be written for LLVM 14: {what}")))?;
     let mut function = Function::new(name.to_owned(), kind, &bitcode);
     let version = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
+    function.air_version = (2, AirVersion::of(program.std).minor);
     function.language_version = (version(program.std.major), version(program.std.minor));
     function.constants = library_constants(&constants);
     Ok(function)

@@ -36,7 +36,7 @@ pub use compile::{
     Compiled, bitcode_text, compile, compile_dynamic, compile_export, compile_intersection, compile_kernel,
     compile_visible, exports,
 };
-pub use lower::{Error, MathMode, ProgramSource, lower};
+pub use lower::{AirVersion, Error, MathMode, ProgramSource, lower};
 pub use specialize::{
     Specialized, Visible, export, specialize, specialize_kernel, specialize_visible, undefined_symbols,
     visible_function,

@@ -114,8 +114,31 @@ impl From<BuilderError> for Error {
 /// The result of a step of lowering.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// AIR 2.6, as Apple's compiler writes it for Metal 3.1.
-pub const TRIPLE: &str = "air64_v26-apple-macosx14.0.0";
+/// The version of AIR, and that of the first macOS that has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AirVersion {
+    /// 6 of AIR 2.6.
+    pub minor: u16,
+    /// 14 of macOS 14.0.
+    pub macos: u16,
+}
+
+impl AirVersion {
+    /// The version of AIR for a version of the language: that of the first macOS which has both, and no older one than
+    /// macOS 14. (With Apple's compiler it follows from the deployment target alone.)
+    pub fn of(std: msl::LanguageVersion) -> AirVersion {
+        match (std.major, std.minor) {
+            (..=2, _) | (3, ..=1) => AirVersion { minor: 6, macos: 14 },
+            (3, _) => AirVersion { minor: 7, macos: 15 },
+            (4.., _) => AirVersion { minor: 8, macos: 26 },
+        }
+    }
+
+    /// `air64_v26-apple-macosx14.0.0`
+    pub fn triple(self) -> String {
+        format!("air64_v2{}-apple-macosx{}.0.0", self.minor, self.macos)
+    }
+}
 
 /// The data layout of AIR.
 pub const DATA_LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-v16:16:16-\
@@ -189,7 +212,8 @@ pub(crate) fn lower_function<'ctx>(
     function: FunctionId,
     name: &str,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let mut lowering = Lowering::new(context, new_module(context, name), program.into(), MathMode::Safe);
+    let mut lowering =
+        Lowering::new(context, new_module(context, program.std, name), program.into(), MathMode::Safe);
     lowering.may_contract = false;
     let value = lowering.function(function)?;
     value.as_global_value().set_name(name);
@@ -224,7 +248,7 @@ fn lower_entry<'ctx>(
     math: MathMode,
     is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let module = new_module(context, &entry.name);
+    let module = new_module(context, source.program.std, &entry.name);
     let locations = locations::Locations::new(context, &module, source, entry);
     let mut lowering = Lowering { locations, is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.entry_point(entry)?;
@@ -240,7 +264,7 @@ pub(crate) fn lower_visible<'ctx>(
     math: MathMode,
     is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let module = new_module(context, &function.name);
+    let module = new_module(context, source.program.std, &function.name);
     let mut lowering = Lowering { is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.visible_function(function)?;
     crate::calls::keep_cycles(&lowering.module);
@@ -254,7 +278,7 @@ pub(crate) fn lower_intersection<'ctx>(
     function: &IntersectionFunction,
     math: MathMode,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let module = new_module(context, &source.program.entry_points[function.entry].name);
+    let module = new_module(context, source.program.std, &source.program.entry_points[function.entry].name);
     let mut lowering = Lowering { is_for_library: true, ..Lowering::new(context, module, source, math) };
     lowering.intersection_function(function)?;
     crate::calls::keep_cycles(&lowering.module);
@@ -269,16 +293,16 @@ pub(crate) fn lower_export<'ctx>(
     math: MathMode,
     is_for_library: bool,
 ) -> std::result::Result<Module<'ctx>, Error> {
-    let module = new_module(context, &symbols::symbol(source.program, function));
+    let module = new_module(context, source.program.std, &symbols::symbol(source.program, function));
     let mut lowering = Lowering { is_for_library, ..Lowering::new(context, module, source, math) };
     lowering.export(function)?;
     crate::calls::keep_cycles(&lowering.module);
     Ok(lowering.module)
 }
 
-fn new_module<'ctx>(context: &'ctx Context, name: &str) -> Module<'ctx> {
+fn new_module<'ctx>(context: &'ctx Context, std: msl::LanguageVersion, name: &str) -> Module<'ctx> {
     let module = context.create_module(name);
-    module.set_triple(&inkwell::targets::TargetTriple::create(TRIPLE));
+    module.set_triple(&inkwell::targets::TargetTriple::create(&AirVersion::of(std).triple()));
     let layout = inkwell::targets::TargetData::create(DATA_LAYOUT);
     module.set_data_layout(&layout.get_data_layout());
     module

@@ -272,9 +272,11 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
                 let zero = value.get_type().const_zero();
                 Ok(both!(self, value, zero, build_int_compare, IntPredicate::NE))
             }
-            // As Apple's compiler: an instruction for scalars, a function for vectors.
+            // As Apple's compiler: an instruction for scalars, a function for vectors, and between `half` and `bfloat`.
             (Class::Float, Class::Float)
-                if self.is_for_library && value.is_vector_value() && value.get_type() != target =>
+                if self.is_for_library
+                    && value.get_type() != target
+                    && (value.is_vector_value() || from != Ty::FLOAT && to != Ty::FLOAT) =>
             {
                 self.air_convert(value, from, to)
             }

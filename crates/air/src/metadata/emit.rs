@@ -27,7 +27,7 @@
 //! written like other buffers, the others as Apple's compiler does elsewhere.
 
 use super::constants::{Predicates, initializer};
-use crate::lower::{Error, Lowering, MathMode, Result};
+use crate::lower::{AirVersion, Error, Lowering, MathMode, Result};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, GlobalValue, MetadataValue};
@@ -111,13 +111,14 @@ impl<'ctx> Nodes<'ctx, '_> {
         let flags = "llvm.module.flags";
         // Apple's compiler writes the version of its SDK here; this is the system that the triple is for.
         let number = |value| self.context.i32_type().const_int(value, false);
-        let sdk = self.context.i32_type().const_array(&[number(14), number(0)]);
+        let air = AirVersion::of(self.program.std);
+        let sdk = self.context.i32_type().const_array(&[number(air.macos.into()), number(0)]);
         self.add(flags, &[self.number(2), self.text("SDK Version"), sdk.into()])?;
         for (behavior, flag, value) in FLAGS {
             self.add(flags, &[self.number(behavior), self.text(flag), self.number(value)])?;
         }
         self.add("llvm.ident", &[self.text("Metalworks")])?;
-        self.add("air.version", &[self.number(2), self.number(6), self.number(0)])?;
+        self.add("air.version", &[self.number(2), self.number(air.minor.into()), self.number(0)])?;
         let (major, minor) = (self.number(major.into()), self.number(minor.into()));
         self.add("air.language_version", &[self.text("Metal"), major, minor, self.number(0)])?;
         let fast_math = match math {

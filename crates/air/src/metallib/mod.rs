@@ -114,6 +114,11 @@ pub struct Header {
 impl Header {
     /// The version of libraries with a reflection list.
     pub const WITH_REFLECTION: [u16; 3] = [1, 2, 7];
+
+    /// An executable library for a version of macOS, without a reflection list.
+    pub fn for_macos(major: u16) -> Header {
+        Header { platform_major: major, ..Header::default() }
+    }
 }
 
 impl Default for Header {

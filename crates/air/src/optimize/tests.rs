@@ -288,3 +288,45 @@ fn no_vector_is_longer_than_metals() {
     assert!(!text.contains("<6 x i16>"), "{text}");
     assert_eq!(lines(&text, &["extractelement <3 x i32>"]).len(), 3, "{text}");
 }
+
+#[test]
+fn uniform_values_are_promised() {
+    let text = text("kernel void k(constant int &n, device int *x) { x[0] = make_uniform(n) * 3; }");
+    assert_eq!(lines(&text, &["call i1 @air.is_uniform.i32(i32"]).len(), 1, "{text}");
+    assert_eq!(lines(&text, &["call void @llvm.assume(i1"]).len(), 1, "{text}");
+}
+
+#[test]
+fn half_and_bfloat_are_converted_by_functions() {
+    let text = text(
+        "kernel void k(device half *x, device bfloat *y, device half4 *z, device bfloat4 *w) {
+             x[0] = half(y[0]); y[1] = bfloat(x[1]); z[0] = half4(w[0]); x[2] = half(exp(float(x[3])));
+         }",
+    );
+    for name in ["air.convert.f.f16.f.bf16", "air.convert.f.bf16.f.f16", "air.convert.f.v4f16.f.v4bf16"] {
+        assert_eq!(lines(&text, &["call", &format!("@{name}(")]).len(), 1, "{name} in {text}");
+    }
+    assert_eq!(lines(&text, &["fptrunc float"]).len(), 1, "{text}");
+}
+
+#[test]
+fn the_version_of_air_follows_the_language() {
+    for ((major, minor), air, triple) in [
+        ((2, 4), 6, "air64_v26-apple-macosx14.0.0"),
+        ((3, 1), 6, "air64_v26-apple-macosx14.0.0"),
+        ((3, 2), 7, "air64_v27-apple-macosx15.0.0"),
+        ((4, 0), 8, "air64_v28-apple-macosx26.0.0"),
+    ] {
+        let options = msl::Options { std: msl::LanguageVersion::new(major, minor), ..msl::Options::default() };
+        let compilation = msl::compile_source("test.metal", "kernel void k(device float *x) { *x = 1; }", &options);
+        let compiled = crate::compile(&compilation, MathMode::Fast).expect("a library").library;
+        let library = crate::metallib::Library::parse(&compiled).expect("we wrote it");
+        let function = &library.functions()[0];
+        let text = crate::bitcode_text(function.bitcode().expect("we wrote it"), "k").expect("a module");
+        assert!(text.contains(&format!("target triple = \"{triple}\"")), "{text}");
+        assert!(text.contains(&format!("!{{i32 2, i32 {air}, i32 0}}")), "{text}");
+        assert!(text.contains(&format!("!{{!\"Metal\", i32 {major}, i32 {minor}, i32 0}}")), "{text}");
+        assert_eq!((function.air_version, function.language_version), ((2, air), (major as u16, minor as u16)));
+        assert!(triple.ends_with(&format!("macosx{}.0.0", library.header.platform_major)));
+    }
+}

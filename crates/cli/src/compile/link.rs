@@ -51,7 +51,8 @@ impl Compile {
     /// Writes the functions of all files that kernels of other libraries can call.
     pub(super) fn write_dynamic(&self, path: &Path) -> Result<()> {
         let linked = Linked::read(&self.link)?;
-        let mut library = Library::new(Header::default());
+        let macos = air::AirVersion::of(self.language.options().std).macos;
+        let mut library = Library::new(Header::for_macos(macos));
         let mut left_out = Vec::new();
         for file in &self.files {
             let contents = self.exported(file)?;
@@ -101,6 +102,6 @@ impl Compile {
                 }
             }
         }
-        Ok(Contents { header: Header::default(), functions, left_out })
+        Ok(Contents { header: Header::for_macos(air::AirVersion::of(options.std).macos), functions, left_out })
     }
 }

@@ -282,7 +282,8 @@ impl Compile {
                 take(air::compile_intersection(source, intersection, math), "intersection function", name);
             }
         }
-        Ok(Contents { header: Header::default(), functions, left_out })
+        let header = Header::for_macos(air::AirVersion::of(options.std).macos);
+        Ok(Contents { header, functions, left_out })
     }
 }
 
