@@ -118,11 +118,8 @@ impl<'a> Checker<'a> {
                 let element = self.convert(operand, QualTy::plain(element), Purpose::Element);
                 return Expr::value(ExprKind::Splat(Box::new(element)), to.ty, span);
             }
-            (TyKind::Float(_), TyKind::Float(_)) => {
-                // Into `bfloat`, and between it and `half`, through `float`.
-                let float = self.tables.convert_value(operand, Ty::FLOAT);
-                return self.tables.convert_value(float, to.ty);
-            }
+            // Into `bfloat`, and between it and `half`: not implicit.
+            (TyKind::Float(_), TyKind::Float(_)) => return self.tables.convert_value(operand, to.ty),
             _ if from == to.ty => return operand,
             _ => {}
         }
