@@ -13,6 +13,7 @@
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
 mod bitcode;
+mod bytes;
 mod calls;
 mod compile;
 mod expand;

@@ -2,6 +2,7 @@
 
 use super::lanes::Active;
 use super::{Error, Result, atomic, groups};
+use crate::bytes::Dot;
 use crate::calls::FAIL;
 use crate::ir::{Builder, Metadata, ModuleRef, Opcode, Rewrite, Type, Value};
 use crate::reflect::Role;
@@ -58,6 +59,17 @@ pub(super) fn lower<'m>(rewrite: &'m Rewrite<'m>, name: &str, threadgroups: Thre
             return Err(Error::Unsupported("a call through a function pointer".into()));
         };
         let name = callee.name();
+        if let Some(dot) = Dot::named(&name) {
+            b.before(instruction);
+            let product = match dot {
+                Dot::SmallBySigned | Dot::UnsignedBySigned => "llvm.nvvm.idp4a.u.s",
+                Dot::SignedBySigned => "llvm.nvvm.idp4a.s.s",
+            };
+            let arguments = [instruction.operand(0), instruction.operand(1), instruction.operand(2)];
+            instruction.replace_all_uses_with(b.intrinsic(product, &[], &arguments));
+            rewrite.erase(instruction);
+            continue;
+        }
         if !name.starts_with("air.") {
             if name != FAIL && callee.intrinsic_name().is_none() {
                 return Err(Error::Unsupported(format!("the function '{name}'")));

@@ -3,15 +3,18 @@
 use super::{Error, Result, unroll};
 use crate::ir::{ModuleRef, Operand, Value, named, passes};
 use crate::reflect::Role;
-use crate::{calls, expand, reflect};
+use crate::{bytes, calls, expand, reflect};
 use abi::LANES;
 use inkwell::module::Module;
+
+/// One function without private memory, as far as that is possible.
+const INLINE: &str = "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>)";
 
 /// Optimization of one thread's code, up to where loops are unrolled. Two things are left out on purpose: jump
 /// threading and tables for switches would make control flow and memory accesses that suit one thread and not 32
 /// lanes.
-const CLEAN: &str = "always-inline,globaldce,function(\
-    sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>,\
+const CLEAN: &str = "function(\
+    simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>,\
     loop-simplify,lcssa,loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm),\
     simplifycfg<no-switch-to-lookup>,instcombine<no-verify-fixpoint>)";
 
@@ -44,6 +47,8 @@ pub(crate) fn prepare(module: &mut Module, name: &str) -> Result<Prepared> {
     expand::expand(module)?;
     mark(ModuleRef::of(module), kernel(ModuleRef::of(module), name)?, &roles);
     calls::flatten(module, name, &mut failures)?;
+    passes::run(module, INLINE).map_err(Error::Internal)?;
+    bytes::recognize(module);
     passes::run(module, CLEAN).map_err(Error::Internal)?;
     unroll::mark(kernel(ModuleRef::of(module), name)?);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;

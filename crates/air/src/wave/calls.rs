@@ -1,5 +1,6 @@
 //! Calls: barriers, functions between lanes, and LLVM's own functions lane by lane.
 
+use super::byte_products;
 use super::groups;
 use super::lanes::{first_active, lanes_of};
 use super::memory::Access;
@@ -7,6 +8,7 @@ use super::parts::{Part, Parts};
 use super::types::{MATRIX, components};
 use super::widen::Widener;
 use super::{Error, Result};
+use crate::bytes::Dot;
 use crate::calls::FAIL;
 use crate::ir::{Type, Value};
 
@@ -125,6 +127,11 @@ impl<'m> Widener<'_, 'm> {
             // The lanes of a simdgroup run in step.
             "air.simdgroup.barrier" => return Ok(Vec::new()),
             _ => {}
+        }
+        if let Some(dot) = Dot::named(&name) {
+            let operands: Vec<Parts<'m>> =
+                call.arguments().into_iter().map(|argument| self.get(argument)).collect();
+            return Ok(self.pointwise_on(call, &operands, |w, values, _| byte_products::emit(&w.b, dot, values)));
         }
         if let Some(parts) = self.between_lanes(call, &name) {
             return parts;

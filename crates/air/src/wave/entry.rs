@@ -1,5 +1,6 @@
 //! The entry of a kernel: its arguments, the positions of its threads, and the loop over simdgroups.
 
+use super::byte_products::ByteProducts;
 use super::groups::Permutation;
 use super::lanes::{lane_numbers, lanes_of, splat};
 use super::parts::{Part, Parts};
@@ -25,6 +26,7 @@ pub(super) struct Arguments<'a, 'm> {
     pub(super) permutation: Permutation,
     /// True if streams are prefetched.
     pub(super) prefetches: bool,
+    pub(super) byte_products: ByteProducts,
 }
 
 impl<'m> Arguments<'_, 'm> {
@@ -71,6 +73,7 @@ impl<'m> EntryBuilder<'m> {
         body.make_internal();
         body.add_attribute("alwaysinline");
         arguments.permutation.choose_for(body);
+        arguments.byte_products.choose_for(body);
         let parameters = body.parameters();
         let start = Block::append(body, "entry");
         b.at_end(start);

@@ -5,12 +5,14 @@
 //! streams     loads that walk through memory, for which lines are prefetched
 //! widen       the function of a simdgroup: control flow
 //!   slots     memory for values between blocks
-//!   instructions, elements, division, addresses, memory, turns, private, constants, calls, groups: the instructions
+//!   instructions, elements, division, addresses, memory, turns, private, constants, calls, byte_products,
+//!   groups: the instructions
 //!   entry     arguments and positions
 //! target      machine code
 //! ```
 
 mod addresses;
+mod byte_products;
 mod calls;
 mod constants;
 mod division;
@@ -37,6 +39,7 @@ use crate::specialize::Specialized;
 use crate::thread::{self, Prepared, flow, graph, shapes, types};
 use crate::{bitcode, guard};
 use abi::{Lanes, WaveKernel};
+use byte_products::ByteProducts;
 use entry::Arguments;
 use groups::Permutation;
 use inkwell::context::Context;
@@ -151,6 +154,7 @@ struct Scalar<'c, 'm> {
     machine: TargetMachine,
     permutation: Permutation,
     prefetches: bool,
+    byte_products: ByteProducts,
     threadgroup_variables: FxHashMap<Value<'m>, u32>,
     /// Bytes of all threadgroup variables.
     threadgroup_memory: u32,
@@ -174,6 +178,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             machine: target.machine()?,
             permutation: target.permutation(),
             prefetches: target.prefetches(),
+            byte_products: target.byte_products(),
             threadgroup_variables,
             threadgroup_memory,
         })
@@ -190,6 +195,7 @@ impl<'c, 'm> Scalar<'c, 'm> {
             threadgroup_variables: &self.threadgroup_variables,
             permutation: self.permutation,
             prefetches: self.prefetches,
+            byte_products: self.byte_products,
         };
         let (body, widened) = widen::widen(self.kernel, &arguments, ModuleRef::of(&wide))?;
         turns::settle(ModuleRef::of(&wide));

@@ -1,5 +1,6 @@
 //! The machines that code is generated for.
 
+use super::byte_products::ByteProducts;
 use super::groups::Permutation;
 use super::{Error, Result};
 use inkwell::OptimizationLevel;
@@ -47,6 +48,37 @@ const WITH_AVX2: &[&str] = &[
     "znver1",
     "znver2",
     "znver3",
+];
+
+/// CPUs with AVX-512 VNNI; those with AVX-VNNI, which is the same on 256 bits; those with the extension `dotprod` of
+/// Armv8, and those that also have products of unsigned with signed bytes (`i8mm`).
+const WITH_AVX512_VNNI: &[&str] = &[
+    "cascadelake",
+    "cooperlake",
+    "icelake-client",
+    "icelake-server",
+    "tigerlake",
+    "rocketlake",
+    "sapphirerapids",
+    "emeraldrapids",
+    "graniterapids",
+    "znver4",
+    "znver5",
+];
+const WITH_AVX_VNNI: &[&str] = &["alderlake", "raptorlake", "meteorlake"];
+const WITH_DOTPROD: &[&str] =
+    &["apple-m1", "neoverse-n1", "cortex-a75", "cortex-a76", "cortex-a77", "cortex-a78", "cortex-x1"];
+const WITH_I8MM: &[&str] = &[
+    "apple-m2",
+    "apple-m3",
+    "apple-m4",
+    "neoverse-n2",
+    "neoverse-n3",
+    "neoverse-v1",
+    "neoverse-v2",
+    "neoverse-v3",
+    "cortex-a710",
+    "cortex-x2",
 ];
 
 impl Target {
@@ -132,6 +164,25 @@ impl Target {
     /// instructions. Others than x86-64 are not measured.
     pub(super) fn prefetches(&self) -> bool {
         self.triple == X86_64 && !self.cpu.starts_with("znver")
+    }
+
+    /// The extension whose instructions add up products of bytes.
+    pub(super) fn byte_products(&self) -> ByteProducts {
+        let has = |feature: &str, cpus: &[&str]| self.has(feature) || cpus.contains(&self.cpu.as_str());
+        if self.triple == X86_64 {
+            match self.permutation() {
+                Permutation::Avx512 if has("+avx512vnni", WITH_AVX512_VNNI) => ByteProducts::Avx512Vnni,
+                Permutation::Avx512 | Permutation::Avx2 if has("+avxvnni", WITH_AVX_VNNI) => ByteProducts::AvxVnni,
+                Permutation::Avx512 | Permutation::Avx2 => ByteProducts::Avx2,
+                Permutation::Memory => ByteProducts::Plain,
+            }
+        } else if has("+i8mm", WITH_I8MM) {
+            ByteProducts::Usdot
+        } else if has("+dotprod", WITH_DOTPROD) {
+            ByteProducts::Sdot
+        } else {
+            ByteProducts::Plain
+        }
     }
 
     pub(super) fn machine(&self) -> Result<TargetMachine> {

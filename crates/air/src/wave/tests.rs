@@ -345,3 +345,89 @@ fn loads_that_are_no_streams_are_not_prefetched() {
         assert_eq!(prefetches(name, cpu), [0; 0], "{name} {cpu}");
     }
 }
+
+/// Sums of products of bytes, in the ways in which one may write them. `w` differs between lanes, `v` does not.
+fn byte_products(expression: &str) -> String {
+    format!(
+        "#include <metal_stdlib>
+        using namespace metal;
+        kernel void k(device const uint *w [[buffer(0)]], device const uint *v [[buffer(1)]],
+                      device const char4 *c [[buffer(2)]], device int *y [[buffer(3)]], constant int &sum [[buffer(4)]],
+                      uint i [[thread_position_in_grid]]) {{
+            uchar4 u = as_type<uchar4>(w[i]), nibbles = as_type<uchar4>(w[i] >> 4 & 0x0f0f0f0fu);
+            char4 s = as_type<char4>(v[0]), t = as_type<char4>(w[i]), l = c[i];
+            y[i] = {expression};
+        }}"
+    )
+}
+
+const UNSIGNED_BY_SIGNED: &str =
+    "sum + int(u.x) * int(s.x) + int(u.y) * int(s.y) + int(u.z) * int(s.z) + int(u.w) * int(s.w)";
+const SMALL_BY_SIGNED: &str = "nibbles.x * s.x + nibbles.y * s.y + (nibbles.z * s.z + nibbles.w * s.w) + sum";
+const SIGNED_BY_SIGNED: &str = "s.x * t.x + s.y * t.y + s.z * t.z + s.w * t.w";
+
+/// The lines of machine code for a CPU that have an instruction in them.
+fn instructions(expression: &str, cpu: &str, name: &str) -> Vec<String> {
+    let kernel = kernel(&byte_products(expression), "k", &Constants::new());
+    let text = asm_text(&kernel, &Target::named(cpu).expect("a target"), Lanes::Row).expect("machine code");
+    // A word in braces is a prefix of the instruction.
+    let is_one = |line: &&str| line.split_whitespace().find(|word| !word.starts_with('{')) == Some(name);
+    text.lines().filter(is_one).map(str::to_owned).collect()
+}
+
+#[test]
+fn products_of_bytes_have_their_own_instruction() {
+    // Instructions per simdgroup.
+    for (expression, cpu, name, count) in [
+        (UNSIGNED_BY_SIGNED, "sapphirerapids", "vpdpbusd", 2),
+        (SMALL_BY_SIGNED, "znver4", "vpdpbusd", 2),
+        (SIGNED_BY_SIGNED, "znver4", "vpdpbusd", 3),
+        (UNSIGNED_BY_SIGNED, "alderlake", "vpdpbusd", 4),
+        (UNSIGNED_BY_SIGNED, "x86-64-v3", "vpmaddwd", 8),
+        (SIGNED_BY_SIGNED, "x86-64-v4", "vpmaddwd", 4),
+        (SMALL_BY_SIGNED, "x86-64-v3", "vpmaddubsw", 4),
+        (SMALL_BY_SIGNED, "neoverse-n1", "sdot", 8),
+        (SIGNED_BY_SIGNED, "apple-m1", "sdot", 8),
+        (UNSIGNED_BY_SIGNED, "neoverse-n1", "sdot", 10),
+        (UNSIGNED_BY_SIGNED, "neoverse-v1", "usdot", 8),
+    ] {
+        let found = instructions(expression, cpu, name);
+        assert_eq!(found.len(), count, "{cpu}: {expression}: {found:?}");
+    }
+    let lines = instructions(UNSIGNED_BY_SIGNED, "sapphirerapids", "vpdpbusd");
+    assert!(lines.iter().all(|line| line.contains("zmm")), "{lines:?}");
+}
+
+#[test]
+fn products_of_bytes_are_recognized_however_they_are_written() {
+    const SUMS: &str =
+        "sum + int(w[i] & 255) * (int(v[0] << 24) >> 24) + int(w[i] >> 8 & 255) * (int(v[0] << 16) >> 24)
+        + int(w[i] >> 16 & 255) * (int(v[0] << 8) >> 24) + int(w[i] >> 24) * (int(v[0]) >> 24)";
+    const NIBBLES: &str =
+        "sum + int(w[i] >> 4 & 15) * s.x + int(w[i] >> 12 & 15) * s.y + int(w[i] >> 20 & 15) * s.z
+        + int(w[i] >> 28) * s.w";
+    const VECTORS: &str =
+        "(int4(u) * int4(s)).x + (int4(u) * int4(s)).y + (int4(u) * int4(s)).z + (int4(u) * int4(s)).w";
+    const LOADED: &str = "l.x * s.x + l.y * s.y + l.z * s.z + l.w * s.w";
+    const TWO: &str =
+        "u.x * s.x + nibbles.z * s.z + u.y * s.y + nibbles.y * s.y + u.z * s.z + sum + nibbles.x * s.x
+        + u.w * s.w + nibbles.w * s.w";
+    for (expression, count) in [(SUMS, 2), (NIBBLES, 2), (VECTORS, 2), (LOADED, 3), (TWO, 4)] {
+        let found = instructions(expression, "znver4", "vpdpbusd");
+        assert_eq!(found.len(), count, "{expression}: {found:?}");
+    }
+}
+
+#[test]
+fn other_products_are_no_products_of_bytes() {
+    for expression in [
+        "u.x * s.x + u.y * s.y + u.z * s.z",
+        "u.x * s.y + u.y * s.x + u.z * s.z + u.w * s.w",
+        "u.x * s.x + u.y * s.y + u.z * s.z + u.z * s.w",
+        "u.x * s.x + u.y * s.y + u.z * s.z - u.w * s.w",
+        "int(u.x * uchar(1)) * int(u.x) + u.y * u.y + u.z * u.z + u.w * u.w",
+    ] {
+        let found = instructions(expression, "znver4", "vpdpbusd");
+        assert_eq!(found.len(), 0, "{expression}: {found:?}");
+    }
+}

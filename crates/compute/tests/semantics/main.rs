@@ -6,6 +6,7 @@ mod address_spaces;
 mod atomics;
 mod barriers;
 mod bit_fields;
+mod byte_products;
 mod control_flow;
 mod conversions;
 mod dynamic_libraries;

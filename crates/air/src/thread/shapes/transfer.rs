@@ -1,6 +1,7 @@
 //! The shape of an instruction's result, from the shapes of its operands.
 
 use super::{ALL_BITS, Ramp, Shape, Shapes, member_start, shuffle_pattern};
+use crate::bytes::Dot;
 use crate::ir::{IntPredicate, Opcode, TypeKind, Value};
 use crate::thread::name::Name;
 use crate::thread::types::components;
@@ -278,7 +279,8 @@ impl<'m> Shapes<'m> {
 /// True if all lanes get the same result from a call; `same_arguments` says if they pass the same arguments.
 fn is_uniform_call(call: Value, same_arguments: impl Fn() -> bool) -> bool {
     let name = call.callee().map(Value::name).unwrap_or_default();
-    Name::parse(&name).is_some_and(|name| name.is_uniform()) || (name.starts_with("llvm.") && same_arguments())
+    let is_pure = name.starts_with("llvm.") || Dot::named(&name).is_some();
+    Name::parse(&name).is_some_and(|name| name.is_uniform()) || (is_pure && same_arguments())
 }
 
 /// True if a comparison has one result for all lanes although its left side is a ramp: as `base + lane < n` has, when
