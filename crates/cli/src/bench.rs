@@ -11,7 +11,7 @@ use inference::gguf::Gguf;
 use inference::plan::Plan;
 use serde_json::{Value, json};
 
-use crate::engine::{Engine, ModelFlags, peak_memory};
+use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
 use crate::output::{self, Outcome};
 use crate::profile::{ProfileFlags, Profiled, Profiling};
 use crate::table::{Align, Table};
@@ -262,6 +262,7 @@ impl Bench {
             "context": engine.plan.context(),
             "prefill_chunk": engine.plan.chunk(),
             "steps": self.steps(&engine.plan),
+            "activations": product_type(&engine.plan),
             "copied_weight_bytes": weights.copied,
             "mapped_weight_bytes": weights.mapped,
             "kv_cache_bytes": engine.plan.cache_bytes(),

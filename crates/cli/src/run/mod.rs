@@ -12,7 +12,7 @@ use inference::chat::Message;
 use inference::generate::{Generated, Sampling, Session, StopReason, TextRequest};
 use inference::metal::MetalDevice;
 
-use crate::engine::{Engine, ModelFlags, peak_memory};
+use crate::engine::{Engine, ModelFlags, peak_memory, product_type};
 use crate::input;
 use crate::output::{self, Outcome};
 use crate::profile::{ProfileFlags, Profiling};
@@ -205,6 +205,8 @@ impl Run {
             let first = before + generated.prompt_time;
             let from = format!("{} kernels, {} of them compiled", pipelines.pipelines, pipelines.compiled());
             output::diagnostics(&format!("loaded in {load_seconds:.2} s ({from})\n"))?;
+            let products = product_type(session.plan());
+            output::diagnostics(&format!("activations: {products} in products with quantized weights\n"))?;
             output::diagnostics(&format!("first token after {:.2} s\n", first.as_secs_f64()))?;
             self.print_stats(&generated)?;
         }

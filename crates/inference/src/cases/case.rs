@@ -5,6 +5,7 @@ use super::operation::{self, Operation, Variants};
 use super::shape::{Model, Shape};
 use crate::formats::{Activation, Format};
 use crate::metal::kernels;
+use crate::metal::operations::{PACKED_BYTES, PACKED_NUMBERS};
 
 /// One operation with one choice of types and sizes.
 #[derive(Clone, Debug)]
@@ -186,6 +187,11 @@ impl Case {
     /// Bytes of `count` activations.
     pub(crate) fn a(&self, count: f64) -> f64 {
         count * self.activation.size() as f64
+    }
+
+    /// Bytes of `count` packed activations.
+    pub(crate) fn packed(&self, count: f64) -> f64 {
+        count * PACKED_BYTES as f64 / PACKED_NUMBERS as f64
     }
 
     /// Bytes of `count` numbers of the cache.

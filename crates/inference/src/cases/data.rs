@@ -12,6 +12,7 @@ use crate::metal::dispatch::Encoding;
 use crate::metal::layout::{Layout, LayoutError, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
 use crate::metal::operations::{KEY_TILE, KvCache};
+use crate::metal::operations::{PACKED_BYTES, PACKED_NUMBERS, PackedBlock};
 use compute::{Buffer, Device};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -93,13 +94,23 @@ pub struct Maker<'a> {
 /// An array of floats, an input of an operation.
 pub(crate) struct Array {
     buffer: Buffer,
-    format: Format,
+    contents: ArrayContents,
+}
+
+enum ArrayContents {
+    Numbers(Format),
+    Packed,
 }
 
 impl Array {
     /// Its current numbers, exactly.
     pub(crate) fn numbers(&self) -> Vec<f64> {
-        dequantize(self.format, &self.buffer.read::<u8>())
+        match self.contents {
+            ArrayContents::Numbers(format) => dequantize(format, &self.buffer.read::<u8>()),
+            ArrayContents::Packed => {
+                self.buffer.read::<PackedBlock>().iter().flat_map(PackedBlock::numbers).collect()
+            }
+        }
     }
 }
 
@@ -273,6 +284,23 @@ impl<'a> Maker<'a> {
         self.numbers(counts, format_of(ty))
     }
 
+    /// Random vectors: activations, or packed. Their length, the last of `counts`, is a multiple of 32 then.
+    pub(crate) fn vectors(&self, counts: &[usize], ty: Activation, packed: bool) -> Result<Array, Problem> {
+        if !packed {
+            return self.activations(counts, ty);
+        }
+        let [vectors @ .., length] = counts else { return self.activations(counts, ty) };
+        let blocks = length.div_ceil(PACKED_NUMBERS);
+        let buffer = self.zeros(&[vectors, &[blocks]].concat(), PACKED_BYTES)?;
+        if self.fills {
+            let count = (buffer.len() / PACKED_BYTES * PACKED_NUMBERS).min(PATTERN);
+            let numbers = dequantize(Format::F32, &self.blocks(Format::F32, count));
+            let numbers: Vec<f32> = numbers.into_iter().map(|number| number as f32).collect();
+            self.fill(&buffer, bytemuck::cast_slice(&PackedBlock::pack(&numbers)))?;
+        }
+        Ok(Array { buffer, contents: ArrayContents::Packed })
+    }
+
     /// Random numbers between −1 and 1, in one of the formats without blocks.
     pub(crate) fn numbers(&self, counts: &[usize], format: Format) -> Result<Array, Problem> {
         let buffer = self.zeros(counts, format.block_size())?;
@@ -280,7 +308,7 @@ impl<'a> Maker<'a> {
             let count = buffer.len() / format.block_size();
             self.fill(&buffer, &self.blocks(format, count.min(PATTERN)))?;
         }
-        Ok(Array { buffer, format })
+        Ok(Array { buffer, contents: ArrayContents::Numbers(format) })
     }
 
     /// Random logits: most are small and a few stand out, as in models, so that samplers have something to discard.
@@ -289,7 +317,7 @@ impl<'a> Maker<'a> {
         let count = (buffer.len() / 4).min(PATTERN);
         let pattern: Vec<u8> = (0..count).flat_map(|_| self.random.exponential().to_le_bytes()).collect();
         self.fill(&buffer, &pattern)?;
-        Ok(Array { buffer, format: Format::F32 })
+        Ok(Array { buffer, contents: ArrayContents::Numbers(Format::F32) })
     }
 
     /// Random tokens below `end`.
@@ -315,12 +343,13 @@ impl<'a> Maker<'a> {
     pub(crate) fn floats(&self, numbers: &[f32]) -> Result<Array, Problem> {
         let buffer = self.zeros(&[numbers.len()], 4)?;
         self.fill(&buffer, bytemuck::cast_slice(numbers))?;
-        Ok(Array { buffer, format: Format::F32 })
+        Ok(Array { buffer, contents: ArrayContents::Numbers(Format::F32) })
     }
 
     /// An array of zeros.
     pub(crate) fn zero_activations(&self, counts: &[usize], ty: Activation) -> Result<Array, Problem> {
-        Ok(Array { buffer: self.zeros(counts, ty.size())?, format: format_of(ty) })
+        let contents = ArrayContents::Numbers(format_of(ty));
+        Ok(Array { buffer: self.zeros(counts, ty.size())?, contents })
     }
 
     /// A random matrix in the case's format, in the layout that inference uses.

@@ -26,7 +26,7 @@
 use super::dispatch::SIMD_WIDTH;
 use super::layout::{Layout, TILE_ROWS};
 use super::operations::KEY_TILE;
-use super::operations::{AttentionSplit, GemmTile, GemvVariant, STAGED};
+use super::operations::{AttentionSplit, GemmTile, GemvVariant, MAX_BATCH, STAGED};
 use crate::formats::{Activation, Format};
 use compute::{CompileTarget, Device, DeviceKind, DispatchType};
 
@@ -37,6 +37,8 @@ pub struct Tuning {
     pub simdgroups: usize,
     /// Products with few vectors.
     pub gemv: GemvTuning,
+    /// Products multiply bytes: activations are packed for them, unless a plan is told otherwise.
+    pub packs: bool,
     /// Products with many vectors by simdgroup matrices, where these are faster.
     pub gemm: Option<GemmTuning>,
     /// Norms, softmax and sampling.
@@ -68,6 +70,8 @@ pub struct Tuning {
 pub struct GemvTuning {
     /// Maximum number of columns that a simdgroup takes at a time.
     pub chunk: usize,
+    /// Maximum number of packed vectors that a threadgroup takes at a time, a power of two.
+    pub packed_batch: usize,
     /// Minimum number of simdgroups per threadgroup, if there are columns for them.
     pub least_split: usize,
     /// Maximum number of simdgroups per threadgroup.
@@ -154,7 +158,8 @@ impl Tuning {
     /// For a CPU with one thread, measured.
     pub const CPU: Tuning = Tuning {
         simdgroups: 1,
-        gemv: GemvTuning { chunk: 128, least_split: 1, most_split: 1 },
+        gemv: GemvTuning { chunk: 128, packed_batch: 8, least_split: 1, most_split: 1 },
+        packs: true,
         gemm: None,
         rows: RowTuning::exactly(1),
         attention: AttentionTuning { simdgroups: 1, whole: 512, wide: None },
@@ -179,7 +184,8 @@ impl Tuning {
             // A threadgroup takes 4.25 KiB of a core's threadgroup memory; with four simdgroups each, enough are
             // resident to hide the latency of memory. Matrices with few rows get more simdgroups. Chunks are short, so
             // that narrow matrices have one for each simdgroup.
-            gemv: GemvTuning { chunk: 64, least_split: 4, most_split: 16 },
+            gemv: GemvTuning { chunk: 64, packed_batch: 8, least_split: 4, most_split: 16 },
+            packs: false,
             // A batch of eight vectors reads a matrix once, as simdgroup matrices do, and is not rounded up to 32.
             gemm: Some(GemmTuning { from: 9, large: usize::MAX }),
             // Four numbers per thread.
@@ -204,7 +210,8 @@ impl Tuning {
             simdgroups: nearest_power_of_two(multiprocessors) * 16,
             // H200, a Q4_0 matrix of 4,096 columns and 4,096, 14,336 and 128,256 rows, GB/s: split 4 and chunks of 256
             // columns 325, 1,093, 2,138; split 8 and chunks of 32 592, 1,617, 2,364; split 16 911, 1,620, 2,231.
-            gemv: GemvTuning { chunk: 32, least_split: 8, most_split: 16 },
+            gemv: GemvTuning { chunk: 32, packed_batch: 8, least_split: 8, most_split: 16 },
+            packs: true,
             gemm: Some(GemmTuning { from: 9, large: multiprocessors }),
             rows: RowTuning { numbers: 4 * SIMD_WIDTH, most: 32 },
             attention: AttentionTuning { simdgroups: multiprocessors * 16, whole: 0, wide: Some(4) },
@@ -225,13 +232,30 @@ impl Tuning {
     /// of a CPU, GFLOP/s for batches of 1, 2, 4 and 8: Q4_0 49, 63, 72, 86; F16 38, 45, 66, 78; the peak is 117.
     /// Batches are powers of two, so that a matrix has four pipelines, not eight.
     pub fn gemv(&self, vectors: usize, rows: usize, columns: usize) -> GemvVariant {
-        let GemvTuning { chunk, least_split, most_split } = self.gemv;
+        let GemvTuning { chunk, least_split, most_split, .. } = self.gemv;
         let batch = vectors.clamp(1, 8).next_power_of_two();
         let threadgroups = vectors.div_ceil(batch).max(1).saturating_mul(rows.div_ceil(TILE_ROWS).max(1));
         let split = (self.simdgroups / threadgroups).next_power_of_two().max(least_split).min(most_split);
         // A large batch leaves threadgroup memory for short chunks only.
         let chunk = chunk.min(STAGED / batch / least_split.max(1)).max(32);
         GemvVariant { batch, split: split.min(STAGED / batch / chunk).min(columns.div_ceil(chunk)).max(1), chunk }
+    }
+
+    /// [`Tuning::gemv`] for packed vectors, which are not staged: a simdgroup that is alone takes all columns at once.
+    pub fn gemv_packed(&self, vectors: usize, rows: usize, columns: usize) -> GemvVariant {
+        let GemvVariant { split, .. } = self.gemv(vectors, rows, columns);
+        let batch = vectors.clamp(1, self.gemv.packed_batch.clamp(1, MAX_BATCH)).next_power_of_two().min(MAX_BATCH);
+        let split = split.min(STAGED / batch / TILE_ROWS).max(1);
+        let chunk = if split == 1 { columns } else { self.gemv.chunk };
+        GemvVariant { batch, split, chunk: chunk.clamp(1, i32::MAX as usize - WIDEST).next_multiple_of(WIDEST) }
+    }
+
+    /// The variant for products with vectors, packed or not.
+    pub fn product(&self, packed: bool, vectors: usize, rows: usize, columns: usize) -> GemvVariant {
+        match packed {
+            true => self.gemv_packed(vectors, rows, columns),
+            false => self.gemv(vectors, rows, columns),
+        }
     }
 
     /// True if `gemm` is used for this number of vectors.
@@ -283,6 +307,9 @@ impl Tuning {
         if self.tiles { Layout::preferred(format, columns) } else { Layout::Blocks }
     }
 }
+
+/// Columns of the longest block.
+const WIDEST: usize = 256;
 
 /// Threads that are assumed for a CPU that is not at hand. Only the choice of kernels depends on it: more than one.
 const TYPICAL_THREADS: usize = 16;
@@ -385,7 +412,7 @@ mod tests {
     fn invalid_tunings_do_not_panic() {
         let nonsense = Tuning {
             simdgroups: 0,
-            gemv: GemvTuning { chunk: 0, least_split: 0, most_split: 0 },
+            gemv: GemvTuning { chunk: 0, packed_batch: 0, least_split: 0, most_split: 0 },
             gemm: Some(GemmTuning { from: 0, large: 0 }),
             rows: RowTuning { numbers: 0, most: 0 },
             attention: AttentionTuning { simdgroups: 0, whole: 0, wide: Some(0) },

@@ -64,17 +64,20 @@ impl Parts {
         tracer.patch(TakeRow::ROW, Quantity::Row);
         let op = TakeRow { x: (&state.h).into(), y: row, row: 0, n: width, activation };
         take_row(&mut tracer.encoding, op)?;
+        let packed = self.packed_input(&tracer.encoding.tuning, &[self.weights.head()], 1).map(|[input, _]| input);
+        let (x, packed_x) = (packed.unwrap_or(row), packed.is_some());
         let op = RmsNorm {
             x: row,
             w: self.weights.output_norm.slice(),
-            y: row,
+            y: x,
             rows: 1,
             dim: width,
             epsilon: self.model.epsilon,
             activation,
+            packed_y: packed_x,
         };
         rms_norm(&mut tracer.encoding, op)?;
-        let op = LmHead { w: self.weights.head().matrix(), x: row, result, m: 1, activation };
+        let op = LmHead { w: self.weights.head().matrix(), x, result, m: 1, activation, packed_x };
         Ok(lm_head(&mut tracer.encoding, op)?)
     }
 

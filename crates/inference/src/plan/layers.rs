@@ -2,7 +2,7 @@
 
 use super::state::{State, first};
 use super::table::{Quantity, Tracer};
-use super::weights::{LayerWeights, ModelWeights, Weight};
+use super::weights::{LayerWeights, ModelWeights, Vector, Weight};
 use crate::arch::Hyperparameters;
 use crate::error::{Error, Result};
 use crate::formats::Activation;
@@ -17,6 +17,7 @@ use crate::metal::operations::{Gemv, gemv};
 use crate::metal::operations::{GemvGated, gemv_gated};
 use crate::metal::operations::{GemvQkv, gemv_qkv};
 use crate::metal::operations::{HeadRmsNorm, RmsNorm, head_rms_norm, rms_norm};
+use crate::metal::operations::{Pack, pack};
 use crate::metal::operations::{RopeKv, Rotation, rope_kv};
 use crate::metal::operations::{TakeTokens, take_tokens};
 use compute::Buffer;
@@ -27,6 +28,15 @@ pub(super) struct Parts {
     pub(super) weights: ModelWeights,
     pub(super) state: State,
     pub(super) activation: Activation,
+    /// Products take packed inputs, where they can.
+    pub(super) packed: bool,
+}
+
+/// Input of products.
+#[derive(Clone, Copy)]
+pub(super) struct ProductInput<'a> {
+    pub(super) slice: BufferSlice<'a>,
+    pub(super) packed: bool,
 }
 
 impl Parts {
@@ -40,8 +50,39 @@ impl Parts {
         !tuning.uses_gemm(tokens) && layer.gate.is_stored_like(&layer.up) && layer.gate.is_in_pieces()
     }
 
-    fn product<'a>(&self, w: &'a Weight, x: BufferSlice<'a>, y: BufferSlice<'a>, m: usize) -> Gemv<'a> {
-        Gemv { w: w.matrix(), x, y, bias: None, residual: None, m, activation: self.activation }
+    /// Buffers for packed inputs of products with all of `weights`, as in the state; `None` if they are not packed. Only the
+    /// kernels for few vectors take packed ones.
+    pub(super) fn packed_input(
+        &self,
+        tuning: &Tuning,
+        weights: &[&Weight],
+        tokens: usize,
+    ) -> Option<[BufferSlice<'_>; 2]> {
+        let buffers = self.state.packed.as_ref().filter(|_| self.packed)?;
+        let can_pack = !tuning.uses_gemm(tokens) && weights.iter().all(|weight| weight.takes_packed());
+        can_pack.then(|| buffers.each_ref().map(BufferSlice::from))
+    }
+
+    /// Packs activations of `width` numbers, if products with `w` take them packed.
+    fn pack<'a>(
+        &'a self,
+        tracer: &mut Tracer<'_>,
+        w: &Weight,
+        x: BufferSlice<'a>,
+        tokens: usize,
+        width: usize,
+    ) -> Result<ProductInput<'a>> {
+        let Some([input, hidden]) = self.packed_input(&tracer.encoding.tuning, &[w], tokens) else {
+            return Ok(ProductInput { slice: x, packed: false });
+        };
+        let y = if width == self.model.feed_forward { hidden } else { input };
+        pack(&mut tracer.encoding, Pack { x, y, n: tokens * width, activation: self.activation })?;
+        Ok(ProductInput { slice: y, packed: true })
+    }
+
+    fn product<'a>(&self, w: &'a Weight, x: ProductInput<'a>, y: BufferSlice<'a>, m: usize) -> Gemv<'a> {
+        let (x, packed_x) = (x.slice, x.packed);
+        Gemv { w: w.matrix(), x, y, bias: None, residual: None, m, activation: self.activation, packed_x }
     }
 
     /// Encodes the steps from tokens of the history to the residual stream after the last layer. `splits` divides the
@@ -77,12 +118,22 @@ impl Parts {
         Ok(())
     }
 
-    fn norm(&self, tracer: &mut Tracer<'_>, w: BufferSlice<'_>, tokens: usize) -> Result<()> {
+    /// Normalizes the residual stream for products with `weights`.
+    fn norm<'a>(
+        &'a self,
+        tracer: &mut Tracer<'_>,
+        w: &Vector,
+        weights: &[&Weight],
+        tokens: usize,
+    ) -> Result<ProductInput<'a>> {
         let (state, width) = (&self.state, self.model.width);
-        let (x, y) = (self.rows(&state.h, tokens, width), self.rows(&state.x, tokens, width));
-        let (epsilon, activation) = (self.model.epsilon, self.activation);
-        let op = RmsNorm { x, w, y, rows: tokens, dim: width, epsilon, activation };
-        Ok(rms_norm(&mut tracer.encoding, op)?)
+        let x = self.rows(&state.h, tokens, width);
+        let packed = self.packed_input(&tracer.encoding.tuning, weights, tokens).map(|[input, _]| input);
+        let (y, packed_y) = (packed.unwrap_or_else(|| self.rows(&state.x, tokens, width)), packed.is_some());
+        let (w, epsilon, activation) = (w.slice(), self.model.epsilon, self.activation);
+        let op = RmsNorm { x, w, y, rows: tokens, dim: width, epsilon, activation, packed_y };
+        rms_norm(&mut tracer.encoding, op)?;
+        Ok(ProductInput { slice: y, packed: packed_y })
     }
 
     fn attention(
@@ -100,8 +151,8 @@ impl Parts {
             self.rows(&state.k, tokens, kv_width),
             self.rows(&state.v, tokens, kv_width),
         );
-        self.norm(tracer, layer.attention_norm.slice(), tokens)?;
-        self.queries_keys_values(tracer, layer, tokens)?;
+        let x = self.norm(tracer, &layer.attention_norm, &[&layer.q, &layer.k, &layer.v], tokens)?;
+        self.queries_keys_values(tracer, layer, x, tokens)?;
         if let Some([q_norm, k_norm]) = &layer.head_norms {
             for (x, w, heads) in [(q, q_norm, model.heads), (k, k_norm, model.kv_heads)] {
                 let op = HeadRmsNorm {
@@ -159,20 +210,26 @@ impl Parts {
             let op = AttentionPrefill { q, cache, y, tokens, position: 0, shape, activation };
             attention_prefill(&mut tracer.encoding, op)?;
         }
-        self.add_product(tracer, &layer.attention_output, y, tokens)
+        let attended = self.pack(tracer, &layer.attention_output, y, tokens, q_width)?;
+        self.add_product(tracer, &layer.attention_output, attended, tokens)
     }
 
     /// h += w · x
-    fn add_product(&self, tracer: &mut Tracer<'_>, w: &Weight, x: BufferSlice<'_>, tokens: usize) -> Result<()> {
+    fn add_product(&self, tracer: &mut Tracer<'_>, w: &Weight, x: ProductInput<'_>, tokens: usize) -> Result<()> {
         let h = self.rows(&self.state.h, tokens, self.model.width);
         let op = Gemv { residual: Some(h), ..self.product(w, x, h, tokens) };
         Ok(gemv(&mut tracer.encoding, op)?)
     }
 
     /// Takes one dispatch if the three matrices have the same format and layout and the vectors are few.
-    fn queries_keys_values(&self, tracer: &mut Tracer<'_>, layer: &LayerWeights, tokens: usize) -> Result<()> {
+    fn queries_keys_values(
+        &self,
+        tracer: &mut Tracer<'_>,
+        layer: &LayerWeights,
+        x: ProductInput<'_>,
+        tokens: usize,
+    ) -> Result<()> {
         let (model, state) = (&self.model, &self.state);
-        let x = self.rows(&state.x, tokens, model.width);
         let (q_width, kv_width) = (model.q_width(), model.kv_width());
         let outputs = [
             self.rows(&state.q, tokens, q_width),
@@ -188,13 +245,14 @@ impl Parts {
                 wq: q.matrix(),
                 wk: k.matrix(),
                 wv: v.matrix(),
-                x,
+                x: x.slice,
                 q: q_out,
                 k: k_out,
                 v: v_out,
                 biases,
                 m: tokens,
                 activation: self.activation,
+                packed_x: x.packed,
             };
             return Ok(gemv_qkv(&mut tracer.encoding, op)?);
         }
@@ -207,13 +265,25 @@ impl Parts {
 
     fn feed_forward(&self, tracer: &mut Tracer<'_>, layer: &LayerWeights, tokens: usize) -> Result<()> {
         let (model, state, activation) = (&self.model, &self.state, self.activation);
-        self.norm(tracer, layer.feed_forward_norm.slice(), tokens)?;
-        let x = self.rows(&state.x, tokens, model.width);
+        let x = self.norm(tracer, &layer.feed_forward_norm, &[&layer.gate, &layer.up], tokens)?;
         let gate = self.rows(&state.gate, tokens, model.feed_forward);
         if Parts::gate_is_fused(&tracer.encoding.tuning, layer, tokens) {
             let (w, up) = (layer.gate.matrix(), layer.up.matrix());
-            let op = GemvGated { gate: w, up, x, y: gate, m: tokens, activation };
+            let packed = self.packed_input(&tracer.encoding.tuning, &[&layer.down], tokens);
+            let hidden =
+                ProductInput { slice: packed.map_or(gate, |[_, hidden]| hidden), packed: packed.is_some() };
+            let op = GemvGated {
+                gate: w,
+                up,
+                x: x.slice,
+                y: hidden.slice,
+                m: tokens,
+                activation,
+                packed_x: x.packed,
+                packed_y: hidden.packed,
+            };
             gemv_gated(&mut tracer.encoding, op)?;
+            self.add_product(tracer, &layer.down, hidden, tokens)
         } else {
             let up = state.up.as_ref().ok_or_else(|| {
                 Error::Device(compute::Error::Internal("a plan has no room for both halves of a gate".into()))
@@ -223,7 +293,8 @@ impl Parts {
             gemv(&mut tracer.encoding, self.product(&layer.up, x, up, tokens))?;
             let (function, n) = (BinaryFunction::SiluMultiply, tokens * model.feed_forward);
             binary(&mut tracer.encoding, Binary { function, a: gate, b: up, y: gate, n, activation })?;
+            let hidden = self.pack(tracer, &layer.down, gate, tokens, model.feed_forward)?;
+            self.add_product(tracer, &layer.down, hidden, tokens)
         }
-        self.add_product(tracer, &layer.down, gate, tokens)
     }
 }

@@ -29,6 +29,9 @@ pub struct PlanOptions {
     pub chunk: Option<usize>,
     /// Type of activations.
     pub activation: Activation,
+    /// Products with quantized matrices multiply bytes: activations are rounded to eight bits for them, in blocks of 32
+    /// ([`crate::metal::operations::pack`]).
+    pub packed: bool,
     /// Type of the KV cache.
     pub cache: Activation,
     /// Sampling parameters.
@@ -41,6 +44,7 @@ impl Default for PlanOptions {
             context: None,
             chunk: None,
             activation: Activation::F32,
+            packed: false,
             cache: Activation::F16,
             sampling: Sampling::GREEDY,
         }
@@ -105,11 +109,18 @@ impl<'a> PreparedPlan<'a> {
             context,
             activation: options.activation,
             cache_type: options.cache,
+            packed: options.packed,
             split_gate: !sizes.iter().all(is_fused),
             tuning,
         };
         let state = State::new(device.device(), &hyperparameters, &frequencies, &wanted)?;
-        let parts = Parts { model: hyperparameters, weights, state, activation: options.activation };
+        let parts = Parts {
+            model: hyperparameters,
+            weights,
+            state,
+            activation: options.activation,
+            packed: options.packed,
+        };
 
         let always_splits = tuning.attention.whole == 0;
         let splits_later = parts.state.parts.is_some() && !always_splits;

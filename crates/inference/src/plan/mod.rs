@@ -104,6 +104,11 @@ impl Plan {
         self.len - self.evaluated
     }
 
+    /// Returns true if products with quantized matrices multiply bytes.
+    pub fn is_packed(&self) -> bool {
+        self.parts.packed
+    }
+
     /// Bytes of weights in buffers and in mapped files.
     pub fn weight_memory(&self) -> WeightMemory {
         self.parts.weights.memory

@@ -15,7 +15,7 @@ use crate::metal::Tuning;
 use crate::metal::library::BufferSlice;
 use crate::metal::operations::LmHeadArgmax;
 use crate::metal::operations::{AttentionSplit, decode_groups};
-use crate::metal::operations::{KEY_TILE, KvCache};
+use crate::metal::operations::{KEY_TILE, KvCache, packed_bytes};
 use compute::{Buffer, Device, StorageMode};
 
 /// Most recent tokens that penalties apply to.
@@ -35,6 +35,9 @@ pub(super) struct State {
     pub(super) gate: Buffer,
     /// Output of the up projection: `[chunk, feed_forward]`. `None` if it is always fused with the gate.
     pub(super) up: Option<Buffer>,
+    /// Packed inputs of products, `None` if none are packed: of the width of the residual stream or of attention, and of
+    /// the hidden layer. A fused gate reads one and writes the other.
+    pub(super) packed: Option<[Buffer; 2]>,
     /// Number of parts and scratch memory of split decode attention; `None` if it is not split.
     pub(super) parts: Option<(usize, Buffer)>,
     /// `[width]`: row of the last token.
@@ -73,6 +76,8 @@ pub(super) struct Sizes {
     pub(super) context: usize,
     pub(super) activation: Activation,
     pub(super) cache_type: Activation,
+    /// Products may take packed inputs.
+    pub(super) packed: bool,
     /// Some chunk size computes gate and up projection in separate dispatches.
     pub(super) split_gate: bool,
     pub(super) tuning: Tuning,
@@ -112,6 +117,10 @@ impl State {
                 Some((count, buffer("parts", &[bytes], 1)?))
             }
         };
+        let packed = |label: &str, width: usize| match packed_bytes(sizes.chunk, width) {
+            Some(bytes) => buffer(label, &[bytes], 1),
+            None => Err(Error::Model(format!("the size of the buffer '{label}' overflows"))),
+        };
         Ok(State {
             h: activations("h", model.width)?,
             x: activations("x", model.width)?,
@@ -121,6 +130,13 @@ impl State {
             attended: activations("attended", model.q_width())?,
             gate: activations("gate", model.feed_forward)?,
             up: if sizes.split_gate { Some(activations("up", model.feed_forward)?) } else { None },
+            packed: match sizes.packed {
+                true => Some([
+                    packed("packed", model.width.max(model.q_width()))?,
+                    packed("packed_gate", model.feed_forward)?,
+                ]),
+                false => None,
+            },
             parts,
             row: buffer("row", &[model.width], sizes.activation.size())?,
             logits: shared("logits", &[model.vocabulary], 4)?,
@@ -157,13 +173,13 @@ impl State {
     /// Private buffers: the host cannot read or write them.
     #[cfg(test)]
     pub(super) fn private_buffers(&self) -> impl Iterator<Item = &Buffer> {
-        let State { h, x, q, k, v, attended, gate, up, parts, row, argmax, .. } = self;
+        let State { h, x, q, k, v, attended, gate, up, packed, parts, row, argmax, .. } = self;
         let State { top_values, top_tokens, sampled, recent, tokens, positions, caches, .. } = self;
         let some = [
             h, x, q, k, v, attended, gate, row, argmax, top_values, top_tokens, sampled, recent, tokens, positions,
         ];
         let parts = parts.as_ref().map(|(_, buffer)| buffer);
-        some.into_iter().chain(up).chain(parts).chain(caches.iter().flatten())
+        some.into_iter().chain(up).chain(packed.iter().flatten()).chain(parts).chain(caches.iter().flatten())
     }
 
     /// Size of the KV cache in bytes.

@@ -70,6 +70,11 @@ impl Weight {
         like(self) == like(other)
     }
 
+    /// True if products can take packed vectors.
+    pub(super) fn takes_packed(&self) -> bool {
+        !self.format.is_plain()
+    }
+
     /// True if products take its rows 32 numbers at a time.
     pub(super) fn is_in_pieces(&self) -> bool {
         self.layout == Layout::Tiles || self.format.block_len() > 1

@@ -28,6 +28,7 @@ pub(crate) const EXACT: PlanOptions = PlanOptions {
     activation: Activation::F32,
     cache: Activation::F32,
     sampling: inference::generate::Sampling::GREEDY,
+    packed: false,
 };
 
 #[test]

@@ -13,7 +13,7 @@ use inference::plan::PlanOptions;
 fn tunings() -> [Tuning; 3] {
     let other = Tuning {
         simdgroups: 7,
-        gemv: GemvTuning { chunk: 32, least_split: 3, most_split: 3 },
+        gemv: GemvTuning { chunk: 32, packed_batch: 4, least_split: 3, most_split: 3 },
         gemm: Some(GemmTuning { from: 2, large: 0 }),
         rows: RowTuning::exactly(3),
         // The cache is divided from the middle of the text on.

@@ -7,25 +7,41 @@
 // The simdgroups of a threadgroup share the rows and split K into chunks. With enough threadgroups, as on a CPU, one
 // simdgroup does all the work (SPLIT = 1), and there is no barrier. A chunk of the vectors is staged in threadgroup
 // memory as float, with its sums by group.
+//
+// Vectors may be packed (packed.metal): then bytes are multiplied, 64 by one instruction of a CPU, and nothing is staged.
+// Weights of SPAN columns stay in registers for all vectors.
 #ifndef METALWORKS_GEMV_METAL
 #define METALWORKS_GEMV_METAL
 
 #include "common.metal"
+#include "packed.metal"
 #include "quantize.metal"
 
 constant uint K [[function_constant(20)]];     // columns of the matrix, length of a vector
-constant uint BATCH [[function_constant(21)]]; // vectors that a threadgroup takes at a time: 1 to 8
+constant uint BATCH [[function_constant(21)]]; // vectors that a threadgroup takes at a time: 1 to 16
 constant uint SPLIT [[function_constant(22)]]; // simdgroups in a threadgroup: 1 to 16
 constant uint CHUNK [[function_constant(23)]]; // columns that a simdgroup stages at a time: a multiple of 32
 constant uint CHUNK_SUMS = CHUNK / 16;
 
-constant constexpr uint MAX_BATCH = 8;
+constant bool PACKED_X [[function_constant(30)]]; // the vectors are packed: of formats that are not plain
+constant bool NUMBERS_X = !PACKED_X;
+
+constant constexpr uint MAX_BATCH = 16;
 constant constexpr uint MAX_SPLIT = 16;
 
-// Maximum of staged numbers, BATCH · SPLIT · CHUNK: 4.25 KiB with their sums. The memory that a kernel reserves limits
+// Maximum of staged numbers, BATCH · SPLIT · CHUNK (of packed vectors, BATCH · SPLIT · 32): 4.25 KiB with their sums. The memory that a kernel reserves limits
 // the threadgroups that are resident on a GPU core. One simdgroup with eight vectors and long chunks, which suits a
 // CPU, and many simdgroups with one vector and short chunks, which suit a GPU, need the same amount.
 constant constexpr uint STAGED = 1024;
+
+// Vectors of a threadgroup: numbers, or packed.
+template <typename T>
+struct Vectors {
+    device const T* numbers;
+    device const PackedBlock* packed;
+    uint first;
+    uint count;
+};
 
 // Staged vectors of a threadgroup.
 struct Stage {
@@ -138,19 +154,69 @@ inline void multiply_chunk<q6_K>(device const uchar* w, Row row, uint first, Sta
     }
 }
 
-// result[m] = W[row of this lane] · x[m] for m < rows; the result is complete in simdgroup 0 only.
+// Products of the 32 columns of a packed block with the weights of groups g, … of a block.
+template <typename F>
+inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock* x, uint count, thread float* result) {
+    uint weights[PACKED_NUMBERS / 4];
+    for (uint i = 0; i < PACKED_NUMBERS / 4; i++) {
+        weights[i] = F::bytes(block, g + 4 * i / F::GROUP, i % (F::GROUP / 4));
+    }
+    for (uint m = 0; m < BATCH; m++) {
+        // Past the end, the last vector is multiplied again.
+        device const PackedBlock* packed = x + ulong(min(m, count - 1)) * (K / PACKED_NUMBERS);
+        float total = 0.0f, sums = 0.0f;
+        for (uint part = 0; part < PACKED_NUMBERS / F::GROUP; part++) {
+            float2 scales = F::scales(block, g + part);
+            int all = packed->low_sum + packed->high_sum;
+            int sum = -int(F::CENTER) * (F::GROUP == PACKED_NUMBERS ? all : part == 0 ? packed->low_sum : packed->high_sum);
+            for (uint i = 0; i < F::GROUP / 4; i++) {
+                uint at = part * (F::GROUP / 4) + i;
+                sum = dot_bytes(weights[at], packed->q[at], sum);
+            }
+            total += scales.x * float(sum);
+            sums += scales.y;
+        }
+        result[m] += total * packed->scale + sums * packed->scaled_sum;
+    }
+}
+
+// Plain numbers are no bytes: no operation packs their vectors.
+template <typename T>
+inline void multiply_bytes(Plain<T>, BlockUnits, uint, device const PackedBlock*, uint, thread float*) {}
+
+// result[m] += a row's columns `first` … `first` + CHUNK times packed vectors.
+template <typename F>
+inline void multiply_packed(device const uchar* w, Row row, uint first, device const PackedBlock* x, uint count,
+                            thread float* result) {
+    uint span = CHUNK % F::SPAN == 0 ? F::SPAN : PACKED_NUMBERS;
+    for (uint column = first; column < min(first + CHUNK, K); column += span) {
+        BlockUnits block = block_units<F>(w, K, row, column / F::BLOCK);
+        uint group = column % F::BLOCK / F::GROUP;
+#pragma clang loop unroll(full)
+        for (uint part = 0; part < span / PACKED_NUMBERS; part++) {
+            multiply_bytes(F(), block, group + part * (PACKED_NUMBERS / F::GROUP), x + column / PACKED_NUMBERS + part,
+                           count, result);
+        }
+    }
+}
+
+// result[m] = W[row of this lane] · x[m] for m < x.count; the result is complete in simdgroup 0 only.
 template <typename F, typename T>
-inline void multiply_rows(device const uchar* w, Row row, device const T* x, uint rows, Stage stage,
-                          ThreadPosition position, thread float* result) {
+inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage stage, ThreadPosition position,
+                          thread float* result) {
     for (uint m = 0; m < BATCH; m++) {
         result[m] = 0.0f;
     }
     Stage own = {stage.x + position.simdgroup * BATCH * CHUNK, stage.sums + position.simdgroup * BATCH * CHUNK_SUMS};
     for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
-        simdgroup_barrier(mem_flags::mem_threadgroup);
-        stage_chunk<F::GROUP>(x, rows, first, own, position.lane);
-        simdgroup_barrier(mem_flags::mem_threadgroup);
-        multiply_chunk<F>(w, row, first, own, result);
+        if (PACKED_X) {
+            multiply_packed<F>(w, row, first, x.packed + ulong(x.first) * (K / PACKED_NUMBERS), x.count, result);
+        } else {
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            stage_chunk<F::GROUP>(x.numbers + ulong(x.first) * K, x.count, first, own, position.lane);
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            multiply_chunk<F>(w, row, first, own, result);
+        }
     }
     if (SPLIT > 1) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -185,6 +251,7 @@ constant bool RESIDUAL [[function_constant(25)]];
 // buffers  0 w device const uchar: N × K of the format F, `blocks` or `tiles`   1 x device const T [M, K]
 //          2 y device T [M, N]   3 bias device const float [N], with BIAS   4 residual device const T [M, N], with
 //          RESIDUAL; may be y   5 p constant GemvParams
+//          6 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
 // grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads: all vectors for one tile of the matrix,
 //          then the next tile, so that the tile is in a near cache for all but the first
 // sums     float; the same bits at every run
@@ -192,11 +259,12 @@ constant bool RESIDUAL [[function_constant(25)]];
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv(device const uchar* w [[buffer(0)]],
-                 device const T* x [[buffer(1)]],
+                 device const T* x [[buffer(1), function_constant(NUMBERS_X)]],
                  device T* y [[buffer(2)]],
                  device const float* bias [[buffer(3), function_constant(BIAS)]],
                  device const T* residual [[buffer(4), function_constant(RESIDUAL)]],
                  constant GemvParams& p [[buffer(5)]],
+                 device const PackedBlock* packed_x [[buffer(6), function_constant(PACKED_X)]],
                  uint2 group [[threadgroup_position_in_grid]],
                  uint simdgroup [[simdgroup_index_in_threadgroup]],
                  uint lane [[thread_index_in_simdgroup]]) {
@@ -204,7 +272,7 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
     threadgroup float sums[STAGED / 16];
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float result[MAX_BATCH];
-    multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
+    multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), Vectors<T>{x, packed_x, first, rows}, Stage{staged, sums},
                      ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup == 0 && row < p.n) {
         float added = BIAS ? bias[row] : 0.0f;
@@ -221,14 +289,19 @@ kernel void gemv(device const uchar* w [[buffer(0)]],
 //
 // buffers  0 gate, 1 up device const uchar: N × K of the format F each   2 x device const T [M, K]
 //          3 y device T [M, N]   4 p constant GemvParams          grid, sums: as gemv
+//          5 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
+//          6 packed_y device PackedBlock [M, ceil(N / 32)] instead of y, with PACKED_Y: a tile of rows is a block
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
                        device const uchar* up [[buffer(1)]],
-                       device const T* x [[buffer(2)]],
-                       device T* y [[buffer(3)]],
+                       device const T* x [[buffer(2), function_constant(NUMBERS_X)]],
+                       device T* y [[buffer(3), function_constant(NUMBERS_Y)]],
                        constant GemvParams& p [[buffer(4)]],
+                       device const PackedBlock* packed_x [[buffer(5), function_constant(PACKED_X)]],
+                       device PackedBlock* packed_y [[buffer(6), function_constant(PACKED_Y)]],
                        uint2 group [[threadgroup_position_in_grid]],
+                       uint2 groups [[threadgroups_per_grid]],
                        uint simdgroup [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
     threadgroup float staged[STAGED];
@@ -237,12 +310,20 @@ kernel void gemv_gated(device const uchar* gate [[buffer(0)]],
     ThreadPosition position = {lane, simdgroup, SPLIT};
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float gates[MAX_BATCH], ups[MAX_BATCH];
-    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, position, gates);
+    Vectors<T> vectors = {x, packed_x, first, rows};
+    multiply_rows<F>(gate, row_of_lane(group.y, lane, p.n), vectors, stage, position, gates);
     if (SPLIT > 1) {
         threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, stage, position, ups);
-    if (simdgroup == 0 && row < p.n) {
+    multiply_rows<F>(up, row_of_lane(group.y, lane, p.n), vectors, stage, position, ups);
+    if (PACKED_Y && simdgroup == 0) {
+        for (uint m = 0; m < BATCH; m++) {
+            if (m < rows) {
+                float gated = row < p.n ? silu(gates[m]) * ups[m] : 0.0f;
+                pack(gated, packed_y + ulong(first + m) * groups.y + group.y, lane);
+            }
+        }
+    } else if (simdgroup == 0 && row < p.n) {
         for (uint m = 0; m < BATCH; m++) {
             if (m < rows) {
                 y[ulong(first + m) * p.n + row] = T(silu(gates[m]) * ups[m]);
@@ -262,13 +343,14 @@ struct GemvQkvParams {
 // buffers  0 wq, 1 wk, 2 wv device const uchar: q_rows, kv_rows, kv_rows × K of the format F
 //          3 x device const T [M, K]   4 q device T [M, q_rows]   5 k, 6 v device T [M, kv_rows]
 //          7 q_bias, 8 k_bias, 9 v_bias device const float, with BIAS   10 p constant GemvQkvParams
+//          11 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
 // grid     ceil(M / BATCH) × (ceil(q_rows / 32) + 2 · ceil(kv_rows / 32)) threadgroups of 32 · SPLIT threads
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
                      device const uchar* wk [[buffer(1)]],
                      device const uchar* wv [[buffer(2)]],
-                     device const T* x [[buffer(3)]],
+                     device const T* x [[buffer(3), function_constant(NUMBERS_X)]],
                      device T* q [[buffer(4)]],
                      device T* k [[buffer(5)]],
                      device T* v [[buffer(6)]],
@@ -276,6 +358,7 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
                      device const float* k_bias [[buffer(8), function_constant(BIAS)]],
                      device const float* v_bias [[buffer(9), function_constant(BIAS)]],
                      constant GemvQkvParams& p [[buffer(10)]],
+                     device const PackedBlock* packed_x [[buffer(11), function_constant(PACKED_X)]],
                      uint2 group [[threadgroup_position_in_grid]],
                      uint simdgroup [[simdgroup_index_in_threadgroup]],
                      uint lane [[thread_index_in_simdgroup]]) {
@@ -289,7 +372,7 @@ kernel void gemv_qkv(device const uchar* wq [[buffer(0)]],
     uint n = is_q ? p.q_rows : p.kv_rows, row = tile * TILE_ROWS + lane;
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first);
     float result[MAX_BATCH];
-    multiply_rows<F>(w, row_of_lane(tile, lane, n), x + ulong(first) * K, rows, Stage{staged, sums},
+    multiply_rows<F>(w, row_of_lane(tile, lane, n), Vectors<T>{x, packed_x, first, rows}, Stage{staged, sums},
                      ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup == 0 && row < n) {
         float added = 0.0f;

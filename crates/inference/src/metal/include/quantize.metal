@@ -16,10 +16,12 @@
 // A decoder returns four weights of a block at a time from either layout of tiles.metal, or one. GROUP consecutive weights
 // share a scale and an offset:
 //
-//     weight = scale · v + offset,   v = 1 + q / 2^bits
+//     weight = scale · (q - CENTER) + offset
 //
-// q is the stored unsigned integer. v is built by placing q's bits below the exponent of 1.0: one shift and one logical
-// operation, where a conversion would take another. A kernel that sums v·x over a group adds offset·Σx once.
+// q is the stored unsigned integer. For products with bytes (packed.metal), a decoder returns four q in the bytes of a
+// word. For products with numbers it returns v = 1 + q / 2^BITS, and the scale and offset for v: v is built by placing q's
+// bits below the exponent of 1.0, which is one shift and one logical operation, where a conversion would take another. A
+// kernel that sums v·x over a group adds offset·Σx once.
 //
 // To add a format, write its decoder and add it to a list at the end; the Rust side is in src/formats.
 #ifndef METALWORKS_QUANTIZE_METAL
@@ -46,48 +48,74 @@ inline float4 unit_floats(uint word, int from, int bits) {
 // Members of each decoder:
 //   BLOCK, BYTES      numbers and bytes per block
 //   GROUP             consecutive weights that share scale and offset
+//   SPAN              consecutive weights whose words are shared by shifting them: their kernel knows all shifts
 //   values(b, g, i)   v of the weights of unit i of group g: four of BlockUnits, one (x) of BlockNumbers
-//   affine(b, g)      scale and offset of group g
+//   affine(b, g)      scale and offset of group g, for v
+// and of each but Plain:
+//   BITS, CENTER      bits of q, and the q that stands for 0 without an offset
+//   bytes(b, g, i)    q of the weights of unit i of group g
+//   scales(b, g)      scale and offset of group g, for q - CENTER
+
+// Members that follow from others.
+template <typename F>
+struct Quantized {
+    template <typename B>
+    static float2 affine(B b, uint g) {
+        float2 scales = F::scales(b, g);
+        return float2(scales.x * float(1u << F::BITS), scales.y - scales.x * float((1u << F::BITS) + F::CENTER));
+    }
+};
 
 // 34 bytes: half d; char q[32].   weight = d · q
-struct q8_0 {
-    static constant constexpr uint BLOCK = 32, BYTES = 34, GROUP = 32;
+struct q8_0 : Quantized<q8_0> {
+    static constant constexpr uint BLOCK = 32, BYTES = 34, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 8, CENTER = 128;
     template <typename B>
     static float4 values(B b, uint, uint i) {
         return unit_floats(b.numbers(2 + B::NUMBERS * i) ^ 0x80808080u, 0, 8);
     }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return b.word(2 + 4 * i) ^ 0x80808080u;
+    }
     template <typename B>
-    static float2 affine(B b, uint) {
-        return b.scale(0) * float2(256.0f, -384.0f);
+    static float2 scales(B b, uint) {
+        return float2(b.scale(0), 0.0f);
     }
 };
 
 // 18 bytes: half d; uchar q[16], low halves are weights 0 … 15, high halves 16 … 31.   weight = d · (q - 8)
-struct q4_0 {
-    static constant constexpr uint BLOCK = 32, BYTES = 18, GROUP = 32;
+struct q4_0 : Quantized<q4_0> {
+    static constant constexpr uint BLOCK = 32, BYTES = 18, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 4, CENTER = 8;
     template <typename B>
     static float4 values(B b, uint, uint i) {
         uint k = B::NUMBERS * i;
         return unit_floats(b.numbers(2 + k % 16), k / 16 * 4, 4);
     }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return b.word(2 + 4 * i % 16) >> (i / 4 * 4) & 0x0f0f0f0fu;
+    }
     template <typename B>
-    static float2 affine(B b, uint) {
-        return b.scale(0) * float2(16.0f, -24.0f);
+    static float2 scales(B b, uint) {
+        return float2(b.scale(0), 0.0f);
     }
 };
 
 // 20 bytes: half d, m; uchar q[16] as above.   weight = d · q + m
-struct q4_1 {
-    static constant constexpr uint BLOCK = 32, BYTES = 20, GROUP = 32;
+struct q4_1 : Quantized<q4_1> {
+    static constant constexpr uint BLOCK = 32, BYTES = 20, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 4, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint, uint i) {
         uint k = B::NUMBERS * i;
         return unit_floats(b.numbers(4 + k % 16), k / 16 * 4, 4);
     }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return b.word(4 + 4 * i % 16) >> (i / 4 * 4) & 0x0f0f0f0fu;
+    }
     template <typename B>
-    static float2 affine(B b, uint) {
-        float scale = 16.0f * b.scale(0);
-        return float2(scale, b.scale(2) - scale);
+    static float2 scales(B b, uint) {
+        return float2(b.scale(0), b.scale(2));
     }
 };
 
@@ -98,33 +126,40 @@ inline uint fifth_bits(uint word, uint from) {
 }
 
 // 22 bytes: half d; uint h; uchar q[16] as above, the fifth bit of weight k is bit k of h.   weight = d · (q - 16)
-struct q5_0 {
-    static constant constexpr uint BLOCK = 32, BYTES = 22, GROUP = 32;
+struct q5_0 : Quantized<q5_0> {
+    static constant constexpr uint BLOCK = 32, BYTES = 22, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 5, CENTER = 16;
     template <typename B>
     static float4 values(B b, uint, uint i) {
         uint k = B::NUMBERS * i;
         uint low = b.numbers(6 + k % 16) >> (k / 16 * 4) & 0x0f0f0f0fu;
         return unit_floats(low | fifth_bits(b.word(2), k), 0, 5);
     }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return (b.word(6 + 4 * i % 16) >> (i / 4 * 4) & 0x0f0f0f0fu) | fifth_bits(b.word(2), 4 * i);
+    }
     template <typename B>
-    static float2 affine(B b, uint) {
-        return b.scale(0) * float2(32.0f, -48.0f);
+    static float2 scales(B b, uint) {
+        return float2(b.scale(0), 0.0f);
     }
 };
 
 // 24 bytes: half d, m; uint h; uchar q[16] as above.   weight = d · q + m
-struct q5_1 {
-    static constant constexpr uint BLOCK = 32, BYTES = 24, GROUP = 32;
+struct q5_1 : Quantized<q5_1> {
+    static constant constexpr uint BLOCK = 32, BYTES = 24, GROUP = 32, SPAN = 32;
+    static constant constexpr uint BITS = 5, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint, uint i) {
         uint k = B::NUMBERS * i;
         uint low = b.numbers(8 + k % 16) >> (k / 16 * 4) & 0x0f0f0f0fu;
         return unit_floats(low | fifth_bits(b.word(4), k), 0, 5);
     }
+    static uint bytes(BlockUnits b, uint, uint i) {
+        return (b.word(8 + 4 * i % 16) >> (i / 4 * 4) & 0x0f0f0f0fu) | fifth_bits(b.word(4), 4 * i);
+    }
     template <typename B>
-    static float2 affine(B b, uint) {
-        float scale = 32.0f * b.scale(0);
-        return float2(scale, b.scale(2) - scale);
+    static float2 scales(B b, uint) {
+        return float2(b.scale(0), b.scale(2));
     }
 };
 
@@ -145,35 +180,42 @@ inline float2 packed_scale_and_minimum(B b, uint g) {
 
 // 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low nibbles are one group, the high
 // nibbles the next.   weight = d · scale · q - dmin · minimum
-struct q4_K {
-    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32;
+struct q4_K : Quantized<q4_K> {
+    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32, SPAN = 64;
+    static constant constexpr uint BITS = 4, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
         return unit_floats(b.numbers(16 + g / 2 * 32 + B::NUMBERS * i) >> (g % 2 * 4), 0, 4);
     }
+    static uint bytes(BlockUnits b, uint g, uint i) {
+        return b.word(16 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
+    }
     template <typename B>
-    static float2 affine(B b, uint g) {
+    static float2 scales(B b, uint g) {
         float2 packed = packed_scale_and_minimum(b, g);
-        float scale = 16.0f * b.scale(0) * packed.x;
-        return float2(scale, -b.scale(2) * packed.y - scale);
+        return float2(b.scale(0) * packed.x, -b.scale(2) * packed.y);
     }
 };
 
 // 176 bytes: half d, dmin; uchar scales[12]; uchar h[32]; uchar q[128] as above; the fifth bit of weight k of group g
 // is bit g of h[k].   weight = d · scale · q - dmin · minimum
-struct q5_K {
-    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32;
+struct q5_K : Quantized<q5_K> {
+    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32, SPAN = 256;
+    static constant constexpr uint BITS = 5, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
         uint low = b.numbers(48 + g / 2 * 32 + B::NUMBERS * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
         uint high = b.numbers(16 + B::NUMBERS * i) >> g & 0x01010101u;
         return unit_floats(low | high << 4, 0, 5);
     }
+    static uint bytes(BlockUnits b, uint g, uint i) {
+        uint low = b.word(48 + g / 2 * 32 + 4 * i) >> (g % 2 * 4) & 0x0f0f0f0fu;
+        return low | (b.word(16 + 4 * i) >> g & 0x01010101u) << 4;
+    }
     template <typename B>
-    static float2 affine(B b, uint g) {
+    static float2 scales(B b, uint g) {
         float2 packed = packed_scale_and_minimum(b, g);
-        float scale = 32.0f * b.scale(0) * packed.x;
-        return float2(scale, -b.scale(2) * packed.y - scale);
+        return float2(b.scale(0) * packed.x, -b.scale(2) * packed.y);
     }
 };
 
@@ -184,8 +226,9 @@ struct q5_K {
 // In tiles, the block's scale and the groups' scales come first. Then, for each four columns of a quarter, follow the
 // word of low[] that two quarters share, the word of the other two, and the word of high[]: a product reads a tile
 // sequentially. In the order of the block it would read three places at a time, which CPUs do not prefetch.
-struct q6_K {
-    static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16;
+struct q6_K : Quantized<q6_K> {
+    static constant constexpr uint BLOCK = 256, BYTES = 210, GROUP = 16, SPAN = 128;
+    static constant constexpr uint BITS = 6, CENTER = 32;
     // Low bits of the columns `column` … `column` + 3, of the quarters `odd` and `odd` + 2 of half n.
     template <typename B>
     static uint low(B b, uint n, uint odd, uint column) {
@@ -203,6 +246,11 @@ struct q6_K {
         uint upper = high(b, n, column) >> (2 * r) & 0x03030303u;
         return unit_floats(lower | upper << 4, 0, 6);
     }
+    static uint bytes(BlockUnits b, uint g, uint i) {
+        uint n = g / 8, r = g / 2 % 4, column = g % 2 * 16 + 4 * i;
+        uint lower = low(b, n, r % 2, column) >> (r / 2 * 4) & 0x0f0f0f0fu;
+        return lower | (high(b, n, column) >> (2 * r) & 0x03030303u) << 4;
+    }
     // Groups that a product processes together: the columns `column` … `column` + 3 of the four quarters of half n.
     static constant constexpr uint TOGETHER = 4;
     static void values_together(BlockUnits b, uint n, uint column, thread float4* v) {
@@ -213,16 +261,16 @@ struct q6_K {
         v[3] = unit_floats((odd >> 4 & 0x0f0f0f0fu) | (upper >> 6 & 0x03030303u) << 4, 0, 6);
     }
     template <typename B>
-    static float2 affine(B b, uint g) {
+    static float2 scales(B b, uint g) {
         int scale = int(b.word((TILED ? 2 : 192) + g / 4 * 4) << (24 - g % 4 * 8)) >> 24;
-        return b.scale(TILED ? 0 : 208) * float(scale) * float2(64.0f, -96.0f);
+        return float2(b.scale(TILED ? 0 : 208) * float(scale), 0.0f);
     }
 };
 
 // Plain numbers; 32 of them are a block, in units of one number.
 template <typename T>
 struct Plain {
-    static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32;
+    static constant constexpr uint BLOCK = 32, BYTES = 32 * sizeof(T), GROUP = 32, SPAN = 32;
     static float number(BlockUnits b, uint i) {
         device const uchar* at = b.start + i * sizeof(T) * (TILED ? TILE_ROWS : 1);
         return float(((device const T*)at)[TILED ? b.lane : 0]);

@@ -117,5 +117,5 @@ const ALIGNMENT: usize = 16;
 
 fn build(maker: &Maker<'_>, case: &Case, tile: GemmTile) -> Built {
     let w = maker.matrix(case, case.shape['N'], case.shape['K'])?;
-    build_product(maker, case, w, move |encoding, op| gemm(encoding, op, tile))
+    build_product(maker, case, w, false, move |encoding, op| gemm(encoding, op, tile))
 }

@@ -5,6 +5,7 @@ use super::gemm::gemm;
 use crate::cases::{Built, Case, Maker, Operation, Variants, Weights, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, CheckedMatrix, DispatchGrid, Encoding, matrix};
+use crate::metal::kernels::packed::PACKED_NUMBERS;
 use crate::metal::kernels::{gemv as kernels, gemv_float as plain};
 use crate::metal::layout::{Layout, Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
@@ -35,6 +36,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         build,
     },
     Operation {
+        name: "gemv_packed",
+        kernels: &["gemv"],
+        variants: Variants::Weights(&Format::QUANTIZED),
+        shape: "M=1 N=width K=width",
+        checks: &["M=1 N=37 K=288"],
+        bytes: |c| c.w(c.n() * c.k()) + c.packed(c.m() * c.k()) + c.a(c.m() * c.n()),
+        flops: |c| 2.0 * c.mnk(),
+        build: build_packed,
+    },
+    Operation {
+        name: "gemv_packed_many",
+        kernels: &["gemv"],
+        variants: Variants::Weights(&Format::QUANTIZED),
+        shape: "M=512 N=width K=width",
+        checks: &["M=19 N=37 K=160"],
+        bytes: |c| c.w(c.n() * c.k()) + c.packed(c.m() * c.k()) + c.a(c.m() * c.n()),
+        flops: |c| 2.0 * c.mnk(),
+        build: build_packed,
+    },
+    Operation {
         name: "gemv_rows",
         kernels: &["gemv_rows"],
         variants: Variants::Weights(&Format::PLAIN),
@@ -53,15 +74,17 @@ pub struct GemvVariant {
     pub batch: usize,
     /// Simdgroups of a threadgroup, which split the columns: 1 to [`MAX_SPLIT`].
     pub split: usize,
-    /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is at most [`STAGED`].
+    /// Columns that a simdgroup takes at a time, a multiple of 32; `batch · split · chunk` is at most [`STAGED`], or
+    /// `batch · split · 32` for packed vectors.
     pub chunk: usize,
 }
 
 impl GemvVariant {
-    pub(crate) fn check(self, check: &Check<'_>) -> Result<()> {
+    pub(crate) fn check(self, check: &Check<'_>, packed: bool) -> Result<()> {
         let GemvVariant { batch, split, chunk } = self;
-        let is_chunk = chunk > 0 && chunk.is_multiple_of(32);
-        let has_room = batch.saturating_mul(split).saturating_mul(chunk) <= STAGED;
+        let is_chunk = chunk > 0 && chunk.is_multiple_of(32) && chunk <= i32::MAX as usize;
+        let staged = if packed { TILE_ROWS } else { chunk };
+        let has_room = batch.saturating_mul(split).saturating_mul(staged) <= STAGED;
         match (1..=MAX_BATCH).contains(&batch) && (1..=MAX_SPLIT).contains(&split) && is_chunk && has_room {
             true => Ok(()),
             false => check
@@ -80,7 +103,7 @@ impl GemvVariant {
 pub struct Gemv<'a> {
     /// `[n, k]` weights.
     pub w: Matrix<'a>,
-    /// `[m, k]` activations.
+    /// `[m, k]` activations, or packed.
     pub x: BufferSlice<'a>,
     /// `[m, n]` activations.
     pub y: BufferSlice<'a>,
@@ -92,13 +115,15 @@ pub struct Gemv<'a> {
     pub m: usize,
     /// The type of x, y and residual.
     pub activation: Activation,
+    /// x has blocks of [`super::pack`]: for formats that are not plain.
+    pub packed_x: bool,
 }
 
 /// Multiplies a matrix with any number of vectors. Many vectors go through [`gemm`] on devices where that is faster.
 pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
     match encoding.tuning.gemm(op.m, op.w.rows) {
-        Some(tile) if op.w.columns.is_multiple_of(32) => gemm(encoding, op, tile),
-        _ => gemv_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns)),
+        Some(tile) if op.w.columns.is_multiple_of(32) && !op.packed_x => gemm(encoding, op, tile),
+        _ => gemv_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns)),
     }
 }
 
@@ -106,7 +131,7 @@ pub fn gemv(encoding: &mut Encoding<'_>, op: Gemv<'_>) -> Result<()> {
 pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant) -> Result<()> {
     let kernel = kernels::Gemv::select(op.w.format, op.activation);
     let check = Check::new("gemv", kernel.info());
-    variant.check(&check)?;
+    variant.check(&check, op.packed_x)?;
     let matrix = check_product(&check, &op)?;
     if op.m == 0 {
         return Ok(());
@@ -123,10 +148,12 @@ pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant
         bias: op.bias.is_some(),
         residual: op.residual.is_some(),
         tiled: matrix.tiled,
+        packed_x: op.packed_x,
     };
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
-    let (w, x, y, bias, residual) = (op.w.data, op.x, op.y, op.bias, op.residual);
-    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p };
+    let (w, y, bias, residual) = (op.w.data, op.y, op.bias, op.residual);
+    let [x, packed_x] = either(op.x, op.packed_x);
+    let arguments = kernels::GemvArgs { w, x, y, bias, residual, p, packed_x };
     encoding.describe(
         &OPERATIONS[0],
         (op.w.format, op.activation),
@@ -135,10 +162,32 @@ pub fn gemv_with(encoding: &mut Encoding<'_>, op: Gemv<'_>, variant: GemvVariant
     encoding.dispatch(kernel, &constants, &arguments, variant.grid(op.m, op.w.rows.div_ceil(TILE_ROWS)))
 }
 
+/// The arguments for numbers and for packed blocks: a slice is one of them.
+pub(super) fn either(slice: BufferSlice<'_>, packed: bool) -> [Option<BufferSlice<'_>>; 2] {
+    [(!packed).then_some(slice), packed.then_some(slice)]
+}
+
+/// Checks the vectors of a product with a matrix.
+pub(super) fn check_vectors(
+    check: &Check<'_>,
+    x: &BufferSlice<'_>,
+    packed: bool,
+    m: usize,
+    w: &Matrix<'_>,
+) -> Result<()> {
+    match packed {
+        false => check.room("x", x, &[m, w.columns]).map(|_| ()),
+        true if w.format.is_plain() => {
+            check.error(format_args!("{} has no products with packed vectors", w.format))
+        }
+        true => check.room("packed_x", x, &[m, w.columns.div_ceil(PACKED_NUMBERS)]).map(|_| ()),
+    }
+}
+
 /// Checks the buffers of a product.
 pub(super) fn check_product<'a>(check: &Check<'_>, op: &Gemv<'a>) -> Result<CheckedMatrix<'a>> {
     let matrix = matrix(check, "w", &op.w)?;
-    check.room("x", &op.x, &[op.m, op.w.columns])?;
+    check_vectors(check, &op.x, op.packed_x, op.m, &op.w)?;
     check.room("y", &op.y, &[op.m, op.w.rows])?;
     if let Some(bias) = &op.bias {
         check.room("bias", bias, &[op.w.rows])?;
@@ -155,6 +204,7 @@ fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch
     let Some(kernel) = plain::GemvRows::select(op.w.format, op.activation) else {
         return check.error(format_args!("{} has no rows of plain numbers", op.w.format));
     };
+    let batch = batch.min(plain::MAX_SUMS);
     let rows = plain::MAX_SUMS / batch;
     let constants = plain::GemvRowsConstants {
         k: check.count("k", op.w.columns)?,
@@ -176,13 +226,17 @@ fn gemv_rows(encoding: &mut Encoding<'_>, check: &Check<'_>, op: Gemv<'_>, batch
 }
 
 fn build(maker: &Maker<'_>, case: &Case) -> Built {
-    build_product(maker, case, maker.matrix(case, case.shape['N'], case.shape['K'])?, gemv)
+    build_product(maker, case, maker.matrix(case, case.shape['N'], case.shape['K'])?, false, gemv)
+}
+
+fn build_packed(maker: &Maker<'_>, case: &Case) -> Built {
+    build_product(maker, case, maker.matrix(case, case.shape['N'], case.shape['K'])?, true, gemv)
 }
 
 fn build_rows(maker: &Maker<'_>, case: &Case) -> Built {
     let format = case.format.unwrap_or(Format::F32);
     let w = maker.weights(format, Layout::Blocks, case.shape['N'], case.shape['K'])?;
-    build_product(maker, case, w, gemv)
+    build_product(maker, case, w, false, gemv)
 }
 
 /// Builds the case of a product, for all operations that compute one.
@@ -190,10 +244,11 @@ pub(super) fn build_product(
     maker: &Maker<'_>,
     case: &Case,
     w: Weights,
+    packed_x: bool,
     encode: impl Fn(&mut Encoding<'_>, Gemv<'_>) -> compute::Result<()> + 'static,
 ) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
-    let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
+    let (x, y) = (maker.vectors(&[m, k], activation, packed_x)?, maker.output("y", &[m, n], activation.into())?);
     // Checks with several vectors also add a bias and a residual.
     let more = maker.is_check() && m > 1;
     let bias = more.then(|| maker.activations(&[n], Activation::F32)).transpose()?;
@@ -204,6 +259,7 @@ pub(super) fn build_product(
     });
     Ok(Box::new(move |encoding| {
         let (bias, residual) = (bias.as_ref().map(all), residual.as_ref().map(all));
-        encode(encoding, Gemv { w: w.matrix(), x: all(&x), y: y.slice(), bias, residual, m, activation })
+        let (w, x, y) = (w.matrix(), all(&x), y.slice());
+        encode(encoding, Gemv { w, x, y, bias, residual, m, activation, packed_x })
     }))
 }

@@ -1,10 +1,11 @@
 //! Gate and up projection of a feed-forward network: `gemv_gated` of `include/gemv.metal`.
 
-use super::gemv::GemvVariant;
+use super::gemv::{GemvVariant, check_vectors, either};
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, Encoding, matrix};
 use crate::metal::kernels::gemv as kernels;
+use crate::metal::kernels::packed::PACKED_NUMBERS;
 use crate::metal::layout::{Matrix, TILE_ROWS};
 use crate::metal::library::BufferSlice;
 use compute::Result;
@@ -19,6 +20,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     bytes: |c| c.w(2.0 * c.n() * c.k()) + c.a(c.m() * (c.n() + c.k())),
     flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
     build,
+}, Operation {
+    name: "gemv_gated_packed",
+    kernels: &["gemv_gated"],
+    variants: Variants::Weights(&Format::QUANTIZED),
+    shape: "M=1 N=ff K=width",
+    checks: &["M=3 N=37 K=288"],
+    bytes: |c| c.w(2.0 * c.n() * c.k()) + c.packed(c.m() * c.k()) + c.a(c.m() * c.n()),
+    flops: |c| 4.0 * c.mnk() + 5.0 * c.mn(),
+    build: build_packed,
 }];
 
 /// [`gemv_gated`]: `y[m,n] = silu(Σ_k gate[n,k] · x[m,k]) · Σ_k up[n,k] · x[m,k]`.
@@ -28,30 +38,37 @@ pub struct GemvGated<'a> {
     pub gate: Matrix<'a>,
     /// `[n, k]` weights, in the format and layout of `gate`.
     pub up: Matrix<'a>,
-    /// `[m, k]` activations.
+    /// `[m, k]` activations, or packed.
     pub x: BufferSlice<'a>,
-    /// `[m, n]` activations.
+    /// `[m, n]` activations, or packed.
     pub y: BufferSlice<'a>,
     /// Number of vectors.
     pub m: usize,
     /// The type of x and y.
     pub activation: Activation,
+    /// x has blocks of [`super::pack`]: for formats that are not plain.
+    pub packed_x: bool,
+    /// Packs y.
+    pub packed_y: bool,
 }
 
 /// Computes the first half of a gated feed-forward network in one dispatch.
 pub fn gemv_gated(encoding: &mut Encoding<'_>, op: GemvGated<'_>) -> Result<()> {
-    gemv_gated_with(encoding, op, encoding.tuning.gemv(op.m, op.gate.rows, op.gate.columns))
+    gemv_gated_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.gate.rows, op.gate.columns))
 }
 
 /// [`gemv_gated`] with a given variant.
 pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: GemvVariant) -> Result<()> {
     let kernel = kernels::GemvGated::select(op.gate.format, op.activation);
     let check = Check::new("gemv_gated", kernel.info());
-    variant.check(&check)?;
+    variant.check(&check, op.packed_x)?;
     let matrix = matrix(&check, "gate", &op.gate)?;
     matrix.stored_like(&check, "up", &op.up, op.gate.rows)?;
-    check.room("x", &op.x, &[op.m, op.gate.columns])?;
-    check.room("y", &op.y, &[op.m, op.gate.rows])?;
+    check_vectors(&check, &op.x, op.packed_x, op.m, &op.gate)?;
+    match op.packed_y {
+        false => check.room("y", &op.y, &[op.m, op.gate.rows])?,
+        true => check.room("packed_y", &op.y, &[op.m, op.gate.rows.div_ceil(PACKED_NUMBERS)])?,
+    };
     matrix.whole_pieces(&check)?;
     if op.m == 0 {
         return Ok(());
@@ -62,10 +79,13 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
         split: variant.split as u32,
         chunk: variant.chunk as u32,
         tiled: matrix.tiled,
+        packed_x: op.packed_x,
+        packed_y: op.packed_y,
     };
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
-    let (gate, up, x, y) = (op.gate.data, op.up.data, op.x, op.y);
-    let arguments = kernels::GemvGatedArgs { gate, up, x, y, p };
+    let (gate, up) = (op.gate.data, op.up.data);
+    let ([x, packed_x], [y, packed_y]) = (either(op.x, op.packed_x), either(op.y, op.packed_y));
+    let arguments = kernels::GemvGatedArgs { gate, up, x, y, p, packed_x, packed_y };
     encoding.describe(
         &OPERATIONS[0],
         (op.gate.format, op.activation),
@@ -75,16 +95,25 @@ pub fn gemv_gated_with(encoding: &mut Encoding<'_>, op: GemvGated<'_>, variant: 
 }
 
 fn build(maker: &Maker<'_>, case: &Case) -> Built {
+    build_with(maker, case, false)
+}
+
+fn build_packed(maker: &Maker<'_>, case: &Case) -> Built {
+    build_with(maker, case, true)
+}
+
+fn build_with(maker: &Maker<'_>, case: &Case, packed_x: bool) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let (gate, up) = (maker.matrix(case, n, k)?, maker.matrix(case, n, k)?);
-    let (x, y) = (maker.activations(&[m, k], activation)?, maker.output("y", &[m, n], activation.into())?);
+    let packed_y = false;
+    let (x, y) = (maker.vectors(&[m, k], activation, packed_x)?, maker.output("y", &[m, n], activation.into())?);
     maker.expect(&y, || {
         let gated = |(gate, up): (f64, f64)| gate * formulas::sigmoid(gate) * up;
         let (gate, up) = (formulas::product(&gate, &x.numbers()), formulas::product(&up, &x.numbers()));
         gate.into_iter().zip(up).map(gated).collect()
     });
     Ok(Box::new(move |encoding| {
-        let (gate, up) = (gate.matrix(), up.matrix());
-        gemv_gated(encoding, GemvGated { gate, up, x: all(&x), y: y.slice(), m, activation })
+        let (gate, up, x, y) = (gate.matrix(), up.matrix(), all(&x), y.slice());
+        gemv_gated(encoding, GemvGated { gate, up, x, y, m, activation, packed_x, packed_y })
     }))
 }

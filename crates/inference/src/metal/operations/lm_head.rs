@@ -1,6 +1,6 @@
 //! Logits of the whole vocabulary: `lm_head.metal`.
 
-use super::gemv::GemvVariant;
+use super::gemv::{GemvVariant, check_vectors, either};
 use crate::cases::{Built, Case, Maker, Number, Operation, Variants, all, formulas};
 use crate::formats::{Activation, Format};
 use crate::metal::dispatch::{Check, CheckedMatrix, DispatchGrid, Encoding, matrix};
@@ -22,6 +22,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         build: build_logits,
     },
     Operation {
+        name: "lm_head_packed",
+        kernels: &["lm_head"],
+        variants: Variants::Weights(&Format::QUANTIZED),
+        shape: "M=1 N=vocabulary K=width",
+        checks: &["M=2 N=101 K=288"],
+        bytes: |c| c.w(c.n() * c.k()) + c.packed(c.m() * c.k()) + 4.0 * c.mn(),
+        flops: |c| 2.0 * c.mnk(),
+        build: build_packed,
+    },
+    Operation {
         name: "lm_head_best",
         kernels: &["lm_head", "lm_head_argmax"],
         variants: Variants::Weights(&[Format::Q8_0]),
@@ -38,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 pub struct LmHead<'a> {
     /// `[n, k]` weights, a row for each token.
     pub w: Matrix<'a>,
-    /// `[m, k]` activations.
+    /// `[m, k]` activations, or packed.
     pub x: BufferSlice<'a>,
     /// Results to store.
     pub result: LmHeadResult<'a>,
@@ -46,6 +56,8 @@ pub struct LmHead<'a> {
     pub m: usize,
     /// The type of x.
     pub activation: Activation,
+    /// x has blocks of [`super::pack`]: for formats that are not plain.
+    pub packed_x: bool,
 }
 
 /// Results that [`lm_head`] stores.
@@ -77,17 +89,17 @@ impl LmHeadArgmax<'_> {
 
 /// Computes the logits of all tokens, picks the token with the largest, or both.
 pub fn lm_head(encoding: &mut Encoding<'_>, op: LmHead<'_>) -> Result<()> {
-    lm_head_with(encoding, op, encoding.tuning.gemv(op.m, op.w.rows, op.w.columns))
+    lm_head_with(encoding, op, encoding.tuning.product(op.packed_x, op.m, op.w.rows, op.w.columns))
 }
 
 /// [`lm_head`] with a given variant.
 pub fn lm_head_with(encoding: &mut Encoding<'_>, op: LmHead<'_>, variant: GemvVariant) -> Result<()> {
     let kernel = kernels::LmHead::select(op.w.format, op.activation);
     let check = Check::new("lm_head", kernel.info());
-    variant.check(&check)?;
+    variant.check(&check, op.packed_x)?;
     let matrix = matrix(&check, "w", &op.w)?;
     matrix.whole_pieces(&check)?;
-    check.room("x", &op.x, &[op.m, op.w.columns])?;
+    check_vectors(&check, &op.x, op.packed_x, op.m, &op.w)?;
     let (logits, argmax) = match op.result {
         LmHeadResult::Logits(logits) => (Some(logits), None),
         LmHeadResult::Argmax(argmax) => (None, Some(argmax)),
@@ -138,9 +150,11 @@ fn encode(
         logits: logits.is_some(),
         argmax: keys.is_some(),
         tiled: matrix.tiled,
+        packed_x: op.packed_x,
     };
     let p = &kernels::GemvParams { n: matrix.rows, m: check.count("m", op.m)? };
-    let arguments = kernels::LmHeadArgs { w: op.w.data, x: op.x, logits, keys, tokens, p };
+    let [x, packed_x] = either(op.x, op.packed_x);
+    let arguments = kernels::LmHeadArgs { w: op.w.data, x, logits, keys, tokens, p, packed_x };
     let kernel = kernels::LmHead::select(op.w.format, op.activation);
     encoding.describe(
         &OPERATIONS[usize::from(logits.is_none())],
@@ -151,20 +165,28 @@ fn encode(
 }
 
 fn build_logits(maker: &Maker<'_>, case: &Case) -> Built {
+    build_with(maker, case, false)
+}
+
+fn build_packed(maker: &Maker<'_>, case: &Case) -> Built {
+    build_with(maker, case, true)
+}
+
+fn build_with(maker: &Maker<'_>, case: &Case, packed_x: bool) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let w = maker.matrix(case, n, k)?;
-    let (x, logits) = (maker.activations(&[m, k], activation)?, maker.output("logits", &[m, n], Number::F32)?);
+    let (x, logits) = (maker.vectors(&[m, k], activation, packed_x)?, maker.output("logits", &[m, n], Number::F32)?);
     maker.expect(&logits, || formulas::product(&w, &x.numbers()));
     Ok(Box::new(move |encoding| {
         let result = LmHeadResult::Logits(logits.slice());
-        lm_head(encoding, LmHead { w: w.matrix(), x: all(&x), result, m, activation })
+        lm_head(encoding, LmHead { w: w.matrix(), x: all(&x), result, m, activation, packed_x })
     }))
 }
 
 fn build_argmax(maker: &Maker<'_>, case: &Case) -> Built {
     let (m, n, k, activation) = (case.shape['M'], case.shape['N'], case.shape['K'], case.activation);
     let w = maker.matrix(case, n, k)?;
-    let x = maker.activations(&[m, k], activation)?;
+    let (x, packed_x) = (maker.activations(&[m, k], activation)?, false);
     let tokens = maker.output("tokens", &[m], Number::U32)?;
     maker.expect(&tokens, || {
         formulas::product(&w, &x.numbers()).chunks(n).map(|row| formulas::argmax(row) as f64).collect()
@@ -172,6 +194,6 @@ fn build_argmax(maker: &Maker<'_>, case: &Case) -> Built {
     let scratch = maker.zeros(&[LmHeadArgmax::scratch_bytes(n, m)], 1)?;
     Ok(Box::new(move |encoding| {
         let result = LmHeadResult::Argmax(LmHeadArgmax { tokens: tokens.slice(), scratch: all(&scratch) });
-        lm_head(encoding, LmHead { w: w.matrix(), x: all(&x), result, m, activation })
+        lm_head(encoding, LmHead { w: w.matrix(), x: all(&x), result, m, activation, packed_x })
     }))
 }

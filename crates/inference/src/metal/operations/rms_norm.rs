@@ -1,9 +1,11 @@
 //! RMS norm of rows: `rms_norm` of `norm.metal`.
 
+use super::gemv::either;
 use crate::cases::{Built, Case, Maker, Operation, Variants, all, formulas};
 use crate::formats::Activation;
 use crate::metal::dispatch::{Check, DispatchGrid, Encoding};
 use crate::metal::kernels::norm as kernels;
+use crate::metal::kernels::packed::PACKED_NUMBERS;
 use crate::metal::library::BufferSlice;
 use compute::Result;
 
@@ -26,7 +28,7 @@ pub struct RmsNorm<'a> {
     pub x: BufferSlice<'a>,
     /// `[dim]` f32.
     pub w: BufferSlice<'a>,
-    /// `[rows, dim]` activations; may be `x`.
+    /// `[rows, dim]` activations, which may be `x`, or packed.
     pub y: BufferSlice<'a>,
     /// Number of rows.
     pub rows: usize,
@@ -36,6 +38,8 @@ pub struct RmsNorm<'a> {
     pub epsilon: f32,
     /// The type of x and y.
     pub activation: Activation,
+    /// Packs y: `dim` is a multiple of 32.
+    pub packed_y: bool,
 }
 
 /// Normalizes rows by their root mean square.
@@ -45,14 +49,23 @@ pub fn rms_norm(encoding: &mut Encoding<'_>, op: RmsNorm<'_>) -> Result<()> {
     let dim = check.count("dim", op.dim)?;
     let x = check.room("x", &op.x, &[op.rows, op.dim])?;
     check.room("w", &op.w, &[op.dim])?;
-    let y = check.room("y", &op.y, &[op.rows, op.dim])?;
-    check.in_place_or_no_overlap(&y, &x)?;
+    if op.packed_y {
+        if !op.dim.is_multiple_of(PACKED_NUMBERS) {
+            return check.error(format_args!("{} numbers are not whole blocks of {PACKED_NUMBERS}", op.dim));
+        }
+        let y = check.room("packed_y", &op.y, &[op.rows, op.dim / PACKED_NUMBERS])?;
+        check.no_overlap(&y, &x)?;
+    } else {
+        let y = check.room("y", &op.y, &[op.rows, op.dim])?;
+        check.in_place_or_no_overlap(&y, &x)?;
+    }
     if op.rows == 0 {
         return Ok(());
     }
     let simdgroups = check.simdgroups(encoding, op.dim)?;
-    let constants = kernels::RmsNormConstants { dim, simdgroups: simdgroups as u32 };
-    let arguments = kernels::RmsNormArgs { x: op.x, w: op.w, y: op.y, epsilon: op.epsilon };
+    let constants = kernels::RmsNormConstants { dim, simdgroups: simdgroups as u32, packed_y: op.packed_y };
+    let [y, packed_y] = either(op.y, op.packed_y);
+    let arguments = kernels::RmsNormArgs { x: op.x, w: op.w, y, epsilon: op.epsilon, packed_y };
     encoding.describe(&OPERATIONS[0], op.activation, &[('M', op.rows), ('N', op.dim)]);
     encoding.dispatch(kernel, &constants, &arguments, DispatchGrid::linear(op.rows, simdgroups))
 }
@@ -66,6 +79,6 @@ fn build(maker: &Maker<'_>, case: &Case) -> Built {
     maker.expect(&y, || formulas::rms_norm(&x.numbers(), &w.numbers(), epsilon));
     Ok(Box::new(move |encoding| {
         let (x, w, y) = (all(&x), all(&w), y.slice());
-        rms_norm(encoding, RmsNorm { x, w, y, rows, dim, epsilon, activation })
+        rms_norm(encoding, RmsNorm { x, w, y, rows, dim, epsilon, activation, packed_y: false })
     }))
 }

@@ -12,6 +12,7 @@
 //          2 logits device float [M, N], with LOGITS
 //          3 keys, 4 tokens device uint [M, ceil(N / 32)], with ARGMAX: the best logit, mapped by `order` of
 //          common.metal, and its token   5 p constant GemvParams
+//          6 packed_x device const PackedBlock [M, K / 32] instead of x, with PACKED_X
 // grid     ceil(M / BATCH) × ceil(N / 32) threadgroups of 32 · SPLIT threads
 #include "gemv.metal"
 
@@ -21,11 +22,12 @@ constant bool ARGMAX [[function_constant(28)]];
 template <typename F, typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SPLIT)]]
 kernel void lm_head(device const uchar* w [[buffer(0)]],
-                    device const T* x [[buffer(1)]],
+                    device const T* x [[buffer(1), function_constant(NUMBERS_X)]],
                     device float* logits [[buffer(2), function_constant(LOGITS)]],
                     device uint* keys [[buffer(3), function_constant(ARGMAX)]],
                     device uint* tokens [[buffer(4), function_constant(ARGMAX)]],
                     constant GemvParams& p [[buffer(5)]],
+                    device const PackedBlock* packed_x [[buffer(6), function_constant(PACKED_X)]],
                     uint2 group [[threadgroup_position_in_grid]],
                     uint2 groups [[threadgroups_per_grid]],
                     uint simdgroup [[simdgroup_index_in_threadgroup]],
@@ -34,7 +36,7 @@ kernel void lm_head(device const uchar* w [[buffer(0)]],
     threadgroup float sums[STAGED / 16];
     uint first = group.x * BATCH, rows = min(BATCH, p.m - first), row = group.y * TILE_ROWS + lane;
     float result[MAX_BATCH];
-    multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), x + ulong(first) * K, rows, Stage{staged, sums},
+    multiply_rows<F>(w, row_of_lane(group.y, lane, p.n), Vectors<T>{x, packed_x, first, rows}, Stage{staged, sums},
                      ThreadPosition{lane, simdgroup, SPLIT}, result);
     if (simdgroup != 0) {
         return;

@@ -6,12 +6,14 @@
 // buffers  x, h, y device [rows, DIM], rows one after the other; w, b device const float [DIM]; epsilon constant float
 //          head_rms_norm: x device [rows, STRIDE]; the first heads·DIM numbers of a row are its heads (so q and k can
 //          be normalized where a fused product wrote them)
+//          rms_norm: packed_y device PackedBlock [rows, DIM / 32] instead of y, with PACKED_Y; DIM a multiple of 32
 //          y may be x: a thread writes only numbers that it alone reads, and only after the sums are complete
 // grid     rows threadgroups of 32·SIMDGROUPS threads; head_rms_norm: (heads, rows) threadgroups of 32
 //          Adjacent lanes take adjacent numbers, for any DIM. One simdgroup needs no barrier, which is best on a CPU
 //          and for short rows; several hide the latency of memory on a GPU. The second pass reads from the cache.
 // moves    2·DIM numbers per row (add_rms_norm 4·DIM), and the weights once
 #include "common.metal"
+#include "packed.metal"
 
 constant uint DIM [[function_constant(0)]];
 constant uint STRIDE [[function_constant(2)]];
@@ -20,15 +22,15 @@ template <typename T>
 [[max_total_threads_per_threadgroup(SIMD_WIDTH * MAX_SIMDGROUPS)]]
 kernel void rms_norm(device const T* x [[buffer(0)]],
                      device const float* w [[buffer(1)]],
-                     device T* y [[buffer(2)]],
+                     device T* y [[buffer(2), function_constant(NUMBERS_Y)]],
                      constant float& epsilon [[buffer(3)]],
+                     device PackedBlock* packed_y [[buffer(4), function_constant(PACKED_Y)]],
                      uint row [[threadgroup_position_in_grid]],
                      uint thread_index [[thread_position_in_threadgroup]],
                      uint lane [[thread_index_in_simdgroup]],
                      uint simdgroup [[simdgroup_index_in_threadgroup]]) {
     threadgroup float scratch[MAX_SIMDGROUPS];
     x += ulong(row) * DIM;
-    y += ulong(row) * DIM;
     float squares = 0.0f;
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
         float value = float(x[i]);
@@ -37,7 +39,12 @@ kernel void rms_norm(device const T* x [[buffer(0)]],
     squares = threadgroup_sum(squares, scratch, ThreadPosition{lane, simdgroup, SIMDGROUPS});
     float factor = rsqrt(squares / float(DIM) + epsilon);
     for (uint i = thread_index; i < DIM; i += SIMD_WIDTH * SIMDGROUPS) {
-        y[i] = T(float(x[i]) * factor * w[i]);
+        float normalized = float(x[i]) * factor * w[i];
+        if (PACKED_Y) {
+            pack(normalized, packed_y + (ulong(row) * DIM + i - lane) / PACKED_NUMBERS, lane);
+        } else {
+            y[ulong(row) * DIM + i] = T(normalized);
+        }
     }
 }
 

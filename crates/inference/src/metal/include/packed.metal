@@ -1,0 +1,60 @@
+// Activations in eight bits, for products of bytes: blocks of 32 numbers with a scale.
+//
+//     number = scale · q,   scale = max |number| / 127,   q = number / scale, rounded
+//
+// A rounded number is off by at most half a scale, 1/254 of the largest of its block. A block with an infinity or a NaN is
+// NaN. With weight = d · (q' - CENTER) + offset, the product of a block is
+//
+//     Σ weight · number = d · scale · (Σ q' · q - CENTER · Σ q) + offset · scale · Σ q
+//
+// whose sums of integers are exact: 32 · 255 · 127 fits 20 bits.
+#ifndef METALWORKS_PACKED_METAL
+#define METALWORKS_PACKED_METAL
+
+#include "common.metal"
+
+// Numbers of a block.
+constant constexpr uint PACKED_NUMBERS = 32;
+
+// A kernel writes blocks instead of numbers.
+constant bool PACKED_Y [[function_constant(31)]];
+constant bool NUMBERS_Y = !PACKED_Y;
+
+struct PackedBlock {
+    float scale;
+    float scaled_sum;           // scale · Σ q
+    int low_sum;                // Σ q of the first 16
+    int high_sum;               // Σ q of the others
+    uint q[PACKED_NUMBERS / 4]; // signed bytes
+};
+
+constant constexpr uint PACKED_BYTES = sizeof(PackedBlock);
+
+// Largest of a block of numbers that are all rounded to 0: below it, 127 / largest is infinite or inexact.
+constant constexpr float NEGLIGIBLE = 1e-30f;
+
+// Packs one number of each lane.
+inline void pack(float number, device PackedBlock* block, uint lane) {
+    // As integers, so that NaN is the largest: fast math assumes that there is none.
+    uint bits = simd_max(as_type<uint>(number) & 0x7fffffffu);
+    float largest = as_type<float>(bits);
+    bool is_finite = bits < 0x7f800000u, is_something = is_finite && largest > NEGLIGIBLE;
+    int q = is_something ? int(rint(number * (127.0f / largest))) : 0;
+    float scale = is_something ? largest / 127.0f : is_finite ? 0.0f : not_a_number<float>();
+    int low_sum = simd_sum(lane < PACKED_NUMBERS / 2 ? q : 0), sum = simd_sum(q);
+    ((device char*)block->q)[lane] = char(q);
+    block->scale = scale;
+    block->scaled_sum = scale * float(sum);
+    block->low_sum = low_sum;
+    block->high_sum = sum - low_sum;
+}
+
+// Σ a[i] · b[i] + sum, of the four bytes of two words: unsigned of a, signed of b. Compilers have an instruction for it.
+inline int dot_bytes(uint a, uint b, int sum) {
+    uchar4 left = as_type<uchar4>(a);
+    char4 right = as_type<char4>(b);
+    return sum + int(left.x) * int(right.x) + int(left.y) * int(right.y) + int(left.z) * int(right.z) +
+           int(left.w) * int(right.w);
+}
+
+#endif
