@@ -45,6 +45,7 @@ fn products_with_every_format() {
                     residual: has_residual.then(|| residual.slice()),
                     m,
                     activation,
+                    packed_x: false,
                 };
                 run(|encoding| gemm(encoding, op, tile));
                 y
@@ -65,7 +66,16 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     let x = Tensor::new(Type::F32, &[0.0; 40]);
     let y = Tensor::poisoned(Type::F32, 8);
     let activation = Activation::F32;
-    let op = Gemv { w: w.matrix(), x: x.slice(), y: y.slice(), bias: None, residual: None, m: 1, activation };
+    let op = Gemv {
+        w: w.matrix(),
+        x: x.slice(),
+        y: y.slice(),
+        bias: None,
+        residual: None,
+        m: 1,
+        activation,
+        packed_x: false,
+    };
     let message = rejected(|encoding| gemm(encoding, op, GemmTile::Medium));
     assert_eq!(message, "gemm: 40 columns: they must be a multiple of 32 here");
     let message = rejected(|encoding| gemm(encoding, Gemv { m: 3, ..op }, GemmTile::Large));

@@ -75,6 +75,7 @@ fn products_with_every_format() {
                 residual: residual.as_ref().map(Tensor::slice),
                 m,
                 activation,
+                packed_x: false,
             };
             run(|encoding| gemv_with(encoding, op, case.variant));
             y
@@ -103,7 +104,16 @@ fn rows_of_plain_numbers_of_any_length() {
             let y = repeated(&what, Tensor::contents, || {
                 let y = Tensor::poisoned(activation, m * rows);
                 let (x, y_slice) = (x.slice(), y.slice());
-                let op = Gemv { w: w.matrix(), x, y: y_slice, bias: None, residual: None, m, activation };
+                let op = Gemv {
+                    w: w.matrix(),
+                    x,
+                    y: y_slice,
+                    bias: None,
+                    residual: None,
+                    m,
+                    activation,
+                    packed_x: false,
+                };
                 run(|encoding| gemv(encoding, op));
                 y
             });
@@ -120,7 +130,16 @@ fn residual_may_be_the_output() {
     let before = random.normals(45);
     let y = Tensor::new(Activation::F32, &before);
     let (slice, activation) = (y.slice(), Activation::F32);
-    let op = Gemv { w: w.matrix(), x: x.slice(), y: slice, bias: None, residual: Some(slice), m: 1, activation };
+    let op = Gemv {
+        w: w.matrix(),
+        x: x.slice(),
+        y: slice,
+        bias: None,
+        residual: Some(slice),
+        m: 1,
+        activation,
+        packed_x: false,
+    };
     run(|encoding| gemv(encoding, op));
     let expected: Vec<f64> = product(&w, &x.numbers()).iter().zip(before).map(|(a, b)| a + b).collect();
     assert_close("y += W x", &y.numbers(), &expected, bound(activation));
@@ -139,7 +158,8 @@ fn gated_products_with_every_format() {
         let y = repeated(&case.what, Tensor::contents, || {
             let y = Tensor::poisoned(activation, m * rows);
             let (gate, up) = (gate.matrix(), up.matrix());
-            let op = GemvGated { gate, up, x: x.slice(), y: y.slice(), m, activation };
+            let op =
+                GemvGated { gate, up, x: x.slice(), y: y.slice(), m, activation, packed_x: false, packed_y: false };
             run(|encoding| gemv_gated_with(encoding, op, case.variant));
             y
         });
@@ -174,6 +194,7 @@ fn queries_keys_and_values_with_every_format() {
                 biases: biases.as_ref().map(|biases| [&biases[0], &biases[1], &biases[2]].map(Tensor::slice)),
                 m,
                 activation,
+                packed_x: false,
             };
             run(|encoding| gemv_qkv_with(encoding, op, case.variant));
             [q, k, v]
@@ -198,7 +219,16 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     let x = Tensor::new(Type::F32, &[0.0; 64]);
     let y = Tensor::poisoned(Type::F32, 32);
     let activation = Activation::F32;
-    let op = Gemv { w: w.matrix(), x: x.slice(), y: y.slice(), bias: None, residual: None, m: 1, activation };
+    let op = Gemv {
+        w: w.matrix(),
+        x: x.slice(),
+        y: y.slice(),
+        bias: None,
+        residual: None,
+        m: 1,
+        activation,
+        packed_x: false,
+    };
     run(|encoding| gemv(encoding, Gemv { m: 0, ..op }));
     assert!(y.numbers().iter().all(|value| value.is_nan()), "nothing was to be written");
     let message = rejected(|encoding| gemv(encoding, Gemv { m: 2, ..op }));
@@ -218,7 +248,8 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     assert_eq!(message, "gemv: w begins at an address that is no multiple of 4");
     let other = Stored::random(Format::Q4_1, Layout::Tiles, 32, 64, &mut random);
     let (gate, up) = (w.matrix(), other.matrix());
-    let gated = GemvGated { gate, up, x: x.slice(), y: y.slice(), m: 1, activation };
+    let gated =
+        GemvGated { gate, up, x: x.slice(), y: y.slice(), m: 1, activation, packed_x: false, packed_y: false };
     let message = rejected(|encoding| gemv_gated(encoding, gated));
     assert_eq!(message, "gemv_gated: up is 32 × 64 of q4_1 in Tiles, but must be 32 × 64 of q4_0 in Tiles");
 }

@@ -42,7 +42,7 @@ fn logits_and_best_tokens_with_every_format() {
                 let scratch = Tensor::poisoned(Type::Bytes, scratch_bytes);
                 let argmax = LmHeadArgmax { tokens: tokens.slice(), scratch: scratch.slice() };
                 let result = LmHeadResult::Both(logits.slice(), argmax);
-                let op = LmHead { w: w.matrix(), x: x.slice(), result, m, activation };
+                let op = LmHead { w: w.matrix(), x: x.slice(), result, m, activation, packed_x: false };
                 run(|encoding| lm_head_with(encoding, op, GemvVariant { batch, split, chunk }));
                 // Each result on its own is the same.
                 let alone = Tensor::poisoned(Type::U32, m);
@@ -69,7 +69,7 @@ fn best_of(weights: &[f64]) -> u32 {
     let scratch = Tensor::poisoned(Type::Bytes, LmHeadArgmax::scratch_bytes(weights.len(), 1));
     let argmax = LmHeadArgmax { tokens: tokens.slice(), scratch: scratch.slice() };
     let (result, activation) = (LmHeadResult::Argmax(argmax), Activation::F32);
-    let op = LmHead { w: w.matrix(), x: x.slice(), result, m: 1, activation };
+    let op = LmHead { w: w.matrix(), x: x.slice(), result, m: 1, activation, packed_x: false };
     run(|encoding| lm_head(encoding, op));
     tokens.numbers()[0] as u32
 }
@@ -95,7 +95,7 @@ fn rejects_buffers_and_sizes_that_do_not_fit() {
     let small = Tensor::poisoned(Type::U32, 1);
     let argmax = LmHeadArgmax { tokens: small.slice(), scratch: small.slice() };
     let (result, activation) = (LmHeadResult::Argmax(argmax), Activation::F32);
-    let op = LmHead { w: w.matrix(), x: x.slice(), result, m: 1, activation };
+    let op = LmHead { w: w.matrix(), x: x.slice(), result, m: 1, activation, packed_x: false };
     let message = rejected(|encoding| lm_head(encoding, op));
     assert_eq!(message, "lm_head: scratch has 4 bytes, but 1 × 2 elements of 8 bytes are needed");
     let result = LmHeadResult::Logits(small.slice());

@@ -26,6 +26,7 @@ mod gemv;
 mod kv_cache;
 mod lm_head;
 mod norm;
+mod packed;
 mod rope;
 mod sampling;
 mod sequence;

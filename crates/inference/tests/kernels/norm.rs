@@ -34,8 +34,16 @@ fn rms_norms() {
             let w = Tensor::new(Type::F32, &random.normals(dim));
             let y = repeated(&what, Tensor::contents, || {
                 let y = Tensor::poisoned(activation, rows * dim);
-                let op =
-                    RmsNorm { x: x.slice(), w: w.slice(), y: y.slice(), rows, dim, epsilon: EPSILON, activation };
+                let op = RmsNorm {
+                    x: x.slice(),
+                    w: w.slice(),
+                    y: y.slice(),
+                    rows,
+                    dim,
+                    epsilon: EPSILON,
+                    activation,
+                    packed_y: false,
+                };
                 run_rows(simdgroups, |encoding| rms_norm(encoding, op));
                 y
             });
@@ -61,6 +69,7 @@ fn rms_norm_of_tiny_and_large_numbers_in_place() {
             dim: 50,
             epsilon: EPSILON,
             activation: Activation::F32,
+            packed_y: false,
         };
         run(|encoding| rms_norm(encoding, op));
         assert_close(
@@ -200,6 +209,7 @@ fn no_rows_encode_nothing_and_short_buffers_are_rejected() {
         dim,
         epsilon: EPSILON,
         activation: Activation::F32,
+        packed_y: false,
     };
     run(|encoding| rms_norm(encoding, op(0, 12)));
     assert!(y.numbers().iter().all(|value| value.is_nan()), "nothing was to be written");

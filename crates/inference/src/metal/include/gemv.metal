@@ -176,7 +176,11 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
             total += scales.x * float(sum);
             sums += scales.y;
         }
-        result[m] += total * packed->scale + sums * packed->scaled_sum;
+        result[m] += total * packed->scale;
+        // Formats with a center have no offset.
+        if (F::CENTER == 0) {
+            result[m] += sums * packed->scaled_sum;
+        }
     }
 }
 

@@ -30,8 +30,9 @@ struct PackedBlock {
 
 constant constexpr uint PACKED_BYTES = sizeof(PackedBlock);
 
-// Largest of a block of numbers that are all rounded to 0: below it, 127 / largest is infinite or inexact.
-constant constexpr float NEGLIGIBLE = 1e-30f;
+// Largest of a block of numbers that are all rounded to 0: below it, 127 / largest is infinite or inexact. Above the other,
+// 1 / largest is.
+constant constexpr float NEGLIGIBLE = 1e-30f, HUGE_NUMBER = 1e30f;
 
 // Packs one number of each lane.
 inline void pack(float number, device PackedBlock* block, uint lane) {
@@ -39,7 +40,9 @@ inline void pack(float number, device PackedBlock* block, uint lane) {
     uint bits = simd_max(as_type<uint>(number) & 0x7fffffffu);
     float largest = as_type<float>(bits);
     bool is_finite = bits < 0x7f800000u, is_something = is_finite && largest > NEGLIGIBLE;
-    int q = is_something ? int(rint(number * (127.0f / largest))) : 0;
+    // The inverse of a huge number would be denormal.
+    float shrink = largest > HUGE_NUMBER ? 1e-10f : 1.0f;
+    int q = is_something ? int(rint(number * shrink * (127.0f / (largest * shrink)))) : 0;
     float scale = is_something ? largest / 127.0f : is_finite ? 0.0f : not_a_number<float>();
     int low_sum = simd_sum(lane < PACKED_NUMBERS / 2 ? q : 0), sum = simd_sum(q);
     ((device char*)block->q)[lane] = char(q);

@@ -181,7 +181,7 @@ inline float2 packed_scale_and_minimum(B b, uint g) {
 // 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low nibbles are one group, the high
 // nibbles the next.   weight = d · scale · q - dmin · minimum
 struct q4_K : Quantized<q4_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32, SPAN = 64;
+    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32, SPAN = 256;
     static constant constexpr uint BITS = 4, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint g, uint i) {

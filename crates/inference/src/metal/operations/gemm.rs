@@ -75,6 +75,9 @@ pub fn gemm(encoding: &mut Encoding<'_>, op: Gemv<'_>, tile: GemmTile) -> Result
         GemmTile::Medium => Check::new("gemm", medium.info()),
         GemmTile::Large => Check::new("gemm", large.info()),
     };
+    if op.packed_x {
+        return check.error("there are no products with packed vectors");
+    }
     let matrix = check_product(&check, &op)?;
     matrix.whole_pieces(&check)?;
     if !op.x.offset().is_multiple_of(ALIGNMENT) {
