@@ -70,7 +70,9 @@ pub(crate) fn recognize(module: &mut Module) {
     let functions = module.functions();
     for block in functions.iter().flat_map(|function| function.blocks()) {
         for instruction in block.instructions() {
-            if is_addition(instruction) && !is_part(instruction) {
+            // Calls are made as soon as their products are complete. So they stay in the order in which the kernel's author
+            // computes independent sums, whose instructions wait for each other less.
+            if is_addition(instruction) {
                 replace(&rewrite, module, instruction);
             }
         }

@@ -161,25 +161,36 @@ inline void multiply_bytes(F, BlockUnits block, uint g, device const PackedBlock
     for (uint i = 0; i < PACKED_NUMBERS / 4; i++) {
         weights[i] = F::bytes(block, g + 4 * i / F::GROUP, i % (F::GROUP / 4));
     }
-    for (uint m = 0; m < BATCH; m++) {
-        // Past the end, the last vector is multiplied again.
-        device const PackedBlock* packed = x + ulong(min(m, count - 1)) * (K / PACKED_NUMBERS);
-        float total = 0.0f, sums = 0.0f;
+    // Four chains of additions on a CPU with registers of 16 lanes: two vectors, or the even and odd words of one.
+    constexpr uint CHAINS = 2;
+    uint step = min(BATCH, CHAINS), ways = CHAINS / step;
+    for (uint first = 0; first < BATCH; first += step) {
         for (uint part = 0; part < PACKED_NUMBERS / F::GROUP; part++) {
             float2 scales = F::scales(block, g + part);
-            int all = packed->low_sum + packed->high_sum;
-            int sum = -int(F::CENTER) * (F::GROUP == PACKED_NUMBERS ? all : part == 0 ? packed->low_sum : packed->high_sum);
+            device const PackedBlock* packed[CHAINS];
+            int sums[CHAINS];
+            for (uint m = 0; m < step; m++) {
+                // Past the end, the last vector is multiplied again.
+                packed[m] = x + ulong(min(first + m, count - 1)) * (K / PACKED_NUMBERS);
+                int low = packed[m]->low_sum, high = packed[m]->high_sum;
+                sums[m] = -int(F::CENTER) * (F::GROUP == PACKED_NUMBERS ? low + high : part == 0 ? low : high);
+            }
+            sums[CHAINS - 1] = ways == 1 ? sums[CHAINS - 1] : 0;
             for (uint i = 0; i < F::GROUP / 4; i++) {
                 uint at = part * (F::GROUP / 4) + i;
-                sum = dot_bytes(weights[at], packed->q[at], sum);
+                for (uint m = 0; m < step; m++) {
+                    uint chain = ways == 1 ? m : i % CHAINS;
+                    sums[chain] = dot_bytes(weights[at], packed[m]->q[at], sums[chain]);
+                }
             }
-            total += scales.x * float(sum);
-            sums += scales.y;
-        }
-        result[m] += total * packed->scale;
-        // Formats with a center have no offset.
-        if (F::CENTER == 0) {
-            result[m] += sums * packed->scaled_sum;
+            for (uint m = 0; m < step; m++) {
+                int sum = ways == 1 ? sums[m] : sums[0] + sums[1];
+                result[first + m] += scales.x * float(sum) * packed[m]->scale;
+                // Formats with a center have no offset.
+                if (F::CENTER == 0) {
+                    result[first + m] += scales.y * packed[m]->scaled_sum;
+                }
+            }
         }
     }
 }
