@@ -99,7 +99,6 @@ fn replace<'m>(rewrite: &'m Rewrite, module: ModuleRef<'m>, root: Value<'m>) {
     if dots.is_empty() {
         return;
     }
-    others.extend(products.into_iter().map(|(term, _)| term));
     let b = Builder::new(module);
     b.before(root);
     let sum = others.into_iter().reduce(|sum, term| b.add(sum, term)).unwrap_or_else(|| root.ty().zero());
@@ -107,6 +106,8 @@ fn replace<'m>(rewrite: &'m Rewrite, module: ModuleRef<'m>, root: Value<'m>) {
         let arguments = [left.word(&b), right.word(&b), sum];
         b.call(declaration(module, dot), &arguments)
     });
+    // Products without three others may find them in a later addition, which does not look into calls.
+    let sum = products.into_iter().fold(sum, |sum, (term, _)| b.add(sum, term));
     root.replace_all_uses_with(sum);
     rewrite.erase(root);
 }
