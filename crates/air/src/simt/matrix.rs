@@ -109,7 +109,7 @@ struct Matrices<'m> {
     has_products: bool,
     tiles: Tiles<'m>,
     /// Right operands of products, transposed, by their block.
-    transposed: FxHashMap<(Value<'m>, Block<'m>), Value<'m>>,
+    transposed: FxHashMap<(Value<'m>, Block<'m>), Vec<Value<'m>>>,
     in_metal_order: FxHashSet<Value<'m>>,
     known: FxHashMap<(Value<'m>, Order), Value<'m>>,
 }
@@ -217,9 +217,9 @@ impl<'m> Matrices<'m> {
         let rights = rights.into_iter().map(|right| {
             let fragment = self.get(right, Order::Fragment);
             let transposed = self.transposed.entry((right, block));
-            *transposed.or_insert_with(|| product::transposed(&self.b, fragment))
+            transposed.or_insert_with(|| product::transposed(&self.b, fragment)).clone()
         });
-        let rights: Vec<Value<'m>> = rights.collect();
+        let rights: Vec<Vec<Value<'m>>> = rights.collect();
         let mut columns = Vec::new();
         for column in &tile.columns {
             let lefts = column.calls.iter().map(|call| self.get(call.operand(0), Order::Fragment));

@@ -9,11 +9,13 @@
 //!
 //! Products of half and bfloat are those of the tensor cores, `mma.m16n8k8` and `mma.m16n8k16`, summed in float; rows
 //! that no matrix fills are zero. A left operand and a sum are fragments as they are; a right operand must have its
-//! columns in the lanes: it is transposed. Products of float are computed by the lanes, in the order in which CPUs compute them.
+//! columns in the lanes: it is transposed. Products of float are those of the tensor cores in three parts with fast
+//! mathematics; without it they are computed by the lanes, in the order in which CPUs compute them.
 
 use super::lanes::{Active, from_lane, lane};
-use crate::ir::{Builder, Opcode, Type, Value};
+use crate::ir::{Builder, IntPredicate, Opcode, Type, Value};
 use crate::thread::number::{Number, allowing_special_values};
+use inkwell::llvm_sys::LLVMFastMathApproxFunc;
 
 /// Rows and columns.
 const SIZE: i64 = 8;
@@ -106,7 +108,7 @@ fn diagonal<'m>(b: &Builder<'m>) -> Value<'m> {
     let int = Type::int(b.context(), 32);
     let (row, column) = (row(b), column(b));
     let bits = Type::int(b.context(), 1).vector(2).poison();
-    let on = |column: Value<'m>| b.icmp(crate::ir::IntPredicate::LLVMIntEQ, row, column);
+    let on = |column: Value<'m>| b.icmp(IntPredicate::LLVMIntEQ, row, column);
     let first = b.insert(bits, on(column), int.constant(0));
     b.insert(first, on(b.add(column, int.constant(1))), int.constant(1))
 }
@@ -189,6 +191,11 @@ impl<'m> Tile<'m> {
     }
 }
 
+/// True if fast mathematics is allowed.
+pub(super) fn is_fast(flags: u32) -> bool {
+    flags & LLVMFastMathApproxFunc != 0
+}
+
 /// A·B + C, in float.
 fn multiply<'m>(
     b: &Builder<'m>,
@@ -198,22 +205,101 @@ fn multiply<'m>(
     right: Value<'m>,
     sum: Value<'m>,
 ) -> Value<'m> {
-    if call.has_products && types[0] == types[1] && types[0].is_short() {
+    let by_tensor_cores = types[0].is_short() || is_fast(call.flags);
+    if call.has_products && types[0] == types[1] && by_tensor_cores {
         return tile(b, &[transposed(b, right)], &[(vec![left], sum)])[0];
     }
     let [left, right] = [(types[0], left), (types[1], right)].map(|(element, value)| element.number.open(b, value));
     lanes_product(b, call.flags, left, right, sum)
 }
 
-/// A right operand of a product: its columns in the lanes, as a register of 32 bits.
-pub(super) fn transposed<'m>(b: &Builder<'m>, fragment: Value<'m>) -> Value<'m> {
+/// A right operand of a product: its columns in the lanes, in registers of 32 bits. Those of half and bfloat take one,
+/// those of float two.
+pub(super) fn transposed<'m>(b: &Builder<'m>, fragment: Value<'m>) -> Vec<Value<'m>> {
     let int = Type::int(b.context(), 32);
-    b.assembly("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r", int, &[b.bitcast(fragment, int)])
+    let transpose =
+        |register: Value<'m>| b.assembly("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r", int, &[register]);
+    if !is_float(fragment) {
+        return vec![transpose(b.bitcast(fragment, int))];
+    }
+    // The lower halves of both elements in one register, the upper halves in the other, and back.
+    let halves = |x: Value<'m>, y: Value<'m>| {
+        [0x5410, 0x7632].map(|selector| b.intrinsic("llvm.nvvm.prmt", &[], &[x, y, int.constant(selector)]))
+    };
+    let [x, y] = elements(b, fragment);
+    let [low, high] = halves(x, y).map(transpose);
+    halves(low, high).to_vec()
+}
+
+/// The bits of a lane's two numbers.
+fn elements<'m>(b: &Builder<'m>, fragment: Value<'m>) -> [Value<'m>; 2] {
+    let int = Type::int(b.context(), 32);
+    [0, 1].map(|index| b.bitcast(b.extract(fragment, int.constant(index)), int))
+}
+
+fn is_float(fragment: Value) -> bool {
+    let element = fragment.ty().element();
+    !element.is_int() && !element.is_half()
 }
 
 /// Sums of products by the tensor cores. `rights` are one or two right operands, transposed, of products that add to
 /// one another; `columns` are one or two lists of their left operands, with the sum that they add to.
 pub(super) fn tile<'m>(
+    b: &Builder<'m>,
+    rights: &[Vec<Value<'m>>],
+    columns: &[(Vec<Value<'m>>, Value<'m>)],
+) -> Vec<Value<'m>> {
+    match (rights, is_float(columns[0].0[0])) {
+        ([right], true) => float_tile(b, right, columns),
+        _ => short_tile(b, &rights.concat(), columns),
+    }
+}
+
+/// Products of float in three parts. The GPU multiplies numbers of 11 bits: x is the nearest of these plus a second,
+/// which is the rest, and of the four products that of the rests is left out. The instruction adds less exactly than
+/// float does, so that it begins with zero, and the sum is added after it.
+fn float_tile<'m>(b: &Builder<'m>, right: &[Value<'m>], columns: &[(Vec<Value<'m>>, Value<'m>)]) -> Vec<Value<'m>> {
+    let int = Type::int(b.context(), 32);
+    let float = Type::float(b.context());
+    let split = |values: &[Value<'m>]| -> [Vec<Value<'m>>; 2] {
+        let parts: Vec<[Value<'m>; 2]> = values.iter().map(|&bits| split_float(b, bits)).collect();
+        [0, 1].map(|which| parts.iter().map(|part| part[which]).collect())
+    };
+    let of_column = |column: usize| match columns.get(column) {
+        Some((lefts, _)) => elements(b, lefts[0]),
+        None => [int.zero(); 2],
+    };
+    let [[x0, y0], [x1, y1]] = [of_column(0), of_column(1)];
+    // Columns of A and rows of B are in an order of their own, the same in both: even ones first.
+    let [left_near, left_rest] = split(&[x0, x1, y0, y1]);
+    let [right_near, right_rest] = split(right);
+    let parts = [(&left_rest, &right_near), (&left_near, &right_rest), (&left_near, &right_near)];
+    let products = parts.into_iter().fold([float.zero(); 4], |sum, (left, right)| {
+        let arguments: Vec<Value<'m>> = left.iter().chain(right).copied().chain(sum).collect();
+        let result = b.intrinsic("llvm.nvvm.mma.m16n8k8.row.col.tf32", &[], &arguments);
+        [0, 1, 2, 3].map(|index| b.extract_value(result, index))
+    });
+    let sum = |(column, (_, sum)): (usize, &(Vec<Value<'m>>, Value<'m>))| {
+        let first = b.insert(float.vector(2).poison(), products[2 * column], int.constant(0));
+        let product = b.insert(first, products[2 * column + 1], int.constant(1));
+        b.binary(Opcode::LLVMFAdd, *sum, product)
+    };
+    columns.iter().enumerate().map(sum).collect()
+}
+
+/// A number rounded to 11 bits, and the rest; 0 for infinity. All as bits.
+fn split_float<'m>(b: &Builder<'m>, bits: Value<'m>) -> [Value<'m>; 2] {
+    let int = bits.ty();
+    let float = Type::float(b.context());
+    let near = b.and(b.add(bits, int.constant(0x1000)), int.constant(!0x1fff));
+    let [number, rounded] = [bits, near].map(|bits| b.bitcast(bits, float));
+    let rest = b.binary(Opcode::LLVMFSub, number, rounded);
+    let is_exact = b.icmp(IntPredicate::LLVMIntEQ, bits, near);
+    [near, b.select(is_exact, int.zero(), b.bitcast(rest, int))]
+}
+
+/// Products of half and bfloat.
+fn short_tile<'m>(
     b: &Builder<'m>,
     rights: &[Value<'m>],
     columns: &[(Vec<Value<'m>>, Value<'m>)],

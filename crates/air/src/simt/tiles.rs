@@ -1,10 +1,12 @@
 //! Products of matrices that one instruction computes together. The GPU's largest product of half and bfloat is one of
 //! 16 × 16 by 16 × 8: four of Metal's, two of them below one another, which share the right operand, and two after one
-//! another, the second of which adds to the first. The instruction takes as long as one for a single product.
+//! another, the second of which adds to the first. The instruction takes as long as one for a single product. That of
+//! float is of 16 × 8 by 8 × 8: two below one another.
 //!
 //! Products are put together within a block, at the place of the last; so nothing may use a result before.
 
 use super::matrix::is_matrix;
+use super::product::is_fast;
 use crate::ir::{Opcode, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -90,12 +92,19 @@ impl<'m> Tiles<'m> {
     }
 }
 
-/// True for a product of half or bfloat that adds to float.
+/// True for a product that the tensor cores compute, and that adds to float.
 fn is_product(value: Value) -> bool {
     let name = if value.is(Opcode::LLVMCall) { value.callee().map(Value::name) } else { None };
     let Some(types) = name.as_deref().and_then(|name| name.strip_prefix(NAME)) else { return false };
-    matches!(types, "v64f32.v64f16.v64f16.v64f32" | "v64f32.v64bf16.v64bf16.v64f32") && is_matrix(value.ty())
+    match types {
+        "v64f32.v64f16.v64f16.v64f32" | "v64f32.v64bf16.v64bf16.v64f32" => is_matrix(value.ty()),
+        FLOAT => is_matrix(value.ty()) && is_fast(value.fast_math().unwrap_or(0)),
+        _ => false,
+    }
 }
+
+/// The types of a product of float.
+const FLOAT: &str = "v64f32.v64f32.v64f32.v64f32";
 
 /// Puts products that add to one another in pairs.
 fn columns<'m>(products: &[Value<'m>]) -> Vec<Column<'m>> {
@@ -106,7 +115,9 @@ fn columns<'m>(products: &[Value<'m>]) -> Vec<Column<'m>> {
             continue;
         }
         let mut calls = vec![call];
-        if let [next] = call.users()[..]
+        let is_float = call.callee().is_some_and(|callee| callee.name().ends_with(FLOAT));
+        if !is_float
+            && let [next] = call.users()[..]
             && products.contains(&next)
             && next.operand(2) == call
             && next.operand(0) != call

@@ -165,8 +165,14 @@ fn products_of_matrices_are_put_together() {
         assert_eq!(count(text, "movmatrix"), 2 * products, "{text}");
         assert!(!text.contains("shfl") && !text.contains(".local"), "{text}");
     }
+    // Float is of products of 16 × 8 by 8 × 8, in three parts.
     let text = ptx(&GEMM.replace('T', "float"));
-    assert!(!text.contains("mma.sync") && text.contains("fma.rn"), "{text}");
+    let text = entry(&text);
+    let products = count(text, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32");
+    assert!(matches!(products, 12 | 48) && count(text, "mma.sync") == products, "{products} products: {text}");
+    assert!(!text.contains("shfl"), "{text}");
+    let safe = compile_with(&GEMM.replace('T', "float"), Whole, MathMode::Safe).ptx;
+    assert!(!safe.contains("mma.sync") && safe.contains("fma.rn"), "{safe}");
 }
 
 #[test]
