@@ -86,6 +86,23 @@ fn prints_code_for_this_machine() {
 }
 
 #[test]
+fn prints_ptx() {
+    let emit = ["compile", GEMV, "--emit", "ptx", "gemv"];
+    let constants = ["--const", "0=u32:128", "--const", "1=bool:false"];
+    let run = metalworks(emit.iter().chain(&["--target", "sm_90a"]).chain(&constants)).exits(0);
+    assert!(
+        run.stdout.contains(".target sm_90a") && run.stdout.contains(".entry metalworks_kernel"),
+        "{}",
+        run.stdout
+    );
+    metalworks(emit).exits(2).says("--emit ptx needs one --target");
+    metalworks(emit.iter().chain(&["--target", "sm_1"])).exits(2).says("the architecture 'sm_1'");
+    metalworks(["compile", GEMV, "--emit", "asm", "gemv", "--target", "sm_90a"])
+        .exits(2)
+        .says("not for a --target");
+}
+
+#[test]
 fn reports_problems_of_files() {
     let scratch = Scratch::new();
     let path = format!("{}/out.metallib", scratch.path());

@@ -30,7 +30,7 @@ impl<'m> Column<'m> {
         self.calls[self.calls.len() - 1]
     }
 
-    /// What must be the same in products below one another.
+    /// Properties that products below one another share.
     fn key(&self) -> (String, Vec<Value<'m>>) {
         let name = self.calls[0].callee().map(Value::name).unwrap_or_default();
         (name, self.calls.iter().map(|call| call.operand(1)).collect())
