@@ -281,8 +281,9 @@ impl<'m> Matrices<'m> {
             return defined;
         }
         let b = &self.conversions;
-        let following = defined.block().instructions().into_iter().skip_while(|other| *other != defined).skip(1);
-        let next = following.skip_while(|other| other.is(Opcode::LLVMPHI)).next();
+        let mut following =
+            defined.block().instructions().into_iter().skip_while(|other| *other != defined).skip(1);
+        let next = following.find(|other| !other.is(Opcode::LLVMPHI));
         match next {
             Some(next) => b.before(next),
             None => b.at_end(defined.block()),

@@ -24,8 +24,6 @@ mod legal;
 mod matrix;
 mod product;
 mod target;
-#[cfg(test)]
-mod tests;
 mod tiles;
 
 pub use target::Architecture;
