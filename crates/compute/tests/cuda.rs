@@ -131,6 +131,16 @@ fn device() -> Device {
 
 /// A kernel whose entry for values can be left out.
 fn pipeline_of(device: &Device, name: &str, has_values: bool) -> Result<ComputePipelineState> {
+    pipeline_with(device, name, has_values, PTX)
+}
+
+/// The kernels, which wait by themselves for those that they depend on.
+fn waiting() -> String {
+    let wait = ".reg .pred %p;\n    griddepcontrol.launch_dependents;\n    griddepcontrol.wait;";
+    PTX.replace(".target sm_70", ".target sm_90").replace(".reg .pred %p;", wait)
+}
+
+fn pipeline_with(device: &Device, name: &str, has_values: bool, ptx: &str) -> Result<ComputePipelineState> {
     let compilation = msl::compile_source("kernels.metal", SOURCE, &msl::Options::default());
     let kernel = compilation.reflect().kernels.into_iter().find(|kernel| kernel.name == name).expect("it is there");
     let (parameters, values) = parameters(name);
@@ -138,7 +148,7 @@ fn pipeline_of(device: &Device, name: &str, has_values: bool) -> Result<ComputeP
     let simt = SimtKernel {
         name: name.into(),
         threadgroups: Threadgroups::Any,
-        ptx: PTX.into(),
+        ptx: ptx.into(),
         entry: name.into(),
         bytes_entry: values.as_ref().map(|_| format!("{name}_values")),
         parameters,
@@ -263,6 +273,36 @@ fn replays_have_their_own_patches() {
             commands.wait_until_completed().expect("it runs");
         }
         assert_eq!([x.read::<u32>()[63], y.read::<u32>()[0]], expected, "{has_values} {dispatch_type:?}");
+    }
+}
+
+/// A thousand additions in a row, and eight at a time: none may start before the one that it depends on has ended.
+#[test]
+#[ignore = "needs an NVIDIA GPU of the Hopper architecture or later"]
+fn early_kernels_wait_for_their_dependencies() {
+    let device = device();
+    let (pipeline, queue) =
+        (pipeline_with(&device, "add", true, &waiting()).expect("it loads"), device.new_command_queue());
+    const COUNT: usize = 1 << 16;
+    for parts in [1, 8] {
+        let buffers: Vec<Buffer> = (0..parts).map(|_| device.new_buffer(4 * COUNT).expect("memory")).collect();
+        let steps = 1000 / parts as u32;
+        let mut recorder = device.new_command_recorder(DispatchType::Concurrent);
+        for step in 0..steps {
+            for buffer in &buffers {
+                add(&mut recorder, &pipeline, (buffer, 0), COUNT, step).expect("it is right");
+            }
+        }
+        let recording = recorder.finish().expect("a recording");
+        assert_eq!(recording.barrier_count(), steps as usize - 1);
+        for _ in 0..3 {
+            let commands = queue.new_command_buffer();
+            commands.replay(&recording, &[]).expect("it is right");
+            commands.commit().expect("it commits");
+            commands.wait_until_completed().expect("it runs");
+        }
+        let expected = 3 * (steps * (steps - 1) / 2);
+        assert!(buffers.iter().all(|buffer| buffer.read::<u32>() == vec![expected; COUNT]), "{parts} parts");
     }
 }
 
@@ -412,8 +452,12 @@ fn replays_are_measured() {
     let device = device();
     let queue = device.new_command_queue();
     let x = device.new_buffer(4 * 64 * 512).expect("memory");
-    for (has_values, patched) in [(true, 0), (true, 100), (true, 300), (false, 0), (false, 100)] {
-        let pipeline = pipeline_of(&device, "add", has_values).expect("it loads");
+    let cases = [(true, 0), (true, 100), (true, 300), (false, 0), (false, 100)];
+    let cases =
+        cases.iter().flat_map(|&(has_values, patched)| [(has_values, patched, false), (has_values, patched, true)]);
+    for (has_values, patched, waits) in cases {
+        let ptx = if waits { waiting() } else { PTX.into() };
+        let pipeline = pipeline_with(&device, "add", has_values, &ptx).expect("it loads");
         let mut recorder = device.new_command_recorder(DispatchType::Concurrent);
         for step in 0..300u32 {
             add(&mut recorder, &pipeline, (&x, 0), 64, step).expect("it is right");
@@ -453,7 +497,7 @@ fn replays_are_measured() {
             alone += start.elapsed().as_secs_f64() / 20.0;
         }
         println!(
-            "300 dispatches, values {has_values}, {patched} patched: {:.1} µs to commit, {:.1} µs each in flight, \
+            "300 dispatches, values {has_values}, waits {waits}, {patched} patched: {:.1} µs to commit, {:.1} µs each in flight, \
              {:.1} µs on the device; alone {:.1} µs to commit, {:.1} µs to completion",
             encoding / f64::from(ROUNDS) * 1e6,
             all / f64::from(ROUNDS) * 1e6,

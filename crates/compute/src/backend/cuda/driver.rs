@@ -30,6 +30,23 @@ pub(super) struct KernelNodeParams {
     pub(super) context: Raw,
 }
 
+/// `CUgraphEdgeData`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct EdgeData {
+    pub(super) from_port: u8,
+    pub(super) to_port: u8,
+    pub(super) kind: u8,
+    pub(super) reserved: [u8; 5],
+}
+
+/// The dependent kernel is launched early, and waits for the other itself: `CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC`,
+/// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
+pub(super) const PROGRAMMATIC_EDGE: EdgeData = EdgeData { from_port: 1, to_port: 0, kind: 1, reserved: [0; 5] };
+
+/// `cuGraphAddDependencies_v2`, from CUDA 12.3 on.
+pub(super) type AddDependencies = unsafe extern "C" fn(Raw, *const Raw, *const Raw, *const EdgeData, usize) -> Code;
+
 /// Codes that are handled by name.
 pub(super) mod code {
     use super::Code;
@@ -87,6 +104,8 @@ macro_rules! functions {
         #[allow(non_snake_case, reason = "the names of cuda.h")]
         pub(super) struct Api {
             $(pub(super) $name: unsafe extern "C" fn($($argument),*) -> Code,)*
+            /// `None` in older drivers.
+            pub(super) add_dependencies: Option<AddDependencies>,
             /// Keeps the functions loaded.
             _library: Library,
         }
@@ -94,7 +113,13 @@ macro_rules! functions {
         impl Api {
             fn of(library: Library) -> std::result::Result<Api, libloading::Error> {
                 // SAFETY: the types are those of cuda.h, and the library is kept as long as the functions.
-                unsafe { Ok(Api { $($name: *library.get(concat!(stringify!($name), "\0"))?,)* _library: library }) }
+                unsafe {
+                    Ok(Api {
+                        $($name: *library.get(concat!(stringify!($name), "\0"))?,)*
+                        add_dependencies: library.get("cuGraphAddDependencies_v2\0").ok().map(|found| *found),
+                        _library: library,
+                    })
+                }
             }
         }
     };
@@ -256,5 +281,6 @@ mod tests {
         assert_eq!(size_of::<KernelNodeParams>(), 72);
         assert_eq!(std::mem::offset_of!(KernelNodeParams, parameters), 40);
         assert_eq!(std::mem::offset_of!(KernelNodeParams, context), 64);
+        assert_eq!((size_of::<EdgeData>(), align_of::<EdgeData>()), (8, 1));
     }
 }

@@ -9,7 +9,7 @@
 //! With `METALWORKS_SYNCHRONOUS=1`, every dispatch is launched and waited for, so that an error names its kernel.
 
 use super::context::{Context, DeviceMemory, Event, Graph, GraphExec, PinnedMemory, Stream};
-use super::driver::{KernelNodeParams, Raw};
+use super::driver::{AddDependencies, KernelNodeParams, PROGRAMMATIC_EDGE, Raw};
 use super::launch::{ByteSlots, Launch, LaunchAddresses, Parameters, PatchedBlocks, threadgroups_of};
 use super::pipeline::{Code, Pipeline};
 use super::profile::TimedDispatch;
@@ -302,6 +302,20 @@ pub(super) fn add_kernel(
     };
     context.check(code, || "a kernel cannot be recorded".into())?;
     Ok(node)
+}
+
+/// Adds edges to a kernel that waits for the others itself.
+pub(super) fn add_early_edges(
+    context: &Context,
+    graph: &Graph,
+    add_dependencies: AddDependencies,
+    (from, to): (&[Raw], Raw),
+) -> Result<()> {
+    context.current()?;
+    let (to, edges) = (vec![to; from.len()], vec![PROGRAMMATIC_EDGE; from.len()]);
+    // SAFETY: all are kernel nodes of this graph, and there is a description for each edge.
+    let code = unsafe { add_dependencies(graph.raw(), from.as_ptr(), to.as_ptr(), edges.as_ptr(), from.len()) };
+    context.check(code, || "kernels cannot be recorded one after the other".into())
 }
 
 /// Adds a node that joins others.

@@ -31,6 +31,8 @@ pub(super) struct Code {
     addresses: Raw,
     values: Option<Raw>,
     pub(super) signature: Signature,
+    /// True if it waits by itself for the kernels that it depends on, and lets later ones start early.
+    pub(super) waits: bool,
     /// Messages of the failures that its threads can report.
     pub(super) failures: Arc<[String]>,
     max_threads: usize,
@@ -64,8 +66,16 @@ impl Code {
             addresses: kernel.parameters.clone(),
             values: values.map(|_| kernel.bytes_parameters.clone()),
         };
-        let failures = kernel.failures.as_slice().into();
-        Ok(Code { _module: module, addresses, values, signature, failures, max_threads, size: kernel.ptx.len() })
+        Ok(Code {
+            _module: module,
+            addresses,
+            values,
+            signature,
+            waits: kernel.ptx.contains("griddepcontrol.wait"),
+            failures: kernel.failures.as_slice().into(),
+            max_threads,
+            size: kernel.ptx.len(),
+        })
     }
 
     /// The function of an entry.

@@ -13,7 +13,9 @@
 
 use super::context::{Context, DeviceMemory, Graph, GraphExec};
 use super::driver::Raw;
-use super::encode::{Encoding, Watch, add_join, add_kernel, code_of, failure_address, launch_graph, slots_of};
+use super::encode::{
+    Encoding, Watch, add_early_edges, add_join, add_kernel, code_of, failure_address, launch_graph, slots_of,
+};
 use super::graph::{nodes, stages};
 use super::launch::{ByteSlots, LaunchAddresses, Parameters, PatchedBlocks};
 use crate::backend::{Block, Table, block_bytes, block_bytes_mut};
@@ -77,14 +79,17 @@ impl PatchedBytes {
                 changed.push(target);
             }
         };
-        let is_patched = |old: &Range<usize>| patches.clone().any(|(target, _)| target == *old);
-        for old in self.patched.drain(..).filter(|old| !is_patched(old)) {
-            set(old.clone(), &block_bytes(recorded)[old]);
+        // As a rule, each replay patches the same bytes.
+        if !patches.clone().map(|(target, _)| target).eq(self.patched.iter().cloned()) {
+            let is_patched = |old: &Range<usize>| patches.clone().any(|(target, _)| target == *old);
+            for old in self.patched.drain(..).filter(|old| !is_patched(old)) {
+                set(old.clone(), &block_bytes(recorded)[old]);
+            }
+            self.patched.extend(patches.clone().map(|(target, _)| target));
         }
-        for (target, new) in patches.clone() {
+        for (target, new) in patches {
             set(target, new);
         }
-        self.patched.extend(patches.map(|(target, _)| target));
         changed
     }
 }
@@ -151,12 +156,14 @@ impl Instance {
             len => Some(DeviceMemory::new(context, len, "arguments")?),
         };
         let graph = Graph::new(context)?;
-        let mut made: Vec<Raw> = Vec::new();
+        // Each node, and true if a kernel that depends on it may start early.
+        let mut made: Vec<(Raw, bool)> = Vec::new();
         let mut parameters = Parameters::default();
         for planned in nodes(&stages(table)) {
-            let dependencies = &made[planned.dependencies];
+            let before = &made[planned.dependencies];
+            let dependencies: Vec<Raw> = before.iter().map(|(node, _)| *node).collect();
             made.push(match planned.dispatch {
-                None => add_join(context, &graph, dependencies)?,
+                None => (add_join(context, &graph, &dependencies)?, false),
                 Some(number) => {
                     let code = code_of(table, number)?;
                     let addresses = LaunchAddresses {
@@ -168,7 +175,14 @@ impl Instance {
                     let launch =
                         signature.launch(table, number, &table.bytes, patched, addresses, &mut parameters)?;
                     let function = code.function(launch.entry);
-                    add_kernel(context, &graph, dependencies, function, &launch, &mut parameters)?
+                    let can_start_early = code.waits && before.iter().all(|(_, lets_start)| *lets_start);
+                    let early = context.api.add_dependencies.filter(|_| can_start_early && !before.is_empty());
+                    let waited: &[Raw] = if early.is_some() { &[] } else { &dependencies };
+                    let node = add_kernel(context, &graph, waited, function, &launch, &mut parameters)?;
+                    if let Some(add) = early {
+                        add_early_edges(context, &graph, add, (&dependencies, node))?;
+                    }
+                    (node, code.waits)
                 }
             });
         }
