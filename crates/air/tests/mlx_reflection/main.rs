@@ -2,22 +2,22 @@
 //! made of them.
 #![cfg(llvm)]
 
-mod families;
-mod pattern;
+#[path = "../../../compute/tests/mlx_sources/mod.rs"]
+mod mlx_sources;
 
 use air::metallib::reflection::{FunctionReflection, ReflectionNode};
 use air::metallib::{Function, Library};
 use air::reflect::reflect_library;
-use families::{FAMILIES, Family};
+use mlx_sources::{instance, source_for};
 use msl::reflect::{Argument, Kernel};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Kernels compared of each family, spread over its names.
-const PER_FAMILY: usize = 16;
+/// Kernels compared of each template.
+const PER_TEMPLATE: usize = 24;
 
-/// Kernels compiled of each family.
-const COMPILED_PER_FAMILY: usize = 4;
+/// Kernels compiled of each template.
+const COMPILED_PER_TEMPLATE: usize = 4;
 
 fn corpus() -> PathBuf {
     PathBuf::from(std::env::var_os("METALWORKS_CORPUS").expect("METALWORKS_CORPUS names the corpus")).join("mlx")
@@ -29,41 +29,30 @@ fn apples(library: &Library, name: &str) -> Kernel {
     reflection.unwrap_or_else(|error| panic!("{name}: {error}")).kernels.pop().expect("it is a kernel")
 }
 
-/// A type of Apple's metadata in the words of a source.
-fn spelled(ty: &str) -> String {
-    if ty == "bfloat" { "bfloat16_t".into() } else { ty.into() }
-}
-
-/// The kernels of families with the same headers, by name.
-type Unit = BTreeMap<String, String>;
-
-/// `count` kernels of a family: the name, and the instance of a template that it names. Takes all its names from
-/// `names`.
-fn instances(family: &Family, library: &Library, names: &mut Vec<&str>, count: usize) -> Unit {
-    let (_, pattern, template) = family;
-    let named: Vec<_> = names.iter().filter_map(|name| Some((*name, pattern::matches(pattern, name)?))).collect();
-    assert!(!named.is_empty(), "no kernel is named {pattern}");
-    names.retain(|name| pattern::matches(pattern, name).is_none());
-    let step = named.len().div_ceil(count);
-    let instance = |(name, holes): &(&str, _)| {
-        let argument = |argument: &str| {
-            let kernel = apples(library, name);
-            let found = kernel.arguments.iter().find(|found| found.name == argument);
-            spelled(&found.unwrap_or_else(|| panic!("{name} has no argument '{argument}'")).element_type)
-        };
-        ((*name).to_owned(), pattern::fill(template, holes, argument))
-    };
-    named.iter().step_by(step).map(instance).collect()
-}
-
-fn compile(headers: &[&str], unit: &Unit) -> msl::Compilation {
-    let include = |header: &&str| format!("#include \"mlx/backend/metal/kernels/{header}\"\n");
-    let mut source: String = headers.iter().map(include).collect();
-    for (name, instance) in unit {
-        let instance = instance.split_once('<').expect("a template");
-        let (template, arguments) = (instance.0, instance.1.strip_suffix('>').expect("its end"));
-        source += &format!("instantiate_kernel(\"{name}\", {template}, {arguments})\n");
+/// `count` kernels of each template in the library that the headers define, spread over their names; by family, whose
+/// kernels are compiled together. Also returns the number of kernels that are not in the headers.
+fn sample<'n>(library: &'n Library, count: usize) -> (BTreeMap<&'static str, Vec<&'n str>>, usize) {
+    let mut templates: BTreeMap<(&'static str, String), Vec<&str>> = BTreeMap::new();
+    let mut others = 0;
+    for name in library.functions().iter().map(Function::name) {
+        match instance(name) {
+            Some(instance) => {
+                let template = instance.template.split('<').next().unwrap_or_default().to_owned();
+                templates.entry((instance.family(), template)).or_default().push(name);
+            }
+            None => others += 1,
+        }
     }
+    let mut families: BTreeMap<&'static str, Vec<&str>> = BTreeMap::new();
+    for ((family, _), names) in templates {
+        let step = names.len().div_ceil(count);
+        families.entry(family).or_default().extend(names.into_iter().step_by(step));
+    }
+    (families, others)
+}
+
+fn compile(names: &[&str]) -> msl::Compilation {
+    let source = source_for(names).expect("kernels of one family");
     let options = msl::Options { include_dirs: vec![corpus()], ..msl::Options::default() };
     let compilation = msl::compile_source("mlx.metal", &source, &options);
     assert!(!compilation.has_errors(), "{source}{}", compilation.render_diagnostics(false));
@@ -95,11 +84,14 @@ const KNOWN: &[Known] = &[
     },
     Known {
         what: "function constants",
-        kernels: &["rader_fft_mem_", "four_step_mem_"],
+        kernels: &["fft_mem_", "bluestein_fft_mem_", "rader_fft_mem_", "four_step_mem_"],
         missing: "0",
         reason: "'inv_' is stored in an object and never read if the input is real: Apple's optimizer removes it",
     },
 ];
+
+/// Kernels whose threadgroup memory Apple's optimizer aligns more than its type is, to access pairs of floats at once.
+const ALIGNED: &[&str] = &["contig_scan_"];
 
 /// True if the difference is a known one.
 fn is_known(kernel: &str, what: &str, ours: &[String], apples: &[String]) -> bool {
@@ -116,22 +108,18 @@ fn is_known(kernel: &str, what: &str, ours: &[String], apples: &[String]) -> boo
 fn sources_and_apples_library_agree() {
     let file = std::fs::read(corpus().join("mlx.metallib")).expect("the library is there");
     let library = Library::parse(&file).expect("it is a library");
-    let mut names: Vec<&str> = library.functions().iter().map(Function::name).collect();
-    let mut units: BTreeMap<&[&str], Unit> = BTreeMap::new();
-    for family in FAMILIES {
-        units.entry(family.0).or_default().extend(instances(family, &library, &mut names, PER_FAMILY));
-    }
+    let (families, others) = sample(&library, PER_TEMPLATE);
     let mut differences = Vec::new();
     let mut count = 0;
-    for (headers, unit) in units {
-        for kernel in compile(headers, &unit).reflect().kernels {
+    for names in families.values() {
+        for kernel in compile(names).reflect().kernels.iter().filter(|kernel| names.contains(&&*kernel.name)) {
             count += 1;
-            compare(&kernel, &apples(&library, &kernel.name), &mut differences);
+            compare(kernel, &apples(&library, &kernel.name), &mut differences);
         }
     }
-    println!("{count} kernels compared; no family for {} of {}", names.len(), library.functions().len());
+    println!("{count} kernels compared; no source for {others} of {}", library.functions().len());
     assert!(count > 1500, "only {count} kernels");
-    assert!(names.len() < 500, "no family for {}", names.len());
+    assert!(others < 500, "no source for {others}");
     assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
 }
 
@@ -161,8 +149,11 @@ fn compare(ours: &Kernel, apples: &Kernel, differences: &mut Vec<String>) {
 /// In one order: Apple's optimizer has its own.
 fn threadgroup(kernel: &Kernel) -> Vec<String> {
     let variables = kernel.threadgroup_memory.iter();
-    let mut variables: Vec<_> =
-        variables.map(|found| format!("{} bytes, align {}: {}", found.size, found.align, found.name)).collect();
+    let is_aligned = ALIGNED.iter().any(|start| kernel.name.starts_with(start));
+    let align = |align: u64| if is_aligned { "any".into() } else { align.to_string() };
+    let mut variables: Vec<_> = variables
+        .map(|found| format!("{} bytes, align {}: {}", found.size, align(found.align), found.name))
+        .collect();
     variables.sort();
     variables
 }
@@ -174,15 +165,11 @@ fn threadgroup(kernel: &Kernel) -> Vec<String> {
 fn compiled_kernels_have_apples_reflection_buffers() {
     let file = std::fs::read(corpus().join("mlx.metallib")).expect("the library is there");
     let library = Library::parse(&file).expect("it is a library");
-    let mut names: Vec<&str> = library.functions().iter().map(Function::name).collect();
-    let mut units: BTreeMap<&[&str], Unit> = BTreeMap::new();
-    for family in FAMILIES {
-        units.entry(family.0).or_default().extend(instances(family, &library, &mut names, COMPILED_PER_FAMILY));
-    }
+    let (families, _) = sample(&library, COMPILED_PER_TEMPLATE);
     let mut count = 0;
-    for (headers, unit) in units {
-        let compilation = compile(headers, &unit);
-        for entry in compilation.program.kernels() {
+    for names in families.values() {
+        let compilation = compile(names);
+        for entry in compilation.program.kernels().filter(|entry| names.contains(&entry.name.as_str())) {
             let name = entry.name.as_str();
             let ours = air::compile_kernel(&compilation, entry, air::MathMode::Safe);
             let ours = ours.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -191,7 +178,7 @@ fn compiled_kernels_have_apples_reflection_buffers() {
             count += 1;
         }
     }
-    assert!(count >= 2 * FAMILIES.len(), "only {count} kernels");
+    assert!(count >= 300, "only {count} kernels");
 }
 
 /// The nodes of a kernel's reflection buffer but those of function constants, all as if they were used.
