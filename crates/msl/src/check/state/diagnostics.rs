@@ -36,9 +36,11 @@ impl Diagnostics {
         if diagnostic.severity == Severity::Warning && !self.shows_warnings && !is_always_shown(diagnostic.id) {
             return;
         }
-        // A mistake that does not depend on the arguments was reported for the template as written.
+        // A mistake that does not depend on the arguments was reported for the template as written. An assertion that
+        // does is one of each instance.
         let known = |old: &Diagnostic| {
             (old.id, old.span, &old.message) == (diagnostic.id, diagnostic.span, &diagnostic.message)
+                && (old.id != "static-assert" || old.notes.is_empty())
         };
         if !self.instantiations.is_empty() && self.list.iter().any(known) {
             return;
