@@ -3,7 +3,7 @@
 use super::error::{ConstantInfo, Error};
 use super::fold::{calls, functions_with_prefix, initializer};
 use crate::ir::{ModuleRef, Opcode, Operand, Rewrite, Type, Value, named};
-use crate::metadata::ORIGIN_CONSTANTS;
+use crate::metadata::{ORIGIN_CONSTANTS, ORIGIN_KERNEL};
 use crate::metallib::data_type;
 use abi::{ConstantKey, ConstantValue, Constants};
 use inkwell::module::Module;
@@ -80,14 +80,23 @@ fn is_slot(global: Value) -> bool {
     global.is_global_variable() && global.is_internal()
 }
 
-/// Assigns values to constants, by index or by name.
-pub(super) fn assign(constants: &mut [Constant], values: &Constants) -> Result<(), Error> {
+/// True if a module lists all function constants of its program. Those of Apple's compiler list the function's own.
+pub(super) fn lists_all(module: &Module) -> bool {
+    [ORIGIN_KERNEL, ORIGIN_CONSTANTS].iter().any(|list| !named(ModuleRef::of(module), list).is_empty())
+}
+
+/// Assigns values to constants, by index or by name. Without a list of all constants, a value for none of these is
+/// taken for one of another function: in Metal, one set of values may be for several functions.
+pub(super) fn assign(constants: &mut [Constant], values: &Constants, lists_all: bool) -> Result<(), Error> {
     for (key, value) in values.iter() {
         let is_meant = |constant: &Constant| match key {
             ConstantKey::Index(index) => constant.info.index == *index,
             ConstantKey::Name(name) => constant.info.name == *name,
         };
         let Some(constant) = constants.iter_mut().find(|constant| is_meant(constant)) else {
+            if !lists_all {
+                continue;
+            }
             let available = constants.iter().map(|constant| constant.info.clone()).collect();
             return Err(Error::UnknownConstant { key: key.clone(), available });
         };

@@ -105,7 +105,7 @@ fn set_constants(module: &mut Module, kernel: Option<&str>, constants: &Constant
     calls::pointers::expect_null(ModuleRef::of(module));
 
     let mut found = constants::find(module)?;
-    constants::assign(&mut found, constants)?;
+    constants::assign(&mut found, constants, constants::lists_all(module))?;
     constants::answer(module, &mut found);
     fold::normalize_predicates(&Rewrite::new(module));
     constants::set(module, &found)?;

@@ -18,6 +18,28 @@ fn set(value: i32) -> Constants {
 }
 
 #[test]
+fn values_for_constants_of_other_functions() {
+    let source = "constant int n [[function_constant(0)]]; constant int other [[function_constant(1)]];
+                  kernel void k(device int *x) { x[0] = n; }
+                  kernel void l(device int *x) { x[0] = other; }
+                  [[visible]] int f(int x) { return x * n; }";
+    let compilation = msl::compile_source("k.metal", source, &msl::Options::default());
+    let mut constants = set(5);
+    constants.set(1, ConstantValue::Int(6));
+    // The module lists all constants of the program.
+    let bitcode = library_bitcode(source);
+    assert!(body(&specialize(&bitcode, "k", &constants).unwrap()).contains("store i32 5,"));
+    constants.set(2, ConstantValue::Int(7));
+    assert!(specialize(&bitcode, "k", &constants).is_err());
+    // That of a visible function lists its own, as do all of Apple's compiler.
+    let visible = crate::compile_visible(&compilation, &compilation.program.visible_functions[0], MathMode::Fast);
+    let visible = visible.expect("it compiles");
+    let bitcode = visible.bitcode().expect("we wrote it");
+    assert!(crate::specialize_visible(bitcode, "f", &constants).is_ok());
+    assert!(crate::specialize_visible(bitcode, "f", &Constants::new()).is_err());
+}
+
+#[test]
 fn a_constant_that_is_not_set_and_not_read() {
     let bitcode = library_bitcode(
         "constant int n [[function_constant(0)]];
