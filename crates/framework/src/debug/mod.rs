@@ -1,0 +1,82 @@
+//! Reports of a program's mistakes, in the words of Metal's debug layer where it has some.
+//!
+//! | `MTL_DEBUG_LAYER_ERROR_MODE` | a mistake |
+//! |---|---|
+//! | `assert`, the default | is printed, and ends the process |
+//! | `nslog` | is printed; the call does nothing |
+//! | `ignore` | the call does nothing |
+
+pub(crate) mod leaks;
+pub(crate) mod zombie;
+
+use crate::runtime::{Class, Id};
+use std::ffi::CStr;
+use std::fmt::Arguments;
+use std::sync::OnceLock;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ErrorMode {
+    Assert,
+    Print,
+    Ignore,
+}
+
+fn mode() -> ErrorMode {
+    static MODE: OnceLock<ErrorMode> = OnceLock::new();
+    *MODE.get_or_init(|| match std::env::var("MTL_DEBUG_LAYER_ERROR_MODE").as_deref() {
+        Ok("nslog") => ErrorMode::Print,
+        Ok("ignore") => ErrorMode::Ignore,
+        _ => ErrorMode::Assert,
+    })
+}
+
+#[allow(clippy::print_stderr, reason = "the framework has no other way to reach the user, as Metal")]
+fn print(line: Arguments) {
+    eprintln!("{line}");
+}
+
+/// Ends the process with a message.
+pub(crate) fn fatal(message: Arguments) -> ! {
+    print(message);
+    std::process::abort()
+}
+
+fn report(message: Arguments) {
+    match mode() {
+        ErrorMode::Assert => fatal(message),
+        ErrorMode::Print => print(message),
+        ErrorMode::Ignore => {}
+    }
+}
+
+/// Reports a broken rule. `here` is the method, as `-[MTLDebugCommandBuffer commit]`.
+pub(crate) fn fail(here: &str, message: Arguments) {
+    report(format_args!("{here}: failed assertion `{message}'"));
+}
+
+/// Reports a message that the receiver does not understand.
+pub(crate) fn unrecognized(class: &Class, selector: &CStr, receiver: Id) {
+    let (sign, what) = if class.is_meta() { ("+", "class") } else { ("-", "instance") };
+    let (name, selector) = (class.name(), selector.to_string_lossy());
+    report(format_args!(
+        "*** Terminating app due to uncaught exception 'NSInvalidArgumentException', reason: '{sign}[{name} {selector}]: \
+         unrecognized selector sent to {what} {:p}'",
+        receiver.0
+    ));
+}
+
+/// Reports a message that is refused, with the reason.
+pub(crate) fn refuse(class: &Class, selector: &CStr, why: &str) {
+    let (name, selector) = (class.name(), selector.to_string_lossy());
+    report(format_args!("-[{name} {selector}]: failed assertion `{why}'"));
+}
+
+/// Reports a broken rule and returns from the method, if it holds that the rule is broken.
+macro_rules! forbid {
+    ($here:expr, $broken:expr, $result:expr, $($message:tt)*) => {
+        if $broken {
+            $crate::debug::fail($here, format_args!($($message)*));
+            return $result;
+        }
+    };
+}

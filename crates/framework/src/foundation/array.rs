@@ -1,0 +1,142 @@
+//! NSArray and NSMutableArray.
+
+use super::enumerate::{enumerator, fast};
+use super::object::NS_OBJECT;
+use super::{is_equal, string};
+use crate::runtime::encode::Enumeration;
+use crate::runtime::{Class, Fields, Id, Object, Range, Strong};
+use std::ffi::c_void;
+
+/// The objects of an array.
+#[derive(Default)]
+pub(crate) struct Items {
+    objects: Vec<Strong>,
+}
+
+impl Items {
+    /// A new array.
+    pub(crate) fn strong(objects: Vec<Strong>) -> Strong {
+        Strong::new(Fields::new(Items { objects }))
+    }
+
+    /// The objects of an array; empty for nil.
+    pub(crate) fn of(array: Id) -> Vec<Strong> {
+        array.cast::<Fields<Items>>().map(|items| items.lock().objects.clone()).unwrap_or_default()
+    }
+}
+
+fn from_pointer(objects: *const Id, count: usize) -> Vec<Strong> {
+    // SAFETY: the caller passes that many objects.
+    let objects = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(objects, count) } };
+    objects.iter().map(|object| Strong::retain(*object)).collect()
+}
+
+fn made(class: &'static Class, objects: Vec<Strong>) -> Id {
+    let array = Object::<Fields<Items>>::allocate(class);
+    array.set(Fields::new(Items { objects }));
+    array.id().autorelease()
+}
+
+fn write(to: *mut Id, objects: &[Strong]) {
+    for (at, object) in objects.iter().enumerate() {
+        // SAFETY: the caller passes room for all of them.
+        unsafe { to.add(at).write(object.id()) };
+    }
+}
+
+class! {
+    NS_ARRAY = "NSArray": NS_OBJECT, default Fields<Items>, ["NSCopying", "NSMutableCopying", "NSFastEnumeration", "NSCoding"]
+    refused {
+        "arrayWithObjects:" "variable arguments are not supported: use arrayWithObjects:count:",
+        "initWithObjects:" "variable arguments are not supported: use initWithObjects:count:",
+    }
+    methods {
+        + "array" (class) -> Id { made(class, Vec::new()) }
+        + "arrayWithObject:" (class, object: Id) -> Id { made(class, vec![Strong::retain(object)]) }
+        + "arrayWithObjects:count:" (class, objects: *const Id, count: usize) -> Id { made(class, from_pointer(objects, count)) }
+        + "arrayWithArray:" (class, other: Id) -> Id { made(class, Items::of(other)) }
+        - "initWithObjects:count:" (this, objects: *const Id, count: usize) -> Id {
+            this.set(Fields::new(Items { objects: from_pointer(objects, count) }))
+        }
+        - "initWithArray:" (this, other: Id) -> Id { this.set(Fields::new(Items { objects: Items::of(other) })) }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { Items::strong(Items::of(this.id())).into_id() }
+        - "mutableCopyWithZone:" (this, _zone: *mut c_void) -> Id {
+            Strong::retain(made(&NS_MUTABLE_ARRAY, Items::of(this.id()))).into_id()
+        }
+        - "count" (this) -> usize { this.lock().objects.len() }
+        - "objectAtIndex:" (this, index: usize) -> Id {
+            let (object, count) = { let items = this.lock(); (items.objects.get(index).cloned(), items.objects.len()) };
+            forbid!(HERE, object.is_none(), Id::NIL, "index {index} beyond bounds of an array with {count} objects");
+            object.map_or(Id::NIL, Strong::autorelease)
+        }
+        - "objectAtIndexedSubscript:" (this, index: usize) -> Id {
+            let (object, count) = { let items = this.lock(); (items.objects.get(index).cloned(), items.objects.len()) };
+            forbid!(HERE, object.is_none(), Id::NIL, "index {index} beyond bounds of an array with {count} objects");
+            object.map_or(Id::NIL, Strong::autorelease)
+        }
+        - "firstObject" (this) -> Id { this.lock().objects.first().cloned().map_or(Id::NIL, Strong::autorelease) }
+        - "lastObject" (this) -> Id { this.lock().objects.last().cloned().map_or(Id::NIL, Strong::autorelease) }
+        - "getObjects:range:" (this, to: *mut Id, range: Range) {
+            let items = this.lock();
+            let end = range.location.checked_add(range.length).filter(|end| *end <= items.objects.len());
+            forbid!(HERE, end.is_none(), (), "range {range:?} extends beyond bounds");
+            write(to, &items.objects[range.location..end.unwrap_or(0)]);
+        }
+        - "getObjects:" (this, to: *mut Id) { write(to, &this.lock().objects) }
+        - "containsObject:" (this, object: Id) -> bool {
+            Items::of(this.id()).iter().any(|own| is_equal(own.id(), object))
+        }
+        - "indexOfObject:" (this, object: Id) -> usize {
+            // NSNotFound is the largest signed number.
+            Items::of(this.id()).iter().position(|own| is_equal(own.id(), object)).unwrap_or(isize::MAX as usize)
+        }
+        - "isEqual:" (this, other: Id) -> bool {
+            let (own, theirs) = (Items::of(this.id()), Items::of(other));
+            other.cast::<Fields<Items>>().is_some()
+                && own.len() == theirs.len()
+                && own.iter().zip(&theirs).all(|(own, other)| is_equal(own.id(), other.id()))
+        }
+        - "hash" (this) -> usize { this.lock().objects.len() }
+        - "objectEnumerator" (this) -> Id { enumerator(Items::of(this.id()).into_iter()).autorelease() }
+        - "countByEnumeratingWithState:objects:count:" (this, state: *mut Enumeration, buffer: *mut Id, count: usize) -> usize {
+            let objects: Vec<Id> = this.lock().objects.iter().map(Strong::id).collect();
+            // SAFETY: the caller passes its state.
+            let from = unsafe { (*state).state };
+            fast(state, buffer, count, &objects, from)
+        }
+        - "description" (this) -> Id {
+            let items: Vec<String> = Items::of(this.id()).iter().map(|item| string::describe(item.id())).collect();
+            string::new(&format!("({})", items.join(", "))).autorelease()
+        }
+    }
+}
+
+class! {
+    NS_MUTABLE_ARRAY = "NSMutableArray": NS_ARRAY, as Fields<Items>, []
+    methods {
+        + "arrayWithCapacity:" (class, _capacity: usize) -> Id { made(class, Vec::new()) }
+        - "initWithCapacity:" (this, _capacity: usize) -> Id { this.set(Fields::default()) }
+        - "addObject:" (this, object: Id) {
+            forbid!(HERE, object.is_nil(), (), "object cannot be nil");
+            this.lock().objects.push(Strong::retain(object));
+        }
+        - "insertObject:atIndex:" (this, object: Id, index: usize) {
+            forbid!(HERE, object.is_nil(), (), "object cannot be nil");
+            let count = this.lock().objects.len();
+            forbid!(HERE, index > count, (), "index {index} beyond bounds of an array with {count} objects");
+            this.lock().objects.insert(index, Strong::retain(object));
+        }
+        - "removeObjectAtIndex:" (this, index: usize) {
+            let count = this.lock().objects.len();
+            forbid!(HERE, index >= count, (), "index {index} beyond bounds of an array with {count} objects");
+            let _removed = this.lock().objects.remove(index);
+        }
+        - "removeLastObject" (this) { let _removed = this.lock().objects.pop(); }
+        - "removeAllObjects" (this) { let _removed = std::mem::take(&mut this.lock().objects); }
+        - "replaceObjectAtIndex:withObject:" (this, index: usize, object: Id) {
+            let count = this.lock().objects.len();
+            forbid!(HERE, index >= count, (), "index {index} beyond bounds of an array with {count} objects");
+            let _old = std::mem::replace(&mut this.lock().objects[index], Strong::retain(object));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! NSError and NSException.
+
+use super::dictionary::{self, Pairs};
+use super::object::NS_OBJECT;
+use super::string::{self, constants};
+use crate::runtime::object::retain;
+use crate::runtime::{Id, Strong};
+use std::ffi::c_void;
+
+constants! {
+    NSLocalizedDescriptionKey = "NSLocalizedDescription";
+    NSLocalizedFailureReasonErrorKey = "NSLocalizedFailureReason";
+    NSUnderlyingErrorKey = "NSUnderlyingError";
+    NSCocoaErrorDomain = "NSCocoaErrorDomain";
+    NSPOSIXErrorDomain = "NSPOSIXErrorDomain";
+    NSInvalidArgumentException = "NSInvalidArgumentException";
+    NSGenericException = "NSGenericException";
+}
+
+/// An error.
+pub(crate) struct Failure {
+    domain: Strong,
+    code: isize,
+    details: Strong,
+}
+
+/// A new error with a description.
+pub(crate) fn new(domain: Id, code: isize, description: &str) -> Strong {
+    let details = vec![(Strong::retain(NSLocalizedDescriptionKey.id()), string::new(description))];
+    with_details(domain, code, details)
+}
+
+/// A new error with a dictionary.
+pub(crate) fn with_details(domain: Id, code: isize, details: Vec<(Strong, Strong)>) -> Strong {
+    Strong::new(Failure { domain: Strong::retain(domain), code, details: Pairs::strong(details) })
+}
+
+/// The error for a file that cannot be read.
+pub(crate) fn file_error(path: &str, problem: &std::io::Error) -> Strong {
+    const CANNOT_READ: isize = 260;
+    new(NSCocoaErrorDomain.id(), CANNOT_READ, &format!("The file “{path}” couldn’t be opened: {problem}."))
+}
+
+class! {
+    NS_ERROR = "NSError": NS_OBJECT, new Failure, ["NSCopying", "NSCoding"]
+    methods {
+        + "errorWithDomain:code:userInfo:" (_class, domain: Id, code: isize, details: Id) -> Id {
+            let (domain, details) = (Strong::retain(domain), Strong::retain(details));
+            Strong::new(Failure { domain, code, details }).autorelease()
+        }
+        - "initWithDomain:code:userInfo:" (this, domain: Id, code: isize, details: Id) -> Id {
+            this.set(Failure { domain: Strong::retain(domain), code, details: Strong::retain(details) })
+        }
+        - "copyWithZone:" (this, _zone: *mut c_void) -> Id { retain(this.id()) }
+        - "domain" (this) -> Id { this.domain.id() }
+        - "code" (this) -> isize { this.code }
+        - "userInfo" (this) -> Id {
+            if this.details.id().is_nil() { Pairs::strong(Vec::new()).autorelease() } else { this.details.id() }
+        }
+        - "localizedDescription" (this) -> Id {
+            let described = dictionary::value(this.details.id(), NSLocalizedDescriptionKey.id());
+            if !described.id().is_nil() {
+                return described.autorelease();
+            }
+            let domain = string::describe(this.domain.id());
+            string::new(&format!("The operation couldn’t be completed. ({domain} error {}.)", this.code)).autorelease()
+        }
+        - "localizedFailureReason" (this) -> Id {
+            dictionary::value(this.details.id(), NSLocalizedFailureReasonErrorKey.id()).autorelease()
+        }
+        - "localizedRecoverySuggestion" (_this) -> Id { Id::NIL }
+        - "localizedRecoveryOptions" (_this) -> Id { Id::NIL }
+        - "description" (this) -> Id {
+            let (domain, details) = (string::describe(this.domain.id()), string::describe(this.details.id()));
+            string::new(&format!("Error Domain={domain} Code={} {details}", this.code)).autorelease()
+        }
+    }
+}
+
+/// An exception.
+pub(crate) struct Thrown {
+    name: Strong,
+    reason: Strong,
+    details: Strong,
+}
+
+class! {
+    NS_EXCEPTION = "NSException": NS_OBJECT, new Thrown, ["NSCopying"]
+    methods {
+        + "exceptionWithName:reason:userInfo:" (_class, name: Id, reason: Id, details: Id) -> Id {
+            let [name, reason, details] = [name, reason, details].map(Strong::retain);
+            Strong::new(Thrown { name, reason, details }).autorelease()
+        }
+        - "initWithName:reason:userInfo:" (this, name: Id, reason: Id, details: Id) -> Id {
+            let [name, reason, details] = [name, reason, details].map(Strong::retain);
+            this.set(Thrown { name, reason, details })
+        }
+        - "name" (this) -> Id { this.name.id() }
+        - "reason" (this) -> Id { this.reason.id() }
+        - "userInfo" (this) -> Id { this.details.id() }
+        - "raise" (this) {
+            let (name, reason) = (string::describe(this.name.id()), string::describe(this.reason.id()));
+            crate::debug::fatal(format_args!("*** Terminating app due to uncaught exception '{name}', reason: '{reason}'"))
+        }
+        - "description" (this) -> Id { this.reason.clone().autorelease() }
+    }
+}
