@@ -3,7 +3,7 @@
 use super::object::NS_OBJECT;
 use super::string;
 use super::url::Url;
-use crate::runtime::{Class, Id, Strong};
+use crate::runtime::{Id, Strong};
 use std::path::PathBuf;
 
 /// A folder with resources.

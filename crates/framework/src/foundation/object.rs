@@ -3,7 +3,7 @@
 use super::string;
 use crate::runtime::build::{self, ProtocolName};
 use crate::runtime::object::{allocate, deallocate, initialize, release, retain};
-use crate::runtime::{Class, Fields, Id, Object, Payload, Sel, Strong, pool, send};
+use crate::runtime::{Class, Fields, Id, Object, Payload, Sel, pool, send};
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
@@ -117,9 +117,4 @@ class! {
             deallocate(this.id());
         }
     }
-}
-
-/// A copy of an immutable object: the object itself.
-pub(crate) fn copied(object: Id) -> Strong {
-    Strong::retain(object)
 }

@@ -1,3 +1,80 @@
-//! Metal's protocols for compute.
+//! Metal's protocols for compute, over the crate `compute` on the CPU.
+//!
+//! ```text
+//! device ── library ── function ── pipeline ── reflection      descriptors: objects with properties only
+//!   ├ buffer, heap, residency                                  archive: MTLBinaryArchive
+//!   ├ event ── MTLEvent, MTLSharedEvent, MTLFence              function_table: visible functions
+//!   └ queue ── commands ── compute_encoder, blit_encoder       refused: captures, counters
+//! ```
+//!
+//! Classes have the names of Metal's debug layer, whose rules they check.
+
+pub(crate) mod archive;
+pub(crate) mod blit_encoder;
+pub(crate) mod buffer;
+pub(crate) mod commands;
+pub(crate) mod compute_encoder;
+pub(crate) mod constants;
+pub(crate) mod descriptors;
+pub(crate) mod device;
+pub(crate) mod errors;
+pub(crate) mod event;
+pub(crate) mod function;
+pub(crate) mod function_table;
+pub(crate) mod heap;
+pub(crate) mod library;
+pub(crate) mod pipeline;
+pub(crate) mod queue;
+pub(crate) mod reflection;
+pub(crate) mod refused;
+pub(crate) mod residency;
+#[cfg(test)]
+mod tests;
+
 use crate::runtime::Class;
-pub(crate) static CLASSES: &[&Class] = &[];
+
+pub(crate) static CLASSES: &[&Class] = &[
+    &device::DEVICE,
+    &device::ARCHITECTURE,
+    &library::LIBRARY,
+    &function::FUNCTION,
+    &function::FUNCTION_CONSTANT,
+    &constants::FUNCTION_CONSTANT_VALUES,
+    &pipeline::COMPUTE_PIPELINE_STATE,
+    &reflection::COMPUTE_PIPELINE_REFLECTION,
+    &reflection::BINDING,
+    &reflection::STRUCT_TYPE,
+    &reflection::STRUCT_MEMBER,
+    &archive::BINARY_ARCHIVE,
+    &function_table::FUNCTION_HANDLE,
+    &function_table::VISIBLE_FUNCTION_TABLE,
+    &queue::COMMAND_QUEUE,
+    &commands::COMMAND_BUFFER,
+    &commands::ENCODER_INFO,
+    &compute_encoder::COMPUTE_COMMAND_ENCODER,
+    &blit_encoder::BLIT_COMMAND_ENCODER,
+    &buffer::BUFFER,
+    &heap::HEAP,
+    &event::SHARED_EVENT,
+    &event::SHARED_EVENT_LISTENER,
+    &event::FENCE,
+    &residency::RESIDENCY_SET,
+    &refused::CAPTURE_MANAGER,
+    &refused::CAPTURE_SCOPE,
+    &descriptors::COMPILE_OPTIONS,
+    &descriptors::FUNCTION_DESCRIPTOR,
+    &descriptors::LINKED_FUNCTIONS,
+    &descriptors::COMPUTE_PIPELINE_DESCRIPTOR,
+    &descriptors::PIPELINE_BUFFER_DESCRIPTOR_ARRAY,
+    &descriptors::PIPELINE_BUFFER_DESCRIPTOR,
+    &descriptors::VISIBLE_FUNCTION_TABLE_DESCRIPTOR,
+    &descriptors::BINARY_ARCHIVE_DESCRIPTOR,
+    &descriptors::COMMAND_QUEUE_DESCRIPTOR,
+    &descriptors::COMMAND_BUFFER_DESCRIPTOR,
+    &descriptors::COMPUTE_PASS_DESCRIPTOR,
+    &descriptors::BLIT_PASS_DESCRIPTOR,
+    &descriptors::HEAP_DESCRIPTOR,
+    &descriptors::RESIDENCY_SET_DESCRIPTOR,
+    &descriptors::CAPTURE_DESCRIPTOR,
+    &descriptors::COUNTER_SAMPLE_BUFFER_DESCRIPTOR,
+];

@@ -1,0 +1,142 @@
+//! Binary archives. A file has one part for each archive that was opened and added to:
+//!
+//! ```text
+//! "MWBA" · for each part: its length, 8 bytes · an archive of `compute`
+//! ```
+
+use super::descriptors::{ComputePipelineFields, LinkedFunctions};
+use super::device::{Device, failed};
+use super::function::Function;
+use super::{errors, pipeline};
+use crate::foundation::array::Items;
+use crate::foundation::object::NS_OBJECT;
+use crate::foundation::url;
+use crate::runtime::{Fields, Id, Object, Strong};
+use compute::BinaryArchive;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const MAGIC: &[u8; 4] = b"MWBA";
+
+/// An archive.
+pub(crate) struct Archive {
+    device: Strong,
+    label: Fields<Strong>,
+    /// Parts of the file that it was opened from, with their bytes.
+    opened: Vec<(BinaryArchive, Vec<u8>)>,
+    /// Code that was added.
+    added: BinaryArchive,
+}
+
+impl Archive {
+    /// All archives to look in.
+    pub(crate) fn parts(&self) -> Vec<BinaryArchive> {
+        self.opened.iter().map(|(part, _)| part.clone()).chain([self.added.clone()]).collect()
+    }
+
+    fn write(&self, path: &str) -> Result<(), String> {
+        let mut parts: Vec<Vec<u8>> = self.opened.iter().map(|(_, bytes)| bytes.clone()).collect();
+        if !self.added.is_empty() {
+            let file = Scratch::new();
+            self.added.serialize(&file.0).map_err(|problem| problem.to_string())?;
+            parts.push(std::fs::read(&file.0).map_err(|problem| problem.to_string())?);
+        }
+        let mut bytes = MAGIC.to_vec();
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(&part);
+        }
+        std::fs::write(path, bytes).map_err(|problem| format!("'{path}': {problem}"))
+    }
+}
+
+/// A file for a moment: archives are opened by path.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("metal-archive-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        Scratch(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// The parts of a file.
+fn read(path: &str) -> Result<Vec<(BinaryArchive, Vec<u8>)>, String> {
+    let bytes = std::fs::read(path).map_err(|problem| format!("'{path}': {problem}"))?;
+    let damaged = || format!("'{path}' is not a binary archive, or damaged");
+    let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        let (length, after) = rest.split_first_chunk::<8>().ok_or_else(damaged)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| damaged())?;
+        let (part, after) = after.split_at_checked(length).ok_or_else(damaged)?;
+        let file = Scratch::new();
+        std::fs::write(&file.0, part).map_err(|problem| problem.to_string())?;
+        // The file is mapped or read: its name is not needed any more.
+        parts.push((BinaryArchive::open(&file.0).map_err(|problem| problem.to_string())?, part.to_vec()));
+        rest = after;
+    }
+    Ok(parts)
+}
+
+fn refused(text: &str, error: *mut Id) -> bool {
+    failed(errors::refused(&errors::MTLBinaryArchiveDomain, text), error);
+    false
+}
+
+pub(crate) fn open(device: Object<Device>, url: &Strong, error: *mut Id) -> Id {
+    let opened = if url.id().is_nil() { Ok(Vec::new()) } else { read(&url::path(url.id())) };
+    match opened {
+        Ok(opened) => {
+            let (label, added) = (Fields::default(), BinaryArchive::new());
+            Strong::new(Archive { device: device.strong(), label, opened, added }).into_id()
+        }
+        Err(problem) => {
+            refused(&problem, error);
+            Id::NIL
+        }
+    }
+}
+
+class! {
+    BINARY_ARCHIVE = "MTLDebugBinaryArchive": NS_OBJECT, new Archive, ["MTLBinaryArchive"]
+    refused {
+        "addRenderPipelineFunctionsWithDescriptor:error:" "this device computes only: it has no render pipelines",
+        "addTileRenderPipelineFunctionsWithDescriptor:error:" "this device computes only: it has no render pipelines",
+        "addMeshRenderPipelineFunctionsWithDescriptor:error:" "this device computes only: it has no render pipelines",
+    }
+    absent { "addFunctionWithDescriptor:library:error:", "addLibraryWithDescriptor:error:", }
+    methods {
+        - "device" (this) -> Id { this.device.id() }
+        - "label" (this) -> Id { this.label.lock().clone().autorelease() }
+        - "setLabel:" (this, label: Id) {
+            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+        }
+        - "addComputePipelineFunctionsWithDescriptor:error:" (this, descriptor: Id, error: *mut Id) -> bool {
+            let Some(fields) = descriptor.expect::<Fields<ComputePipelineFields>>(HERE, "descriptor") else { return false };
+            let fields = fields.lock().clone();
+            let Some(function) = fields.function.id().expect::<Function>(HERE, "computeFunction") else { return false };
+            let Some(device) = this.device.cast::<Device>() else { return false };
+            let linked = fields.linked.cast::<Fields<LinkedFunctions>>().map(|linked| linked.lock().functions.clone());
+            let linked = Items::of(linked.unwrap_or_default().id());
+            let made = pipeline::descriptor(&fields, &linked, vec![this.added.clone()], false);
+            match made.and_then(|descriptor| pipeline::state(device, function, &descriptor)) {
+                Ok(_) => true,
+                Err(problem) => refused(&problem.to_string(), error),
+            }
+        }
+        - "serializeToURL:error:" (this, to: Id, error: *mut Id) -> bool {
+            match this.write(&url::path(to)) {
+                Ok(()) => true,
+                Err(problem) => refused(&problem, error),
+            }
+        }
+    }
+}

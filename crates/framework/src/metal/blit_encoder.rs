@@ -1,0 +1,138 @@
+//! Blit command encoders: copies and fills of buffers.
+
+use super::buffer::Buffer;
+use super::commands::CommandBuffer;
+use crate::debug;
+use crate::foundation::object::NS_OBJECT;
+use crate::runtime::object::lock;
+use crate::runtime::{Id, Object, Range, Strong};
+use std::sync::Mutex;
+
+/// An encoder.
+pub(crate) struct BlitEncoder {
+    commands: Strong,
+    work: compute::CommandBuffer,
+    state: Mutex<Blitting>,
+}
+
+struct Blitting {
+    is_open: bool,
+    label: Strong,
+    groups: usize,
+}
+
+pub(crate) fn create(commands: Object<CommandBuffer>, work: compute::CommandBuffer) -> Strong {
+    let state = Mutex::new(Blitting { is_open: true, label: Strong::default(), groups: 0 });
+    Strong::new(BlitEncoder { commands: commands.strong(), work, state })
+}
+
+impl Drop for BlitEncoder {
+    fn drop(&mut self) {
+        if lock(&self.state).is_open {
+            debug::fail(
+                "-[MTLDebugBlitCommandEncoder dealloc]",
+                format_args!("Command encoder released without endEncoding"),
+            );
+        }
+    }
+}
+
+impl BlitEncoder {
+    /// Adds work; its errors are mistakes of the program.
+    fn with(&self, here: &str, call: impl FnOnce(&compute::CommandBuffer) -> compute::Result<()>) {
+        forbid!(here, !lock(&self.state).is_open, (), "Command encoding has already ended.");
+        if let Err(problem) = call(&self.work) {
+            debug::fail(here, format_args!("{problem}"));
+        }
+    }
+}
+
+class! {
+    BLIT_COMMAND_ENCODER = "MTLDebugBlitCommandEncoder": NS_OBJECT, new BlitEncoder,
+        ["MTLBlitCommandEncoder", "MTLCommandEncoder"]
+    refused {
+        "copyFromBuffer:sourceOffset:sourceBytesPerRow:sourceBytesPerImage:sourceSize:toTexture:destinationSlice:destinationLevel:destinationOrigin:" "this device has no textures",
+        "copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:toBuffer:destinationOffset:destinationBytesPerRow:destinationBytesPerImage:" "this device has no textures",
+        "copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:toTexture:destinationSlice:destinationLevel:destinationOrigin:" "this device has no textures",
+        "copyFromTexture:sourceSlice:sourceLevel:toTexture:destinationSlice:destinationLevel:sliceCount:levelCount:" "this device has no textures",
+        "copyFromTexture:toTexture:" "this device has no textures",
+        "generateMipmapsForTexture:" "this device has no textures",
+        "synchronizeTexture:slice:level:" "this device has no textures",
+        "copyIndirectCommandBuffer:sourceRange:destination:destinationIndex:" "this device has no indirect command buffers",
+        "resetCommandsInBuffer:withRange:" "this device has no indirect command buffers",
+        "optimizeIndirectCommandBuffer:withRange:" "this device has no indirect command buffers",
+        "sampleCountersInBuffer:atSampleIndex:withBarrier:" "this device has no counters (supportsCounterSampling: returns NO)",
+        "resolveCounters:inRange:destinationBuffer:destinationOffset:" "this device has no counters (supportsCounterSampling: returns NO)",
+    }
+    absent {
+        "barrierAfterQueueStages:beforeStages:", "copyFromTensor:sourceOrigin:sourceDimensions:toTensor:destinationOrigin:destinationDimensions:",
+        "copyFromBuffer:sourceOffset:sourceBytesPerRow:sourceBytesPerImage:sourceSize:toTexture:destinationSlice:destinationLevel:destinationOrigin:options:",
+        "copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:toBuffer:destinationOffset:destinationBytesPerRow:destinationBytesPerImage:options:",
+        "getTextureAccessCounters:region:mipLevel:slice:resetCounters:countersBuffer:countersBufferOffset:",
+        "optimizeContentsForCPUAccess:", "optimizeContentsForCPUAccess:slice:level:", "optimizeContentsForGPUAccess:",
+        "optimizeContentsForGPUAccess:slice:level:", "resetTextureAccessCounters:region:mipLevel:slice:",
+    }
+    methods {
+        - "device" (this) -> Id { crate::foundation::ask(this.commands.id(), c"device").unwrap_or(Id::NIL) }
+        - "commandBuffer" (this) -> Id { this.commands.id() }
+        - "label" (this) -> Id { lock(&this.state).label.clone().autorelease() }
+        - "setLabel:" (this, label: Id) {
+            let _old = std::mem::replace(&mut lock(&this.state).label, Strong::retain(label));
+        }
+        - "copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:" (
+            this, source: Id, source_offset: usize, destination: Id, destination_offset: usize, size: usize
+        ) {
+            let Some(source) = source.expect::<Buffer>(HERE, "sourceBuffer") else { return };
+            let Some(destination) = destination.expect::<Buffer>(HERE, "destinationBuffer") else { return };
+            let (from, to) = (source_offset.checked_add(size), destination_offset.checked_add(size));
+            let (have, room) = (source.buffer.len(), destination.buffer.len());
+            forbid!(HERE, from.is_none_or(|end| end > have), (),
+                "(sourceOffset + size)({source_offset} + {size}) must be <= [sourceBuffer length] ({have}).");
+            forbid!(HERE, to.is_none_or(|end| end > room), (),
+                "(destinationOffset + size)({destination_offset} + {size}) must be <= [destinationBuffer length] ({room}).");
+            for (name, number) in [("sourceOffset", source_offset), ("destinationOffset", destination_offset), ("size", size)] {
+                forbid!(HERE, !number.is_multiple_of(4), (), "{name}({number}) must be a multiple of 4.");
+            }
+            if size > 0 {
+                let end = source_offset + size;
+                this.with(HERE, |work| {
+                    work.copy_buffer(&source.buffer, source_offset..end, &destination.buffer, destination_offset)
+                });
+            }
+        }
+        - "fillBuffer:range:value:" (this, buffer: Id, range: Range, value: u8) {
+            let Some(buffer) = buffer.expect::<Buffer>(HERE, "buffer") else { return };
+            let (end, length) = (range.location.checked_add(range.length), buffer.buffer.len());
+            forbid!(HERE, end.is_none_or(|end| end > length), (), "{range:?} must be inside the buffer, of length {length}.");
+            forbid!(HERE, range.length == 0, (), "range.length must not be 0.");
+            for (name, number) in [("range.location", range.location), ("range.length", range.length)] {
+                forbid!(HERE, !number.is_multiple_of(4), (), "{name}({number}) must be a multiple of 4.");
+            }
+            let range = range.location..end.unwrap_or(0);
+            this.with(HERE, |work| work.fill_buffer(&buffer.buffer, range, value));
+        }
+        - "synchronizeResource:" (_this, resource: Id) {
+            forbid!(HERE, resource.is_nil(), (), "resource must not be nil.");
+        }
+        - "updateFence:" (_this, _fence: Id) {}
+        - "waitForFence:" (_this, _fence: Id) {}
+        - "insertDebugSignpost:" (_this, _name: Id) {}
+        - "pushDebugGroup:" (this, _name: Id) { lock(&this.state).groups += 1 }
+        - "popDebugGroup" (this) {
+            let mut state = lock(&this.state);
+            forbid!(HERE, state.groups == 0, (), "popDebugGroup without a matching pushDebugGroup:.");
+            state.groups -= 1;
+        }
+        - "endEncoding" (this) {
+            let (was_open, label, groups) = {
+                let mut state = lock(&this.state);
+                (std::mem::replace(&mut state.is_open, false), state.label.clone(), state.groups)
+            };
+            forbid!(HERE, !was_open, (), "Command encoding has already ended.");
+            forbid!(HERE, groups > 0, (), "{groups} debug groups were pushed and not popped.");
+            if let Some(commands) = this.commands.cast::<CommandBuffer>() {
+                commands.end(label);
+            }
+        }
+    }
+}

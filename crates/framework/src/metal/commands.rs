@@ -1,0 +1,366 @@
+//! Command buffers.
+//!
+//! One is a sequence of command buffers of `compute`, with the signals of events after and the waits before each: usually
+//! just one.
+
+use super::descriptors::{CommandBufferFields, ComputePassFields};
+use super::event::{self, Event};
+use super::queue::{self, Queue};
+use super::{blit_encoder, compute_encoder, errors};
+use crate::debug;
+use crate::foundation::array::Items;
+use crate::foundation::object::NS_OBJECT;
+use crate::foundation::process::uptime;
+use crate::foundation::{error, string};
+use crate::runtime::block::{Block, Kept};
+use crate::runtime::object::lock;
+use crate::runtime::{Fields, Id, Object, Strong, pool};
+use compute::{CommandBufferStatus, DispatchType};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A command buffer.
+pub(crate) struct CommandBuffer {
+    pub(crate) queue: Strong,
+    fields: CommandBufferFields,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    label: Strong,
+    stage: Stage,
+    /// Work with the events around it. The last one is encoded to.
+    parts: Vec<Part>,
+    /// True while an encoder is open.
+    is_encoding: bool,
+    scheduled: Vec<Kept>,
+    completed: Vec<Kept>,
+    /// Labels of the encoders, for errors.
+    encoders: Vec<Strong>,
+    groups: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    New,
+    Enqueued,
+    Committed,
+    /// Committed to `compute`, which knows the rest.
+    Submitted,
+}
+
+/// Work, and the events that it waits for and signals.
+#[derive(Clone)]
+struct Part {
+    waits: Vec<(Strong, u64)>,
+    work: compute::CommandBuffer,
+    signals: Vec<(Strong, u64)>,
+}
+
+impl Part {
+    fn new(queue: &compute::CommandQueue) -> Part {
+        Part { waits: Vec::new(), work: queue.new_command_buffer(), signals: Vec::new() }
+    }
+}
+
+/// A command buffer on its way.
+pub(crate) struct Parts {
+    commands: Strong,
+    parts: Vec<Part>,
+}
+
+impl Parts {
+    /// True if an event must be waited for.
+    pub(crate) fn waits(&self) -> bool {
+        self.parts.iter().any(|part| !part.waits.is_empty())
+    }
+
+    /// Commits everything, and waits for events before.
+    pub(crate) fn commit(self) {
+        let last = self.parts.len() - 1;
+        for (number, Part { waits, work, signals }) in self.parts.into_iter().enumerate() {
+            for (event, value) in waits {
+                if let Some(event) = event.cast::<Event>() {
+                    event.wait(value, None);
+                }
+            }
+            let commands = (number == last).then(|| self.commands.clone());
+            let handled =
+                work.add_completed_handler(move |_| pool::with(|| completed(&signals, commands.as_ref())));
+            if let Err(problem) = handled.and_then(|()| work.commit()) {
+                debug::fail("-[MTLDebugCommandBuffer commit]", format_args!("{problem}"));
+            }
+        }
+        if let Some(commands) = self.commands.cast::<CommandBuffer>() {
+            lock(&commands.state).stage = Stage::Submitted;
+            commands.changed.notify_all();
+        }
+    }
+}
+
+/// Signals events, and calls the handlers after the last part.
+fn completed(signals: &[(Strong, u64)], commands: Option<&Strong>) {
+    for (event, value) in signals {
+        if let Some(event) = event.cast::<Event>() {
+            event::signal(event, *value);
+        }
+    }
+    let Some(commands) = commands.and_then(Strong::cast::<CommandBuffer>) else { return };
+    let handlers = {
+        let mut state = lock(&commands.state);
+        // A handler may look at the command buffer before its commit has returned.
+        state.stage = Stage::Submitted;
+        commands.changed.notify_all();
+        std::mem::take(&mut state.completed)
+    };
+    for handler in handlers {
+        // SAFETY: the method takes blocks with this parameter.
+        unsafe { handler.call1(commands.id()) };
+    }
+}
+
+pub(crate) fn create(queue: Object<Queue>, fields: &CommandBufferFields) -> Strong {
+    let state = State {
+        label: Strong::default(),
+        stage: Stage::New,
+        parts: vec![Part::new(&queue.queue)],
+        is_encoding: false,
+        scheduled: Vec::new(),
+        completed: Vec::new(),
+        encoders: Vec::new(),
+        groups: 0,
+    };
+    let (queue, fields) = (queue.strong(), fields.clone());
+    Strong::new(CommandBuffer { queue, fields, state: Mutex::new(state), changed: Condvar::new() })
+}
+
+impl CommandBuffer {
+    /// Begins an encoder: only one can be open.
+    fn begin(&self, here: &str) -> Option<compute::CommandBuffer> {
+        let mut state = lock(&self.state);
+        forbid!(here, state.stage >= Stage::Committed, None, "A committed command buffer cannot be encoded to.");
+        forbid!(here, state.is_encoding, None, "A command encoder is already encoding to this command buffer");
+        state.is_encoding = true;
+        state.parts.last().map(|part| part.work.clone())
+    }
+
+    /// Ends the encoder.
+    pub(crate) fn end(&self, label: Strong) {
+        let mut state = lock(&self.state);
+        state.is_encoding = false;
+        state.encoders.push(label);
+    }
+
+    /// The parts of `compute` that have been committed.
+    fn work(&self) -> Vec<compute::CommandBuffer> {
+        lock(&self.state).parts.iter().map(|part| part.work.clone()).collect()
+    }
+
+    fn stage(&self) -> Stage {
+        lock(&self.state).stage
+    }
+
+    fn status(&self) -> usize {
+        match self.stage() {
+            Stage::New => 0,
+            Stage::Enqueued => 1,
+            Stage::Committed => 2,
+            Stage::Submitted => {
+                let all: Vec<CommandBufferStatus> = self.work().iter().map(|work| work.status()).collect();
+                if all.iter().all(|status| *status >= CommandBufferStatus::Completed) {
+                    if all.contains(&CommandBufferStatus::Error) { 5 } else { 4 }
+                } else if all.iter().all(|status| *status <= CommandBufferStatus::Committed) {
+                    2
+                } else {
+                    3
+                }
+            }
+        }
+    }
+
+    /// Waits until a thread has submitted it.
+    fn wait_until_submitted(&self) {
+        let state = lock(&self.state);
+        let is_behind = |state: &mut State| state.stage < Stage::Submitted;
+        drop(self.changed.wait_while(state, is_behind).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn wait(&self) {
+        self.wait_until_submitted();
+        for work in self.work() {
+            // Its error is that of the command buffer.
+            let _ = work.wait_until_completed();
+        }
+    }
+
+    /// The first error of its parts.
+    fn error(&self) -> Option<Strong> {
+        let problem = self.work().iter().find_map(|work| work.error())?;
+        let (code, text) = errors::of_commands(&problem);
+        let mut details = vec![(Strong::retain(error::NSLocalizedDescriptionKey.id()), string::new(&text))];
+        const ENCODER_STATUS: usize = 1;
+        if self.fields.error_options & ENCODER_STATUS != 0 {
+            // The part at fault is not known: all encoders are affected.
+            let infos = lock(&self.state).encoders.clone();
+            let infos = infos.into_iter().map(|label| Strong::new(EncoderInfo { label })).collect();
+            details.push((Strong::retain(errors::MTLCommandBufferEncoderInfoErrorKey.id()), Items::strong(infos)));
+        }
+        Some(error::with_details(errors::MTLCommandBufferErrorDomain.id(), code, details))
+    }
+
+    fn add_handler(&self, here: &str, block: Block, list: fn(&mut State) -> &mut Vec<Kept>) {
+        let mut state = lock(&self.state);
+        forbid!(
+            here,
+            state.stage >= Stage::Committed,
+            (),
+            "Handlers must be added before the command buffer is committed."
+        );
+        let Some(block) = Kept::new(block) else { return };
+        list(&mut state).push(block);
+    }
+}
+
+/// Seconds since the machine started.
+fn seconds(instant: Option<Instant>) -> f64 {
+    instant.map_or(0.0, |instant| uptime() - instant.elapsed().as_secs_f64())
+}
+
+fn device(this: &CommandBuffer) -> Id {
+    this.queue.cast::<Queue>().map_or(Id::NIL, |queue| queue.device.id())
+}
+
+class! {
+    COMMAND_BUFFER = "MTLDebugCommandBuffer": NS_OBJECT, new CommandBuffer, ["MTLCommandBuffer"]
+    refused {
+        "renderCommandEncoderWithDescriptor:" "this device computes only: it has no render pipelines",
+        "parallelRenderCommandEncoderWithDescriptor:" "this device computes only: it has no render pipelines",
+        "presentDrawable:" "this device computes only: it has no drawables",
+        "presentDrawable:atTime:" "this device computes only: it has no drawables",
+        "presentDrawable:afterMinimumDuration:" "this device computes only: it has no drawables",
+        "accelerationStructureCommandEncoder" "this device has no ray tracing (supportsRaytracing is NO)",
+        "accelerationStructureCommandEncoderWithDescriptor:" "this device has no ray tracing (supportsRaytracing is NO)",
+        "resourceStateCommandEncoder" "this device has no sparse resources",
+        "resourceStateCommandEncoderWithDescriptor:" "this device has no sparse resources",
+    }
+    methods {
+        - "device" (this) -> Id { device(&this) }
+        - "commandQueue" (this) -> Id { this.queue.id() }
+        - "retainedReferences" (this) -> bool { this.fields.retains }
+        - "errorOptions" (this) -> usize { this.fields.error_options }
+        - "label" (this) -> Id { lock(&this.state).label.clone().autorelease() }
+        - "setLabel:" (this, label: Id) {
+            let _old = std::mem::replace(&mut lock(&this.state).label, Strong::retain(label));
+        }
+        - "status" (this) -> usize { this.status() }
+        - "error" (this) -> Id { this.error().map_or(Id::NIL, Strong::autorelease) }
+        - "logs" (_this) -> Id { Items::strong(Vec::new()).autorelease() }
+        - "kernelStartTime" (this) -> f64 { seconds(this.work().iter().find_map(|work| work.gpu_start_time())) }
+        - "kernelEndTime" (this) -> f64 { seconds(this.work().iter().rev().find_map(|work| work.gpu_end_time())) }
+        - "GPUStartTime" (this) -> f64 { seconds(this.work().iter().find_map(|work| work.gpu_start_time())) }
+        - "GPUEndTime" (this) -> f64 { seconds(this.work().iter().rev().find_map(|work| work.gpu_end_time())) }
+
+        - "enqueue" (this) {
+            let mut state = lock(&this.state);
+            forbid!(HERE, state.stage != Stage::New, (), "The command buffer has already been enqueued or committed.");
+            state.stage = Stage::Enqueued;
+        }
+        - "commit" (this) {
+            let (parts, scheduled) = {
+                let mut state = lock(&this.state);
+                forbid!(HERE, state.stage >= Stage::Committed, (), "commit an already committed command buffer");
+                forbid!(HERE, state.is_encoding, (), "commit command buffer with uncommitted encoder");
+                forbid!(HERE, state.groups > 0, (), "{} debug groups were pushed and not popped.", state.groups);
+                state.stage = Stage::Committed;
+                (state.parts.clone(), std::mem::take(&mut state.scheduled))
+            };
+            if let Some(queue) = this.queue.cast::<Queue>() {
+                queue::commit(queue, Parts { commands: this.strong(), parts });
+            }
+            for handler in scheduled {
+                // SAFETY: the method takes blocks with this parameter.
+                unsafe { handler.call1(this.id()) };
+            }
+        }
+        - "waitUntilScheduled" (this) {
+            forbid!(HERE, this.stage() < Stage::Committed, (), "waitUntilScheduled before the command buffer is committed");
+            this.wait_until_submitted();
+        }
+        - "waitUntilCompleted" (this) {
+            forbid!(HERE, this.stage() < Stage::Committed, (), "waitUntilCompleted before the command buffer is committed");
+            this.wait();
+        }
+        - "addScheduledHandler:" (this, block: Block) { this.add_handler(HERE, block, |state| &mut state.scheduled) }
+        - "addCompletedHandler:" (this, block: Block) { this.add_handler(HERE, block, |state| &mut state.completed) }
+
+        - "computeCommandEncoder" (this) -> Id {
+            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            compute_encoder::create(this, &work, DispatchType::Serial, HERE).map_or(Id::NIL, Strong::autorelease)
+        }
+        - "computeCommandEncoderWithDispatchType:" (this, dispatch_type: usize) -> Id {
+            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            compute_encoder::create(this, &work, dispatches(dispatch_type), HERE).map_or(Id::NIL, Strong::autorelease)
+        }
+        - "computeCommandEncoderWithDescriptor:" (this, descriptor: Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<ComputePassFields>>(HERE, "descriptor") else { return Id::NIL };
+            let dispatch_type = dispatches(fields.lock().dispatch_type);
+            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            compute_encoder::create(this, &work, dispatch_type, HERE).map_or(Id::NIL, Strong::autorelease)
+        }
+        - "blitCommandEncoder" (this) -> Id {
+            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            blit_encoder::create(this, work).autorelease()
+        }
+        - "blitCommandEncoderWithDescriptor:" (this, _descriptor: Id) -> Id {
+            let Some(work) = this.begin(HERE) else { return Id::NIL };
+            blit_encoder::create(this, work).autorelease()
+        }
+        - "encodeSignalEvent:value:" (this, event: Id, value: u64) {
+            let Some(event) = event.expect::<Event>(HERE, "event") else { return };
+            let Some(queue) = this.queue.cast::<Queue>() else { return };
+            let mut state = lock(&this.state);
+            forbid!(HERE, state.is_encoding, (), "encodeSignalEvent:value: with uncommitted encoder");
+            forbid!(HERE, state.stage >= Stage::Committed, (), "A committed command buffer cannot be encoded to.");
+            if let Some(part) = state.parts.last_mut() { part.signals.push((event.strong(), value)) }
+            state.parts.push(Part::new(&queue.queue));
+        }
+        - "encodeWaitForEvent:value:" (this, event: Id, value: u64) {
+            let Some(event) = event.expect::<Event>(HERE, "event") else { return };
+            let Some(queue) = this.queue.cast::<Queue>() else { return };
+            let mut state = lock(&this.state);
+            forbid!(HERE, state.is_encoding, (), "encodeWaitForEvent:value: with uncommitted encoder");
+            forbid!(HERE, state.stage >= Stage::Committed, (), "A committed command buffer cannot be encoded to.");
+            let mut part = Part::new(&queue.queue);
+            part.waits.push((event.strong(), value));
+            state.parts.push(part);
+        }
+        - "useResidencySet:" (_this, _set: Id) {}
+        - "useResidencySets:count:" (_this, _sets: *const Id, _count: usize) {}
+        - "pushDebugGroup:" (this, _name: Id) { lock(&this.state).groups += 1 }
+        - "popDebugGroup" (this) {
+            let mut state = lock(&this.state);
+            forbid!(HERE, state.groups == 0, (), "popDebugGroup without a matching pushDebugGroup:.");
+            state.groups -= 1;
+        }
+    }
+}
+
+/// `MTLDispatchType`
+fn dispatches(number: usize) -> DispatchType {
+    if number == 1 { DispatchType::Concurrent } else { DispatchType::Serial }
+}
+
+/// An encoder of a command buffer that failed.
+pub(crate) struct EncoderInfo {
+    label: Strong,
+}
+
+class! {
+    ENCODER_INFO = "MTLCommandBufferEncoderInfo": NS_OBJECT, new EncoderInfo, ["MTLCommandBufferEncoderInfo"]
+    methods {
+        - "label" (this) -> Id { this.label.id() }
+        - "debugSignposts" (_this) -> Id { Items::strong(Vec::new()).autorelease() }
+        - "errorState" (_this) -> isize { 2 }
+    }
+}

@@ -1,0 +1,104 @@
+//! Functions of a library.
+
+use super::constants::ConstantValues;
+use super::library::{Library, Listed, ListedConstant, known};
+use crate::foundation::dictionary::Pairs;
+use crate::foundation::object::NS_OBJECT;
+use crate::foundation::string;
+use crate::runtime::{Fields, Id, Object, Strong};
+use compute::{Error, FunctionConstantValues};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FunctionKind {
+    Kernel,
+    Visible,
+}
+
+/// A function, with its constants set or not.
+pub(crate) struct Function {
+    pub(crate) library: Strong,
+    pub(crate) listed: Listed,
+    pub(crate) constants: FunctionConstantValues,
+    /// A kernel whose constants are set is specialized already.
+    pub(crate) kernel: Option<compute::Function>,
+    pub(crate) visible: Option<compute::VisibleFunction>,
+    label: Fields<Strong>,
+}
+
+impl Function {
+    /// A function without values for its constants; `None` if there is none of this name.
+    pub(crate) fn general(library: Object<Library>, name: &str) -> Option<Strong> {
+        let listed = library.function(name)?.clone();
+        let constants = FunctionConstantValues::new();
+        // One with constants is only asked about them.
+        let visible = match listed.kind {
+            FunctionKind::Visible if listed.constants.is_empty() => {
+                library.library.new_visible_function(name, &constants).ok()
+            }
+            _ => None,
+        };
+        Some(Function::strong(library, listed, constants, None, visible))
+    }
+
+    /// A function with values for its constants.
+    pub(crate) fn create(library: Object<Library>, name: &str, values: &[ConstantValues]) -> Result<Strong, Error> {
+        let Some(listed) = library.function(name) else {
+            return Err(Error::NoFunction { name: name.into(), similar: None });
+        };
+        let constants = known(listed, values);
+        let (mut kernel, mut visible) = (None, None);
+        match listed.kind {
+            FunctionKind::Kernel => kernel = Some(library.library.new_function(name, &constants)?),
+            FunctionKind::Visible => visible = Some(library.library.new_visible_function(name, &constants)?),
+        }
+        Ok(Function::strong(library, listed.clone(), constants, kernel, visible))
+    }
+
+    fn strong(
+        library: Object<Library>,
+        listed: Listed,
+        constants: FunctionConstantValues,
+        kernel: Option<compute::Function>,
+        visible: Option<compute::VisibleFunction>,
+    ) -> Strong {
+        let (library, label) = (library.strong(), Fields::default());
+        Strong::new(Function { library, listed, constants, kernel, visible, label })
+    }
+}
+
+class! {
+    FUNCTION = "MTLDebugFunction": NS_OBJECT, new Function, ["MTLFunction"]
+    refused {
+        "newArgumentEncoderWithBufferIndex:" "this device has no argument encoders: write gpuAddress into the buffer",
+        "newArgumentEncoderWithBufferIndex:reflection:" "this device has no argument encoders: write gpuAddress into the buffer",
+    }
+    absent { "patchType", "patchControlPointCount", "vertexAttributes", }
+    methods {
+        - "device" (this) -> Id { this.library.cast::<Library>().map_or(Id::NIL, |library| library.device.id()) }
+        - "label" (this) -> Id { this.label.lock().clone().autorelease() }
+        - "setLabel:" (this, label: Id) {
+            let _old = std::mem::replace(&mut *this.label.lock(), Strong::retain(label));
+        }
+        - "name" (this) -> Id { string::new(&this.listed.name).autorelease() }
+        - "functionType" (this) -> usize {
+            match this.listed.kind { FunctionKind::Kernel => 3, FunctionKind::Visible => 5 }
+        }
+        - "options" (_this) -> usize { 0 }
+        - "stageInputAttributes" (_this) -> Id { Id::NIL }
+        - "functionConstantsDictionary" (this) -> Id {
+            let pairs = this.listed.constants.iter();
+            let pairs = pairs.map(|constant| (string::new(&constant.name), Strong::new(constant.clone())));
+            Pairs::strong(pairs.collect()).autorelease()
+        }
+    }
+}
+
+class! {
+    FUNCTION_CONSTANT = "MTLFunctionConstant": NS_OBJECT, new ListedConstant, []
+    methods {
+        - "name" (this) -> Id { string::new(&this.name).autorelease() }
+        - "type" (this) -> usize { this.data_type }
+        - "index" (this) -> usize { this.index }
+        - "required" (this) -> bool { this.required }
+    }
+}

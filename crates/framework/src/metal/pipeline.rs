@@ -1,0 +1,170 @@
+//! Compute pipeline states.
+
+use super::archive::Archive;
+use super::descriptors::{ComputePipelineFields, FunctionTableFields, LinkedFunctions};
+use super::device::{Device, failed};
+use super::function::{Function, FunctionKind};
+use super::library::Library;
+use super::{errors, function_table, reflection};
+use crate::foundation::array::Items;
+use crate::foundation::object::NS_OBJECT;
+use crate::foundation::string;
+use crate::runtime::encode::ResourceId;
+use crate::runtime::{Fields, Id, Object, Size3, Strong};
+use compute::{ComputePipelineDescriptor, Error, FunctionDescriptor, Size};
+
+/// A pipeline state.
+pub(crate) struct Pipeline {
+    device: Strong,
+    pub(crate) state: compute::ComputePipelineState,
+    label: Strong,
+    required_threads: Size3,
+    /// Functions that are linked to it.
+    linked: Vec<Strong>,
+}
+
+/// `MTLPipelineOptionFailOnBinaryArchiveMiss`
+const FAIL_ON_MISS: usize = 4;
+/// `MTLPipelineOptionArgumentInfo`, also named BindingInfo
+const BINDING_INFO: usize = 1;
+
+pub(crate) fn with_function(
+    this: Object<Device>,
+    here: &str,
+    function: Id,
+    options: usize,
+    reflection: *mut Id,
+    error: *mut Id,
+) -> Id {
+    let fields = ComputePipelineFields { function: Strong::retain(function), ..ComputePipelineFields::default() };
+    create(this, here, &fields, options, reflection, error)
+}
+
+pub(crate) fn create(
+    this: Object<Device>,
+    here: &str,
+    fields: &ComputePipelineFields,
+    options: usize,
+    reflection: *mut Id,
+    error: *mut Id,
+) -> Id {
+    let Some(function) = fields.function.id().expect::<Function>(here, "computeFunction") else { return Id::NIL };
+    forbid!(
+        here,
+        function.listed.kind != FunctionKind::Kernel,
+        Id::NIL,
+        "Compute Pipeline Descriptor Validation\ncomputeFunction '{}' is not a kernel function.",
+        function.listed.name
+    );
+    let linked = fields.linked.cast::<Fields<LinkedFunctions>>().map(|linked| linked.lock().functions.clone());
+    let linked = Items::of(linked.unwrap_or_default().id());
+    match compile(this, function, fields, &linked, options) {
+        Ok(state) => {
+            if options & BINDING_INFO != 0 && !reflection.is_null() {
+                reflection::create(state.reflection()).autorelease().store(reflection);
+            }
+            let (label, required_threads) = (fields.label.clone(), fields.required_threads);
+            Strong::new(Pipeline { device: this.strong(), state, label, required_threads, linked }).into_id()
+        }
+        Err(problem) => failed(errors::of_pipeline(&problem), error),
+    }
+}
+
+/// Looks in the program's archives, then compiles, unless that is forbidden. Only `addComputePipelineFunctions…` adds
+/// code to the program's archives.
+fn compile(
+    this: Object<Device>,
+    function: Object<Function>,
+    fields: &ComputePipelineFields,
+    linked: &[Strong],
+    options: usize,
+) -> Result<compute::ComputePipelineState, Error> {
+    let archives = Items::of(fields.archives.id());
+    let archives: Vec<_> = archives.iter().filter_map(|archive| archive.cast::<Archive>()).collect();
+    let may_compile = options & FAIL_ON_MISS == 0;
+    if !archives.is_empty() || !may_compile {
+        let parts = archives.iter().flat_map(|archive| archive.parts()).collect();
+        let found = state(this, function, &descriptor(fields, linked, parts, true)?);
+        match found {
+            Err(Error::ArchiveMiss { .. }) if may_compile => {}
+            found => return found,
+        }
+    }
+    state(this, function, &descriptor(fields, linked, vec![this.compiled.clone()], false)?)
+}
+
+/// Makes the pipeline state of a function.
+pub(crate) fn state(
+    this: Object<Device>,
+    function: Object<Function>,
+    descriptor: &ComputePipelineDescriptor,
+) -> Result<compute::ComputePipelineState, Error> {
+    if let Some(kernel) = &function.kernel {
+        return this.device.new_compute_pipeline_state_with_descriptor(kernel, descriptor);
+    }
+    let library = function.library.cast::<Library>();
+    let library = library.ok_or_else(|| Error::Internal("a function without a library".into()))?;
+    let (name, constants) = (&*function.listed.name, &function.constants);
+    let function = FunctionDescriptor { library: &library.library, name, constants };
+    this.device.new_compute_pipeline_state_with_function_descriptor(&function, descriptor)
+}
+
+/// The descriptor as `compute` takes it.
+pub(crate) fn descriptor(
+    fields: &ComputePipelineFields,
+    linked: &[Strong],
+    binary_archives: Vec<compute::BinaryArchive>,
+    fail_on_binary_archive_miss: bool,
+) -> Result<ComputePipelineDescriptor, Error> {
+    let functions = linked.iter().map(|function| {
+        let function = function.cast::<Function>().and_then(|function| function.visible.clone());
+        function.ok_or_else(|| Error::Usage("linkedFunctions: only visible functions can be linked".into()))
+    });
+    let Size3 { width, height, depth } = fields.required_threads;
+    Ok(ComputePipelineDescriptor {
+        label: string::text(fields.label.id()),
+        thread_group_size_is_multiple_of_thread_execution_width: fields.whole_simdgroups,
+        threads_per_threadgroup: (width * height * depth > 0).then(|| Size::new(width, height, depth)),
+        linked_functions: compute::LinkedFunctions { functions: functions.collect::<Result<_, _>>()? },
+        binary_archives,
+        fail_on_binary_archive_miss,
+        ..ComputePipelineDescriptor::default()
+    })
+}
+
+class! {
+    COMPUTE_PIPELINE_STATE = "MTLDebugComputePipelineState": NS_OBJECT, new Pipeline, ["MTLComputePipelineState", "MTLAllocation"]
+    refused {
+        "newIntersectionFunctionTableWithDescriptor:" "this device has no ray tracing (supportsRaytracing is NO)",
+        "newComputePipelineStateWithAdditionalBinaryFunctions:error:" "link all functions when the pipeline state is made (linkedFunctions)",
+    }
+    absent {
+        "functionHandleWithBinaryFunction:", "newComputePipelineStateWithBinaryFunctions:error:", "shaderValidation",
+    }
+    methods {
+        - "device" (this) -> Id { this.device.id() }
+        - "label" (this) -> Id { this.label.id() }
+        - "maxTotalThreadsPerThreadgroup" (this) -> usize { this.state.max_total_threads_per_threadgroup() }
+        - "threadExecutionWidth" (this) -> usize { this.state.thread_execution_width() }
+        - "staticThreadgroupMemoryLength" (this) -> usize { this.state.static_threadgroup_memory_length() }
+        - "requiredThreadsPerThreadgroup" (this) -> Size3 { this.required_threads }
+        - "imageblockMemoryLengthForDimensions:" (_this, _size: Size3) -> usize { 0 }
+        - "supportIndirectCommandBuffers" (_this) -> bool { false }
+        - "gpuResourceID" (this) -> ResourceId { ResourceId(this.id().0.addr() as u64) }
+        - "allocatedSize" (this) -> usize { this.state.code_size() }
+        - "reflection" (this) -> Id { reflection::create(this.state.reflection()).autorelease() }
+        - "functionHandleWithFunction:" (this, function: Id) -> Id {
+            let Some(function) = function.expect::<Function>(HERE, "function") else { return Id::NIL };
+            let is_linked = this.linked.iter().any(|linked| linked.id() == function.id());
+            if is_linked { function_table::handle(this, &function.listed.name).map_or(Id::NIL, Strong::autorelease) } else { Id::NIL }
+        }
+        - "functionHandleWithName:" (this, name: Id) -> Id {
+            function_table::handle(this, &string::describe(name)).map_or(Id::NIL, Strong::autorelease)
+        }
+        - "newVisibleFunctionTableWithDescriptor:" (this, descriptor: Id) -> Id {
+            let Some(fields) = descriptor.expect::<Fields<FunctionTableFields>>(HERE, "descriptor") else { return Id::NIL };
+            let count = fields.lock().count;
+            function_table::create(this, HERE, count).map_or(Id::NIL, Strong::into_id)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Residency sets: all memory is resident, so that they only remember their allocations.
+
+use super::device::Device;
+use crate::foundation::array::Items;
+use crate::foundation::ask;
+use crate::foundation::object::NS_OBJECT;
+use crate::runtime::{Fields, Id, Object, Strong};
+
+/// A residency set.
+pub(crate) struct ResidencySet {
+    device: Strong,
+    label: Strong,
+    allocations: Fields<Vec<Strong>>,
+}
+
+pub(crate) fn create(device: Object<Device>, label: Strong) -> Strong {
+    Strong::new(ResidencySet { device: device.strong(), label, allocations: Fields::default() })
+}
+
+impl ResidencySet {
+    fn add(&self, allocation: Id) {
+        let mut allocations = self.allocations.lock();
+        if !allocation.is_nil() && !allocations.iter().any(|own| own.id() == allocation) {
+            allocations.push(Strong::retain(allocation));
+        }
+    }
+
+    fn remove(&self, allocation: Id) {
+        let _removed: Vec<Strong> = self.allocations.lock().extract_if(.., |own| own.id() == allocation).collect();
+    }
+}
+
+/// The objects of an array of the program.
+pub(crate) fn objects<'a>(objects: *const Id, count: usize) -> &'a [Id] {
+    // SAFETY: the program passes that many objects.
+    if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(objects, count) } }
+}
+
+class! {
+    RESIDENCY_SET = "MTLDebugResidencySet": NS_OBJECT, new ResidencySet, ["MTLResidencySet"]
+    methods {
+        - "device" (this) -> Id { this.device.id() }
+        - "label" (this) -> Id { this.label.id() }
+        - "allocatedSize" (this) -> u64 {
+            let allocations = this.allocations.lock().clone();
+            allocations.iter().map(|own| ask(own.id(), c"allocatedSize").map_or(0, |size| size.0.addr() as u64)).sum()
+        }
+        - "allocationCount" (this) -> usize { this.allocations.lock().len() }
+        - "allAllocations" (this) -> Id { Items::strong(this.allocations.lock().clone()).autorelease() }
+        - "containsAllocation:" (this, allocation: Id) -> bool {
+            this.allocations.lock().iter().any(|own| own.id() == allocation)
+        }
+        - "addAllocation:" (this, allocation: Id) { this.add(allocation) }
+        - "addAllocations:count:" (this, allocations: *const Id, count: usize) {
+            objects(allocations, count).iter().for_each(|allocation| this.add(*allocation));
+        }
+        - "removeAllocation:" (this, allocation: Id) { this.remove(allocation) }
+        - "removeAllocations:count:" (this, allocations: *const Id, count: usize) {
+            objects(allocations, count).iter().for_each(|allocation| this.remove(*allocation));
+        }
+        - "removeAllAllocations" (this) { let _removed = std::mem::take(&mut *this.allocations.lock()); }
+        - "commit" (_this) {}
+        - "requestResidency" (_this) {}
+        - "endResidency" (_this) {}
+    }
+}
