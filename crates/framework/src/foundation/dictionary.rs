@@ -59,6 +59,21 @@ fn made(class: &'static Class, pairs: Vec<(Strong, Strong)>) -> Id {
     dictionary.id().autorelease()
 }
 
+/// Copies keys and values to the program's arrays, each null or with room for all.
+fn write(this: Object<Fields<Pairs>>, values: *mut Id, keys: *mut Id, count: usize) {
+    for (at, (key, value)) in this.lock().pairs.iter().take(count).enumerate() {
+        // SAFETY: as the caller of the method promises.
+        unsafe {
+            if !values.is_null() {
+                values.add(at).write(value.id());
+            }
+            if !keys.is_null() {
+                keys.add(at).write(key.id());
+            }
+        }
+    }
+}
+
 class! {
     NS_DICTIONARY = "NSDictionary": NS_OBJECT, default Fields<Pairs>,
         ["NSCopying", "NSMutableCopying", "NSFastEnumeration", "NSCoding"]
@@ -91,15 +106,8 @@ class! {
         - "allValues" (this) -> Id {
             Items::strong(Pairs::of(this.id()).into_iter().map(|(_, value)| value).collect()).autorelease()
         }
-        - "getObjects:andKeys:count:" (this, values: *mut Id, keys: *mut Id, count: usize) {
-            for (at, (key, value)) in this.lock().pairs.iter().take(count).enumerate() {
-                // SAFETY: the caller passes null or room for all of them.
-                unsafe {
-                    if !values.is_null() { values.add(at).write(value.id()); }
-                    if !keys.is_null() { keys.add(at).write(key.id()); }
-                }
-            }
-        }
+        - "getObjects:andKeys:count:" (this, values: *mut Id, keys: *mut Id, count: usize) { write(this, values, keys, count) }
+        - "getObjects:andKeys:" (this, values: *mut Id, keys: *mut Id) { write(this, values, keys, usize::MAX) }
         - "keyEnumerator" (this) -> Id { enumerator(Pairs::of(this.id()).into_iter().map(|(key, _)| key)).autorelease() }
         - "objectEnumerator" (this) -> Id {
             enumerator(Pairs::of(this.id()).into_iter().map(|(_, value)| value)).autorelease()
