@@ -67,7 +67,7 @@ fn the_default_device_comes_from_the_environment() {
         let found = found.unwrap_or_else(|error| error.to_string());
         return assert!(found.starts_with(&expected), "'{found}', and not '{expected}'");
     }
-    let best = if cfg!(target_os = "macos") { "metal metal:0" } else { "cpu cpu" };
+    let best = if cfg!(metal) { "metal metal:0" } else { "cpu cpu" };
     for (value, expected) in [
         ("cpu", "cpu cpu"),
         (" cpu ", "cpu cpu"),

@@ -1,5 +1,5 @@
-//! Metal libraries, functions, pipeline states and archives, on a Mac.
-#![cfg(target_os = "macos")]
+//! Metal libraries, functions, pipeline states and archives, on a Mac or over the framework for Linux.
+#![cfg(metal)]
 
 use compute::{
     BinaryArchive, CompileOptions, ComputePipelineDescriptor, ComputePipelineState, ConstantValue, Device, Error,

@@ -31,7 +31,7 @@ pub mod driver;
 mod executable;
 mod handler;
 mod memory;
-#[cfg(target_os = "macos")]
+#[cfg(metal)]
 mod metal;
 pub mod pages;
 mod properties;

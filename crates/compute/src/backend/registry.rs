@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-#[cfg(target_os = "macos")]
+#[cfg(metal)]
 use super::metal;
 
 #[cfg(cuda)]
@@ -39,7 +39,7 @@ struct CrossCompiler {
 
 /// All back ends of this build, the best first.
 pub(crate) const BACKENDS: &[Backend] = &[
-    #[cfg(target_os = "macos")]
+    #[cfg(metal)]
     Backend {
         name: "metal",
         has_numbers: true,
@@ -66,7 +66,7 @@ pub(crate) const BACKENDS: &[Backend] = &[
 
 /// Back ends missing from this build, each with the reason.
 pub(crate) const ABSENT: &[(&str, &str)] = &[
-    #[cfg(not(target_os = "macos"))]
+    #[cfg(not(metal))]
     ("metal", "Metal needs macOS"),
     #[cfg(not(cuda))]
     ("cuda", "NVIDIA's driver needs Linux on x86-64 or ARM64"),

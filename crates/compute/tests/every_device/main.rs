@@ -1,7 +1,7 @@
 //! Rules that every back end keeps, tested on each device of this machine that can compile: the CPU, and a Mac's GPUs.
 //!
 //! The kernels are minimal: the tests are about memory, order, sizes and completion.
-#![cfg(any(llvm, target_os = "macos"))]
+#![cfg(any(llvm, metal))]
 
 mod arguments;
 mod completion;

@@ -159,7 +159,7 @@ fn released_buffers_do_not_crash() {
     });
 }
 
-#[cfg(target_os = "macos")]
+#[cfg(metal)]
 #[test]
 fn devices_reject_each_others_objects() {
     let devices = compute::Device::all().expect("they are found");

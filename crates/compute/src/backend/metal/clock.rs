@@ -5,6 +5,12 @@ use objc2::runtime::ProtocolObject;
 use objc2_metal::MTLCommandBuffer;
 use std::time::Instant;
 
+/// The clock of `mach_absolute_time`, which stops while the machine sleeps; Metal and `Instant` use it, too.
+#[cfg(target_os = "macos")]
+const CLOCK: libc::clockid_t = libc::CLOCK_UPTIME_RAW;
+#[cfg(not(target_os = "macos"))]
+const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+
 /// One moment on both clocks.
 pub(crate) struct Clock {
     now: Instant,
@@ -14,9 +20,8 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn now() -> Clock {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: it writes to the structure that it is given. This is the clock of `mach_absolute_time`, which stops
-        // while the machine sleeps; Metal and `Instant` use it, too.
-        unsafe { libc::clock_gettime(libc::CLOCK_UPTIME_RAW, &mut time) };
+        // SAFETY: it writes to the structure that it is given.
+        unsafe { libc::clock_gettime(CLOCK, &mut time) };
         Clock { now: Instant::now(), seconds: time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9 }
     }
 

@@ -41,5 +41,6 @@ mod reflection;
 pub(crate) use device::devices;
 
 // `MTLCreateSystemDefaultDevice` finds no device in a process that does not link CoreGraphics.
+#[cfg(target_os = "macos")]
 #[link(name = "CoreGraphics", kind = "framework")]
 unsafe extern "C" {}
