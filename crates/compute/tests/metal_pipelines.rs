@@ -155,7 +155,7 @@ fn constants_are_checked_by_name_and_type() {
 
 #[test]
 fn constants_of_every_type() {
-    use half::{bf16, f16};
+    use half::f16;
     let vector = |value: ConstantValue, len: usize| ConstantValue::Vector(vec![value; len]);
     for value in [
         ConstantValue::Bool(true),
@@ -168,7 +168,6 @@ fn constants_of_every_type() {
         ConstantValue::Long(i64::MIN),
         ConstantValue::Ulong(u64::MAX),
         ConstantValue::Half(f16::ONE),
-        ConstantValue::Bfloat(bf16::ONE),
         ConstantValue::Float(0.5),
         vector(ConstantValue::Float(0.5), 3),
         vector(ConstantValue::Uint(7), 4),
