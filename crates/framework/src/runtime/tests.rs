@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Sends a message through `objc_msgSend`.
 macro_rules! send {
     ($receiver:expr, $selector:literal $(, $arg:expr => $ty:ty)* ; $ret:ty) => {{
-        let function: unsafe extern "C" fn(Id, Sel $(, $ty)*) -> $ret =
-            // SAFETY: the test names the types of the method.
+        #[allow(unused_unsafe, reason = "some tests send messages in unsafe blocks")]
+        // SAFETY: the test names the types of the method.
+        let function: extern "C" fn(Id, Sel $(, $ty)*) -> $ret =
             unsafe { std::mem::transmute(objc_msgSend as *const ()) };
-        // SAFETY: as above.
-        unsafe { function($receiver, Sel::register($selector) $(, $arg)*) }
+        function($receiver, Sel::register($selector) $(, $arg)*)
     }};
 }
 
@@ -218,6 +218,7 @@ fn blocks_are_copied_once_and_disposed_of_once() {
     }
     let description = Description { reserved: 0, size: size_of::<Literal>(), copy, dispose };
     unsafe extern "C" {
+        #[allow(improper_ctypes, reason = "its address counts")]
         static _NSConcreteStackBlock: Class;
     }
     let mut literal = Literal {
