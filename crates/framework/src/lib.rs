@@ -12,6 +12,7 @@
 //!
 //! **Invariant:** a mistake of the program is reported with the class and the selector it was made with, in the words of
 //! Metal's debug layer where it has some (`debug`).
+#![cfg(target_os = "linux")]
 #![cfg_attr(test, allow(clippy::print_stderr, reason = "tests report measurements"))]
 
 #[macro_use]

@@ -55,12 +55,15 @@ pub(crate) fn fail(here: &str, message: Arguments) {
 }
 
 /// Reports a message that the receiver does not understand.
-pub(crate) fn unrecognized(class: &Class, selector: &CStr, receiver: Id) {
+pub(crate) fn unrecognized(class: &'static Class, selector: &CStr, receiver: Id) {
+    let is_absent =
+        class.chain().flat_map(|class| class.data.absent).any(|absent| absent.as_bytes() == selector.to_bytes());
+    let hint = if is_absent { " (Apple's class has it; it is absent on Linux)" } else { "" };
     let (sign, what) = if class.is_meta() { ("+", "class") } else { ("-", "instance") };
     let (name, selector) = (class.name(), selector.to_string_lossy());
     report(format_args!(
         "*** Terminating app due to uncaught exception 'NSInvalidArgumentException', reason: '{sign}[{name} {selector}]: \
-         unrecognized selector sent to {what} {:p}'",
+         unrecognized selector sent to {what} {:p}'{hint}",
         receiver.0
     ));
 }

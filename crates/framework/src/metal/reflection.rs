@@ -28,8 +28,10 @@ fn type_of(name: &str, has_fields: bool) -> usize {
 }
 
 fn bindings(this: &Reflection) -> Id {
-    Items::strong(this.arguments.iter().map(|argument| Strong::new(Bound { argument: argument.clone() })).collect())
-        .autorelease()
+    Items::strong(
+        this.arguments.iter().map(|argument| Strong::new(ListedArgument { argument: argument.clone() })).collect(),
+    )
+    .autorelease()
 }
 
 class! {
@@ -41,12 +43,12 @@ class! {
 }
 
 /// An argument.
-pub(crate) struct Bound {
+pub(crate) struct ListedArgument {
     argument: Argument,
 }
 
 class! {
-    BINDING = "MTLBindingInternal": NS_OBJECT, new Bound,
+    BINDING = "MTLBindingInternal": NS_OBJECT, new ListedArgument,
         ["MTLBinding", "MTLBufferBinding", "MTLThreadgroupBinding"]
     absent {
         "bufferPointerType", "objectPayloadAlignment", "objectPayloadDataSize", "textureType", "textureDataType",
