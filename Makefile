@@ -24,7 +24,7 @@ CAN_COMPILE = { test -z "$(LLVM)" || test -n "$$LLVM_SYS_221_PREFIX" || test -x 
 FOR_MAC = --locked --workspace --target aarch64-apple-darwin --target-dir $(TARGET_DIR)/mac
 LLVM_PACKAGES = llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev libffi-dev libxml2-dev
 
-.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test unit-test without-compiler doc cargo
+.PHONY: help demo demo-exec demo-run test corpus models air thirdparty mlx mlx-agreement tokenizer llvm llvm14 clang fmt build fmt-check clippy mac-check mac-test metal-on-linux unit-test without-compiler doc cargo
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -163,6 +163,14 @@ mac-check: cargo $(LLVM) ## Check the code for macOS, from Linux
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets -- -D warnings
 	scripts/mac-toolchain.sh cargo clippy $(FOR_MAC) --all-targets --features cpu -- -D warnings
 	RUSTDOCFLAGS='-D warnings' scripts/mac-toolchain.sh cargo doc $(FOR_MAC) --no-deps
+
+# The framework's compute has the CPU only; the tests run on both devices. Not part of `make test` yet.
+ON_LINUX = scripts/metal-on-linux.sh
+metal-on-linux: cargo $(LLVM) ## Run the Metal back end on Linux, over the framework
+	$(CARGO) test -p metalworks-framework
+	$(ON_LINUX) test -p metalworks-compute --test every_device --test metal_pipelines --test metal_api --test devices \
+	  --test environment
+	$(ON_LINUX) run -q -p metalworks-cli -- doctor --device metal --no-speed
 
 # Apple's compiler on the shaders, the test suites, and every kernel on the GPU, with and without Metal's validation.
 mac-test: cargo ## Test on a Mac: shaders, kernels on the GPU, validation

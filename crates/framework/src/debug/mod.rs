@@ -76,6 +76,12 @@ pub(crate) fn refuse(class: &Class, selector: &CStr, why: &str) {
 
 /// Reports a broken rule and returns from the method, if it holds that the rule is broken.
 macro_rules! forbid {
+    ($here:expr, $broken:expr, (), $($message:tt)*) => {
+        if $broken {
+            $crate::debug::fail($here, format_args!($($message)*));
+            return;
+        }
+    };
     ($here:expr, $broken:expr, $result:expr, $($message:tt)*) => {
         if $broken {
             $crate::debug::fail($here, format_args!($($message)*));

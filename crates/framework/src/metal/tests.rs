@@ -64,8 +64,10 @@ fn encoder(commands: Id) -> Id {
     send!(commands, c"computeCommandEncoder"; Id)
 }
 
+type Mistake = (&'static str, fn(&Setup), &'static str);
+
 /// Every mistake, with the message that it gives.
-const MISTAKES: [(&str, fn(&Setup), &str); 14] = [
+const MISTAKES: [Mistake; 14] = [
     (
         "commits twice",
         commits_twice,

@@ -283,9 +283,11 @@ fn time_of_a_message() {
     let object = string::new("x");
     let selector = Sel::register(c"isProxy");
     let code = objc_msg_lookup(object.id(), selector);
+    type Code = extern "C" fn(Id, Sel) -> u8;
     // SAFETY: the method takes no arguments.
-    let (plain, message): (extern "C" fn(Id, Sel) -> u8, extern "C" fn(Id, Sel) -> u8) =
-        unsafe { (std::mem::transmute(code), std::mem::transmute(objc_msgSend as *const ())) };
+    let plain = unsafe { std::mem::transmute::<*mut (), Code>(code) };
+    // SAFETY: as above.
+    let message = unsafe { std::mem::transmute::<*const (), Code>(objc_msgSend as *const ()) };
     let time = |call: &dyn Fn() -> u8| {
         let start = std::time::Instant::now();
         (0..COUNT).for_each(|_| assert_eq!(std::hint::black_box(call()), 0));
@@ -295,8 +297,7 @@ fn time_of_a_message() {
     let sent = time(&|| std::hint::black_box(message)(object.id(), selector));
     let looked_up = time(&|| {
         // SAFETY: as above.
-        let code: extern "C" fn(Id, Sel) -> u8 =
-            unsafe { std::mem::transmute(objc_msg_lookup(object.id(), selector)) };
+        let code = unsafe { std::mem::transmute::<*mut (), Code>(objc_msg_lookup(object.id(), selector)) };
         code(object.id(), selector)
     });
     eprintln!(
