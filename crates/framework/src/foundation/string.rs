@@ -139,6 +139,8 @@ fn c_bytes<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() { &[] } else { unsafe { CStr::from_ptr(text) }.to_bytes() }
 }
 
+// Encodings are words in Apple's headers, and `int` in those of GNUstep, whose types bindings use for the most common
+// methods: only the lower half counts.
 class! {
     NS_STRING = "NSString": NS_OBJECT, new Text, ["NSCopying", "NSMutableCopying", "NSSecureCoding", "NSCoding"]
     refused {
@@ -164,8 +166,8 @@ class! {
             }
         }
         - "init" (this) -> Id { this.set(Text::new("")) }
-        - "initWithBytes:length:encoding:" (this, bytes: *const c_void, length: usize, encoding: usize) -> Id {
-            set(this, decode(bytes_at(bytes, length), encoding))
+        - "initWithBytes:length:encoding:" (this, bytes: *const c_void, length: usize, encoding: i32) -> Id {
+            set(this, decode(bytes_at(bytes, length), encoding as usize))
         }
         - "initWithUTF8String:" (this, text: *const c_char) -> Id { set(this, decode(c_bytes(text), UTF8)) }
         - "initWithCString:encoding:" (this, text: *const c_char, encoding: usize) -> Id {
@@ -186,8 +188,8 @@ class! {
         - "UTF8String" (this) -> *const c_char { this.0.as_ptr().cast() }
         - "cStringUsingEncoding:" (this, _encoding: usize) -> *const c_char { this.0.as_ptr().cast() }
         - "fileSystemRepresentation" (this) -> *const c_char { this.0.as_ptr().cast() }
-        - "lengthOfBytesUsingEncoding:" (this, encoding: usize) -> usize {
-            match encoding & 0xffff_ffff {
+        - "lengthOfBytesUsingEncoding:" (this, encoding: i32) -> usize {
+            match encoding as usize & 0xffff_ffff {
                 ASCII | UTF8 => this.as_str().len(),
                 encoding if UTF16.contains(&encoding) => 2 * this.as_str().encode_utf16().count(),
                 _ => 0,
