@@ -314,3 +314,21 @@ fn heaps_place_buffers() {
         assert_eq!(used(), 0);
     });
 }
+
+#[test]
+#[ignore = "leaks; another test runs it"]
+fn leaks_a_buffer() {
+    let buffer = Setup::new().buffer(64, 0);
+    std::mem::forget(buffer);
+}
+
+#[test]
+fn leaks_are_listed_at_the_end() {
+    let program = std::env::current_exe().expect("this program");
+    let mut command = Command::new(&program);
+    command.args(["metal::tests::leaks_a_buffer", "--exact", "--ignored"]).env("METALWORKS_LEAKS", "1");
+    let output = command.output().expect("it runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.contains("leak: 1 of MTLDebugBuffer"), "{errors}");
+    assert!(!errors.contains("MTLDebugDevice") && !errors.contains("MTLDebugCommandQueue"), "{errors}");
+}
