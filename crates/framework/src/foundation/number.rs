@@ -93,8 +93,8 @@ macro_rules! numbers {
                     - $init (this, value: $ty) -> Id { this.set($make(value)) }
                 )*
                 - "boolValue" (this) -> bool { this.double() != 0.0 }
-                - "charValue" (this) -> u8 { this.signed() as u8 }
-                - "shortValue" (this) -> u16 { this.signed() as u16 }
+                - "charValue" (this) -> i8 { this.signed() as i8 }
+                - "shortValue" (this) -> i16 { this.signed() as i16 }
                 - "intValue" (this) -> i32 { this.signed() as i32 }
                 - "unsignedIntValue" (this) -> u32 { this.unsigned() as u32 }
                 - "integerValue" (this) -> isize { this.signed() as isize }

@@ -16,8 +16,8 @@ macro_rules! copy {
 pub(crate) struct CompileOptions {
     pub(crate) macros: Strong,
     pub(crate) fast_math: bool,
-    pub(crate) math_mode: usize,
-    pub(crate) math_functions: usize,
+    pub(crate) math_mode: isize,
+    pub(crate) math_functions: isize,
     pub(crate) version: usize,
     libraries: Strong,
     library_type: isize,
@@ -31,9 +31,9 @@ pub(crate) struct CompileOptions {
 }
 
 /// `MTLMathModeFast`
-pub(crate) const MATH_FAST: usize = 2;
+pub(crate) const MATH_FAST: isize = 2;
 /// `MTLMathModeRelaxed`
-pub(crate) const MATH_RELAXED: usize = 1;
+pub(crate) const MATH_RELAXED: isize = 1;
 
 impl Default for CompileOptions {
     fn default() -> CompileOptions {
@@ -61,8 +61,8 @@ class! {
     properties {
         "preprocessorMacros" "setPreprocessorMacros:" macros: Strong,
         "fastMathEnabled" "setFastMathEnabled:" fast_math: bool,
-        "mathMode" "setMathMode:" math_mode: usize,
-        "mathFloatingPointFunctions" "setMathFloatingPointFunctions:" math_functions: usize,
+        "mathMode" "setMathMode:" math_mode: isize,
+        "mathFloatingPointFunctions" "setMathFloatingPointFunctions:" math_functions: isize,
         "languageVersion" "setLanguageVersion:" version: usize,
         "libraries" "setLibraries:" libraries: Strong,
         "libraryType" "setLibraryType:" library_type: isize,

@@ -14,7 +14,7 @@ macro_rules! encode {
 }
 
 encode! {
-    () => "v", bool => "C", u8 => "C", u16 => "S", i32 => "i", u32 => "I", i64 => "q", u64 => "Q", isize => "q",
+    () => "v", bool => "C", u8 => "C", i8 => "c", i16 => "s", u16 => "S", i32 => "i", u32 => "I", i64 => "q", u64 => "Q", isize => "q",
     usize => "Q", f32 => "f", f64 => "d", Id => "@", Sel => ":", &'static Class => "#",
     *const c_char => "*", *const c_void => "^v", *mut c_void => "^v", *mut Id => "^@", *const Id => "^@",
     *const usize => "^Q", *mut u64 => "^Q", *mut u16 => "^S",
