@@ -550,3 +550,11 @@ fn json() {
     ]
     "#);
 }
+
+/// A device without an end is read up to the limit.
+#[test]
+#[cfg(unix)]
+fn a_file_without_end_is_refused() {
+    let error = msl::compile_file("/dev/zero".as_ref(), &msl::Options::default()).expect_err("it is too large");
+    assert!(error.to_string().contains("it is larger than 64 MiB"), "{error}");
+}

@@ -414,6 +414,28 @@ fn runaway_templates() {
     cases.report();
 }
 
+/// Long lists, for which work that grows with the square of their length takes minutes.
+#[test]
+fn long_lists() {
+    let mut cases = Cases::default();
+    let list = |count: usize, item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(", ");
+    let names = list(200_000, &|i| format!("a{i}"));
+    cases.check(format!("#define F({names}) a7 a199999\n"));
+    cases.check(format!(
+        "#define F({names}) a7 + a199999\nconstant int x = F({});\n",
+        list(200_000, &|_| "1".into())
+    ));
+    cases.check(format!("kernel void k({}) {{}}\n", list(10_000, &|i| format!("device float *a{i}"))));
+    cases.check(format!(
+        "kernel void k({}) {{}}\n",
+        list(10_000, &|i| format!("device float *a{i} [[buffer({i})]]"))
+    ));
+    cases.check(format!("void f() {{ {} }}\n", "x; ".repeat(200_000)));
+    let labels: String = (0..20_000).map(|i| format!("case {i}: ")).collect();
+    cases.check(format!("void f(int x) {{ switch (x) {{ {labels}; }} }}\n"));
+    cases.report();
+}
+
 /// Numbers as large as they get.
 #[test]
 fn huge_sizes() {

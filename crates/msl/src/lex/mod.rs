@@ -23,7 +23,7 @@ mod tests;
 
 pub use number::number;
 pub use raw::{RawKind, RawToken};
-pub use scan::{Lexed, lex};
+pub use scan::{Lexed, MAX_TOKENS, lex};
 pub use symbols::{Symbol, Symbols};
 pub use text::{character, string};
 

@@ -6,6 +6,9 @@ use super::{RawKind, RawToken, Symbol, Symbols, known};
 use crate::source::{ExpansionId, FileId, Span};
 use std::borrow::Cow;
 
+/// Most tokens of a file: more would take gigabytes.
+pub const MAX_TOKENS: usize = 16_000_000;
+
 /// The raw tokens of one file.
 #[derive(Debug)]
 pub struct Lexed {
@@ -13,6 +16,8 @@ pub struct Lexed {
     pub tokens: Vec<RawToken>,
     /// The `/*` of a comment that the end of the file cuts off.
     pub unterminated_comment: Option<Span>,
+    /// There are more than [`MAX_TOKENS`]; the rest is missing.
+    pub is_cut: bool,
 }
 
 /// Splits `text` into raw tokens.
@@ -30,9 +35,12 @@ pub fn lex(text: &str, file: FileId, symbols: &mut Symbols) -> Lexed {
     };
     let mut tokens = Vec::with_capacity(text.len() / 4);
     while let Some(token) = scanner.token() {
+        if tokens.len() == MAX_TOKENS {
+            return Lexed { tokens, unterminated_comment: None, is_cut: true };
+        }
         tokens.push(token);
     }
-    Lexed { tokens, unterminated_comment: scanner.unterminated_comment }
+    Lexed { tokens, unterminated_comment: scanner.unterminated_comment, is_cut: false }
 }
 
 /// Progress of the scanner towards `#include <`.

@@ -641,17 +641,13 @@ pub enum StmtKind {
         /// The body, almost always a block with [`StmtKind::Case`] labels in it.
         body: Box<Stmt>,
     },
-    /// `case v: stmt` (the statement may itself be a case)
+    /// `case v: default: stmt`
     Case {
-        /// The value, or the first one of a range.
-        value: Expr,
-        /// The last value of a range: `case 1 ... 5:`, an extension of GNU.
-        last: Option<Box<Expr>>,
-        /// The labelled statement.
+        /// At least one.
+        labels: Vec<CaseLabel>,
+        /// The labelled statement: no case itself.
         body: Box<Stmt>,
     },
-    /// `default: stmt`
-    Default(Box<Stmt>),
     /// `break;`
     Break,
     /// `continue;`
@@ -660,6 +656,17 @@ pub enum StmtKind {
     Return(Option<Expr>),
     /// `;`
     Empty,
+}
+
+/// A label of a switch.
+#[derive(Clone, Debug)]
+pub struct CaseLabel {
+    /// The value, or the first one of a range; `None` for `default`.
+    pub value: Option<Expr>,
+    /// The last value of a range: `case 1 ... 5:`, an extension of GNU.
+    pub last: Option<Expr>,
+    /// All of it.
+    pub span: Span,
 }
 
 /// The condition of `if`, `while`, `for`, `switch`.

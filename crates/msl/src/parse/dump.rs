@@ -350,9 +350,13 @@ pub fn stmt(statement: &Stmt) -> String {
             list("for-in", [pragmas(hints), variable(element), expr(range), stmt(body)])
         }
         StmtKind::Switch { condition: test, body } => list("switch", [condition(test), stmt(body)]),
-        StmtKind::Case { value, last: None, body } => list("case", [expr(value), stmt(body)]),
-        StmtKind::Case { value, last: Some(last), body } => list("case", [expr(value), expr(last), stmt(body)]),
-        StmtKind::Default(body) => list("default", [stmt(body)]),
+        StmtKind::Case { labels, body } => labels.iter().rev().fold(stmt(body), |inner, label| match label {
+            CaseLabel { value: None, .. } => list("default", [inner]),
+            CaseLabel { value: Some(value), last: None, .. } => list("case", [expr(value), inner]),
+            CaseLabel { value: Some(value), last: Some(last), .. } => {
+                list("case", [expr(value), expr(last), inner])
+            }
+        }),
         StmtKind::FpPragma(words) => format!("#fp({words})"),
         StmtKind::Break => "break;".into(),
         StmtKind::Continue => "continue;".into(),

@@ -31,10 +31,10 @@ impl Parser {
     }
 
     /// Counts a link of a left-leaning chain, and gives up on very long ones.
-    fn count_link(&mut self, links: &mut u32) -> Parse<()> {
+    pub(super) fn count_link(&mut self, links: &mut u32) -> Parse<()> {
         *links += 1;
         if *links > MAX_CHAIN {
-            return Err(self.give_up(format!("expression chain exceeded maximum of {MAX_CHAIN}")));
+            return Err(self.give_up(format!("chain exceeded maximum of {MAX_CHAIN} links")));
         }
         Ok(())
     }

@@ -58,8 +58,9 @@ use std::collections::{HashMap, HashSet};
 /// Brackets, statements, declarators and operators may be nested this deep; clang's default.
 const MAX_NESTING: u32 = 256;
 
-/// A left-leaning chain such as `a + b + c` may have this many links: later stages walk it recursively.
-const MAX_CHAIN: u32 = 1024;
+/// A chain such as `a + b + c` or `if (a) b; else if (c) d;` may have this many links: code generators walk it
+/// recursively.
+const MAX_CHAIN: u32 = 4096;
 
 /// Parses a program. `tokens` ends in [`crate::lex::token::TokenKind::Eof`].
 pub fn parse(tokens: Vec<Token>, std: LanguageVersion, diagnostics: &mut Vec<Diagnostic>) -> TranslationUnit {

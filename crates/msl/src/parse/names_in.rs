@@ -180,14 +180,12 @@ fn names_in_stmt<'a>(stmt: &'a Stmt, names: &mut Vec<&'a SmolStr>) {
             names_in_expr(range, names);
             names_in_stmt(body, names);
         }
-        StmtKind::Case { value, last, body } => {
-            names_in_expr(value, names);
-            if let Some(last) = last {
-                names_in_expr(last, names);
+        StmtKind::Case { labels, body } => {
+            for value in labels.iter().flat_map(|label| label.value.iter().chain(&label.last)) {
+                names_in_expr(value, names);
             }
             names_in_stmt(body, names);
         }
-        StmtKind::Default(body) => names_in_stmt(body, names),
         StmtKind::Return(Some(expr)) => names_in_expr(expr, names),
         StmtKind::FpPragma(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Return(None) | StmtKind::Empty => {
         }

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::ast::{Block, Condition, Decl, DeclKind, Expr, ExprKind, Stmt, StmtKind, VarDecl};
+use super::ast::{Block, CaseLabel, Condition, Decl, DeclKind, Expr, ExprKind, Stmt, StmtKind, VarDecl};
 use super::declarators::{Named, Parens};
 use super::names::{Name, NameKind, ScopeKind};
 use super::specifiers::{DeclSpecifiers, DeclarationContext};
@@ -117,8 +117,7 @@ impl Parser {
             Keyword::Do => self.do_statement(pragmas),
             Keyword::For => self.in_new_scope(|p| p.for_statement(pragmas)),
             Keyword::Switch => self.in_new_scope(Self::switch_statement),
-            Keyword::Case => self.case_label(),
-            Keyword::Default => self.default_label(),
+            Keyword::Case | Keyword::Default => self.labelled_statement(),
             Keyword::Break => Ok(self.jump_statement(StmtKind::Break, "expected ';' after break statement")),
             Keyword::Continue => {
                 Ok(self.jump_statement(StmtKind::Continue, "expected ';' after continue statement"))
@@ -171,13 +170,45 @@ impl Parser {
         Box::new(self.in_new_scope(Self::statement_or_skip))
     }
 
+    /// `if (a) b; else if (c) d; else e;`: a chain of these is no nesting.
     fn if_statement(&mut self) -> Parse<StmtKind> {
+        let mut parts = vec![self.if_part()?];
+        let mut otherwise = None;
+        let mut links = 0;
+        while self.eat_keyword(Keyword::Else) {
+            if !self.at_keyword(Keyword::If) {
+                otherwise = Some(self.substatement());
+                break;
+            }
+            self.count_link(&mut links)?;
+            // Names in a condition are visible in what follows `else`: one scope serves the chain.
+            let (before, start) = (self.position, self.span());
+            match self.if_part() {
+                Ok(part) => parts.push(part),
+                Err(Failed) => {
+                    self.skip_failed(before);
+                    otherwise = Some(Box::new(Stmt { kind: StmtKind::Empty, span: start }));
+                    break;
+                }
+            }
+        }
+        let end = self.last_span;
+        while let Some(IfPart { start, is_constexpr, init, condition, then }) = parts.pop() {
+            let kind = StmtKind::If { is_constexpr, init, condition, then, otherwise };
+            if parts.is_empty() {
+                return Ok(kind);
+            }
+            otherwise = Some(Box::new(Stmt { kind, span: start.to(end) }));
+        }
+        Err(Failed)
+    }
+
+    fn if_part(&mut self) -> Parse<IfPart> {
+        let start = self.span();
         self.bump();
         let is_constexpr = self.eat_keyword(Keyword::Constexpr);
         let (init, condition) = self.parenthesized_condition("'if'")?;
-        let then = self.substatement();
-        let otherwise = if self.eat_keyword(Keyword::Else) { Some(self.substatement()) } else { None };
-        Ok(StmtKind::If { is_constexpr, init, condition, then, otherwise })
+        Ok(IfPart { start, is_constexpr, init, condition, then: self.substatement() })
     }
 
     fn while_statement(&mut self, pragmas: Vec<Pragma>) -> Parse<StmtKind> {
@@ -362,21 +393,36 @@ impl Parser {
         if self.eat(Punct::Semi) { Ok(()) } else { Err(self.fail("expected ';' in 'for' statement specifier")) }
     }
 
-    fn case_label(&mut self) -> Parse<StmtKind> {
+    /// `case 1: case 2: default: body`; any number of labels is no nesting.
+    fn labelled_statement(&mut self) -> Parse<StmtKind> {
+        let mut labels = Vec::new();
+        loop {
+            let label = match *self.kind() {
+                TokenKind::Keyword(Keyword::Case) => self.case_label()?,
+                TokenKind::Keyword(Keyword::Default) => self.default_label()?,
+                _ => return Ok(StmtKind::Case { labels, body: self.substatement() }),
+            };
+            labels.push(label);
+        }
+    }
+
+    fn case_label(&mut self) -> Parse<CaseLabel> {
+        let start = self.span();
         self.bump();
         let value = self.conditional_expression()?;
         let last = match self.eat(Punct::Ellipsis) {
-            true => Some(Box::new(self.conditional_expression()?)),
+            true => Some(self.conditional_expression()?),
             false => None,
         };
         self.expect_after(Punct::Colon, "'case'")?;
-        Ok(StmtKind::Case { value, last, body: self.substatement() })
+        Ok(CaseLabel { value: Some(value), last, span: start.to(self.last_span) })
     }
 
-    fn default_label(&mut self) -> Parse<StmtKind> {
+    fn default_label(&mut self) -> Parse<CaseLabel> {
+        let start = self.span();
         self.bump();
         self.expect_after(Punct::Colon, "'default'")?;
-        Ok(StmtKind::Default(self.substatement()))
+        Ok(CaseLabel { value: None, last: None, span: start.to(self.last_span) })
     }
 
     fn jump_statement(&mut self, kind: StmtKind, message: &str) -> StmtKind {
@@ -419,6 +465,15 @@ impl Parser {
         }
         Ok(StmtKind::Block(block))
     }
+}
+
+/// `if (c) then`, up to `else`.
+struct IfPart {
+    start: Span,
+    is_constexpr: bool,
+    init: Option<Box<Stmt>>,
+    condition: Condition,
+    then: Box<Stmt>,
 }
 
 enum ForHead {

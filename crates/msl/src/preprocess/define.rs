@@ -116,7 +116,7 @@ impl Preprocessor<'_> {
                     return Ok((parameters, after));
                 }
                 RawKind::Punct(Punct::Ellipsis) => {
-                    parameters.names.push(known::VA_ARGS);
+                    parameters.add(known::VA_ARGS);
                     parameters.variadic = true;
                 }
                 RawKind::Ident if token.symbol == known::VA_ARGS => {
@@ -124,12 +124,11 @@ impl Preprocessor<'_> {
                     return Err(problem("macro-parameters", token.span, message));
                 }
                 RawKind::Ident => {
-                    if parameters.names.contains(&token.symbol) {
+                    if !parameters.add(token.symbol) {
                         let name = self.symbols.text(token.symbol);
                         let message = format!("duplicate macro parameter name '{name}'");
                         return Err(problem("macro-parameters", token.span, message));
                     }
-                    parameters.names.push(token.symbol);
                 }
                 RawKind::Punct(Punct::RParen) => {
                     let message = "expected identifier in macro parameter list";
@@ -258,8 +257,7 @@ impl Preprocessor<'_> {
 }
 
 fn index_of(token: &RawToken, parameters: Option<&Parameters>) -> Option<usize> {
-    let names = &parameters?.names;
-    names.iter().position(|&name| token.kind == RawKind::Ident && token.symbol == name)
+    parameters?.index_of(token.symbol).filter(|_| token.kind == RawKind::Ident)
 }
 
 fn parameter(token: RawToken, index: usize) -> RawToken {

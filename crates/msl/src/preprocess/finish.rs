@@ -1,7 +1,6 @@
 //! The last step: raw tokens become those that the parser reads.
 
-use super::{Preprocessor, limits};
-use crate::diagnostics::Diagnostic;
+use super::{Preprocessor, limits, too_many_tokens};
 use crate::lex::token::{Keyword, Punct, Token, TokenKind};
 use crate::lex::{RawKind, RawToken};
 use crate::source::{ExpansionId, FileId, Span};
@@ -29,7 +28,7 @@ impl Preprocessor<'_> {
     /// Reads the program to its end.
     pub(super) fn finish(mut self, main: FileId) -> Vec<Token> {
         let expected = self.frames.first().map_or(0, |frame| frame.tokens.len());
-        let mut tokens = Vec::with_capacity(expected * 2 + 1);
+        let mut tokens = Vec::with_capacity((expected * 2 + 1).min(limits::TOKENS));
         // Tokens of names and numbers, by symbol: most occur many times.
         let mut known: Vec<Option<TokenKind>> = Vec::new();
         let mut strings = StringRun::default();
@@ -39,8 +38,7 @@ impl Preprocessor<'_> {
             };
             strings.push(&mut tokens, Token { kind, span: raw.span });
             if tokens.len() > limits::TOKENS {
-                let message = format!("the program has more than {} tokens", limits::TOKENS);
-                self.stop(Diagnostic::error("token-limit", self.sources.outermost(raw.span), message));
+                self.stop(too_many_tokens(self.sources.outermost(raw.span)));
             }
         }
         strings.end(&mut tokens);

@@ -6,6 +6,7 @@ use crate::lex::token::Punct;
 use crate::lex::{RawKind, RawToken, Symbol};
 use crate::source::Span;
 use crate::vocabulary;
+use rustc_hash::FxHashMap as HashMap;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -36,8 +37,22 @@ pub(super) enum MacroKind {
 #[derive(PartialEq, Default)]
 pub(super) struct Parameters {
     pub(super) names: Vec<Symbol>,
+    indices: HashMap<Symbol, usize>,
     /// The last one takes all the arguments that are left.
     pub(super) variadic: bool,
+}
+
+impl Parameters {
+    /// Adds a parameter; false if there is one of that name.
+    pub(super) fn add(&mut self, name: Symbol) -> bool {
+        let index = self.names.len();
+        self.names.push(name);
+        self.indices.insert(name, index).is_none()
+    }
+
+    pub(super) fn index_of(&self, name: Symbol) -> Option<usize> {
+        self.indices.get(&name).copied()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -59,7 +59,7 @@ mod limits {
     /// Tokens made by macro expansion, in all.
     pub(super) const EXPANDED_TOKENS: usize = 4_000_000;
     /// Tokens handed to the parser.
-    pub(super) const TOKENS: usize = 16_000_000;
+    pub(super) const TOKENS: usize = crate::lex::MAX_TOKENS;
     /// Macros being expanded at a time: each one's last token is the next one's name.
     pub(super) const OPEN_EXPANSIONS: usize = 2_000;
     /// Macro calls in arguments of macro calls.
@@ -177,6 +177,11 @@ impl Preprocessor<'_> {
 
     fn push_frame(&mut self, file: FileId) {
         let lexed = crate::lex::lex(&self.sources.file(file).text, file, &mut self.symbols);
+        if lexed.is_cut
+            && let Some(last) = lexed.tokens.last()
+        {
+            self.stop(too_many_tokens(last.span));
+        }
         if let Some(span) = lexed.unterminated_comment {
             self.error("unterminated-comment", span, "unterminated /* comment");
         }
@@ -301,6 +306,10 @@ impl Preprocessor<'_> {
     fn place_of(&self, span: Span) -> Presumed<'_> {
         self.sources.presumed(self.sources.outermost(span))
     }
+}
+
+fn too_many_tokens(span: Span) -> Diagnostic {
+    Diagnostic::error("token-limit", span, format!("the program has more than {} tokens", limits::TOKENS))
 }
 
 /// The operands of a directive.

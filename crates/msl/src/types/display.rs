@@ -10,12 +10,12 @@ impl Types {
 
     /// `ty` as one would write it from outside of all namespaces: `mlx::steel::GEMMParams`.
     pub fn full_name(&self, ty: Ty) -> String {
-        Names { types: self, is_full: true }.declare(QualTy::plain(ty), String::new())
+        Names { types: self, is_full: true, functions: 0 }.declare(QualTy::plain(ty), String::new())
     }
 
     /// `ty` with its qualifiers, as one would write it.
     pub fn qualified_name(&self, ty: QualTy) -> String {
-        Names { types: self, is_full: false }.declare(ty, String::new())
+        Names { types: self, is_full: false, functions: 0 }.declare(ty, String::new())
     }
 }
 
@@ -25,7 +25,12 @@ struct Names<'t> {
     types: &'t Types,
     /// With the namespaces and classes around them.
     is_full: bool,
+    /// Number of function types around the one at hand.
+    functions: u32,
 }
+
+/// Deepest nesting of function types that is written out: `T(T, T)` over itself doubles the text.
+const MAX_FUNCTIONS: u32 = 8;
 
 impl Names<'_> {
     /// The declaration of `inner` (a name, or a declarator around one) with type `ty`.
@@ -49,10 +54,12 @@ impl Names<'_> {
                 let len = len.map_or(String::new(), |n| n.to_string());
                 self.declare(ty.with_ty(*element), format!("{inner}[{len}]"))
             }
+            TyKind::Function { .. } if self.functions == MAX_FUNCTIONS => spaced("...".into()),
             TyKind::Function { result, params } => {
+                let inside = Names { functions: self.functions + 1, ..*self };
                 let params: Vec<String> =
-                    params.iter().map(|&p| self.declare(QualTy::plain(p), String::new())).collect();
-                self.declare(QualTy::plain(*result), format!("{inner}({})", params.join(", ")))
+                    params.iter().map(|&p| inside.declare(QualTy::plain(p), String::new())).collect();
+                inside.declare(QualTy::plain(*result), format!("{inner}({})", params.join(", ")))
             }
             _ => spaced(format!("{}{}", leading_qualifiers(ty), self.simple_name(ty.ty))),
         }

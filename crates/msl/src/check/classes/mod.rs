@@ -5,7 +5,7 @@
 //!           └── templates             primary templates and specializations, as written
 //! outside                             members that are defined after their class
 //! packing                             members that may lie at any byte
-//! bases, access                       inheritance; private and protected members
+//! bases, inherited, access            inheritance, also of constructors; private and protected members
 //! resources                           classes of the library that have no members
 //! ```
 //!

@@ -222,13 +222,22 @@ impl<'a> Checker<'a> {
 
     /// Evaluates a static member, the first time it is used.
     pub(in crate::check) fn force_global(&mut self, id: GlobalId) {
+        if self.tables.is_being_initialized(id) && !self.position.is_unevaluated() {
+            let (name, span) = (self.tables.global(id).name.clone(), self.tables.global(id).span);
+            let message = format!("constexpr variable '{name}' must be initialized by a constant expression");
+            let error = Diagnostic::error("not-constant", span, message);
+            self.diagnostics.report(error.note(span, format!("initializer of '{name}' depends on its own value")));
+            return;
+        }
         let Some(GlobalInit { decl, scope }) = self.tables.take_deferred_init(id) else { return };
         let Some(init) = &decl.init else { return };
+        self.tables.begin_init(id);
         let ty = self.tables.global(id).ty;
         let saved = std::mem::replace(&mut self.function, FunctionState::outside());
         let value = self.in_scope(scope, |this| this.initialize(ty, init));
         self.function = saved;
         self.set_global_value(id, value);
+        self.tables.end_init(id);
     }
 }
 

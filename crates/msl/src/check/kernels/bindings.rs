@@ -247,11 +247,11 @@ impl<'a> Checker<'a> {
             }
             let index = index?;
             let param_name = param.name.as_ref().map(|name| name.name.clone()).unwrap_or_default();
-            if let Some((other, span)) = slots[slot].conflict(index, conditional) {
+            if let Some((other, span, _)) = slots[slot].conflict(index, conditional) {
                 let message =
                     format!("cannot reserve '{name}' resource location at index {index}: '{other}' has it");
                 let diagnostic = Diagnostic::error("duplicate-index", attribute.span, message);
-                let diagnostic = diagnostic.note(span, format!("'{other}' is declared here"));
+                let diagnostic = diagnostic.note(*span, format!("'{other}' is declared here"));
                 self.diagnostics.report(diagnostic);
             }
             slots[slot].take(index, param_name, param.span, conditional);
@@ -393,9 +393,7 @@ impl Slots {
     }
 
     /// Another argument at `index`. Two may share it if both are under conditions.
-    fn conflict(&self, index: u32, conditional: bool) -> Option<(&SmolStr, Span)> {
-        let others = self.taken.get(&index)?;
-        let conflict = others.iter().find(|(_, _, other)| !(*other && conditional));
-        conflict.map(|(name, span, _)| (name, *span))
+    fn conflict(&self, index: u32, conditional: bool) -> Option<&(SmolStr, Span, bool)> {
+        self.taken.get(&index)?.iter().find(|(_, _, other)| !(*other && conditional))
     }
 }

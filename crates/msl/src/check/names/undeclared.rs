@@ -48,10 +48,9 @@ impl<'a> Checker<'a> {
             true => ("unknown-type", format!("unknown type name '{name}'")),
             false => ("undeclared-identifier", format!("use of undeclared identifier '{name}'")),
         };
-        // The diagnostics of an attempt are dropped: no need to search.
-        let near = match self.diagnostics.is_attempt() {
-            true => None,
-            false => self.tables.closest_visible_name(self.position.scope(), name),
+        let near = match self.diagnostics.wants_suggestions() {
+            true => self.tables.closest_visible_name(self.position.scope(), name),
+            false => None,
         };
         let diagnostic = did_you_mean(Diagnostic::error(id, segment.span, message), near);
         self.diagnostics.report(diagnostic);

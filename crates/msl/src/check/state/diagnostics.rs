@@ -4,7 +4,7 @@ use crate::diagnostics::{Diagnostic, Severity};
 use crate::source::Span;
 use crate::vocabulary::warnings::is_always_shown;
 
-/// Most errors to report, as in clang.
+/// Most errors to report, and most warnings.
 const MAX_ERRORS: usize = 200;
 
 pub(in crate::check) struct Diagnostics {
@@ -33,6 +33,9 @@ impl Diagnostics {
 
     /// Reports `diagnostic` with the instantiations that led to it.
     pub(in crate::check) fn report(&mut self, mut diagnostic: Diagnostic) {
+        if self.is_full(diagnostic.severity) {
+            return;
+        }
         if diagnostic.severity == Severity::Warning && !self.shows_warnings && !is_always_shown(diagnostic.id) {
             return;
         }
@@ -56,7 +59,7 @@ impl Diagnostics {
                 diagnostic = diagnostic.note(*span, format!("(skipping {skipped} contexts in backtrace)"));
             }
         }
-        if self.list.len() < MAX_ERRORS && !self.list.contains(&diagnostic) {
+        if !self.list.contains(&diagnostic) {
             self.list.push(diagnostic);
         }
     }
@@ -117,6 +120,17 @@ impl Diagnostics {
 
     pub(in crate::check) fn is_attempt(&self) -> bool {
         self.attempts > 0
+    }
+
+    /// True if another diagnostic would not be shown. Warnings take no room from errors.
+    fn is_full(&self, severity: Severity) -> bool {
+        let counts = |old: &&Diagnostic| severity == Severity::Warning || old.severity == Severity::Error;
+        self.list.len() >= MAX_ERRORS && self.list.iter().filter(counts).count() >= MAX_ERRORS
+    }
+
+    /// True if a diagnostic that is reported now is shown, and worth a search for a suggestion.
+    pub(in crate::check) fn wants_suggestions(&self) -> bool {
+        !self.is_attempt() && !self.is_full(Severity::Error)
     }
 
     // --- marks -------------------------------------------------------------------------------------------------

@@ -117,8 +117,9 @@ impl<'a> Checker<'a> {
                 self.check_range_for(variable, range, body, pragmas, span, out)
             }
             Ast::Switch { condition, body } => self.check_switch(condition, body, span, out),
-            Ast::Case { body, .. } | Ast::Default(body) => {
-                let what = if matches!(stmt.kind, Ast::Default(_)) { "default" } else { "case" };
+            Ast::Case { labels, body } => {
+                let is_default = labels.first().is_some_and(|label| label.value.is_none());
+                let what = if is_default { "default" } else { "case" };
                 let message = match self.function.is_in_switch() {
                     false => format!("'{what}' statement not in switch statement"),
                     true => format!("'{what}' inside another statement of the switch is not supported"),
@@ -234,13 +235,32 @@ impl<'a> Checker<'a> {
                 return;
             }
             let then = this.check_nested_block(then);
-            let otherwise = otherwise.map(|otherwise| this.check_nested_block(otherwise)).unwrap_or_default();
+            let otherwise = this.check_else(otherwise);
             block.push(Stmt { kind: StmtKind::If { condition: checked, then, otherwise }, span });
         });
         match block.len() {
             1 => out.append(&mut block),
             _ => out.push(Stmt { kind: StmtKind::Block(block), span }),
         }
+    }
+
+    /// The branch behind `else`. A chain of `else if` is no nesting, unless it declares variables.
+    fn check_else(&mut self, mut branch: Option<&'a ast::Stmt>) -> Vec<Stmt> {
+        let mut parts = Vec::new();
+        let mut chain = Vec::new();
+        while let Some(ast::Stmt {
+            kind: Ast::If { is_constexpr: false, init: None, condition: test @ Condition::Expr(_), then, otherwise },
+            span,
+        }) = branch
+        {
+            let condition = self.check_condition(test, &mut parts);
+            chain.push((condition, self.check_nested_block(then), *span));
+            branch = otherwise.as_deref();
+        }
+        let last = branch.map(|branch| self.check_nested_block(branch)).unwrap_or_default();
+        chain.into_iter().rev().fold(last, |otherwise, (condition, then, span)| {
+            vec![Stmt { kind: StmtKind::If { condition, then, otherwise }, span }]
+        })
     }
 
     fn check_return(&mut self, value: Option<&'a ast::Expr>, span: Span) -> Option<Expr> {

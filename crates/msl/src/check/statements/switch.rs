@@ -8,6 +8,7 @@ use crate::parse::ast::{self, Condition, StmtKind as Ast};
 use crate::program::{Case, Stmt, StmtKind, Value};
 use crate::source::Span;
 use crate::types::{QualTy, Ty};
+use rustc_hash::FxHashMap as HashMap;
 
 /// Each value of a range becomes a label.
 const MAX_CASE_RANGE: i128 = 1 << 12;
@@ -56,30 +57,27 @@ impl<'a> Checker<'a> {
             _ => single,
         };
         let mut cases: Vec<Case> = Vec::new();
-        let mut seen: Vec<(Option<i128>, Span)> = Vec::new();
+        let mut seen: HashMap<Option<i128>, Span> = HashMap::default();
         let mut initialized: Option<Span> = None;
         self.in_block(|this| {
             for stmt in stmts {
                 let mut labels = Vec::new();
-                let mut inner = stmt;
-                loop {
-                    match &inner.kind {
-                        Ast::Case { value, last, body } => {
-                            for label in this.case_values(value, last.as_deref(), ty) {
-                                refuse_second_label(&mut this.diagnostics, Some(label), value.span, &mut seen);
-                                labels.push(Some(label));
-                            }
-                            inner = body;
-                        }
-                        Ast::Default(body) => {
-                            refuse_second_label(&mut this.diagnostics, None, inner.span, &mut seen);
-                            labels.push(None);
-                            inner = body;
-                        }
-                        _ => break,
+                let (written, inner) = match &stmt.kind {
+                    Ast::Case { labels, body } => (&**labels, &**body),
+                    _ => (&[][..], stmt),
+                };
+                for label in written {
+                    let Some(value) = &label.value else {
+                        refuse_second_label(&mut this.diagnostics, None, label.span, &mut seen);
+                        labels.push(None);
+                        continue;
+                    };
+                    for number in this.case_values(value, label.last.as_ref(), ty) {
+                        refuse_second_label(&mut this.diagnostics, Some(number), value.span, &mut seen);
+                        labels.push(Some(number));
                     }
                 }
-                let starts_case = !std::ptr::eq(inner, stmt);
+                let starts_case = !written.is_empty();
                 if starts_case && let Some(variable) = initialized {
                     let message = "cannot jump from switch statement to this case label";
                     let diagnostic = Diagnostic::error("jump", stmt.span, message);
@@ -151,15 +149,15 @@ fn refuse_second_label(
     diagnostics: &mut Diagnostics,
     label: Option<i128>,
     span: Span,
-    seen: &mut Vec<(Option<i128>, Span)>,
+    seen: &mut HashMap<Option<i128>, Span>,
 ) {
-    if let Some((_, first)) = seen.iter().find(|(old, _)| *old == label) {
+    let first = *seen.entry(label).or_insert(span);
+    if first != span {
         let message = match label {
             Some(value) => format!("duplicate case value '{value}'"),
             None => "multiple default labels in one switch".into(),
         };
         let diagnostic = Diagnostic::error("duplicate-case", span, message);
-        diagnostics.report(diagnostic.note(*first, "previous case defined here"));
+        diagnostics.report(diagnostic.note(first, "previous case defined here"));
     }
-    seen.push((label, span));
 }

@@ -41,6 +41,19 @@ impl<'a> Tables<'a> {
         self.global_inits.insert(id, init);
     }
 
+    /// Marks a global whose initializer is checked and evaluated now.
+    pub(in crate::check) fn begin_init(&mut self, id: GlobalId) {
+        self.in_initialization.insert(id);
+    }
+
+    pub(in crate::check) fn end_init(&mut self, id: GlobalId) {
+        self.in_initialization.remove(&id);
+    }
+
+    pub(in crate::check) fn is_being_initialized(&self, id: GlobalId) -> bool {
+        self.in_initialization.contains(&id)
+    }
+
     pub(in crate::check) fn take_deferred_init(&mut self, id: GlobalId) -> Option<GlobalInit<'a>> {
         self.global_inits.remove(&id)
     }

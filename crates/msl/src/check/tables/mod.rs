@@ -57,6 +57,7 @@ pub(super) struct Tables<'a> {
     instantiations: u32,
     /// Initializers of static members that have not been used yet.
     global_inits: HashMap<GlobalId, GlobalInit<'a>>,
+    in_initialization: HashSet<GlobalId>,
     /// Functions that fill structs whose members have initializers, by the fields that are given.
     aggregate_constructors: HashMap<(StructId, Vec<bool>), FunctionId>,
     /// Type aliases with the attribute `aligned`, and their alignments.
@@ -85,6 +86,7 @@ impl<'a> Tables<'a> {
             var_templates: Vec::new(),
             instantiations: 0,
             global_inits: HashMap::default(),
+            in_initialization: HashSet::default(),
             aggregate_constructors: HashMap::default(),
             aligned_aliases: HashMap::default(),
             call_sites: HashMap::default(),

@@ -5,6 +5,10 @@ use super::templates::TemplateArg;
 use crate::program::Expr;
 use crate::types::{AddressSpace, QualTy, Ty};
 
+/// Longest list of template arguments in a name. Names are part of other names: without a limit, `Q<T, T>` over itself
+/// doubles them.
+const MAX_ARGS_TEXT: usize = 4096;
+
 impl<'a> Tables<'a> {
     pub(in crate::check) fn name_of(&self, ty: Ty) -> String {
         self.types().name(ty)
@@ -24,9 +28,10 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// `<float, 4>`, as in source code.
+    /// `<float, 4>`, as in source code; `<...>` for a very long list.
     pub(in crate::check) fn args_text(&self, args: &[TemplateArg]) -> String {
-        format!("<{}>", self.args_list(args))
+        let list = self.args_list(args);
+        if list.len() > MAX_ARGS_TEXT { "<...>".into() } else { format!("<{list}>") }
     }
 
     fn args_list(&self, args: &[TemplateArg]) -> String {

@@ -8,6 +8,7 @@ mod tests;
 
 use super::{Diagnostic, Severity};
 use crate::source::{Presumed, SourceMap, Span};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Notes about macros for one diagnostic; of more, the first and last half are shown.
@@ -165,6 +166,7 @@ impl Printer<'_> {
         }
         for from in chain.iter().rev() {
             let Presumed { file, line, .. } = self.sources.presumed(*from);
+            let file = printable(&file);
             let _ = writeln!(self.out, "In file included from {file}:{line}:");
         }
     }
@@ -172,6 +174,7 @@ impl Printer<'_> {
     /// `file:line:column: error: message`.
     fn headline(&mut self, level: Level, message: &str, place: Option<Span>) {
         let place = place.map_or(String::new(), |place| format!("{}: ", self.sources.presumed(place)));
+        let (place, message) = (printable(&place), printable(message));
         let word = level.word();
         let line = match (self.color, level) {
             (false, _) => format!("{place}{word}: {message}"),
@@ -209,6 +212,7 @@ impl Printer<'_> {
         let _ = writeln!(self.out, "{}", line.text.trim_end());
         self.colored(CARET, marks.trim_end());
         if let Some(suggestion) = suggestion.and_then(|s| s.lines().next()).filter(|s| !s.trim().is_empty()) {
+            let suggestion = printable(suggestion);
             self.colored(SUGGESTION, format!("{}{suggestion}", " ".repeat(caret)).trim_end());
         }
     }
@@ -219,6 +223,25 @@ impl Printer<'_> {
             false => writeln!(self.out, "{line}"),
         };
     }
+}
+
+/// True for characters that would move the cursor, change colors or reorder the text; they are shown by their codes.
+fn moves_cursor(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn code(c: char) -> String {
+    format!("<U+{:04X}>", u32::from(c))
+}
+
+/// Text of a message, which may come from a file, as a terminal may see it.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| !moves_cursor(c) || matches!(c, '\n' | '\t');
+    if text.chars().all(is_plain) {
+        return text.into();
+    }
+    text.chars().map(|c| if is_plain(c) { c.to_string() } else { code(c) }).collect()
 }
 
 /// A source line as a terminal shows it.
@@ -240,11 +263,8 @@ impl ShownLine {
                     shown.text.extend(std::iter::repeat_n(' ', blanks));
                     shown.width += blanks;
                 }
-                // Bytes that would move the cursor, or reorder the text, are shown by their codes.
-                _ if c.is_control()
-                    || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}') =>
-                {
-                    let code = format!("<U+{:04X}>", u32::from(c));
+                _ if moves_cursor(c) => {
+                    let code = code(c);
                     shown.text.push_str(&code);
                     shown.width += code.len();
                 }

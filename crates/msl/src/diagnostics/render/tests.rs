@@ -30,6 +30,18 @@ fn an_error_shows_its_line_and_a_caret() {
 }
 
 #[test]
+fn codes_of_terminals_are_shown_not_sent() {
+    check(
+        "#error \x1b[31mred\u{202e}\n",
+        "\
+a.metal:1:2: error: <U+001B>[31mred<U+202E>
+#error <U+001B>[31mred<U+202E>
+ ^~~~~
+",
+    );
+}
+
+#[test]
 fn notes_and_tabs() {
     check(
         "#define\tA 1\n\t#define A 2\n",

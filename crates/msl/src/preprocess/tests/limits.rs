@@ -131,6 +131,13 @@ proptest! {
 }
 
 #[test]
+fn tokens_are_limited() {
+    let message = "the program has more than 16000000 tokens";
+    // Directives are no tokens for the parser, but take memory as well.
+    ends_with(&"#undef a\n".repeat(5_400_000), message);
+}
+
+#[test]
 fn text_that_doubles_ends() {
     let message = "macro expansion makes too many tokens (more than 4000000)";
     let nested = |name: &str| format!("{}a{}", format!("{name}(").repeat(60), ")".repeat(60));
