@@ -135,14 +135,25 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         if is_subtracted != product.negation.is_some() {
             x = self.negated(x)?;
         }
-        let intrinsic = Intrinsic::find("llvm.fmuladd");
-        let function = intrinsic.and_then(|found| found.get_declaration(&self.module, &[x.get_type()]));
-        let function = function.ok_or_else(|| super::Error::Internal("LLVM has no llvm.fmuladd".into()))?;
-        let call = self.builder.build_call(function, &[x.into(), y.into(), addend.into()], "")?;
+        let sum = self.multiply_add(x, y, addend)?;
         if let Some(negation) = product.negation {
             negation.erase_from_basic_block();
         }
         product.multiplication.erase_from_basic_block();
+        Ok(sum)
+    }
+
+    /// x · y + addend, rounded once.
+    pub(super) fn multiply_add(
+        &mut self,
+        x: BasicValueEnum<'ctx>,
+        y: BasicValueEnum<'ctx>,
+        addend: BasicValueEnum<'ctx>,
+    ) -> Result<BasicValueEnum<'ctx>> {
+        let intrinsic = Intrinsic::find("llvm.fmuladd");
+        let function = intrinsic.and_then(|found| found.get_declaration(&self.module, &[x.get_type()]));
+        let function = function.ok_or_else(|| super::Error::Internal("LLVM has no llvm.fmuladd".into()))?;
+        let call = self.builder.build_call(function, &[x.into(), y.into(), addend.into()], "")?;
         match call.try_as_basic_value() {
             ValueKind::Basic(value) => Ok(self.relaxed(value)),
             ValueKind::Instruction(_) => Err(super::Error::Internal("llvm.fmuladd has no result".into())),
@@ -304,6 +315,16 @@ mod tests {
             let module = lower(&context, &compilation.program, entry, MathMode::Safe).expect("it can be lowered");
             assert_eq!(module.print_to_string().to_string().contains("@llvm.fmuladd"), off == "{", "{text}");
         }
+    }
+
+    /// Their operators are functions of the library, each one expression; a sum around them is another.
+    #[test]
+    fn matrix_products_are_contracted() {
+        let body = "float2x2 m(a, b, c, a); v[0].xy = m * v[1].xy + v[2].xy;";
+        let found = operations(MathMode::Safe, "", body);
+        assert_eq!(found, ["fmul", "fmuladd.v2f32", "fadd"]);
+        let off = format!("\n#pragma METAL fp contract(off)\n{body}");
+        assert_eq!(operations(MathMode::Safe, "", &off), ["fmul", "fmul", "fadd", "fadd"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Matrices: columns in memory, worked on one column at a time.
 
+use super::contraction::Contraction;
 use super::{Error, Lowering, Result};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValue, BasicValueEnum, PointerValue};
@@ -150,13 +151,18 @@ impl<'ctx, 'p> Lowering<'ctx, 'p> {
         ty: Ty,
     ) -> Result<BasicValueEnum<'ctx>> {
         let len = columns[0].into_vector_value().get_type().get_size();
+        // In Metal, the operator is a function of the library that adds one product after the other.
+        let fuses = self.float_rules().contraction == Contraction::On;
         let mut sum: Option<BasicValueEnum<'ctx>> = None;
         for (index, &column) in columns.iter().enumerate() {
             let weight = self.shuffle(weights, &vec![index as u8; len as usize])?;
-            let product = self.binary(BinaryOp::Mul, ty, column, weight)?;
             sum = Some(match sum {
-                Some(sum) => self.binary(BinaryOp::Add, ty, sum, product)?,
-                None => product,
+                Some(sum) if fuses => self.multiply_add(column, weight, sum)?,
+                Some(sum) => {
+                    let product = self.binary(BinaryOp::Mul, ty, column, weight)?;
+                    self.binary(BinaryOp::Add, ty, sum, product)?
+                }
+                None => self.binary(BinaryOp::Mul, ty, column, weight)?,
             });
         }
         sum.ok_or_else(|| Error::Internal("a matrix without columns".into()))
