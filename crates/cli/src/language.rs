@@ -84,6 +84,20 @@ pub(crate) struct MathFlags {
     /// The same as `--math safe`, and `-fno-fast-math` of Apple's compiler.
     #[arg(long, conflicts_with = "math", help_heading = "Language")]
     safe_math: bool,
+
+    /// Choose fast or precise math functions
+    ///
+    /// Variant of `exp(x)` and other functions on `float` that are not written with a namespace, like
+    /// `-fmetal-math-fp32-functions` of Apple's compiler. By default fast, and precise with `--math safe`. Has no
+    /// effect on a library.
+    #[arg(long, value_name = "SET", hide_possible_values = true, help_heading = "Language")]
+    math_functions: Option<FunctionsChoice>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum FunctionsChoice {
+    Fast,
+    Precise,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -101,6 +115,14 @@ impl MathFlags {
             MathChoice::Relaxed => compute::MathMode::Relaxed,
             MathChoice::Safe => compute::MathMode::Safe,
         }
+    }
+
+    /// The variant of the functions, if one is chosen.
+    pub(crate) fn functions(&self) -> Option<msl::MathFunctions> {
+        self.math_functions.map(|choice| match choice {
+            FunctionsChoice::Fast => msl::MathFunctions::Fast,
+            FunctionsChoice::Precise => msl::MathFunctions::Precise,
+        })
     }
 
     #[cfg(llvm)]

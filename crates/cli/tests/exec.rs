@@ -336,8 +336,32 @@ fn math_modes_have_their_macros() {
         let run = exec(&format!("{file} k {flags} --arg 0=i32:9 --threads 1 --print 0")).exits(0);
         assert!(run.stdout.ends_with(&format!("  {value}\n")), "{flags}: {}", run.stdout);
     }
+    for (flags, value) in [("--math-functions precise", 3), ("--math safe --math-functions fast", 4)] {
+        let run = exec(&format!("{file} k {flags} --arg 0=i32:9 --threads 1 --print 0")).exits(0);
+        assert!(run.stdout.ends_with(&format!("  {value}\n")), "{flags}: {}", run.stdout);
+    }
     let run = exec(&format!("{file} k --math strict --arg 0=i32:9 --threads 1")).exits(2);
     assert!(run.stderr.contains("possible values: fast, relaxed, safe"), "{}", run.stderr);
+}
+
+#[test]
+fn math_functions_are_chosen_apart_from_the_mode() {
+    let scratch = Scratch::new();
+    let shader = "#include <metal_stdlib>\nusing namespace metal;\nkernel void k(device float *x [[buffer(0)]]) {
+        x[0] = exp(x[0]);\n}\n";
+    let file = scratch.file("functions.metal", shader);
+    for (flags, fast) in [
+        ("", true),
+        ("--math safe", false),
+        ("--math-functions precise", false),
+        ("--math safe --math-functions fast", true),
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let run = metalworks([&["compile", &file, "--emit", "air", "k"][..], &flags].concat()).exits(0);
+        let (has_fast, has_precise) =
+            (run.stdout.contains("@air.fast_exp.f32"), run.stdout.contains("@air.exp.f32"));
+        assert_eq!((has_fast, has_precise), (fast, !fast), "{flags:?}: {}", run.stdout);
+    }
 }
 
 #[test]

@@ -94,7 +94,9 @@ pub use functions::{LinkedFunctions, VisibleFunction};
 pub use library::{Function, FunctionDescriptor, Library};
 pub use msl::reflect;
 pub use pipeline::{ComputePipelineDescriptor, ComputePipelineState};
-pub use program::{CompileOptions, DynamicLibrary, LibraryCompiler, LibraryType, MathMode, PrecompiledLibrary};
+pub use program::{
+    CompileOptions, DynamicLibrary, LibraryCompiler, LibraryType, MathFunctions, MathMode, PrecompiledLibrary,
+};
 pub use queue::CommandQueue;
 pub use record::{BytesLocation, CommandRecorder, ComputeCommandEncoder, DispatchType, Patch, Recording};
 pub use size::Size;

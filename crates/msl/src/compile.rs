@@ -4,7 +4,7 @@ use crate::check::{CheckOptions, check};
 use crate::diagnostics::{Diagnostic, Severity, render};
 use crate::filter::WarningFilter;
 use crate::parse::parse;
-use crate::preprocess::{self, LanguageVersion, MathMode, preprocess};
+use crate::preprocess::{self, LanguageVersion, MathFunctions, MathMode, preprocess};
 use crate::program::Program;
 use crate::reflect::{Reflection, reflect};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
@@ -27,6 +27,8 @@ pub struct Options {
     pub warnings: bool,
     /// Math mode, which macros tell.
     pub math: MathMode,
+    /// Variant of the mathematical functions; `None` for that of the mode.
+    pub math_functions: Option<MathFunctions>,
 }
 
 /// The result of a compilation, complete or with errors.
@@ -143,6 +145,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
         defines: options.defines.clone(),
         std: options.std,
         math: options.math,
+        math_functions: options.math_functions,
     };
     let tokens = preprocess(&mut sources, main, &preprocessing, &mut diagnostics);
     timings.preprocess = start.elapsed();
@@ -159,6 +162,7 @@ fn stages(mut sources: SourceMap, main: FileId, options: &Options) -> Compilatio
         let check_options = CheckOptions { std: options.std, warnings: options.warnings || filter.turns_on() };
         let syntax_errors = diagnostics.len();
         program = check(&unit, &sources, check_options, &mut diagnostics);
+        program.math_functions = options.math_functions;
         drop_consequences(&mut diagnostics, syntax_errors, &sources);
         let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         if check_options.warnings && !has_errors {

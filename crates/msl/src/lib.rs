@@ -31,6 +31,6 @@ mod uninitialized;
 pub use compile::{Compilation, Options, ReadError, Timings, compile_file, compile_source};
 pub use diagnostics::{Diagnostic, Severity};
 pub use fold::{fold, line_directive};
-pub use preprocess::{LanguageVersion, MathMode};
+pub use preprocess::{LanguageVersion, MathFunctions, MathMode};
 pub use program::Program;
 pub use source::SourceMap;

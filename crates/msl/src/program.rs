@@ -6,7 +6,7 @@
 //! Function calls are direct but for those through a pointer variable; functions may call themselves, directly or
 //! through others. Only code that a kernel can reach needs to be generated.
 
-use crate::preprocess::LanguageVersion;
+use crate::preprocess::{LanguageVersion, MathFunctions};
 use crate::source::Span;
 use crate::types::{AddressSpace, QualTy, Ty, Types};
 use smol_str::SmolStr;
@@ -32,6 +32,8 @@ pub struct LocalId(pub u32);
 pub struct Program {
     /// Version of the language that it is written in.
     pub std: LanguageVersion,
+    /// Variant of the mathematical functions; `None` for that of the math mode.
+    pub math_functions: Option<MathFunctions>,
     /// Its types.
     pub types: Types,
     /// Its functions. Those that only templates mention and nothing calls have no body.

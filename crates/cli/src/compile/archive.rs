@@ -108,6 +108,7 @@ impl Compile {
             defines: options.defines,
             language_version: options.std,
             math_mode: self.math.mode(),
+            math_functions: self.math.functions(),
             libraries: self.dynamic_libraries(device)?,
             ..CompileOptions::default()
         };

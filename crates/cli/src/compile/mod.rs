@@ -257,7 +257,8 @@ impl Compile {
         if input::is_library(file) {
             return library_functions(file, is_wanted);
         }
-        let options = msl::Options { math: self.math.of_compiler(), ..self.language.options() };
+        let (math, math_functions) = (self.math.of_compiler(), self.math.functions());
+        let options = msl::Options { math, math_functions, ..self.language.options() };
         let compilation = input::compile_or_report(file, &options)?.map_err(Failure::Said)?;
         let math = self.math.of_compiler();
         let source = self.source(&compilation);

@@ -268,6 +268,7 @@ impl Exec {
             defines: options.defines,
             language_version: options.std,
             math_mode: self.math.mode(),
+            math_functions: self.math.functions(),
             ..CompileOptions::default()
         }
     }

@@ -45,7 +45,7 @@ pub use crate::archive::artifact::{Artifact, ArtifactTarget};
 pub use crate::program::source::MetalSource;
 pub use crate::program::{
     CompileOptions, DynamicLibrary, LibraryCompiler, LibraryContents, LibraryOrigin, LibraryType, LinkableLibrary,
-    MathMode, PrecompiledLibrary,
+    MathFunctions, MathMode, PrecompiledLibrary,
 };
 pub use crate::settings::{CaptureSettings, Settings};
 pub use executable::Executable;

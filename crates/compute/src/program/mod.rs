@@ -30,6 +30,8 @@ pub struct CompileOptions {
     pub language_version: msl::LanguageVersion,
     /// Floating-point mode.
     pub math_mode: MathMode,
+    /// Variant of the mathematical functions on `float`; `None` for that of the mode.
+    pub math_functions: Option<MathFunctions>,
     /// Kind of library.
     pub library_type: LibraryType,
     /// The name under which programs find a dynamic library. It must have one.
@@ -60,6 +62,8 @@ pub enum MathMode {
     Safe,
 }
 
+pub use msl::MathFunctions;
+
 /// The compiler's name for a mode.
 pub(crate) fn compiler_mode(mode: MathMode) -> msl::MathMode {
     match mode {
@@ -77,6 +81,7 @@ impl Default for CompileOptions {
             defines: Vec::new(),
             language_version: msl::LanguageVersion::default(),
             math_mode: MathMode::Fast,
+            math_functions: None,
             library_type: LibraryType::Executable,
             install_name: None,
             libraries: Vec::new(),

@@ -1,6 +1,6 @@
 //! Metal source as a library: parsed when it is opened, or on the first use that no archive can serve.
 
-use super::{CompileOptions, MathMode};
+use super::{CompileOptions, MathFunctions, MathMode};
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::kernel::constants::{Available, assign};
@@ -200,6 +200,7 @@ fn front_end(options: &CompileOptions) -> msl::Options {
         std: options.language_version,
         warnings: false,
         math: super::compiler_mode(options.math_mode),
+        math_functions: options.math_functions,
     }
 }
 
@@ -237,6 +238,11 @@ fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>, options: &Compile
         MathMode::Relaxed => "relaxed",
         MathMode::Safe => "safe",
     });
+    match options.math_functions {
+        Some(MathFunctions::Fast) => hasher.text("fast functions"),
+        Some(MathFunctions::Precise) => hasher.text("precise functions"),
+        None => {}
+    }
     for (name, value) in &options.defines {
         hasher.text(name);
         hasher.text(value.as_deref().unwrap_or("1"));
@@ -300,6 +306,7 @@ mod tests {
         let others = [
             CompileOptions { math_mode: MathMode::Safe, ..options() },
             CompileOptions { math_mode: MathMode::Relaxed, ..options() },
+            CompileOptions { math_functions: Some(MathFunctions::Precise), ..options() },
             CompileOptions { language_version: msl::LanguageVersion::new(3, 0), ..options() },
             CompileOptions { defines: vec![("SCALE".into(), None)], ..options() },
             CompileOptions { defines: [options().defines, vec![("MORE".into(), None)]].concat(), ..options() },

@@ -74,7 +74,7 @@ fn in_source(text: &str, options: &compute::CompileOptions) -> Vec<Listed> {
         defines: options.defines.clone(),
         std: options.language_version,
         warnings: false,
-        math: msl::MathMode::default(),
+        ..msl::Options::default()
     };
     let reflection = msl::compile_source(&options.name, text, &front_end).reflect();
     let constant = |constant: &msl::reflect::FunctionConstant| ListedConstant {

@@ -76,6 +76,25 @@ impl FromStr for LanguageVersion {
     }
 }
 
+/// Variant of the mathematical functions on `float` that have no namespace `fast` or `precise`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MathFunctions {
+    /// `metal::exp` is `metal::fast::exp`.
+    Fast,
+    /// `metal::exp` is `metal::precise::exp`.
+    Precise,
+}
+
+impl MathFunctions {
+    /// The variant that a mode implies.
+    pub fn of_mode(mode: MathMode) -> MathFunctions {
+        match mode {
+            MathMode::Fast | MathMode::Relaxed => MathFunctions::Fast,
+            MathMode::Safe => MathFunctions::Precise,
+        }
+    }
+}
+
 /// The mode of floating-point arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MathMode {

@@ -1,6 +1,6 @@
 //! Macros, and those that exist from the start.
 
-use super::{MathMode, Preprocessor, behind};
+use super::{MathFunctions, MathMode, Preprocessor, behind};
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::Punct;
 use crate::lex::{RawKind, RawToken, Symbol};
@@ -187,15 +187,16 @@ impl Preprocessor<'_> {
         let bfloat = if (std.major, std.minor) >= (3, 1) { "#define __HAVE_BFLOAT__ 1\n" } else { "" };
         let tensor = if (std.major, std.minor) >= (4, 0) { "#define __HAVE_TENSOR__ 1\n" } else { "" };
         let math = match self.options.math {
-            MathMode::Safe => "#define __FINITE_MATH_ONLY__ 0\n",
-            MathMode::Relaxed => "#define __FINITE_MATH_ONLY__ 0\n#define __METAL_MATH_FP32_FUNCTIONS_FAST__ 1\n",
-            MathMode::Fast => {
-                "#define __FINITE_MATH_ONLY__ 1\n#define __FAST_MATH__ 1\n\
-                 #define __METAL_MATH_FP32_FUNCTIONS_FAST__ 1\n"
-            }
+            MathMode::Safe | MathMode::Relaxed => "#define __FINITE_MATH_ONLY__ 0\n",
+            MathMode::Fast => "#define __FINITE_MATH_ONLY__ 1\n#define __FAST_MATH__ 1\n",
+        };
+        let functions = self.options.math_functions.unwrap_or(MathFunctions::of_mode(self.options.math));
+        let functions = match functions {
+            MathFunctions::Fast => "#define __METAL_MATH_FP32_FUNCTIONS_FAST__ 1\n",
+            MathFunctions::Precise => "",
         };
         format!(
-            "{}#define __METAL_VERSION__ {version}\n#define __cplusplus {cplusplus}\n{bfloat}{tensor}{math}",
+            "{}#define __METAL_VERSION__ {version}\n#define __cplusplus {cplusplus}\n{bfloat}{tensor}{math}{functions}",
             include_str!("predefined.h")
         )
     }

@@ -31,7 +31,7 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 
-pub use language_version::{LanguageVersion, MathMode, UnknownLanguageVersion};
+pub use language_version::{LanguageVersion, MathFunctions, MathMode, UnknownLanguageVersion};
 
 use crate::diagnostics::Diagnostic;
 use crate::lex::token::{Pragma, Punct, Token};
@@ -52,6 +52,8 @@ pub struct Options {
     pub std: LanguageVersion,
     /// Math mode.
     pub math: MathMode,
+    /// Variant of the mathematical functions; `None` for that of the mode.
+    pub math_functions: Option<MathFunctions>,
 }
 
 /// Limits that end a runaway preprocessor.

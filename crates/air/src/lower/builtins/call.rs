@@ -9,6 +9,7 @@ use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, FastMathFlags, FunctionValue, IntValue, PointerValue,
     ValueKind,
 };
+use msl::MathFunctions;
 use msl::program::Function;
 use msl::types::{FloatKind, QualTy, Ty};
 
@@ -175,7 +176,10 @@ impl<'ctx> Call<'_, 'ctx, '_> {
     pub(super) fn is_fast(&self, shape: Shape) -> bool {
         shape.scalar == Scalar::Float(FloatKind::Float)
             && match self.precision {
-                Precision::Default => self.lowering.math != MathMode::Safe,
+                Precision::Default => {
+                    let chosen = self.lowering.program.math_functions;
+                    chosen.unwrap_or(MathFunctions::of_mode(self.lowering.math)) == MathFunctions::Fast
+                }
                 Precision::Fast => true,
                 Precision::Precise => false,
             }

@@ -16,8 +16,8 @@ use super::function_table::VisibleFunction;
 use super::held::Held;
 use crate::backend::driver::apple::{named_source, source_error};
 use crate::backend::{
-    self, CompileOptions, DynamicLibrary, LibraryCompiler, LibraryContents, LibraryOrigin, LibraryType, MathMode,
-    MetalSource, PrecompiledLibrary,
+    self, CompileOptions, DynamicLibrary, LibraryCompiler, LibraryContents, LibraryOrigin, LibraryType,
+    MathFunctions, MathMode, MetalSource, PrecompiledLibrary,
 };
 use crate::error::{Error, Result};
 use crate::log;
@@ -255,6 +255,15 @@ fn compile_options(options: &CompileOptions) -> Result<Retained<MTLCompileOption
         }
         #[allow(deprecated, reason = "macOS 14 has nothing else")]
         (false, mode) => compile.setFastMathEnabled(mode == MathMode::Fast),
+    }
+    if compile.respondsToSelector(sel!(setMathFloatingPointFunctions:)) {
+        match options.math_functions {
+            Some(MathFunctions::Fast) => compile.setMathFloatingPointFunctions(MTLMathFloatingPointFunctions::Fast),
+            Some(MathFunctions::Precise) => {
+                compile.setMathFloatingPointFunctions(MTLMathFloatingPointFunctions::Precise);
+            }
+            None => {}
+        }
     }
     if !options.defines.is_empty() {
         let text = |text: &str| NSString::from_str(text);
