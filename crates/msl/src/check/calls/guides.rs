@@ -1,15 +1,19 @@
 //! Arguments of class templates, deduced from those of a constructor: `tensor(data, extents)`.
 //!
 //! Headers write the deduction guides of a class template `tensor` as functions `__deduce_tensor`, whose results are
-//! the types to construct.
+//! the types to construct. From Metal 4 on, which has C++17, the constructors of any class template are guides.
 
 use super::overload::CallSite;
 use crate::check::Checker;
-use crate::check::tables::Symbol;
-use crate::parse::ast;
+use crate::check::declarations::type_without_qualifiers;
+use crate::check::expressions::Operand;
+use crate::check::tables::{ClassTemplateId, Entity, EntityId, FunctionSource, Symbol};
+use crate::parse::ast::{self, Access, DeclKind, FunctionKind, TypeExprKind};
+use crate::preprocess::LanguageVersion;
 use crate::program::{Expr, ExprKind};
 use crate::source::Span;
-use crate::types::Ty;
+use crate::types::{QualTy, Ty};
+use rustc_hash::FxHashMap as HashMap;
 
 impl<'a> Checker<'a> {
     /// `T(args)`, if `T` is a class template with guides that is named without arguments.
@@ -20,28 +24,137 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<Expr> {
         let ast::ExprKind::Path(path) = &callee.kind else { return None };
+        self.deduced_construction(path, args, span)
+    }
+
+    /// `T{args}` of such a template.
+    pub(in crate::check) fn check_deduced_list(
+        &mut self,
+        ty: &'a ast::TypeExpr,
+        args: &'a [ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let TypeExprKind::Named(path) = &ty.kind else { return None };
+        self.deduced_construction(path, args, span)
+    }
+
+    fn deduced_construction(&mut self, path: &'a ast::Path, args: &'a [ast::Expr], span: Span) -> Option<Expr> {
+        let (template, guides) = self.guides_of(path)?;
+        let operands = self.check_args(args);
+        let ty = self.deduced_type(template, &guides, &operands, path.span);
+        Some(match self.tables.types().struct_id(ty) {
+            Some(class) => {
+                self.complete_class(class);
+                self.construct_operands(class, operands, span)
+            }
+            None => Expr::value(ExprKind::Error, ty, span),
+        })
+    }
+
+    /// The type of `T x(args);` and kin, if `T` is such a template.
+    pub(in crate::check) fn deduced_variable_type(&mut self, var: &'a ast::VarDecl) -> Option<QualTy> {
+        let init = var.init.as_ref()?;
+        let TypeExprKind::Named(path) = type_without_qualifiers(&var.ty) else { return None };
+        let (template, guides) = self.guides_of(path)?;
+        // The initializer is checked again for the type; its mistakes are reported then.
+        let operands = self.attempt(|this| match init {
+            ast::Init::Equal(ast::Expr { kind: ast::ExprKind::InitList(items), .. }) => {
+                items.iter().map(|item| this.check_operand(&item.value)).collect()
+            }
+            ast::Init::Equal(value) => vec![this.check_operand(value)],
+            ast::Init::Paren(args, _) | ast::Init::Brace(args, _) => this.check_args(args),
+        });
+        let mut ty = QualTy::plain(self.deduced_type(template, &guides, &operands.ok()?, path.span));
+        let mut written = &var.ty;
+        while let TypeExprKind::Qualified { quals, inner } = &written.kind {
+            ty.is_const |= quals.is_const;
+            ty.is_volatile |= quals.is_volatile;
+            ty.space = ty.space.or(quals.space);
+            written = inner;
+        }
+        Some(ty)
+    }
+
+    /// The class template that a path names without arguments, and its guides, if it has any.
+    fn guides_of(&mut self, path: &'a ast::Path) -> Option<(ClassTemplateId, Vec<EntityId>)> {
         if path.last().args.is_some() {
             return None;
         }
-        let Symbol::ClassTemplate(template) = self.attempt(|this| this.resolve_path(path)).ok()?.ok()??.symbol
-        else {
+        let Symbol::ClassTemplate(id) = self.attempt(|this| this.resolve_path(path)).ok()?.ok()??.symbol else {
             return None;
         };
-        let template = self.tables.class_template(template);
+        let template = self.tables.class_template(id);
         let (scope, name) = (template.scope, template.name.clone());
         let guides = match self.tables.scopes().find_in(scope, &format!("__deduce_{name}")) {
             Some(Symbol::Functions(guides)) => guides,
-            _ => return None,
+            _ if self.tables.std() >= LanguageVersion::new(4, 0) => self.constructor_guides(id),
+            _ => Vec::new(),
         };
-        let operands = self.check_args(args);
-        if operands.iter().any(|operand| self.tables.is_dependent_operand(operand)) {
-            return Some(Expr::value(ExprKind::Error, Ty::DEPENDENT, span));
+        (!guides.is_empty()).then_some((id, guides))
+    }
+
+    /// The constructors of a class template, as functions with its parameters.
+    fn constructor_guides(&mut self, id: ClassTemplateId) -> Vec<EntityId> {
+        if let Some(known) = self.tables.constructor_guides(id) {
+            return known.to_vec();
         }
-        let site = CallSite { name: &name, explicit: None, object: None, is_constructor: true, span: path.span };
-        let Some(candidate) = self.choose(&guides, &site, &operands) else { return Some(Expr::error(span)) };
-        let Some(result) = candidate.signature.result else { return Some(Expr::error(span)) };
-        let Some(class) = self.tables.types().struct_id(result) else { return Some(Expr::error(span)) };
-        self.complete_class(class);
-        Some(self.construct_operands(class, operands, span))
+        let template = self.tables.class_template(id);
+        let (name, scope, header) = (template.name.clone(), template.scope, template.header);
+        let members = template.definition.and_then(|decl| decl.members.as_ref());
+        let constructors = members.into_iter().flatten().filter_map(|member| match &member.kind {
+            DeclKind::Function(function) if matches!(function.kind, FunctionKind::Constructor) => Some(function),
+            _ => None,
+        });
+        // A constructor that is a template itself would need the parameters of both.
+        let plain: Vec<&'a ast::FunctionDecl> = constructors.filter(|decl| decl.templates.is_empty()).collect();
+        let guides: Vec<EntityId> = plain
+            .into_iter()
+            .map(|declaration| {
+                self.tables.add_entity(Entity {
+                    name: name.clone(),
+                    prefix: Default::default(),
+                    source: FunctionSource::Declared { declaration, definition: None },
+                    scope,
+                    class: None,
+                    header: Some(header),
+                    family: None,
+                    builtin: None,
+                    specializations: Vec::new(),
+                    signatures: HashMap::default(),
+                    functions: HashMap::default(),
+                    access: Access::Public,
+                    span: declaration.name.last().span,
+                })
+            })
+            .collect();
+        self.tables.set_constructor_guides(id, guides.clone());
+        guides
+    }
+
+    fn deduced_type(
+        &mut self,
+        template: ClassTemplateId,
+        guides: &[EntityId],
+        operands: &[Operand<'a>],
+        span: Span,
+    ) -> Ty {
+        if operands.iter().any(|operand| self.tables.is_dependent_operand(operand)) {
+            return Ty::DEPENDENT;
+        }
+        // `T(other)` is a copy.
+        if let [Operand::Value(only)] = operands
+            && let Some(class) = self.tables.types().struct_id(only.ty.ty)
+            && self.tables.class(class).template.as_ref().is_some_and(|(of, _)| *of == template)
+        {
+            return only.ty.ty;
+        }
+        let name = self.tables.class_template(template).name.clone();
+        let site = CallSite { name: &name, explicit: None, object: None, is_constructor: true, span };
+        let Some(candidate) = self.choose(guides, &site, operands) else { return Ty::ERROR };
+        match candidate.signature.result {
+            Some(result) if self.tables.types().struct_id(result).is_some() => result,
+            // A constructor: its template arguments are those of the class.
+            _ => self.class_instance(template, candidate.args, span).ty,
+        }
     }
 }

@@ -190,6 +190,9 @@ impl<'a> Checker<'a> {
             }
             Ast::Call { callee, args } => self.check_call(callee, args, span),
             Ast::Construct { ty, args, braces } => {
+                if let Some(made) = self.check_deduced_list(ty, args, span) {
+                    return Operand::Value(made);
+                }
                 let ty = self.resolve_type(ty);
                 match braces {
                     true => self.list_initialize_exprs(QualTy { is_const: false, ..ty }, args, span),

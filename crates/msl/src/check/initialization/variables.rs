@@ -25,7 +25,10 @@ impl<'a> Checker<'a> {
 
     /// The written type of a variable; `None` after an error.
     pub(in crate::check) fn variable_type(&mut self, var: &'a ast::VarDecl) -> Option<QualTy> {
-        let mut ty = self.resolve_type(&var.ty);
+        let mut ty = match self.deduced_variable_type(var) {
+            Some(deduced) => deduced,
+            None => self.resolve_type(&var.ty),
+        };
         if ty.ty == Ty::ERROR {
             if let Some(init) = &var.init {
                 self.check_init_alone(init);

@@ -58,6 +58,8 @@ pub(super) struct Tables<'a> {
     /// Initializers of static members that have not been used yet.
     global_inits: HashMap<GlobalId, GlobalInit<'a>>,
     in_initialization: HashSet<GlobalId>,
+    /// Constructors of class templates, as functions that deduce the arguments.
+    constructor_guides: HashMap<ClassTemplateId, Vec<EntityId>>,
     /// Functions that fill structs whose members have initializers, by the fields that are given.
     aggregate_constructors: HashMap<(StructId, Vec<bool>), FunctionId>,
     /// Type aliases with the attribute `aligned`, and their alignments.
@@ -87,6 +89,7 @@ impl<'a> Tables<'a> {
             instantiations: 0,
             global_inits: HashMap::default(),
             in_initialization: HashSet::default(),
+            constructor_guides: HashMap::default(),
             aggregate_constructors: HashMap::default(),
             aligned_aliases: HashMap::default(),
             call_sites: HashMap::default(),

@@ -1,7 +1,7 @@
 //! Templates and their arguments.
 
 use super::Tables;
-use super::ids::{AliasTemplateId, ClassTemplateId, VarTemplateId};
+use super::ids::{AliasTemplateId, ClassTemplateId, EntityId, VarTemplateId};
 use super::scopes::ScopeId;
 use crate::parse::ast;
 use crate::program::{FunctionId, GlobalId, Value};
@@ -161,5 +161,15 @@ impl<'a> Tables<'a> {
     pub(in crate::check) fn add_var_template(&mut self, template: VarTemplate<'a>) -> VarTemplateId {
         self.var_templates.push(template);
         VarTemplateId(self.var_templates.len() as u32 - 1)
+    }
+}
+
+impl Tables<'_> {
+    pub(in crate::check) fn constructor_guides(&self, id: ClassTemplateId) -> Option<&[EntityId]> {
+        self.constructor_guides.get(&id).map(Vec::as_slice)
+    }
+
+    pub(in crate::check) fn set_constructor_guides(&mut self, id: ClassTemplateId, guides: Vec<EntityId>) {
+        self.constructor_guides.insert(id, guides);
     }
 }

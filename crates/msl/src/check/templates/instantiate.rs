@@ -28,6 +28,16 @@ impl<'a> Checker<'a> {
         class_instance_type(&mut self.tables, &mut self.diagnostics, id, args, span)
     }
 
+    /// The instance of a class template with these arguments.
+    pub(in crate::check) fn class_instance(
+        &mut self,
+        id: ClassTemplateId,
+        args: Vec<TemplateArg>,
+        span: Span,
+    ) -> QualTy {
+        class_instance_type(&mut self.tables, &mut self.diagnostics, id, args, span)
+    }
+
     /// `name<args>` for an alias template.
     pub(in crate::check) fn alias_template_type(
         &mut self,
