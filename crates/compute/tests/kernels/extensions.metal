@@ -108,3 +108,13 @@ PER_THREAD(statement_expressions) {
   int rest = ({ if (in[i] > 90) return; int twice = in[i] * 2; twice + 1; });
   out[i] = LARGER(LARGER(in[i], 20), rest) + sum + p.a + p.b + even;
 }
+
+struct Product { int n; Product(int a, int b) : n(a * b) {} };
+struct Labelled : Product { int label = 5; using Product::Product; };
+struct Twice : Labelled { int more = 7; using Labelled::Labelled; };
+
+PER_THREAD(inherited_constructors) {
+  Labelled x(in[i], 3);
+  Twice y{in[i], 2};
+  out[i] = x.n + x.label + y.n + y.label * 10 + y.more * 100;
+}

@@ -211,6 +211,7 @@ fn extensions() {
             }),
             ("default_constructed_constants", |i, x| (x[i] & 7) * (x[i] & 7)),
             ("loops_over_lists", |i, x| 103 + x[i] * 10 + x[i] * 2 + 30),
+            ("inherited_constructors", |i, x| x[i] * 3 + 5 + x[i] * 2 + 50 + 700),
             ("statement_expressions", |i, x| {
                 let sum = (0..6).filter(|k| *k != x[i] % 5).sum::<i32>();
                 let even = i32::from(x[i] % 2 == 0);

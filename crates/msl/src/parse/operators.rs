@@ -86,6 +86,11 @@ impl Parser {
                 let message = format!("'operator {}' is not supported in Metal", keyword.text());
                 return Err(self.fail(message));
             }
+            (TokenKind::Str(_), _) => {
+                let message = "user-defined literals are not supported in Metal: their parameters would be \
+                               'unsigned long long' or 'long double'";
+                return Err(self.fail(message));
+            }
             _ => return self.conversion_function_name(start),
         };
         self.bump();

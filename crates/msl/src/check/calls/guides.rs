@@ -35,6 +35,9 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<Expr> {
         let TypeExprKind::Named(path) = &ty.kind else { return None };
+        if !self.has_deduction() {
+            return None;
+        }
         self.deduced_construction(path, args, span)
     }
 
@@ -55,6 +58,9 @@ impl<'a> Checker<'a> {
     pub(in crate::check) fn deduced_variable_type(&mut self, var: &'a ast::VarDecl) -> Option<QualTy> {
         let init = var.init.as_ref()?;
         let TypeExprKind::Named(path) = type_without_qualifiers(&var.ty) else { return None };
+        if !self.has_deduction() {
+            return None;
+        }
         let (template, guides) = self.guides_of(path)?;
         // The initializer is checked again for the type; its mistakes are reported then.
         let operands = self.attempt(|this| match init {
@@ -75,6 +81,11 @@ impl<'a> Checker<'a> {
         Some(ty)
     }
 
+    /// True from the version on that is based on C++17.
+    fn has_deduction(&self) -> bool {
+        self.tables.std() >= LanguageVersion::new(4, 0)
+    }
+
     /// The class template that a path names without arguments, and its guides, if it has any.
     fn guides_of(&mut self, path: &'a ast::Path) -> Option<(ClassTemplateId, Vec<EntityId>)> {
         if path.last().args.is_some() {
@@ -87,7 +98,7 @@ impl<'a> Checker<'a> {
         let (scope, name) = (template.scope, template.name.clone());
         let guides = match self.tables.scopes().find_in(scope, &format!("__deduce_{name}")) {
             Some(Symbol::Functions(guides)) => guides,
-            _ if self.tables.std() >= LanguageVersion::new(4, 0) => self.constructor_guides(id),
+            _ if self.has_deduction() => self.constructor_guides(id),
             _ => Vec::new(),
         };
         (!guides.is_empty()).then_some((id, guides))

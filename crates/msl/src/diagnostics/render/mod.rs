@@ -166,7 +166,7 @@ impl Printer<'_> {
         }
         for from in chain.iter().rev() {
             let Presumed { file, line, .. } = self.sources.presumed(*from);
-            let file = printable(&file);
+            let file = printable(file);
             let _ = writeln!(self.out, "In file included from {file}:{line}:");
         }
     }
