@@ -97,6 +97,16 @@ PER_THREAD(loops_over_lists) {
   out[i] = sum;
 }
 
+struct Product { int n; Product(int a, int b) : n(a * b) {} };
+struct Labelled : Product { int label = 5; using Product::Product; };
+struct Twice : Labelled { int more = 7; using Labelled::Labelled; };
+
+PER_THREAD(inherited_constructors) {
+  Labelled x(in[i], 3);
+  Twice y{in[i], 2};
+  out[i] = x.n + x.label + y.n + y.label * 10 + y.more * 100;
+}
+
 #define LARGER(a, b) ({ auto a_ = (a); auto b_ = (b); a_ > b_ ? a_ : b_; })
 
 PER_THREAD(statement_expressions) {
@@ -107,14 +117,4 @@ PER_THREAD(statement_expressions) {
   out[i] = -1;
   int rest = ({ if (in[i] > 90) return; int twice = in[i] * 2; twice + 1; });
   out[i] = LARGER(LARGER(in[i], 20), rest) + sum + p.a + p.b + even;
-}
-
-struct Product { int n; Product(int a, int b) : n(a * b) {} };
-struct Labelled : Product { int label = 5; using Product::Product; };
-struct Twice : Labelled { int more = 7; using Labelled::Labelled; };
-
-PER_THREAD(inherited_constructors) {
-  Labelled x(in[i], 3);
-  Twice y{in[i], 2};
-  out[i] = x.n + x.label + y.n + y.label * 10 + y.more * 100;
 }
