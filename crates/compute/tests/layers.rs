@@ -438,17 +438,21 @@ fn modules_with_parts_are_folders() {
     none(&problems);
 }
 
-/// All other code is the same on every system, except the location of the user's cache.
+/// All other code is the same on every system, except the location of the user's cache; only registries ask for Metal.
 #[test]
 fn only_metal_code_names_macos() {
-    let may_name_it = |file: &File| {
-        REGISTRIES.contains(&file.name.as_str()) || file.is_of("metal") || file.name == "archive/location.rs"
-    };
+    let may_name_it = |file: &File| file.is_of("metal") || file.name == "archive/location.rs";
+    let is_registry = |file: &File| REGISTRIES.contains(&file.name.as_str());
     let mut problems = Vec::new();
-    for file in files().iter().filter(|file| !may_name_it(file)) {
+    for file in &files() {
         for tokens in file.tokens.windows(3) {
-            if is(tokens.first(), "target_os") && tokens[2].1 == Token::Text("macos".into()) {
+            let names_it = is(tokens.first(), "target_os") && tokens[2].1 == Token::Text("macos".into());
+            if names_it && !may_name_it(file) {
                 problems.push(format!("{}: target_os = \"macos\"", file.place(tokens[0].0)));
+            }
+            let is_condition = is(tokens.first(), "cfg") || is(tokens.first(), "not");
+            if is_condition && is(tokens.get(2), "metal") && !is_registry(file) {
+                problems.push(format!("{}: cfg(metal)", file.place(tokens[0].0)));
             }
         }
     }
@@ -551,7 +555,9 @@ fn known_edges_are_found() {
     let registry = files.iter().find(|file| file.name == "backend/registry.rs").expect("it is there");
     let named = paths(&registry.tokens, &registry.module);
     assert!(named.iter().any(|named| named.path == ["backend", "cpu"]), "{named:?}");
-    assert!(registry.tokens.iter().any(|(_, token)| *token == Token::Text("macos".into())));
+    let location = files.iter().find(|file| file.name == "archive/location.rs").expect("it is there");
+    assert!(location.tokens.iter().any(|(_, token)| *token == Token::Text("macos".into())));
+    assert!(registry.tokens.windows(3).any(|tokens| is(tokens.first(), "cfg") && is(tokens.get(2), "metal")));
 }
 
 #[test]
