@@ -75,7 +75,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "MIB", default_value_t = 1536, help_heading = "Cases")]
     max_memory: usize,
 
-    /// Select the device: cpu, metal, metal:1; default METALWORKS_DEVICE, or the best one
+    /// Select the device: cpu, cuda, metal, metal:1; default METALWORKS_DEVICE, or the best one
     #[arg(long, value_name = "NAME", help_heading = "Measurement")]
     pub(crate) device: Option<String>,
 
