@@ -4,8 +4,8 @@
 //! simdgroup `i / 32`. The CUDA grid counts threadgroups.
 //!
 //! ```text
-//! threadgroups u8 ── static_threadgroup_memory u32 ── max_threads u32 (0 for none) ── name ── ptx ── entry
-//!                 ── bytes_entry (empty for none) ── parameters ── bytes_parameters ── failures
+//! threadgroups u8 ── waits u8 ── static_threadgroup_memory u32 ── max_threads u32 (0 for none) ── name ── ptx
+//!                 ── entry ── bytes_entry (empty for none) ── parameters ── bytes_parameters ── failures
 //! ```
 //!
 //! Numbers are little-endian; texts have their length (u32) before them, and lists their count (u32). A parameter is
@@ -29,6 +29,9 @@ pub struct SimtKernel {
     pub name: String,
     /// The threadgroups that it was compiled for.
     pub threadgroups: Threadgroups,
+    /// True if the entries may be launched before the kernels that they depend on have ended: they wait for them
+    /// (`griddepcontrol.wait`) before they access global memory.
+    pub waits: bool,
     /// The module with both entries.
     pub ptx: String,
     /// The entry that takes every buffer as an address.
@@ -128,7 +131,7 @@ impl SimtKernel {
     /// The bytes that [`SimtKernel::from_bytes`] reads. `None` if a part is larger than 4 GiB.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let count = |len: usize| Some(u32::try_from(len).ok()?.to_le_bytes());
-        let mut bytes = vec![self.threadgroups as u8];
+        let mut bytes = vec![self.threadgroups as u8, u8::from(self.waits)];
         bytes.extend(self.static_threadgroup_memory.to_le_bytes());
         bytes.extend(self.max_threads.unwrap_or(0).to_le_bytes());
         for text in [&self.name, &self.ptx, &self.entry, self.bytes_entry.as_deref().unwrap_or_default()] {
@@ -150,12 +153,13 @@ impl SimtKernel {
     /// Reads the bytes of [`SimtKernel::to_bytes`]; `None` for others.
     pub fn from_bytes(bytes: &[u8]) -> Option<SimtKernel> {
         let mut reader = Reader(bytes);
-        let [threadgroups] = reader.array()?;
+        let [threadgroups, waits] = reader.array()?;
         let parameters = |reader: &mut Reader| -> Option<Vec<SimtParameter>> {
             (0..reader.u32()?).map(|_| SimtParameter::from_reader(reader)).collect()
         };
         let kernel = SimtKernel {
             threadgroups: Threadgroups::ALL.into_iter().find(|known| *known as u8 == threadgroups)?,
+            waits: waits != 0,
             static_threadgroup_memory: reader.u32()?,
             max_threads: Some(reader.u32()?).filter(|&count| count != 0),
             name: reader.text()?,
@@ -179,6 +183,7 @@ mod tests {
         SimtKernel {
             name: "kernel".into(),
             threadgroups,
+            waits: is_whole,
             ptx: ".version 8.3".into(),
             entry: "f".into(),
             bytes_entry: is_whole.then(|| "g".into()),

@@ -10,6 +10,7 @@
 //! entry           the functions that are launched: bindings and positions
 //! half            arithmetic that keeps denormal numbers
 //! legal           code that compilers in drivers get wrong
+//! launch          waits for the kernels before
 //! target          LLVM's own passes for the GPU, and PTX
 //! ```
 
@@ -20,6 +21,7 @@ mod entry;
 mod groups;
 mod half;
 mod lanes;
+mod launch;
 mod legal;
 mod matrix;
 mod product;
@@ -87,7 +89,8 @@ pub fn compile(
         Ok(SimtKernel {
             name: function.reflection.name.clone(),
             threadgroups,
-            ptx: ptx(module, machine)?,
+            waits: launch::can_wait(architecture),
+            ptx: ptx(module, machine, architecture)?,
             entry: entry::ENTRY.into(),
             bytes_entry: has_bytes.then(|| entry::BYTES_ENTRY.into()),
             parameters: lowered.parameters,
@@ -110,7 +113,7 @@ pub fn llvm_text(
 
 /// The PTX of a kernel.
 pub fn ptx_text(function: &Specialized, architecture: &Architecture, threadgroups: Threadgroups) -> Result<String> {
-    with_module(function, architecture, threadgroups, |_, module, machine| ptx(module, machine))
+    with_module(function, architecture, threadgroups, |_, module, machine| ptx(module, machine, architecture))
 }
 
 /// The entries with the kernel's code in them, and addresses whose memory is known.
@@ -215,11 +218,12 @@ fn promise_constants(module: ModuleRef) {
     }
 }
 
-fn ptx(module: &Module, machine: &TargetMachine) -> Result<String> {
+fn ptx(module: &Module, machine: &TargetMachine, architecture: &Architecture) -> Result<String> {
     let buffer = machine.write_to_memory_buffer(module, target::ASSEMBLY);
     let buffer = buffer.map_err(|error| Error::Internal(error.to_string()))?;
     let text = String::from_utf8_lossy(buffer.as_slice()).into_owned();
-    Ok(text.trim_end_matches('\0').to_owned())
+    let text = text.trim_end_matches('\0');
+    Ok(if launch::can_wait(architecture) { launch::with_waits(text) } else { text.to_owned() })
 }
 
 /// Aligns threadgroup variables, so that four numbers can be accessed at once.

@@ -248,3 +248,21 @@ fn short_vectors_are_added_by_element() {
     }");
     assert!(!text.contains("s16x2"), "{text}");
 }
+
+#[test]
+fn entries_wait_for_the_kernels_before() {
+    let kernel = compile_with(
+        "kernel void k(device const float *x, device float *y, constant float &s, uint i [[thread_position_in_grid]]) {
+            y[i] = x[i] * s;
+        }",
+        Any,
+        MathMode::Fast,
+    );
+    assert!(kernel.waits);
+    assert_eq!(count(&kernel.ptx, "griddepcontrol.wait;"), 2, "{}", kernel.ptx);
+    for entry in kernel.ptx.split(".entry ").skip(1) {
+        let wait = entry.find("griddepcontrol.wait;").expect("a wait");
+        let others = ["ld.global", "st.global", "bra", "ret;"].iter().filter_map(|name| entry.find(name));
+        assert!(others.min().is_some_and(|first| wait < first), "{entry}");
+    }
+}
