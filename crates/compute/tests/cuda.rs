@@ -148,6 +148,7 @@ fn pipeline_with(device: &Device, name: &str, has_values: bool, ptx: &str) -> Re
     let simt = SimtKernel {
         name: name.into(),
         threadgroups: Threadgroups::Any,
+        waits: ptx.contains("griddepcontrol.wait"),
         ptx: ptx.into(),
         entry: name.into(),
         bytes_entry: values.as_ref().map(|_| format!("{name}_values")),
@@ -400,6 +401,7 @@ fn the_drivers_compiler_says_what_is_wrong() {
     let simt = SimtKernel {
         name: "add".into(),
         threadgroups: Threadgroups::Any,
+        waits: false,
         ptx: PTX.replace("bar.sync 0", "bar.nonsense 0"),
         entry: "add".into(),
         bytes_entry: None,

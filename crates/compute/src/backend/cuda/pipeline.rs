@@ -71,7 +71,7 @@ impl Code {
             addresses,
             values,
             signature,
-            waits: kernel.ptx.contains("griddepcontrol.wait"),
+            waits: kernel.waits,
             failures: kernel.failures.as_slice().into(),
             max_threads,
             size: kernel.ptx.len(),
