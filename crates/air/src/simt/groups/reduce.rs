@@ -17,16 +17,12 @@ pub(super) fn reduce<'m>(
     let number = call.name.number;
     let opened = number.open(b, data);
     let reduced = match group {
-        _ if call.active.is_full => {
-            let distances: &[i64] = if group == Group::Simd { &[16, 8, 4, 2, 1] } else { &[1, 2] };
-            distances.iter().fold(opened, |all, &distance| {
-                number.combine(b, reduction, all, from_partner(b, call.active, all, distance), call.flags)
-            })
-        }
+        _ if call.active.is_full => butterfly(b, call, group, reduction, opened),
         Group::Simd => {
             let start = number.neutral(reduction, opened.ty());
+            let whole = |b: &Builder<'m>, data| butterfly(b, call, group, reduction, data);
             let step = |b: &Builder<'m>, all, next, _| number.combine(b, reduction, all, next, call.flags);
-            each_active_lane(b, call.active, opened, start, step)
+            each_active_lane(b, call.active, opened, start, whole, step)
         }
         // All active lanes must take the same steps, though their quads have different lanes.
         Group::Quad => (0..4).fold(number.neutral(reduction, opened.ty()), |all, place| {
@@ -37,6 +33,21 @@ pub(super) fn reduce<'m>(
         }),
     };
     number.close(b, reduced, data.ty())
+}
+
+/// The reduction of all lanes: in each step a lane adds the value of a lane half as far away.
+fn butterfly<'m>(
+    b: &Builder<'m>,
+    call: &Call<'m>,
+    group: Group,
+    reduction: Reduction,
+    data: Value<'m>,
+) -> Value<'m> {
+    let distances: &[i64] = if group == Group::Simd { &[16, 8, 4, 2, 1] } else { &[1, 2] };
+    distances.iter().fold(data, |all, &distance| {
+        let other = from_partner(b, Active::full(b), all, distance);
+        call.name.number.combine(b, reduction, all, other, call.flags)
+    })
 }
 
 /// The reduction of the lanes before this one, and of this one, too, when it is inclusive.
@@ -58,7 +69,8 @@ pub(super) fn prefix<'m>(
             Prefix::Inclusive => IntPredicate::LLVMIntULE,
             Prefix::Exclusive => IntPredicate::LLVMIntULT,
         };
-        each_active_lane(b, call.active, opened, neutral, |b, all, next, from| {
+        let whole = |b: &Builder<'m>, data| scan(b, call, group, reduction, kind, data);
+        each_active_lane(b, call.active, opened, neutral, whole, |b, all, next, from| {
             let this = lane(b);
             let start = if group == Group::Quad { quad_start(b) } else { this.ty().zero() };
             let sum = number.combine(b, reduction, all, next, call.flags);
@@ -85,7 +97,7 @@ fn scan<'m>(
     let place = b.and(lane(b), int.constant(group.size() as i64 - 1));
     let before = |sums: Value<'m>, distance: i64| {
         let distance = int.constant(distance);
-        let other = moved(b, call.active, Movement::Up, sums, distance);
+        let other = moved(b, Active::full(b), Movement::Up, sums, distance);
         b.select(b.icmp(IntPredicate::LLVMIntUGE, place, distance), other, neutral)
     };
     let mut sums = data;
@@ -98,12 +110,13 @@ fn scan<'m>(
 }
 
 /// A loop over the active lanes, in a function of its own, which is inlined: `step` gets the result so far, the lane's
-/// value and its number.
+/// value and its number. If all lanes turn out to be active, `whole` computes the result.
 fn each_active_lane<'m>(
     b: &Builder<'m>,
     active: Active<'m>,
     data: Value<'m>,
     start: Value<'m>,
+    whole: impl Fn(&Builder<'m>, Value<'m>) -> Value<'m>,
     step: impl Fn(&Builder<'m>, Value<'m>, Value<'m>, Value<'m>) -> Value<'m>,
 ) -> Value<'m> {
     let int = active.mask.ty();
@@ -112,10 +125,13 @@ fn each_active_lane<'m>(
     function.make_inlined();
     function.add_attribute("convergent");
     let [value, mask] = function.parameters()[..] else { unreachable!("two are declared") };
-    let [entry, turn, end] = ["entry", "lane", "end"].map(|name| Block::append(function, name));
+    let [entry, all, turn, end] = ["entry", "all", "lane", "end"].map(|name| Block::append(function, name));
     let inner = Builder::new(b.module);
     inner.at_end(entry);
-    inner.branch(turn);
+    inner.branch_if(inner.icmp(IntPredicate::LLVMIntEQ, mask, Active::full(b).mask), all, turn);
+
+    inner.at_end(all);
+    inner.ret_value(whole(&inner, value));
 
     // At least this lane is active.
     inner.at_end(turn);
