@@ -148,9 +148,10 @@ fn with_module<T: Send>(
         // With it, the driver would compile without optimization.
         passes::strip_debug_info(&mut air);
         promise_constants(ModuleRef::of(&air));
-        let prepared = thread::prepare(&mut air, name)?;
+        let has_products = architecture.number() >= WITH_PRODUCTS;
+        let prepared = thread::prepare(&mut air, name, has_products)?;
         calls::mark(ModuleRef::of(&air), name, &prepared.roles)?;
-        matrix::rewrite(&Rewrite::new(&mut air), name, architecture.number() >= WITH_PRODUCTS)?;
+        matrix::rewrite(&Rewrite::new(&mut air), name, has_products)?;
         let mut module = address_spaces::translate(&context, &air)?;
         module.set_triple(&machine.get_triple());
         module.set_data_layout(&machine.get_target_data().get_data_layout());

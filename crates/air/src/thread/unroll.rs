@@ -14,8 +14,9 @@ const MOST_ROUNDS: i64 = 64;
 /// The most instructions after unrolling.
 const MOST_INSTRUCTIONS: i64 = 6000;
 
-/// Asks LLVM to unroll loops over the arrays of `kernel`.
-pub(crate) fn mark(kernel: Value) {
+/// Asks LLVM to unroll loops over the arrays of `kernel`; and those with products of matrices, if several products side
+/// by side are faster than one.
+pub(crate) fn mark(kernel: Value, with_products: bool) {
     let Some(graph) = Graph::new(kernel) else { return };
     for (latch, successors) in graph.successors.iter().enumerate() {
         for &header in successors.iter().filter(|&&header| header <= latch) {
@@ -24,7 +25,7 @@ pub(crate) fn mark(kernel: Value) {
             let Some(branch) = graph.blocks[latch].terminator() else { continue };
             let is_small = rounds(graph.blocks[header], branch)
                 .is_some_and(|rounds| rounds <= MOST_ROUNDS && rounds * instructions <= MOST_INSTRUCTIONS);
-            if is_small && counts_through_an_array(body) {
+            if is_small && (counts_through_an_array(body) || with_products && has_products(body)) {
                 branch.set_loop_hint("llvm.loop.unroll.full");
             }
         }
@@ -48,6 +49,14 @@ fn rounds(header: Block, branch: Value) -> Option<i64> {
     let next = phi.incoming().into_iter().map(|(value, _)| value).find(|value| value.as_int().is_none())?;
     let step = (next.is_instruction() && next.opcode() == Opcode::LLVMAdd).then(|| next.operand(1).as_int())??;
     limit.checked_sub(start)?.checked_div(step)?.checked_abs()?.checked_add(1)
+}
+
+/// True if a block multiplies simdgroup matrices.
+fn has_products(body: &[Block]) -> bool {
+    body.iter().flat_map(|block| block.instructions()).any(|instruction| {
+        let callee = if instruction.is(Opcode::LLVMCall) { instruction.callee() } else { None };
+        callee.is_some_and(|callee| callee.name().starts_with("air.simdgroup_matrix_8x8_multiply"))
+    })
 }
 
 /// True if an index into an array of the thread depends on a counter of the loop.

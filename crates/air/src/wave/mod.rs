@@ -139,7 +139,7 @@ fn with_scalar<T: Send>(
         let context = Context::create();
         let name = &function.reflection.name;
         let mut module = bitcode::parse(&context, function.bitcode(), name).map_err(Error::Invalid)?;
-        let prepared = thread::prepare(&mut module, name)?;
+        let prepared = thread::prepare(&mut module, name, false)?;
         then(&Scalar::new(&context, &module, name, prepared, target)?)
     });
     compiled.unwrap_or_else(|crash| Err(Error::Internal(crash)))

@@ -67,3 +67,15 @@ fn a_kernel_of_each_family_compiles() {
 fn all_kernels_compile() {
     assert!(compile_all(|_, _| true) >= 100);
 }
+
+/// The steps of a tile are unrolled, so that two products after one another are one.
+#[test]
+fn the_product_of_half_uses_the_largest_instruction() {
+    let compilation = compilation(&root().join("crates/inference/src/metal/shaders/gemm.metal"));
+    let compiled = kernel(&compilation, "gemm_q4_0_f16", Threadgroups::Whole, MathMode::Fast).expect("it compiles");
+    assert!(
+        compiled.ptx.contains("mma.sync.aligned.m16n8k16") && !compiled.ptx.contains("m16n8k8"),
+        "{}",
+        compiled.ptx
+    );
+}
