@@ -192,7 +192,7 @@ fn add(
 fn memory_is_read_and_written() {
     let device = device();
     println!("{} {:?} {:?}", device.name(), device.capabilities(), device.limits());
-    // Through the driver's staging memory, and through slots.
+    // In one piece, and in several.
     for count in [1, 1000, 5_000_000] {
         let numbers: Vec<u32> = (0..count).collect();
         let buffer = device.new_buffer_with_bytes(bytemuck::cast_slice(&numbers)).expect("memory");
@@ -314,9 +314,14 @@ fn command_buffers_of_a_queue_are_in_flight_together() {
     let (pipeline, queue) = (pipeline(&device, "add"), device.new_command_queue());
     let x = device.new_buffer(4 * 64).expect("memory");
     let mut recorder = device.new_command_recorder(DispatchType::Concurrent);
+    // Long enough that the device is far behind the host.
+    let y = device.new_buffer(4 << 22).expect("memory");
+    for _ in 0..20 {
+        add(&mut recorder, &pipeline, (&y, 0), 1 << 22, 1).expect("it is right");
+    }
     add(&mut recorder, &pipeline, (&x, 0), 64, 1).expect("it is right");
     let location = recorder.finish().expect("a recording");
-    let step = location.bytes_location(0, 1).expect("bytes are set");
+    let step = location.bytes_location(20, 1).expect("bytes are set");
     let all: Vec<_> = (0..200u32)
         .map(|round| {
             let commands = queue.new_command_buffer();

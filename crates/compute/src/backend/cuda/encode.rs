@@ -38,6 +38,47 @@ pub(super) struct Scratch {
     pointers: Vec<*mut c_void>,
     /// Device memory for `set_bytes` data, not in use.
     pub(super) spare: Vec<DeviceMemory>,
+    /// Pinned memory for `set_bytes` data, not in use.
+    pub(super) spare_pinned: Vec<PinnedChunk>,
+}
+
+/// Pinned memory that is filled from its start.
+pub(super) struct PinnedChunk {
+    memory: PinnedMemory,
+    len: usize,
+    used: usize,
+}
+
+/// Usual size of a chunk.
+const CHUNK: usize = 256 << 10;
+
+impl PinnedChunk {
+    fn new(context: &Arc<Context>, least: usize) -> Result<PinnedChunk> {
+        let len = least.max(CHUNK);
+        Ok(PinnedChunk { memory: PinnedMemory::new(context, len)?, len, used: 0 })
+    }
+
+    fn has_room(&self, len: usize) -> bool {
+        self.len - self.used >= len
+    }
+
+    /// Copies bytes into the chunk, which has room for them; returns their address.
+    fn push(&mut self, bytes: &[u8]) -> *const c_void {
+        assert!(self.has_room(bytes.len()), "a chunk is full");
+        // SAFETY: there is room, and the device reads other parts of the chunk only.
+        let to = unsafe {
+            let to = self.memory.base().as_ptr().add(self.used);
+            to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            to
+        };
+        self.used = (self.used + bytes.len()).next_multiple_of(BYTES_ALIGNMENT).min(self.len);
+        to.cast()
+    }
+
+    /// Allows it to be filled again, after the copies from it.
+    pub(super) fn clear(&mut self) {
+        self.used = 0;
+    }
 }
 
 // SAFETY: the pointers are used only while a launch is encoded.
@@ -47,6 +88,7 @@ unsafe impl Send for Scratch {}
 #[derive(Default)]
 pub(super) struct Held {
     pub(super) bytes: Vec<DeviceMemory>,
+    pub(super) pinned: Vec<PinnedChunk>,
     pub(super) watches: Vec<Arc<Watch>>,
     pub(super) graphs: Vec<GraphExec>,
     /// Times of dispatches, if they are wanted.
@@ -173,13 +215,21 @@ impl Encoding<'_> {
         Ok((slots, address))
     }
 
-    /// Copies bytes to the device, in the order of the stream.
-    pub(super) fn upload(&self, address: u64, bytes: &[u8]) -> Result<()> {
+    /// Copies bytes to the device, in the order of the stream. The device reads them from pinned memory later.
+    pub(super) fn upload(&mut self, address: u64, bytes: &[u8]) -> Result<()> {
         let api = self.context.current()?;
-        // SAFETY: the memory has that many bytes, and is kept until the work completes. The driver has read pageable
-        // memory when it returns.
-        let code =
-            unsafe { (api.cuMemcpyHtoDAsync_v2)(address, bytes.as_ptr().cast(), bytes.len(), self.stream.raw()) };
+        if !self.held.pinned.last().is_some_and(|chunk| chunk.has_room(bytes.len())) {
+            let spare = self.scratch.spare_pinned.iter().position(|chunk| chunk.has_room(bytes.len()));
+            self.held.pinned.push(match spare {
+                Some(position) => self.scratch.spare_pinned.swap_remove(position),
+                None => PinnedChunk::new(self.context, bytes.len())?,
+            });
+        }
+        let Some(source) = self.held.pinned.last_mut().map(|chunk| chunk.push(bytes)) else {
+            return Err(Error::Internal("no pinned memory".into()));
+        };
+        // SAFETY: both memories have that many bytes, and are kept until the work completes.
+        let code = unsafe { (api.cuMemcpyHtoDAsync_v2)(address, source, bytes.len(), self.stream.raw()) };
         self.context.check(code, || "arguments cannot be written".into())
     }
 

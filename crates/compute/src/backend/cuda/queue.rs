@@ -10,7 +10,7 @@
 
 use super::context::{Context, Event, Stream};
 use super::device::Device;
-use super::encode::{Encoding, Held, Scratch, Watch};
+use super::encode::{Encoding, Held, PinnedChunk, Scratch, Watch};
 use super::profile::TimedDispatch;
 use super::transfers::Transfers;
 use crate::backend::{Outcome, Step, Submission, Submit, Table, Work};
@@ -146,9 +146,13 @@ impl QueueShared {
         let now = Instant::now();
         let executed = executed.and_then(|()| held.watches.iter().try_for_each(|watch| Watch::check(watch)));
         let began = end.since(&start).and_then(|took| now.checked_sub(took));
-        let Held { bytes, watches, graphs, timed } = held;
+        let Held { bytes, mut pinned, watches, graphs, timed } = held;
         let timings = timed.iter().filter_map(|timed: &TimedDispatch| timed.timing(&end, now)).collect();
-        lock(&self.scratch).spare.extend(bytes);
+        pinned.iter_mut().for_each(PinnedChunk::clear);
+        let mut scratch = lock(&self.scratch);
+        scratch.spare.extend(bytes);
+        scratch.spare_pinned.extend(pinned);
+        drop(scratch);
         lock(&self.events).extend([start, end]);
         drop((watches, graphs, timed));
         submission.complete(Outcome { executed, start: began, end: Some(now), timings });

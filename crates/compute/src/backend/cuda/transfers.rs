@@ -21,7 +21,7 @@ const SLOT: usize = 8 << 20;
 /// Number of slots.
 const SLOTS: usize = 3;
 
-/// Writes of at most this size go through the driver's own staging memory, which takes them at once.
+/// Reads of at most this size go through the driver's own staging memory.
 const SMALL: usize = 64 << 10;
 
 /// The path between the host and the device.
@@ -66,17 +66,6 @@ impl Transfers {
     ///
     /// The device has that many bytes at the address, and they live until the copy is done.
     pub(super) unsafe fn write(&self, address: DevicePointer, bytes: &[u8]) -> Result<()> {
-        if bytes.len() <= SMALL {
-            let state = self.state();
-            let api = self.context.current()?;
-            // SAFETY: as the caller promises; the driver has read pageable memory when it returns.
-            let code = unsafe {
-                (api.cuMemcpyHtoDAsync_v2)(address, bytes.as_ptr().cast(), bytes.len(), state.stream.raw())
-            };
-            self.context.check(code, || format!("{} bytes cannot be written", bytes.len()))?;
-            self.writes.fetch_add(1, Ordering::Release);
-            return Ok(());
-        }
         let mut rest = bytes;
         let fill = |slot: &mut [u8]| {
             let (now, later) = rest.split_at(slot.len());
