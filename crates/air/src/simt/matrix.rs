@@ -58,6 +58,7 @@ pub(super) fn rewrite<'m>(rewrite: &'m Rewrite<'m>, name: &str, has_products: bo
         conversions: Builder::new(module),
         has_products,
         tiles,
+        rights: FxHashMap::default(),
         transposed: FxHashMap::default(),
         in_metal_order,
         known: FxHashMap::default(),
@@ -108,6 +109,8 @@ struct Matrices<'m> {
     conversions: Builder<'m>,
     has_products: bool,
     tiles: Tiles<'m>,
+    /// Right operands of products that were loaded as such.
+    rights: FxHashMap<Value<'m>, Vec<Value<'m>>>,
     /// Right operands of products, transposed, by their block.
     transposed: FxHashMap<(Value<'m>, Block<'m>), Vec<Value<'m>>>,
     in_metal_order: FxHashSet<Value<'m>>,
@@ -128,6 +131,9 @@ impl<'m> Matrices<'m> {
             return Ok(());
         }
         let order = self.order(old);
+        if self.load_right(old) {
+            return Ok(());
+        }
         let new = match old.opcode() {
             Opcode::LLVMPHI => self.b.phi(pair(old.ty())),
             Opcode::LLVMSelect => {
@@ -209,12 +215,32 @@ impl<'m> Matrices<'m> {
         product::emit(&self.b, &call).map_err(Error::Unsupported)
     }
 
+    /// Loads a matrix as the right operand of products, if it is one and nothing else; false if it is not.
+    fn load_right(&mut self, old: Value<'m>) -> bool {
+        let is_right = |user: Value<'m>| {
+            let others = [0, 2].iter().any(|&index| user.operand(index) == old);
+            self.tiles.members.contains(&user) && !others
+        };
+        if !old.is(Opcode::LLVMCall) || !is_matrix(old.ty()) || !old.users().into_iter().all(is_right) {
+            return false;
+        }
+        let name = old.callee().map(Value::name).unwrap_or_default();
+        let registers = product::load_right(&self.b, &name, &old.arguments());
+        registers.is_some_and(|registers| {
+            self.rights.insert(old, registers);
+            true
+        })
+    }
+
     /// Several products in one instruction.
     fn tile(&mut self, tile: &Tile<'m>) {
         let block = self.b.block();
         let first = &tile.columns[0];
         let rights: Vec<Value<'m>> = first.calls.iter().map(|call| call.operand(1)).collect();
         let rights = rights.into_iter().map(|right| {
+            if let Some(registers) = self.rights.get(&right) {
+                return registers.clone();
+            }
             let fragment = self.get(right, Order::Fragment);
             let transposed = self.transposed.entry((right, block));
             transposed.or_insert_with(|| product::transposed(&self.b, fragment)).clone()

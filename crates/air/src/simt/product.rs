@@ -62,6 +62,23 @@ pub(super) fn emit<'m>(b: &Builder<'m>, call: &Call<'_, 'm>) -> Result<Option<Va
     }
 }
 
+/// The registers of a right operand (see [`transposed`]) that a call loads; `None` if it is no load of a matrix whose
+/// columns are each in one piece. Such a matrix needs no transposition: it is loaded by columns.
+pub(super) fn load_right<'m>(b: &Builder<'m>, name: &str, arguments: &[Value<'m>]) -> Option<Vec<Value<'m>>> {
+    let types = name.strip_prefix("air.simdgroup_matrix_8x8_load.")?;
+    let element = Element::parse(b, types.split('.').next()?).ok()?;
+    let &[pointer, elements_per_row, origin, transpose] = arguments else { return None };
+    if elements_per_row.ty().is_vector() || transpose.as_int().is_none_or(|transpose| transpose == 0) {
+        return None;
+    }
+    let straight = [pointer, elements_per_row, origin, transpose.ty().zero()];
+    let fragment = Tile::new(b, name, element, &straight).ok()?.load(b);
+    Some(match is_float(fragment) {
+        true => elements(b, fragment).to_vec(),
+        false => vec![b.bitcast(fragment, Type::int(b.context(), 32))],
+    })
+}
+
 /// The elements of a matrix; bfloat is `i16`.
 #[derive(Clone, Copy, PartialEq)]
 struct Element<'m> {

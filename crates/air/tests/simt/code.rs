@@ -177,6 +177,17 @@ fn products_of_matrices_are_put_together() {
 }
 
 #[test]
+fn right_operands_are_loaded_by_columns() {
+    let load = "simdgroup_load(right[j], b + k * 16 + j * 8, 16);";
+    let transposed = "simdgroup_load(right[j], b + j * 8 * 64 + k, 64, ulong2(0, 0), true);";
+    assert!(GEMM.contains(load));
+    for ty in ["half", "bfloat", "float"] {
+        let text = ptx(&GEMM.replace(load, transposed).replace('T', ty));
+        assert!(text.contains("mma.sync") && !text.contains("movmatrix"), "{text}");
+    }
+}
+
+#[test]
 fn elements_of_matrices_are_in_the_order_of_metal() {
     let text = ptx("kernel void k(device float *a) {
         simdgroup_matrix<float, 8, 8> m;
