@@ -218,8 +218,7 @@ impl<'m> Matrices<'m> {
     /// Loads a matrix as the right operand of products, if it is one and nothing else; false if it is not.
     fn load_right(&mut self, old: Value<'m>) -> bool {
         let is_right = |user: Value<'m>| {
-            let others = [0, 2].iter().any(|&index| user.operand(index) == old);
-            self.tiles.members.contains(&user) && !others
+            self.tiles.members.contains(&user) && user.operand(0) != old && user.operand(2) != old
         };
         if !old.is(Opcode::LLVMCall) || !is_matrix(old.ty()) || !old.users().into_iter().all(is_right) {
             return false;

@@ -36,9 +36,9 @@ pub(crate) struct Prepared {
     pub(crate) failures: Vec<String>,
 }
 
-/// Brings the kernel `name` of `module` into shape. Nothing else is left of the module's code. `unroll_products` says if
-/// loops with products of simdgroup matrices are unrolled.
-pub(crate) fn prepare(module: &mut Module, name: &str, unroll_products: bool) -> Result<Prepared> {
+/// Brings the kernel `name` of `module` into shape. Nothing else is left of the module's code. `for_gpu` says if
+/// loops are unrolled for a GPU.
+pub(crate) fn prepare(module: &mut Module, name: &str, for_gpu: bool) -> Result<Prepared> {
     // Before anything is linked in, which brings options of its own.
     let flush_denormals = has_option(module, "air.compile.denorms_disable");
     kernel(ModuleRef::of(module), name)?;
@@ -51,7 +51,7 @@ pub(crate) fn prepare(module: &mut Module, name: &str, unroll_products: bool) ->
     passes::run(module, INLINE).map_err(Error::Internal)?;
     bytes::recognize(module);
     passes::run(module, CLEAN).map_err(Error::Internal)?;
-    unroll::mark(kernel(ModuleRef::of(module), name)?, unroll_products);
+    unroll::mark(kernel(ModuleRef::of(module), name)?, for_gpu);
     passes::run(module, OPTIMIZE).map_err(Error::Internal)?;
     passes::run(module, CANONICALIZE).map_err(Error::Internal)?;
     Ok(Prepared { roles, flush_denormals, failures })

@@ -14,18 +14,20 @@ const MOST_ROUNDS: i64 = 64;
 /// The most instructions after unrolling.
 const MOST_INSTRUCTIONS: i64 = 6000;
 
-/// Asks LLVM to unroll loops over the arrays of `kernel`; and those with products of matrices, if several products side
-/// by side are faster than one.
-pub(crate) fn mark(kernel: Value, with_products: bool) {
+/// Asks LLVM to unroll loops over the arrays of `kernel`. For a GPU, whose private memory is far away, also those whose
+/// count is not seen here, if LLVM can find it; and those with products of matrices, which are computed side by side.
+pub(crate) fn mark(kernel: Value, for_gpu: bool) {
     let Some(graph) = Graph::new(kernel) else { return };
     for (latch, successors) in graph.successors.iter().enumerate() {
         for &header in successors.iter().filter(|&&header| header <= latch) {
             let body = &graph.blocks[header..=latch];
             let instructions: i64 = body.iter().map(|block| block.instructions().len() as i64).sum();
             let Some(branch) = graph.blocks[latch].terminator() else { continue };
-            let is_small = rounds(graph.blocks[header], branch)
-                .is_some_and(|rounds| rounds <= MOST_ROUNDS && rounds * instructions <= MOST_INSTRUCTIONS);
-            if is_small && (counts_through_an_array(body) || with_products && has_products(body)) {
+            let is_small = match rounds(graph.blocks[header], branch) {
+                Some(rounds) => rounds <= MOST_ROUNDS && rounds * instructions <= MOST_INSTRUCTIONS,
+                None => for_gpu,
+            };
+            if is_small && (counts_through_an_array(body) || for_gpu && has_products(body)) {
                 branch.set_loop_hint("llvm.loop.unroll.full");
             }
         }
