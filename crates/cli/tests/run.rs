@@ -55,6 +55,17 @@ fn statistics_go_to_stderr() {
 }
 
 #[test]
+fn activations_are_exact_or_rounded_to_eight_bits() {
+    let flags = ["--device", "cpu", "-p", "hello", "-n", "2", "--temp", "0", "--stats"];
+    run("run", &flags).exits(0).says("activations: q8 in products with quantized weights");
+    for name in ["f32", "q8"] {
+        let said = format!("activations: {name} in products");
+        run("run", &[&flags[..], &["--activations", name]].concat()).exits(0).says(&said);
+    }
+    run("run", &["-p", "hello", "--activations", "q4"]).exits(2).says("possible values: f32, q8");
+}
+
+#[test]
 fn a_full_context_is_explained_or_shifted() {
     let flags = ["--raw", "-p", "hello", "-c", "32", "--temp", "0", "--ignore-eos"];
     let text = run("run", &flags).exits(0).says("the context of 32 tokens is full; use a larger one with -c");

@@ -147,6 +147,7 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
         context: Some(1024),
         chunk: Some(32),
         activation: Activation::F32,
+        packed: false,
         cache,
         sampling: Sampling::GREEDY,
         packed: false,

@@ -15,6 +15,7 @@ mod generate;
 #[cfg(llvm)]
 mod memory;
 mod own_memory;
+mod packed;
 mod plan;
 mod reference;
 mod sampling;

@@ -26,6 +26,7 @@ pub(crate) const EXACT: PlanOptions = PlanOptions {
     context: Some(256),
     chunk: Some(32),
     activation: Activation::F32,
+    packed: false,
     cache: Activation::F32,
     sampling: inference::generate::Sampling::GREEDY,
     packed: false,

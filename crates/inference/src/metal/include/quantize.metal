@@ -169,19 +169,18 @@ struct q5_1 : Quantized<q5_1> {
 //   bytes 8 … 11   of the groups 4 … 7 the lower four bits: scales in the low halves, minima in the high halves
 template <typename B>
 inline float2 packed_scale_and_minimum(B b, uint g) {
-    uint shift = 8 * (g % 4);
-    uint scales = b.word(4) >> shift, minima = b.word(8) >> shift;
-    if (g < 4) {
-        return float2(scales & 63u, minima & 63u);
-    }
-    uint low = b.word(12) >> shift;
-    return float2((low & 15u) | (scales >> 2 & 0x30u), (low >> 4 & 15u) | (minima >> 2 & 0x30u));
+    // Without branches, for kernels that loop over groups.
+    bool is_early = g < 4;
+    uint shift = 8 * (g % 4), low_mask = is_early ? 63u : 15u, high_mask = is_early ? 0u : 0x30u;
+    uint scale = b.word(is_early ? 4 : 12) >> shift, minimum = b.word(is_early ? 8 : 12) >> (is_early ? shift : shift + 4);
+    return float2((scale & low_mask) | (b.word(4) >> (shift + 2) & high_mask),
+                  (minimum & low_mask) | (b.word(8) >> (shift + 2) & high_mask));
 }
 
 // 144 bytes: half d, dmin; uchar scales[12]; uchar q[128]: of each 32 bytes, the low nibbles are one group, the high
 // nibbles the next.   weight = d · scale · q - dmin · minimum
 struct q4_K : Quantized<q4_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32, SPAN = 256;
+    static constant constexpr uint BLOCK = 256, BYTES = 144, GROUP = 32, SPAN = 64;
     static constant constexpr uint BITS = 4, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
@@ -200,7 +199,7 @@ struct q4_K : Quantized<q4_K> {
 // 176 bytes: half d, dmin; uchar scales[12]; uchar h[32]; uchar q[128] as above; the fifth bit of weight k of group g
 // is bit g of h[k].   weight = d · scale · q - dmin · minimum
 struct q5_K : Quantized<q5_K> {
-    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32, SPAN = 256;
+    static constant constexpr uint BLOCK = 256, BYTES = 176, GROUP = 32, SPAN = 64;
     static constant constexpr uint BITS = 5, CENTER = 0;
     template <typename B>
     static float4 values(B b, uint g, uint i) {
