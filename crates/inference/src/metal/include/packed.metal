@@ -43,7 +43,8 @@ inline void pack(float number, device PackedBlock* block, uint lane) {
     // The inverse of a huge number would be denormal.
     float shrink = largest > HUGE_NUMBER ? 1e-10f : 1.0f;
     int q = is_something ? int(rint(number * shrink * (127.0f / (largest * shrink)))) : 0;
-    float scale = is_something ? largest / 127.0f : is_finite ? 0.0f : not_a_number<float>();
+    // A product, which is rounded the same everywhere.
+    float scale = is_something ? largest * (1.0f / 127.0f) : is_finite ? 0.0f : not_a_number<float>();
     int low_sum = simd_sum(lane < PACKED_NUMBERS / 2 ? q : 0), sum = simd_sum(q);
     ((device char*)block->q)[lane] = char(q);
     block->scale = scale;

@@ -42,7 +42,7 @@ impl PackedBlock {
     pub fn pack(numbers: &[f32]) -> Vec<PackedBlock> {
         let block = |numbers: &[f32]| {
             let largest = numbers.iter().fold(0.0, |largest: f32, number| largest.max(number.abs()));
-            let scale = largest / 127.0;
+            let scale = largest * (1.0 / 127.0);
             let mut block = PackedBlock { scale, ..PackedBlock::default() };
             for (q, number) in block.q.iter_mut().zip(numbers).filter(|_| largest > 0.0) {
                 *q = (number * (127.0 / largest)).round_ties_even() as i8;
