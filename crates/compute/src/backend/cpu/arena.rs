@@ -123,7 +123,7 @@ mod tests {
             bytes(part)[0] = number as u8;
         }
         // A buffer outlives the others of its mapping.
-        parts.retain_mut(|part| bytes(part)[0] % 7 == 0);
+        parts.retain_mut(|part| bytes(part)[0].is_multiple_of(7));
         assert_eq!(parts.iter_mut().map(|part| bytes(part)[0]).collect::<Vec<_>>(), [0, 7, 14]);
     }
 
