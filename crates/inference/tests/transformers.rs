@@ -150,7 +150,6 @@ fn compare(case: &Case, model: &Gguf, stride: usize, cache: Activation, bound: f
         packed: false,
         cache,
         sampling: Sampling::GREEDY,
-        packed: false,
     };
     let mut plan = Plan::load(device(), model, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let tokens = case.tokens(plan.hyperparameters().vocabulary);
