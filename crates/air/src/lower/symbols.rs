@@ -126,7 +126,7 @@ impl Mangler<'_> {
     fn template(&mut self, name: &str, element: Ty, numbers: &str, key: String) {
         self.part(key, |this| {
             this.out.push('N');
-            let template = vec!["5metal".to_owned(), source_name(name)];
+            let template = ["5metal".to_owned(), source_name(name)];
             this.part(template.concat(), |this| {
                 this.namespace(&template[..1]);
                 this.out.push_str(&template[1]);
