@@ -45,6 +45,18 @@ fn visible_functions_are_optimized_and_described() {
 }
 
 #[test]
+fn libraries_list_the_constants_of_visible_functions() {
+    let source = "constant int n [[function_constant(3)]];\n[[visible]] int f(int x) { return x * n; }";
+    let compilation = msl::compile_source("test.metal", source, &msl::Options::default());
+    let library = air::compile(&compilation, MathMode::Fast).expect("a library").library;
+    let library = Library::parse(&library).expect("it was just written");
+    let [constant] = &library.functions()[0].constants[..] else {
+        panic!("{:?}", library.functions()[0].constants)
+    };
+    assert_eq!((&*constant.name, constant.index), ("n", 3));
+}
+
+#[test]
 fn constants_of_visible_functions_are_set() {
     let all = functions("constant int n [[function_constant(3)]];\n[[visible]] int f(int x) { return x * n; }");
     let [(_, _, text)] = &all[..] else { panic!("{all:?}") };

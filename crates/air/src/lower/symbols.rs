@@ -1,8 +1,8 @@
 //! Names of functions that libraries share: as the Itanium C++ ABI mangles them, with Metal's address spaces as vendor
 //! qualifiers (`_Z3sumPU9MTLdeviceKfj` is `sum(device const float *, uint)`).
 //!
-//! Names of template instances, such as `tile<8>`, are mangled as if they were plain ones: equal in all libraries of this
-//! compiler, and others than Apple's.
+//! Names of template instances, such as `tile<8>`, are mangled as if they were plain ones: equal in all libraries of
+//! this compiler, and others than Apple's.
 
 use msl::Program;
 use msl::program::FunctionId;

@@ -1,8 +1,8 @@
 //! Dynamic libraries: functions that kernels of other libraries call, and the names under which these find each other.
 //!
-//! The functions are of the kind `unqualified`, named by their symbols. The section `HDYN` of the header extension has the
-//! tags `NAME`, the install name of a dynamic library, and `DYNL`, that of a library that was linked; each with a zero,
-//! up to `ENDT`. The notes of others name these tags; no file of Apple's with them was seen here.
+//! The functions are of the kind `unqualified`, named by their symbols. The section `HDYN` of the header extension has
+//! the tags `NAME`, the install name of a dynamic library, and `DYNL`, that of a library that was linked; each with a
+//! zero, up to `ENDT`. The notes of others name these tags; no file of Apple's with them was seen here.
 
 use super::{Library, Tag};
 use std::borrow::Cow;

@@ -77,8 +77,10 @@ fn function_constants(
 /// The function constants that kernels use, as a library's public metadata list them; without those whose type they
 /// cannot name.
 pub fn library_constants(reflection: &Reflection) -> Vec<Constant<'static>> {
+    // A module without a kernel lists the constants of its function.
     let is_used = |constant: &&FunctionConstant| {
-        reflection.kernels.iter().any(|kernel| kernel.function_constants.contains(&constant.index))
+        let kernels = &reflection.kernels;
+        kernels.is_empty() || kernels.iter().any(|kernel| kernel.function_constants.contains(&constant.index))
     };
     let constant = |constant: &FunctionConstant| {
         Some(Constant {

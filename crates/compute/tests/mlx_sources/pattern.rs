@@ -110,7 +110,7 @@ fn reduction(part: &str) -> Option<Vec<String>> {
     })
 }
 
-/// An operation and two types. A thread reads 4 elements, or 2 of 8 bytes (the mangled names in Apple's library say so).
+/// An operation and two types. A thread reads 4 elements, or 2 of 8 bytes, as the mangled names in Apple's library say.
 fn scan(part: &str) -> Option<Vec<String>> {
     SCANS.iter().find_map(|(name, operation)| {
         let types = part.strip_prefix(name)?.strip_prefix('_')?;

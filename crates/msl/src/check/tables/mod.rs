@@ -149,8 +149,8 @@ impl<'a> Tables<'a> {
         self.program.visible_functions.push(function);
     }
 
-    /// Lists a function at namespace scope that other files see, by its number. Templates, inline functions and those that a host
-    /// calls are none.
+    /// Lists a function at namespace scope that other files see, by its number. Templates, inline functions and those
+    /// that a host calls are none.
     pub(super) fn add_external_function(&mut self, entity: EntityId, id: FunctionId) {
         let entity = self.entity(entity);
         let is_external = |decl: &ast::FunctionDecl| {
