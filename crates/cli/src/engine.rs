@@ -56,7 +56,7 @@ pub(crate) struct ModelFlags {
     /// `q8` rounds activations to 8 bits, with a scale for every 32, so that bytes
     /// are multiplied: much faster on CPUs. `f32` is exact. By default what suits
     /// the device: `q8` on a CPU.
-    #[arg(long, value_name = "TYPE", help_heading = "Model")]
+    #[arg(long, value_name = "TYPE", hide_possible_values = true, help_heading = "Model")]
     activations: Option<ProductType>,
 }
 
