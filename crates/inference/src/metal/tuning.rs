@@ -378,6 +378,18 @@ mod tests {
     }
 
     #[test]
+    fn packed_vectors_are_not_staged() {
+        let variant = |tuning: &Tuning, vectors, rows, columns| {
+            let GemvVariant { batch, split, chunk } = tuning.product(true, vectors, rows, columns);
+            (batch, split, chunk)
+        };
+        assert_eq!(variant(&Tuning::CPU, 1, 4096, 4096), (1, 1, 4096), "all columns at once");
+        assert_eq!(variant(&Tuning::CPU, 512, 4096, 576), (8, 1, 768));
+        assert_eq!(Tuning::CPU.product(false, 5, 64, 64), Tuning::CPU.gemv(5, 64, 64));
+        assert!(Tuning::CPU.packs && !Tuning::apple(9).packs);
+    }
+
+    #[test]
     fn a_gpu_is_kept_busy() {
         let apple = Tuning::apple(7);
         assert_eq!(split(&apple, 1, 4096, 4096), (1, 4, 64), "128 tiles");
@@ -421,6 +433,7 @@ mod tests {
             ..Tuning::CPU
         };
         assert_eq!(split(&nonsense, usize::MAX, usize::MAX, 0), (8, 1, 32));
+        assert_eq!(nonsense.gemv_packed(usize::MAX, usize::MAX, 0).chunk, 256);
         assert_eq!(nonsense.row_simdgroups(1), 0);
         assert_eq!((nonsense.head_splits(0, 0), nonsense.attention_parts(0, 0)), (1, 1));
     }

@@ -29,7 +29,6 @@ pub(crate) const EXACT: PlanOptions = PlanOptions {
     packed: false,
     cache: Activation::F32,
     sampling: inference::generate::Sampling::GREEDY,
-    packed: false,
 };
 
 #[test]
