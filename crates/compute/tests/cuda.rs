@@ -3,6 +3,7 @@
 //! These tests need an NVIDIA GPU: `cargo test --test cuda -- --ignored --test-threads 1`. A lost device cannot be used
 //! again, so that the test of one runs in a process of its own.
 #![cfg(all(target_os = "linux", llvm))]
+#![allow(clippy::print_stdout, reason = "measurements and messages are for people")]
 
 use abi::SimtParameter::{self, Buffer as Address, Bytes, Failure, Grid, Threadgroup};
 use abi::{SimtKernel, Threadgroups};
@@ -200,7 +201,7 @@ fn memory_is_read_and_written() {
         assert_eq!(device.new_buffer(4 * count as usize).expect("memory").read::<u32>(), vec![0; count as usize]);
     }
     let path = std::env::temp_dir().join(format!("metalworks-cuda-{}", std::process::id()));
-    let bytes: Vec<u8> = (0..20_000_000u32).map(|i| (i * 7 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..20_000_000u32).map(|i| ((i * 7) >> 3) as u8).collect();
     std::fs::write(&path, &bytes).expect("a file");
     let file = device.new_buffer_with_file(&path, 3..19_999_999).expect("a copy");
     assert!(file.read::<u8>() == bytes[3..19_999_999] && file.is_read_only());
@@ -504,8 +505,8 @@ fn replays_are_measured() {
             alone += start.elapsed().as_secs_f64() / 20.0;
         }
         println!(
-            "300 dispatches, values {has_values}, waits {waits}, {patched} patched: {:.1} µs to commit, {:.1} µs each in flight, \
-             {:.1} µs on the device; alone {:.1} µs to commit, {:.1} µs to completion",
+            "300 dispatches, values {has_values}, waits {waits}, {patched} patched: {:.1} µs to commit, {:.1} µs each \
+             in flight, {:.1} µs on the device; alone {:.1} µs to commit, {:.1} µs to completion",
             encoding / f64::from(ROUNDS) * 1e6,
             all / f64::from(ROUNDS) * 1e6,
             device_time * 1e6,

@@ -104,17 +104,25 @@ impl ByteSlots {
         self.slots.get(block).copied().flatten().map(|slot| slot as usize * BYTES_ALIGNMENT)
     }
 
-    /// Copies the blocks of a range of bytes into `slots`; returns the range that it has written.
-    pub(super) fn copy(&self, range: &Range<usize>, bytes: &[u8], slots: &mut [u8]) -> Range<usize> {
-        let mut written = usize::MAX..0;
+    /// Copies the blocks of a range of bytes into `slots`; returns the range that it has written, if any.
+    pub(super) fn copy(&self, range: &Range<usize>, bytes: &[u8], slots: &mut [u8]) -> Option<Range<usize>> {
+        let mut written = None;
         for block in range.start / BYTES_ALIGNMENT..range.end.div_ceil(BYTES_ALIGNMENT) {
             if let Some(to) = self.offset(block) {
                 let from = block * BYTES_ALIGNMENT;
                 slots[to..to + BYTES_ALIGNMENT].copy_from_slice(&bytes[from..from + BYTES_ALIGNMENT]);
-                written = written.start.min(to)..written.end.max(to + BYTES_ALIGNMENT);
+                written = union(written, Some(to..to + BYTES_ALIGNMENT));
             }
         }
         written
+    }
+}
+
+/// The smallest range with both.
+pub(super) fn union(a: Option<Range<usize>>, b: Option<Range<usize>>) -> Option<Range<usize>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.start.min(b.start)..a.end.max(b.end)),
+        (a, b) => a.or(b),
     }
 }
 

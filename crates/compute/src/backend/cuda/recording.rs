@@ -17,7 +17,7 @@ use super::encode::{
     Encoding, Watch, add_early_edges, add_join, add_kernel, code_of, failure_address, launch_graph, slots_of,
 };
 use super::graph::{nodes, stages};
-use super::launch::{ByteSlots, LaunchAddresses, Parameters, PatchedBlocks};
+use super::launch::{ByteSlots, LaunchAddresses, Parameters, PatchedBlocks, union};
 use crate::backend::{Block, Table, block_bytes, block_bytes_mut};
 use crate::error::Result;
 use std::ops::Range;
@@ -196,16 +196,15 @@ impl Instance {
         table: &Table,
         patches: impl Iterator<Item = (Range<usize>, &'a [u8])> + Clone,
     ) -> Result<()> {
-        let mut written = usize::MAX..0;
+        let mut written = None;
         for range in self.bytes.replace(&table.bytes, patches) {
-            let slots = self.slots.copy(&range, self.bytes.bytes(), &mut self.image);
-            written = written.start.min(slots.start)..written.end.max(slots.end);
+            written = union(written, self.slots.copy(&range, self.bytes.bytes(), &mut self.image));
         }
         if let Some(copy) = &self.copy {
             if !std::mem::replace(&mut self.is_copied, true) {
-                written = 0..self.image.len();
+                written = Some(0..self.image.len());
             }
-            if !written.is_empty() {
+            if let Some(written) = written {
                 encoding.upload(copy.address() + written.start as u64, &self.image[written])?;
             }
         }
