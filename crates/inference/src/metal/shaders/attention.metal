@@ -369,7 +369,9 @@ inline float scattered_sum(thread float* values, uint lane) {
         count /= 2;
         bool is_upper = (lane & distance) != 0;
         for (uint i = 0; i < count; i++) {
-            float sent = is_upper ? values[i] : values[i + count], kept = is_upper ? values[i + count] : values[i];
+            // By values: a choice between two addresses would keep the array in memory.
+            float low = values[i], high = values[i + count];
+            float sent = is_upper ? low : high, kept = is_upper ? high : low;
             values[i] = kept + simd_shuffle_xor(sent, ushort(distance));
         }
     }
