@@ -93,7 +93,7 @@ fn archives_have_all_pipelines_of_a_model() {
     compiler.compile(&pipelines, &archive, &CompileTarget::default()).expect("they compile");
     let entries = archive.len();
     assert!(entries >= pipelines.len() && pipelines.len() > 20, "{entries} for {}", pipelines.len());
-    // What is compiled is added to an archive in memory.
+    // An archive in memory takes all code that is compiled.
     let device = MetalDevice::with_tuning(cpu(), archive.clone(), tuning).expect("the library is right");
     let mut plan = Plan::load(&device, &file, &options, |_| ()).expect("it loads");
     plan.set_sampling(&Sampling { temperature: 0.7, top_k: Some(40), ..Sampling::GREEDY }).expect("it is valid");
