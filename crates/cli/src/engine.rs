@@ -39,7 +39,7 @@ pub(crate) struct ModelFlags {
     #[command(next_help_heading = "Model")]
     device: DeviceFlag,
 
-    /// Take compiled kernels from an archive
+    /// Load compiled kernels from an archive
     ///
     /// A file of `metalworks compile --target`, instead of the cache: needed where there is no compiler.
     #[arg(long, value_name = "FILE", help_heading = "Model")]

@@ -83,15 +83,15 @@ pub(crate) struct Compile {
     #[arg(long, value_name = "FILE", requires = "targets", help_heading = "Machine code")]
     kernels: Option<PathBuf>,
 
-    /// Compile all kernels that a model needs
+    /// Compile a model's kernels
     ///
-    /// A GGUF file, or a pulled model: no weights are read. The archive serves `run`, `bench` and `perplexity` with the
+    /// All that a GGUF file or a pulled model needs; no weights are read. The archive serves `run`, `bench` and `perplexity` with the
     /// default context, and any sampling.
     #[arg(short, long, value_name = "MODEL", requires = "targets", conflicts_with = "files")]
     #[arg(help_heading = "Machine code")]
     model: Option<String>,
 
-    /// Compile all kernels that a synthetic model needs
+    /// Compile a synthetic model's kernels
     #[arg(long, value_name = "NAME", requires = "targets", conflicts_with_all = ["model", "files"])]
     #[arg(help_heading = "Machine code")]
     synthetic: Option<String>,
