@@ -413,7 +413,7 @@ mod tests {
         let (h200, small) = (Tuning::nvidia(132), Tuning::nvidia(16));
         assert_eq!(split(&h200, 1, 4096, 4096), (1, 16, 32), "128 tiles");
         assert_eq!(split(&h200, 1, 14_336, 4096), (1, 8, 32), "448 tiles");
-        assert_eq!(split(&h200, 8, 4096, 4096), (8, 16, 32));
+        assert_eq!(split(&h200, 8, 4096, 4096), (8, 4, 32), "eight vectors fill the staged memory");
         assert_eq!(split(&small, 1, 4096, 4096), (1, 8, 32), "never less than measured");
         assert_eq!((h200.attention_parts(8, 4096), small.attention_parts(8, 4096)), (64, 8));
         assert!(h200.staging.is_some() && !h200.maps_weights);
