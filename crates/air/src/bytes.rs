@@ -15,26 +15,26 @@
 use crate::ir::{Builder, ModuleRef, Opcode, Rewrite, Type, Value};
 use inkwell::module::Module;
 
-/// The sum of four products of bytes: which bytes are signed.
+/// The sum of four products of bytes with signed bytes, by the kind of the former.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Dot {
-    /// Bytes below 128 with signed bytes.
-    SmallBySigned,
-    /// Unsigned bytes with signed bytes.
-    UnsignedBySigned,
-    /// Signed bytes with signed bytes.
-    SignedBySigned,
+    /// Below 128.
+    Small,
+    /// Unsigned.
+    Unsigned,
+    /// Signed.
+    Signed,
 }
 
 impl Dot {
-    const ALL: [Dot; 3] = [Dot::SmallBySigned, Dot::UnsignedBySigned, Dot::SignedBySigned];
+    const ALL: [Dot; 3] = [Dot::Small, Dot::Unsigned, Dot::Signed];
 
     /// The name of the function.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Dot::SmallBySigned => "metalworks.dot.u7s8",
-            Dot::UnsignedBySigned => "metalworks.dot.u8s8",
-            Dot::SignedBySigned => "metalworks.dot.s8s8",
+            Dot::Small => "metalworks.dot.u7s8",
+            Dot::Unsigned => "metalworks.dot.u8s8",
+            Dot::Signed => "metalworks.dot.s8s8",
         }
     }
 
@@ -57,7 +57,7 @@ impl Dot {
         let unsigned =
             |word: Value<'m>, i: i64| b.and(b.binary(Opcode::LLVMLShr, word, number(8 * i)), number(0xff));
         (0..4).fold(sum, |sum, i| {
-            let left = if self == Dot::SignedBySigned { signed(left, i) } else { unsigned(left, i) };
+            let left = if self == Dot::Signed { signed(left, i) } else { unsigned(left, i) };
             b.add(sum, b.mul(left, signed(right, i)))
         })
     }
@@ -261,9 +261,9 @@ fn kind<'m>([a, b]: [Bytes<'m>; 2]) -> Option<(Dot, Bytes<'m>, Bytes<'m>)> {
         let mut fitting = orders.into_iter().filter(|&(left, right)| fits(left) && is_signed(right));
         fitting.next().map(|(left, right)| (dot, left, right))
     };
-    find(Dot::SmallBySigned, &|word| word.is_small())
-        .or_else(|| find(Dot::UnsignedBySigned, &|word| !word.is_signed))
-        .or_else(|| find(Dot::SignedBySigned, &|word| word.is_signed))
+    find(Dot::Small, &|word| word.is_small())
+        .or_else(|| find(Dot::Unsigned, &|word| !word.is_signed))
+        .or_else(|| find(Dot::Signed, &|word| word.is_signed))
 }
 
 /// The factors of a product of bytes.

@@ -65,7 +65,7 @@ impl ByteProducts {
 pub(super) fn emit<'m>(b: &Builder<'m>, dot: Dot, values: &[Value<'m>]) -> Value<'m> {
     let [mut left, mut right, sum] = [values[0], values[1], values[2]];
     // The correction for the sign of the left side depends on the right side alone: that one is better the same for all lanes.
-    if dot == Dot::SignedBySigned && sum.ty().is_vector() && splatted(left).is_some() {
+    if dot == Dot::Signed && sum.ty().is_vector() && splatted(left).is_some() {
         (left, right) = (right, left);
     }
     let products = ByteProducts::of(b.block().function());
@@ -105,24 +105,24 @@ impl<'m> Register<'_, 'm> {
         let all = |byte: i64| self.repeat(32, byte * 0x0101_0101);
         let flipped = || self.b.xor(left, all(0x80));
         match (self.products, dot) {
-            (ByteProducts::Avx512Vnni | ByteProducts::AvxVnni, Dot::SignedBySigned) => {
+            (ByteProducts::Avx512Vnni | ByteProducts::AvxVnni, Dot::Signed) => {
                 let surplus = self.vnni(sum.ty().zero(), all(0x80), right);
                 self.vnni(self.b.sub(sum, surplus), flipped(), right)
             }
             (ByteProducts::Avx512Vnni | ByteProducts::AvxVnni, _) => self.vnni(sum, left, right),
-            (ByteProducts::Avx2, Dot::SmallBySigned) => {
+            (ByteProducts::Avx2, Dot::Small) => {
                 let pairs =
                     self.b.intrinsic("llvm.x86.avx2.pmadd.ub.sw", &[], &[self.bytes(left), self.bytes(right)]);
                 self.b.add(sum, self.pairs(pairs, self.repeat(16, 1)))
             }
             (ByteProducts::Avx2, _) => {
-                let is_signed = dot == Dot::SignedBySigned;
+                let is_signed = dot == Dot::Signed;
                 let even = self.pairs(self.even(left, is_signed), self.even(right, true));
                 let odd = self.pairs(self.odd(left, is_signed), self.odd(right, true));
                 self.b.add(self.b.add(sum, even), odd)
             }
-            (ByteProducts::Usdot, Dot::UnsignedBySigned) => self.neon("usdot", sum, left, right),
-            (ByteProducts::Sdot, Dot::UnsignedBySigned) => {
+            (ByteProducts::Usdot, Dot::Unsigned) => self.neon("usdot", sum, left, right),
+            (ByteProducts::Sdot, Dot::Unsigned) => {
                 let sum = self.neon("sdot", sum, all(64), right);
                 self.neon("sdot", self.neon("sdot", sum, all(64), right), flipped(), right)
             }
