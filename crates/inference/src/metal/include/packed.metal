@@ -3,7 +3,7 @@
 //     number = scale · q,   scale = max |number| / 127,   q = number / scale, rounded
 //
 // A rounded number is off by at most half a scale, 1/254 of the largest of its block. A block with an infinity or a NaN is
-// NaN. With weight = d · (q' - CENTER) + offset, the product of a block is
+// NaN, and so is one with a number of 10^36 or more. With weight = d · (q' - CENTER) + offset, the product of a block is
 //
 //     Σ weight · number = d · scale · (Σ q' · q - CENTER · Σ q) + offset · scale · Σ q
 //
@@ -30,19 +30,17 @@ struct PackedBlock {
 
 constant constexpr uint PACKED_BYTES = sizeof(PackedBlock);
 
-// Largest of a block of numbers that are all rounded to 0: below it, 127 / largest is infinite or inexact. Above the other,
-// 1 / largest is.
-constant constexpr float NEGLIGIBLE = 1e-30f, HUGE_NUMBER = 1e30f;
+// Largest of a block of numbers that are all rounded to 0: below it, 127 / largest is infinite or inexact. A block with a
+// larger number than the other is NaN: 127 · number may be infinite.
+constant constexpr float NEGLIGIBLE = 1e-30f, MOST = 1e36f;
 
 // Packs one number of each lane.
 inline void pack(float number, device PackedBlock* block, uint lane) {
     // As integers, so that NaN is the largest: fast math assumes that there is none.
     uint bits = simd_max(as_type<uint>(number) & 0x7fffffffu);
     float largest = as_type<float>(bits);
-    bool is_finite = bits < 0x7f800000u, is_something = is_finite && largest > NEGLIGIBLE;
-    // The inverse of a huge number would be denormal.
-    float shrink = largest > HUGE_NUMBER ? 1e-10f : 1.0f;
-    int q = is_something ? int(rint(number * shrink * (127.0f / (largest * shrink)))) : 0;
+    bool is_finite = bits < as_type<uint>(MOST), is_something = is_finite && largest > NEGLIGIBLE;
+    int q = is_something ? int(rint(number * (127.0f / largest))) : 0;
     // A product, which is rounded the same everywhere.
     float scale = is_something ? largest * (1.0f / 127.0f) : is_finite ? 0.0f : not_a_number<float>();
     int low_sum = simd_sum(lane < PACKED_NUMBERS / 2 ? q : 0), sum = simd_sum(q);
