@@ -62,8 +62,8 @@ pub(super) fn lower<'m>(rewrite: &'m Rewrite<'m>, name: &str, threadgroups: Thre
         if let Some(dot) = Dot::named(&name) {
             b.before(instruction);
             let product = match dot {
-                Dot::SmallBySigned | Dot::UnsignedBySigned => "llvm.nvvm.idp4a.u.s",
-                Dot::SignedBySigned => "llvm.nvvm.idp4a.s.s",
+                Dot::Small | Dot::Unsigned => "llvm.nvvm.idp4a.u.s",
+                Dot::Signed => "llvm.nvvm.idp4a.s.s",
             };
             let arguments = [instruction.operand(0), instruction.operand(1), instruction.operand(2)];
             instruction.replace_all_uses_with(b.intrinsic(product, &[], &arguments));

@@ -223,10 +223,14 @@ inline void multiply_rows(device const uchar* w, Row row, Vectors<T> x, Stage st
         result[m] = 0.0f;
     }
     Stage own = {stage.x + position.simdgroup * BATCH * CHUNK, stage.sums + position.simdgroup * BATCH * CHUNK_SUMS};
-    for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
-        if (PACKED_X) {
+    if (PACKED_X) {
+        // Several chunks at a time, so that a GPU has their weights in flight together. A CPU takes all columns at once.
+#pragma clang loop unroll_count(4)
+        for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
             multiply_packed<F>(w, row, first, x.packed + ulong(x.first) * (K / PACKED_NUMBERS), x.count, result);
-        } else {
+        }
+    } else {
+        for (uint first = position.simdgroup * CHUNK; first < K; first += SPLIT * CHUNK) {
             simdgroup_barrier(mem_flags::mem_threadgroup);
             stage_chunk<F::GROUP>(x.numbers + ulong(x.first) * K, x.count, first, own, position.lane);
             simdgroup_barrier(mem_flags::mem_threadgroup);

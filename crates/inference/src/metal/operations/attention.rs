@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         kernels: &["attention_decode_wide", "attention_reduce"],
         variants: Variants::Attention,
         shape: "L=4096 H=heads G=kv_heads D=head_dim S=8",
-        checks: &["L=145 H=6 G=2 D=32 S=3", "L=70 H=8 G=1 D=64 S=2 W=50 T=3"],
+        checks: &["L=145 H=6 G=2 D=64 S=3", "L=70 H=8 G=1 D=64 S=2 W=50 T=3"],
         bytes: |c| c.kv(2.0 * c.lgd()) + c.a(2.0 * c.h() * c.d()),
         flops: |c| c.scores() * c.l(),
         build: build_decode_wide,

@@ -339,6 +339,8 @@ constant constexpr uint MAX_WIDE_SIMDGROUPS = 4;
 constant constexpr uint MAX_WIDE_QUERIES = 4;
 // Maximum of QUERIES · HEAD_DIM.
 constant constexpr uint MAX_WIDE_NUMBERS = 512;
+// Loads of a simdgroup that are in flight together; a tile has a multiple of them.
+constant constexpr uint LOADS = 8;
 
 // The numbers of a load.
 template <typename KV>
@@ -441,13 +443,25 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
         for (uint i = 0; i < QUERIES * COUNT; i++) {
             score[i] = 0.0f;
         }
-        for (uint j = 0; j < HEAD_DIM / COUNT; j++) {
-            uint4 loaded = k[j * SIMD_WIDTH + lane];
-            threadgroup const float* own_queries = queries + (j * COUNT + lane / (SIMD_WIDTH / COUNT)) * QUERIES;
-            for (uint r = 0; r < QUERIES; r++) {
-                float query = own_queries[r];
-                for (uint i = 0; i < COUNT; i++) {
-                    score[r * COUNT + i] += query * Loaded<KV>::number(loaded, i);
+        // Loads of values that nobody sees repeat the last one: the cache may contain anything after its end.
+        uint last_row = min(KEY_TILE, p.length - tile * KEY_TILE) - 1;
+        uint4 loaded[LOADS], loaded_values[LOADS];
+        for (uint first = 0; first < chunks; first += LOADS) {
+            for (uint j = 0; j < LOADS; j++) {
+                loaded[j] = k[(first + j) * SIMD_WIDTH + lane];
+            }
+            if (first == 0) {
+                for (uint j = 0; j < LOADS; j++) {
+                    loaded_values[j] = v[min(j * rows + lane / chunks, last_row) * chunks + lane % chunks];
+                }
+            }
+            for (uint j = 0; j < LOADS; j++) {
+                uint number = (first + j) * COUNT + lane / (SIMD_WIDTH / COUNT);
+                for (uint r = 0; r < QUERIES; r++) {
+                    float query = queries[number * QUERIES + r];
+                    for (uint i = 0; i < COUNT; i++) {
+                        score[r * COUNT + i] += query * Loaded<KV>::number(loaded[j], i);
+                    }
                 }
             }
         }
@@ -468,15 +482,20 @@ kernel void attention_decode_wide(device const T* q [[buffer(0)]],
             }
         }
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        uint seen = min(KEY_TILE, p.length - tile * KEY_TILE);
-        for (uint j = 0; j < KEY_TILE / rows; j++) {
-            uint row = j * rows + lane / chunks;
-            // The cache may contain anything after its end, and before a window.
-            uint4 loaded = row < seen && tile * KEY_TILE + row >= start ? v[j * SIMD_WIDTH + lane] : uint4(0);
-            for (uint r = 0; r < QUERIES; r++) {
-                float weight = own_weights[row * QUERIES + r];
-                for (uint i = 0; i < COUNT; i++) {
-                    sums[r * COUNT + i] += weight * Loaded<KV>::number(loaded, i);
+        for (uint first = 0; first < chunks; first += LOADS) {
+            if (first > 0) {
+                for (uint j = 0; j < LOADS; j++) {
+                    uint row = min((first + j) * rows + lane / chunks, last_row);
+                    loaded_values[j] = v[row * chunks + lane % chunks];
+                }
+            }
+            for (uint j = 0; j < LOADS; j++) {
+                uint row = (first + j) * rows + lane / chunks;
+                for (uint r = 0; r < QUERIES; r++) {
+                    float weight = own_weights[row * QUERIES + r];
+                    for (uint i = 0; i < COUNT; i++) {
+                        sums[r * COUNT + i] += weight * Loaded<KV>::number(loaded_values[j], i);
+                    }
                 }
             }
         }
